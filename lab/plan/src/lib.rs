@@ -1,0 +1,1 @@
+//! Experiments and manifests in, an ordered list of runs out. Pure.

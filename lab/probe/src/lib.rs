@@ -1,0 +1,1 @@
+//! What machine this is, how noisy it is, what its floors are.

@@ -1,0 +1,27 @@
+//! The stored schema and its versions, and the reader and writer of a results folder.
+//!
+//! ```text
+//! results/<utc>-<id>/
+//!   run.json           written once, at the start: the question, the programs, the machine
+//!   sessions.jsonl     a line at each start, resume and end
+//!   runs.jsonl         a line per run, appended and synced after each
+//!   samples/<sha>.zst  the raw samples of a run, named by the sha256 of their bytes
+//! ```
+//!
+//! Nothing is ever rewritten. A newer schema is refused for writing and read as far as it is known.
+//! This crate knows no experiment, no statistics and no clock: callers pass every time in.
+
+mod histogram;
+mod samples;
+mod schema;
+mod store;
+
+pub use histogram::{HISTOGRAM_DIGITS, Histogram};
+pub use samples::{Column, Samples};
+pub use schema::{
+    GitState, Machine, Noise, Run, RunFile, Session, SessionEvent, Status, VariantEntry,
+};
+pub use store::{RecordError, Results, Writer, sha256_hex};
+
+/// The version of the stored schema that this crate writes.
+pub const SCHEMA: u32 = 1;

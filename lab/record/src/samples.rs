@@ -1,0 +1,51 @@
+//! Raw samples of one run: named columns of integers.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Histogram, store::sha256_hex};
+
+/// The columns of one run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Samples {
+    /// Columns by name; the unit stands in the name.
+    pub columns: BTreeMap<String, Column>,
+}
+
+/// One column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Column {
+    /// Every sample, in order.
+    Raw(Vec<i64>),
+    /// Only their distribution: order and pairing are gone.
+    Histogram(Histogram),
+}
+
+impl Samples {
+    /// Wraps raw columns.
+    pub fn from_raw(columns: BTreeMap<String, Vec<i64>>) -> Self {
+        Self {
+            columns: columns
+                .into_iter()
+                .map(|(name, values)| (name, Column::Raw(values)))
+                .collect(),
+        }
+    }
+
+    /// The raw values of a column, `None` where it is missing or kept as a histogram.
+    pub fn raw(&self, name: &str) -> Option<&[i64]> {
+        match self.columns.get(name)? {
+            Column::Raw(values) => Some(values),
+            Column::Histogram(_) => None,
+        }
+    }
+
+    /// The bytes that are stored (before compression) and the name they are stored under.
+    pub(crate) fn encode(&self) -> (String, Vec<u8>) {
+        let bytes = serde_json::to_vec(self).expect("columns of integers always serialise");
+        (sha256_hex(&bytes), bytes)
+    }
+}

@@ -1,0 +1,182 @@
+//! The rows and files of a results folder, as stored.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// `run.json`: everything that is fixed when a sweep starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// [`crate::SCHEMA`].
+    pub schema: u32,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The experiment file's text, so that a report never reads today's definition.
+    pub experiment_toml: String,
+    /// Further files that the experiment names (tables of servers), by the name it gives them.
+    pub attachments: BTreeMap<String, String>,
+    /// sha256 of the experiment's text and attachments.
+    pub experiment_sha256: String,
+    /// The command line after the program's name, paths relative to the repository.
+    pub arguments: Vec<String>,
+    /// The seed that order, lengths and schedules come from.
+    pub seed: u64,
+    /// Blocks, as planned.
+    pub blocks: u32,
+    /// Runs, as planned.
+    pub runs_planned: u64,
+    /// The state of the repository, where there is one.
+    pub git: Option<GitState>,
+    /// Who was measured.
+    pub variants: Vec<VariantEntry>,
+    /// The machine; `--resume` refuses another one.
+    pub machine: Machine,
+    /// Start, in seconds since 1970 (for people; no interval is computed from it).
+    pub started_unix_s: u64,
+}
+
+/// Commit and cleanliness of the checkout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitState {
+    /// The commit's hash.
+    pub commit: String,
+    /// Whether tracked files differed from it.
+    pub dirty: bool,
+}
+
+/// One program of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VariantEntry {
+    /// The name in this sweep; a twin has its own.
+    pub variant: String,
+    /// Its family.
+    pub family: String,
+    /// The variant whose file this is a copy of (the A/A control).
+    pub twin_of: Option<String>,
+    /// What is measured, for example `tokio`.
+    pub measures: String,
+    /// Its version.
+    pub version: String,
+    /// Its features.
+    pub features: Vec<String>,
+    /// The manifest's tags.
+    pub tags: Vec<String>,
+    /// sha256 of the program's file.
+    pub binary_sha256: String,
+    /// Size of the program's file.
+    pub binary_bytes: u64,
+}
+
+/// A machine, by an allow-list: no host name, no user name, no path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// CPU model as the kernel names it.
+    pub cpu_model: String,
+    /// Logical CPUs that this process may use.
+    pub cpus: u32,
+    /// Memory.
+    pub memory_bytes: u64,
+    /// Kernel release.
+    pub kernel: String,
+    /// Architecture, for example `x86_64`.
+    pub arch: String,
+}
+
+/// A line of `sessions.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// [`crate::SCHEMA`].
+    pub schema: u32,
+    /// What happened.
+    pub event: SessionEvent,
+    /// When, in seconds since 1970.
+    pub unix_s: u64,
+    /// What is known of the environment (governor, compiler, load, which way in); `null` carries a
+    /// reason in a key that ends in `_reason`.
+    pub environment: BTreeMap<String, serde_json::Value>,
+}
+
+/// What a session line reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionEvent {
+    /// The sweep began.
+    Start,
+    /// A stopped sweep went on.
+    Resume,
+    /// All runs are there.
+    Finished,
+    /// It was stopped (Ctrl-C, or an error of the lab itself).
+    Stopped,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Done and, where `verified` says so, checked.
+    Ok,
+    /// Not done; `reason` says why.
+    Failed,
+    /// Refused by the variant.
+    Unsupported,
+}
+
+/// A line of `runs.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// [`crate::SCHEMA`].
+    pub schema: u32,
+    /// Position in the plan; (`order`, `attempt`) is unique.
+    pub order: u64,
+    /// 0, or 1 for the one repeat that the noise gate allows.
+    pub attempt: u32,
+    /// The pass over all cells that it belongs to.
+    pub block: u32,
+    /// A warm-up run is kept and never analysed.
+    pub warmup: bool,
+    /// Family.
+    pub family: String,
+    /// The variant's name in this sweep.
+    pub variant: String,
+    /// Levels by factor.
+    pub cell: BTreeMap<String, String>,
+    /// How it ended.
+    pub status: Status,
+    /// Why it did not end well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The answer was compared with the truth and agreed.
+    pub verified: bool,
+    /// sha256 of the program's file.
+    pub binary_sha256: String,
+    /// Start, `CLOCK_MONOTONIC`.
+    pub start_ns: u64,
+    /// From spawn to exit, as the driver saw it.
+    pub process_ns: u64,
+    /// The variant's counters and, prefixed `server_`, the server's.
+    pub counters: BTreeMap<String, u64>,
+    /// What else the machine did meanwhile.
+    pub noise: Noise,
+    /// Causes outside the run that the gate found; empty for a clean run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gated: Vec<String>,
+    /// Name of the samples (sha256 of their uncompressed bytes), where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<String>,
+}
+
+/// Noise during a run; `None` where the machine does not tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noise {
+    /// CPU time that the hypervisor took, over all CPUs.
+    pub steal_ns: Option<u64>,
+    /// CPU time of processes that are neither server nor variant nor the lab.
+    pub outside_cpu_ns: Option<u64>,
+    /// Time that some task waited for a CPU (PSI `cpu some`).
+    pub pressure_cpu_ns: Option<u64>,
+    /// Time the variant's threads were runnable and not running, where the kernel tells.
+    pub run_queue_ns: Option<u64>,
+    /// Mean CPU frequency after the run.
+    pub frequency_khz: Option<u64>,
+}

@@ -1,0 +1,311 @@
+//! Reading and writing a results folder.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fs::{self, File, OpenOptions},
+    io::{self, BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+
+use crate::{Column, Histogram, Run, RunFile, SCHEMA, Samples, Session};
+
+const RUN_FILE: &str = "run.json";
+const SESSIONS: &str = "sessions.jsonl";
+const RUNS: &str = "runs.jsonl";
+const SAMPLES: &str = "samples";
+/// An exported report keeps all samples in one file: a line `{"name":…,"samples":…}` per run.
+const SAMPLES_PACK: &str = "samples.jsonl.zst";
+const ZSTD_LEVEL: i32 = 9;
+
+/// Why a results folder could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file system said no.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line or file is not what the schema says.
+    #[error("{path}, line {line}: {message}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// The folder was written by a newer lab.
+    #[error(
+        "{path} has schema {found}, this lab writes {SCHEMA}: read it with a newer lab, or start a new sweep"
+    )]
+    Newer {
+        /// The folder.
+        path: PathBuf,
+        /// Its schema.
+        found: u32,
+    },
+    /// Samples whose bytes do not hash to their name.
+    #[error("{path}: the samples do not match their name (sha256); the file was changed or cut")]
+    Hash {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// sha256 of bytes, in lower-case hexadecimal.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Appends to a results folder.
+#[derive(Debug)]
+pub struct Writer {
+    dir: PathBuf,
+    runs: File,
+    sessions: File,
+}
+
+impl Writer {
+    /// Makes the folder and writes `run.json`.
+    ///
+    /// # Errors
+    /// Where the folder exists already, or cannot be written.
+    pub fn create(dir: &Path, run_file: &RunFile) -> Result<Self, RecordError> {
+        if let Some(parent) = dir.parent() {
+            fs::create_dir_all(parent).map_err(at(parent))?;
+        }
+        fs::create_dir(dir).map_err(at(dir))?;
+        let samples = dir.join(SAMPLES);
+        fs::create_dir(&samples).map_err(at(&samples))?;
+        let path = dir.join(RUN_FILE);
+        let text = serde_json::to_string_pretty(run_file).expect("run.json always serialises");
+        write_whole(&path, format!("{text}\n").as_bytes())?;
+        Self::open(dir)
+    }
+
+    /// Goes on with a folder that a stopped sweep left. A last line without its newline was never a
+    /// record: it is cut off.
+    ///
+    /// # Errors
+    /// Where the folder is of a newer schema or cannot be written.
+    pub fn resume(dir: &Path) -> Result<Self, RecordError> {
+        let schema = Results::load(dir)?.run_file.schema;
+        if schema > SCHEMA {
+            return Err(RecordError::Newer { path: dir.to_owned(), found: schema });
+        }
+        for name in [RUNS, SESSIONS] {
+            cut_torn_line(&dir.join(name))?;
+        }
+        Self::open(dir)
+    }
+
+    fn open(dir: &Path) -> Result<Self, RecordError> {
+        let append = |name: &str| {
+            let path = dir.join(name);
+            OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))
+        };
+        Ok(Self { dir: dir.to_owned(), runs: append(RUNS)?, sessions: append(SESSIONS)? })
+    }
+
+    /// Appends a session line and syncs it.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn session(&mut self, session: &Session) -> Result<(), RecordError> {
+        append_line(&mut self.sessions, &self.dir.join(SESSIONS), session)
+    }
+
+    /// Stores the samples first, then appends the run's line and syncs it: a line never names samples
+    /// that are not there.
+    ///
+    /// # Errors
+    /// Where a file cannot be written.
+    pub fn run(&mut self, mut run: Run, samples: &Samples) -> Result<(), RecordError> {
+        if !samples.columns.is_empty() {
+            run.samples = Some(self.store_samples(samples)?);
+        }
+        append_line(&mut self.runs, &self.dir.join(RUNS), &run)
+    }
+
+    fn store_samples(&self, samples: &Samples) -> Result<String, RecordError> {
+        let (name, bytes) = samples.encode();
+        let path = self.dir.join(SAMPLES).join(format!("{name}.zst"));
+        let packed = zstd::encode_all(bytes.as_slice(), ZSTD_LEVEL).map_err(at(&path))?;
+        write_whole(&path, &packed)?;
+        Ok(name)
+    }
+}
+
+/// A results folder, read.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// `run.json`.
+    pub run_file: RunFile,
+    /// `sessions.jsonl`.
+    pub sessions: Vec<Session>,
+    /// `runs.jsonl`, in the order of writing.
+    pub runs: Vec<Run>,
+    dir: PathBuf,
+    pack: BTreeMap<String, Samples>,
+}
+
+impl Results {
+    /// Reads everything but unpacked samples.
+    ///
+    /// # Errors
+    /// Names the file and the line that cannot be read. A torn last line is not an error.
+    pub fn load(dir: &Path) -> Result<Self, RecordError> {
+        let path = dir.join(RUN_FILE);
+        let text = fs::read_to_string(&path).map_err(at(&path))?;
+        let run_file = serde_json::from_str(&text).map_err(damaged(&path, 1))?;
+        let pack_path = dir.join(SAMPLES_PACK);
+        let pack = if pack_path.exists() { read_pack(&pack_path)? } else { BTreeMap::new() };
+        Ok(Self {
+            run_file,
+            sessions: read_lines(&dir.join(SESSIONS))?,
+            runs: read_lines(&dir.join(RUNS))?,
+            dir: dir.to_owned(),
+            pack,
+        })
+    }
+
+    /// The samples of a run; empty where it left none.
+    ///
+    /// # Errors
+    /// Where the file is missing, damaged, or does not hash to its name.
+    pub fn samples(&self, run: &Run) -> Result<Samples, RecordError> {
+        let Some(name) = &run.samples else { return Ok(Samples::default()) };
+        if let Some(samples) = self.pack.get(name) {
+            return Ok(samples.clone());
+        }
+        let path = self.dir.join(SAMPLES).join(format!("{name}.zst"));
+        let file = File::open(&path).map_err(at(&path))?;
+        let bytes = zstd::decode_all(file).map_err(at(&path))?;
+        if sha256_hex(&bytes) != *name {
+            return Err(RecordError::Hash { path });
+        }
+        serde_json::from_slice(&bytes).map_err(damaged(&path, 1))
+    }
+
+    /// Writes a copy that is fit to commit: one samples file, in which `slim` decides per run and
+    /// column what becomes a histogram. Each run keeps the name of its original samples.
+    ///
+    /// # Errors
+    /// Where samples cannot be read or the copy cannot be written.
+    pub fn export(&self, to: &Path, slim: impl Fn(&Run, &str) -> bool) -> Result<(), RecordError> {
+        fs::create_dir_all(to).map_err(at(to))?;
+        for name in [RUN_FILE, SESSIONS, RUNS] {
+            let (from, to) = (self.dir.join(name), to.join(name));
+            fs::copy(&from, &to).map_err(at(&from))?;
+        }
+        let mut lines = Vec::new();
+        let mut written = HashSet::new();
+        for run in &self.runs {
+            let Some(name) = run.samples.as_ref().filter(|name| written.insert((*name).clone()))
+            else {
+                continue;
+            };
+            let samples = slimmed(self.samples(run)?, |column| slim(run, column));
+            let line = PackLine { name: name.clone(), samples };
+            serde_json::to_writer(&mut lines, &line).expect("samples always serialise");
+            lines.push(b'\n');
+        }
+        let path = to.join(SAMPLES_PACK);
+        let packed = zstd::encode_all(lines.as_slice(), 19).map_err(at(&path))?;
+        write_whole(&path, &packed)
+    }
+}
+
+fn slimmed(samples: Samples, slim: impl Fn(&str) -> bool) -> Samples {
+    let columns = samples.columns.into_iter().map(|(name, column)| match column {
+        Column::Raw(values) if slim(&name) => (name, Column::Histogram(Histogram::of(&values))),
+        kept => (name, kept),
+    });
+    Samples { columns: columns.collect() }
+}
+
+#[derive(Serialize, serde::Deserialize)]
+struct PackLine {
+    name: String,
+    samples: Samples,
+}
+
+fn read_pack(path: &Path) -> Result<BTreeMap<String, Samples>, RecordError> {
+    let file = File::open(path).map_err(at(path))?;
+    let bytes = zstd::decode_all(file).map_err(at(path))?;
+    let lines: Vec<PackLine> = parse_lines(&bytes[..], path)?;
+    Ok(lines.into_iter().map(|line| (line.name, line.samples)).collect())
+}
+
+fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RecordError> {
+    match File::open(path) {
+        Ok(file) => parse_lines(BufReader::new(file), path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(at(path)(error)),
+    }
+}
+
+fn parse_lines<T: DeserializeOwned>(
+    mut reader: impl BufRead,
+    path: &Path,
+) -> Result<Vec<T>, RecordError> {
+    let mut rows = Vec::new();
+    let mut line = String::new();
+    for number in 1.. {
+        line.clear();
+        let length = reader.read_line(&mut line).map_err(at(path))?;
+        if length == 0 || !line.ends_with('\n') {
+            break; // The end, or a line that was never finished.
+        }
+        rows.push(serde_json::from_str(&line).map_err(damaged(path, number))?);
+    }
+    Ok(rows)
+}
+
+fn cut_torn_line(path: &Path) -> Result<(), RecordError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let bytes = fs::read(path).map_err(at(path))?;
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    if whole < bytes.len() {
+        let file = OpenOptions::new().write(true).open(path).map_err(at(path))?;
+        file.set_len(whole as u64).and_then(|()| file.sync_all()).map_err(at(path))?;
+    }
+    Ok(())
+}
+
+fn append_line(file: &mut File, path: &Path, row: &impl Serialize) -> Result<(), RecordError> {
+    let mut line = serde_json::to_vec(row).expect("a row always serialises");
+    line.push(b'\n');
+    file.write_all(&line).and_then(|()| file.sync_data()).map_err(at(path))
+}
+
+/// Writes under a temporary name and renames, so that nobody ever sees half a file.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    let temporary = path.with_extension("tmp");
+    let write = || {
+        let mut file = File::create(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    write().map_err(at(path))
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> RecordError {
+    let path = path.to_owned();
+    move |source| RecordError::Io { path: path.clone(), source }
+}
+
+fn damaged(path: &Path, line: usize) -> impl Fn(serde_json::Error) -> RecordError {
+    let path = path.to_owned();
+    move |error| RecordError::Damaged { path: path.clone(), line, message: error.to_string() }
+}

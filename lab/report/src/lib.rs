@@ -1,0 +1,1 @@
+//! Records in, Markdown and TSV out. Pure.

@@ -1,0 +1,1 @@
+//! The paced Ollama server: truth with a time stamp in every token.

@@ -1,0 +1,1 @@
+//! Sans-I/O parts that every LLM agent client shares.
