@@ -19,6 +19,8 @@ pub struct RunFile {
     pub experiment_sha256: String,
     /// The command line after the program's name, paths relative to the repository.
     pub arguments: Vec<String>,
+    /// What was declared before anything ran.
+    pub analysis: Analysis,
     /// The seed that order, lengths and schedules come from.
     pub seed: u64,
     /// Blocks, as planned.
@@ -33,6 +35,58 @@ pub struct RunFile {
     pub machine: Machine,
     /// Start, in seconds since 1970 (for people; no interval is computed from it).
     pub started_unix_s: u64,
+}
+
+/// What an experiment declares before anything runs: who is compared with whom, on what, and how
+/// small a difference counts as none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Analysis {
+    /// The variant that every other one is compared with.
+    pub reference: String,
+    /// The variant that does the least a machine must do, where the family has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<String>,
+    /// Pairs over (cell × block), or independent samples where the workload differs by variant.
+    pub pairing: Pairing,
+    /// Family-wise error rate of one comparison's verdicts.
+    pub alpha: f64,
+    /// The comparisons; the first is the primary one.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// Whether two variants saw the same work in the same block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pairing {
+    /// Same lengths and schedules: differences within (cell, block).
+    Paired,
+    /// Own lengths and schedules: two independent samples.
+    Unpaired,
+}
+
+/// One declared comparison: all variants against the reference, on one metric, over some cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// The metric, for example `wall_ns`.
+    pub metric: String,
+    /// Levels that a cell must have to take part, by factor.
+    pub cells: BTreeMap<String, Vec<String>>,
+    /// How two values are compared.
+    pub scale: Scale,
+    /// The equivalence margin: a fraction for `ratio` (0.01 = 1 %), the metric's unit for `difference`.
+    pub margin: f64,
+}
+
+/// How two values are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Logarithm of value over reference.
+    Ratio,
+    /// Value minus reference.
+    Difference,
 }
 
 /// Commit and cleanliness of the checkout.
