@@ -1,0 +1,338 @@
+//! The workload of the `runtimes` family: N agents, each with calls to its server.
+
+use std::collections::BTreeMap;
+
+use lab_protocol::agents::{Agent, Arrangement, Call, Options, Workload};
+use rand::Rng;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{Cell, Entrant, PlanError, Work, draw};
+
+/// What an agent asks first. Short, because a real small model reads about 80 tokens a second.
+const ANALYSIS_PROMPT: &str =
+    "Name the three numbers in a benchmark report that matter most, and say why.";
+/// What it asks next; the parsed analysis is appended by the variant.
+const REPORT_PROMPT: &str = "Write a short report for an engineer from this analysis.";
+
+/// `[agents]` of an experiment.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// Whether all variants get the same lengths.
+    pub mode: Mode,
+    /// The embedded paced server, or addresses from the command line.
+    pub servers: Servers,
+    /// The table of configurations, relative to the experiment's folder.
+    pub table: String,
+    /// How many agents run side by side.
+    pub agents: usize,
+    /// The model's name; `--model` replaces it.
+    pub model: String,
+    /// Factor on every time of the paced server: 0.01 is a hundred times faster.
+    pub time_scale: f64,
+    /// Configurations that always run in real time.
+    #[serde(default)]
+    pub unscaled: Vec<String>,
+    /// A call fails when its server is silent for this long.
+    pub stall_timeout_ms: u64,
+    /// Files that every agent ingests before its first call.
+    pub ingest_files: u32,
+    /// Bytes of each.
+    pub ingest_file_bytes: u32,
+    /// Threads of a real model runner.
+    pub num_thread: Option<i64>,
+}
+
+/// Where reply lengths come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// From (seed, block, cell, agent, call): equal for all variants, analysed in pairs.
+    Controlled,
+    /// From the variant's name too: every variant gets its own, as when a model replies freely.
+    AsPublished,
+}
+
+/// Which servers answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Servers {
+    /// The embedded paced server, all agents on one simulated GPU.
+    Paced,
+    /// Addresses given on the command line.
+    Given,
+}
+
+/// The table of configurations.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Table {
+    /// The format's version, 1.
+    pub schema: u32,
+    /// A row per configuration. Further keys (source, published figures) are for the report.
+    pub config: BTreeMap<String, Row>,
+}
+
+/// One configuration.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// For people.
+    pub title: String,
+    /// Layers on the GPU per agent; -1 leaves it to the server.
+    pub num_gpu: Vec<i64>,
+    /// Context length per agent.
+    pub num_ctx: Vec<i64>,
+    /// Sampling temperature.
+    pub temperature: f64,
+    /// Time to first token.
+    pub ttft_ms: LogNormal,
+    /// Tokens per second of one stream with 1, 2, … active requests.
+    pub rate_tokens_per_s: Vec<f64>,
+    /// Jitter of inter-token times (sd of the logarithm).
+    pub itl_sigma_log: f64,
+    /// Tokens of all of an agent's calls together.
+    pub reply_tokens: Quantiles,
+    /// The share of them in the first call.
+    pub first_call_share: f64,
+    /// Rows of the source behind this one.
+    pub rows: u32,
+}
+
+/// A log-normal distribution.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogNormal {
+    /// Median.
+    pub median: f64,
+    /// Standard deviation of the natural logarithm.
+    pub sigma_log: f64,
+}
+
+/// A distribution by its quantiles, linear between them.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quantiles {
+    /// Rising from 0 to 1.
+    pub probability: Vec<f64>,
+    /// The value at each.
+    pub tokens: Vec<f64>,
+}
+
+/// Where a run stands: everything its draws depend on.
+pub(crate) struct Address<'a> {
+    pub seed: u64,
+    pub block: u32,
+    pub order: u64,
+    pub variant: &'a Entrant,
+    pub cell: &'a Cell,
+}
+
+impl Table {
+    /// Reads and checks a table.
+    ///
+    /// # Errors
+    /// Names the file and the key.
+    pub fn parse(file: &str, text: &str) -> Result<Self, PlanError> {
+        let table: Self = toml::from_str(text).map_err(|error| PlanError::text(file, &error))?;
+        for (name, row) in &table.config {
+            row.check(file, name)?;
+        }
+        Ok(table)
+    }
+}
+
+impl Row {
+    fn check(&self, file: &str, name: &str) -> Result<(), PlanError> {
+        let error = |key: &str, message: &str| {
+            Err(PlanError::value(file, &format!("config.{name}.{key}"), message))
+        };
+        let Quantiles { probability, tokens } = &self.reply_tokens;
+        if probability.len() != tokens.len() || probability.is_empty() {
+            return error(
+                "reply_tokens",
+                "needs as many tokens as probabilities, and at least one",
+            );
+        }
+        if !probability.is_sorted() || !tokens.is_sorted() || tokens[0] < 1.0 {
+            return error("reply_tokens", "must rise, from at least one token");
+        }
+        if self.rate_tokens_per_s.iter().any(|&rate| rate <= 0.0)
+            || self.rate_tokens_per_s.is_empty()
+        {
+            return error("rate_tokens_per_s", "needs at least one rate, all above 0");
+        }
+        if self.num_gpu.is_empty() || self.num_ctx.is_empty() {
+            return error("num_ctx", "needs a value per agent");
+        }
+        if !(self.ttft_ms.median > 0.0 && self.ttft_ms.sigma_log >= 0.0) {
+            return error("ttft_ms", "needs a median above 0 and a sigma_log of at least 0");
+        }
+        if !(0.0..=1.0).contains(&self.first_call_share) {
+            return error("first_call_share", "must lie between 0 and 1");
+        }
+        Ok(())
+    }
+
+    /// What makes two rows the same treatment: all that a server or a client can notice. Draws are
+    /// addressed by this, so two rows with equal parameters are a second A/A pair.
+    fn treatment(&self) -> String {
+        let rates = &self.rate_tokens_per_s;
+        let tokens = &self.reply_tokens;
+        format!("{:?} {rates:?} {:?} {tokens:?}", self.ttft_ms, self.itl_sigma_log)
+    }
+}
+
+impl Quantiles {
+    fn draw(&self, generator: &mut impl Rng) -> f64 {
+        let p: f64 = generator.random();
+        let above = self.probability.partition_point(|&probability| probability < p);
+        if above == 0 {
+            return self.tokens[0];
+        }
+        let Some(&high) = self.probability.get(above) else {
+            return self.tokens[self.tokens.len() - 1];
+        };
+        let low = self.probability[above - 1];
+        let share = (p - low) / (high - low);
+        self.tokens[above - 1] + share * (self.tokens[above] - self.tokens[above - 1])
+    }
+}
+
+impl Section {
+    pub(crate) fn check(&self, file: &str) -> Result<(), PlanError> {
+        if !(self.time_scale > 0.0 && self.time_scale <= 10.0) {
+            let message = "must lie above 0 and not above 10; 1.0 is real time";
+            return Err(PlanError::value(file, "agents.time_scale", message));
+        }
+        if self.agents == 0 || self.agents > 500 {
+            return Err(PlanError::value(file, "agents.agents", "must lie between 1 and 500"));
+        }
+        if self.servers == Servers::Given && self.time_scale != 1.0 {
+            let message = "must be 1.0 on real servers: their time cannot be scaled";
+            return Err(PlanError::value(file, "agents.time_scale", message));
+        }
+        Ok(())
+    }
+
+    /// The workload of one run and how long it should take.
+    pub(crate) fn work(
+        &self,
+        file: &str,
+        table: &Table,
+        at: &Address<'_>,
+    ) -> Result<(Work, u64), PlanError> {
+        let level = |factor: &str| {
+            at.cell.get(factor).map(String::as_str).ok_or_else(|| {
+                PlanError::value(file, "cells", format!("every cell needs the factor `{factor}`"))
+            })
+        };
+        let config = level("config")?;
+        let row = table.config.get(config).ok_or_else(|| {
+            let message = format!("`{config}` is not a row of {}", self.table);
+            PlanError::value(file, "cells.config", message)
+        })?;
+        let arrangement = match level("arrangement")? {
+            "concurrent" => Arrangement::Concurrent,
+            "solo" => Arrangement::Solo,
+            other => {
+                let message = format!("`{other}` is neither `concurrent` nor `solo`");
+                return Err(PlanError::value(file, "cells.arrangement", message));
+            }
+        };
+        let unscaled = self.unscaled.iter().any(|name| name == config);
+        let time_scale = if unscaled { 1.0 } else { self.time_scale };
+        let agents: Vec<Agent> = (0..self.agents).map(|index| self.agent(row, at, index)).collect();
+        let expected_ms = expected_ms(row, arrangement, &agents, time_scale);
+        let workload = Workload {
+            arrangement,
+            stall_timeout_ms: self.stall_timeout_ms,
+            ingest_dir: None,
+            agents,
+        };
+        let paced = (self.servers == Servers::Paced).then(|| self.paced(row, time_scale));
+        let time_scale_ppm = (time_scale * 1e6).round() as u64;
+        Ok((Work::Agents { workload, paced, time_scale_ppm }, expected_ms))
+    }
+
+    fn agent(&self, row: &Row, at: &Address<'_>, index: usize) -> Agent {
+        let address = self.address(row, at, index);
+        let address: Vec<&str> = address.iter().map(String::as_str).collect();
+        let total = row.reply_tokens.draw(&mut draw::generator(at.seed, &address));
+        let first = (total * row.first_call_share).round().max(1.0);
+        let lengths = [first, (total.round() - first).max(1.0)];
+        let prompts = [ANALYSIS_PROMPT, REPORT_PROMPT];
+        let calls = lengths.iter().zip(prompts).enumerate().map(|(call, (&length, prompt))| {
+            let call_name = call.to_string();
+            let seed = draw::request_seed(at.seed, &[&address[..], &[&call_name]].concat());
+            Call {
+                // A first line of its own: a prompt cache would change TTFT tenfold.
+                prompt: format!("Request {}-{index}-{call}.\n{prompt}", at.order),
+                options: self.options(row, index, seed, length as i64),
+            }
+        });
+        Agent { server: String::new(), model: self.model.clone(), calls: calls.collect() }
+    }
+
+    /// What the draws of an agent depend on: not the arrangement, so that a solo run repeats the
+    /// lengths of the concurrent one; and the variant only in the published mode.
+    fn address(&self, row: &Row, at: &Address<'_>, index: usize) -> Vec<String> {
+        let mut address = vec![at.block.to_string(), row.treatment()];
+        let further = at
+            .cell
+            .iter()
+            .filter(|(factor, _)| !matches!(factor.as_str(), "config" | "arrangement"));
+        address.extend(further.map(|(factor, level)| format!("{factor}={level}")));
+        if self.mode == Mode::AsPublished {
+            address.push(at.variant.name.clone());
+            // Free replies differ between equal configurations as well.
+            address.push(at.cell.get("config").cloned().unwrap_or_default());
+        }
+        address.push(format!("agent {index}"));
+        address
+    }
+
+    fn options(&self, row: &Row, index: usize, seed: i64, num_predict: i64) -> Options {
+        let pick = |values: &[i64]| values[index % values.len()];
+        Options {
+            num_gpu: Some(pick(&row.num_gpu)).filter(|&layers| layers >= 0),
+            num_ctx: Some(pick(&row.num_ctx)).filter(|&context| context > 0),
+            num_thread: self.num_thread,
+            temperature: Some(row.temperature),
+            seed,
+            num_predict,
+        }
+    }
+
+    fn paced(&self, row: &Row, time_scale: f64) -> serde_json::Value {
+        json!({
+            "mode": "shared_gpu",
+            "model": self.model,
+            "ttft_ms": { "median": row.ttft_ms.median, "sigma_log": row.ttft_ms.sigma_log },
+            "rate_tokens_per_s": row.rate_tokens_per_s,
+            "itl_sigma_log": row.itl_sigma_log,
+            "time_scale": time_scale,
+        })
+    }
+}
+
+/// A forecast for the progress bar, not a result: agents that overlap share the server for as long
+/// as the shorter one runs.
+fn expected_ms(row: &Row, arrangement: Arrangement, agents: &[Agent], time_scale: f64) -> u64 {
+    let alone = row.rate_tokens_per_s[0];
+    let shared = *row
+        .rate_tokens_per_s
+        .get(agents.len() - 1)
+        .unwrap_or(row.rate_tokens_per_s.last().expect("check has seen at least one rate"));
+    let agent_ms = |agent: &Agent, rate: f64| {
+        let tokens: i64 = agent.calls.iter().map(|call| call.options.num_predict).sum();
+        agent.calls.len() as f64 * row.ttft_ms.median + tokens as f64 / rate * 1e3
+    };
+    let total = match arrangement {
+        Arrangement::Solo => agents.iter().map(|agent| agent_ms(agent, alone)).sum(),
+        Arrangement::Concurrent => {
+            agents.iter().map(|agent| agent_ms(agent, shared)).fold(0.0, f64::max)
+        }
+    };
+    (total * time_scale).ceil() as u64
+}

@@ -1,0 +1,148 @@
+//! `experiments/*.toml`: one question a file.
+
+use std::collections::BTreeMap;
+
+use lab_record::Analysis;
+use serde::Deserialize;
+
+use crate::{PlanError, agents};
+
+/// The version of the experiment format.
+const SCHEMA: u32 = 1;
+
+/// An experiment, as written.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// The format's version, 1.
+    pub schema: u32,
+    /// Its name; results and reports carry it.
+    pub name: String,
+    /// The question, in one sentence.
+    pub question: String,
+    /// The family whose variants take part.
+    pub family: String,
+    /// The seed of order, lengths and schedules.
+    pub seed: u64,
+    /// Passes over all cells.
+    pub blocks: u32,
+    /// Who takes part.
+    pub variants: Selection,
+    /// Groups of factors; each contributes every combination of its levels.
+    pub cells: Vec<BTreeMap<String, Vec<String>>>,
+    /// What is compared, declared before anything runs.
+    pub analysis: Analysis,
+    /// The workload of the `runtimes` family.
+    pub agents: Option<agents::Section>,
+    /// Named changes, for example `quick`.
+    #[serde(default)]
+    pub profile: BTreeMap<String, Profile>,
+}
+
+/// Which variants of the family take part.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Selection {
+    /// All variants that have every one of these tags.
+    pub tags: Vec<String>,
+    /// Where not empty: of those, only these.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// The variant that runs twice, the second time under another name (the A/A control).
+    pub twin: Option<String>,
+}
+
+/// What a profile changes.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Passes over all cells.
+    pub blocks: Option<u32>,
+    /// Levels that stay, by factor.
+    #[serde(default)]
+    pub only: BTreeMap<String, Vec<String>>,
+    /// Variants that stay.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// 1.0 for real time.
+    pub time_scale: Option<f64>,
+    /// Whether the report may give verdicts; a smoke test's may not.
+    pub verdicts: bool,
+}
+
+impl Experiment {
+    /// Reads and checks an experiment.
+    ///
+    /// # Errors
+    /// Names the file and the key.
+    pub fn parse(file: &str, text: &str) -> Result<Self, PlanError> {
+        let experiment: Self =
+            toml::from_str(text).map_err(|error| PlanError::text(file, &error))?;
+        experiment.check(file)?;
+        Ok(experiment)
+    }
+
+    /// The experiment with a profile's changes.
+    ///
+    /// # Errors
+    /// Where there is no such profile; the message lists those there are.
+    pub fn with_profile(mut self, file: &str, name: &str) -> Result<Self, PlanError> {
+        let Some(profile) = self.profile.get(name).cloned() else {
+            let known: Vec<_> = self.profile.keys().cloned().collect();
+            let message =
+                format!("there is no profile `{name}`; this file has: {}", known.join(", "));
+            return Err(PlanError::value(file, "profile", message));
+        };
+        self.blocks = profile.blocks.unwrap_or(self.blocks);
+        if !profile.names.is_empty() {
+            self.variants.names = profile.names;
+        }
+        for (factor, levels) in profile.only {
+            for group in &mut self.cells {
+                if let Some(present) = group.get_mut(&factor) {
+                    present.retain(|level| levels.contains(level));
+                }
+            }
+        }
+        // A group that lost all levels of a factor has no cells left.
+        self.cells.retain(|group| group.values().all(|levels| !levels.is_empty()));
+        if let (Some(agents), Some(scale)) = (&mut self.agents, profile.time_scale) {
+            agents.time_scale = scale;
+        }
+        if !profile.verdicts {
+            self.analysis.comparisons.clear();
+        }
+        self.check(file)?;
+        Ok(self)
+    }
+
+    fn check(&self, file: &str) -> Result<(), PlanError> {
+        let error = |key: &str, message: &str| Err(PlanError::value(file, key, message));
+        if self.schema != SCHEMA {
+            return error("schema", &format!("is {}, this lab reads {SCHEMA}", self.schema));
+        }
+        if self.blocks == 0 {
+            return error("blocks", "must be at least 1");
+        }
+        if self.cells.is_empty() {
+            return error("cells", "no cell is left: name at least one level of every factor");
+        }
+        for (factor, levels) in self.cells.iter().flatten() {
+            if levels.is_empty() {
+                return error(&format!("cells.{factor}"), "has no level");
+            }
+        }
+        if !(0.0..1.0).contains(&self.analysis.alpha) || self.analysis.alpha == 0.0 {
+            return error("analysis.alpha", "must lie between 0 and 1, for example 0.05");
+        }
+        for comparison in &self.analysis.comparisons {
+            if !(comparison.margin > 0.0 && comparison.margin.is_finite()) {
+                return error("analysis.comparisons.margin", "must be above 0");
+            }
+        }
+        match &self.agents {
+            Some(agents) => agents.check(file),
+            None => error(&self.family, "the section with the family's workload is missing"),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! `variant.toml`: what a folder of a family says about its program.
+
+use serde::Deserialize;
+
+use crate::PlanError;
+
+/// A variant's manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The folder's name.
+    pub name: String,
+    /// The folder above.
+    pub family: String,
+    /// What experiments select by.
+    pub tags: Vec<String>,
+    /// What it is, in one sentence.
+    pub sentence: String,
+    /// The crate or program whose behaviour is measured.
+    pub measures: String,
+    /// Its pinned version.
+    pub version: String,
+    /// Its features that the variant asks for.
+    pub features: Vec<String>,
+}
+
+impl Manifest {
+    /// Reads a manifest that lies in `folder` of `family`.
+    ///
+    /// # Errors
+    /// Names the key that is unknown, missing, or differs from the folder's name.
+    pub fn parse(file: &str, text: &str, family: &str, folder: &str) -> Result<Self, PlanError> {
+        let manifest: Self = toml::from_str(text).map_err(|error| PlanError::text(file, &error))?;
+        for (key, found, expected) in
+            [("name", &manifest.name, folder), ("family", &manifest.family, family)]
+        {
+            if found != expected {
+                let message = format!("says `{found}`, but the folder says `{expected}`");
+                return Err(PlanError::value(file, key, message));
+            }
+        }
+        Ok(manifest)
+    }
+
+    /// The name of its program: the same under Cargo and Bazel.
+    pub fn program(&self) -> String {
+        format!("{}-{}", self.family, self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+        name = "floor"
+        family = "runtimes"
+        tags = ["tr115", "floor"]
+        sentence = "One thread."
+        measures = "mio"
+        version = "1.2.4"
+        features = []
+    "#;
+
+    #[test]
+    fn the_program_carries_family_and_name() {
+        let manifest = Manifest::parse("f", TEXT, "runtimes", "floor").unwrap();
+        assert_eq!(manifest.program(), "runtimes-floor");
+    }
+
+    #[test]
+    fn another_name_than_the_folder_is_refused() {
+        let error = Manifest::parse("x/variant.toml", TEXT, "runtimes", "ceiling").unwrap_err();
+        let expected = "x/variant.toml: key `name`: says `floor`, but the folder says `ceiling`";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn an_unknown_key_is_named() {
+        let text = format!("{TEXT}\ncolour = 1");
+        let error = Manifest::parse("f", &text, "runtimes", "floor").unwrap_err().to_string();
+        assert!(error.contains("colour"), "{error}");
+    }
+}

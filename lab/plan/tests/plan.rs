@@ -1,0 +1,161 @@
+//! Plans of the committed experiments, and plans that must not be made.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lab_plan::{Experiment, Manifest, Plan, PlanError, PlannedRun, Work, agents::Table, plan};
+use lab_protocol::agents::Arrangement;
+
+const TR115: &str = include_str!("../../../experiments/tr115.toml");
+const PUBLISHED: &str = include_str!("../../../experiments/tr115-published.toml");
+const OLLAMA: &str = include_str!("../../../experiments/tr115-ollama.toml");
+const SERVERS: &str = include_str!("../../../experiments/tables/tr115-servers.toml");
+const CPU: &str = include_str!("../../../experiments/tables/ollama-cpu.toml");
+const VARIANTS: [&str; 5] = ["tokio_default", "tokio_localset", "async_std", "smol", "smol_1kb"];
+
+fn manifests(names: &[&str]) -> Vec<Manifest> {
+    let manifest = |name: &&str| Manifest {
+        name: (*name).to_owned(),
+        family: "runtimes".to_owned(),
+        tags: vec!["tr115".to_owned()],
+        sentence: String::new(),
+        measures: "m".to_owned(),
+        version: "1".to_owned(),
+        features: vec![],
+    };
+    names.iter().map(manifest).collect()
+}
+
+fn planned(text: &str, table: &str, names: &[&str]) -> Result<Plan, PlanError> {
+    let experiment = Experiment::parse("e.toml", text)?;
+    let table = Table::parse("t.toml", table)?;
+    plan("e.toml", &experiment, &manifests(names), &table)
+}
+
+fn lengths(run: &PlannedRun) -> Vec<i64> {
+    let Work::Agents { workload, .. } = &run.work;
+    let calls = workload.agents.iter().flat_map(|agent| &agent.calls);
+    calls.map(|call| call.options.num_predict).collect()
+}
+
+#[test]
+fn every_block_holds_every_cell_of_every_entrant_once() {
+    let plan = planned(TR115, SERVERS, &VARIANTS).unwrap();
+    let mut seen: BTreeMap<u32, BTreeSet<_>> = BTreeMap::new();
+    for run in plan.runs.iter().filter(|run| !run.warmup) {
+        assert!(seen.entry(run.block).or_default().insert((&run.variant, &run.cell)));
+    }
+    assert_eq!(seen.keys().copied().collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+    // Five variants and the twin, six configurations twice and the anchor twice.
+    assert!(seen.values().all(|block| block.len() == 6 * (6 * 2 + 2)));
+}
+
+#[test]
+fn the_order_is_random_and_repeatable() {
+    let plan = planned(TR115, SERVERS, &VARIANTS).unwrap();
+    assert_eq!(plan, planned(TR115, SERVERS, &VARIANTS).unwrap());
+    let order = |block| {
+        let runs = plan.runs.iter().filter(move |run| run.block == block);
+        runs.map(|run| (run.variant.clone(), run.cell.clone())).collect::<Vec<_>>()
+    };
+    assert_ne!(order(1), order(2));
+}
+
+#[test]
+fn all_variants_and_both_arrangements_get_the_same_lengths() {
+    let plan = planned(TR115, SERVERS, &VARIANTS).unwrap();
+    let mut by_place: BTreeMap<_, BTreeSet<Vec<i64>>> = BTreeMap::new();
+    for run in plan.runs.iter().filter(|run| !run.warmup) {
+        let place = (run.block, run.cell["config"].clone(), run.cell.get("repeat").cloned());
+        by_place.entry(place).or_default().insert(lengths(run));
+    }
+    assert!(by_place.values().all(|lengths| lengths.len() == 1));
+    let distinct: BTreeSet<_> = by_place.values().flatten().collect();
+    assert!(distinct.len() > 20, "only {} distinct draws", distinct.len());
+}
+
+#[test]
+fn equal_parameters_are_the_same_treatment() {
+    let plan = planned(TR115, SERVERS, &VARIANTS).unwrap();
+    let of = |config: &str| {
+        let runs = plan.runs.iter().filter(|run| run.block == 3 && run.cell["config"] == config);
+        runs.map(lengths).next().unwrap()
+    };
+    assert_eq!(of("chimera_homo_ctx512"), of("chimera_homo_gpu100"));
+    assert_ne!(of("chimera_homo_ctx512"), of("chimera_homo_ctx2048"));
+}
+
+#[test]
+fn published_lengths_differ_between_variants() {
+    let plan = planned(PUBLISHED, SERVERS, &VARIANTS).unwrap();
+    let here = |run: &&PlannedRun| run.block == 1 && run.cell["config"] == "chimera_hetero";
+    let draws: BTreeSet<_> = plan.runs.iter().filter(here).map(lengths).collect();
+    assert_eq!(draws.len(), 6, "the twin draws its own lengths as well");
+}
+
+#[test]
+fn arrangements_stay_together_and_alternate() {
+    let plan = planned(OLLAMA, CPU, &VARIANTS).unwrap();
+    let timed: Vec<_> = plan.runs.iter().filter(|run| !run.warmup).collect();
+    let mut concurrent_first = 0;
+    for pair in timed.chunks(2) {
+        assert_eq!(pair[0].variant, pair[1].variant);
+        assert_eq!(pair[0].cell["config"], pair[1].cell["config"]);
+        let Work::Agents { workload, .. } = &pair[0].work;
+        concurrent_first += usize::from(workload.arrangement == Arrangement::Concurrent);
+    }
+    assert_eq!(concurrent_first * 2, timed.len() / 2);
+}
+
+#[test]
+fn prompts_begin_with_a_line_of_their_own() {
+    let plan = planned(OLLAMA, CPU, &VARIANTS).unwrap();
+    let mut first_lines = BTreeSet::new();
+    for run in &plan.runs {
+        let Work::Agents { workload, .. } = &run.work;
+        for call in workload.agents.iter().flat_map(|agent| &agent.calls) {
+            assert!(first_lines.insert(call.prompt.lines().next().unwrap().to_owned()));
+            assert!(call.options.num_predict <= 64);
+        }
+    }
+}
+
+#[test]
+fn the_quick_profile_is_one_block_without_verdicts() {
+    let experiment = Experiment::parse("e", TR115).unwrap().with_profile("e", "quick").unwrap();
+    assert_eq!((experiment.blocks, experiment.analysis.comparisons.len()), (1, 0));
+}
+
+fn refused(change: (&str, &str), expected: &str) {
+    let text = TR115.replacen(change.0, change.1, 1);
+    assert_ne!(text, TR115, "the test changes nothing");
+    let error = planned(&text, SERVERS, &VARIANTS).unwrap_err().to_string();
+    assert!(error.starts_with("e.toml") && error.contains(expected), "{error}");
+}
+
+#[test]
+fn mistakes_are_named_with_file_and_key() {
+    refused(("blocks = 6", "blocks = 0"), "key `blocks`: must be at least 1");
+    refused(("blocks = 6", "blokcs = 6"), "blokcs");
+    refused(("schema = 1", "schema = 2"), "key `schema`: is 2, this lab reads 1");
+    refused(("\"chimera_hetero\"", "\"chimera_homo\""), "`chimera_homo` is not a row of");
+    refused(("twin = \"tokio_default\"", "twin = \"tokyo\""), "no variant `tokyo` is selected");
+    refused(("time_scale = 0.01", "time_scale = 0.0"), "key `agents.time_scale`");
+    refused(("[\"concurrent\", \"solo\"]", "[\"parallel\"]"), "`parallel` is neither");
+    refused(("margin = 0.01", "margin = 0.0"), "must be above 0");
+}
+
+#[test]
+fn an_unknown_profile_lists_those_there_are() {
+    let error = Experiment::parse("e", TR115).unwrap().with_profile("e", "fast").unwrap_err();
+    assert!(error.to_string().contains("this file has: paper, quick"), "{error}");
+}
+
+#[test]
+fn a_table_that_cannot_be_drawn_from_is_refused() {
+    let text = CPU.replacen("tokens = [60, 88]", "tokens = [88, 60]", 1);
+    let error = Table::parse("t.toml", &text).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "t.toml: key `config.ctx512.reply_tokens`: must rise, from at least one token"
+    );
+}
