@@ -1,1 +1,20 @@
-//! What machine this is, how noisy it is, what its floors are.
+//! What machine this is, how noisy it is, and what its floors are.
+//!
+//! Reads `/proc` and `/sys` and times a few system calls. It decides nothing, and what a machine does
+//! not tell is `None` here, never a guess.
+
+mod floors;
+mod machine;
+mod noise;
+
+pub use floors::{Floors, measure_floors};
+pub use machine::{environment, machine};
+pub use noise::{Snapshot, between};
+
+use nix::time::{ClockId, clock_gettime};
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+pub fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has this clock");
+    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
+}

@@ -1,0 +1,115 @@
+//! The least that this machine needs for what every variant does: a system call, a timer, a wake-up,
+//! a byte over loopback and back.
+
+use std::{
+    io::{Read, Write},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    thread,
+    time::Duration,
+};
+
+use serde::Serialize;
+
+use crate::monotonic_ns;
+
+const ROUNDS: usize = 200;
+
+/// Medians and 99th percentiles of [`ROUNDS`] rounds.
+#[derive(Debug, Clone, Serialize)]
+pub struct Floors {
+    /// `getppid`, mean of many.
+    pub syscall_ns: u64,
+    /// A sleep of 1 ms ends this much late.
+    pub timer_overshoot_p50_ns: u64,
+    /// The same, 99th percentile.
+    pub timer_overshoot_p99_ns: u64,
+    /// One byte to another thread over loopback and back.
+    pub loopback_round_trip_p50_ns: u64,
+    /// The same, 99th percentile.
+    pub loopback_round_trip_p99_ns: u64,
+}
+
+/// Measures the floors; takes about half a second.
+///
+/// # Errors
+/// Where loopback sockets are not to be had.
+pub fn measure_floors() -> std::io::Result<Floors> {
+    let timer = timer_overshoots();
+    let loopback = loopback_round_trips()?;
+    Ok(Floors {
+        syscall_ns: syscall_ns(),
+        timer_overshoot_p50_ns: rank(&timer, 50),
+        timer_overshoot_p99_ns: rank(&timer, 99),
+        loopback_round_trip_p50_ns: rank(&loopback, 50),
+        loopback_round_trip_p99_ns: rank(&loopback, 99),
+    })
+}
+
+fn syscall_ns() -> u64 {
+    const CALLS: u64 = 10_000;
+    let start = monotonic_ns();
+    for _ in 0..CALLS {
+        std::hint::black_box(nix::unistd::getppid());
+    }
+    (monotonic_ns() - start) / CALLS
+}
+
+fn timer_overshoots() -> Vec<u64> {
+    let sleep = Duration::from_millis(1);
+    let overshoot = |_| {
+        let due = monotonic_ns() + sleep.as_nanos() as u64;
+        thread::sleep(sleep);
+        monotonic_ns().saturating_sub(due)
+    };
+    sorted((0..ROUNDS).map(overshoot).collect())
+}
+
+fn loopback_round_trips() -> std::io::Result<Vec<u64>> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let mut near = TcpStream::connect(listener.local_addr()?)?;
+    let (mut far, _) = listener.accept()?;
+    near.set_nodelay(true)?;
+    far.set_nodelay(true)?;
+    let echo = thread::spawn(move || {
+        let mut byte = [0];
+        while far.read_exact(&mut byte).is_ok() && far.write_all(&byte).is_ok() {}
+    });
+    let mut times = Vec::with_capacity(ROUNDS);
+    for _ in 0..ROUNDS {
+        let start = monotonic_ns();
+        near.write_all(&[1])?;
+        near.read_exact(&mut [0])?;
+        times.push(monotonic_ns() - start);
+    }
+    drop(near);
+    echo.join().expect("the echo thread does not panic");
+    Ok(sorted(times))
+}
+
+fn sorted(mut times: Vec<u64>) -> Vec<u64> {
+    times.sort_unstable();
+    times
+}
+
+/// Nearest rank.
+fn rank(sorted: &[u64], percent: usize) -> u64 {
+    sorted[(sorted.len() * percent).div_ceil(100).max(1) - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_nearest() {
+        let values: Vec<u64> = (1..=200).collect();
+        assert_eq!((rank(&values, 50), rank(&values, 99)), (100, 198));
+    }
+
+    #[test]
+    fn floors_are_measured_on_any_machine() {
+        let floors = measure_floors().unwrap();
+        assert!(floors.loopback_round_trip_p99_ns >= floors.loopback_round_trip_p50_ns);
+        assert!(floors.syscall_ns > 0);
+    }
+}

@@ -1,0 +1,49 @@
+//! The machine and its environment, by an allow-list: no host name, no user name, no path.
+
+use std::{collections::BTreeMap, fs};
+
+use lab_record::Machine;
+use serde_json::{Value, json};
+
+/// What identifies this machine well enough to refuse a resume on another one.
+pub fn machine() -> Machine {
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    Machine {
+        cpu_model: model.map_or_else(|| "unknown".to_owned(), |(_, name)| name.to_owned()),
+        cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
+        memory_bytes: memory_bytes().unwrap_or(0),
+        kernel: read_line("/proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".to_owned()),
+        arch: std::env::consts::ARCH.to_owned(),
+    }
+}
+
+/// What may differ from one session to the next. A value that is not to be had is `null`, with the
+/// reason beside it in a key that ends in `_reason`.
+pub fn environment() -> BTreeMap<String, Value> {
+    let mut known = BTreeMap::new();
+    let mut note = |key: &str, value: Option<String>, reason: &str| {
+        if value.is_none() {
+            known.insert(format!("{key}_reason"), json!(reason));
+        }
+        known.insert(key.to_owned(), json!(value));
+    };
+    let governor = read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    note("cpu_governor", governor, "the kernel shows no frequency control");
+    note("load_average", read_line("/proc/loadavg"), "no /proc/loadavg");
+    let pressure = fs::metadata("/proc/pressure/cpu").is_ok().then(|| "yes".to_owned());
+    note("pressure_stall_information", pressure, "the kernel was built or booted without PSI");
+    note("entered_by", std::env::var("LAB_ENVIRONMENT").ok(), "not started through ./enter");
+    note("rustc", std::env::var("LAB_RUSTC").ok(), "not started through ./enter");
+    known
+}
+
+fn memory_bytes() -> Option<u64> {
+    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+fn read_line(path: &str) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.lines().next()?.trim().to_owned())
+}
