@@ -145,6 +145,14 @@ mod tests {
         assert!((mirror.low + interval.high).abs() < 1e-9, "{mirror:?} {interval:?}");
     }
 
+    /// As scipy.stats.bootstrap(method="BCa") with 40,000 resamples; what is left is from seeds.
+    #[test]
+    fn as_scipy_says() {
+        let interval = mean_interval(&skewed(), 0.95, 1).unwrap();
+        assert!((interval.low - 0.682).abs() < 0.03, "{interval:?}");
+        assert!((interval.high - 1.461).abs() < 0.04, "{interval:?}");
+    }
+
     #[test]
     fn a_ratio_to_a_constant_is_a_mean() {
         let values = skewed();

@@ -16,9 +16,11 @@ pub mod correlation;
 pub mod describe;
 pub mod effect;
 pub mod equivalence;
+pub mod false_finds;
 pub mod interval;
 pub mod multiple;
 pub mod paired;
+pub mod power;
 pub mod unpaired;
 pub mod variance;
 pub mod verdict;
@@ -43,8 +45,11 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     copy
 }
 
+/// The mean, as a deviation from the first value: so the mean of a constant sample is that constant
+/// to the last bit, and its variance 0 and not some rounding that a quotient would blow up.
 fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+    let first = values[0];
+    first + values.iter().map(|value| value - first).sum::<f64>() / values.len() as f64
 }
 
 /// Sample variance (divisor n - 1) in two passes, for differences may be tiny beside the mean.

@@ -71,7 +71,7 @@ pub fn shares(observations: &[Observation]) -> Result<Attribution, VarianceError
     let factors = common_factors(observations)?;
     let mut residual = centred(values);
     let total = dot(&residual, &residual);
-    if residual.iter().all(|value| *value == residual[0]) || total == 0.0 {
+    if total == 0.0 {
         return Err(VarianceError::Constant);
     }
     let mut basis = vec![unit(vec![1.0; observations.len()], 0.0).expect("ones have a length")];
