@@ -1,0 +1,199 @@
+//! One agent's connection: non-blocking, kept alive between calls.
+
+use std::io::{self, Read, Write};
+use std::net::ToSocketAddrs;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+use runtimes_kit::{
+    AgentLog, AgentRun, CallError, IngestJob, Ingested, Part, ResponseParser, RunError,
+};
+
+/// Where an agent is after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It waits for its server.
+    Waiting,
+    /// Its last call is done.
+    Finished,
+}
+
+pub struct Connection {
+    agent: AgentRun,
+    token: Token,
+    stall_timeout: Duration,
+    /// `None` while no call is under way.
+    deadline: Option<Instant>,
+    stream: Option<TcpStream>,
+    /// The stream has carried a call before this one.
+    reused: bool,
+    authority: String,
+    output: Vec<u8>,
+    written: usize,
+    parser: ResponseParser,
+}
+
+impl Connection {
+    pub fn new(agent: AgentRun, token: Token, stall_timeout: Duration) -> Self {
+        Self {
+            agent,
+            token,
+            stall_timeout,
+            deadline: None,
+            stream: None,
+            reused: false,
+            authority: String::new(),
+            output: Vec::new(),
+            written: 0,
+            parser: ResponseParser::default(),
+        }
+    }
+
+    pub fn start(&mut self) -> IngestJob {
+        self.agent.start();
+        self.agent.ingest_job()
+    }
+
+    pub fn ingested(
+        &mut self,
+        registry: &Registry,
+        result: io::Result<Ingested>,
+    ) -> Result<Progress, RunError> {
+        self.agent.ingested(result)?;
+        self.begin_call(registry)
+    }
+
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    pub fn check_deadline(&self) -> Result<(), RunError> {
+        match self.deadline {
+            Some(deadline) if deadline <= Instant::now() => {
+                Err(self.agent.failed(CallError::Stalled))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn into_log(self) -> AgentLog {
+        self.agent.finish()
+    }
+
+    /// The socket can be written or read. A short read means that it is drained, so that the next
+    /// bytes raise a new event (epoll(7), "edge-triggered").
+    pub fn ready(&mut self, registry: &Registry, buffer: &mut [u8]) -> Result<Progress, RunError> {
+        loop {
+            let result = self.flush().and_then(|()| match &mut self.stream {
+                Some(stream) => stream.read(buffer),
+                None => Err(io::ErrorKind::WouldBlock.into()),
+            });
+            match result {
+                Ok(0) => return self.on_close(registry, None),
+                Ok(length) => {
+                    self.deadline = Some(Instant::now() + self.stall_timeout);
+                    if self.consume(registry, &buffer[..length])? == Progress::Finished {
+                        return Ok(Progress::Finished);
+                    }
+                    if length < buffer.len() {
+                        return Ok(Progress::Waiting);
+                    }
+                }
+                Err(error) => match error.kind() {
+                    io::ErrorKind::Interrupted => {}
+                    // A socket that is still connecting says one or the other.
+                    io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected => {
+                        return Ok(Progress::Waiting);
+                    }
+                    _ => return self.on_close(registry, Some(error)),
+                },
+            }
+        }
+    }
+
+    fn begin_call(&mut self, registry: &Registry) -> Result<Progress, RunError> {
+        let Some(request) = self.agent.next_request() else {
+            self.deadline = None;
+            self.stream = None;
+            return Ok(Progress::Finished);
+        };
+        self.output = request.to_http1();
+        self.authority = request.authority;
+        self.written = 0;
+        self.reused = self.stream.is_some();
+        self.deadline = Some(Instant::now() + self.stall_timeout);
+        let result = if self.reused { self.flush() } else { self.connect(registry) };
+        match result {
+            Ok(()) => Ok(Progress::Waiting),
+            Err(error) => self.on_close(registry, Some(error)),
+        }
+    }
+
+    fn connect(&mut self, registry: &Registry) -> io::Result<()> {
+        let address = self.authority.to_socket_addrs()?.next();
+        let mut stream = TcpStream::connect(address.ok_or(io::ErrorKind::AddrNotAvailable)?)?;
+        stream.set_nodelay(true)?;
+        registry.register(&mut stream, self.token, Interest::READABLE | Interest::WRITABLE)?;
+        self.stream = Some(stream);
+        self.parser = ResponseParser::default();
+        Ok(())
+    }
+
+    /// Writes what is left of the request, as far as the socket takes it.
+    fn flush(&mut self) -> io::Result<()> {
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        while self.written < self.output.len() {
+            match stream.write(&self.output[self.written..]) {
+                Ok(length) => self.written += length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn consume(&mut self, registry: &Registry, mut input: &[u8]) -> Result<Progress, RunError> {
+        loop {
+            let part = self.parser.next(&mut input).map_err(|error| self.agent.failed(error))?;
+            match part {
+                Some(Part::Head(status)) => self.agent.head(status),
+                Some(Part::Body(bytes)) => self.agent.feed(bytes)?,
+                Some(Part::End) => return self.end_call(registry),
+                None => return Ok(Progress::Waiting),
+            }
+        }
+    }
+
+    fn end_call(&mut self, registry: &Registry) -> Result<Progress, RunError> {
+        self.agent.end_of_body()?;
+        if !self.parser.keep_alive() {
+            self.stream = None;
+        }
+        self.begin_call(registry)
+    }
+
+    /// The connection is gone, with an error or without.
+    fn on_close(
+        &mut self,
+        registry: &Registry,
+        error: Option<io::Error>,
+    ) -> Result<Progress, RunError> {
+        self.stream = None;
+        // A server may close an idle connection while the next request is on its way; as HTTP
+        // clients do, that one request is sent again on a fresh connection.
+        if std::mem::take(&mut self.reused) && self.parser.is_idle() {
+            self.written = 0;
+            return match self.connect(registry) {
+                Ok(()) => Ok(Progress::Waiting),
+                Err(error) => Err(self.agent.failed(CallError::from_io(&error))),
+            };
+        }
+        if let Some(error) = error {
+            return Err(self.agent.failed(CallError::from_io(&error)));
+        }
+        self.parser.closed().map_err(|error| self.agent.failed(error))?;
+        self.end_call(registry)
+    }
+}

@@ -1,0 +1,221 @@
+//! One agent as a state machine: it says what to do next, the variant does it.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lab_protocol::agents::{Agent, Workload};
+
+use crate::analysis::analysis;
+use crate::reply::Reply;
+use crate::{CallError, CallLog, IngestJob, Ingested, Meter, Request, RunError, now_ns};
+
+/// The samples of one agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AgentLog {
+    /// Its work began.
+    pub start_ns: i64,
+    /// The folder was read.
+    pub ingest_end_ns: i64,
+    /// So much was read.
+    pub ingest_bytes: i64,
+    /// Its last reply was complete.
+    pub end_ns: i64,
+    /// Its calls, in order.
+    pub calls: Vec<CallLog>,
+}
+
+/// One agent at work.
+#[derive(Debug)]
+pub struct AgentRun {
+    index: usize,
+    spec: Agent,
+    ingest_dir: Option<String>,
+    meter: Arc<Meter>,
+    log: AgentLog,
+    /// Calls begun; the current one is the last of them.
+    begun: usize,
+    reply: Reply,
+    analysis: Option<String>,
+}
+
+impl AgentRun {
+    /// The agents of a workload in their order. All memory for samples is set aside here.
+    pub fn all(workload: &Workload, meter: &Arc<Meter>) -> Vec<Self> {
+        let agents = workload.agents.iter().enumerate();
+        agents
+            .map(|(index, spec)| Self {
+                index,
+                spec: spec.clone(),
+                ingest_dir: workload.ingest_dir.clone(),
+                meter: Arc::clone(meter),
+                log: AgentLog {
+                    calls: spec.calls.iter().map(|c| CallLog::new(c.options.num_predict)).collect(),
+                    ..AgentLog::default()
+                },
+                begun: 0,
+                reply: Reply::new(0),
+                analysis: None,
+            })
+            .collect()
+    }
+
+    /// Its clock starts.
+    pub fn start(&mut self) {
+        self.meter.agent();
+        self.log.start_ns = now_ns();
+    }
+
+    /// The first step, for a thread on which blocking is allowed.
+    pub fn ingest_job(&self) -> IngestJob {
+        IngestJob { dir: self.ingest_dir.clone().map(PathBuf::from) }
+    }
+
+    /// Takes the result of the first step.
+    ///
+    /// # Errors
+    /// [`RunError::Ingest`] where the folder could not be read.
+    pub fn ingested(&mut self, result: io::Result<Ingested>) -> Result<(), RunError> {
+        let ingested = result.map_err(|source| RunError::Ingest {
+            agent: self.index,
+            dir: self.ingest_dir.clone().unwrap_or_default(),
+            source,
+        })?;
+        self.log.ingest_end_ns = now_ns();
+        self.log.ingest_bytes = ingested.bytes.cast_signed();
+        Ok(())
+    }
+
+    /// Begins the next call; `None` when all are done.
+    pub fn next_request(&mut self) -> Option<Request> {
+        let call = self.begun;
+        let log = self.log.calls.get_mut(call)?;
+        log.start_ns = now_ns();
+        self.begun += 1;
+        self.reply = Reply::new(log.received_ns.capacity());
+        let mut prompt = self.spec.calls[call].prompt.clone();
+        if let Some(analysis) = &self.analysis {
+            prompt = format!("{prompt}\n\n{analysis}");
+        }
+        Some(Request::generate(&self.spec, call, &prompt))
+    }
+
+    /// The head of the response arrived. A status other than 200 fails in
+    /// [`end_of_body`](Self::end_of_body), when the server's explanation is there.
+    pub fn head(&mut self, status: u16) {
+        self.reply.head(status);
+    }
+
+    /// Takes bytes of the body, cut anywhere. Call it as soon as the runtime hands them over: this
+    /// is the moment that is stamped on every token which they complete.
+    ///
+    /// # Errors
+    /// [`RunError::Call`] for broken JSON and for a line in which the server reports an error.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<(), RunError> {
+        let received_ns = now_ns();
+        let was_done = self.reply.is_done();
+        let log = &mut self.log.calls[self.begun - 1];
+        let result = self.reply.feed(bytes, received_ns, log, &self.meter);
+        if !was_done && self.reply.is_done() && self.begun == self.spec.calls.len() {
+            self.meter.last_token();
+        }
+        result.map_err(|error| self.failed(error))
+    }
+
+    /// The body is complete.
+    ///
+    /// # Errors
+    /// [`RunError::Call`] for a status other than 200 and for a body without a `done` line.
+    pub fn end_of_body(&mut self) -> Result<(), RunError> {
+        let received_ns = now_ns();
+        let was_done = self.reply.is_done();
+        let log = &mut self.log.calls[self.begun - 1];
+        let result = self.reply.finish(received_ns, log, &self.meter);
+        result.map_err(|error| self.failed(error))?;
+        if !was_done && self.begun == self.spec.calls.len() {
+            self.meter.last_token();
+        }
+        self.analysis = Some(analysis(&self.reply.text));
+        self.log.end_ns = now_ns();
+        Ok(())
+    }
+
+    /// Adds agent, call and server to an error.
+    pub fn failed(&self, source: CallError) -> RunError {
+        RunError::Call {
+            agent: self.index,
+            call: self.begun.saturating_sub(1),
+            server: self.spec.server.clone(),
+            source,
+        }
+    }
+
+    /// Its samples. Its clock stopped at the end of its last body.
+    pub fn finish(self) -> AgentLog {
+        self.log
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agent() -> AgentRun {
+        let workload: Workload = serde_json::from_str(
+            r#"{"arrangement":"solo","stall_timeout_ms":5,"ingest_dir":null,"agents":[
+                {"server":"http://h:1","model":"m","calls":[
+                 {"prompt":"one","options":{"seed":1,"num_predict":4}},
+                 {"prompt":"two","options":{"seed":2,"num_predict":4}}]}]}"#,
+        )
+        .unwrap();
+        AgentRun::all(&workload, &Arc::new(Meter::start())).remove(0)
+    }
+
+    const REPLY: &str = "{\"response\":\"memory \",\"sent_ns\":9}\n{\"response\":\"Memory\"}\n\
+                         {\"response\":\"\",\"done\":true,\"eval_count\":2,\"eval_duration\":8}\n";
+
+    #[test]
+    fn two_calls_give_two_logs_and_the_second_prompt_carries_the_analysis() {
+        let mut agent = agent();
+        agent.start();
+        agent.ingested(agent.ingest_job().run()).unwrap();
+        let mut bodies = Vec::new();
+        while let Some(request) = agent.next_request() {
+            bodies.push(String::from_utf8(request.body).unwrap());
+            agent.head(200);
+            agent.feed(REPLY.as_bytes()).unwrap();
+            agent.end_of_body().unwrap();
+        }
+        assert!(bodies[0].contains(r#""prompt":"one","#), "{}", bodies[0]);
+        assert!(bodies[1].contains(r#""prompt":"two\n\nanalysis: latency 0,"#), "{}", bodies[1]);
+        assert!(bodies[1].contains("memory 2,"), "{}", bodies[1]);
+        let log = agent.finish();
+        for call in &log.calls {
+            assert_eq!(call.sent_ns, [9, -1]);
+            assert_eq!((call.eval_count, call.eval_ns, call.load_ns), (2, 8, -1));
+            assert_eq!(call.text_hash, xxhash_rust::xxh64::xxh64(b"memory Memory", 0) as i64);
+            assert!(call.start_ns <= call.received_ns[0] && call.received_ns[1] <= call.end_ns);
+        }
+        assert!(log.start_ns <= log.ingest_end_ns && log.calls[1].end_ns <= log.end_ns);
+    }
+
+    #[test]
+    fn failures_name_agent_call_and_server() {
+        let failure = |status: u16, body: &str| {
+            let mut agent = agent();
+            agent.next_request().unwrap();
+            agent.head(status);
+            agent.feed(body.as_bytes()).and_then(|()| agent.end_of_body()).unwrap_err().to_string()
+        };
+        let cases = [
+            (404, r#"{"error":"model 'x' not found"}"#, "status 404: model 'x' not found"),
+            (500, "oops", "status 500: oops"),
+            (200, "{\"error\":\"boom\"}\n", "the server reports an error: boom"),
+            (200, "{\"response\":\"a\"}\n", "the body ended without a done line, after 1 tokens"),
+        ];
+        for (status, body, expected) in cases {
+            let expected = format!("agent 0, call 0 on http://h:1: {expected}");
+            assert_eq!(failure(status, body), expected);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What a run costs its process: CPU time, context switches, memory, threads.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use nix::sys::resource::{UsageWho, getrusage};
+
+use crate::clock::{cpu_ns, now_ns};
+
+/// Readings of one process, shared by all its agents.
+#[derive(Debug)]
+pub struct Meter {
+    process_start_ns: i64,
+    cpu_at_first_agent_ns: OnceLock<i64>,
+    cpu_at_first_token_ns: OnceLock<i64>,
+    last: Mutex<LastToken>,
+}
+
+#[derive(Debug, Default)]
+struct LastToken {
+    cpu_ns: i64,
+    threads: u64,
+}
+
+impl Meter {
+    /// Call it first thing in `main`.
+    pub(crate) fn start() -> Self {
+        Self {
+            process_start_ns: now_ns(),
+            cpu_at_first_agent_ns: OnceLock::new(),
+            cpu_at_first_token_ns: OnceLock::new(),
+            last: Mutex::default(),
+        }
+    }
+
+    /// An agent starts.
+    pub(crate) fn agent(&self) {
+        self.cpu_at_first_agent_ns.get_or_init(cpu_ns);
+    }
+
+    /// A token arrives: one atomic load, except for the first of the process.
+    pub(crate) fn token(&self) {
+        self.cpu_at_first_token_ns.get_or_init(cpu_ns);
+    }
+
+    /// The `done` line of an agent's last call was parsed. Nobody knows that a token was the last
+    /// one before this line says so, and servers send it right behind; the last agent's stays.
+    pub(crate) fn last_token(&self) {
+        let cpu_ns = cpu_ns();
+        // Counting threads costs CPU time, so it comes after the reading.
+        let last = LastToken { cpu_ns, threads: threads() };
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
+    }
+
+    /// The counters of the whole run, read now.
+    pub(crate) fn counters(&self) -> BTreeMap<String, u64> {
+        let usage = getrusage(UsageWho::RUSAGE_SELF).expect("RUSAGE_SELF is always known");
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = |reading: &OnceLock<i64>| reading.get().copied().unwrap_or(0);
+        let streaming = match self.cpu_at_first_token_ns.get() {
+            Some(first) => last.cpu_ns - first,
+            None => 0,
+        };
+        [
+            ("process_start_ns", self.process_start_ns),
+            ("cpu_startup_ns", at(&self.cpu_at_first_agent_ns)),
+            ("cpu_streaming_ns", streaming),
+            ("cpu_total_ns", cpu_ns()),
+            ("voluntary_switches", usage.voluntary_context_switches()),
+            ("involuntary_switches", usage.involuntary_context_switches()),
+            // Linux counts it in KiB.
+            ("peak_rss_bytes", usage.max_rss() * 1024),
+            ("threads", last.threads.cast_signed()),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), u64::try_from(value).unwrap_or(0)))
+        .collect()
+    }
+}
+
+/// Threads of this process now; 0 where `/proc` does not say.
+fn threads() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Threads:"));
+    line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_token_is_read_once_and_the_last_one_again() {
+        let meter = Meter::start();
+        meter.agent();
+        meter.token();
+        let first = *meter.cpu_at_first_token_ns.get().unwrap();
+        meter.token();
+        meter.last_token();
+        let counters = meter.counters();
+        assert_eq!(*meter.cpu_at_first_token_ns.get().unwrap(), first);
+        assert!(counters["cpu_total_ns"] >= counters["cpu_startup_ns"]);
+        assert!(counters["threads"] >= 1);
+        assert!(counters["peak_rss_bytes"] > 100_000);
+    }
+}

@@ -1,0 +1,176 @@
+//! One reply: its lines, its text, its time stamps.
+
+use serde::Deserialize;
+use xxhash_rust::xxh64::xxh64;
+
+use crate::ndjson::{Line, LineSplitter, excerpt};
+use crate::{CallError, Meter};
+
+/// Rows are set aside for at most so many tokens of a call before it starts.
+const MAX_RESERVED: i64 = 1 << 16;
+/// So much is kept of the body of a response that is no stream, in bytes.
+const MAX_ERROR_BODY: usize = 4 << 10;
+/// What the server did not say.
+const UNSAID: i64 = -1;
+
+/// The samples of one call. The names are those of the columns in `lab_protocol::agents`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallLog {
+    /// Before the request was built.
+    pub start_ns: i64,
+    /// The `done` line was parsed.
+    pub end_ns: i64,
+    /// xxh64 of the reply's bytes, seed 0, bit-cast.
+    pub text_hash: i64,
+    /// From the server's last line, -1 where it did not say.
+    pub eval_count: i64,
+    /// As above.
+    pub eval_ns: i64,
+    /// As above.
+    pub prompt_eval_count: i64,
+    /// As above.
+    pub prompt_eval_ns: i64,
+    /// As above.
+    pub load_ns: i64,
+    /// As above.
+    pub server_total_ns: i64,
+    /// Per token: when the runtime handed its bytes over.
+    pub received_ns: Vec<i64>,
+    /// Per token: the server's stamp, or -1.
+    pub sent_ns: Vec<i64>,
+}
+
+impl CallLog {
+    /// Rows for `num_predict` tokens are set aside here, so that none are allocated under way.
+    pub(crate) fn new(num_predict: i64) -> Self {
+        let rows = num_predict.clamp(0, MAX_RESERVED) as usize;
+        Self {
+            start_ns: UNSAID,
+            end_ns: UNSAID,
+            text_hash: 0,
+            eval_count: UNSAID,
+            eval_ns: UNSAID,
+            prompt_eval_count: UNSAID,
+            prompt_eval_ns: UNSAID,
+            load_ns: UNSAID,
+            server_total_ns: UNSAID,
+            received_ns: Vec::with_capacity(rows),
+            sent_ns: Vec::with_capacity(rows),
+        }
+    }
+
+    fn note_last_line(&mut self, line: &Line<'_>) {
+        self.eval_count = line.eval_count.unwrap_or(UNSAID);
+        self.eval_ns = line.eval_duration.unwrap_or(UNSAID);
+        self.prompt_eval_count = line.prompt_eval_count.unwrap_or(UNSAID);
+        self.prompt_eval_ns = line.prompt_eval_duration.unwrap_or(UNSAID);
+        self.load_ns = line.load_duration.unwrap_or(UNSAID);
+        self.server_total_ns = line.total_duration.unwrap_or(UNSAID);
+    }
+}
+
+/// A reply as it arrives.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub text: String,
+    status: u16,
+    done: bool,
+    lines: LineSplitter,
+    error_body: Vec<u8>,
+}
+
+impl Reply {
+    /// `capacity` is that of the call's rows.
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self {
+            // A token is about five bytes.
+            text: String::with_capacity(capacity * 8),
+            status: 200,
+            done: false,
+            lines: LineSplitter::default(),
+            error_body: Vec::new(),
+        }
+    }
+
+    pub(crate) fn head(&mut self, status: u16) {
+        self.status = status;
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Takes bytes that were handed over at `received_ns`.
+    pub(crate) fn feed(
+        &mut self,
+        bytes: &[u8],
+        received_ns: i64,
+        log: &mut CallLog,
+        meter: &Meter,
+    ) -> Result<(), CallError> {
+        if self.status != 200 {
+            let room = MAX_ERROR_BODY.saturating_sub(self.error_body.len());
+            self.error_body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            return Ok(());
+        }
+        let Self { text, done, lines, .. } = self;
+        lines.push(bytes, |line| on_line(line, received_ns, text, done, log, meter))
+    }
+
+    /// The body is complete.
+    pub(crate) fn finish(
+        &mut self,
+        received_ns: i64,
+        log: &mut CallLog,
+        meter: &Meter,
+    ) -> Result<(), CallError> {
+        if self.status != 200 {
+            return Err(status_error(self.status, &self.error_body));
+        }
+        let Self { text, done, lines, .. } = self;
+        lines.finish(|line| on_line(line, received_ns, text, done, log, meter))?;
+        if !self.done {
+            return Err(CallError::NoDone { tokens: log.received_ns.len() });
+        }
+        log.text_hash = xxh64(self.text.as_bytes(), 0).cast_signed();
+        Ok(())
+    }
+}
+
+fn on_line(
+    line: Line<'_>,
+    received_ns: i64,
+    text: &mut String,
+    done: &mut bool,
+    log: &mut CallLog,
+    meter: &Meter,
+) -> Result<(), CallError> {
+    if let Some(error) = line.error {
+        return Err(CallError::ErrorLine(error));
+    }
+    if !line.response.is_empty() {
+        meter.token();
+        text.push_str(&line.response);
+        log.received_ns.push(received_ns);
+        log.sent_ns.push(line.sent_ns.unwrap_or(UNSAID));
+    }
+    if line.done && !*done {
+        *done = true;
+        log.end_ns = crate::now_ns();
+        log.note_last_line(&line);
+    }
+    Ok(())
+}
+
+/// Ollama explains a refusal as `{"error": "…"}`.
+fn status_error(status: u16, body: &[u8]) -> CallError {
+    #[derive(Deserialize)]
+    struct Refusal {
+        error: String,
+    }
+    let message = match serde_json::from_slice::<Refusal>(body) {
+        Ok(refusal) => refusal.error,
+        Err(_) => excerpt(body),
+    };
+    CallError::Status { status, message }
+}
