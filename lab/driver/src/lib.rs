@@ -1,1 +1,44 @@
-//! The only crate that starts processes.
+//! The only crate that starts processes: it runs a plan, one thing at a time, and records each run.
+//!
+//! It knows manifests and paths, never a particular variant. It computes no statistic.
+
+mod catalog;
+mod execute;
+mod gate;
+mod given;
+mod ingest;
+mod paced;
+mod package;
+mod pinning;
+pub mod plots;
+mod repository;
+mod servers;
+mod startup;
+mod sweep;
+mod truth;
+
+pub use catalog::{Catalog, Program};
+pub use given::check_servers;
+pub use repository::git_state;
+pub use sweep::{Description, Progress, Sweep, SweepEnd, SweepOptions, Verdict};
+
+/// Why a sweep could not start or go on. Failures of variants and servers during a sweep are records,
+/// not errors.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// Something the user gave is not usable; the sentence says what to do.
+    #[error("{0}")]
+    Input(String),
+    /// A server that the user named cannot be used.
+    #[error("{0}")]
+    Server(String),
+    /// The results folder belongs to something else.
+    #[error("{0}")]
+    Resume(String),
+    /// The results folder cannot be read or written.
+    #[error(transparent)]
+    Record(#[from] lab_record::RecordError),
+    /// The lab's own server or another part of the lab failed.
+    #[error("{0}")]
+    Lab(String),
+}

@@ -36,6 +36,9 @@ pub struct Section {
     pub unscaled: Vec<String>,
     /// A call fails when its server is silent for this long.
     pub stall_timeout_ms: u64,
+    /// A run that gives no outcome for this long is ended; by default four times its forecast, two
+    /// stalls and ten seconds.
+    pub run_timeout_ms: Option<u64>,
     /// Files that every agent ingests before its first call.
     pub ingest_files: u32,
     /// Bytes of each.
@@ -213,6 +216,11 @@ impl Section {
             return Err(PlanError::value(file, "agents.time_scale", message));
         }
         Ok(())
+    }
+
+    /// When a run that has given no outcome is ended.
+    pub(crate) fn deadline_ms(&self, expected_ms: u64) -> u64 {
+        self.run_timeout_ms.unwrap_or(4 * expected_ms + 2 * self.stall_timeout_ms + 10_000)
     }
 
     /// The workload of one run and how long it should take.

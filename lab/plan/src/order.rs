@@ -48,6 +48,8 @@ pub struct PlannedRun {
     pub work: Work,
     /// How long it should take.
     pub expected_ms: u64,
+    /// When it is ended if it has given no outcome.
+    pub deadline_ms: u64,
 }
 
 /// What a run of a family does.
@@ -84,15 +86,11 @@ pub fn plan(
         let address = agents::Address { seed: experiment.seed, block, order, variant, cell };
         let (work, expected_ms) = section.work(file, table, &address)?;
         let (variant, cell) = (variant.name.clone(), cell.clone());
-        runs.push(PlannedRun {
-            order,
-            block,
-            warmup: block == 0,
-            variant,
-            cell,
-            work,
-            expected_ms,
-        });
+        let deadline_ms = section.deadline_ms(expected_ms);
+        let warmup = block == 0;
+        let run =
+            PlannedRun { order, block, warmup, variant, cell, work, expected_ms, deadline_ms };
+        runs.push(run);
         Ok::<(), PlanError>(())
     };
     let warmup_cell = cells.last().expect("parse has checked that there are cells");

@@ -11,6 +11,18 @@ pub struct RunFile {
     pub schema: u32,
     /// The experiment's name.
     pub experiment: String,
+    /// Its file, relative to the repository; `--resume` reads it again and compares.
+    #[serde(default)]
+    pub experiment_file: String,
+    /// The profile that changed it, where one did.
+    #[serde(default)]
+    pub profile: Option<String>,
+    /// Addresses of real servers; empty on the paced server.
+    #[serde(default)]
+    pub servers: Vec<String>,
+    /// The model, where the command line named one.
+    #[serde(default)]
+    pub model: Option<String>,
     /// The experiment file's text, so that a report never reads today's definition.
     pub experiment_toml: String,
     /// Further files that the experiment names (tables of servers), by the name it gives them.

@@ -10,7 +10,7 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
-use crate::{Column, Histogram, Run, RunFile, SCHEMA, Samples, Session};
+use crate::{Run, RunFile, SCHEMA, Samples, Session};
 
 const RUN_FILE: &str = "run.json";
 const SESSIONS: &str = "sessions.jsonl";
@@ -194,12 +194,16 @@ impl Results {
         serde_json::from_slice(&bytes).map_err(damaged(&path, 1))
     }
 
-    /// Writes a copy that is fit to commit: one samples file, in which `slim` decides per run and
-    /// column what becomes a histogram. Each run keeps the name of its original samples.
+    /// Writes a copy that is fit to commit: one samples file, with what `slim` keeps of each run's
+    /// samples. Each run keeps the name of its original samples.
     ///
     /// # Errors
     /// Where samples cannot be read or the copy cannot be written.
-    pub fn export(&self, to: &Path, slim: impl Fn(&Run, &str) -> bool) -> Result<(), RecordError> {
+    pub fn export(
+        &self,
+        to: &Path,
+        slim: impl Fn(&Run, Samples) -> Samples,
+    ) -> Result<(), RecordError> {
         fs::create_dir_all(to).map_err(at(to))?;
         for name in [RUN_FILE, SESSIONS, RUNS] {
             let (from, to) = (self.dir.join(name), to.join(name));
@@ -212,7 +216,7 @@ impl Results {
             else {
                 continue;
             };
-            let samples = slimmed(self.samples(run)?, |column| slim(run, column));
+            let samples = slim(run, self.samples(run)?);
             let line = PackLine { name: name.clone(), samples };
             serde_json::to_writer(&mut lines, &line).expect("samples always serialise");
             lines.push(b'\n');
@@ -221,14 +225,6 @@ impl Results {
         let packed = zstd::encode_all(lines.as_slice(), 19).map_err(at(&path))?;
         write_whole(&path, &packed)
     }
-}
-
-fn slimmed(samples: Samples, slim: impl Fn(&str) -> bool) -> Samples {
-    let columns = samples.columns.into_iter().map(|(name, column)| match column {
-        Column::Raw(values) if slim(&name) => (name, Column::Histogram(Histogram::of(&values))),
-        kept => (name, kept),
-    });
-    Samples { columns: columns.collect() }
 }
 
 #[derive(Serialize, serde::Deserialize)]

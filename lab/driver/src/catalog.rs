@@ -1,0 +1,138 @@
+//! Which variants there are, and where their programs lie.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use lab_plan::{Entrant, Manifest};
+use lab_protocol::Identity;
+use lab_record::{VariantEntry, sha256_hex};
+
+use crate::DriverError;
+
+/// The manifests of one family.
+#[derive(Debug)]
+pub struct Catalog {
+    root: PathBuf,
+    bin_dir: PathBuf,
+    /// A manifest per folder that holds a `variant.toml`.
+    pub manifests: Vec<Manifest>,
+}
+
+/// An entrant's program, found, hashed and asked who it is.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// Its file.
+    pub path: PathBuf,
+    /// What goes into `run.json`.
+    pub entry: VariantEntry,
+}
+
+impl Catalog {
+    /// Reads the manifests of `family` under `root`. Programs are looked for in the variant's own
+    /// folder (Bazel's runfiles) and then in `bin_dir` (Cargo's target folder).
+    ///
+    /// # Errors
+    /// Names the folder or the manifest's key.
+    pub fn read(root: &Path, family: &str, bin_dir: &Path) -> Result<Self, DriverError> {
+        let folder = root.join(family);
+        let entries = fs::read_dir(&folder).map_err(|error| {
+            let place = folder.display();
+            DriverError::Input(format!("cannot read the family folder {place}: {error}; run from the repository or give --root"))
+        })?;
+        let mut manifests = Vec::new();
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let file = entry.path().join("variant.toml");
+            // A kit has no manifest and is no variant.
+            let Ok(text) = fs::read_to_string(&file) else { continue };
+            let shown = format!("{family}/{name}/variant.toml");
+            let manifest = Manifest::parse(&shown, &text, family, &name)
+                .map_err(|error| DriverError::Input(error.to_string()))?;
+            manifests.push(manifest);
+        }
+        manifests.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Self { root: root.to_owned(), bin_dir: bin_dir.to_owned(), manifests })
+    }
+
+    /// Finds an entrant's program and asks it `--describe`. A twin gets its own copy of the file in
+    /// `twin_dir`, so that only the name differs.
+    ///
+    /// # Errors
+    /// Says which file is missing, or in what the program and its manifest disagree.
+    pub fn program(&self, entrant: &Entrant, twin_dir: &Path) -> Result<Program, DriverError> {
+        let manifest = &entrant.manifest;
+        let mut path = self.locate(manifest)?;
+        if entrant.twin_of.is_some() {
+            let copy = twin_dir.join(format!("{}-{}", manifest.family, entrant.name));
+            fs::copy(&path, &copy).map_err(|error| {
+                DriverError::Lab(format!("cannot copy the twin's program: {error}"))
+            })?;
+            path = copy;
+        }
+        let bytes = fs::read(&path).map_err(|error| {
+            DriverError::Input(format!("cannot read the program of {}: {error}", entrant.name))
+        })?;
+        let identity = describe(&path, &entrant.name)?;
+        agree(manifest, &identity)?;
+        let entry = VariantEntry {
+            variant: entrant.name.clone(),
+            family: manifest.family.clone(),
+            twin_of: entrant.twin_of.clone(),
+            measures: identity.measures,
+            version: identity.version,
+            features: identity.features,
+            tags: manifest.tags.clone(),
+            binary_sha256: sha256_hex(&bytes),
+            binary_bytes: bytes.len() as u64,
+        };
+        Ok(Program { path, entry })
+    }
+
+    fn locate(&self, manifest: &Manifest) -> Result<PathBuf, DriverError> {
+        let program = manifest.program();
+        let own = self.root.join(&manifest.family).join(&manifest.name).join(&program);
+        let built = self.bin_dir.join(&program);
+        [own, built].into_iter().find(|path| path.is_file()).ok_or_else(|| {
+            let place = self.bin_dir.display();
+            DriverError::Input(format!(
+                "the program {program} is neither in its own folder nor in {place}: build it first \
+                 (cargo build --release --workspace), or give --bin-dir"
+            ))
+        })
+    }
+}
+
+fn describe(path: &Path, name: &str) -> Result<Identity, DriverError> {
+    let refuse = |what: String| DriverError::Input(format!("{name} --describe: {what}"));
+    let output = Command::new(path)
+        .arg("--describe")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| refuse(format!("cannot be started: {error}")))?;
+    if !output.status.success() {
+        return Err(refuse(format!("ended with {}", output.status)));
+    }
+    serde_json::from_slice(&output.stdout)
+        .map_err(|error| refuse(format!("did not print its identity: {error}")))
+}
+
+fn agree(manifest: &Manifest, identity: &Identity) -> Result<(), DriverError> {
+    let claims = [
+        ("family", &manifest.family, &identity.family),
+        ("name", &manifest.name, &identity.variant),
+        ("measures", &manifest.measures, &identity.measures),
+        ("version", &manifest.version, &identity.version),
+    ];
+    for (key, written, said) in claims {
+        if written != said {
+            let place = format!("{}/{}/variant.toml", manifest.family, manifest.name);
+            return Err(DriverError::Input(format!(
+                "{place}: key `{key}` is `{written}`, but the program says `{said}`"
+            )));
+        }
+    }
+    Ok(())
+}

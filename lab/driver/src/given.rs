@@ -1,0 +1,119 @@
+//! Real Ollama servers at addresses that the user gave.
+
+use std::{collections::HashMap, time::Duration};
+
+use lab_protocol::agents::{Agent, Options};
+use serde_json::{Value, json};
+use ureq::Agent as Http;
+
+use crate::DriverError;
+
+const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
+/// Loading a large model from a slow disk takes a while.
+const LOAD_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// The servers and what each has loaded.
+#[derive(Debug)]
+pub(crate) struct GivenServers {
+    pub(crate) addresses: Vec<String>,
+    loaded: HashMap<String, Value>,
+}
+
+impl GivenServers {
+    pub(crate) fn new(addresses: Vec<String>) -> Self {
+        Self { addresses, loaded: HashMap::new() }
+    }
+
+    /// Sends an untimed request to every server whose runner options differ from those it has
+    /// loaded, because the first request with new options reloads the model.
+    pub(crate) fn prepare(&mut self, agents: &[Agent]) -> Result<(), String> {
+        for agent in agents {
+            let Some(call) = agent.calls.first() else { continue };
+            let wanted = runner_options(&call.options);
+            if self.loaded.get(&agent.server) == Some(&wanted) {
+                continue;
+            }
+            load(&agent.server, &agent.model, &wanted)?;
+            self.loaded.insert(agent.server.clone(), wanted);
+        }
+        Ok(())
+    }
+}
+
+/// Sees that every server answers and has the model; returns each server's version.
+///
+/// # Errors
+/// One sentence per kind of trouble, with what to do.
+pub fn check_servers(addresses: &[String], model: &str) -> Result<Vec<String>, DriverError> {
+    addresses.iter().map(|address| check(address, model)).collect()
+}
+
+fn check(address: &str, model: &str) -> Result<String, DriverError> {
+    let trouble = |what: &str, error: &dyn std::fmt::Display| {
+        DriverError::Server(format!(
+            "the server {address} {what}: {error}; start it (tools/ollama/up), or correct --servers"
+        ))
+    };
+    let version = get(&format!("{address}/api/version"))
+        .map_err(|error| trouble("does not answer as an Ollama server", &error))?;
+    let tags = get(&format!("{address}/api/tags"))
+        .map_err(|error| trouble("does not list its models", &error))?;
+    let names: Vec<&str> = tags["models"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry["name"].as_str())
+        .collect();
+    let has =
+        names.iter().any(|&name| name == model || name.strip_suffix(":latest") == Some(model));
+    if !has {
+        return Err(DriverError::Server(format!(
+            "the server {address} has no model `{model}`, only: {}; correct --model, or load it there",
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        )));
+    }
+    Ok(version["version"].as_str().unwrap_or("unknown").to_owned())
+}
+
+fn get(url: &str) -> Result<Value, String> {
+    let http: Http = Http::config_builder().timeout_global(Some(CHECK_TIMEOUT)).build().into();
+    let mut response = http.get(url).call().map_err(|error| error.to_string())?;
+    let text = response.body_mut().read_to_string().map_err(|error| error.to_string())?;
+    serde_json::from_str(&text).map_err(|error| format!("its answer is not JSON ({error})"))
+}
+
+fn load(address: &str, model: &str, options: &Value) -> Result<(), String> {
+    let mut options = options.clone();
+    options["num_predict"] = json!(1);
+    let body = json!({
+        "model": model, "prompt": "Hi", "stream": false, "keep_alive": "30m", "options": options,
+    });
+    let http: Http = Http::config_builder().timeout_global(Some(LOAD_TIMEOUT)).build().into();
+    let answer = http
+        .post(format!("{address}/api/generate"))
+        .header("content-type", "application/json")
+        .send(body.to_string());
+    let mut response =
+        answer.map_err(|error| format!("{address} did not load {model}: {error}"))?;
+    response
+        .body_mut()
+        .read_to_string()
+        .map(drop)
+        .map_err(|error| format!("{address} did not load {model}: {error}"))
+}
+
+/// The options whose change makes a server reload its model.
+fn runner_options(options: &Options) -> Value {
+    let mut wanted = json!({});
+    let named = [
+        ("num_gpu", options.num_gpu),
+        ("num_ctx", options.num_ctx),
+        ("num_thread", options.num_thread),
+    ];
+    for (key, value) in named {
+        if let Some(value) = value {
+            wanted[key] = json!(value);
+        }
+    }
+    wanted
+}

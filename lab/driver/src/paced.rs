@@ -1,0 +1,124 @@
+//! The embedded paced server: a process of its own, told by lines what to be and asked by lines what
+//! it did.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{DriverError, execute::stop, pinning::Pinning};
+
+/// The server answers a control line at once; this is for a machine under heavy load.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct PacedServer {
+    child: Child,
+    control: ChildStdin,
+    answers: mpsc::Receiver<String>,
+    /// Base addresses, one per port.
+    pub(crate) addresses: Vec<String>,
+}
+
+/// What the server did for one call.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ServedCall {
+    pub(crate) seed: i64,
+    pub(crate) received_ns: i64,
+    pub(crate) first_due_ns: i64,
+    pub(crate) first_sent_ns: i64,
+    pub(crate) last_sent_ns: i64,
+    pub(crate) done_sent_ns: i64,
+    pub(crate) tokens: i64,
+    pub(crate) text_hash: i64,
+    pub(crate) pacing_error_ns: Vec<i64>,
+    pub(crate) complete: bool,
+}
+
+#[derive(Deserialize)]
+struct Ledger {
+    calls: Vec<ServedCall>,
+}
+
+impl PacedServer {
+    /// Starts `lab sim` with as many ports as there are agents.
+    pub(crate) fn start(lab: &Path, ports: usize, pinning: &Pinning) -> Result<Self, DriverError> {
+        let ports = vec!["0"; ports].join(",");
+        let _pinned = pinning.for_server();
+        let mut child = Command::new(lab)
+            .args(["sim", "--ports", &ports, "--control", "stdin"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| DriverError::Lab(format!("cannot start the paced server: {error}")))?;
+        let control = child.stdin.take().expect("stdin is piped");
+        let stdout = child.stdout.take().expect("stdout is piped");
+        let (sender, answers) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut server = Self { child, control, answers, addresses: Vec::new() };
+        let hello = server.answer()?;
+        let ports: Vec<u16> = serde_json::from_value(hello["ports"].clone())
+            .map_err(|_| DriverError::Lab(format!("the paced server said {hello} at its start")))?;
+        server.addresses = ports.iter().map(|port| format!("http://127.0.0.1:{port}")).collect();
+        Ok(server)
+    }
+
+    /// The server's process, for the accounting of CPU time.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Tells the server what it is for the next run.
+    pub(crate) fn begin(&mut self, run: &str, spec: &Value) -> Result<(), DriverError> {
+        let answer = self.ask(&json!({ "begin": { "run": run, "server": spec } }))?;
+        if answer["ready"] == run { Ok(()) } else { Err(unexpected(&answer)) }
+    }
+
+    /// Asks what the server did in the run.
+    pub(crate) fn collect(&mut self, run: &str) -> Result<Vec<ServedCall>, DriverError> {
+        let mut answer = self.ask(&json!({ "collect": run }))?;
+        let ledger: Ledger = serde_json::from_value(answer["ledger"].take())
+            .map_err(|error| DriverError::Lab(format!("the paced server's ledger: {error}")))?;
+        Ok(ledger.calls)
+    }
+
+    fn ask(&mut self, question: &Value) -> Result<Value, DriverError> {
+        writeln!(self.control, "{question}")
+            .and_then(|()| self.control.flush())
+            .map_err(|error| DriverError::Lab(format!("the paced server is gone: {error}")))?;
+        self.answer()
+    }
+
+    fn answer(&mut self) -> Result<Value, DriverError> {
+        let line = self.answers.recv_timeout(ANSWER_TIMEOUT).map_err(|_| {
+            DriverError::Lab(
+                "the paced server does not answer; start the sweep again with --resume".to_owned(),
+            )
+        })?;
+        serde_json::from_str(&line).map_err(|_| unexpected(&json!(line)))
+    }
+}
+
+impl Drop for PacedServer {
+    fn drop(&mut self) {
+        stop(&mut self.child);
+    }
+}
+
+fn unexpected(answer: &Value) -> DriverError {
+    DriverError::Lab(format!("the paced server answered {answer}"))
+}

@@ -1,0 +1,61 @@
+//! From what a variant said and what the server knows to a row with samples.
+
+use lab_protocol::RunOutcome;
+use lab_record::{Run, Samples, Status};
+
+use crate::truth::Columns;
+
+/// A run, ready to be recorded.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) run: Run,
+    pub(crate) samples: Samples,
+}
+
+/// Puts outcome and truth into the row: a run is `ok` only where both say so.
+pub(crate) fn package(mut run: Run, outcome: RunOutcome, truth: Result<Columns, String>) -> Done {
+    let mut columns = outcome.samples;
+    match (outcome.status, truth) {
+        (lab_protocol::Status::Ok, Ok(server)) => {
+            run.verified = true;
+            if let Some(errors) = server.get("server_pacing_error_ns") {
+                for (name, percent) in [("p50", 50), ("p99", 99)] {
+                    let name = format!("server_pacing_error_{name}_ns");
+                    run.counters.insert(name, nearest_rank(errors, percent));
+                }
+            }
+            columns.extend(server);
+        }
+        (lab_protocol::Status::Ok, Err(reason)) => {
+            run.status = Status::Failed;
+            run.reason = Some(format!("the answer is wrong: {reason}"));
+        }
+        (lab_protocol::Status::Failed, _) => {
+            run.status = Status::Failed;
+            run.reason = Some(outcome.reason.unwrap_or_else(|| "no reason given".to_owned()));
+        }
+        (lab_protocol::Status::Unsupported, _) => {
+            run.status = Status::Unsupported;
+            run.reason = outcome.reason;
+        }
+    }
+    Done { run, samples: Samples::from_raw(columns) }
+}
+
+pub(crate) fn failed(mut run: Run, reason: String) -> Done {
+    run.status = Status::Failed;
+    run.reason = Some(reason);
+    Done { run, samples: Samples::default() }
+}
+
+/// The variant of a check that failed; it is not timed.
+pub(crate) fn unfit_variant(run: &Run) -> Option<String> {
+    (run.warmup && !run.verified).then(|| run.variant.clone())
+}
+
+fn nearest_rank(values: &[i64], percent: usize) -> u64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let rank = (sorted.len() * percent).div_ceil(100).max(1) - 1;
+    sorted.get(rank).map_or(0, |&value| value.max(0) as u64)
+}

@@ -1,0 +1,28 @@
+//! The state of the checkout.
+
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use lab_record::GitState;
+
+/// The commit at `root` and whether tracked files differ from it; `None` where there is no
+/// repository or no git.
+pub fn git_state(root: &Path) -> Option<GitState> {
+    let commit = git(root, &["rev-parse", "HEAD"])?;
+    let changes = git(root, &["status", "--porcelain", "--untracked-files=no"])?;
+    Some(GitState { commit, dirty: !changes.is_empty() })
+}
+
+fn git(root: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(root)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

@@ -1,0 +1,428 @@
+//! A sweep: every planned run in order, recorded as it ends.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use lab_plan::{Experiment, Plan, PlannedRun, Work};
+use lab_probe::Snapshot;
+use lab_protocol::{PROTOCOL, RunSpec, agents::Workload};
+use lab_record::{
+    GitState, Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Writer,
+};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::{
+    DriverError, Program,
+    execute::{Executed, execute},
+    gate,
+    given::GivenServers,
+    ingest,
+    paced::PacedServer,
+    package::{Done, failed, package, unfit_variant},
+    pinning::Pinning,
+    servers::Servers,
+    startup,
+};
+
+/// Rounds of start-up timing; a report wants an interval, so more than six.
+const STARTUP_ROUNDS: u32 = 10;
+
+/// Everything that a sweep is given.
+#[derive(Debug)]
+pub struct SweepOptions {
+    /// Where the records go; made by a new sweep, there already for a resumed one.
+    pub results: PathBuf,
+    /// Go on where a stopped sweep left off.
+    pub resume: bool,
+    /// The `lab` program, which is also the paced server.
+    pub lab: PathBuf,
+    /// What `run.json` says of the experiment, the arguments and the repository; the driver adds
+    /// programs and machine.
+    pub description: Description,
+    /// Time each program's start with hyperfine after the runs.
+    pub startup: bool,
+}
+
+/// The parts of `run.json` that the command line knows.
+#[derive(Debug, Clone)]
+pub struct Description {
+    /// The experiment's file, relative to the repository.
+    pub experiment_file: String,
+    /// Its text.
+    pub experiment_toml: String,
+    /// Files it names, by name.
+    pub attachments: BTreeMap<String, String>,
+    /// The profile.
+    pub profile: Option<String>,
+    /// Real servers.
+    pub servers: Vec<String>,
+    /// The model, where named.
+    pub model: Option<String>,
+    /// The command line.
+    pub arguments: Vec<String>,
+    /// The repository's state.
+    pub git: Option<GitState>,
+}
+
+/// Tells a person how it goes.
+pub trait Progress {
+    /// A sentence.
+    fn note(&mut self, sentence: &str);
+    /// A run is about to start: how much of the forecast is done, in milliseconds, and what comes.
+    fn at(&mut self, done_ms: u64, total_ms: u64, label: &str);
+}
+
+/// How a sweep ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepEnd {
+    /// All runs are there; otherwise it was interrupted.
+    pub finished: bool,
+    /// Runs recorded, of this and earlier sessions.
+    pub recorded: usize,
+    /// Of those, failed ones.
+    pub failed: usize,
+}
+
+/// The result of checking one variant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The variant.
+    pub variant: String,
+    /// Why it must not be timed; `None` where its answer was right.
+    pub trouble: Option<String>,
+}
+
+/// A prepared sweep: planned, with its programs found and its servers up.
+pub struct Sweep<'a> {
+    experiment: &'a Experiment,
+    plan: &'a Plan,
+    programs: Vec<Program>,
+    servers: Servers,
+    pinning: Pinning,
+    scratch: TempDir,
+    interrupt: &'a AtomicBool,
+}
+
+impl<'a> Sweep<'a> {
+    /// Finds the programs and brings up, or takes, the servers.
+    ///
+    /// # Errors
+    /// A missing program, a program that disagrees with its manifest, or a server that does not
+    /// start.
+    pub fn prepare(
+        experiment: &'a Experiment,
+        plan: &'a Plan,
+        catalog: &crate::Catalog,
+        options: &SweepOptions,
+        interrupt: &'a AtomicBool,
+    ) -> Result<Self, DriverError> {
+        let section = experiment.agents.as_ref().expect("a parsed experiment has its section");
+        let scratch = tempfile::tempdir()
+            .map_err(|error| DriverError::Lab(format!("cannot make a scratch folder: {error}")))?;
+        ingest::make_folder(
+            &scratch.path().join("ingest"),
+            section.ingest_files,
+            section.ingest_file_bytes,
+        )
+        .map_err(|error| DriverError::Lab(format!("cannot write the ingest folder: {error}")))?;
+        let programs = plan
+            .entrants
+            .iter()
+            .map(|entrant| catalog.program(entrant, scratch.path()))
+            .collect::<Result<_, _>>()?;
+        let pinning = Pinning::choose();
+        let servers = if section.servers == lab_plan::agents::Servers::Given {
+            Servers::Given(GivenServers::new(options.description.servers.clone()))
+        } else {
+            Servers::Paced(PacedServer::start(&options.lab, section.agents, &pinning)?)
+        };
+        Ok(Self { experiment, plan, programs, servers, pinning, scratch, interrupt })
+    }
+
+    /// Runs each variant once and checks its answer, without recording anything.
+    ///
+    /// # Errors
+    /// Where the lab's own server fails.
+    pub fn verify(&mut self, progress: &mut dyn Progress) -> Result<Vec<Verdict>, DriverError> {
+        let warmups: Vec<_> = self.plan.runs.iter().filter(|run| run.warmup).cloned().collect();
+        let mut verdicts = Vec::new();
+        for planned in &warmups {
+            progress.at(0, 0, &planned.variant);
+            let Some(done) = self.one(planned)? else { break };
+            verdicts.push(Verdict { variant: planned.variant.clone(), trouble: done.run.reason });
+        }
+        Ok(verdicts)
+    }
+
+    /// Runs what the plan asks for and is not recorded yet.
+    ///
+    /// # Errors
+    /// Where records cannot be written, the folder belongs to another sweep, or the lab's own server
+    /// fails. Failures of variants and given servers are records.
+    pub fn run(
+        &mut self,
+        options: &SweepOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<SweepEnd, DriverError> {
+        let run_file = self.run_file(options);
+        let (mut writer, before) = open(&run_file, options)?;
+        let event = if options.resume { SessionEvent::Resume } else { SessionEvent::Start };
+        writer.session(&self.session(event))?;
+        let outcome = self.all(&mut writer, before, options, progress);
+        let finished = outcome.as_ref().is_ok_and(|end| end.finished);
+        let event = if finished { SessionEvent::Finished } else { SessionEvent::Stopped };
+        writer.session(&self.session(event))?;
+        outcome
+    }
+
+    fn all(
+        &mut self,
+        writer: &mut Writer,
+        before: Vec<Run>,
+        options: &SweepOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<SweepEnd, DriverError> {
+        let done: BTreeSet<u64> = before.iter().map(|run| run.order).collect();
+        // A variant whose check failed is not timed: its failed check is its record.
+        let mut unfit: BTreeSet<String> = before.iter().filter_map(unfit_variant).collect();
+        let mut end = SweepEnd {
+            finished: false,
+            recorded: before.len(),
+            failed: before.iter().filter(|run| run.status == Status::Failed).count(),
+        };
+        let plan = self.plan;
+        let total_ms: u64 = plan.runs.iter().map(|run| run.expected_ms).sum();
+        let mut done_ms = 0;
+        for planned in &plan.runs {
+            progress.at(done_ms, total_ms, &label(planned));
+            done_ms += planned.expected_ms;
+            if done.contains(&planned.order) || unfit.contains(&planned.variant) {
+                continue;
+            }
+            let Some(Done { run, samples }) = self.one(planned)? else { return Ok(end) };
+            end.recorded += 1;
+            if run.status == Status::Failed {
+                end.failed += 1;
+                let reason = run.reason.as_deref().unwrap_or("no reason given");
+                progress.note(&format!("failed: {}: {reason}", label(planned)));
+            }
+            if let Some(variant) = unfit_variant(&run) {
+                progress.note(&format!("{variant} is left out: its check failed"));
+                unfit.insert(variant);
+            }
+            writer.run(run, &samples)?;
+        }
+        progress.at(total_ms, total_ms, "start-up times");
+        end.finished = !options.startup || self.startup(writer, &done, &mut end, progress)?;
+        Ok(end)
+    }
+
+    /// One planned run: begin, execute, compare, package. `None` when interrupted.
+    fn one(&mut self, planned: &PlannedRun) -> Result<Option<Done>, DriverError> {
+        let Work::Agents { workload, paced, time_scale_ppm } = &planned.work;
+        let name = label(planned);
+        let workload = self.addressed(workload);
+        let prepared = self.servers.begin(&name, &workload, paced.as_ref())?;
+        if let Err(reason) = prepared {
+            let run = self.row(planned, lab_probe::monotonic_ns(), 0);
+            return Ok(Some(failed(run, reason)));
+        }
+        let spec = RunSpec { protocol: PROTOCOL, run: name.clone(), workload: workload.clone() };
+        let line = serde_json::to_string(&spec).expect("a spec always serialises");
+        let before = Snapshot::take(&self.servers.pids());
+        let execution = {
+            let _pinned = self.pinning.for_client();
+            let deadline = Duration::from_millis(planned.deadline_ms);
+            execute(&self.program(planned).path, &line, &name, deadline, self.interrupt)
+        };
+        let after = Snapshot::take(&self.servers.pids());
+        let mut run = self.row(planned, execution.start_ns, execution.process_ns);
+        let outcome = match execution.ended {
+            Executed::Interrupted => return Ok(None),
+            Executed::Broken(reason) => return Ok(Some(failed(run, reason))),
+            Executed::Outcome(outcome) => outcome,
+        };
+        // On given servers their own work would count as outside: only the variant's is known.
+        let cpu_ns = outcome.counters.get("cpu_total_ns").copied();
+        let cpu_ns = cpu_ns.filter(|_| matches!(self.servers, Servers::Paced(_)));
+        run.noise = lab_probe::between(&before, &after, cpu_ns);
+        run.gated = gate::causes(&run.noise, execution.process_ns);
+        run.counters.clone_from(&outcome.counters);
+        run.counters.insert("server_time_scale_ppm".to_owned(), *time_scale_ppm);
+        let truth = self.servers.truth(&name, &workload, &outcome)?;
+        Ok(Some(package(run, outcome, truth)))
+    }
+
+    fn addressed(&self, workload: &Workload) -> Workload {
+        let mut workload = workload.clone();
+        let folder = self.scratch.path().join("ingest");
+        workload.ingest_dir = Some(folder.to_string_lossy().into_owned());
+        let addresses = self.servers.addresses();
+        for (index, agent) in workload.agents.iter_mut().enumerate() {
+            agent.server.clone_from(&addresses[index % addresses.len()]);
+        }
+        workload
+    }
+
+    fn program(&self, planned: &PlannedRun) -> &Program {
+        let found = self.programs.iter().find(|program| program.entry.variant == planned.variant);
+        found.expect("every planned variant is an entrant")
+    }
+
+    fn row(&self, planned: &PlannedRun, start_ns: u64, process_ns: u64) -> Run {
+        let entry = &self.program(planned).entry;
+        Run {
+            schema: SCHEMA,
+            order: planned.order,
+            attempt: 0,
+            block: planned.block,
+            warmup: planned.warmup,
+            family: entry.family.clone(),
+            variant: planned.variant.clone(),
+            cell: planned.cell.clone(),
+            status: Status::Ok,
+            reason: None,
+            verified: false,
+            binary_sha256: entry.binary_sha256.clone(),
+            start_ns,
+            process_ns,
+            counters: BTreeMap::new(),
+            noise: lab_record::Noise::default(),
+            gated: Vec::new(),
+            samples: None,
+        }
+    }
+
+    /// Interleaved rounds of start-up timing, recorded as runs after the planned ones. False when
+    /// interrupted.
+    fn startup(
+        &self,
+        writer: &mut Writer,
+        done: &BTreeSet<u64>,
+        end: &mut SweepEnd,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, DriverError> {
+        if !startup::available() {
+            progress.note("hyperfine is not installed: start-up times are left out");
+            return Ok(true);
+        }
+        let first = self.plan.runs.len() as u64;
+        for round in 0..STARTUP_ROUNDS {
+            for turn in 0..self.programs.len() {
+                // Every round starts with the next program, so that none is always first.
+                let index = (turn + round as usize) % self.programs.len();
+                let order = first + u64::from(round) * self.programs.len() as u64 + index as u64;
+                if done.contains(&order) {
+                    continue;
+                }
+                if self.interrupt.load(Ordering::Relaxed) {
+                    return Ok(false);
+                }
+                let Done { run, samples } = self.start_once(index, round, order);
+                end.recorded += 1;
+                end.failed += usize::from(run.status == Status::Failed);
+                writer.run(run, &samples)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn start_once(&self, index: usize, round: u32, order: u64) -> Done {
+        let program = &self.programs[index];
+        let like = self.plan.runs.iter().find(|run| run.variant == program.entry.variant);
+        let mut planned = like.expect("every program has a planned run").clone();
+        planned.order = order;
+        planned.block = round + 1;
+        planned.warmup = false;
+        planned.cell = BTreeMap::from([("probe".to_owned(), "startup".to_owned())]);
+        let mut run = self.row(&planned, lab_probe::monotonic_ns(), 0);
+        match startup::time_once(&program.path, self.scratch.path()) {
+            Ok(time_ns) => {
+                run.process_ns = time_ns;
+                run.counters.insert("startup_ns".to_owned(), time_ns);
+                Done { run, samples: Samples::default() }
+            }
+            Err(reason) => failed(run, reason),
+        }
+    }
+
+    fn run_file(&self, options: &SweepOptions) -> RunFile {
+        let description = options.description.clone();
+        let mut hashed = description.experiment_toml.clone();
+        hashed.extend(description.attachments.values().map(String::as_str));
+        RunFile {
+            schema: SCHEMA,
+            experiment: self.experiment.name.clone(),
+            experiment_file: description.experiment_file,
+            profile: description.profile,
+            servers: description.servers,
+            model: description.model,
+            experiment_sha256: lab_record::sha256_hex(hashed.as_bytes()),
+            experiment_toml: description.experiment_toml,
+            attachments: description.attachments,
+            arguments: description.arguments,
+            analysis: self.experiment.analysis.clone(),
+            seed: self.experiment.seed,
+            blocks: self.experiment.blocks,
+            runs_planned: self.plan.runs.len() as u64,
+            git: description.git,
+            variants: self.programs.iter().map(|program| program.entry.clone()).collect(),
+            machine: lab_probe::machine(),
+            started_unix_s: unix_s(),
+        }
+    }
+
+    fn session(&self, event: SessionEvent) -> Session {
+        let mut environment = lab_probe::environment();
+        environment.insert("pinning".to_owned(), json!(self.pinning.statement));
+        match lab_probe::measure_floors() {
+            Ok(floors) => environment.insert("floors".to_owned(), json!(floors)),
+            Err(error) => environment.insert("floors_reason".to_owned(), json!(error.to_string())),
+        };
+        Session { schema: SCHEMA, event, unix_s: unix_s(), environment }
+    }
+}
+
+/// A new folder, or the one to go on with after all comparisons.
+fn open(run_file: &RunFile, options: &SweepOptions) -> Result<(Writer, Vec<Run>), DriverError> {
+    if !options.resume {
+        return Ok((Writer::create(&options.results, run_file)?, Vec::new()));
+    }
+    let before = Results::load(&options.results)?;
+    let old = &before.run_file;
+    let refuse = |what: &str| {
+        let place = options.results.display();
+        Err(DriverError::Resume(format!(
+            "cannot resume {place}: {what} since it was started; start a new sweep instead"
+        )))
+    };
+    if old.experiment_sha256 != run_file.experiment_sha256 || old.profile != run_file.profile {
+        return refuse("the experiment or a table it names has changed");
+    }
+    if old.machine != run_file.machine {
+        return refuse("the machine has changed");
+    }
+    for (was, is) in old.variants.iter().zip(&run_file.variants) {
+        if was.binary_sha256 != is.binary_sha256 {
+            return refuse(&format!("the program of {} has changed", was.variant));
+        }
+    }
+    if old.variants.len() != run_file.variants.len() {
+        return refuse("the set of variants has changed");
+    }
+    Ok((Writer::resume(&options.results)?, before.runs))
+}
+
+fn label(planned: &PlannedRun) -> String {
+    let levels: Vec<_> = planned.cell.values().map(String::as_str).collect();
+    format!("block {} {} {} #{}", planned.block, planned.variant, levels.join(" "), planned.order)
+}
+
+fn unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}

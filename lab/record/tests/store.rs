@@ -1,0 +1,186 @@
+//! A results folder is written, torn, resumed, exported and read again.
+
+use std::{collections::BTreeMap, fs, fs::OpenOptions, io::Write, path::Path};
+
+use lab_record::{
+    Analysis, Column, Histogram, Machine, Noise, Pairing, RecordError, Results, Run, RunFile,
+    SCHEMA, Samples, Session, SessionEvent, Status, Writer,
+};
+
+fn run_file() -> RunFile {
+    RunFile {
+        schema: SCHEMA,
+        experiment: "e".to_owned(),
+        experiment_file: "experiments/e.toml".to_owned(),
+        profile: None,
+        servers: vec![],
+        model: None,
+        experiment_toml: "schema = 1".to_owned(),
+        attachments: BTreeMap::new(),
+        experiment_sha256: "00".to_owned(),
+        arguments: vec![],
+        analysis: Analysis {
+            reference: "a".to_owned(),
+            floor: None,
+            pairing: Pairing::Paired,
+            alpha: 0.05,
+            comparisons: vec![],
+        },
+        seed: 1,
+        blocks: 1,
+        runs_planned: 2,
+        git: None,
+        variants: vec![],
+        machine: Machine {
+            cpu_model: "m".to_owned(),
+            cpus: 2,
+            memory_bytes: 1,
+            kernel: "k".to_owned(),
+            arch: "x".to_owned(),
+        },
+        started_unix_s: 0,
+    }
+}
+
+fn run(order: u64) -> Run {
+    Run {
+        schema: SCHEMA,
+        order,
+        attempt: 0,
+        block: 1,
+        warmup: false,
+        family: "f".to_owned(),
+        variant: "v".to_owned(),
+        cell: BTreeMap::from([("config".to_owned(), "c".to_owned())]),
+        status: Status::Failed,
+        reason: Some("why".to_owned()),
+        verified: false,
+        binary_sha256: "ff".to_owned(),
+        start_ns: 5,
+        process_ns: 6,
+        counters: BTreeMap::from([("wall_ns".to_owned(), u64::MAX)]),
+        noise: Noise { steal_ns: Some(3), ..Noise::default() },
+        gated: vec!["steal".to_owned()],
+        samples: None,
+    }
+}
+
+fn samples() -> Samples {
+    Samples::from_raw(BTreeMap::from([(
+        "token_received_ns".to_owned(),
+        vec![i64::MIN, -1, i64::MAX],
+    )]))
+}
+
+/// A folder with two runs, the second without samples.
+fn written(dir: &Path) -> Writer {
+    let mut writer = Writer::create(dir, &run_file()).unwrap();
+    let session = Session {
+        schema: SCHEMA,
+        event: SessionEvent::Start,
+        unix_s: 9,
+        environment: BTreeMap::new(),
+    };
+    writer.session(&session).unwrap();
+    writer.run(run(0), &samples()).unwrap();
+    writer.run(run(1), &Samples::default()).unwrap();
+    writer
+}
+
+#[test]
+fn every_field_comes_back() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("r");
+    written(&dir);
+    let read = Results::load(&dir).unwrap();
+    assert_eq!(read.run_file, run_file());
+    assert_eq!(read.sessions.len(), 1);
+    let mut first = run(0);
+    first.samples = read.runs[0].samples.clone();
+    assert!(first.samples.is_some());
+    assert_eq!(read.runs, [first, run(1)]);
+    assert_eq!(read.samples(&read.runs[0]).unwrap(), samples());
+    assert_eq!(read.samples(&read.runs[1]).unwrap(), Samples::default());
+}
+
+#[test]
+fn a_folder_is_never_written_over() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("r");
+    written(&dir);
+    assert!(matches!(Writer::create(&dir, &run_file()), Err(RecordError::Io { .. })));
+    assert_eq!(Results::load(&dir).unwrap().runs.len(), 2);
+}
+
+#[test]
+fn a_torn_line_is_no_record_and_a_resume_cuts_it() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("r");
+    drop(written(&dir));
+    let torn = |text: &str| {
+        let path = dir.join("runs.jsonl");
+        OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    };
+    torn("{\"schema\":1,\"order\":2,");
+    assert_eq!(Results::load(&dir).unwrap().runs.len(), 2);
+    Writer::resume(&dir).unwrap().run(run(2), &Samples::default()).unwrap();
+    assert_eq!(Results::load(&dir).unwrap().runs.len(), 3);
+}
+
+#[test]
+fn a_damaged_line_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("r");
+    drop(written(&dir));
+    let path = dir.join("runs.jsonl");
+    let text = fs::read_to_string(&path).unwrap().replacen("\"order\":1", "\"order\":x", 1);
+    fs::write(&path, text).unwrap();
+    let error = Results::load(&dir).unwrap_err().to_string();
+    assert!(error.contains("runs.jsonl, line 2: "), "{error}");
+}
+
+#[test]
+fn changed_samples_are_found_out() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("r");
+    drop(written(&dir));
+    let read = Results::load(&dir).unwrap();
+    let name = read.runs[0].samples.clone().unwrap();
+    let forged = zstd::encode_all(&b"{\"token_received_ns\":{\"raw\":[1]}}"[..], 1).unwrap();
+    fs::write(dir.join("samples").join(format!("{name}.zst")), forged).unwrap();
+    assert!(matches!(read.samples(&read.runs[0]), Err(RecordError::Hash { .. })));
+}
+
+#[test]
+fn a_newer_schema_is_not_written_to() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("r");
+    drop(written(&dir));
+    let path = dir.join("run.json");
+    let text = fs::read_to_string(&path).unwrap().replacen("\"schema\": 1", "\"schema\": 2", 1);
+    fs::write(&path, text).unwrap();
+    let error = Writer::resume(&dir).unwrap_err();
+    assert!(matches!(error, RecordError::Newer { found: 2, .. }), "{error}");
+}
+
+#[test]
+fn an_export_reads_like_its_source() {
+    let home = tempfile::tempdir().unwrap();
+    let (dir, copy) = (home.path().join("r"), home.path().join("copy"));
+    drop(written(&dir));
+    let source = Results::load(&dir).unwrap();
+    source.export(&copy, |_, samples| samples).unwrap();
+    let read = Results::load(&copy).unwrap();
+    assert_eq!(read.runs, source.runs);
+    assert_eq!(read.samples(&read.runs[0]).unwrap(), samples());
+    assert!(!copy.join("samples").exists(), "one file, not one per run");
+
+    let slim = |_: &Run, mut samples: Samples| {
+        let column = Column::Histogram(Histogram::of(&[1, 2, 3]));
+        samples.columns.insert("token_received_ns".to_owned(), column);
+        samples
+    };
+    source.export(&copy, slim).unwrap();
+    let read = Results::load(&copy).unwrap();
+    assert_eq!(read.samples(&read.runs[0]).unwrap().raw("token_received_ns"), None);
+}
