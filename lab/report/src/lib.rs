@@ -1,1 +1,66 @@
-//! Records in, Markdown and TSV out. Pure.
+//! Records in, Markdown and TSV out. Pure: a report is a function of a [`Frame`] and of nothing else.
+//!
+//! This crate must never know a clock, an environment, a process or a network; the only disk it
+//! sees is the results folder that [`Frame::load`] reads. Pictures are drawn elsewhere, by gnuplot
+//! scripts that hold the look and never a statistic: every number in a picture stands in a TSV
+//! file written here.
+
+mod aa;
+mod agents;
+mod compare;
+pub mod efficiency;
+mod frame;
+mod measure;
+pub mod metrics;
+mod published;
+mod tables;
+
+use std::collections::BTreeMap;
+
+pub use frame::{Frame, Row};
+pub use measure::METRICS;
+
+/// What a folder of records says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// `report.md`.
+    pub markdown: String,
+    /// Tables by file name, tab-separated with a header line, values unrounded.
+    pub tables: BTreeMap<String, String>,
+    /// The pictures that the Markdown refers to.
+    pub figures: Vec<Figure>,
+}
+
+/// One picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// The file that the Markdown refers to, beside it, for example `efficiency.svg`.
+    pub file: String,
+    /// The script in `plots/` that draws it: `gnuplot -c SCRIPT TSV_FOLDER OUT_FOLDER`.
+    pub script: String,
+    /// What it shows, and the time scale of its cells.
+    pub caption: String,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ReportError {
+    /// The folder holds no run at all.
+    #[error("experiment {experiment}: runs.jsonl holds no run; go on with `lab run --resume`")]
+    NoRuns {
+        /// The experiment's name.
+        experiment: String,
+    },
+}
+
+/// Reports on a sweep of the `runtimes` family. Variants, cells and metrics that are missing are
+/// named as missing; they are no error.
+///
+/// # Errors
+/// Where there is no run at all.
+pub fn report(frame: &Frame) -> Result<Report, ReportError> {
+    if frame.rows.is_empty() {
+        return Err(ReportError::NoRuns { experiment: frame.run_file.experiment.clone() });
+    }
+    Ok(agents::report(frame))
+}

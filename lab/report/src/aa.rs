@@ -1,0 +1,45 @@
+//! A/A: a copy of a program under a second name, which nothing should tell from the first.
+
+use lab_record::{Comparison, Pairing};
+use lab_stats::paired::ShiftEstimate;
+
+use crate::compare::Data;
+use crate::measure::Measured;
+
+/// The level of the one declared A/A test per metric. Where it fails, that metric's verdicts are
+/// withheld; every other A/A difference is only printed, as the measured noise.
+pub(crate) const AA_LEVEL: f64 = 0.01;
+
+/// What the twins showed on one comparison's metric and cells.
+#[derive(Debug)]
+pub(crate) struct AaTest {
+    /// Pairs.
+    pub(crate) n: usize,
+    /// `None` below six pairs.
+    pub(crate) p: Option<f64>,
+    /// Twin minus original, on the comparison's scale.
+    pub(crate) shift: Option<ShiftEstimate>,
+}
+
+impl AaTest {
+    /// Compares one twin with its original.
+    pub(crate) fn of(
+        measured: &[Measured],
+        comparison: &Comparison,
+        pairing: Pairing,
+        (twin, original): (&str, &str),
+        seed: u64,
+    ) -> Self {
+        let data = Data::of(measured, comparison, pairing, (twin, original));
+        Self {
+            n: data.n(),
+            p: data.enough().then(|| data.p(seed)).flatten(),
+            shift: data.shift(1.0 - AA_LEVEL),
+        }
+    }
+
+    /// Whether the lab told two equal programs apart.
+    pub(crate) fn failed(&self) -> bool {
+        self.p.is_some_and(|p| p <= AA_LEVEL)
+    }
+}

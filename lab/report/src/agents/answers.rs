@@ -1,0 +1,271 @@
+//! The first lines: three questions, answered by numbers that were computed, each with its records.
+
+use std::collections::BTreeMap;
+
+use lab_stats::correlation::{pearson, spearman};
+use lab_stats::describe::median;
+
+use super::Page;
+use super::study::{Judged, Study, is_unpaired};
+use crate::compare::Line;
+use crate::frame::{configuration, is_solo, name};
+use crate::measure::{Measured, Unit};
+use crate::metrics::tokens_per_agent;
+use crate::tables::{show, show_percent};
+
+/// The published variant whose figure was 50 %, and the code that was really published.
+const SUSPECT: &str = "async_std";
+const SUSPECT_AS_PUBLISHED: &str = "async_std_as_published";
+/// Groups of equal work that are named as the worst.
+const WORST_SHOWN: usize = 3;
+
+pub(super) fn write(study: &Study, page: &mut Page) {
+    page.paragraph(&format!("**Does the runtime matter for two agents?** {}", matters(study)));
+    page.paragraph(&format!("**What made async-std 50 %?** {}", fifty_percent(study)));
+    page.paragraph(&format!("**What made the \"pathological\" runs?** {}", pathological(study)));
+}
+
+fn matters(study: &Study) -> String {
+    let Some(primary) = study.judged.first() else {
+        return "This experiment declares no comparison, so it cannot say.".to_owned();
+    };
+    let described: Vec<&Line> =
+        primary.lines.iter().filter(|line| study.is_as_described(&line.variant)).collect();
+    let tested: Vec<&Line> =
+        described.iter().copied().filter(|line| line.verdict.is_some()).collect();
+    let reference = &study.frame.run_file.analysis.reference;
+    if tested.is_empty() {
+        return format!(
+            "It cannot be answered from these records: no variant has six pairs with \
+             `{reference}` on `{}`.",
+            primary.comparison.metric
+        );
+    }
+    let counted = |word: &str| {
+        tested
+            .iter()
+            .filter(|line| primary.with_verdict(word).iter().any(|l| l.variant == line.variant))
+            .count()
+    };
+    let differs = counted("faster") + counted("slower");
+    let opening = match (differs, counted("equivalent")) {
+        (0, equal) if equal == tested.len() => format!("No, not by {}", primary.show_margin()),
+        (0, _) => "No difference was shown, and not all can be called equal".to_owned(),
+        (some, _) => format!("For {some} of {} variants, yes", tested.len()),
+    };
+    let (widest, difference) = largest(&tested);
+    let mut text = format!(
+        "{opening}: on `{}` against `{reference}`, among the variants as the report describes \
+         them, {}. The largest estimated difference is {} (`{widest}`, {} pairs).",
+        primary.comparison.metric,
+        verdict_lists(primary, |line| study.is_as_described(&line.variant)),
+        primary.show(difference),
+        tested.iter().map(|line| line.n).max().unwrap_or(0),
+    );
+    text.push_str(&beyond_longest(study));
+    for further in study.judged.iter().skip(1) {
+        text.push_str(&format!(
+            " On `{}`: {}.",
+            further.comparison.metric,
+            verdict_lists(further, |line| study.is_as_described(&line.variant))
+        ));
+    }
+    text.push_str(" Records: every pair of `verdicts-1.tsv`.");
+    text
+}
+
+fn largest<'a>(lines: &[&'a Line]) -> (&'a str, f64) {
+    let estimates = lines.iter().filter_map(|line| Some((&*line.variant, line.shift?.estimate)));
+    estimates.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).unwrap_or(("none", 0.0))
+}
+
+/// "equivalent `a`, `b`; cannot tell `c`".
+fn verdict_lists(judged: &Judged, keep: impl Fn(&Line) -> bool) -> String {
+    let words = ["faster", "slower", "equivalent", "cannot tell", "withheld"];
+    let named = words.iter().filter_map(|word| {
+        let lines = judged.with_verdict(word).into_iter().filter(|line| keep(line));
+        let names: Vec<String> = lines.map(|line| format!("`{}`", line.variant)).collect();
+        (!names.is_empty()).then(|| format!("{word} {}", names.join(", ")))
+    });
+    let lists: Vec<String> = named.collect();
+    if lists.is_empty() { "no verdict".to_owned() } else { lists.join("; ") }
+}
+
+/// The part of a run that is not its longest agent: all that a runtime could save by scheduling.
+fn beyond_longest(study: &Study) -> String {
+    let parallel = study
+        .concurrent()
+        .filter(|one| study.is_as_described(one.variant()) && !study.is_serial(one.variant()));
+    let (mut beyond, mut shares) = (Vec::new(), Vec::new());
+    for one in parallel {
+        let values = one.value("wall_beyond_longest_agent_ns").zip(one.value("wall_ns"));
+        if let Some((rest, wall)) = values {
+            beyond.push(rest);
+            shares.push(rest / wall);
+        }
+    }
+    median(&beyond).zip(median(&shares)).map_or(String::new(), |(rest, share)| {
+        format!(
+            " A run outlasted its longest agent by {} in the median, {} of its wall time.",
+            show(rest, Unit::Ns),
+            show_percent(share).trim_start_matches('+')
+        )
+    })
+}
+
+fn fifty_percent(study: &Study) -> String {
+    let (Some(published), Some(described)) =
+        (Figures::of(study, SUSPECT_AS_PUBLISHED), Figures::of(study, SUSPECT))
+    else {
+        return format!(
+            "It cannot be answered from these records: it needs concurrent runs of both \
+             `{SUSPECT}` and `{SUSPECT_AS_PUBLISHED}`."
+        );
+    };
+    let is_the_harness = study.is_serial(SUSPECT_AS_PUBLISHED)
+        && !study.is_serial(SUSPECT)
+        && published.efficiency < 0.75 * described.efficiency;
+    let opening = if is_the_harness {
+        "The published harness, not the runtime: it held a lock for a whole agent, so the second \
+         agent began when the first had ended"
+    } else {
+        "These records do not show the cause that the published code suggests (a lock held for a \
+         whole agent)"
+    };
+    let mut text = format!(
+        "{opening}. `{SUSPECT_AS_PUBLISHED}` overlaps its agents for {} of the shorter one's time \
+         and reaches {} as published; `{SUSPECT}`, the same runtime without the lock, overlaps \
+         them for {} and reaches {}.",
+        show(published.overlap, Unit::Share),
+        show(published.efficiency, Unit::Share),
+        show(described.overlap, Unit::Share),
+        show(described.efficiency, Unit::Share),
+    );
+    for (variant, figures) in [(SUSPECT_AS_PUBLISHED, &published), (SUSPECT, &described)] {
+        if let Some([loss, imbalance, contention, remainder]) = figures.split {
+            text.push_str(&format!(
+                " Against solo runs `{variant}` loses {}: {} to imbalance, {} to the shared \
+                 server, {} to the client.",
+                show(loss, Unit::Share),
+                show(imbalance, Unit::Share),
+                show(contention, Unit::Share),
+                show(remainder, Unit::Share),
+            ));
+        }
+    }
+    text.push_str(&format!(
+        " Records: {} ({} runs) and {} ({} runs).",
+        published.records, published.runs, described.records, described.runs
+    ));
+    text
+}
+
+/// A variant's medians, and the means of its split (means, so that the parts sum to the loss).
+struct Figures {
+    efficiency: f64,
+    overlap: f64,
+    split: Option<[f64; 4]>,
+    runs: usize,
+    records: String,
+}
+
+impl Figures {
+    fn of(study: &Study, variant: &str) -> Option<Self> {
+        let runs: Vec<&Measured> = study.concurrent_of(variant).collect();
+        let (first, last) = (runs.first()?, runs.last()?);
+        Some(Self {
+            efficiency: study.median(variant, "efficiency_as_published")?,
+            overlap: study.median(variant, "agent_overlap_share")?,
+            split: mean_split(runs.iter().copied()),
+            runs: runs.len(),
+            records: format!("{} to {}", name(&first.row.run), name(&last.row.run)),
+        })
+    }
+}
+
+/// Mean shares of the loss and its parts, over runs that have a solo baseline.
+pub(super) fn mean_split<'a, 'b: 'a>(
+    runs: impl Iterator<Item = &'a Measured<'b>>,
+) -> Option<[f64; 4]> {
+    let shares: Vec<[f64; 4]> =
+        runs.filter_map(|one| one.split.map(|split| split.shares())).collect();
+    let mean = |part: usize| shares.iter().map(|run| run[part]).sum::<f64>() / shares.len() as f64;
+    (!shares.is_empty()).then(|| [0, 1, 2, 3].map(mean))
+}
+
+fn pathological(study: &Study) -> String {
+    let parallel: Vec<&Measured> = study
+        .concurrent()
+        .filter(|one| !study.is_serial(one.variant()) && !is_solo(&one.row.run))
+        .filter(|one| one.value("efficiency_as_published").is_some())
+        .collect();
+    let (mut efficiencies, mut balances) = (Vec::new(), Vec::new());
+    for one in &parallel {
+        if let Some(balance) = one.value("token_balance_share") {
+            efficiencies.extend(one.value("efficiency_as_published"));
+            balances.push(balance);
+        }
+    }
+    if efficiencies.is_empty() {
+        return "It cannot be answered from these records: no variant ran agents in parallel and \
+                counted their tokens."
+            .to_owned();
+    }
+    let opening = match (pearson(&efficiencies, &balances), spearman(&efficiencies, &balances)) {
+        (Some(r), Some(rank)) => {
+            let cause = if r > 0.7 {
+                "Reply lengths, not runtimes: the published efficiency follows the balance of the \
+                 two agents' token counts"
+            } else {
+                "These records do not show one cause: the published efficiency and the balance of \
+                 the two agents' token counts go together only in part"
+            };
+            let runs = efficiencies.len();
+            format!("{cause} (Pearson {r:.3}, Spearman {rank:.3}, {runs} runs).")
+        }
+        _ => "All runs here have the same balance of reply lengths, or the same efficiency, so \
+              nothing can be attributed."
+            .to_owned(),
+    };
+    let groups = worst_groups(&parallel, is_unpaired(study.frame));
+    format!("{opening} The lowest: {}.", groups.join("; "))
+}
+
+/// The lowest efficiencies, runs with the same work together: with controlled lengths a bad draw
+/// hits all variants alike, and one line says so.
+fn worst_groups(parallel: &[&Measured], own_lengths: bool) -> Vec<String> {
+    let mut groups: BTreeMap<(String, u32, String), Vec<&Measured>> = BTreeMap::new();
+    for one in parallel {
+        let run = &one.row.run;
+        let owner = if own_lengths { run.variant.clone() } else { String::new() };
+        groups.entry((configuration(run), run.block, owner)).or_default().push(one);
+    }
+    let lowest = |runs: &[&Measured]| {
+        let values = runs.iter().filter_map(|one| one.value("efficiency_as_published"));
+        values.fold(f64::INFINITY, f64::min)
+    };
+    let mut sorted: Vec<Vec<&Measured>> = groups.into_values().collect();
+    sorted.sort_by(|a, b| lowest(a).total_cmp(&lowest(b)));
+    sorted.iter().take(WORST_SHOWN).filter_map(|runs| describe_group(runs)).collect()
+}
+
+fn describe_group(runs: &[&Measured]) -> Option<String> {
+    let value = |one: &Measured| one.value("efficiency_as_published").unwrap_or(f64::INFINITY);
+    let worst = runs.iter().min_by(|a, b| value(a).total_cmp(&value(b)))?;
+    let best = runs.iter().map(|one| value(one)).fold(0.0, f64::max);
+    let tokens = tokens_per_agent(&worst.row.samples)?;
+    let counts: Vec<String> = tokens.iter().map(ToString::to_string).collect();
+    let company = match runs.len() {
+        1 => String::new(),
+        many => format!(
+            " (the {many} runs of that cell and block lie between it and {})",
+            show(best, Unit::Share)
+        ),
+    };
+    Some(format!(
+        "{} at {}, whose agents wrote {} tokens{company}",
+        name(&worst.row.run),
+        show(value(worst), Unit::Share),
+        counts.join(" and ")
+    ))
+}

@@ -1,0 +1,85 @@
+//! The report of the `runtimes` family: LLM agents that stream replies from Ollama servers.
+
+mod answers;
+mod costs;
+mod figures;
+mod lesson;
+mod lost;
+mod spread;
+mod study;
+mod verdicts;
+mod working;
+
+use std::collections::BTreeMap;
+
+use crate::frame::Frame;
+use crate::tables::Table;
+use crate::{Figure, Report};
+
+use study::Study;
+
+/// The Markdown grows from top to bottom, and every table that stands in it is kept as TSV too.
+#[derive(Default)]
+struct Page {
+    markdown: String,
+    tables: BTreeMap<String, String>,
+    figures: Vec<Figure>,
+}
+
+impl Page {
+    fn heading(&mut self, text: &str) {
+        self.markdown.push_str(&format!("\n## {text}\n\n"));
+    }
+
+    fn paragraph(&mut self, text: &str) {
+        self.markdown.push_str(&format!("{text}\n\n"));
+    }
+
+    fn item(&mut self, text: &str) {
+        self.markdown.push_str(&format!("* {text}\n"));
+    }
+
+    /// A table in the text, kept as `name`.tsv.
+    fn table(&mut self, name: &str, table: &Table) {
+        self.markdown.push_str(&format!("{}\n", table.markdown()));
+        self.data(name, table);
+    }
+
+    /// A long table, folded.
+    fn folded(&mut self, name: &str, title: &str, table: &Table) {
+        let body = table.markdown();
+        let fold = format!("<details><summary>{title}</summary>\n\n{body}\n</details>\n\n");
+        self.markdown.push_str(&fold);
+        self.data(name, table);
+    }
+
+    /// A table for machines alone.
+    fn data(&mut self, name: &str, table: &Table) {
+        self.tables.insert(format!("{name}.tsv"), table.tsv());
+    }
+
+    fn figure(&mut self, name: &str, caption: &str) {
+        let file = format!("{name}.svg");
+        self.markdown.push_str(&format!("![{caption}]({file})\n\n*{caption}*\n\n"));
+        let (script, caption) = (format!("{name}.gp"), caption.to_owned());
+        self.figures.push(Figure { file, script, caption });
+    }
+}
+
+pub(crate) fn report(frame: &Frame) -> Report {
+    let study = Study::of(frame);
+    let mut page = Page::default();
+    page.markdown.push_str(&format!("# {}\n\n", frame.run_file.experiment));
+    answers::write(&study, &mut page);
+    working::header(&study, &mut page);
+    verdicts::write(&study, &mut page);
+    lesson::write(&study, &mut page);
+    working::write(&study, &mut page);
+    figures::efficiency(&study, &mut page);
+    spread::write(&study, &mut page);
+    lost::write(&study, &mut page);
+    costs::write(&study, &mut page);
+    figures::rest(&study, &mut page);
+    working::again(&study, &mut page);
+    Report { markdown: page.markdown, tables: page.tables, figures: page.figures }
+}

@@ -1,0 +1,145 @@
+//! The declared comparisons, one table each.
+
+use super::Page;
+use super::study::{Judged, Study, is_unpaired, word_of};
+use crate::compare::{Line, POWER, scaled_margin};
+use crate::measure::Unit;
+use crate::tables::{Cell, Table, show, show_p};
+
+pub(super) fn write(study: &Study, page: &mut Page) {
+    page.heading("Verdicts");
+    let analysis = &study.frame.run_file.analysis;
+    let unit =
+        if is_unpaired(study.frame) { "runs of each variant" } else { "(cell × block) pairs" };
+    page.paragraph(&format!(
+        "Every variant against `{}` over all {unit}; declared in the experiment file before \
+         anything ran. p by sign flips within pairs (permutation where unpaired), Holm over the \
+         variants at {}; the estimate is Hodges-Lehmann's. \"Detectable\" is the true difference \
+         that would have been found with a power of {} %. Verdicts come from these tables alone: \
+         rows per cell further down are exploratory.",
+        analysis.reference,
+        analysis.alpha,
+        100.0 * POWER,
+    ));
+    for (position, judged) in study.judged.iter().enumerate() {
+        one(study, judged, position + 1, page);
+    }
+    if study.judged.is_empty() {
+        page.paragraph("This experiment declares no comparison.");
+    }
+}
+
+fn one(study: &Study, judged: &Judged, number: usize, page: &mut Page) {
+    let role = if number == 1 { "primary" } else { "further" };
+    let comparison = &judged.comparison;
+    let cells: Vec<String> = comparison
+        .cells
+        .iter()
+        .map(|(factor, levels)| format!("{factor} {}", levels.join(", ")))
+        .collect();
+    let place = if cells.is_empty() { "all cells".to_owned() } else { cells.join("; ") };
+    page.markdown.push_str(&format!(
+        "### {number}. `{}` ({role}), margin {}\n\nCells: {place}.\n\n",
+        comparison.metric,
+        judged.show_margin()
+    ));
+    if judged.lines.iter().all(|line| line.n == 0) {
+        page.paragraph(&format!(
+            "No run pair with `{}` has this metric, so nothing is said about it.",
+            study.frame.run_file.analysis.reference
+        ));
+        return;
+    }
+    let mut table = Table::new(&[
+        ("variant", "variant"),
+        ("pairs", "pairs"),
+        ("estimate", "estimate"),
+        ("interval", "interval"),
+        ("p (Holm)", "p_holm"),
+        ("detectable", "detectable"),
+        ("verdict", "verdict"),
+        ("gated set", "gated_set"),
+    ]);
+    for line in judged.lines.iter().filter(|line| line.n > 0) {
+        table.row(row(judged, line));
+    }
+    page.table(&format!("verdicts-{number}"), &table);
+    page.data(&format!("differences-{number}"), &numbers(judged));
+    notes(judged, page);
+}
+
+fn row(judged: &Judged, line: &Line) -> Vec<Cell> {
+    let text = |text: Option<String>| text.map_or(Cell::Missing, Cell::Text);
+    let interval = line
+        .shift
+        .and_then(|shift| shift.interval)
+        .map(|interval| format!("{} … {}", judged.show(interval.low), judged.show(interval.high)));
+    let verdict = line.verdict.as_ref().map_or_else(
+        || format!("none: fewer than 6 pairs ({})", line.n),
+        |verdict| verdict.to_string(),
+    );
+    let gated = line.gated.as_ref().map(|(n, verdict)| {
+        let word = verdict.as_ref().map_or_else(|| "too few".to_owned(), word_of);
+        format!("{word} ({n})")
+    });
+    vec![
+        Cell::code(&line.variant),
+        Cell::count(line.n),
+        text(line.shift.map(|shift| judged.show(shift.estimate))),
+        text(interval),
+        text(line.p_adjusted.map(show_p)),
+        text(line.detectable.map(|effect| judged.show(effect))),
+        Cell::text(verdict),
+        text(gated),
+    ]
+}
+
+/// The same, unrounded and on the comparison's own scale (logarithms for ratios).
+fn numbers(judged: &Judged) -> Table {
+    let mut table = Table::new(&[
+        ("variant", "variant"),
+        ("pairs", "pairs"),
+        ("estimate", "estimate"),
+        ("low", "low"),
+        ("high", "high"),
+        ("confidence", "confidence"),
+        ("p", "p_holm"),
+        ("p of equivalence", "p_equivalence"),
+        ("margin", "margin"),
+        ("detectable", "detectable"),
+        ("verdict", "verdict"),
+    ]);
+    for line in &judged.lines {
+        let interval = line.shift.and_then(|shift| shift.interval);
+        let number = |value: Option<f64>| Cell::value(value, Unit::Count);
+        table.row(vec![
+            Cell::code(&line.variant),
+            Cell::count(line.n),
+            number(line.shift.map(|shift| shift.estimate)),
+            number(interval.map(|interval| interval.low)),
+            number(interval.map(|interval| interval.high)),
+            number(interval.map(|interval| interval.confidence)),
+            number(line.p_adjusted),
+            number(line.equivalence.map(|equivalence| equivalence.p)),
+            number(Some(scaled_margin(judged.comparison))),
+            number(line.detectable),
+            line.verdict.as_ref().map_or(Cell::Missing, |verdict| Cell::text(word_of(verdict))),
+        ]);
+    }
+    table
+}
+
+fn notes(judged: &Judged, page: &mut Page) {
+    if let Some(pacing_ns) = judged.pacing_p99_ns {
+        page.paragraph(&format!(
+            "The server's pacing error p99 was {} (median over runs); a verdict stands only where \
+             four times that is below the difference being judged.",
+            show(pacing_ns, Unit::Ns)
+        ));
+    }
+    if judged.comparison.metric.ends_with("_max_ns") {
+        page.paragraph(
+            "A maximum grows with the length of a run; its rows are no basis for a choice.",
+        );
+    }
+}

@@ -1,0 +1,273 @@
+//! What one run says: pure functions of its samples and counters.
+//!
+//! Every function returns `None` (or an empty list) where the columns it needs are not there, for
+//! example with a real server that stamps no token.
+
+use lab_record::{Column, Run, Samples};
+
+/// First agent's start to last agent's end.
+pub fn wall_ns(run: &Run) -> Option<f64> {
+    run.counters.get("wall_ns").map(|&ns| ns as f64)
+}
+
+/// How long each agent took, in the order of the workload.
+pub fn agent_durations_ns(samples: &Samples) -> Option<Vec<i64>> {
+    column_difference(samples, "agent_end_ns", "agent_start_ns")
+}
+
+/// The share of the shortest agent's time during which all agents ran at once: 1 where they
+/// overlap fully, 0 where they ran one after the other.
+pub fn overlap(samples: &Samples) -> Option<f64> {
+    let (starts, ends) = (samples.raw("agent_start_ns")?, samples.raw("agent_end_ns")?);
+    let shared = ends.iter().min()? - starts.iter().max()?;
+    let shortest = *agent_durations_ns(samples)?.iter().min()?;
+    (shortest > 0).then(|| shared.max(0) as f64 / shortest as f64)
+}
+
+/// Time to first token (TTFT) of each call: first token received minus start of the request.
+pub fn ttft_ns(samples: &Samples) -> Vec<i64> {
+    column_difference(samples, "call_first_token_ns", "call_start_ns").unwrap_or_default()
+}
+
+/// Inter-token latency (ITL): time between two tokens of the same call, as the client saw them.
+/// From the token column, cut into calls by `call_tokens`; or from a stored
+/// `inter_token_latency_ns` where the token columns were slimmed.
+pub fn inter_token_ns(samples: &Samples) -> Option<Distribution> {
+    let Some(received) = samples.raw("token_received_ns") else {
+        return Distribution::of_column(samples, "inter_token_latency_ns");
+    };
+    let mut gaps = Vec::new();
+    let mut rest = received;
+    for &tokens in samples.raw("call_tokens")? {
+        let (call, after) = rest.split_at_checked(usize::try_from(tokens).ok()?)?;
+        gaps.extend(call.windows(2).map(|pair| pair[1] - pair[0]));
+        rest = after;
+    }
+    Distribution::of(gaps)
+}
+
+/// Delivery lag: token handed to the agent minus the server's stamp just before it wrote. Server
+/// and client share one clock, so the server's own pace does not enter. From the two token columns;
+/// or from a stored `delivery_lag_ns` where those were slimmed.
+pub fn delivery_lag_ns(samples: &Samples) -> Option<Distribution> {
+    let columns = (samples.raw("token_received_ns"), samples.raw("token_sent_ns"));
+    let (Some(received), Some(sent)) = columns else {
+        return Distribution::of_column(samples, "delivery_lag_ns");
+    };
+    if received.len() != sent.len() {
+        return None;
+    }
+    let stamped = received.iter().zip(sent).filter(|(_, sent)| **sent >= 0);
+    Distribution::of(stamped.map(|(received, sent)| received - sent).collect())
+}
+
+/// Non-empty replies' tokens over all calls.
+pub fn tokens(samples: &Samples) -> Option<i64> {
+    Some(samples.raw("call_tokens")?.iter().sum())
+}
+
+/// Tokens of each agent.
+pub fn tokens_per_agent(samples: &Samples) -> Option<Vec<i64>> {
+    sum_by_agent(samples, samples.raw("call_tokens")?)
+}
+
+/// Rate of a stream while it streams, as the client saw it: gaps between tokens over the time they
+/// took, pooled over the calls of the run.
+pub fn tokens_per_s_client(samples: &Samples) -> Option<f64> {
+    let streaming = column_difference(samples, "call_last_token_ns", "call_first_token_ns")?;
+    let counts = samples.raw("call_tokens")?;
+    let gaps: i64 = counts.iter().map(|tokens| (tokens - 1).max(0)).sum();
+    per_second(gaps, streaming.iter().sum())
+}
+
+/// Rate of a stream by the server's own account: Σ eval_count ÷ Σ eval_duration. Blind to the client.
+pub fn tokens_per_s_server(samples: &Samples) -> Option<f64> {
+    let counts = said(samples.raw("call_eval_count")?)?;
+    let durations = said(samples.raw("call_eval_ns")?)?;
+    per_second(counts.iter().sum(), durations.iter().sum())
+}
+
+/// Time that each agent's calls spent on the server: reply finished minus request received on the
+/// paced server, `total_duration` on a real one.
+pub fn server_durations_ns(samples: &Samples) -> Option<Vec<i64>> {
+    let stamped = column_difference(samples, "server_done_sent_ns", "server_received_ns");
+    let calls = match stamped {
+        Some(calls) => calls,
+        None => said(samples.raw("call_server_total_ns")?)?.to_vec(),
+    };
+    sum_by_agent(samples, &calls)
+}
+
+/// Client CPU time per token while tokens streamed.
+pub fn cpu_per_token_ns(run: &Run, samples: &Samples) -> Option<f64> {
+    let tokens = tokens(samples).filter(|tokens| *tokens > 0)?;
+    Some(*run.counters.get("cpu_streaming_ns")? as f64 / tokens as f64)
+}
+
+/// A distribution within one run, from raw values or from a stored histogram.
+#[derive(Debug, Clone)]
+pub struct Distribution {
+    /// (value, how many), by value.
+    counts: Vec<(i64, u64)>,
+    total: u64,
+}
+
+impl Distribution {
+    /// Of raw values; `None` of none.
+    pub fn of(mut values: Vec<i64>) -> Option<Self> {
+        values.sort_unstable();
+        Self::from_sorted(values.into_iter().map(|value| (value, 1)).collect())
+    }
+
+    /// All of several together.
+    pub fn pooled<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
+        let mut counts: Vec<(i64, u64)> =
+            parts.into_iter().flat_map(|part| part.counts.iter().copied()).collect();
+        counts.sort_unstable();
+        Self::from_sorted(counts)
+    }
+
+    fn of_column(samples: &Samples, name: &str) -> Option<Self> {
+        match samples.columns.get(name)? {
+            Column::Raw(values) => Self::of(values.clone()),
+            Column::Histogram(stored) => {
+                let hdr = stored.decode().ok()?;
+                let bins = hdr.iter_recorded();
+                let count = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+                Self::from_sorted(
+                    bins.map(|bin| (count(bin.value_iterated_to()), bin.count_at_value()))
+                        .collect(),
+                )
+            }
+        }
+    }
+
+    fn from_sorted(counts: Vec<(i64, u64)>) -> Option<Self> {
+        let total = counts.iter().map(|(_, count)| count).sum();
+        (total > 0).then_some(Self { counts, total })
+    }
+
+    /// The smallest value at or below which the share `p` of all values lies (nearest rank), so that
+    /// raw values and histograms of them are read alike.
+    pub fn quantile(&self, p: f64) -> i64 {
+        let rank = ((p * self.total as f64).ceil() as u64).clamp(1, self.total);
+        let mut seen = 0;
+        for (value, count) in &self.counts {
+            seen += count;
+            if seen >= rank {
+                return *value;
+            }
+        }
+        self.max()
+    }
+
+    /// The largest value. It has no interval: a longer run has a larger maximum.
+    pub fn max(&self) -> i64 {
+        self.counts.last().map_or(0, |(value, _)| *value)
+    }
+}
+
+fn column_difference(samples: &Samples, later: &str, earlier: &str) -> Option<Vec<i64>> {
+    let (later, earlier) = (samples.raw(later)?, samples.raw(earlier)?);
+    let aligned = later.len() == earlier.len() && !later.is_empty();
+    aligned.then(|| later.iter().zip(earlier).map(|(later, earlier)| later - earlier).collect())
+}
+
+fn sum_by_agent(samples: &Samples, calls: &[i64]) -> Option<Vec<i64>> {
+    let agents = samples.raw("call_agent")?;
+    if agents.len() != calls.len() {
+        return None;
+    }
+    let mut sums = vec![0; samples.raw("agent_start_ns")?.len()];
+    for (&agent, call) in agents.iter().zip(calls) {
+        *sums.get_mut(usize::try_from(agent).ok()?)? += call;
+    }
+    Some(sums)
+}
+
+/// The column, where the server filled every row of it.
+fn said(column: &[i64]) -> Option<&[i64]> {
+    (!column.is_empty() && column.iter().all(|value| *value >= 0)).then_some(column)
+}
+
+fn per_second(count: i64, ns: i64) -> Option<f64> {
+    (count > 0 && ns > 0).then(|| count as f64 * 1e9 / ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use lab_record::Histogram;
+
+    use super::*;
+
+    /// Two agents with one call each: 3 tokens and 2 tokens.
+    fn samples() -> Samples {
+        let columns: [(&str, &[i64]); 12] = [
+            ("agent_start_ns", &[0, 10]),
+            ("agent_end_ns", &[1_000, 510]),
+            ("call_agent", &[0, 1]),
+            ("call_start_ns", &[100, 110]),
+            ("call_first_token_ns", &[300, 260]),
+            ("call_last_token_ns", &[900, 460]),
+            ("call_tokens", &[3, 2]),
+            ("call_eval_count", &[3, 2]),
+            ("call_eval_ns", &[750, 500]),
+            ("call_server_total_ns", &[800, 400]),
+            ("token_received_ns", &[300, 600, 900, 260, 460]),
+            ("token_sent_ns", &[290, 580, 870, 220, 410]),
+        ];
+        Samples::from_raw(
+            columns.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec())).collect(),
+        )
+    }
+
+    #[test]
+    fn agents_calls_and_tokens_are_read_row_by_row() {
+        let samples = samples();
+        assert_eq!(agent_durations_ns(&samples), Some(vec![1_000, 500]));
+        assert_eq!(overlap(&samples), Some(1.0));
+        assert_eq!(ttft_ns(&samples), [200, 150]);
+        assert_eq!(tokens_per_agent(&samples), Some(vec![3, 2]));
+        assert_eq!(server_durations_ns(&samples), Some(vec![800, 400]));
+    }
+
+    #[test]
+    fn no_gap_is_counted_between_two_calls() {
+        let gaps = inter_token_ns(&samples()).unwrap();
+        assert_eq!((gaps.quantile(0.01), gaps.quantile(0.5), gaps.max()), (200, 300, 300));
+    }
+
+    #[test]
+    fn rates_pool_the_calls() {
+        // 3 gaps in 600 + 200 ns; 5 tokens in 1250 ns of evaluation.
+        assert_eq!(tokens_per_s_client(&samples()), Some(3.0 * 1e9 / 800.0));
+        assert_eq!(tokens_per_s_server(&samples()), Some(5.0 * 1e9 / 1_250.0));
+    }
+
+    #[test]
+    fn lag_is_received_minus_sent_by_nearest_rank() {
+        let lag = delivery_lag_ns(&samples()).unwrap(); // 10, 20, 30, 40, 50
+        let read = [0.5, 0.9, 0.99].map(|p| lag.quantile(p));
+        assert_eq!((read, lag.max()), ([30, 50, 50], 50));
+    }
+
+    #[test]
+    fn a_slimmed_record_keeps_its_lag() {
+        let lags: Vec<i64> = (1..=100).collect();
+        let column = Column::Histogram(Histogram::of(&lags));
+        let slim = Samples { columns: BTreeMap::from([("delivery_lag_ns".to_owned(), column)]) };
+        let lag = delivery_lag_ns(&slim).unwrap();
+        assert_eq!((lag.quantile(0.5), lag.quantile(0.99)), (50, 99));
+    }
+
+    #[test]
+    fn an_unstamped_token_or_a_missing_column_is_no_lag() {
+        let mut samples = samples();
+        samples.columns.insert("token_sent_ns".into(), Column::Raw(vec![-1; 5]));
+        assert!(delivery_lag_ns(&samples).is_none());
+        samples.columns.remove("call_agent");
+        assert_eq!(tokens_per_agent(&samples), None);
+    }
+}

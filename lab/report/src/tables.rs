@@ -1,0 +1,207 @@
+//! Tables, once for people (Markdown, rounded) and once for machines (TSV, unrounded).
+
+use crate::measure::Unit;
+
+/// One cell of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell {
+    Text(String),
+    Value(f64, Unit),
+    Missing,
+}
+
+impl Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(crate) fn code(name: &str) -> Self {
+        Self::Text(format!("`{name}`"))
+    }
+
+    pub(crate) fn value(value: Option<f64>, unit: Unit) -> Self {
+        value.map_or(Self::Missing, |value| Self::Value(value, unit))
+    }
+
+    pub(crate) fn count(count: usize) -> Self {
+        Self::Value(count as f64, Unit::Count)
+    }
+
+    fn markdown(&self) -> String {
+        match self {
+            Self::Text(text) => text.replace('|', "\\|"),
+            Self::Value(value, unit) => show(*value, *unit),
+            Self::Missing => "–".to_owned(),
+        }
+    }
+
+    fn tsv(&self) -> String {
+        match self {
+            Self::Text(text) => text.replace(['\t', '\n'], " ").replace('`', ""),
+            Self::Value(value, _) => format!("{value}"),
+            Self::Missing => "nan".to_owned(),
+        }
+    }
+}
+
+/// A table: titles for people, keys for machines.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    columns: Vec<(String, String)>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// Columns as (title, key).
+    pub(crate) fn new(columns: &[(&str, &str)]) -> Self {
+        let owned = |(title, key): &(&str, &str)| ((*title).to_owned(), (*key).to_owned());
+        Self { columns: columns.iter().map(owned).collect(), rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push(cells);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(crate) fn markdown(&self) -> String {
+        let titles: Vec<&str> = self.columns.iter().map(|(title, _)| title.as_str()).collect();
+        let rule = self.rule();
+        let mut text = format!("| {} |\n|{rule}\n", titles.join(" | "));
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(Cell::markdown).collect();
+            text.push_str(&format!("| {} |\n", cells.join(" | ")));
+        }
+        text
+    }
+
+    pub(crate) fn tsv(&self) -> String {
+        let keys: Vec<&str> = self.columns.iter().map(|(_, key)| key.as_str()).collect();
+        let mut text = format!("{}\n", keys.join("\t"));
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(Cell::tsv).collect();
+            text.push_str(&format!("{}\n", cells.join("\t")));
+        }
+        text
+    }
+
+    /// Numbers to the right.
+    fn rule(&self) -> String {
+        let is_text = |column: usize| {
+            self.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Text(_))))
+        };
+        let rules = (0..self.columns.len()).map(|c| if is_text(c) { " --- |" } else { " ---: |" });
+        rules.collect()
+    }
+}
+
+/// A number for people, with its unit.
+pub(crate) fn show(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Ns => show_ns(value),
+        Unit::Share => format!("{} %", fixed(100.0 * value, 2)),
+        Unit::PerSecond => format!("{}/s", significant(value)),
+        Unit::Times => format!("{}×", fixed(value, 3)),
+        Unit::Bytes => show_bytes(value),
+        Unit::Count => significant(value),
+    }
+}
+
+/// A difference on a metric's own scale, with its sign; shares differ by percentage points.
+pub(crate) fn show_difference(value: f64, unit: Unit) -> String {
+    let sign = if value > 0.0 { "+" } else { "" };
+    match unit {
+        Unit::Share => format!("{sign}{} pp", fixed(100.0 * value, 2)),
+        unit => format!("{sign}{}", show(value, unit)),
+    }
+}
+
+/// A relative difference in percent, with its sign, to two significant digits below 1 %.
+pub(crate) fn show_percent(ratio: f64) -> String {
+    let percent = 100.0 * ratio;
+    let sign = if percent > 0.0 { "+" } else { "" };
+    let decimals = if percent.abs() >= 10.0 {
+        1
+    } else if percent.abs() >= 0.1 {
+        2
+    } else {
+        4
+    };
+    format!("{sign}{} %", fixed(percent, decimals))
+}
+
+/// A p-value: never 0.
+pub(crate) fn show_p(p: f64) -> String {
+    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
+}
+
+fn show_ns(ns: f64) -> String {
+    match ns.abs() {
+        size if size >= 1e9 => format!("{} s", significant(ns / 1e9)),
+        size if size >= 1e6 => format!("{} ms", significant(ns / 1e6)),
+        size if size >= 1e3 => format!("{} µs", significant(ns / 1e3)),
+        _ => format!("{} ns", significant(ns)),
+    }
+}
+
+fn show_bytes(bytes: f64) -> String {
+    match bytes.abs() {
+        size if size >= 1024.0 * 1024.0 => format!("{} MiB", significant(bytes / 1024.0 / 1024.0)),
+        size if size >= 1024.0 => format!("{} KiB", significant(bytes / 1024.0)),
+        _ => format!("{} B", significant(bytes)),
+    }
+}
+
+/// Four significant digits, whole numbers whole.
+fn significant(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e6 {
+        return fixed(value, 0);
+    }
+    let digits = value.abs().log10().floor().max(-6.0) as i32;
+    fixed(value, usize::try_from(3 - digits).unwrap_or(0))
+}
+
+/// Fixed decimals, and no minus before a zero.
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.chars().all(|c| matches!(c, '0' | '.')) => digits.to_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_with_their_unit() {
+        let shown = [
+            show(1_234_567.0, Unit::Ns),
+            show(0.9872, Unit::Share),
+            show(3_145_728.0, Unit::Bytes),
+            show(41.0, Unit::PerSecond),
+            show_difference(-0.01, Unit::Share),
+            show_percent(0.02),
+            show_p(0.0),
+            show(-1e-9, Unit::Share),
+        ];
+        let expected =
+            ["1.235 ms", "98.72 %", "3 MiB", "41/s", "-1.00 pp", "+2.00 %", "< 0.0001", "0.00 %"];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn one_table_two_readers() {
+        let mut table = Table::new(&[("variant", "variant"), ("wall", "wall_ns")]);
+        table.row(vec![Cell::code("floor"), Cell::value(Some(1_500.0), Unit::Ns)]);
+        table.row(vec![Cell::code("smol"), Cell::value(None, Unit::Ns)]);
+        assert_eq!(table.tsv(), "variant\twall_ns\nfloor\t1500\nsmol\tnan\n");
+        let expected =
+            "| variant | wall |\n| --- | ---: |\n| `floor` | 1.500 µs |\n| `smol` | – |\n";
+        assert_eq!(table.markdown(), expected);
+    }
+}
