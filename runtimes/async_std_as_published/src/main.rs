@@ -1,1 +1,107 @@
-fn main() {}
+//! What the published code of async_std did: agents joined in one task, whole calls on the Tokio
+//! bridge, and a mutex, held for an agent's whole run, in the place of a semaphore.
+
+use std::process::ExitCode;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use async_std::sync::Mutex;
+use async_std::task;
+use futures_util::future::try_join_all;
+use reqwest::Client;
+use reqwest::header::CONTENT_TYPE;
+use runtimes_kit::{
+    AgentLog, AgentRun, Arrangement, CallError, Identity, Meter, Request, RunError, Workload,
+    variant_main,
+};
+use tokio::runtime::{Builder, Runtime};
+
+const IDENTITY: Identity = Identity {
+    variant: "async_std_as_published",
+    measures: "async-std",
+    version: "1.13.2",
+    features: &["default"],
+};
+
+/// Stored in the mutex, and never read, as in the original.
+const MAX_AGENTS: usize = 2;
+
+/// reqwest needs a Tokio reactor; it gets one with two workers, started by the first call.
+static BRIDGE: LazyLock<Runtime> = LazyLock::new(|| {
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.expect("a Tokio runtime needs only threads and an epoll descriptor")
+});
+
+fn main() -> ExitCode {
+    variant_main(&IDENTITY, |workload, meter| task::block_on(run(workload, meter)))
+}
+
+async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, RunError> {
+    let client = client(&workload)?;
+    let permits = Mutex::new(MAX_AGENTS);
+    let agents = AgentRun::all(&workload, &meter).into_iter();
+    let agents = agents.map(|agent| drive(agent, client.clone(), &permits));
+    match workload.arrangement {
+        Arrangement::Concurrent => try_join_all(agents).await,
+        Arrangement::Solo => {
+            let mut logs = Vec::new();
+            for agent in agents {
+                logs.push(agent.await?);
+            }
+            Ok(logs)
+        }
+    }
+}
+
+async fn drive(
+    mut agent: AgentRun,
+    client: Client,
+    permits: &Mutex<usize>,
+) -> Result<AgentLog, RunError> {
+    // Meant as a semaphore with two permits, which async-std lacks. The guard lives as long as the
+    // agent works, so the second agent begins when the first has ended, and so does its clock.
+    let _permit = permits.lock().await;
+    agent.start();
+    let job = agent.ingest_job();
+    let ingested = task::spawn_blocking(|| job.run()).await;
+    agent.ingested(ingested)?;
+    while let Some(request) = agent.next_request() {
+        agent = call(&client, agent, request).await?;
+    }
+    Ok(agent.finish())
+}
+
+/// The whole call runs on the bridge, parsing included, and the agent's task waits for its end.
+async fn call(client: &Client, agent: AgentRun, request: Request) -> Result<AgentRun, RunError> {
+    let client = client.clone();
+    let task = BRIDGE.spawn(call_on_bridge(client, agent, request));
+    task.await.expect("a call does not panic")
+}
+
+async fn call_on_bridge(
+    client: Client,
+    mut agent: AgentRun,
+    request: Request,
+) -> Result<AgentRun, RunError> {
+    let post = client.post(request.url).header(CONTENT_TYPE, "application/json");
+    let sent = post.body(request.body).send().await;
+    let mut response = sent.map_err(|error| agent.failed(call_error(&error)))?;
+    agent.head(response.status().as_u16());
+    while let Some(chunk) = response.chunk().await.transpose() {
+        agent.feed(&chunk.map_err(|error| agent.failed(call_error(&error)))?)?;
+    }
+    agent.end_of_body()?;
+    Ok(agent)
+}
+
+/// The same in every variant: one client for the process, as in the original.
+fn client(workload: &Workload) -> Result<Client, RunError> {
+    let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
+    // A proxy of the environment would be measured with the runtime.
+    let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
+    client.map_err(|error| RunError::Setup(error.to_string()))
+}
+
+fn call_error(error: &reqwest::Error) -> CallError {
+    CallError::from_client(error, error.is_timeout())
+}

@@ -1,1 +1,98 @@
-fn main() {}
+//! smol: one spawned task an agent. reqwest runs on a Tokio bridge that hands over each chunk.
+
+use std::process::ExitCode;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use reqwest::Client;
+use reqwest::header::CONTENT_TYPE;
+use runtimes_kit::{
+    AgentLog, AgentRun, Arrangement, CallError, Identity, Meter, Request, RunError, Workload,
+    variant_main,
+};
+use smol::channel;
+use tokio::runtime::{Builder, Runtime};
+
+const IDENTITY: Identity =
+    Identity { variant: "smol", measures: "smol", version: "2.0.2", features: &[] };
+
+/// An agent that keeps up leaves the channel empty; one that does not slows the socket down.
+const CHUNKS_IN_FLIGHT: usize = 64;
+
+/// reqwest needs a Tokio reactor; it gets one with two workers, started by the first call.
+static BRIDGE: LazyLock<Runtime> = LazyLock::new(|| {
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.expect("a Tokio runtime needs only threads and an epoll descriptor")
+});
+
+fn main() -> ExitCode {
+    variant_main(&IDENTITY, |workload, meter| smol::block_on(run(workload, meter)))
+}
+
+async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, RunError> {
+    let client = client(&workload)?;
+    let agents = AgentRun::all(&workload, &meter).into_iter();
+    let agents = agents.map(|agent| drive(agent, client.clone()));
+    let mut logs = Vec::new();
+    match workload.arrangement {
+        Arrangement::Concurrent => {
+            let tasks: Vec<_> = agents.map(smol::spawn).collect();
+            for task in tasks {
+                logs.push(task.await?);
+            }
+        }
+        Arrangement::Solo => {
+            for agent in agents {
+                logs.push(smol::spawn(agent).await?);
+            }
+        }
+    }
+    Ok(logs)
+}
+
+async fn drive(mut agent: AgentRun, client: Client) -> Result<AgentLog, RunError> {
+    agent.start();
+    let job = agent.ingest_job();
+    let ingested = smol::unblock(|| job.run()).await;
+    agent.ingested(ingested)?;
+    while let Some(request) = agent.next_request() {
+        call(&client, &mut agent, request).await?;
+    }
+    Ok(agent.finish())
+}
+
+/// The HTTP call runs on the bridge; each chunk is handed over to the agent's own task, which
+/// parses it.
+async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Result<(), RunError> {
+    let post = client.post(request.url).header(CONTENT_TYPE, "application/json");
+    let sent = BRIDGE.spawn(post.body(request.body).send()).await;
+    let sent = sent.expect("sending a request does not panic");
+    let mut response = sent.map_err(|error| agent.failed(call_error(&error)))?;
+    agent.head(response.status().as_u16());
+    let (hand_over, chunks) = channel::bounded(CHUNKS_IN_FLIGHT);
+    BRIDGE.spawn(async move {
+        while let Some(chunk) = response.chunk().await.transpose() {
+            let over = chunk.is_err();
+            // It fails when the agent has given up.
+            if hand_over.send(chunk).await.is_err() || over {
+                break;
+            }
+        }
+    });
+    while let Ok(chunk) = chunks.recv().await {
+        agent.feed(&chunk.map_err(|error| agent.failed(call_error(&error)))?)?;
+    }
+    agent.end_of_body()
+}
+
+/// The same in every variant: one client for the process, as in the original.
+fn client(workload: &Workload) -> Result<Client, RunError> {
+    let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
+    // A proxy of the environment would be measured with the runtime.
+    let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
+    client.map_err(|error| RunError::Setup(error.to_string()))
+}
+
+fn call_error(error: &reqwest::Error) -> CallError {
+    CallError::from_client(error, error.is_timeout())
+}
