@@ -1,0 +1,1 @@
+//! Rules that the repository keeps about itself, as functions over file contents.

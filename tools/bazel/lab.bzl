@@ -1,0 +1,173 @@
+"""The three kinds of packages that the lab is made of, each as one macro.
+
+Every macro makes the crate itself, a test of the unit tests in its sources, and one test for each
+file `tests/*.rs`, as Cargo does. Crates of Cargo.lock are named as Cargo.toml names them.
+"""
+
+load("@rules_rust//rust:defs.bzl", "rust_binary", "rust_library", "rust_test")
+
+# Of [workspace.package]; lab/tidy compares the two.
+_EDITION = "2024"
+_VERSION = "0.1.0"
+
+def lab_library(
+        name,
+        crate_name,
+        deps = [],
+        crates = [],
+        test_deps = [],
+        test_crates = [],
+        test_files = [],
+        binaries = {},
+        visibility = ["//lab:__subpackages__"]):
+    """A library of the lab, with its tests.
+
+    Args:
+        name: of the target; by habit the folder's name.
+        crate_name: as `use` writes it.
+        deps: libraries of ours.
+        crates: of [dependencies], not ours.
+        test_deps: libraries of ours that only tests use.
+        test_crates: of [dev-dependencies], not ours.
+        test_files: labels of files outside the package, which tests read or include.
+        binaries: as in `_tests`.
+        visibility: the arrows between crates, as Bazel checks them.
+    """
+    rust_library(
+        name = name,
+        srcs = _sources(),
+        compile_data = _included_files(),
+        crate_name = crate_name,
+        edition = _EDITION,
+        version = _VERSION,
+        visibility = visibility,
+        deps = deps + _of_lock(crates),
+    )
+    _tests(
+        name = name,
+        library = name,
+        deps = deps + test_deps,
+        crates = crates + test_crates,
+        files = test_files,
+        binaries = binaries,
+    )
+
+def lab_binary(
+        name,
+        deps = [],
+        crates = [],
+        test_deps = [],
+        test_crates = [],
+        test_files = [],
+        binaries = {},
+        visibility = ["//lab:__subpackages__"]):
+    """A program of the lab, with its tests, which find it as CARGO_BIN_EXE_<name>.
+
+    Args:
+        name: of the program.
+        deps: libraries of ours.
+        crates: of [dependencies], not ours.
+        test_deps: libraries of ours that only tests use.
+        test_crates: of [dev-dependencies], not ours.
+        test_files: labels of files outside the package, which tests read or include.
+        binaries: further programs for the tests, as in `_tests`.
+        visibility: who may run it.
+    """
+    rust_binary(
+        name = name,
+        srcs = _sources(),
+        compile_data = _included_files(),
+        crate_root = "src/main.rs",
+        edition = _EDITION,
+        version = _VERSION,
+        visibility = visibility,
+        deps = deps + _of_lock(crates),
+    )
+    _tests(
+        name = name,
+        deps = deps + test_deps,
+        crates = crates + test_crates,
+        files = test_files,
+        binaries = dict(binaries, **{name: ":" + name}),
+    )
+
+def variant(family, crates = [], kit = None, test_crates = [], test_files = []):
+    """A variant: the program FAMILY-FOLDER, its manifest, and its tests.
+
+    The target `files` is what the driver needs of it; the family's package collects these, so that
+    a new variant is a new folder and no edit elsewhere.
+
+    Args:
+        family: the family's name, which is its folder's.
+        crates: of [dependencies], not ours.
+        kit: the family's kit, where it is not `//FAMILY/kit`.
+        test_crates: of [dev-dependencies], not ours.
+        test_files: labels of files outside the package, which tests read or include.
+    """
+    program = family + "-" + native.package_name().split("/")[-1]
+    lab_binary(
+        name = program,
+        crates = crates,
+        deps = [kit or "//%s/kit" % family],
+        test_crates = test_crates,
+        test_files = test_files,
+        visibility = ["//visibility:public"],
+    )
+    native.exports_files(["variant.toml"])
+    native.filegroup(
+        name = "files",
+        srcs = ["variant.toml", ":" + program],
+        visibility = ["//visibility:public"],
+    )
+
+def _tests(name, deps, crates, files, binaries, library = None):
+    """The unit tests of a crate and its tests/*.rs.
+
+    Cargo starts a test in its package, Bazel at the workspace's root, so what Cargo gives as
+    absolute paths is given relative to that root here: CARGO_MANIFEST_DIR, and CARGO_BIN_EXE_<name>
+    for each entry name → label of `binaries`. A test that starts a program in another folder has to
+    make that path absolute first.
+    """
+    data = files + native.glob(["src/**", "tests/**"], exclude = ["**/*.rs"], allow_empty = True)
+    programs = {"CARGO_BIN_EXE_" + key: "$(rootpath %s)" % binaries[key] for key in binaries}
+    common = dict(
+        compile_data = data,
+        data = data + binaries.values(),
+        edition = _EDITION,
+        env = dict({
+            "INSTA_UPDATE": "no",
+            "INSTA_WORKSPACE_ROOT": ".",
+            "PROPTEST_FAILURE_PERSISTENCE": "off",
+        }, **programs),
+        version = _VERSION,
+    )
+    paths = {
+        "CARGO_MANIFEST_DIR": native.package_name(),
+        "CARGO_TARGET_TMPDIR": "/tmp",
+        "INSTA_WORKSPACE_ROOT": ".",
+    }
+    rust_test(
+        name = name + "_unit_test",
+        crate = ":" + name,
+        rustc_env = paths,
+        deps = _of_lock(crates) + deps,
+        **common
+    )
+    for root in native.glob(["tests/*.rs"], allow_empty = True):
+        rust_test(
+            name = root.removeprefix("tests/").removesuffix(".rs") + "_test",
+            srcs = [root] + native.glob(["tests/*/**/*.rs"], allow_empty = True),
+            crate_root = root,
+            rustc_env = dict(paths, **programs),
+            deps = _of_lock(crates) + deps + ([":" + library] if library else []),
+            **common
+        )
+
+def _sources():
+    return native.glob(["src/**/*.rs"])
+
+def _included_files():
+    return native.glob(["src/**"], exclude = ["**/*.rs", "**/*.snap"], allow_empty = True)
+
+def _of_lock(crates):
+    return ["@crates//:" + crate for crate in crates]

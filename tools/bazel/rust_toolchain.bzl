@@ -1,0 +1,100 @@
+"""The Rust toolchain on PATH, for Bazel.
+
+rustc is pinned outside Bazel: by rust-toolchain.toml where rustup serves it, by flake.lock where Nix
+does. So Cargo and Bazel compile with one and the same compiler, and Bazel downloads none.
+"""
+
+load("@rules_rust//rust/platform:triple.bzl", "triple")
+load(
+    "@rules_rust//rust/private:repository_utils.bzl",
+    "BUILD_for_cargo",
+    "BUILD_for_clippy",
+    "BUILD_for_compiler",
+    "BUILD_for_rust_toolchain",
+    "BUILD_for_rustfmt",
+    "BUILD_for_stdlib",
+)
+
+_TRIPLES = {
+    "aarch64": "aarch64-unknown-linux-gnu",
+    "amd64": "x86_64-unknown-linux-gnu",
+    "x86_64": "x86_64-unknown-linux-gnu",
+}
+
+_TOOLCHAIN = """
+toolchain(
+    name = "toolchain",
+    toolchain = ":rust_toolchain",
+    toolchain_type = "@rules_rust//rust:toolchain_type",
+)
+"""
+
+def _stdlib_with_metadata(host):
+    """The BUILD text of the standard library, with its `.rmeta` files.
+
+    rules_rust 0.54.1 lists only `.rlib` files. Those of current compilers hold a stub where the
+    metadata was, and rustc reads the `.rmeta` file beside them.
+    """
+    rlibs = "\"lib/rustlib/%s/lib/*.rlib\"," % host.str
+    text = BUILD_for_stdlib(host)
+    if rlibs not in text:
+        fail("rules_rust's template of the standard library has changed")
+    return text.replace(rlibs, rlibs + " " + rlibs.replace("*.rlib", "*.rmeta"))
+
+def _sysroot(ctx):
+    rustc = ctx.os.environ.get("RUSTC") or ctx.which("rustc")
+    if not rustc:
+        fail("rustc is not on PATH; enter the environment with ./enter or nix develop")
+    pin = ctx.path(ctx.attr.pin)
+    ctx.watch(pin)
+    done = ctx.execute(
+        [rustc, "--print", "sysroot"],
+        timeout = 900,
+        # rustup reads rust-toolchain.toml from the folder that it is started in.
+        working_directory = str(pin.dirname),
+    )
+    if done.return_code:
+        fail("rustc --print sysroot failed:\n" + done.stderr)
+    return ctx.path(done.stdout.strip())
+
+def _local_rust_toolchain_impl(ctx):
+    host_name = _TRIPLES.get(ctx.os.arch)
+    if not host_name:
+        fail("no Rust toolchain is described for the processor " + ctx.os.arch)
+    host = triple(host_name)
+    sysroot = _sysroot(ctx)
+    for folder in ["bin", "lib", "libexec"]:
+        if sysroot.get_child(folder).exists:
+            ctx.symlink(sysroot.get_child(folder), folder)
+    ctx.file("BUILD.bazel", "\n".join([
+        BUILD_for_compiler(host),
+        _stdlib_with_metadata(host),
+        BUILD_for_cargo(host),
+        BUILD_for_clippy(host),
+        BUILD_for_rustfmt(host),
+        BUILD_for_rust_toolchain(
+            name = "rust_toolchain",
+            allocator_library = None,
+            default_edition = "2024",
+            exec_triple = host,
+            global_allocator_library = None,
+            include_llvm_tools = False,
+            include_rustfmt = True,
+            target_triple = host,
+        ),
+        _TOOLCHAIN,
+    ]))
+
+local_rust_toolchain = repository_rule(
+    implementation = _local_rust_toolchain_impl,
+    doc = "A repository that wraps the rustc found on PATH, or named by RUSTC.",
+    attrs = {
+        "pin": attr.label(
+            default = Label("//:rust-toolchain.toml"),
+            doc = "The file by which rustup chooses the compiler.",
+        ),
+    },
+    configure = True,
+    environ = ["PATH", "RUSTC", "RUSTUP_TOOLCHAIN"],
+    local = True,
+)
