@@ -21,6 +21,8 @@ _TRIPLES = {
     "x86_64": "x86_64-unknown-linux-gnu",
 }
 
+_TOOLS = ["rustc", "rustdoc", "cargo", "cargo-clippy", "clippy-driver", "rustfmt"]
+
 _TOOLCHAIN = """
 toolchain(
     name = "toolchain",
@@ -57,15 +59,23 @@ def _sysroot(ctx):
         fail("rustc --print sysroot failed:\n" + done.stderr)
     return ctx.path(done.stdout.strip())
 
+def _link_tool(ctx, sysroot, tool):
+    """Links a tool of the compiler's own folder, or of PATH: Nix packages each apart."""
+    own = sysroot.get_child("bin").get_child(tool)
+    found = own if own.exists else ctx.which(tool)
+    if not found:
+        fail("%s is neither in %s/bin nor on PATH" % (tool, sysroot))
+    ctx.symlink(found, "bin/" + tool)
+
 def _local_rust_toolchain_impl(ctx):
     host_name = _TRIPLES.get(ctx.os.arch)
     if not host_name:
         fail("no Rust toolchain is described for the processor " + ctx.os.arch)
     host = triple(host_name)
     sysroot = _sysroot(ctx)
-    for folder in ["bin", "lib", "libexec"]:
-        if sysroot.get_child(folder).exists:
-            ctx.symlink(sysroot.get_child(folder), folder)
+    ctx.symlink(sysroot.get_child("lib"), "lib")
+    for tool in _TOOLS:
+        _link_tool(ctx, sysroot, tool)
     ctx.file("BUILD.bazel", "\n".join([
         BUILD_for_compiler(host),
         _stdlib_with_metadata(host),
