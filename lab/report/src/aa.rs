@@ -15,7 +15,7 @@ pub(crate) const AA_LEVEL: f64 = 0.01;
 pub(crate) struct AaTest {
     /// Pairs.
     pub(crate) n: usize,
-    /// `None` below six pairs.
+    /// `None` where so few pairs could never reach [`AA_LEVEL`].
     pub(crate) p: Option<f64>,
     /// Twin minus original, on the comparison's scale.
     pub(crate) shift: Option<ShiftEstimate>,
@@ -33,7 +33,7 @@ impl AaTest {
         let data = Data::of(measured, comparison, pairing, (twin, original));
         Self {
             n: data.n(),
-            p: data.enough().then(|| data.p(seed)).flatten(),
+            p: (data.enough() && data.smallest_p() <= AA_LEVEL).then(|| data.p(seed)).flatten(),
             shift: data.shift(1.0 - AA_LEVEL),
         }
     }

@@ -76,6 +76,15 @@ impl Data {
         self.n() >= FEWEST_FOR_INTERVAL
     }
 
+    /// The smallest p-value that so many values can give.
+    pub(crate) fn smallest_p(&self) -> f64 {
+        match self {
+            Self::Paired(differences) => 2.0 * 0.5_f64.powf(differences.len() as f64),
+            // C(2n, n) regroupings of two samples of n; six each give 924 already.
+            Self::Unpaired(..) => 2.0 / 4.0_f64.powf(self.n() as f64 - 1.0),
+        }
+    }
+
     pub(crate) fn p(&self, seed: u64) -> Option<f64> {
         match self {
             Self::Paired(differences) => paired::sign_flip_test(differences, seed),
@@ -173,7 +182,8 @@ pub(crate) fn takes_part(comparison: &Comparison, cell: &BTreeMap<String, String
     comparison.cells.iter().all(allowed)
 }
 
-type PairKey = (String, u32);
+/// Cell and block.
+pub(crate) type PairKey = (String, u32);
 
 fn judged(
     data: &[Data],
@@ -227,8 +237,9 @@ fn confirmed(verdict: Option<Verdict>, gated: Option<&Verdict>) -> Option<Verdic
     verdict.map(|verdict| verdict.confirmed_by(gated.unwrap_or(&Verdict::CannotTell)))
 }
 
-/// A variant's values on the comparison's scale; where a run was repeated, the mean of both.
-fn by_pair(
+/// A variant's values on the comparison's scale by (cell, block); where a run was repeated, the
+/// mean of both.
+pub(crate) fn by_pair(
     measured: &[Measured],
     comparison: &Comparison,
     variant: &str,

@@ -13,12 +13,14 @@ mod frame;
 mod measure;
 pub mod metrics;
 mod published;
+mod slim;
 mod tables;
 
 use std::collections::BTreeMap;
 
 pub use frame::{Frame, Row};
 pub use measure::METRICS;
+pub use slim::slim;
 
 /// What a folder of records says.
 #[derive(Debug, Clone, PartialEq, Eq)]

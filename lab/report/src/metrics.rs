@@ -3,7 +3,7 @@
 //! Every function returns `None` (or an empty list) where the columns it needs are not there, for
 //! example with a real server that stamps no token.
 
-use lab_record::{Column, Run, Samples};
+use lab_record::{Column, Histogram, Run, Samples};
 
 /// First agent's start to last agent's end.
 pub fn wall_ns(run: &Run) -> Option<f64> {
@@ -33,32 +33,42 @@ pub fn ttft_ns(samples: &Samples) -> Vec<i64> {
 /// From the token column, cut into calls by `call_tokens`; or from a stored
 /// `inter_token_latency_ns` where the token columns were slimmed.
 pub fn inter_token_ns(samples: &Samples) -> Option<Distribution> {
-    let Some(received) = samples.raw("token_received_ns") else {
-        return Distribution::of_column(samples, "inter_token_latency_ns");
-    };
+    match raw_gaps_ns(samples) {
+        Some(gaps) => Distribution::of(gaps),
+        None => Distribution::of_column(samples, "inter_token_latency_ns"),
+    }
+}
+
+/// The gaps of [`inter_token_ns`], where the token columns are raw.
+pub(crate) fn raw_gaps_ns(samples: &Samples) -> Option<Vec<i64>> {
     let mut gaps = Vec::new();
-    let mut rest = received;
+    let mut rest = samples.raw("token_received_ns")?;
     for &tokens in samples.raw("call_tokens")? {
         let (call, after) = rest.split_at_checked(usize::try_from(tokens).ok()?)?;
         gaps.extend(call.windows(2).map(|pair| pair[1] - pair[0]));
         rest = after;
     }
-    Distribution::of(gaps)
+    Some(gaps)
 }
 
 /// Delivery lag: token handed to the agent minus the server's stamp just before it wrote. Server
 /// and client share one clock, so the server's own pace does not enter. From the two token columns;
 /// or from a stored `delivery_lag_ns` where those were slimmed.
 pub fn delivery_lag_ns(samples: &Samples) -> Option<Distribution> {
-    let columns = (samples.raw("token_received_ns"), samples.raw("token_sent_ns"));
-    let (Some(received), Some(sent)) = columns else {
-        return Distribution::of_column(samples, "delivery_lag_ns");
-    };
+    match raw_lags_ns(samples) {
+        Some(lags) => Distribution::of(lags),
+        None => Distribution::of_column(samples, "delivery_lag_ns"),
+    }
+}
+
+/// The lags of [`delivery_lag_ns`], where the token columns are raw.
+pub(crate) fn raw_lags_ns(samples: &Samples) -> Option<Vec<i64>> {
+    let (received, sent) = (samples.raw("token_received_ns")?, samples.raw("token_sent_ns")?);
     if received.len() != sent.len() {
         return None;
     }
     let stamped = received.iter().zip(sent).filter(|(_, sent)| **sent >= 0);
-    Distribution::of(stamped.map(|(received, sent)| received - sent).collect())
+    Some(stamped.map(|(received, sent)| received - sent).collect())
 }
 
 /// Non-empty replies' tokens over all calls.
@@ -104,6 +114,26 @@ pub fn cpu_per_token_ns(run: &Run, samples: &Samples) -> Option<f64> {
     Some(*run.counters.get("cpu_streaming_ns")? as f64 / tokens as f64)
 }
 
+/// The samples without their columns per token, which are most of a record: delivery lag and
+/// inter-token latency stay as histograms, and every metric of a report can still be computed.
+/// A pairing of single tokens is gone.
+pub fn slimmed(mut samples: Samples) -> Samples {
+    let kept = [
+        ("delivery_lag_ns", delivery_lag_ns(&samples)),
+        ("inter_token_latency_ns", inter_token_ns(&samples)),
+    ];
+    samples.columns.retain(|name, _| !name.starts_with("token_"));
+    for (name, column) in kept {
+        let column = column.map(|of| Column::Histogram(Histogram::of(&of.values())));
+        samples.columns.extend(column.map(|column| (name.to_owned(), column)));
+    }
+    if let Some(Column::Raw(errors)) = samples.columns.get("server_pacing_error_ns") {
+        let stored = Column::Histogram(Histogram::of(errors));
+        samples.columns.insert("server_pacing_error_ns".to_owned(), stored);
+    }
+    samples
+}
+
 /// A distribution within one run, from raw values or from a stored histogram.
 #[derive(Debug, Clone)]
 pub struct Distribution {
@@ -140,6 +170,13 @@ impl Distribution {
                 )
             }
         }
+    }
+
+    fn values(&self) -> Vec<i64> {
+        let repeated = |&(value, count): &(i64, u64)| {
+            std::iter::repeat_n(value, usize::try_from(count).unwrap_or(0))
+        };
+        self.counts.iter().flat_map(repeated).collect()
     }
 
     fn from_sorted(counts: Vec<(i64, u64)>) -> Option<Self> {
@@ -197,8 +234,6 @@ fn per_second(count: i64, ns: i64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-
-    use lab_record::Histogram;
 
     use super::*;
 
@@ -260,6 +295,16 @@ mod tests {
         let slim = Samples { columns: BTreeMap::from([("delivery_lag_ns".to_owned(), column)]) };
         let lag = delivery_lag_ns(&slim).unwrap();
         assert_eq!((lag.quantile(0.5), lag.quantile(0.99)), (50, 99));
+    }
+
+    #[test]
+    fn slimming_keeps_what_a_report_reads() {
+        let slim = slimmed(samples());
+        assert!(slim.raw("token_received_ns").is_none());
+        assert_eq!(delivery_lag_ns(&slim).unwrap().quantile(0.5), 30);
+        assert_eq!(tokens_per_agent(&slim), tokens_per_agent(&samples()));
+        let gaps = inter_token_ns(&slim).unwrap().quantile(0.5);
+        assert!((gaps - 300).abs() <= 3, "{gaps}");
     }
 
     #[test]

@@ -4,9 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// The attachment that holds the published figures.
-const ATTACHMENT: &str = "servers";
-
 /// Figures of one published runtime, parallel efficiency in percent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Published {
@@ -26,10 +23,9 @@ struct File {
 /// The published figures by variant. Empty where the experiment carries none: an experiment that
 /// reproduces nothing has nothing to stand beside.
 pub(crate) fn published(attachments: &BTreeMap<String, String>) -> BTreeMap<String, Published> {
-    let text = attachments.iter().find(|(name, _)| name.starts_with(ATTACHMENT));
-    let file: File = text.and_then(|(_, text)| toml::from_str(text).ok()).unwrap_or_default();
+    let read = |text: &String| toml::from_str::<File>(text).unwrap_or_default().published;
     let named = |(name, figures): (String, Published)| (name.replace('-', "_"), figures);
-    file.published.into_iter().map(named).collect()
+    attachments.values().flat_map(read).map(named).collect()
 }
 
 #[cfg(test)]

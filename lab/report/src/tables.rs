@@ -7,6 +7,8 @@ use crate::measure::Unit;
 pub(crate) enum Cell {
     Text(String),
     Value(f64, Unit),
+    /// Two ends; `low;high` in a TSV.
+    Range(f64, f64, Unit),
     Missing,
 }
 
@@ -31,6 +33,9 @@ impl Cell {
         match self {
             Self::Text(text) => text.replace('|', "\\|"),
             Self::Value(value, unit) => show(*value, *unit),
+            Self::Range(low, high, unit) => {
+                format!("{} … {}", show(*low, *unit), show(*high, *unit))
+            }
             Self::Missing => "–".to_owned(),
         }
     }
@@ -39,6 +44,7 @@ impl Cell {
         match self {
             Self::Text(text) => text.replace(['\t', '\n'], " ").replace('`', ""),
             Self::Value(value, _) => format!("{value}"),
+            Self::Range(low, high, _) => format!("{low};{high}"),
             Self::Missing => "nan".to_owned(),
         }
     }
@@ -147,8 +153,11 @@ fn show_ns(ns: f64) -> String {
     }
 }
 
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+
 fn show_bytes(bytes: f64) -> String {
     match bytes.abs() {
+        size if size >= GIB => format!("{} GiB", significant(bytes / GIB)),
         size if size >= 1024.0 * 1024.0 => format!("{} MiB", significant(bytes / 1024.0 / 1024.0)),
         size if size >= 1024.0 => format!("{} KiB", significant(bytes / 1024.0)),
         _ => format!("{} B", significant(bytes)),

@@ -1,14 +1,14 @@
 //! The first lines: three questions, answered by numbers that were computed, each with its records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab_stats::correlation::{pearson, spearman};
 use lab_stats::describe::median;
 
 use super::Page;
 use super::study::{Judged, Study, is_unpaired};
-use crate::compare::Line;
-use crate::frame::{configuration, is_solo, name};
+use crate::compare::{Line, takes_part};
+use crate::frame::{UNSCALED_PPM, configuration, is_solo, name, time_scale_label, time_scale_ppm};
 use crate::measure::{Measured, Unit};
 use crate::metrics::tokens_per_agent;
 use crate::tables::{show, show_percent};
@@ -49,7 +49,9 @@ fn matters(study: &Study) -> String {
     };
     let differs = counted("faster") + counted("slower");
     let opening = match (differs, counted("equivalent")) {
-        (0, equal) if equal == tested.len() => format!("No, not by {}", primary.show_margin()),
+        (0, equal) if equal == tested.len() => {
+            format!("No: all differ by less than {}", primary.show_margin().trim_start_matches('±'))
+        }
         (0, _) => "No difference was shown, and not all can be called equal".to_owned(),
         (some, _) => format!("For {some} of {} variants, yes", tested.len()),
     };
@@ -70,8 +72,27 @@ fn matters(study: &Study) -> String {
             verdict_lists(further, |line| study.is_as_described(&line.variant))
         ));
     }
-    text.push_str(" Records: every pair of `verdicts-1.tsv`.");
+    text.push_str(&scale_note(study, primary));
+    text.push_str(" Records: the (cell, block) pairs that `values-1.tsv` lists.");
     text
+}
+
+/// A faster server makes the client's own time weigh more, so a scaled verdict is the stricter one.
+fn scale_note(study: &Study, primary: &Judged) -> String {
+    let runs = study.concurrent().filter(|one| takes_part(primary.comparison, &one.row.run.cell));
+    let scales: BTreeSet<u64> = runs.map(|one| time_scale_ppm(&one.row.run)).collect();
+    let labels: Vec<String> = scales
+        .iter()
+        .filter(|ppm| **ppm < UNSCALED_PPM)
+        .map(|ppm| time_scale_label(*ppm))
+        .collect();
+    if labels.is_empty() {
+        return String::new();
+    }
+    format!(
+        " These cells are {}: the client's own time weighs that much more in them than in real time.",
+        labels.join(", ")
+    )
 }
 
 fn largest<'a>(lines: &[&'a Line]) -> (&'a str, f64) {
@@ -153,11 +174,28 @@ fn fifty_percent(study: &Study) -> String {
             ));
         }
     }
+    text.push_str(&wall_of_suspect(study));
     text.push_str(&format!(
         " Records: {} ({} runs) and {} ({} runs).",
         published.records, published.runs, described.records, described.runs
     ));
     text
+}
+
+/// Its wall time against the reference, where the primary comparison is about that: one GPU serves
+/// one agent at a time faster, so the "half as efficient" variant may well end first.
+fn wall_of_suspect(study: &Study) -> String {
+    let primary = study.judged.first().filter(|judged| judged.comparison.metric == "wall_ns");
+    let line = primary
+        .and_then(|judged| judged.lines.iter().find(|line| line.variant == SUSPECT_AS_PUBLISHED));
+    match (primary, line.and_then(|line| line.shift.zip(line.verdict.as_ref()))) {
+        (Some(judged), Some((shift, verdict))) => format!(
+            " Wall time of `{SUSPECT_AS_PUBLISHED}` against `{}`: {} ({verdict}).",
+            study.frame.run_file.analysis.reference,
+            judged.show(shift.estimate)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// A variant's medians, and the means of its split (means, so that the parts sum to the loss).

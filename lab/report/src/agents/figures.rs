@@ -55,20 +55,14 @@ pub(super) fn efficiency(study: &Study, page: &mut Page) {
     let runs: Vec<&Measured> = study.concurrent().collect();
     page.figure(
         "efficiency",
-        &format!(
-            "Parallel efficiency of every concurrent run, as published and against solo runs \
-             ({}).",
-            scale_of(&runs)
-        ),
+        "Parallel efficiency of every concurrent run, as published and against solo runs",
+        &scale_of(&runs),
     );
 }
 
 pub(super) fn loss(study: &Study, page: &mut Page) {
     let runs: Vec<&Measured> = study.concurrent().filter(|one| one.split.is_some()).collect();
-    page.figure(
-        "loss",
-        &format!("Where the parallel efficiency went, mean over runs ({}).", scale_of(&runs)),
-    );
+    page.figure("loss", "Where the parallel efficiency went, mean over runs", &scale_of(&runs));
 }
 
 pub(super) fn rest(study: &Study, page: &mut Page) {
@@ -112,10 +106,10 @@ fn delivery_lag(study: &Study, page: &mut Page) {
     page.figure(
         "lag",
         &format!(
-            "Delivery lag of every token (received minus sent), all runs of {} together ({}).",
-            cells.join(", "),
-            scale_of(&runs)
+            "Delivery lag of every token (received minus sent), all runs of {} together",
+            cells.join(", ")
         ),
+        &scale_of(&runs),
     );
 }
 
@@ -159,8 +153,5 @@ fn tokens_per_s(study: &Study, page: &mut Page) {
     }
     page.folded("tokens", "Tokens per second, medians by cell", &table);
     let runs: Vec<&Measured> = study.concurrent().collect();
-    page.figure(
-        "tokens",
-        &format!("Tokens per second by cell, medians over runs ({}).", scale_of(&runs)),
-    );
+    page.figure("tokens", "Tokens per second by cell, medians over runs", &scale_of(&runs));
 }

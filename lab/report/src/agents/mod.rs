@@ -13,20 +13,29 @@ mod working;
 use std::collections::BTreeMap;
 
 use crate::frame::Frame;
-use crate::tables::Table;
+use crate::tables::{Cell, Table};
 use crate::{Figure, Report};
 
 use study::Study;
 
 /// The Markdown grows from top to bottom, and every table that stands in it is kept as TSV too.
-#[derive(Default)]
 struct Page {
     markdown: String,
     tables: BTreeMap<String, String>,
     figures: Vec<Figure>,
+    scales: Table,
 }
 
 impl Page {
+    fn titled(title: &str) -> Self {
+        Self {
+            markdown: format!("# {title}\n\n"),
+            tables: BTreeMap::new(),
+            figures: Vec::new(),
+            scales: Table::new(&[("figure", "figure"), ("time scale", "time_scale")]),
+        }
+    }
+
     fn heading(&mut self, text: &str) {
         self.markdown.push_str(&format!("\n## {text}\n\n"));
     }
@@ -58,7 +67,11 @@ impl Page {
         self.tables.insert(format!("{name}.tsv"), table.tsv());
     }
 
-    fn figure(&mut self, name: &str, caption: &str) {
+    /// A picture of `name`.tsv; the time scale of its cells stands in the caption and, through
+    /// `figures.tsv`, in the picture.
+    fn figure(&mut self, name: &str, what: &str, time_scale: &str) {
+        let caption = &format!("{what} ({time_scale}).");
+        self.scales.row(vec![Cell::text(name), Cell::text(time_scale)]);
         let file = format!("{name}.svg");
         self.markdown.push_str(&format!("![{caption}]({file})\n\n*{caption}*\n\n"));
         let (script, caption) = (format!("{name}.gp"), caption.to_owned());
@@ -68,8 +81,7 @@ impl Page {
 
 pub(crate) fn report(frame: &Frame) -> Report {
     let study = Study::of(frame);
-    let mut page = Page::default();
-    page.markdown.push_str(&format!("# {}\n\n", frame.run_file.experiment));
+    let mut page = Page::titled(&frame.run_file.experiment);
     answers::write(&study, &mut page);
     working::header(&study, &mut page);
     verdicts::write(&study, &mut page);
@@ -81,5 +93,6 @@ pub(crate) fn report(frame: &Frame) -> Report {
     costs::write(&study, &mut page);
     figures::rest(&study, &mut page);
     working::again(&study, &mut page);
+    page.tables.insert("figures.tsv".to_owned(), page.scales.tsv());
     Report { markdown: page.markdown, tables: page.tables, figures: page.figures }
 }

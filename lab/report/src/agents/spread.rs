@@ -1,6 +1,6 @@
 //! Each variant in each configuration, and what the published report said beside it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab_stats::describe::{median, summarize};
 use lab_stats::interval::median_interval;
@@ -11,7 +11,7 @@ use super::study::Study;
 use crate::frame::{configuration, time_scale_label, time_scale_ppm};
 use crate::measure::{Measured, Unit, unit};
 use crate::published::published;
-use crate::tables::{Cell, Table, show};
+use crate::tables::{Cell, Table};
 
 const METRICS: [(&str, &str); 3] = [
     ("efficiency_as_published", "Efficiency as published"),
@@ -77,9 +77,7 @@ fn table_row(
 ) {
     let Some(summary) = summarize(values) else { return };
     let number = |value: f64| Cell::value(Some(value), unit);
-    let interval = median_interval(values, CONFIDENCE)
-        .map(|interval| format!("{} … {}", show(interval.low, unit), show(interval.high, unit)));
-    let range = format!("{} … {}", show(summary.p5, unit), show(summary.p95, unit));
+    let interval = median_interval(values, CONFIDENCE);
     table.row(vec![
         Cell::code(variant),
         Cell::text(config),
@@ -87,12 +85,12 @@ fn table_row(
         Cell::count(summary.n),
         number(summary.mean),
         number(summary.median),
-        interval.map_or_else(|| Cell::text("none, n < 6"), Cell::text),
+        interval.map_or_else(|| Cell::text("none, n < 6"), |i| Cell::Range(i.low, i.high, unit)),
         Cell::value(summary.sd, unit),
         Cell::value(summary.cv, Unit::Share),
         number(summary.min),
         number(summary.max),
-        Cell::text(range),
+        Cell::Range(summary.p5, summary.p95, unit),
     ]);
 }
 
@@ -245,8 +243,19 @@ pub(super) fn configurations(study: &Study) -> BTreeSet<String> {
     study.concurrent().map(|one| configuration(&one.row.run)).collect()
 }
 
-/// The time scale of some runs.
+/// The time scale of some runs; where there are several, with the cells that each belongs to.
 pub(super) fn scale_of(runs: &[&Measured]) -> String {
-    let scales: BTreeSet<u64> = runs.iter().map(|one| time_scale_ppm(&one.row.run)).collect();
-    scales.into_iter().map(time_scale_label).collect::<Vec<_>>().join(", ")
+    let mut cells: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
+    for one in runs {
+        let run = &one.row.run;
+        cells.entry(time_scale_ppm(run)).or_default().insert(configuration(run));
+    }
+    let several = cells.len() > 1;
+    let one = |(ppm, names): (u64, BTreeSet<String>)| match names.len() {
+        1 if several => {
+            format!("{} in {}", time_scale_label(ppm), names.iter().next().expect("one"))
+        }
+        _ => time_scale_label(ppm),
+    };
+    cells.into_iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -2,7 +2,7 @@
 
 use super::Page;
 use super::study::{Judged, Study, is_unpaired, word_of};
-use crate::compare::{Line, POWER, scaled_margin};
+use crate::compare::{Line, POWER, by_pair, scaled_margin};
 use crate::measure::Unit;
 use crate::tables::{Cell, Table, show, show_p};
 
@@ -15,7 +15,8 @@ pub(super) fn write(study: &Study, page: &mut Page) {
         "Every variant against `{}` over all {unit}; declared in the experiment file before \
          anything ran. p by sign flips within pairs (permutation where unpaired), Holm over the \
          variants at {}; the estimate is Hodges-Lehmann's. \"Detectable\" is the true difference \
-         that would have been found with a power of {} %. Verdicts come from these tables alone: \
+         that would have been found with a power of {} %. \
+         Faster and slower stand for better and worse by the metric. Verdicts come from these tables alone: \
          rows per cell further down are exploratory.",
         analysis.reference,
         analysis.alpha,
@@ -65,6 +66,7 @@ fn one(study: &Study, judged: &Judged, number: usize, page: &mut Page) {
     }
     page.table(&format!("verdicts-{number}"), &table);
     page.data(&format!("differences-{number}"), &numbers(judged));
+    page.data(&format!("values-{number}"), &values(study, judged));
     notes(judged, page);
 }
 
@@ -125,6 +127,28 @@ fn numbers(judged: &Judged) -> Table {
             number(line.detectable),
             line.verdict.as_ref().map_or(Cell::Missing, |verdict| Cell::text(word_of(verdict))),
         ]);
+    }
+    table
+}
+
+/// What the verdicts were computed from: a row per variant, cell and block, on the comparison's
+/// scale (logarithms for ratios).
+fn values(study: &Study, judged: &Judged) -> Table {
+    let mut table = Table::new(&[
+        ("variant", "variant"),
+        ("cell", "cell"),
+        ("block", "block"),
+        ("value", "value"),
+    ]);
+    for variant in study.frame.variants() {
+        for ((cell, block), value) in by_pair(&study.all, judged.comparison, variant) {
+            table.row(vec![
+                Cell::code(variant),
+                Cell::text(cell),
+                Cell::count(block as usize),
+                Cell::value(Some(value), Unit::Count),
+            ]);
+        }
     }
     table
 }

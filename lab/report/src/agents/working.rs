@@ -49,10 +49,14 @@ pub(super) fn header(study: &Study, page: &mut Page) {
     ));
     page.item(&counted(study));
     page.item(&format!("Time: {}.", scales(study)));
-    for note in environment(study) {
-        page.item(&note);
+    for missing in without_a_run(study) {
+        page.item(&missing);
     }
     page.markdown.push('\n');
+    let environment = environment(study);
+    if !environment.is_empty() {
+        page.folded("environment", "Environment, as the last session recorded it", &environment);
+    }
     page.folded("variants", "Programs measured", &programs(study));
 }
 
@@ -98,16 +102,23 @@ fn scales(study: &Study) -> String {
     if all.is_empty() { "no analysed run".to_owned() } else { all.join("; ") }
 }
 
-/// The environment as the last session that measured something recorded it.
-fn environment(study: &Study) -> Vec<String> {
+/// Variants of the sweep that no number below speaks of.
+fn without_a_run(study: &Study) -> Vec<String> {
+    let measured = study.measured_variants();
+    let missing = study.frame.variants().into_iter().filter(|name| !measured.contains(name));
+    missing
+        .map(|name| format!("**`{name}` has no analysed run**; nothing is said about it."))
+        .collect()
+}
+
+fn environment(study: &Study) -> Table {
+    let mut table = Table::new(&[("key", "key"), ("value", "value")]);
     let session = study.frame.sessions.iter().rev().find(|one| !one.environment.is_empty());
-    let lines = session.map(|session| {
-        session.environment.iter().map(|(key, value)| {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            format!("Environment: `{key}` = {value}")
-        })
-    });
-    lines.into_iter().flatten().collect()
+    for (key, value) in session.iter().flat_map(|session| &session.environment) {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        table.row(vec![Cell::code(key), Cell::text(value)]);
+    }
+    table
 }
 
 fn programs(study: &Study) -> Table {
@@ -157,7 +168,9 @@ fn first_aa(study: &Study, page: &mut Page) {
         for (twin, test) in &judged.aa {
             let difference = test.shift.map_or("no pair".to_owned(), |s| judged.show(s.estimate));
             let outcome = match test.p {
-                None => format!("not tested: {} pairs, six are needed", test.n),
+                None => {
+                    format!("not tested: {} pairs are too few to reach {AA_LEVEL}", test.n)
+                }
                 Some(p) if test.failed() => format!(
                     "**failed** at {AA_LEVEL} (p {}): the verdicts on this metric are withheld",
                     show_p(p)

@@ -1,0 +1,32 @@
+# Parallel efficiency of every concurrent run, as published and against solo runs.
+load ARG0[1:strstrt(ARG0, "efficiency.gp") - 1]."style.gp"
+file = ARG1."/efficiency.tsv"
+set terminal svg size 1000,760 font "Helvetica,13" background "white"
+set output ARG2."/efficiency.svg"
+
+# The configurations of a variant stand side by side, in the order of their index.
+variants = names_in(file, 1)
+configs = words(names_in(file, 3))
+x(variant, config) = variant + 0.7 * (config - (configs - 1) / 2.0) / configs
+
+set xrange [-0.6:words(variants) - 0.4]
+set yrange [0:105 < *]
+set format y "%g %%"
+set lmargin 9
+set rmargin 2
+unset key
+set multiplot title "Parallel efficiency of every concurrent run (".time_scale("efficiency").")"
+set size 1, 0.42
+set origin 0, 0.53
+unset xtics
+set title "as published: durations together ÷ (N × wall)"
+plot file using (x($2, $4)):(100 * column("efficiency_as_published")):(colour(strcol("variant"))) \
+    with points pt 7 ps 0.45 lc rgb variable
+set size 1, 0.53
+set origin 0, 0
+set xtics rotate by 25 right noenhanced scale 0 ()
+set for [i=1:words(variants)] xtics add (word(variants, i) i - 1)
+set title "true: durations alone ÷ (N × wall)"
+plot file using (x($2, $4)):(100 * column("efficiency_true")):(colour(strcol("variant"))) \
+    with points pt 7 ps 0.45 lc rgb variable
+unset multiplot

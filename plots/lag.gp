@@ -1,0 +1,17 @@
+# Distribution of the delivery lag: the share of tokens that were handed over within a time.
+load ARG0[1:strstrt(ARG0, "lag.gp") - 1]."style.gp"
+file = ARG1."/lag.tsv"
+set terminal svg size 1000,520 font "Helvetica,13" background "white"
+set output ARG2."/lag.svg"
+
+names = columns_of(file)
+set title "Delivery lag of every token: received minus sent (".time_scale("lag").")"
+set logscale x
+set xlabel "delivery lag (µs, logarithmic)"
+set ylabel "share of tokens"
+set yrange [0:100]
+set format y "%g %%"
+set grid x y
+set key outside right top
+plot for [i=2:words(names)] file using (column(i) / 1e3):(100 * $1) \
+    with lines lw 2 lc rgb colour(word(names, i)) title word(names, i)

@@ -1,0 +1,18 @@
+# Where the efficiency went: three parts that sum to the loss, mean over runs.
+load ARG0[1:strstrt(ARG0, "loss.gp") - 1]."style.gp"
+file = ARG1."/loss.tsv"
+set terminal svg size 900,520 font "Helvetica,13" background "white"
+set output ARG2."/loss.svg"
+
+set title "Loss of parallel efficiency against solo runs, mean over runs (".time_scale("loss").")"
+set style data histograms
+set style histogram rowstacked
+set style fill solid 0.9 noborder
+set boxwidth 0.65
+set xtics rotate by 25 right noenhanced scale 0
+set format y "%g %%"
+set key outside top center horizontal
+set xzeroaxis lt -1
+array part[3] = ["imbalance", "server contention", "client remainder"]
+plot for [i=1:3] file using (100 * column(3 + i)):xtic(1) title part[i] \
+    lc rgb word(part_colours, i)

@@ -1,0 +1,48 @@
+# The look that all pictures share. No statistic is made in a script: every number is read from a
+# TSV file that the report wrote.
+#
+# Called as: gnuplot -c plots/NAME.gp TSV_FOLDER OUT_FOLDER
+
+set encoding utf8
+set datafile separator "\t"
+set datafile missing "nan"
+set datafile columnheaders
+set border 3 lc rgb "#666666"
+set tics nomirror textcolor rgb "#333333"
+set grid y lc rgb "#dddddd" lw 0.5
+set key noenhanced
+
+# One variant, one colour, everywhere. What the published code did is the dark shade of its runtime.
+colour(name) = \
+    name eq "floor"                        ? 0x444444 : \
+    name eq "tokio_default"                ? 0x0072B2 : \
+    name eq "tokio_localset"               ? 0x56B4E9 : \
+    name eq "tokio_localset_as_published"  ? 0x1B4F72 : \
+    name eq "async_std"                    ? 0xE69F00 : \
+    name eq "async_std_as_published"       ? 0x8C4A00 : \
+    name eq "smol"                         ? 0x009E73 : \
+    name eq "smol_1kb"                     ? 0xD66BA8 : \
+    name eq "smol_1kb_as_published"        ? 0x7A2E5D : \
+    strstrt(name, "twin") > 0              ? 0xAAAAAA : \
+    fallback(name)
+
+# A stranger's colour depends on its name alone, so that it is the same in every picture.
+fallback_colours = "0xCC3311 0x33BBEE 0xEE7733 0x117733 0x882255 0x999933 0x6699CC 0xAA4499"
+letters = "abcdefghijklmnopqrstuvwxyz0123456789_"
+place(name, i) = strstrt(letters, name[i:i])
+fallback(name) = int(word(fallback_colours, \
+    1 + (place(name, 1) + 3 * place(name, strlen(name)) + strlen(name)) % words(fallback_colours)))
+
+# Parts of the efficiency loss.
+part_colours = "#88CCEE #CC6677 #DDCC77"
+
+# Names of a TSV file's columns, as gnuplot words (the report's names hold no space).
+columns_of(file) = system(sprintf("head -n 1 '%s'", file))
+
+# The names in a column, each once, in the order of the file.
+names_in(file, column) = system(sprintf( \
+    "awk -F '\t' 'NR > 1 && !seen[$%d]++ { print $%d }' '%s'", column, column, file))
+
+# The time scale of a picture's cells, as the report labelled it.
+time_scale(name) = system(sprintf( \
+    "awk -F '\t' '$1 == \"%s\" { printf \"%%s\", $2 }' '%s/figures.tsv'", name, ARG1))
