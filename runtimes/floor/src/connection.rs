@@ -82,8 +82,14 @@ impl Connection {
     }
 
     /// The socket can be written or read. A short read means that it is drained, so that the next
-    /// bytes raise a new event (epoll(7), "edge-triggered").
-    pub fn ready(&mut self, registry: &Registry, buffer: &mut [u8]) -> Result<Progress, RunError> {
+    /// bytes raise a new event (epoll(7), "edge-triggered"); but where this event was `closing`,
+    /// it has announced the end behind the bytes, too, and none will follow.
+    pub fn ready(
+        &mut self,
+        registry: &Registry,
+        closing: bool,
+        buffer: &mut [u8],
+    ) -> Result<Progress, RunError> {
         loop {
             let result = self.flush().and_then(|()| match &mut self.stream {
                 Some(stream) => stream.read(buffer),
@@ -96,7 +102,7 @@ impl Connection {
                     if self.consume(registry, &buffer[..length])? == Progress::Finished {
                         return Ok(Progress::Finished);
                     }
-                    if length < buffer.len() {
+                    if length < buffer.len() && !closing {
                         return Ok(Progress::Waiting);
                     }
                 }

@@ -80,7 +80,9 @@ impl EventLoop {
                     self.take_ingested()?;
                 } else {
                     let connection = &mut self.connections[event.token().0];
-                    let progress = connection.ready(self.poll.registry(), &mut buffer)?;
+                    let closing = event.is_read_closed() || event.is_error();
+                    let registry = self.poll.registry();
+                    let progress = connection.ready(registry, closing, &mut buffer)?;
                     self.unfinished -= usize::from(progress == Progress::Finished);
                 }
             }

@@ -70,7 +70,8 @@ async fn drive(mut agent: AgentRun, client: Client) -> Result<AgentLog, RunError
 /// parses it.
 async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Result<(), RunError> {
     let post = client.post(request.url).header(CONTENT_TYPE, "application/json");
-    let sent = BRIDGE.spawn(post.body(request.body).send()).await;
+    // `send` starts a timer at once, so it must be called on the bridge, too.
+    let sent = BRIDGE.spawn(async { post.body(request.body).send().await }).await;
     let sent = sent.expect("sending a request does not panic");
     let response = sent.map_err(|error| agent.failed(call_error(&error)))?;
     agent.head(response.status().as_u16());

@@ -1,0 +1,174 @@
+//! A server that does one thing, right or wrong, to every call.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// What the server does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Script {
+    /// Streams `num_predict` tokens, its bytes cut at places that depend on the seed.
+    Right,
+    /// The same, and closes the connection after each reply, as its head says.
+    RightThenClose,
+    /// Answers 404 as Ollama does.
+    NotFound,
+    /// Resets the connection after two tokens.
+    Reset,
+    /// Closes the connection after two tokens.
+    Cut,
+    /// Sends a line that is no JSON after two tokens.
+    BrokenJson,
+    /// Sends a line that reports an error after two tokens.
+    ErrorLine,
+    /// Ends the body after two tokens.
+    NoDone,
+    /// Sends nothing after two tokens, and keeps the connection.
+    Stall,
+    /// Sends nothing at all.
+    Silence,
+}
+
+/// A listening server; its threads end with the test's process.
+#[derive(Debug)]
+pub struct Server {
+    /// Its base address.
+    pub url: String,
+}
+
+impl Server {
+    /// Starts a server on a port that the system chooses.
+    ///
+    /// # Panics
+    /// When there is no loopback interface.
+    pub fn start(script: Script) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                // A client that goes away is none of the server's failures.
+                thread::spawn(move || serve(stream, script));
+            }
+        });
+        Self { url: format!("http://{address}") }
+    }
+
+    /// An address at which nobody listens.
+    ///
+    /// # Panics
+    /// When there is no loopback interface.
+    pub fn nobody() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        Self { url: format!("http://{address}") }
+    }
+}
+
+/// The text of a right reply.
+pub fn reply_text(seed: i64, tokens: i64) -> String {
+    (0..tokens).map(|index| token(seed, index)).collect()
+}
+
+fn token(seed: i64, index: i64) -> String {
+    // One byte of two, so that a cut may fall into a character.
+    format!(" é{}", (seed + index) % 10)
+}
+
+fn serve(mut stream: TcpStream, script: Script) -> io::Result<()> {
+    if script == Script::Reset {
+        // Bytes that nobody read make the system answer the close with a reset.
+        stream.read_exact(&mut [0; 16])?;
+        let lines: String = (0..2).map(|index| line(0, index)).collect();
+        stream.write_all(head(200, "transfer-encoding: chunked").as_bytes())?;
+        return stream.write_all(&chunk(&lines));
+    }
+    let mut reader = BufReader::new(stream.try_clone()?);
+    loop {
+        let Some(request) = read_request(&mut reader)? else { return Ok(()) };
+        let options = &request["options"];
+        let seed = options["seed"].as_i64().unwrap_or(0);
+        let tokens = options["num_predict"].as_i64().unwrap_or(0);
+        match script {
+            Script::Right => right(&mut stream, "keep-alive", seed, tokens)?,
+            Script::RightThenClose => return right(&mut stream, "close", seed, tokens),
+            Script::NotFound => {
+                let body = r#"{"error":"model 'm' not found"}"#;
+                let head = head(404, &format!("content-length: {}", body.len()));
+                stream.write_all(format!("{head}{body}").as_bytes())?;
+            }
+            _ => return wrong(&mut stream, &mut reader, script),
+        }
+    }
+}
+
+fn right(stream: &mut TcpStream, connection: &str, seed: i64, tokens: i64) -> io::Result<()> {
+    let headers = format!("connection: {connection}\r\ntransfer-encoding: chunked");
+    let mut bytes = head(200, &headers).into_bytes();
+    for index in 0..tokens {
+        bytes.extend(chunk(&line(seed, index)));
+    }
+    let last = json!({"model": "m", "response": "", "done": true, "done_reason": "length",
+        "context": [1, 2, 3], "total_duration": 60, "load_duration": 10, "prompt_eval_count": 5,
+        "prompt_eval_duration": 20, "eval_count": tokens, "eval_duration": 30});
+    bytes.extend(chunk(&format!("{last}\n")));
+    bytes.extend(b"0\r\n\r\n");
+    stream.set_nodelay(true)?;
+    bytes.chunks(1 + (seed % 97) as usize).try_for_each(|piece| stream.write_all(piece))
+}
+
+/// Two tokens, then the fault.
+fn wrong(stream: &mut TcpStream, reader: &mut impl Read, script: Script) -> io::Result<()> {
+    let wait_for_client = |reader: &mut dyn Read| reader.read(&mut [0; 1]).map(|_| ());
+    if script == Script::Silence {
+        return wait_for_client(reader);
+    }
+    stream.write_all(head(200, "transfer-encoding: chunked").as_bytes())?;
+    for index in 0..2 {
+        stream.write_all(&chunk(&line(0, index)))?;
+    }
+    match script {
+        Script::BrokenJson => stream.write_all(&chunk("{\"response\": oops}\n"))?,
+        Script::ErrorLine => stream.write_all(&chunk("{\"error\":\"out of memory\"}\n"))?,
+        Script::Stall => wait_for_client(reader)?,
+        // Cut and NoDone differ in what follows.
+        _ => {}
+    }
+    if script == Script::Cut { Ok(()) } else { stream.write_all(b"0\r\n\r\n") }
+}
+
+fn line(seed: i64, index: i64) -> String {
+    let token = token(seed, index);
+    let line = json!({"model": "m", "response": token, "done": false, "sent_ns": seed + index});
+    format!("{line}\n")
+}
+
+fn head(status: u16, header: &str) -> String {
+    format!("HTTP/1.1 {status} X\r\ncontent-type: application/x-ndjson\r\n{header}\r\n\r\n")
+}
+
+fn chunk(text: &str) -> Vec<u8> {
+    format!("{:x}\r\n{text}\r\n", text.len()).into_bytes()
+}
+
+/// The JSON body of the next request; `None` when the client closed the connection.
+fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Value>> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        if line == "\r\n" {
+            break;
+        }
+        let (name, value) = line.split_once(':').unwrap_or((&line, ""));
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().map_err(io::Error::other)?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    Ok(Some(serde_json::from_slice(&body)?))
+}

@@ -1,0 +1,185 @@
+//! Every variant through the door that the driver takes: standard input, standard output, exit code.
+
+use std::fs;
+
+use lab_protocol::agents::{Agent, Arrangement, Call, Options, Workload};
+use lab_protocol::{Identity, PROTOCOL, RunOutcome, RunSpec, Status, exit};
+use runtimes_conformance::{Script, Server, Variant, reply_text, run, runtimes_dir, variants};
+
+const TOKENS: [i64; 2] = [40, 25];
+
+/// A spec with one agent per server; seeds are 1, 2, 3, … in the order of the calls.
+fn spec(arrangement: Arrangement, servers: &[&Server], ingest_dir: Option<String>) -> String {
+    let agent = |(index, server): (usize, &&Server)| Agent {
+        server: server.url.clone(),
+        model: "m".to_owned(),
+        calls: (0..2).map(|call| self::call(2 * index as i64 + call + 1, call)).collect(),
+    };
+    let agents = servers.iter().enumerate().map(agent).collect();
+    let workload = Workload { arrangement, stall_timeout_ms: 400, ingest_dir, agents };
+    let spec = RunSpec { protocol: PROTOCOL, run: "test".to_owned(), workload };
+    format!("{}\n", serde_json::to_string(&spec).unwrap())
+}
+
+fn call(seed: i64, call: i64) -> Call {
+    let options = Options {
+        num_gpu: None,
+        num_ctx: Some(512),
+        num_thread: None,
+        temperature: None,
+        seed,
+        num_predict: TOKENS[call as usize],
+    };
+    Call { prompt: format!("prompt {seed}"), options }
+}
+
+fn outcome(variant: &Variant, spec: &str) -> RunOutcome {
+    let name = &variant.manifest.name;
+    let finished = run(variant, &[], spec);
+    assert_eq!(finished.stdout.lines().count(), 1, "{name}: {finished:?}");
+    let outcome: RunOutcome = serde_json::from_str(&finished.stdout).unwrap();
+    let expected = if outcome.status == Status::Ok { exit::DONE } else { exit::FAILED };
+    assert_eq!(finished.code, Some(expected), "{name}: {}", finished.stderr);
+    assert_eq!(outcome.run, "test", "{name}");
+    outcome
+}
+
+#[test]
+fn a_variant_is_what_its_manifest_and_the_lock_say() {
+    let lock = fs::read_to_string(runtimes_dir().join("../Cargo.lock")).ok();
+    for variant in variants() {
+        let manifest = &variant.manifest;
+        let finished = run(&variant, &["--describe"], "");
+        let expected = Identity {
+            protocol: PROTOCOL,
+            family: manifest.family.clone(),
+            variant: manifest.name.clone(),
+            measures: manifest.measures.clone(),
+            version: manifest.version.clone(),
+            features: manifest.features.clone(),
+        };
+        let found: Identity = serde_json::from_str(&finished.stdout).unwrap();
+        assert_eq!((found, finished.code), (expected, Some(exit::DONE)));
+        let package =
+            format!("name = \"{}\"\nversion = \"{}\"\n", manifest.measures, manifest.version);
+        // Bazel may run this test without the lock.
+        assert!(lock.as_ref().is_none_or(|lock| lock.contains(&package)), "{package}");
+    }
+}
+
+#[test]
+fn a_bad_spec_is_refused_before_anything_runs() {
+    let server = Server::nobody();
+    let good = spec(Arrangement::Solo, &[&server], None);
+    let cases: [(&[&str], String, &str); 5] = [
+        (&[], String::new(), "standard input ended before a run spec"),
+        (&[], good.replacen("\"run\"", "\"hurry\":1,\"run\"", 1), "unknown field `hurry`"),
+        (&[], good.replace("\"protocol\":1", "\"protocol\":9"), "protocol 9"),
+        (&[], good.replace("http://", ""), "write it as http://HOST:PORT"),
+        (&["--fast"], good.clone(), "the only arguments are --describe and --help"),
+    ];
+    for variant in variants() {
+        for (arguments, input, sentence) in &cases {
+            let finished = run(&variant, arguments, input);
+            assert_eq!(finished.code, Some(exit::BAD_SPEC), "{finished:?}");
+            assert_eq!(finished.stdout, "");
+            assert!(finished.stderr.contains(sentence), "{}", finished.stderr);
+        }
+    }
+}
+
+#[test]
+fn every_variant_reports_the_same_replies() {
+    let (first, second) = (Server::start(Script::Right), Server::start(Script::RightThenClose));
+    let source = runtimes_dir().join("floor");
+    for variant in variants() {
+        for arrangement in [Arrangement::Concurrent, Arrangement::Solo] {
+            let ingest = source.to_string_lossy().into_owned();
+            let spec = spec(arrangement, &[&first, &second], Some(ingest));
+            let outcome = outcome(&variant, &spec);
+            assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.manifest.name);
+            check_numbers(&variant.manifest.name, arrangement, &outcome);
+        }
+    }
+}
+
+fn check_numbers(name: &str, arrangement: Arrangement, outcome: &RunOutcome) {
+    let column = |key: &str| outcome.samples[key].clone();
+    assert_eq!(column("call_agent"), [0, 0, 1, 1], "{name}");
+    assert_eq!(column("call_tokens"), [40, 25, 40, 25], "{name}");
+    assert_eq!(column("call_eval_count"), column("call_tokens"), "{name}");
+    for (key, value) in [
+        ("call_eval_ns", 30),
+        ("call_prompt_eval_count", 5),
+        ("call_prompt_eval_ns", 20),
+        ("call_load_ns", 10),
+        ("call_server_total_ns", 60),
+    ] {
+        assert_eq!(column(key), [value; 4], "{name}: {key}");
+    }
+    let hash = |seed: i64| {
+        let text = reply_text(seed, TOKENS[(seed as usize - 1) % 2]);
+        xxhash_rust::xxh64::xxh64(text.as_bytes(), 0).cast_signed()
+    };
+    assert_eq!(column("call_text_hash"), [hash(1), hash(2), hash(3), hash(4)], "{name}");
+    let sent = (1..=4).flat_map(|seed| (0..TOKENS[(seed as usize - 1) % 2]).map(move |i| seed + i));
+    assert_eq!(column("token_sent_ns"), sent.collect::<Vec<_>>(), "{name}");
+    let received = column("token_received_ns");
+    assert_eq!(received.len(), 130, "{name}");
+    assert_eq!(column("call_first_token_ns"), [0, 40, 65, 105].map(|row| received[row]), "{name}");
+    assert_eq!(column("call_last_token_ns"), [39, 64, 104, 129].map(|row| received[row]), "{name}");
+    let (starts, ends) = (column("agent_start_ns"), column("agent_end_ns"));
+    let order = [starts[0], column("ingest_end_ns")[0], column("call_start_ns")[0], received[0]];
+    assert!(order.is_sorted() && received[..65].is_sorted(), "{name}: {order:?}");
+    // The mutex of the published async-std code makes agents run alone, asked for or not.
+    let alone = arrangement == Arrangement::Solo || name == "async_std_as_published";
+    assert!(!alone || ends[0] <= starts[1], "{name}: {starts:?} {ends:?}");
+    assert!(column("ingest_bytes")[0] > 0 && column("ingest_bytes")[1] > 0, "{name}");
+    let wall = ends.iter().max().unwrap() - starts.iter().min().unwrap();
+    assert_eq!(outcome.counters["wall_ns"], wall as u64, "{name}");
+    for key in ["process_start_ns", "cpu_startup_ns", "cpu_streaming_ns", "cpu_total_ns"] {
+        assert!(outcome.counters[key] > 0, "{name}: {key}");
+    }
+    for key in ["voluntary_switches", "peak_rss_bytes", "threads"] {
+        assert!(outcome.counters[key] > 0, "{name}: {key}");
+    }
+    assert!(outcome.counters.contains_key("involuntary_switches"), "{name}");
+}
+
+#[test]
+fn a_faulty_server_is_one_failed_outcome_that_names_agent_and_server() {
+    let good = Server::start(Script::Right);
+    let cases = [
+        (Server::nobody(), vec!["connection refused"]),
+        (Server::start(Script::NotFound), vec!["status 404: model 'm' not found"]),
+        (Server::start(Script::Reset), vec!["connection reset by the server"]),
+        (Server::start(Script::Cut), vec!["the connection was closed inside the reply"]),
+        (Server::start(Script::BrokenJson), vec!["broken JSON in line `{\"response\": oops}`"]),
+        (Server::start(Script::ErrorLine), vec!["the server reports an error: out of memory"]),
+        (Server::start(Script::NoDone), vec!["without a done line, after 2 tokens"]),
+        (Server::start(Script::Stall), vec!["stalled"]),
+        (Server::start(Script::Silence), vec!["stalled"]),
+    ];
+    for variant in variants() {
+        for (bad, words) in &cases {
+            let outcome = outcome(&variant, &spec(Arrangement::Concurrent, &[&good, bad], None));
+            let name = &variant.manifest.name;
+            assert_eq!(outcome.status, Status::Failed, "{name}: {words:?}");
+            let reason = outcome.reason.unwrap();
+            let place = format!("agent 1, call 0 on {}: ", bad.url);
+            assert!(reason.starts_with(&place), "{name}: {reason}");
+            assert!(words.iter().any(|word| reason.contains(word)), "{name}: {words:?}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let server = Server::start(Script::Right);
+    let spec = spec(Arrangement::Concurrent, &[&server], Some("no/such/folder".to_owned()));
+    for variant in variants() {
+        let reason = outcome(&variant, &spec).reason.unwrap();
+        let expected = "agent 0: cannot ingest no/such/folder: No such file or directory";
+        assert!(reason.starts_with(expected), "{reason}");
+    }
+}
