@@ -45,9 +45,18 @@ is_ours() {
         tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" | grep -q 'ollama serve *$'
 }
 
-# runners_of PID: ids of the `ollama runner` processes that this server started.
+# runners_of PID PORT: ids of the `ollama runner` processes of this server, one a line. `up` gives
+# each server its own session, which a runner keeps even when its server is killed and it is not.
 runners_of() {
-    cat "/proc/$1/task/"*/children 2>/dev/null
+    local process stat fields
+    for process in /proc/[0-9]*; do
+        { stat=$(<"$process/stat"); } 2>/dev/null || continue
+        read -ra fields <<<"${stat##*) }"
+        [[ ${fields[3]} == "$1" && ${fields[0]} != Z && ${process##*/} != "$1" ]] || continue
+        if grep -qaF "$LAB_OLLAMA/models-$2/" "$process/cmdline" 2>/dev/null; then
+            printf '%s\n' "${process##*/}"
+        fi
+    done
 }
 
 # recorded_ports: the ports with a record, one a line.
