@@ -86,7 +86,7 @@ fn load(address: &str, model: &str, options: &Value) -> Result<(), String> {
     let mut options = options.clone();
     options["num_predict"] = json!(1);
     let body = json!({
-        "model": model, "prompt": "Hi", "stream": false, "keep_alive": "30m", "options": options,
+        "model": model, "prompt": "Hi", "stream": true, "keep_alive": "30m", "options": options,
     });
     let http: Http = Http::config_builder().timeout_global(Some(LOAD_TIMEOUT)).build().into();
     let answer = http

@@ -15,12 +15,14 @@ mod repository;
 mod servers;
 mod startup;
 mod sweep;
+mod tools;
 mod truth;
 
 pub use catalog::{Catalog, Program};
 pub use given::check_servers;
 pub use repository::git_state;
 pub use sweep::{Description, Progress, Sweep, SweepEnd, SweepOptions, Verdict};
+pub use tools::tool_version;
 
 /// Why a sweep could not start or go on. Failures of variants and servers during a sweep are records,
 /// not errors.

@@ -18,12 +18,6 @@ struct Timed {
     times: Vec<f64>,
 }
 
-/// Whether hyperfine is there.
-pub(crate) fn available() -> bool {
-    let version = Command::new("hyperfine").arg("--version").stdout(Stdio::null()).status();
-    version.is_ok_and(|status| status.success())
-}
-
 /// One timed `--describe` of a program; hyperfine's JSON is kept only as long as it takes to read.
 pub(crate) fn time_once(program: &Path, scratch: &Path) -> Result<u64, String> {
     let export = scratch.join("hyperfine.json");

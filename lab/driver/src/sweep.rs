@@ -27,6 +27,7 @@ use crate::{
     pinning::Pinning,
     servers::Servers,
     startup,
+    tools::tool_version,
 };
 
 /// Rounds of start-up timing; a report wants an interval, so more than six.
@@ -307,7 +308,7 @@ impl<'a> Sweep<'a> {
         end: &mut SweepEnd,
         progress: &mut dyn Progress,
     ) -> Result<bool, DriverError> {
-        if !startup::available() {
+        if tool_version("hyperfine").is_none() {
             progress.note("hyperfine is not installed: start-up times are left out");
             return Ok(true);
         }

@@ -1,4 +1,5 @@
-//! Records in, Markdown and TSV out. Pure: a report is a function of a [`Frame`] and of nothing else.
+//! Records in, Markdown and TSV out. Pure: a report is a function of a [`Frame`] and of nothing
+//! else.
 //!
 //! This crate must never know a clock, an environment, a process or a network; the only disk it
 //! sees is the results folder that [`Frame::load`] reads. Pictures are drawn elsewhere, by gnuplot

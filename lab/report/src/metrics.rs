@@ -3,7 +3,7 @@
 //! Every function returns `None` (or an empty list) where the columns it needs are not there, for
 //! example with a real server that stamps no token.
 
-use lab_record::{Column, Histogram, Run, Samples};
+use lab_record::{Column, Run, Samples};
 
 /// First agent's start to last agent's end.
 pub fn wall_ns(run: &Run) -> Option<f64> {
@@ -90,7 +90,8 @@ pub fn tokens_per_s_client(samples: &Samples) -> Option<f64> {
     per_second(gaps, streaming.iter().sum())
 }
 
-/// Rate of a stream by the server's own account: Σ eval_count ÷ Σ eval_duration. Blind to the client.
+/// Rate of a stream by the server's own account: Σ eval_count ÷ Σ eval_duration. Blind to the
+/// client.
 pub fn tokens_per_s_server(samples: &Samples) -> Option<f64> {
     let counts = said(samples.raw("call_eval_count")?)?;
     let durations = said(samples.raw("call_eval_ns")?)?;
@@ -112,26 +113,6 @@ pub fn server_durations_ns(samples: &Samples) -> Option<Vec<i64>> {
 pub fn cpu_per_token_ns(run: &Run, samples: &Samples) -> Option<f64> {
     let tokens = tokens(samples).filter(|tokens| *tokens > 0)?;
     Some(*run.counters.get("cpu_streaming_ns")? as f64 / tokens as f64)
-}
-
-/// The samples without their columns per token, which are most of a record: delivery lag and
-/// inter-token latency stay as histograms, and every metric of a report can still be computed.
-/// A pairing of single tokens is gone.
-pub fn slimmed(mut samples: Samples) -> Samples {
-    let kept = [
-        ("delivery_lag_ns", delivery_lag_ns(&samples)),
-        ("inter_token_latency_ns", inter_token_ns(&samples)),
-    ];
-    samples.columns.retain(|name, _| !name.starts_with("token_"));
-    for (name, column) in kept {
-        let column = column.map(|of| Column::Histogram(Histogram::of(&of.values())));
-        samples.columns.extend(column.map(|column| (name.to_owned(), column)));
-    }
-    if let Some(Column::Raw(errors)) = samples.columns.get("server_pacing_error_ns") {
-        let stored = Column::Histogram(Histogram::of(errors));
-        samples.columns.insert("server_pacing_error_ns".to_owned(), stored);
-    }
-    samples
 }
 
 /// A distribution within one run, from raw values or from a stored histogram.
@@ -172,20 +153,13 @@ impl Distribution {
         }
     }
 
-    fn values(&self) -> Vec<i64> {
-        let repeated = |&(value, count): &(i64, u64)| {
-            std::iter::repeat_n(value, usize::try_from(count).unwrap_or(0))
-        };
-        self.counts.iter().flat_map(repeated).collect()
-    }
-
     fn from_sorted(counts: Vec<(i64, u64)>) -> Option<Self> {
         let total = counts.iter().map(|(_, count)| count).sum();
         (total > 0).then_some(Self { counts, total })
     }
 
-    /// The smallest value at or below which the share `p` of all values lies (nearest rank), so that
-    /// raw values and histograms of them are read alike.
+    /// The smallest value at or below which the share `p` of all values lies (nearest rank), so
+    /// that raw values and histograms of them are read alike.
     pub fn quantile(&self, p: f64) -> i64 {
         let rank = ((p * self.total as f64).ceil() as u64).clamp(1, self.total);
         let mut seen = 0;
@@ -234,6 +208,8 @@ fn per_second(count: i64, ns: i64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+
+    use lab_record::Histogram;
 
     use super::*;
 
@@ -295,16 +271,6 @@ mod tests {
         let slim = Samples { columns: BTreeMap::from([("delivery_lag_ns".to_owned(), column)]) };
         let lag = delivery_lag_ns(&slim).unwrap();
         assert_eq!((lag.quantile(0.5), lag.quantile(0.99)), (50, 99));
-    }
-
-    #[test]
-    fn slimming_keeps_what_a_report_reads() {
-        let slim = slimmed(samples());
-        assert!(slim.raw("token_received_ns").is_none());
-        assert_eq!(delivery_lag_ns(&slim).unwrap().quantile(0.5), 30);
-        assert_eq!(tokens_per_agent(&slim), tokens_per_agent(&samples()));
-        let gaps = inter_token_ns(&slim).unwrap().quantile(0.5);
-        assert!((gaps - 300).abs() <= 3, "{gaps}");
     }
 
     #[test]

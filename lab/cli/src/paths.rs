@@ -1,0 +1,84 @@
+//! Where the repository, the programs and the results lie.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process,
+    time::SystemTime,
+};
+
+use crate::Failure;
+
+/// Found once, at the start.
+#[derive(Debug)]
+pub(crate) struct Paths {
+    /// Experiments, families and plots: the repository or Bazel's runfiles.
+    pub(crate) root: PathBuf,
+    /// Where Cargo put the variants' programs.
+    pub(crate) bin_dir: PathBuf,
+    /// The checkout that results belong to.
+    pub(crate) workspace: PathBuf,
+    /// This program.
+    pub(crate) lab: PathBuf,
+}
+
+impl Paths {
+    pub(crate) fn find(root: Option<PathBuf>, bin_dir: Option<PathBuf>) -> Result<Self, Failure> {
+        let here = env::current_dir()
+            .map_err(|error| Failure::input(format!("cannot tell the current folder: {error}")))?;
+        let lab = env::current_exe()
+            .map_err(|error| Failure::lab(format!("cannot tell my own program: {error}")))?;
+        let is_root =
+            |dir: &&Path| dir.join("experiments").is_dir() && dir.join("runtimes").is_dir();
+        let root = match root {
+            Some(root) => here.join(root),
+            None => here.ancestors().find(is_root).map(Path::to_owned).ok_or_else(|| {
+                Failure::input(
+                    "no folder above this one has experiments/ and runtimes/; \
+                     change into the repository or give --root",
+                )
+            })?,
+        };
+        let beside = lab.parent().unwrap_or(&here).to_owned();
+        // `bazel run` starts a program inside the runfiles and names the checkout in a variable.
+        let workspace = env::var_os("BUILD_WORKSPACE_DIRECTORY").map(PathBuf::from);
+        Ok(Self {
+            bin_dir: bin_dir.map_or(beside, |dir| here.join(dir)),
+            workspace: workspace.unwrap_or_else(|| root.clone()),
+            root,
+            lab,
+        })
+    }
+
+    /// A file as given, or below the root; and how to name it in messages and records.
+    pub(crate) fn experiment(&self, given: &Path) -> (PathBuf, String) {
+        let path = if given.exists() { given.to_owned() } else { self.root.join(given) };
+        let full = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
+        let shown = full.strip_prefix(&root).unwrap_or(given).display().to_string();
+        (path, shown)
+    }
+
+    /// A results folder by its name as given: from here, or from the checkout (`bazel run` starts
+    /// elsewhere).
+    pub(crate) fn results(&self, given: &Path) -> PathBuf {
+        if given.exists() { given.to_owned() } else { self.workspace.join(given) }
+    }
+
+    /// A new results folder's name: the time in UTC, and the process id against two in one second.
+    pub(crate) fn new_results(&self) -> PathBuf {
+        let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        let stamp: String = now.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+        self.workspace.join("results").join(format!("{stamp}-{:x}", process::id()))
+    }
+
+    /// A path for people: relative to the checkout where it lies inside.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
+    }
+}
+
+/// Reads a file that the user named.
+pub(crate) fn read(path: &Path, shown: &str) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| Failure::input(format!("{shown}: {error}")))
+}

@@ -1,0 +1,163 @@
+//! `lab plan`, and the reading of an experiment that other commands share.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::Args;
+use lab_driver::{Catalog, Description};
+use lab_plan::{Experiment, Plan, Work, agents::Servers, agents::Table};
+use serde_json::json;
+
+use crate::{
+    Failure,
+    paths::{Paths, read},
+};
+
+/// The name that `run.json` gives the table of configurations.
+const TABLE: &str = "servers";
+
+#[derive(Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    question: Question,
+    /// One JSON line per run instead of a summary
+    #[arg(long)]
+    json: bool,
+}
+
+/// What to run, as several commands take it.
+#[derive(Args, Clone)]
+pub(crate) struct Question {
+    /// The experiment's file, for example experiments/tr115.toml
+    pub(crate) experiment: PathBuf,
+    /// A named change that the file declares
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// A smoke test: short for --profile quick
+    #[arg(long, conflicts_with_all = ["profile", "paper"])]
+    pub(crate) quick: bool,
+    /// As many runs as the original, in real time: short for --profile paper
+    #[arg(long, conflicts_with = "profile")]
+    pub(crate) paper: bool,
+    /// Real Ollama servers, where the experiment wants them
+    #[arg(long, value_delimiter = ',', value_name = "URL,URL")]
+    pub(crate) servers: Vec<String>,
+    /// The model on those servers
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+}
+
+/// A question, read and planned.
+pub(crate) struct Prepared {
+    pub(crate) experiment: Experiment,
+    pub(crate) plan: Plan,
+    pub(crate) catalog: Catalog,
+    pub(crate) description: Description,
+}
+
+pub(crate) fn plan(args: &PlanArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+    let prepared = prepare(&args.question, paths, vec![])?;
+    if args.json {
+        for run in &prepared.plan.runs {
+            let Work::Agents { workload, time_scale_ppm, .. } = &run.work;
+            let line = json!({
+                "order": run.order, "block": run.block, "warmup": run.warmup,
+                "variant": run.variant, "cell": run.cell, "expected_ms": run.expected_ms,
+                "time_scale_ppm": time_scale_ppm, "workload": workload,
+            });
+            println!("{line}");
+        }
+    } else {
+        println!("{}", summary(&prepared));
+        for entrant in &prepared.plan.entrants {
+            let version = format!("{} {}", entrant.manifest.measures, entrant.manifest.version);
+            let sentence = match &entrant.twin_of {
+                Some(original) => format!("The same program as {original}: the A/A control."),
+                None => entrant.manifest.sentence.clone(),
+            };
+            println!("  {:<30} {version:<18} {sentence}", entrant.name);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What will run and for how long, in one line.
+pub(crate) fn summary(prepared: &Prepared) -> String {
+    let Prepared { experiment, plan, .. } = prepared;
+    let expected_ms: u64 = plan.runs.iter().map(|run| run.expected_ms).sum();
+    let cells = plan.runs.iter().filter(|run| !run.warmup).map(|run| &run.cell);
+    let cells = cells.collect::<std::collections::BTreeSet<_>>().len();
+    format!(
+        "{}: {} variants x {cells} cells x {} blocks + {} checks = {} runs, about {:.1} minutes\n{}",
+        experiment.name,
+        plan.entrants.len(),
+        experiment.blocks,
+        plan.entrants.len(),
+        plan.runs.len(),
+        Duration::from_millis(expected_ms).as_secs_f64() / 60.0,
+        experiment.question,
+    )
+}
+
+/// Reads experiment, table and manifests, and plans.
+pub(crate) fn prepare(
+    question: &Question,
+    paths: &Paths,
+    arguments: Vec<String>,
+) -> Result<Prepared, Failure> {
+    let (path, shown) = paths.experiment(&question.experiment);
+    let text = read(&path, &shown)?;
+    let mut experiment = Experiment::parse(&shown, &text)?;
+    let profile = profile(question);
+    if let Some(name) = &profile {
+        experiment = experiment.with_profile(&shown, name)?;
+    }
+    let section = experiment.agents.as_mut().expect("parse has checked the section");
+    if let Some(model) = &question.model {
+        section.model.clone_from(model);
+    }
+    check_servers_fit(section.servers, &question.servers, &shown)?;
+    let table_path = path.parent().unwrap_or(Path::new(".")).join(&section.table);
+    let table_text = read(&table_path, &section.table)?;
+    let table = Table::parse(&section.table, &table_text)?;
+    let catalog = Catalog::read(&paths.root, &experiment.family, &paths.bin_dir)?;
+    let plan = lab_plan::plan(&shown, &experiment, &catalog.manifests, &table)?;
+    let description = Description {
+        experiment_file: shown,
+        experiment_toml: text,
+        attachments: BTreeMap::from([(TABLE.to_owned(), table_text)]),
+        profile,
+        servers: question.servers.clone(),
+        model: question.model.clone(),
+        arguments,
+        git: lab_driver::git_state(&paths.workspace),
+    };
+    Ok(Prepared { experiment, plan, catalog, description })
+}
+
+fn profile(question: &Question) -> Option<String> {
+    let short = [(question.quick, "quick"), (question.paper, "paper")];
+    let short = short.into_iter().find_map(|(given, name)| given.then(|| name.to_owned()));
+    short.or_else(|| question.profile.clone())
+}
+
+fn check_servers_fit(wanted: Servers, given: &[String], shown: &str) -> Result<(), Failure> {
+    let bad = given.iter().find(|address| !address.starts_with("http://"));
+    match (wanted, given, bad) {
+        (_, _, Some(address)) => Err(Failure::input(format!(
+            "--servers: `{address}` must begin with http://, for example http://127.0.0.1:11434"
+        ))),
+        (Servers::Given, [], _) => Err(Failure::input(format!(
+            "{shown} runs on real servers: name them with --servers URL,URL \
+             (tools/ollama/up brings up two)"
+        ))),
+        (Servers::Paced, [_, ..], _) => Err(Failure::input(format!(
+            "{shown} runs on the embedded paced server: leave --servers out"
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,112 @@
+//! `lab report` and `lab export`: records in, files out.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Args;
+use lab_record::Results;
+use lab_report::{Figure, Frame, Report};
+
+use crate::{Failure, paths::Paths};
+
+#[derive(Args)]
+pub(crate) struct ReportArgs {
+    /// A results folder, or a folder of reports/
+    dir: PathBuf,
+    /// Where the report goes [default: the same folder]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write nothing: fail unless the report and tables that lie there are what the records give
+    #[arg(long, conflicts_with = "out")]
+    check: bool,
+    /// Leave the pictures out
+    #[arg(long)]
+    no_plots: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ExportArgs {
+    /// A results folder
+    from: PathBuf,
+    /// The folder to make or to renew, for example reports/tr115-sim
+    to: PathBuf,
+}
+
+pub(crate) fn report(args: &ReportArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+    let dir = paths.results(&args.dir);
+    if args.check {
+        return check(&dir, paths);
+    }
+    let out = args.out.clone().unwrap_or_else(|| dir.clone());
+    let figures = write_report(&dir, &out)?;
+    if !args.no_plots {
+        draw_all(&figures, &out, paths);
+    }
+    println!("{}", paths.shown(&out.join("report.md")));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn export(args: &ExportArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+    let from = paths.results(&args.from);
+    let to = if args.to.is_absolute() { args.to.clone() } else { paths.workspace.join(&args.to) };
+    Results::load(&from)?.export(&to, lab_report::slim)?;
+    let figures = write_report(&to, &to)?;
+    draw_all(&figures, &to, paths);
+    println!("{}", paths.shown(&to.join("report.md")));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes `report.md` and the tables; the pictures are the caller's.
+pub(crate) fn write_report(records: &Path, out: &Path) -> Result<Vec<Figure>, Failure> {
+    let report = make(records)?;
+    fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
+    for (name, text) in files(&report) {
+        let path = out.join(name);
+        fs::write(&path, text).map_err(|error| cannot_write(&path, &error))?;
+    }
+    Ok(report.figures)
+}
+
+/// Draws what can be drawn. A missing gnuplot costs pictures, not the report.
+pub(crate) fn draw_all(figures: &[Figure], dir: &Path, paths: &Paths) {
+    for figure in figures {
+        let script = paths.root.join("plots").join(&figure.script);
+        if let Err(sentence) = lab_driver::plots::draw(&script, dir, dir) {
+            eprintln!("no picture {}: {sentence}", figure.file);
+            break;
+        }
+    }
+}
+
+fn check(dir: &Path, paths: &Paths) -> Result<ExitCode, Failure> {
+    let report = make(dir)?;
+    let differs = |(name, text): &(&str, &str)| {
+        fs::read_to_string(dir.join(name)).ok().as_deref() != Some(text)
+    };
+    let different: Vec<_> = files(&report).filter(differs).map(|(name, _)| name).collect();
+    if different.is_empty() {
+        println!("{}: every file follows from the records", paths.shown(dir));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let place = paths.shown(dir);
+    eprintln!("{place}: not what the records give: {}", different.join(", "));
+    Ok(ExitCode::from(1))
+}
+
+fn make(records: &Path) -> Result<Report, Failure> {
+    let results = Results::load(records)?;
+    let frame = Frame::load(&results)?;
+    lab_report::report(&frame).map_err(|error| Failure::input(error.to_string()))
+}
+
+fn files(report: &Report) -> impl Iterator<Item = (&str, &str)> {
+    let tables = report.tables.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    std::iter::once(("report.md", report.markdown.as_str())).chain(tables)
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure { code: 4, sentence: format!("{}: {error}", path.display()) }
+}

@@ -1,0 +1,172 @@
+//! `lab run`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use clap::Args;
+use lab_driver::{Sweep, SweepEnd, SweepOptions, check_servers};
+use lab_plan::agents::Servers;
+use lab_record::Results;
+use serde_json::json;
+
+use crate::{
+    Failure,
+    paths::Paths,
+    plan::{Prepared, Question, prepare, summary},
+    progress::Bar,
+    report::{draw_all, write_report},
+};
+
+/// A second Ctrl-C ends the lab at once.
+const INTERRUPTED: u8 = 130;
+
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    /// The experiment's file, for example experiments/tr115.toml; not needed with --resume
+    #[arg(required_unless_present = "resume")]
+    experiment: Option<PathBuf>,
+    /// A named change that the file declares
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// A smoke test without verdicts: short for --profile quick
+    #[arg(long, conflicts_with_all = ["profile", "paper"])]
+    quick: bool,
+    /// As many runs as the original, in real time: short for --profile paper
+    #[arg(long, conflicts_with = "profile")]
+    paper: bool,
+    /// Real Ollama servers, where the experiment wants them
+    #[arg(long, value_delimiter = ',', value_name = "URL,URL")]
+    servers: Vec<String>,
+    /// The model on those servers
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Go on with a folder that a stopped sweep left
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "profile", "quick", "paper"])]
+    resume: Option<PathBuf>,
+    /// A new folder for the records [default: results/<utc>-<id>]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Leave out the start-up times
+    #[arg(long)]
+    no_startup: bool,
+    /// Record only; `lab report DIR` writes the report later
+    #[arg(long)]
+    no_report: bool,
+    /// The result as one JSON line on standard output, and no progress bar
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+    let question = question(args, paths)?;
+    let prepared = prepare(&question, paths, std::env::args().skip(1).collect())?;
+    let section = prepared.experiment.agents.as_ref().expect("parse has checked the section");
+    if section.servers == Servers::Given {
+        let versions = check_servers(&question.servers, &section.model)?;
+        eprintln!("servers answer: Ollama {}", versions.join(", "));
+    }
+    let results = match &args.resume {
+        Some(dir) => paths.results(dir),
+        None => args.out.clone().unwrap_or_else(|| paths.new_results()),
+    };
+    let options = SweepOptions {
+        results: results.clone(),
+        resume: args.resume.is_some(),
+        lab: paths.lab.clone(),
+        description: prepared.description.clone(),
+        startup: !args.no_startup,
+    };
+    eprintln!("{}\nrecords: {}", summary(&prepared), paths.shown(&results));
+    let end = sweep(&prepared, &options, args.json)?;
+    let report =
+        if end.finished && !args.no_report { Some(report(&results, paths)?) } else { None };
+    say(args, paths, &results, &end, report.as_deref());
+    Ok(match (end.finished, end.failed) {
+        (false, _) => ExitCode::from(INTERRUPTED),
+        (true, 0) => ExitCode::SUCCESS,
+        (true, _) => ExitCode::from(1),
+    })
+}
+
+/// The question of the command line, or of the folder to go on with.
+fn question(args: &RunArgs, paths: &Paths) -> Result<Question, Failure> {
+    let mut question = Question {
+        experiment: args.experiment.clone().unwrap_or_default(),
+        profile: args.profile.clone(),
+        quick: args.quick,
+        paper: args.paper,
+        servers: args.servers.clone(),
+        model: args.model.clone(),
+    };
+    if let Some(dir) = &args.resume {
+        let stored = Results::load(&paths.results(dir))?.run_file;
+        question.profile = stored.profile;
+        question.model = args.model.clone().or(stored.model);
+        if args.experiment.is_none() {
+            question.experiment = PathBuf::from(stored.experiment_file);
+        }
+        if args.servers.is_empty() {
+            question.servers = stored.servers;
+        }
+    }
+    Ok(question)
+}
+
+fn sweep(prepared: &Prepared, options: &SweepOptions, json: bool) -> Result<SweepEnd, Failure> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // Registered first, it acts only when the flag is up already: on the second signal.
+        signal_hook::flag::register_conditional_shutdown(
+            signal,
+            i32::from(INTERRUPTED),
+            Arc::clone(&interrupt),
+        )
+        .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupt)))
+        .map_err(|error| Failure::lab(format!("cannot watch for Ctrl-C: {error}")))?;
+    }
+    let mut bar = Bar::new(json);
+    let mut sweep = Sweep::prepare(
+        &prepared.experiment,
+        &prepared.plan,
+        &prepared.catalog,
+        options,
+        &interrupt,
+    )?;
+    let end = sweep.run(options, &mut bar)?;
+    bar.finish();
+    if interrupt.load(Ordering::Relaxed) {
+        eprintln!("stopped; nothing that had finished is lost");
+    }
+    Ok(end)
+}
+
+fn report(results: &Path, paths: &Paths) -> Result<PathBuf, Failure> {
+    let figures = write_report(results, results)?;
+    draw_all(&figures, results, paths);
+    Ok(results.join("report.md"))
+}
+
+fn say(args: &RunArgs, paths: &Paths, results: &Path, end: &SweepEnd, report: Option<&Path>) {
+    let shown = paths.shown(results);
+    if args.json {
+        let line = json!({
+            "results": shown, "finished": end.finished, "recorded": end.recorded,
+            "failed": end.failed, "report": report.map(|path| paths.shown(path)),
+        });
+        println!("{line}");
+        return;
+    }
+    eprintln!("{} runs recorded, {} failed: {shown}", end.recorded, end.failed);
+    if !end.finished {
+        eprintln!("go on with: lab run --resume {shown}");
+    }
+    if let Some(report) = report {
+        println!("{}", paths.shown(report));
+    }
+}

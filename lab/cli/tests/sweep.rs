@@ -1,0 +1,200 @@
+//! Whole sweeps through the `lab` program: with variants that misbehave, servers that misbehave, and
+//! a person who stops it. The good variant is the floor; the bad ones are scripts around it.
+
+mod world;
+
+use std::fs;
+
+use lab_record::{Results, Run, SessionEvent, Status};
+use assert_cmd::assert::OutputAssertExt;
+use predicates::{prelude::PredicateBooleanExt, str::contains};
+use serde_json::json;
+use world::{FaultyServer, World};
+
+fn reasons(runs: &[Run], variant: &str) -> Vec<String> {
+    let of = runs.iter().filter(|run| run.variant == variant);
+    of.map(|run| run.reason.clone().unwrap_or_default()).collect()
+}
+
+#[test]
+fn a_sweep_records_every_cell_and_reports() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("paced", 2, "");
+    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(0);
+    let results = Results::load(&world.path("r")).unwrap();
+    // A check each for the variant and its twin, then 2 blocks x 2 variants x 2 arrangements.
+    assert_eq!(results.runs.len(), 2 + 8);
+    assert!(results.runs.iter().all(|run| run.verified && run.status == Status::Ok));
+    assert_eq!(results.runs.iter().filter(|run| run.warmup).count(), 2);
+    let hashes: Vec<_> = results.run_file.variants.iter().map(|v| &v.binary_sha256).collect();
+    assert_eq!(hashes[0], hashes[1], "the twin is the same file");
+    assert_eq!(results.sessions.last().unwrap().event, SessionEvent::Finished);
+    let samples = results.samples(&results.runs[5]).unwrap();
+    let column = |name| samples.raw(name).unwrap();
+    assert_eq!(column("call_tokens"), column("server_tokens"));
+    assert_eq!(column("token_received_ns").len(), column("server_pacing_error_ns").len());
+    assert!(fs::read_to_string(world.path("r/report.md")).unwrap().contains("steady"));
+    world.lab(&["report", "r", "--check"]).assert().code(0);
+}
+
+#[test]
+fn a_report_that_does_not_follow_from_its_records_is_found_out() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("paced", 1, "");
+    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(0);
+    fs::write(world.path("r/report.md"), "everything is fast\n").unwrap();
+    world.lab(&["report", "r", "--check"]).assert().code(1).stderr(contains("report.md"));
+}
+
+#[test]
+fn a_bad_variant_is_one_failed_record_and_the_others_go_on() {
+    let world = World::new();
+    world.variant("crash", "kill -9 $$");
+    world.variant("hang", "exec sleep 60");
+    world.variant("liar", r#""$FLOOR" | sed 's/"call_tokens":\[\([0-9]*\)/"call_tokens":[1/'"#);
+    world.variant("rubbish", "echo all is well");
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("paced", 1, "");
+    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(1);
+    let runs = Results::load(&world.path("r")).unwrap().runs;
+    let expected = [
+        ("crash", "signal: 9"),
+        ("hang", "gave no outcome within 2 s and was ended"),
+        ("liar", "the answer is wrong"),
+        ("rubbish", "printed no outcome but `all is well`"),
+    ];
+    for (variant, reason) in expected {
+        let found = reasons(&runs, variant);
+        assert_eq!(found.len(), 1, "{variant}: {found:?}");
+        assert!(found[0].contains(reason), "{variant}: {found:?}");
+    }
+    assert_eq!(reasons(&runs, "steady"), ["", "", ""]);
+}
+
+#[test]
+fn a_variant_that_fails_later_is_recorded_each_time() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    // Its check passes; it loses its senses in the first block.
+    world.variant(
+        "fickle",
+        r#"read -r line; case "$line" in *'"block 0'*) echo "$line" | "$FLOOR";; *) exit 7;; esac"#,
+    );
+    world.experiment("paced", 1, "");
+    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(1);
+    let found = reasons(&Results::load(&world.path("r")).unwrap().runs, "fickle");
+    assert_eq!(found[0], "");
+    assert!(found[1..].iter().all(|reason| reason.contains("exit status: 7")), "{found:?}");
+}
+
+#[test]
+fn a_stopped_sweep_goes_on_where_it_was() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("paced", 3, "");
+    world.interrupt_after(&["run", "experiments/e.toml", "--out", "r", "--no-startup"], "r", 4);
+    let stopped = Results::load(&world.path("r")).unwrap();
+    assert_eq!(stopped.sessions.last().unwrap().event, SessionEvent::Stopped);
+    let before = stopped.runs.len();
+    assert!((4..14).contains(&before), "{before}");
+    world.lab(&["run", "--resume", "r", "--no-startup"]).assert().code(0);
+    let finished = Results::load(&world.path("r")).unwrap();
+    assert_eq!(finished.runs.len(), 2 + 12);
+    assert_eq!(finished.runs[..before], stopped.runs[..], "nothing is rewritten");
+    let mut orders: Vec<_> = finished.runs.iter().map(|run| run.order).collect();
+    orders.dedup();
+    assert_eq!(orders, (0..14).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_resume_refuses_another_experiment_or_another_program() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("paced", 1, "");
+    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(0);
+    world.variant("steady", "exec \"$FLOOR\" # rebuilt");
+    let resume = ["run", "--resume", "r", "--no-startup"];
+    world.lab(&resume).assert().code(4).stderr(contains("the program of steady has changed"));
+    world.experiment("paced", 2, "");
+    world.lab(&resume).assert().code(4).stderr(contains("the experiment or a table"));
+}
+
+#[test]
+fn misbehaving_servers_are_failed_records_with_agent_and_server() {
+    let cases = [
+        (json!({"kind": "stall", "after_tokens": 3}), "stall"),
+        (json!({"kind": "reset", "after_tokens": 3}), "reset"),
+        (json!({"kind": "broken_json", "after_tokens": 3}), "JSON"),
+        (json!({"kind": "never_done"}), "done"),
+        (json!({"kind": "http_500", "every": 2}), "500"),
+        (json!({"kind": "error_line", "after_tokens": 3}), "agent"),
+    ];
+    for (fault, expected) in cases {
+        let server = FaultyServer::start(&fault);
+        let world = World::new();
+        world.variant("steady", "exec \"$FLOOR\"");
+        world.experiment("given", 1, "");
+        let command = ["run", "experiments/e.toml", "--servers", &server.urls, "--out", "r"];
+        world.lab(&[&command[..], &["--no-startup"]].concat()).assert().code(1);
+        let runs = Results::load(&world.path("r")).unwrap().runs;
+        let found: Vec<_> = runs.iter().filter_map(|run| run.reason.as_deref()).collect();
+        assert!(!found.is_empty(), "{fault}: nothing failed");
+        let names_it = |reason: &&str| reason.contains(expected) && reason.contains("127.0.0.1");
+        assert!(found.iter().any(names_it), "{fault}: {found:?}");
+    }
+}
+
+#[test]
+fn servers_that_cannot_be_used_are_one_sentence() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("given", 1, "");
+    let run = ["run", "experiments/e.toml", "--out", "r"];
+    world.lab(&run).assert().code(2).stderr(contains("--servers URL,URL"));
+    let nobody = [&run[..], &["--servers", "http://127.0.0.1:1"]].concat();
+    world.lab(&nobody).assert().code(3).stderr(contains("http://127.0.0.1:1 does not answer"));
+    let server = FaultyServer::start(&json!({"kind": "never_done"}));
+    let other = [&run[..], &["--servers", &server.urls, "--model", "other"]].concat();
+    world.lab(&other).assert().code(3).stderr(contains("has no model `other`, only: paced"));
+    assert!(!world.path("r").exists(), "nothing was started");
+}
+
+#[test]
+fn bad_input_is_one_sentence_with_file_and_key() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("paced", 1, "colour = \"red\"\n");
+    world.lab(&["plan", "experiments/e.toml"]).assert().code(2).stderr(contains("colour"));
+    world.lab(&["plan", "experiments/none.toml"]).assert().code(2).stderr(contains("none.toml"));
+    world.experiment("paced", 1, "");
+    world.lab(&["plan", "experiments/e.toml", "--quick"]).assert().code(2).stderr(contains("quick"));
+    fs::remove_file(world.path("runtimes/steady/runtimes-steady")).unwrap();
+    let run = ["run", "experiments/e.toml", "--out", "r"];
+    world.lab(&run).assert().code(2).stderr(contains("runtimes-steady is neither in its own folder"));
+    world.lab(&["report", "nowhere"]).assert().code(4).stderr(contains("run.json"));
+}
+
+#[test]
+fn a_program_that_is_not_what_its_manifest_says_is_refused() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    let manifest = world.path("runtimes/steady/variant.toml");
+    let text = fs::read_to_string(&manifest).unwrap().replace("1.2.4", "9.9.9");
+    fs::write(&manifest, text).unwrap();
+    world.experiment("paced", 1, "");
+    let sentence = "key `version` is `9.9.9`, but the program says `1.2.4`";
+    let run = ["run", "experiments/e.toml", "--out", "r"];
+    world.lab(&run).assert().code(2).stderr(contains(sentence));
+}
+
+#[test]
+fn verify_says_who_is_right() {
+    let world = World::new();
+    world.variant("rubbish", "echo all is well");
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("paced", 1, "");
+    let verify = world.lab(&["verify", "experiments/e.toml"]).assert().code(1);
+    verify.stdout(contains("right   steady").and(contains("WRONG   rubbish")));
+}

@@ -1,0 +1,189 @@
+//! A little repository of its own for each test.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder with experiments/ and runtimes/.
+pub struct World {
+    dir: TempDir,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["experiments", "runtimes", "plots"] {
+            fs::create_dir(dir.path().join(folder)).unwrap();
+        }
+        Self { dir }
+    }
+
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.dir.path().join(relative)
+    }
+
+    /// Adds a variant that says who it is and otherwise does what `script` says. `$FLOOR` is the
+    /// floor's program.
+    pub fn variant(&self, name: &str, script: &str) {
+        let folder = self.path("runtimes").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let manifest = format!(
+            "name = \"{name}\"\nfamily = \"runtimes\"\ntags = [\"t\"]\nsentence = \"A test's.\"\n\
+             measures = \"mio\"\nversion = \"1.2.4\"\nfeatures = []\n"
+        );
+        fs::write(folder.join("variant.toml"), manifest).unwrap();
+        let identity = json!({
+            "protocol": 1, "family": "runtimes", "variant": name, "measures": "mio",
+            "version": "1.2.4", "features": [],
+        });
+        let floor = program("runtimes-floor");
+        let text = format!(
+            "#!/bin/sh\nFLOOR='{}'\nif [ \"$1\" = --describe ]; then echo '{identity}'; exit 0; fi\n{script}\n",
+            floor.display()
+        );
+        let path = folder.join(format!("runtimes-{name}"));
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Writes experiments/e.toml on `servers`, and its table.
+    pub fn experiment(&self, servers: &str, blocks: u32, extra: &str) {
+        let time_scale = if servers == "paced" { 0.1 } else { 1.0 };
+        let text = format!(
+            r#"schema = 1
+name = "e"
+question = "Does the lab survive this?"
+family = "runtimes"
+seed = 1
+blocks = {blocks}
+{extra}
+[variants]
+tags = ["t"]
+twin = "steady"
+[[cells]]
+config = ["c"]
+arrangement = ["concurrent", "solo"]
+[analysis]
+reference = "steady"
+pairing = "paired"
+alpha = 0.05
+[[analysis.comparisons]]
+metric = "wall_ns"
+scale = "ratio"
+margin = 0.01
+cells = {{ arrangement = ["concurrent"] }}
+[agents]
+mode = "controlled"
+servers = "{servers}"
+table = "t.toml"
+agents = 2
+model = "paced"
+time_scale = {time_scale}
+stall_timeout_ms = 400
+run_timeout_ms = 2000
+ingest_files = 3
+ingest_file_bytes = 100
+"#
+        );
+        fs::write(self.path("experiments/e.toml"), text).unwrap();
+        let table = r#"schema = 1
+[config.c]
+title = "quick"
+num_gpu = [1]
+num_ctx = [512]
+temperature = 1.0
+ttft_ms = { median = 20.0, sigma_log = 0.1 }
+rate_tokens_per_s = [1000.0, 500.0]
+itl_sigma_log = 0.05
+reply_tokens = { probability = [0.0, 1.0], tokens = [12, 30] }
+first_call_share = 0.5
+rows = 0
+"#;
+        fs::write(self.path("experiments/t.toml"), table).unwrap();
+    }
+
+    /// The `lab` program, in this folder.
+    pub fn lab(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(program("lab"));
+        command.args(args).current_dir(self.dir.path()).env_remove("BUILD_WORKSPACE_DIRECTORY");
+        command
+    }
+
+    /// Starts the lab, sends it Ctrl-C once `lines` runs are recorded, and sees it stop.
+    pub fn interrupt_after(&self, args: &[&str], results: &str, lines: usize) {
+        let mut child = self.lab(args).stderr(Stdio::null()).spawn().unwrap();
+        let runs = self.path(results).join("runs.jsonl");
+        let end = Instant::now() + Duration::from_secs(60);
+        while count_lines(&runs) < lines {
+            assert!(Instant::now() < end, "no {lines} runs within a minute");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+    }
+}
+
+/// The paced server with a fault, to be named as a given server.
+pub struct FaultyServer {
+    child: Child,
+    pub urls: String,
+}
+
+impl FaultyServer {
+    pub fn start(fault: &Value) -> Self {
+        let mut child = Command::new(program("lab"))
+            .args(["sim", "--ports", "0,0", "--control", "stdin"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut answer = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
+        let ports: Vec<u16> = serde_json::from_value(answer()["ports"].clone()).unwrap();
+        let spec = json!({
+            "mode": "free", "model": "paced", "ttft_ms": {"median": 1.0, "sigma_log": 0.0},
+            "rate_tokens_per_s": [2000.0], "itl_sigma_log": 0.0, "time_scale": 1.0,
+            "faults": [fault],
+        });
+        let begin = json!({"begin": {"run": "r", "server": spec}});
+        writeln!(child.stdin.as_mut().unwrap(), "{begin}").unwrap();
+        assert_eq!(answer(), json!({"ready": "r"}));
+        let urls: Vec<_> = ports.iter().map(|port| format!("http://127.0.0.1:{port}")).collect();
+        Self { child, urls: urls.join(",") }
+    }
+}
+
+impl Drop for FaultyServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn count_lines(path: &Path) -> usize {
+    fs::read_to_string(path).map_or(0, |text| text.lines().count())
+}
+
+/// A program of the workspace: Bazel names it in a variable, Cargo builds it beside `lab`.
+fn program(name: &str) -> PathBuf {
+    let given = env::var_os(format!("CARGO_BIN_EXE_{name}")).map(PathBuf::from);
+    let lab = env::current_dir().unwrap().join(env!("CARGO_BIN_EXE_lab"));
+    let path = given.map_or_else(
+        || lab.with_file_name(name),
+        |path| env::current_dir().unwrap().join(path),
+    );
+    assert!(path.is_file(), "build {name} first: cargo build --workspace");
+    path
+}
