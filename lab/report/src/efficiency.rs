@@ -99,7 +99,8 @@ mod tests {
             wall in 1i64..10_000_000_000_000,
             agents in prop::collection::vec(prop::array::uniform4(0i64..10_000_000_000_000), 1..9),
         ) {
-            let [c, s, u, v] = [0, 1, 2, 3].map(|i| agents.iter().map(|a| a[i]).collect::<Vec<_>>());
+            let column = |part: usize| agents.iter().map(|agent| agent[part]).collect::<Vec<_>>();
+            let [c, s, u, v] = [0, 1, 2, 3].map(column);
             let split = LossSplit::of(wall, &c, &s, &u, &v).unwrap();
             let parts = split.imbalance_ns + split.contention_ns + split.remainder_ns;
             prop_assert_eq!(parts, split.loss_ns);

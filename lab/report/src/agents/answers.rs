@@ -90,7 +90,8 @@ fn scale_note(study: &Study, primary: &Judged) -> String {
         return String::new();
     }
     format!(
-        " These cells are {}: the client's own time weighs that much more in them than in real time.",
+        " These cells are {}: the client's own time weighs that much more in them than in real \
+         time.",
         labels.join(", ")
     )
 }

@@ -29,12 +29,12 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     let scale = if any_unscaled {
         "from unscaled concurrent runs"
     } else {
-        "**from time-scaled runs, for there are no others: rates, CPU and lag are those of a server \
-         that much faster**"
+        "**from time-scaled runs, for there are no others: rates, CPU and lag are those of a \
+         server that much faster**"
     };
     page.paragraph(&format!(
-        "Medians per variant, {scale}; start-up time from its own interleaved rounds, size from the \
-         file."
+        "Medians per variant, {scale}; start-up time from its own interleaved rounds, size from \
+         the file."
     ));
     let variants = study.measured_variants();
     let costs: Vec<Vec<Option<f64>>> =

@@ -60,9 +60,7 @@ pub(super) fn write(study: &Study, page: &mut Page) {
 fn pools(study: &Study) -> BTreeMap<String, Vec<f64>> {
     let reference = study.frame.run_file.analysis.reference.as_str();
     let twins = study.frame.twins();
-    let same = |variant: &str| {
-        variant == reference || twins.iter().any(|twin| *twin == (variant, reference))
-    };
+    let same = |variant: &str| variant == reference || twins.contains(&(variant, reference));
     let mut pools: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for one in study.concurrent().filter(|one| same(one.variant())) {
         pools.entry(configuration(&one.row.run)).or_default().extend(one.value(METRIC));

@@ -24,8 +24,8 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     } else {
         page.paragraph(
             "Means over runs, as shares of N × wall; the three parts sum to the loss (formulas in \
-             docs/METHODOLOGY.md). A negative part is a gain: an agent that waits leaves the server \
-             to the other one.",
+             docs/METHODOLOGY.md). A negative part is a gain: an agent that waits leaves the \
+             server to the other one.",
         );
         page.table("loss", &table);
         page.folded("loss-by-cell", "By configuration", &by_cell(study));
@@ -108,8 +108,8 @@ fn flags(study: &Study, page: &mut Page) {
         return;
     }
     page.paragraph(&format!(
-        "Contention, flagged twice: as published (speed-up as published below {PUBLISHED_FLAG}) and \
-         as measured (server contention above {} % of N × wall).",
+        "Contention, flagged twice: as published (speed-up as published below {PUBLISHED_FLAG}) \
+         and as measured (server contention above {} % of N × wall).",
         100.0 * CONTENTION_FLAG
     ));
     page.table("contention", &table);

@@ -48,6 +48,10 @@ impl Page {
         self.markdown.push_str(&format!("* {text}\n"));
     }
 
+    fn items(&mut self, texts: impl IntoIterator<Item = String>) {
+        texts.into_iter().for_each(|text| self.item(&text));
+    }
+
     /// A table in the text, kept as `name`.tsv.
     fn table(&mut self, name: &str, table: &Table) {
         self.markdown.push_str(&format!("{}\n", table.markdown()));

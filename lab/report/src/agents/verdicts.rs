@@ -16,8 +16,8 @@ pub(super) fn write(study: &Study, page: &mut Page) {
          anything ran. p by sign flips within pairs (permutation where unpaired), Holm over the \
          variants at {}; the estimate is Hodges-Lehmann's. \"Detectable\" is the true difference \
          that would have been found with a power of {} %. \
-         Faster and slower stand for better and worse by the metric. Verdicts come from these tables alone: \
-         rows per cell further down are exploratory.",
+         Faster and slower stand for better and worse by the metric. Verdicts come from these \
+         tables alone: rows per cell further down are exploratory.",
         analysis.reference,
         analysis.alpha,
         100.0 * POWER,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_record::Status;
+use lab_record::{Column, HISTOGRAM_DIGITS, Status};
 use lab_stats::describe::median;
 use lab_stats::paired::hodges_lehmann;
 
@@ -49,9 +49,8 @@ pub(super) fn header(study: &Study, page: &mut Page) {
     ));
     page.item(&counted(study));
     page.item(&format!("Time: {}.", scales(study)));
-    for missing in without_a_run(study) {
-        page.item(&missing);
-    }
+    page.items(slimmed(study));
+    page.items(without_a_run(study));
     page.markdown.push('\n');
     let environment = environment(study);
     if !environment.is_empty() {
@@ -79,8 +78,8 @@ fn counted(study: &Study) -> String {
         _ => "0".to_owned(),
     };
     format!(
-        "Rows: {}, of which analysed {} ({range} per variant and cell), warm-up {warmups}, start-up \
-         probes {probes}, failed {failed}, unsupported {unsupported}; gated {}. Only analysed rows \
+        "Rows: {}, of which analysed {} ({range} per variant and cell), warm-up {warmups}, \
+         start-up probes {probes}, failed {failed}, unsupported {unsupported}; gated {}. Only analysed rows \
          enter a number below.",
         study.rows.len(),
         study.all.len(),
@@ -100,6 +99,20 @@ fn scales(study: &Study) -> String {
     };
     let all: Vec<String> = cells.iter().map(one).collect();
     if all.is_empty() { "no analysed run".to_owned() } else { all.join("; ") }
+}
+
+/// Says where token columns are not raw.
+fn slimmed(study: &Study) -> Option<String> {
+    let is_histogram = |column: &Column| matches!(column, Column::Histogram(_));
+    let runs = study.all.iter().filter(|one| one.row.samples.columns.values().any(is_histogram));
+    let count = runs.count();
+    (count > 0).then(|| {
+        format!(
+            "Samples: {count} runs keep their token columns as HDR histograms of \
+             {HISTOGRAM_DIGITS} digits, so their lag and inter-token percentiles are rounded to \
+             that; all other columns are raw."
+        )
+    })
 }
 
 /// Variants of the sweep that no number below speaks of.
