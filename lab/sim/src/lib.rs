@@ -1,1 +1,30 @@
 //! The paced Ollama server: truth with a time stamp in every token.
+//!
+//! It answers as an Ollama server does, but its tokens leave on a schedule that was drawn from the
+//! request's seed, kept by a thread of its own, and each carries the `CLOCK_MONOTONIC` time just
+//! before it was written (`sent_ns`). So what a client adds can be told from what the server did.
+//!
+//! This crate knows nothing else of the lab: clients and the driver talk to it over sockets and a
+//! pipe (see [`serve`]).
+
+mod args;
+mod clock;
+mod connection;
+mod faults;
+mod http;
+mod ledger;
+mod line;
+mod measure;
+mod pacer;
+pub mod schedule;
+mod server;
+mod spec;
+mod stream;
+pub mod text;
+
+pub use args::{ControlInput, SimArgs, run};
+pub use faults::{Fault, FaultKind};
+pub use ledger::{CallRecord, Ledger, NEVER};
+pub use measure::{Load, Measurement, measure};
+pub use server::{Server, serve};
+pub use spec::{LogNormalMs, Mode, ServerSpec};

@@ -1,0 +1,105 @@
+//! The command line of `lab sim`.
+
+use std::io::{stdin, stdout};
+use std::net::{Ipv4Addr, TcpListener};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+
+use crate::measure::{self, Load};
+use crate::server::{Server, serve};
+use crate::spec::{LogNormalMs, Mode, ServerSpec};
+
+/// Where the server is told what to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ControlInput {
+    /// JSON lines on standard input; the server ends with it.
+    Stdin,
+    /// The flags, until the process is interrupted.
+    None,
+}
+
+/// Run the paced Ollama server
+#[derive(Debug, Clone, Args)]
+pub struct SimArgs {
+    /// Ports on 127.0.0.1, one server each; 0 takes any free one
+    #[arg(long, value_delimiter = ',', default_value = "11434,11435")]
+    pub ports: Vec<u16>,
+    /// Where runs are begun and collected
+    #[arg(long, value_enum, default_value = "none")]
+    pub control: ControlInput,
+    /// How requests share the server
+    #[arg(long, value_enum, default_value = "shared_gpu")]
+    pub mode: Mode,
+    /// Time to first token of a request that is alone, in milliseconds
+    #[arg(long, default_value_t = 200.0)]
+    pub ttft_ms: f64,
+    /// Tokens per second and stream with 1, 2, … active requests
+    #[arg(long, value_delimiter = ',', default_value = "108,41")]
+    pub rate: Vec<f64>,
+    /// The name of the model
+    #[arg(long, default_value = "paced")]
+    pub model: String,
+    /// Multiplies all times; 0.01 is a hundred times faster
+    #[arg(long, default_value_t = 1.0)]
+    pub time_scale: f64,
+    /// The seed of requests that bring none
+    #[arg(long, default_value_t = 0)]
+    pub seed: i64,
+    /// Measure the pacing error in N runs of 3 seconds, print it and exit
+    #[arg(long, value_name = "N")]
+    pub measure: Option<u32>,
+    /// Concurrent streams of --measure
+    #[arg(long, default_value_t = 2, requires = "measure")]
+    pub streams: u32,
+    /// Tokens per second and stream of --measure
+    #[arg(long, default_value_t = 100.0, requires = "measure")]
+    pub measure_rate: f64,
+}
+
+/// Runs `lab sim`.
+///
+/// # Errors
+/// A port that is taken, flags that no server could follow, a control stream that breaks.
+pub fn run(args: SimArgs) -> anyhow::Result<()> {
+    if let Some(runs) = args.measure {
+        let load = Load { streams: args.streams, rate_tokens_per_s: args.measure_rate };
+        return measure::print(runs, load, &mut stdout().lock());
+    }
+    let listeners = bind(&args.ports)?;
+    match args.control {
+        ControlInput::Stdin => serve(listeners, stdin().lock(), stdout()),
+        ControlInput::None => serve_flags(listeners, args),
+    }
+}
+
+pub(crate) fn bind(ports: &[u16]) -> anyhow::Result<Vec<TcpListener>> {
+    ports
+        .iter()
+        .map(|port| {
+            TcpListener::bind((Ipv4Addr::LOCALHOST, *port))
+                .with_context(|| format!("failed to listen on 127.0.0.1:{port}, try --ports 0,0"))
+        })
+        .collect()
+}
+
+fn serve_flags(listeners: Vec<TcpListener>, args: SimArgs) -> anyhow::Result<()> {
+    let server = Server::start(listeners)?;
+    let spec = ServerSpec {
+        mode: args.mode,
+        model: args.model,
+        ttft_ms: LogNormalMs { median: args.ttft_ms, sigma_log: 0.0 },
+        rate_tokens_per_s: args.rate,
+        itl_sigma_log: 0.0,
+        time_scale: args.time_scale,
+        default_seed: args.seed,
+        faults: Vec::new(),
+    };
+    println!("{}", serde_json::json!({"ports": server.ports()}));
+    eprintln!("serving model {:?}, Ctrl-C ends", spec.model);
+    server.begin("flags", spec)?;
+    loop {
+        // Interrupts end the process; nothing else wakes this thread for good.
+        std::thread::park();
+    }
+}

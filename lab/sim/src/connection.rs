@@ -1,0 +1,243 @@
+//! One client connection: reads requests, answers the simple ones, hands streams to the pacer.
+
+use std::io::{BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use nix::libc::linger;
+use nix::sys::socket::{setsockopt, sockopt};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::clock::{created_at, now_ns};
+use crate::faults::{Fault, FaultKind};
+use crate::http::{Refusal, Request, read_request, response};
+use crate::ledger::Run;
+use crate::pacer::{Command, Inbox};
+use crate::stream::{Call, Outcome};
+use crate::text;
+
+/// A connection that says nothing for this long is closed.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// A stalled stream is held open for this long at most.
+const STALL_MAX: Duration = Duration::from_secs(120);
+/// Longer replies are refused: no experiment needs them, and memory stays bounded.
+const TOKENS_MAX: i64 = 32_768;
+const TOKENS_DEFAULT: i64 = 128;
+const JSON: &str = "application/json; charset=utf-8";
+
+/// What all threads of a server share.
+pub(crate) struct Shared {
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) run: Mutex<Option<Arc<Run>>>,
+    pub(crate) connections: AtomicUsize,
+}
+
+/// The keys of `POST /api/generate` that matter here. Ollama ignores unknown ones, and so do we.
+#[derive(Debug, Deserialize)]
+struct Generate {
+    model: String,
+    #[serde(default)]
+    prompt: String,
+    stream: Option<bool>,
+    #[serde(default)]
+    options: Options,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Options {
+    seed: Option<i64>,
+    num_predict: Option<i64>,
+}
+
+/// An answer of a known length, or what became of the stream.
+enum Answer {
+    Whole { status: &'static str, content_type: &'static str, body: String },
+    Streamed(Outcome),
+}
+
+/// Serves one client until it leaves, is idle, or must be cut off.
+pub(crate) fn serve_connection(socket: TcpStream, port_index: usize, shared: &Shared) {
+    let socket = Arc::new(socket);
+    let ready = socket.set_nodelay(true).and_then(|()| socket.set_read_timeout(Some(IDLE_TIMEOUT)));
+    if ready.is_err() {
+        return;
+    }
+    let mut reader = BufReader::new(&*socket);
+    loop {
+        let (answer, close) = match read_request(&mut reader, &mut &*socket) {
+            Ok(None) => return,
+            Ok(Some(request)) => (route(&request, &socket, port_index, shared), request.close),
+            Err(refusal) => (Answer::from(refusal), true),
+        };
+        match answer {
+            Answer::Whole { status, content_type, body } => {
+                let sent = (&*socket).write_all(&response(status, content_type, &body));
+                if sent.is_err() || close {
+                    return;
+                }
+            }
+            Answer::Streamed(Outcome::KeepAlive) if !close => {}
+            Answer::Streamed(Outcome::Reset) => return reset_on_close(&socket),
+            Answer::Streamed(Outcome::HoldOpen) => return hold_open(&socket),
+            Answer::Streamed(Outcome::KeepAlive | Outcome::Close) => return,
+        }
+    }
+}
+
+fn route(request: &Request, socket: &Arc<TcpStream>, port_index: usize, shared: &Shared) -> Answer {
+    let run = shared.run.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match (request.method.as_str(), request.path.as_str()) {
+        ("GET" | "HEAD", "/") => Answer::ok("text/plain; charset=utf-8", "Ollama is running"),
+        ("GET", "/api/version") => {
+            Answer::json(&json!({"version": concat!(env!("CARGO_PKG_VERSION"), "-paced")}))
+        }
+        ("GET", "/api/tags") => {
+            let models: Vec<_> = run
+                .iter()
+                .map(|run| json!({"name": run.spec.model, "model": run.spec.model}))
+                .collect();
+            Answer::json(&json!({"models": models}))
+        }
+        ("POST", "/api/generate") => match run {
+            Some(run) => generate(&request.body, socket, port_index, shared, run),
+            None => Answer::from(Refusal::new(
+                "503 Service Unavailable",
+                "no run has begun: write a begin line to the control input first",
+            )),
+        },
+        (method, path) => {
+            Answer::from(Refusal::new("404 Not Found", format!("no route for {method} {path}")))
+        }
+    }
+}
+
+fn generate(
+    body: &[u8],
+    socket: &Arc<TcpStream>,
+    port_index: usize,
+    shared: &Shared,
+    run: Arc<Run>,
+) -> Answer {
+    let received_ns = now_ns();
+    let fault = run.faults.next_call(port_index);
+    let checked = check_fault(fault).and_then(|()| check_generate(body, &run));
+    let (generate, asked_tokens) = match checked {
+        Ok(checked) => checked,
+        Err(refusal) => {
+            run.count_refusal();
+            return refusal;
+        }
+    };
+    if generate.prompt.is_empty() {
+        return loaded(&run.spec.model);
+    }
+    let seed = generate.options.seed.unwrap_or(run.spec.default_seed);
+    let tokens = fault.map_or(asked_tokens, |fault| fault.tokens_before(asked_tokens));
+    let (finished, outcome) = mpsc::channel();
+    let call = Call {
+        socket: Arc::clone(socket),
+        port_index,
+        seed,
+        received_ns,
+        // Four bytes a token is the usual rule of thumb for English.
+        prompt_tokens: generate.prompt.len().div_ceil(4),
+        asked_tokens,
+        tokens: text::tokens(seed, tokens),
+        work_ns: text::work_ns(seed, tokens.max(1), &run.spec),
+        fault: fault.map(|fault| fault.kind),
+        finished,
+        run,
+    };
+    shared.inbox.send(Command::Start(Box::new(call)));
+    // An error means that the pacing thread has ended, and the server with it.
+    Answer::Streamed(outcome.recv().unwrap_or(Outcome::Close))
+}
+
+/// The faults that strike before a stream begins.
+fn check_fault(fault: Option<&Fault>) -> Result<(), Answer> {
+    match fault.map(|fault| fault.kind) {
+        Some(FaultKind::Refuse) => Err(Answer::Streamed(Outcome::Reset)),
+        Some(FaultKind::Http500) => Err(Answer::from(Refusal::new(
+            "500 Internal Server Error",
+            "the server failed (a fault)",
+        ))),
+        Some(FaultKind::NotFound) => {
+            Err(Answer::from(Refusal::new("404 Not Found", "model not found (a fault)")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_generate(body: &[u8], run: &Run) -> Result<(Generate, usize), Answer> {
+    let refuse = |status, error: String| Err(Answer::from(Refusal::new(status, error)));
+    let generate: Generate = match serde_json::from_slice(body) {
+        Ok(generate) => generate,
+        Err(error) => return refuse("400 Bad Request", format!("cannot read the body: {error}")),
+    };
+    if generate.model != run.spec.model {
+        return refuse("404 Not Found", format!("model '{}' not found", generate.model));
+    }
+    if generate.stream == Some(false) && !generate.prompt.is_empty() {
+        let error = "the paced server only streams: leave \"stream\" out or set it to true";
+        return refuse("400 Bad Request", error.into());
+    }
+    let asked = generate.options.num_predict.unwrap_or(TOKENS_DEFAULT);
+    if !(1..=TOKENS_MAX).contains(&asked) {
+        let error = format!("options.num_predict is {asked}, it must be 1 to {TOKENS_MAX}");
+        return refuse("400 Bad Request", error);
+    }
+    Ok((generate, asked as usize))
+}
+
+/// Ollama takes a request without a prompt as "load the model", and answers at once.
+fn loaded(model: &str) -> Answer {
+    let created_at = created_at();
+    Answer::json(&json!({
+        "model": model, "created_at": created_at, "response": "", "done": true,
+        "done_reason": "load",
+    }))
+}
+
+impl Answer {
+    fn ok(content_type: &'static str, body: &str) -> Self {
+        Self::Whole { status: "200 OK", content_type, body: body.to_owned() }
+    }
+
+    fn json(body: &serde_json::Value) -> Self {
+        Self::ok(JSON, &body.to_string())
+    }
+}
+
+impl From<Refusal> for Answer {
+    fn from(refusal: Refusal) -> Self {
+        let body = json!({"error": refusal.error}).to_string();
+        Self::Whole { status: refusal.status, content_type: JSON, body }
+    }
+}
+
+/// Makes the close that follows a reset instead of an orderly end.
+fn reset_on_close(socket: &TcpStream) {
+    let at_once = linger { l_onoff: 1, l_linger: 0 };
+    // If it fails, the client sees an early end instead of a reset, an error all the same.
+    let _ = setsockopt(&socket.as_fd(), sockopt::Linger, &at_once);
+}
+
+/// Says nothing until the client leaves.
+fn hold_open(socket: &TcpStream) {
+    let until = Instant::now() + STALL_MAX;
+    let mut ignored = [0; 1024];
+    // What a client sends meanwhile is ignored; that it leaves is read as 0 bytes or an error.
+    // The socket's read timeout keeps a silent client from holding this thread beyond the bound.
+    while Instant::now() < until {
+        match (&*socket).read(&mut ignored) {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
+    }
+}

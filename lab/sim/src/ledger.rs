@@ -1,0 +1,76 @@
+//! What the server did, call by call: the truth that a client's numbers are held against.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::faults::FaultPlan;
+use crate::spec::ServerSpec;
+
+/// Stands in a time of a [`CallRecord`] for something that did not happen.
+pub const NEVER: i64 = -1;
+
+/// All calls of one run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// The run that `begin` named.
+    pub run: String,
+    /// Calls that were streamed, whole or in part, in the order in which they arrived.
+    pub calls: Vec<CallRecord>,
+    /// `POST /api/generate` that got no stream: unknown models, bad requests and faults.
+    pub refused: u64,
+}
+
+/// One streamed call. Times are `CLOCK_MONOTONIC` in nanoseconds, or [`NEVER`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallRecord {
+    /// The seed of the request.
+    pub seed: i64,
+    /// The port it came in by, counted from 0.
+    pub port_index: usize,
+    /// When the request had been read.
+    pub received_ns: i64,
+    /// When the first token was due.
+    pub first_due_ns: i64,
+    /// The stamp of the first token.
+    pub first_sent_ns: i64,
+    /// The stamp of the last token.
+    pub last_sent_ns: i64,
+    /// The stamp of the `done` line.
+    pub done_sent_ns: i64,
+    /// Tokens that were stamped.
+    pub tokens: usize,
+    /// xxh64 (seed 0) of the bytes of those tokens, bit-cast.
+    pub text_hash: i64,
+    /// Stamp minus due time of each token; never negative.
+    pub pacing_error_ns: Vec<i64>,
+    /// Writes that a slow client did not take at once. Their tokens left later than their stamps.
+    pub buffered_writes: u64,
+    /// The `done` line went out.
+    pub complete: bool,
+}
+
+/// The run that the server is in.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) id: String,
+    pub(crate) spec: ServerSpec,
+    pub(crate) faults: FaultPlan,
+    refused: AtomicU64,
+}
+
+impl Run {
+    pub(crate) fn new(id: String, spec: ServerSpec) -> Self {
+        let faults = FaultPlan::new(&spec.faults);
+        Self { id, spec, faults, refused: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn count_refusal(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn ledger(&self, mut calls: Vec<CallRecord>) -> Ledger {
+        calls.sort_by_key(|call| call.received_ns);
+        Ledger { run: self.id.clone(), calls, refused: self.refused.load(Ordering::Relaxed) }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a server is told to do: [`ServerSpec`], checked before the first request.
+
+use serde::{Deserialize, Serialize};
+
+use crate::faults::Fault;
+
+/// Every line carries the name, and must stay small.
+const MODEL_BYTES_MAX: usize = 256;
+
+/// How the requests of one run share the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum Mode {
+    /// Every request runs at the first rate, whatever else is active: as many GPUs as requests.
+    Free,
+    /// All active requests, prefilling or decoding, share one GPU: the rate of each follows the
+    /// number of them and changes at the instant one starts or ends.
+    SharedGpu,
+    /// One request at a time, first come, first served: a single Ollama without parallel slots.
+    Queue,
+}
+
+/// A log-normal time in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogNormalMs {
+    /// The median in milliseconds.
+    pub median: f64,
+    /// The standard deviation of the logarithm; 0 makes the time constant.
+    pub sigma_log: f64,
+}
+
+/// The behaviour of all ports during one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerSpec {
+    /// How requests share the server.
+    pub mode: Mode,
+    /// The only model it knows.
+    pub model: String,
+    /// Prefill of a request that is alone.
+    pub ttft_ms: LogNormalMs,
+    /// Tokens per second and stream with 1, 2, … active requests; the last value extends.
+    /// `free` and `queue` use the first only.
+    pub rate_tokens_per_s: Vec<f64>,
+    /// The standard deviation of the logarithm of inter-token times, whose *mean* is kept.
+    #[serde(default)]
+    pub itl_sigma_log: f64,
+    /// Multiplies all times: 1.0 is real, 0.01 a hundred times faster.
+    #[serde(default = "real_time")]
+    pub time_scale: f64,
+    /// The seed of requests that bring none.
+    #[serde(default)]
+    pub default_seed: i64,
+    /// Misbehaviour, for tests of clients and of the driver.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+}
+
+fn real_time() -> f64 {
+    1.0
+}
+
+impl ServerSpec {
+    /// Refuses what no server could do.
+    ///
+    /// # Errors
+    /// A sentence that names the key and what it must be. `ports` is the number of open ports.
+    pub fn check(&self, ports: usize) -> Result<(), String> {
+        let finite_at_least_0 = |value: f64| value.is_finite() && value >= 0.0;
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        if self.model.is_empty() {
+            return Err("model is empty, name the model that clients will ask for".into());
+        }
+        if self.model.len() > MODEL_BYTES_MAX {
+            return Err(format!("model is longer than {MODEL_BYTES_MAX} bytes"));
+        }
+        if self.rate_tokens_per_s.is_empty() || !self.rate_tokens_per_s.iter().all(|r| positive(*r))
+        {
+            return Err("rate_tokens_per_s must list at least one rate above 0".into());
+        }
+        if !finite_at_least_0(self.ttft_ms.median) || !finite_at_least_0(self.ttft_ms.sigma_log) {
+            return Err("ttft_ms.median and ttft_ms.sigma_log must be 0 or more".into());
+        }
+        if !finite_at_least_0(self.itl_sigma_log) {
+            return Err("itl_sigma_log must be 0 or more".into());
+        }
+        if !positive(self.time_scale) {
+            return Err("time_scale must be above 0 (1.0 is real time)".into());
+        }
+        self.faults.iter().try_for_each(|fault| fault.check(ports))
+    }
+}

@@ -1,0 +1,78 @@
+//! What a call says and how long each step takes, drawn from the call's seed alone.
+
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_pcg::Pcg64;
+
+use crate::spec::ServerSpec;
+
+/// Small and fixed: a text must be the same on every machine and in every release.
+const WORDS: [&str; 32] = [
+    " the",
+    " of",
+    " and",
+    " performance",
+    " data",
+    " is",
+    " a",
+    " report",
+    " with",
+    " system",
+    " to",
+    " files",
+    " in",
+    " average",
+    " analysis",
+    " runtime",
+    " results",
+    " for",
+    " latency",
+    " show",
+    " that",
+    " each",
+    " agent",
+    " two",
+    " concurrent",
+    " faster",
+    ".",
+    ",",
+    " than",
+    " measured",
+    " value",
+    " token",
+];
+
+/// Streams of the generator, so that text and times of one seed do not depend on each other.
+const TEXT_STREAM: u128 = 1;
+const TIME_STREAM: u128 = 2;
+
+/// The tokens of a reply, one word each.
+pub fn tokens(seed: i64, count: usize) -> Vec<&'static str> {
+    let mut random = Pcg64::new(u128::from(seed as u64), TEXT_STREAM);
+    (0..count).map(|_| WORDS[random.random_range(0..WORDS.len() as u32) as usize]).collect()
+}
+
+/// The time of each step in nanoseconds for a request that is alone: the prefill, which ends with
+/// the first token, then one inter-token time for every further token. `time_scale` is applied.
+///
+/// Inter-token times are log-normal with mean 1/rate: the factor `exp(σz - σ²/2)` has mean 1
+/// (Johnson, Kotz and Balakrishnan, "Continuous univariate distributions" 1, 2nd ed., ch. 14).
+pub fn work_ns(seed: i64, steps: usize, spec: &ServerSpec) -> Vec<u64> {
+    let mut random = Pcg64::new(u128::from(seed as u64), TIME_STREAM);
+    let mut normal = || -> f64 { StandardNormal.sample(&mut random) };
+    let ttft_ns = spec.ttft_ms.median * 1e6 * (spec.ttft_ms.sigma_log * normal()).exp();
+    let gap_ns = 1e9 / spec.rate_tokens_per_s[0];
+    let sigma = spec.itl_sigma_log;
+    (0..steps)
+        .map(|step| match step {
+            0 => ttft_ns,
+            _ => gap_ns * (sigma * normal() - sigma * sigma / 2.0).exp(),
+        })
+        .map(|work_ns| (work_ns * spec.time_scale).round() as u64)
+        .collect()
+}
+
+/// The hash of a reply that client and server compare: xxh64 with seed 0, bit-cast.
+pub fn text_hash(text: &[u8]) -> i64 {
+    xxhash_rust::xxh64::xxh64(text, 0) as i64
+}
