@@ -298,22 +298,18 @@ _NORMAL_DEPENDENCIES = {
         _COMMON_CONDITION: {
             "anyhow": Label("@crates__anyhow-1.0.104//:anyhow"),
             "clap": Label("@crates__clap-4.6.7//:clap"),
+            "humantime": Label("@crates__humantime-2.4.0//:humantime"),
             "indicatif": Label("@crates__indicatif-0.18.6//:indicatif"),
-            "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "signal-hook": Label("@crates__signal-hook-0.3.18//:signal_hook"),
-            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
     },
     "lab/driver": {
         _COMMON_CONDITION: {
-            "anyhow": Label("@crates__anyhow-1.0.104//:anyhow"),
-            "indicatif": Label("@crates__indicatif-0.18.6//:indicatif"),
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "sha2": Label("@crates__sha2-0.10.9//:sha2"),
-            "signal-hook": Label("@crates__signal-hook-0.3.18//:signal_hook"),
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "ureq": Label("@crates__ureq-3.5.1//:ureq"),
@@ -393,7 +389,6 @@ _NORMAL_DEPENDENCIES = {
     "runtimes/async_std": {
         _COMMON_CONDITION: {
             "async-std": Label("@crates__async-std-1.13.2//:async_std"),
-            "futures-util": Label("@crates__futures-util-0.3.34//:futures_util"),
             "reqwest": Label("@crates__reqwest-0.12.28//:reqwest"),
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
@@ -404,6 +399,14 @@ _NORMAL_DEPENDENCIES = {
             "futures-util": Label("@crates__futures-util-0.3.34//:futures_util"),
             "reqwest": Label("@crates__reqwest-0.12.28//:reqwest"),
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
+    "runtimes/conformance": {
+        _COMMON_CONDITION: {
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
     },
     "runtimes/floor": {
@@ -422,8 +425,6 @@ _NORMAL_DEPENDENCIES = {
     },
     "runtimes/smol": {
         _COMMON_CONDITION: {
-            "bytes": Label("@crates__bytes-1.12.1//:bytes"),
-            "futures-util": Label("@crates__futures-util-0.3.34//:futures_util"),
             "reqwest": Label("@crates__reqwest-0.12.28//:reqwest"),
             "smol": Label("@crates__smol-2.0.2//:smol"),
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
@@ -461,6 +462,7 @@ _NORMAL_DEPENDENCIES = {
     },
     "runtimes/tokio_localset_as_published": {
         _COMMON_CONDITION: {
+            "futures-util": Label("@crates__futures-util-0.3.34//:futures_util"),
             "reqwest": Label("@crates__reqwest-0.12.28//:reqwest"),
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
@@ -517,6 +519,10 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "runtimes/conformance": {
+        _COMMON_CONDITION: {
+        },
+    },
     "runtimes/floor": {
         _COMMON_CONDITION: {
         },
@@ -556,6 +562,7 @@ _NORMAL_DEV_DEPENDENCIES = {
     "lab/cli": {
         _COMMON_CONDITION: {
             "assert_cmd": Label("@crates__assert_cmd-2.2.2//:assert_cmd"),
+            "nix": Label("@crates__nix-0.30.1//:nix"),
             "predicates": Label("@crates__predicates-3.1.4//:predicates"),
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
@@ -603,6 +610,8 @@ _NORMAL_DEV_DEPENDENCIES = {
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/conformance": {
     },
     "runtimes/floor": {
     },
@@ -665,6 +674,8 @@ _NORMAL_DEV_ALIASES = {
     },
     "runtimes/async_std_as_published": {
     },
+    "runtimes/conformance": {
+    },
     "runtimes/floor": {
     },
     "runtimes/kit": {
@@ -711,6 +722,8 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "runtimes/async_std_as_published": {
     },
+    "runtimes/conformance": {
+    },
     "runtimes/floor": {
     },
     "runtimes/kit": {
@@ -755,6 +768,8 @@ _PROC_MACRO_ALIASES = {
     },
     "runtimes/async_std_as_published": {
     },
+    "runtimes/conformance": {
+    },
     "runtimes/floor": {
     },
     "runtimes/kit": {
@@ -798,6 +813,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/conformance": {
     },
     "runtimes/floor": {
     },
@@ -857,6 +874,8 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "runtimes/async_std_as_published": {
     },
+    "runtimes/conformance": {
+    },
     "runtimes/floor": {
     },
     "runtimes/kit": {
@@ -903,6 +922,8 @@ _BUILD_DEPENDENCIES = {
     },
     "runtimes/async_std_as_published": {
     },
+    "runtimes/conformance": {
+    },
     "runtimes/floor": {
     },
     "runtimes/kit": {
@@ -946,6 +967,8 @@ _BUILD_ALIASES = {
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/conformance": {
     },
     "runtimes/floor": {
     },
@@ -991,6 +1014,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "runtimes/async_std_as_published": {
     },
+    "runtimes/conformance": {
+    },
     "runtimes/floor": {
     },
     "runtimes/kit": {
@@ -1034,6 +1059,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/conformance": {
     },
     "runtimes/floor": {
     },
@@ -1819,6 +1846,14 @@ def crate_repositories():
         sha256 = "6dbf3de79e51f3d586ab4cb9d5c3e2c14aa28ed23d180cf89b4df0454a69cc87",
         strip_prefix = "httparse-1.10.1",
         build_file = Label("//third_party/crates:BUILD.httparse-1.10.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__humantime-2.4.0",
+        sha256 = "15cdd26707701c53297e2fa6afb323d55fbc1d0810c3aec078ae3ef0424c3c15",
+        strip_prefix = "humantime-2.4.0",
+        build_file = Label("//third_party/crates:BUILD.humantime-2.4.0.bazel"),
     )
 
     maybe(
@@ -3125,6 +3160,7 @@ def crate_repositories():
        struct(repo="crates__clap-4.6.7", is_dev_dep = False),
        struct(repo="crates__futures-util-0.3.34", is_dev_dep = False),
        struct(repo="crates__hdrhistogram-7.6.0", is_dev_dep = False),
+       struct(repo="crates__humantime-2.4.0", is_dev_dep = False),
        struct(repo="crates__indicatif-0.18.6", is_dev_dep = False),
        struct(repo="crates__mio-1.2.4", is_dev_dep = False),
        struct(repo="crates__nix-0.30.1", is_dev_dep = False),

@@ -18,6 +18,7 @@ def lab_library(
         test_deps = [],
         test_crates = [],
         test_files = [],
+        test_tags = [],
         binaries = {},
         visibility = ["//lab:__subpackages__"]):
     """A library of the lab, with its tests.
@@ -30,6 +31,7 @@ def lab_library(
         test_deps: libraries of ours that only tests use.
         test_crates: of [dev-dependencies], not ours.
         test_files: labels of files outside the package, which tests read or include.
+        test_tags: Bazel tags of the tests in tests/.
         binaries: as in `_tests`.
         visibility: the arrows between crates, as Bazel checks them.
     """
@@ -49,6 +51,7 @@ def lab_library(
         deps = deps + test_deps,
         crates = crates + test_crates,
         files = test_files,
+        tags = test_tags,
         binaries = binaries,
     )
 
@@ -120,7 +123,7 @@ def variant(family, crates = [], kit = None, test_crates = [], test_files = []):
         visibility = ["//visibility:public"],
     )
 
-def _tests(name, deps, crates, files, binaries, library = None):
+def _tests(name, deps, crates, files, binaries, tags = [], library = None):
     """The unit tests of a crate and its tests/*.rs.
 
     Cargo starts a test in its package, Bazel at the workspace's root, so what Cargo gives as
@@ -159,6 +162,7 @@ def _tests(name, deps, crates, files, binaries, library = None):
             srcs = [root] + native.glob(["tests/*/**/*.rs"], allow_empty = True),
             crate_root = root,
             rustc_env = dict(paths, **programs),
+            tags = tags,
             deps = _of_lock(crates) + deps + ([":" + library] if library else []),
             **common
         )

@@ -1,1 +1,12 @@
-//! Rules that the repository keeps about itself, as functions over file contents.
+//! Rules that the repository keeps about itself.
+//!
+//! Every rule is a pure function from file contents to complaints, one sentence each, so that a
+//! test can show it both content and discontent. `tests/repository.rs` applies them to the files.
+//! This crate must never know another crate of ours: it reads them as text.
+
+pub mod arrows;
+pub mod build_files;
+pub mod pins;
+pub mod repository;
+pub mod text;
+pub mod variants;

@@ -1,0 +1,89 @@
+//! BUILD.bazel beside Cargo.toml: both have to name the same dependencies.
+
+use std::collections::BTreeSet;
+
+use toml::Table;
+
+use crate::arrows::dependencies;
+
+/// Complaints about the lists of a BUILD file that calls one of the macros of `lab.bzl`.
+///
+/// `folder` is the package's path. The macro `variant` names the family's kit by itself.
+pub fn complaints(folder: &str, build_file: &str, manifest: &Table) -> Vec<String> {
+    let family = folder.split('/').next().unwrap_or_default();
+    let mut complaints = Vec::new();
+    for (table, theirs, ours) in
+        [("dependencies", "crates", "deps"), ("dev-dependencies", "test_crates", "test_deps")]
+    {
+        let (mut labels, mut crates) = (BTreeSet::new(), BTreeSet::new());
+        for dependency in dependencies(manifest, table) {
+            match label(family, dependency) {
+                Some(label) => labels.insert(label),
+                None => crates.insert(dependency.clone()),
+            };
+        }
+        if build_file.contains("\nvariant(") {
+            labels.remove(&format!("//{family}/kit"));
+        }
+        for (list, wanted) in [(theirs, crates), (ours, labels)] {
+            let found = entries(build_file, list);
+            let missing = wanted.difference(&found).map(|name| format!("lacks {name}"));
+            let spare = found.difference(&wanted).map(|name| format!("has {name} too many"));
+            complaints.extend(
+                missing
+                    .chain(spare)
+                    .map(|what| format!("{folder}/BUILD.bazel: {list} {what}, see Cargo.toml")),
+            );
+        }
+    }
+    complaints
+}
+
+/// The label of one of our own crates.
+fn label(family: &str, dependency: &str) -> Option<String> {
+    if let Some(name) = dependency.strip_prefix("lab-") {
+        return Some(format!("//lab/{name}"));
+    }
+    let name = dependency.strip_prefix(family)?.strip_prefix('-')?;
+    Some(format!("//{family}/{name}"))
+}
+
+/// The strings of an attribute's list.
+fn entries(build_file: &str, attribute: &str) -> BTreeSet<String> {
+    let Some((_, rest)) = build_file.split_once(&format!("\n    {attribute} = [")) else {
+        return BTreeSet::new();
+    };
+    let list = rest.split(']').next().unwrap_or_default();
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(build_file: &str) -> Vec<String> {
+        let manifest = "[dependencies]\nlab-record.workspace = true\nserde.workspace = true\n\
+                        toml.workspace = true\n[dev-dependencies]\ntempfile.workspace = true\n";
+        complaints("lab/probe", build_file, &manifest.parse().unwrap())
+    }
+
+    #[test]
+    fn lists_that_differ_are_found() {
+        let same = concat!(
+            "lab_library(\n    crates = [\n        \"serde\",\n        \"toml\",\n    ],\n",
+            "    test_crates = [\"tempfile\"],\n    deps = [\"//lab/record\"],\n)\n",
+        );
+        assert_eq!(check(same), [""; 0]);
+        assert_eq!(check(&same.replace("\"toml\"", "\"tokio\"")).len(), 2);
+        assert_eq!(check(&same.replace("//lab/record", "//lab/plan")).len(), 2);
+        assert_eq!(check(&same.replace("test_crates", "other")).len(), 1);
+    }
+
+    #[test]
+    fn a_variant_names_no_kit() {
+        let manifest = "[dependencies]\nruntimes-kit.workspace = true\nmio.workspace = true\n";
+        let build_file = "\nvariant(\n    crates = [\"mio\"],\n    family = \"runtimes\",\n)\n";
+        let found = complaints("runtimes/floor", build_file, &manifest.parse().unwrap());
+        assert_eq!(found, [""; 0]);
+    }
+}
