@@ -2,7 +2,7 @@
 
 mod sweep;
 
-use lab_record::{Pairing, Results, Scale, Status, Writer};
+use lab_record::{Column, Pairing, Results, Scale, Status, Writer};
 use lab_report::{Frame, Report, ReportError, report};
 use proptest::prelude::*;
 use sweep::{Fake, Sweep, on};
@@ -169,6 +169,56 @@ fn a_stored_sweep_gives_the_report_of_the_one_in_memory() {
     }
     let loaded = Frame::load(&Results::load(&dir).unwrap()).unwrap();
     assert_eq!(report(&loaded), report(&frame));
+}
+
+#[test]
+fn a_real_server_stamps_nothing_and_is_reported_all_the_same() {
+    let mut frame = Sweep::of(family(), 6).frame();
+    for row in &mut frame.rows {
+        row.run.counters.retain(|name, _| !name.starts_with("server_"));
+        let columns = &mut row.samples.columns;
+        columns.retain(|name, _| !name.starts_with("server_"));
+        if let Some(Column::Raw(sent)) = columns.get_mut("token_sent_ns") {
+            sent.fill(-1);
+        }
+        if let Some(eval) = columns.get("call_eval_ns").cloned() {
+            columns.insert("call_server_total_ns".into(), eval);
+        }
+    }
+    let report = report(&frame).unwrap();
+    assert!(report.markdown.contains("These servers stamp no token"));
+    assert!(report.markdown.contains("keep no schedule of ours"));
+    assert!(report.tables["loss.tsv"].lines().count() > 1);
+    assert_eq!(verdict(&report, 1, "async_std"), "equivalent");
+}
+
+#[test]
+fn a_repeat_that_the_gate_allowed_makes_no_second_pair() {
+    let mut frame = Sweep::of(against_reference(Fake::named("same")), 6).frame();
+    let disturbed = frame.rows.iter_mut().find(|row| row.run.variant == "same").unwrap();
+    disturbed.run.gated = vec!["steal 7 %".into()];
+    let mut repeat = disturbed.clone();
+    repeat.run.attempt = 1;
+    repeat.run.gated.clear();
+    frame.rows.push(repeat);
+    let report = report(&frame).unwrap();
+    assert!(report.markdown.contains("| `same` | 18 |"), "{}", report.markdown);
+    assert!(report.markdown.contains("1 runs disturbed from outside (steal 7 % 1)"));
+}
+
+#[test]
+fn an_exported_report_differs_only_by_the_histograms_rounding() {
+    let frame = Sweep::of(family(), 2).frame();
+    let mut slim = frame.clone();
+    for row in &mut slim.rows {
+        row.samples = lab_report::slim(&row.run, std::mem::take(&mut row.samples));
+    }
+    let (full, slim) = (report(&frame).unwrap(), report(&slim).unwrap());
+    for table in ["efficiency.tsv", "loss.tsv", "values-1.tsv", "tokens.tsv", "speedups.tsv"] {
+        assert_eq!(full.tables[table], slim.tables[table], "{table}");
+    }
+    assert!(slim.markdown.contains("as HDR histograms of 2 digits"));
+    assert_eq!(full.tables["lag.tsv"].lines().count(), slim.tables["lag.tsv"].lines().count());
 }
 
 proptest! {

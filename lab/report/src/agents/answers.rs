@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab_stats::correlation::{pearson, spearman};
 use lab_stats::describe::median;
+use lab_stats::verdict::Verdict;
 
 use super::Page;
 use super::study::{Judged, Study, is_unpaired};
@@ -56,9 +57,10 @@ fn matters(study: &Study) -> String {
         (some, _) => format!("For {some} of {} variants, yes", tested.len()),
     };
     let (widest, difference) = largest(&tested);
+    let counted_in = if is_unpaired(study.frame) { "runs" } else { "pairs" };
     let mut text = format!(
         "{opening}: on `{}` against `{reference}`, among the variants as the report describes \
-         them, {}. The largest estimated difference is {} (`{widest}`, {} pairs).",
+         them, {}. The largest estimated difference is {} (`{widest}`, {} {counted_in}).",
         primary.comparison.metric,
         verdict_lists(primary, |line| study.is_as_described(&line.variant)),
         primary.show(difference),
@@ -106,11 +108,24 @@ fn verdict_lists(judged: &Judged, keep: impl Fn(&Line) -> bool) -> String {
     let words = ["faster", "slower", "equivalent", "cannot tell", "withheld"];
     let named = words.iter().filter_map(|word| {
         let lines = judged.with_verdict(word).into_iter().filter(|line| keep(line));
-        let names: Vec<String> = lines.map(|line| format!("`{}`", line.variant)).collect();
+        let names: Vec<String> = lines.map(|line| named(judged, line)).collect();
         (!names.is_empty()).then(|| format!("{word} {}", names.join(", ")))
     });
     let lists: Vec<String> = named.collect();
     if lists.is_empty() { "no verdict".to_owned() } else { lists.join("; ") }
+}
+
+/// "Cannot tell" says little without what could have been found.
+fn named(judged: &Judged, line: &Line) -> String {
+    let unknown = line.verdict == Some(Verdict::CannotTell);
+    match line.detectable.filter(|_| unknown) {
+        Some(effect) => {
+            let found = judged.show(effect);
+            let found = found.trim_start_matches('+');
+            format!("`{}` (a difference of {found} would have been found)", line.variant)
+        }
+        None => format!("`{}`", line.variant),
+    }
 }
 
 /// The part of a run that is not its longest agent: all that a runtime could save by scheduling.

@@ -5,6 +5,7 @@ mod costs;
 mod figures;
 mod lesson;
 mod lost;
+mod noise;
 mod spread;
 mod study;
 mod verdicts;

@@ -51,9 +51,10 @@ fn one(study: &Study, judged: &Judged, number: usize, page: &mut Page) {
         ));
         return;
     }
+    let counted_in = if is_unpaired(study.frame) { "runs" } else { "pairs" };
     let mut table = Table::new(&[
         ("variant", "variant"),
-        ("pairs", "pairs"),
+        (counted_in, "n"),
         ("estimate", "estimate"),
         ("interval", "interval"),
         ("p (Holm)", "p_holm"),
@@ -100,7 +101,7 @@ fn row(judged: &Judged, line: &Line) -> Vec<Cell> {
 fn numbers(judged: &Judged) -> Table {
     let mut table = Table::new(&[
         ("variant", "variant"),
-        ("pairs", "pairs"),
+        ("n", "n"),
         ("estimate", "estimate"),
         ("low", "low"),
         ("high", "high"),

@@ -6,8 +6,8 @@ use lab_record::{Column, HISTOGRAM_DIGITS, Status};
 use lab_stats::describe::median;
 use lab_stats::paired::hodges_lehmann;
 
-use super::Page;
 use super::study::{Study, is_unpaired};
+use super::{Page, noise};
 use crate::aa::AA_LEVEL;
 use crate::frame::{cell_key, is_gated, is_probe, name, time_scale_label, time_scale_ppm};
 use crate::measure::{Unit, unit};
@@ -167,6 +167,7 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     page.item(&format!("Verified answers: {verified} of {} analysed runs.", study.all.len()));
     page.item(&cores(study));
     failures(study, page);
+    noise::write(study, page);
 }
 
 fn first_aa(study: &Study, page: &mut Page) {
@@ -245,17 +246,27 @@ fn pacing(study: &Study, page: &mut Page) {
     if by_scale.is_empty() {
         page.item("Server pacing: the servers of this sweep keep no schedule of ours.");
     }
+    let overshoot = timer_overshoot_p99_ns(study).map_or(String::new(), |ns| {
+        format!("; the machine's own timer overshoot p99 was {}", show(ns, Unit::Ns))
+    });
     for (ppm, errors) in by_scale {
         let p99 = median(&errors).unwrap_or(f64::NAN);
         let met = if p99 <= PACING_TARGET_NS { "met" } else { "**missed**" };
         page.item(&format!(
-            "Server pacing error p99, {}: {} (median over {} runs; target {} {met}).",
+            "Server pacing error p99, {}: {} (median over {} runs; target {} {met}{overshoot}).",
             time_scale_label(ppm),
             show(p99, Unit::Ns),
             errors.len(),
             show(PACING_TARGET_NS, Unit::Ns)
         ));
     }
+}
+
+/// As the sessions probed it, the median of all.
+fn timer_overshoot_p99_ns(study: &Study) -> Option<f64> {
+    let floors = study.frame.sessions.iter().filter_map(|one| one.environment.get("floors"));
+    let probed = floors.filter_map(|floors| floors.get("timer_overshoot_p99_ns")?.as_f64());
+    median(&probed.collect::<Vec<_>>())
 }
 
 fn cores(study: &Study) -> String {
@@ -279,10 +290,10 @@ fn failures(study: &Study, page: &mut Page) {
     let failed = study.rows.iter().filter(|row| row.run.status != Status::Ok);
     let failed: Vec<_> = failed.collect();
     page.item(&format!("Runs that did not end well: {}.", failed.len()));
-    page.markdown.push('\n');
     if failed.is_empty() {
         return;
     }
+    page.markdown.push('\n');
     let mut table = Table::new(&[("run", "run"), ("status", "status"), ("reason", "reason")]);
     for row in failed.iter().take(FAILURES_SHOWN) {
         table.row(vec![
