@@ -151,6 +151,7 @@ impl Stream {
         CallRecord { text_hash: self.hash.digest() as i64, complete, ..self.record.clone() }
     }
 
+    /// Its `created_at` is the time of rendering, one step ahead; `sent_ns` is the one to trust.
     fn render_next(&mut self) {
         let Some(word) = self.call.tokens.get(self.record.tokens) else { return };
         let fields = format!(
