@@ -203,7 +203,7 @@ fn a_repeat_that_the_gate_allowed_makes_no_second_pair() {
     frame.rows.push(repeat);
     let report = report(&frame).unwrap();
     assert!(report.markdown.contains("| `same` | 18 |"), "{}", report.markdown);
-    assert!(report.markdown.contains("1 runs disturbed from outside (steal 7 % 1)"));
+    assert!(report.markdown.contains("1 runs disturbed from outside (steal 1)"));
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl Page {
     }
 
     fn heading(&mut self, text: &str) {
-        self.markdown.push_str(&format!("\n## {text}\n\n"));
+        self.markdown.push_str(&format!("## {text}\n\n"));
     }
 
     fn paragraph(&mut self, text: &str) {

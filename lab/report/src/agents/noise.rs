@@ -26,14 +26,16 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
     let gated = study.rows.iter().filter(|row| is_gated(&row.run));
     for cause in gated.clone().flat_map(|row| &row.run.gated) {
-        *causes.entry(cause).or_default() += 1;
+        // Without its share, so that equal causes are counted together.
+        let name = cause.split(|c: char| c.is_ascii_digit()).next().unwrap_or(cause).trim();
+        *causes.entry(name).or_default() += 1;
     }
     let named: Vec<String> = causes.iter().map(|(cause, runs)| format!("{cause} {runs}")).collect();
     let why = if named.is_empty() { String::new() } else { format!(" ({})", named.join("; ")) };
     page.item(&format!("Noise gate: {} runs disturbed from outside{why}.", gated.count()));
+    page.markdown.push('\n');
     let table = shares(study);
     if !table.is_empty() {
-        page.markdown.push('\n');
         page.folded("noise", "Noise during the analysed runs, as shares of their time", &table);
     }
 }

@@ -279,8 +279,9 @@ fn cores(study: &Study) -> String {
         .find(|(key, _)| key.contains("pin"));
     let cpus = study.frame.run_file.machine.cpus;
     match pinning {
-        Some((key, value)) => {
-            format!("Cores: {cpus} CPUs; the session recorded `{key}` = {value}.")
+        Some((_, value)) => {
+            let statement = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            format!("Cores: {cpus} CPUs; pinning: {statement}.")
         }
         None => format!("Cores: {cpus} CPUs; the session recorded nothing about pinning."),
     }
