@@ -72,6 +72,26 @@ impl Paths {
         self.workspace.join("results").join(format!("{stamp}-{:x}", process::id()))
     }
 
+    /// The command line as a record may keep it: without the flags that only say where this machine
+    /// keeps things, and with paths relative to the checkout.
+    pub(crate) fn arguments(&self, given: impl Iterator<Item = String>) -> Vec<String> {
+        let mut kept = Vec::new();
+        let mut given = given.peekable();
+        while let Some(argument) = given.next() {
+            match argument.as_str() {
+                "--root" | "--bin-dir" => drop(given.next()),
+                flag if flag.starts_with("--root=") || flag.starts_with("--bin-dir=") => {}
+                _ if Path::new(&argument).is_absolute() => {
+                    let inside = Path::new(&argument).strip_prefix(&self.workspace);
+                    let name = Path::new(&argument).file_name().unwrap_or_default();
+                    kept.push(inside.unwrap_or(Path::new(name)).display().to_string());
+                }
+                _ => kept.push(argument),
+            }
+        }
+        kept
+    }
+
     /// A path for people: relative to the checkout where it lies inside.
     pub(crate) fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
@@ -81,4 +101,22 @@ impl Paths {
 /// Reads a file that the user named.
 pub(crate) fn read(path: &Path, shown: &str) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| Failure::input(format!("{shown}: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_hold_no_path_of_the_machine() {
+        let paths = Paths {
+            root: PathBuf::from("/runfiles"),
+            bin_dir: PathBuf::from("/bin"),
+            workspace: PathBuf::from("/home/me/lab"),
+            lab: PathBuf::from("/bin/lab"),
+        };
+        let given = ["--root", "/runfiles", "run", "/home/me/lab/e.toml", "--out", "/else/r"];
+        let kept = paths.arguments(given.into_iter().map(str::to_owned));
+        assert_eq!(kept, ["run", "e.toml", "--out", "r"]);
+    }
 }

@@ -65,7 +65,7 @@ pub(crate) struct RunArgs {
 
 pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let question = question(args, paths)?;
-    let prepared = prepare(&question, paths, std::env::args().skip(1).collect())?;
+    let prepared = prepare(&question, paths, paths.arguments(std::env::args().skip(1)))?;
     let section = prepared.experiment.agents.as_ref().expect("parse has checked the section");
     if section.servers == Servers::Given {
         let versions = check_servers(&question.servers, &section.model)?;

@@ -5,8 +5,8 @@ mod world;
 
 use std::fs;
 
-use lab_record::{Results, Run, SessionEvent, Status};
 use assert_cmd::assert::OutputAssertExt;
+use lab_record::{Results, Run, SessionEvent, Status};
 use predicates::{prelude::PredicateBooleanExt, str::contains};
 use serde_json::json;
 use world::{FaultyServer, World};
@@ -80,7 +80,7 @@ fn a_variant_that_fails_later_is_recorded_each_time() {
     // Its check passes; it loses its senses in the first block.
     world.variant(
         "fickle",
-        r#"read -r line; case "$line" in *'"block 0'*) echo "$line" | "$FLOOR";; *) exit 7;; esac"#,
+        r#"read -r line; case "$line" in *'"block 0'*) printf '%s\n' "$line" | "$FLOOR";; *) exit 7;; esac"#,
     );
     world.experiment("paced", 1, "");
     world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(1);
@@ -123,13 +123,15 @@ fn a_resume_refuses_another_experiment_or_another_program() {
 
 #[test]
 fn misbehaving_servers_are_failed_records_with_agent_and_server() {
+    // The first call of a port loads the model; the second is the first that is timed.
     let cases = [
-        (json!({"kind": "stall", "after_tokens": 3}), "stall"),
-        (json!({"kind": "reset", "after_tokens": 3}), "reset"),
-        (json!({"kind": "broken_json", "after_tokens": 3}), "JSON"),
-        (json!({"kind": "never_done"}), "done"),
-        (json!({"kind": "http_500", "every": 2}), "500"),
-        (json!({"kind": "error_line", "after_tokens": 3}), "agent"),
+        (json!({"kind": "stall", "after_tokens": 3, "port_index": 0, "every": 2}), "stall"),
+        (json!({"kind": "reset", "after_tokens": 3, "port_index": 0, "every": 2}), "reset"),
+        (json!({"kind": "broken_json", "after_tokens": 3, "port_index": 1, "every": 2}), "JSON"),
+        (json!({"kind": "never_done", "port_index": 0, "every": 2}), "done"),
+        (json!({"kind": "error_line", "after_tokens": 3, "port_index": 0, "every": 2}), "agent 0"),
+        (json!({"kind": "http_500", "port_index": 1, "every": 2}), "500"),
+        (json!({"kind": "not_found"}), "404"),
     ];
     for (fault, expected) in cases {
         let server = FaultyServer::start(&fault);
@@ -169,10 +171,18 @@ fn bad_input_is_one_sentence_with_file_and_key() {
     world.lab(&["plan", "experiments/e.toml"]).assert().code(2).stderr(contains("colour"));
     world.lab(&["plan", "experiments/none.toml"]).assert().code(2).stderr(contains("none.toml"));
     world.experiment("paced", 1, "");
-    world.lab(&["plan", "experiments/e.toml", "--quick"]).assert().code(2).stderr(contains("quick"));
+    world
+        .lab(&["plan", "experiments/e.toml", "--quick"])
+        .assert()
+        .code(2)
+        .stderr(contains("quick"));
     fs::remove_file(world.path("runtimes/steady/runtimes-steady")).unwrap();
     let run = ["run", "experiments/e.toml", "--out", "r"];
-    world.lab(&run).assert().code(2).stderr(contains("runtimes-steady is neither in its own folder"));
+    world
+        .lab(&run)
+        .assert()
+        .code(2)
+        .stderr(contains("runtimes-steady is neither in its own folder"));
     world.lab(&["report", "nowhere"]).assert().code(4).stderr(contains("run.json"));
 }
 

@@ -180,10 +180,8 @@ fn count_lines(path: &Path) -> usize {
 fn program(name: &str) -> PathBuf {
     let given = env::var_os(format!("CARGO_BIN_EXE_{name}")).map(PathBuf::from);
     let lab = env::current_dir().unwrap().join(env!("CARGO_BIN_EXE_lab"));
-    let path = given.map_or_else(
-        || lab.with_file_name(name),
-        |path| env::current_dir().unwrap().join(path),
-    );
+    let path = given
+        .map_or_else(|| lab.with_file_name(name), |path| env::current_dir().unwrap().join(path));
     assert!(path.is_file(), "build {name} first: cargo build --workspace");
     path
 }
