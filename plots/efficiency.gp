@@ -1,7 +1,7 @@
 # Parallel efficiency of every concurrent run, as published and against solo runs.
 load ARG0[1:strstrt(ARG0, "efficiency.gp") - 1]."style.gp"
 file = ARG1."/efficiency.tsv"
-set terminal svg size 1000,760 font "Helvetica,13" background "white"
+set terminal svg noenhanced size 1000,760 font "Helvetica,13" background "white"
 set output ARG2."/efficiency.svg"
 
 # The configurations of a variant stand side by side, in the order of their index.
@@ -10,7 +10,7 @@ configs = words(names_in(file, 3))
 x(variant, config) = variant + 0.7 * (config - (configs - 1) / 2.0) / configs
 
 set xrange [-0.6:words(variants) - 0.4]
-set yrange [0:105 < *]
+set yrange [0:105]
 set format y "%g %%"
 set lmargin 9
 set rmargin 2

@@ -1,12 +1,13 @@
 # Distribution of the delivery lag: the share of tokens that were handed over within a time.
 load ARG0[1:strstrt(ARG0, "lag.gp") - 1]."style.gp"
 file = ARG1."/lag.tsv"
-set terminal svg size 1000,520 font "Helvetica,13" background "white"
+set terminal svg noenhanced size 1000,520 font "Helvetica,13" background "white"
 set output ARG2."/lag.svg"
 
 names = columns_of(file)
 set title "Delivery lag of every token: received minus sent (".time_scale("lag").")"
 set logscale x
+set format x "%.0f"
 set xlabel "delivery lag (µs, logarithmic)"
 set ylabel "share of tokens"
 set yrange [0:100]

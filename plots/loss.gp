@@ -1,7 +1,7 @@
 # Where the efficiency went: three parts that sum to the loss, mean over runs.
 load ARG0[1:strstrt(ARG0, "loss.gp") - 1]."style.gp"
 file = ARG1."/loss.tsv"
-set terminal svg size 900,520 font "Helvetica,13" background "white"
+set terminal svg noenhanced size 900,520 font "Helvetica,13" background "white"
 set output ARG2."/loss.svg"
 
 set title "Loss of parallel efficiency against solo runs, mean over runs (".time_scale("loss").")"

@@ -1,7 +1,7 @@
 # Tokens per second in every cell: of one stream, and of all agents over the wall time.
 load ARG0[1:strstrt(ARG0, "tokens.gp") - 1]."style.gp"
 file = ARG1."/tokens.tsv"
-set terminal svg size 1100,760 font "Helvetica,13" background "white"
+set terminal svg noenhanced size 1100,760 font "Helvetica,13" background "white"
 set output ARG2."/tokens.svg"
 
 # The variants of a configuration stand side by side, in the order of their index.

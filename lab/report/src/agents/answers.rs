@@ -7,9 +7,9 @@ use lab_stats::describe::median;
 use lab_stats::verdict::Verdict;
 
 use super::Page;
-use super::study::{Judged, Study, is_unpaired};
+use super::study::{Judged, Study, is_of_tr115, is_unpaired};
 use crate::compare::{Line, takes_part};
-use crate::frame::{UNSCALED_PPM, configuration, is_solo, name, time_scale_label, time_scale_ppm};
+use crate::frame::{UNSCALED_PPM, configuration, name, time_scale_label, time_scale_ppm};
 use crate::measure::{Measured, Unit};
 use crate::metrics::tokens_per_agent;
 use crate::tables::{show, show_percent};
@@ -28,7 +28,7 @@ pub(super) fn write(study: &Study, page: &mut Page) {
 
 fn matters(study: &Study) -> String {
     let Some(primary) = study.judged.first() else {
-        return "This experiment declares no comparison, so it cannot say.".to_owned();
+        return "These records carry no declared comparison (a smoke test has none), so they cannot say.".to_owned();
     };
     let described: Vec<&Line> =
         primary.lines.iter().filter(|line| study.is_as_described(&line.variant)).collect();
@@ -250,7 +250,7 @@ pub(super) fn mean_split<'a, 'b: 'a>(
 fn pathological(study: &Study) -> String {
     let parallel: Vec<&Measured> = study
         .concurrent()
-        .filter(|one| !study.is_serial(one.variant()) && !is_solo(&one.row.run))
+        .filter(|one| !study.is_serial(one.variant()) && is_of_tr115(one))
         .filter(|one| one.value("efficiency_as_published").is_some())
         .collect();
     let (mut efficiencies, mut balances) = (Vec::new(), Vec::new());

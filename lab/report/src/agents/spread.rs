@@ -7,7 +7,7 @@ use lab_stats::interval::median_interval;
 use lab_stats::variance::{Observation, shares};
 
 use super::Page;
-use super::study::Study;
+use super::study::{Study, is_of_tr115};
 use crate::frame::{configuration, time_scale_label, time_scale_ppm};
 use crate::measure::{Measured, Unit, unit};
 use crate::published::published;
@@ -145,10 +145,9 @@ fn beside_published(study: &Study, page: &mut Page) {
     page.table("published", &table);
 }
 
-/// The anchor cell is ours, not TR115's.
 fn tr115_values(study: &Study, variant: &str) -> Vec<f64> {
     let runs = study.concurrent_of(variant);
-    let theirs = runs.filter(|one| configuration(&one.row.run) != "anchor");
+    let theirs = runs.filter(|one| is_of_tr115(one));
     theirs.filter_map(|one| one.value("efficiency_as_published")).collect()
 }
 

@@ -13,6 +13,9 @@ use crate::tables::{show, show_difference, show_p, show_percent};
 /// Below this overlap of their agents a variant's runs are serial, whatever it calls itself.
 const SERIAL_OVERLAP: f64 = 0.05;
 
+/// The cell in real time is ours and not TR115's: equal reply lengths, for lag and CPU verdicts.
+const ANCHOR: &str = "anchor";
+
 /// A sweep, measured and judged.
 pub(super) struct Study<'a> {
     pub(super) frame: &'a Frame,
@@ -106,6 +109,11 @@ impl Judged<'_> {
         let says = |line: &&Line| line.verdict.as_ref().is_some_and(|v| word_of(v) == word);
         self.lines.iter().filter(says).collect()
     }
+}
+
+/// Whether a run stands for a configuration of TR115.
+pub(super) fn is_of_tr115(one: &Measured) -> bool {
+    one.row.run.cell.get("config").is_none_or(|config| config != ANCHOR)
 }
 
 /// The verdict in one word, without the reason of a withheld one.
