@@ -157,9 +157,12 @@ def _tests(name, deps, crates, files, binaries, tags = [], library = None):
         **common
     )
     for root in native.glob(["tests/*.rs"], allow_empty = True):
+        stem = root.removeprefix("tests/").removesuffix(".rs")
         rust_test(
-            name = root.removeprefix("tests/").removesuffix(".rs") + "_test",
+            name = stem + "_test",
             srcs = [root] + native.glob(["tests/*/**/*.rs"], allow_empty = True),
+            # As Cargo names it: snapshots carry this name.
+            crate_name = stem,
             crate_root = root,
             rustc_env = dict(paths, **programs),
             tags = tags,

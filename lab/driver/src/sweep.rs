@@ -205,6 +205,9 @@ impl<'a> Sweep<'a> {
             if done.contains(&planned.order) || unfit.contains(&planned.variant) {
                 continue;
             }
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Ok(end);
+            }
             let Some(Done { run, samples }) = self.one(planned)? else { return Ok(end) };
             end.recorded += 1;
             if run.status == Status::Failed {
