@@ -62,6 +62,7 @@ def lab_binary(
         test_deps = [],
         test_crates = [],
         test_files = [],
+        test_tags = [],
         binaries = {},
         visibility = ["//lab:__subpackages__"]):
     """A program of the lab, with its tests, which find it as CARGO_BIN_EXE_<name>.
@@ -73,6 +74,7 @@ def lab_binary(
         test_deps: libraries of ours that only tests use.
         test_crates: of [dev-dependencies], not ours.
         test_files: labels of files outside the package, which tests read or include.
+        test_tags: Bazel tags of the tests in tests/.
         binaries: further programs for the tests, as in `_tests`.
         visibility: who may run it.
     """
@@ -91,6 +93,7 @@ def lab_binary(
         deps = deps + test_deps,
         crates = crates + test_crates,
         files = test_files,
+        tags = test_tags,
         binaries = dict(binaries, **{name: ":" + name}),
     )
 
@@ -165,7 +168,10 @@ def _tests(name, deps, crates, files, binaries, tags = [], library = None):
             crate_name = stem,
             crate_root = root,
             rustc_env = dict(paths, **programs),
+            # They start programs and may share few processors with a build; none waits this long.
+            size = "medium",
             tags = tags,
+            timeout = "long",
             deps = _of_lock(crates) + deps + ([":" + library] if library else []),
             **common
         )

@@ -112,10 +112,10 @@ mod tests {
         let paths = Paths {
             root: PathBuf::from("/runfiles"),
             bin_dir: PathBuf::from("/bin"),
-            workspace: PathBuf::from("/home/me/lab"),
+            workspace: PathBuf::from("/checkout"),
             lab: PathBuf::from("/bin/lab"),
         };
-        let given = ["--root", "/runfiles", "run", "/home/me/lab/e.toml", "--out", "/else/r"];
+        let given = ["--root", "/runfiles", "run", "/checkout/e.toml", "--out", "/else/r"];
         let kept = paths.arguments(given.into_iter().map(str::to_owned));
         assert_eq!(kept, ["run", "e.toml", "--out", "r"]);
     }

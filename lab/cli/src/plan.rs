@@ -92,7 +92,8 @@ pub(crate) fn summary(prepared: &Prepared) -> String {
     let cells = plan.runs.iter().filter(|run| !run.warmup).map(|run| &run.cell);
     let cells = cells.collect::<std::collections::BTreeSet<_>>().len();
     format!(
-        "{}: {} variants x {cells} cells x {} blocks + {} checks = {} runs, about {:.1} minutes\n{}",
+        "{}: {} variants x {cells} cells x {} blocks + {} checks = {} runs, \
+         about {:.1} minutes\n{}",
         experiment.name,
         plan.entrants.len(),
         experiment.blocks,

@@ -1,5 +1,5 @@
-//! Whole sweeps through the `lab` program: with variants that misbehave, servers that misbehave, and
-//! a person who stops it. The good variant is the floor; the bad ones are scripts around it.
+//! Whole sweeps through the `lab` program: with variants that misbehave, servers that misbehave,
+//! and a person who stops it. The good variant is the floor; the bad ones are scripts around it.
 
 mod world;
 
@@ -80,7 +80,11 @@ fn a_variant_that_fails_later_is_recorded_each_time() {
     // Its check passes; it loses its senses in the first block.
     world.variant(
         "fickle",
-        r#"read -r line; case "$line" in *'"block 0'*) printf '%s\n' "$line" | "$FLOOR";; *) exit 7;; esac"#,
+        r#"read -r line
+           case "$line" in
+             *'"block 0'*) printf '%s\n' "$line" | "$FLOOR" ;;
+             *) exit 7 ;;
+           esac"#,
     );
     world.experiment("paced", 1, "");
     world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(1);

@@ -40,7 +40,10 @@ impl Catalog {
         let folder = root.join(family);
         let entries = fs::read_dir(&folder).map_err(|error| {
             let place = folder.display();
-            DriverError::Input(format!("cannot read the family folder {place}: {error}; run from the repository or give --root"))
+            DriverError::Input(format!(
+                "cannot read the family folder {place}: {error}; \
+                 run from the repository or give --root"
+            ))
         })?;
         let mut manifests = Vec::new();
         for entry in entries.flatten() {

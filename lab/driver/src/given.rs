@@ -68,7 +68,8 @@ fn check(address: &str, model: &str) -> Result<String, DriverError> {
         names.iter().any(|&name| name == model || name.strip_suffix(":latest") == Some(model));
     if !has {
         return Err(DriverError::Server(format!(
-            "the server {address} has no model `{model}`, only: {}; correct --model, or load it there",
+            "the server {address} has no model `{model}`, only: {}; correct --model, or load \
+             it there",
             if names.is_empty() { "none".to_owned() } else { names.join(", ") }
         )));
     }

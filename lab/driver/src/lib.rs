@@ -24,8 +24,8 @@ pub use repository::git_state;
 pub use sweep::{Description, Progress, Sweep, SweepEnd, SweepOptions, Verdict};
 pub use tools::tool_version;
 
-/// Why a sweep could not start or go on. Failures of variants and servers during a sweep are records,
-/// not errors.
+/// Why a sweep could not start or go on. Failures of variants and servers during a sweep are
+/// records, not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
     /// Something the user gave is not usable; the sentence says what to do.

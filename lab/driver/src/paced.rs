@@ -1,5 +1,5 @@
-//! The embedded paced server: a process of its own, told by lines what to be and asked by lines what
-//! it did.
+//! The embedded paced server: a process of its own, told by lines what to be and asked by lines
+//! what it did.
 
 use std::{
     io::{BufRead, BufReader, Write},

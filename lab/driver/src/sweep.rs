@@ -163,8 +163,8 @@ impl<'a> Sweep<'a> {
     /// Runs what the plan asks for and is not recorded yet.
     ///
     /// # Errors
-    /// Where records cannot be written, the folder belongs to another sweep, or the lab's own server
-    /// fails. Failures of variants and given servers are records.
+    /// Where records cannot be written, the folder belongs to another sweep, or the lab's own
+    /// server fails. Failures of variants and given servers are records.
     pub fn run(
         &mut self,
         options: &SweepOptions,

@@ -9,8 +9,8 @@ use crate::paced::ServedCall;
 /// Columns of a run by name.
 pub(crate) type Columns = BTreeMap<String, Vec<i64>>;
 
-/// Compares an outcome with the paced server's ledger and returns the server's columns, in the order
-/// of the client's.
+/// Compares an outcome with the paced server's ledger and returns the server's columns, in the
+/// order of the client's.
 ///
 /// # Errors
 /// A sentence that names the agent, the call and both values.
@@ -100,7 +100,8 @@ pub(crate) fn own_shape(workload: &Workload, outcome: &RunOutcome) -> Result<(),
         // A line may carry more than one token, so the server's own count is the bound.
         if tokens[row] < 1 || tokens[row] > asked || eval_count > asked {
             return Err(format!(
-                "agent {agent}, call {call}: {} lines with text and {eval_count} tokens evaluated, asked were {asked}",
+                "agent {agent}, call {call}: {} lines with text and {eval_count} tokens \
+                 evaluated, asked were {asked}",
                 tokens[row]
             ));
         }

@@ -1,7 +1,7 @@
 //! Experiments and manifests in, an ordered list of runs out.
 //!
-//! Pure: text and values come in, values go out. This crate reads no file, knows no clock and starts
-//! nothing; the same text and the same seed give the same plan on every machine.
+//! Pure: text and values come in, values go out. This crate reads no file, knows no clock and
+//! starts nothing; the same text and the same seed give the same plan on every machine.
 
 pub mod agents;
 mod cells;

@@ -1,5 +1,5 @@
-//! The least that this machine needs for what every variant does: a system call, a timer, a wake-up,
-//! a byte over loopback and back.
+//! The least that this machine needs for what every variant does: a system call, a timer, a
+//! wake-up, a byte over loopback and back.
 
 use std::{
     io::{Read, Write},

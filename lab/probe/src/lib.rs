@@ -1,7 +1,7 @@
 //! What machine this is, how noisy it is, and what its floors are.
 //!
-//! Reads `/proc` and `/sys` and times a few system calls. It decides nothing, and what a machine does
-//! not tell is `None` here, never a guess.
+//! Reads `/proc` and `/sys` and times a few system calls. It decides nothing, and what a machine
+//! does not tell is `None` here, never a guess.
 
 mod floors;
 mod machine;

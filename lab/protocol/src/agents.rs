@@ -5,9 +5,9 @@
 //!   `ingest_end_ns`, `ingest_bytes`
 //! * per call, agent by agent and in the order of [`Agent::calls`]: `call_agent`, `call_start_ns`
 //!   (before the request is built), `call_first_token_ns`, `call_last_token_ns`, `call_end_ns` (the
-//!   `done` line was parsed), `call_tokens` (non-empty `response` lines), `call_text_hash` (xxh64 of
-//!   the reply's bytes, seed 0, bit-cast to i64), and, from the server's last line or -1 where it
-//!   did not say: `call_eval_count`, `call_eval_ns`, `call_prompt_eval_count`,
+//!   `done` line was parsed), `call_tokens` (non-empty `response` lines), `call_text_hash` (xxh64
+//!   of the reply's bytes, seed 0, bit-cast to i64), and, from the server's last line or -1 where
+//!   it did not say: `call_eval_count`, `call_eval_ns`, `call_prompt_eval_count`,
 //!   `call_prompt_eval_ns`, `call_load_ns`, `call_server_total_ns`
 //! * per token, call by call: `token_received_ns` (the moment the runtime handed the bytes to the
 //!   agent), `token_sent_ns` (the server's stamp, -1 where the server does not stamp)
@@ -82,7 +82,8 @@ pub struct Options {
     /// Sampling temperature.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub temperature: Option<f64>,
-    /// The seed: of the sampler on a real server, of the schedule on the paced one. Unique in a run.
+    /// The seed: of the sampler on a real server, of the schedule on the paced one. Unique in a
+    /// run.
     pub seed: i64,
     /// The longest reply in tokens; on the paced server the exact length.
     pub num_predict: i64,

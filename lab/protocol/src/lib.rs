@@ -1,8 +1,9 @@
 //! What a variant reads and writes: one [`RunSpec`] line in, one [`RunOutcome`] line out.
 //!
-//! This is the only crate of `lab/` that a variant sees. It holds data and no behaviour: no clock, no
-//! process, no network. Integers carry their unit in the name; every time is `CLOCK_MONOTONIC` in
-//! nanoseconds, so the readings of a variant and of a server on the same machine can be compared.
+//! This is the only crate of `lab/` that a variant sees. It holds data and no behaviour: no clock,
+//! no process, no network. Integers carry their unit in the name; every time is `CLOCK_MONOTONIC`
+//! in nanoseconds, so the readings of a variant and of a server on the same machine can be
+//! compared.
 
 pub mod agents;
 
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// The version of everything in this crate. A variant refuses a spec of another version (exit code 2).
+/// The version of everything in this crate. A variant refuses a spec of another version (exit code
+/// 2).
 pub const PROTOCOL: u32 = 1;
 
 /// Exit codes of a variant.
@@ -29,7 +31,8 @@ pub mod exit {
 pub struct RunSpec<W> {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// Names the run in messages and is echoed in the outcome, for example `b2-tokio_default-ctx512`.
+    /// Names the run in messages and is echoed in the outcome, for example
+    /// `b2-tokio_default-ctx512`.
     pub run: String,
     /// What to do; the type belongs to the variant's family, for example [`agents::Workload`].
     pub workload: W,
@@ -81,8 +84,8 @@ pub struct RunOutcome {
     /// Whole-run numbers, unit in the name (`cpu_streaming_ns`, `peak_rss_bytes`).
     #[serde(default)]
     pub counters: BTreeMap<String, u64>,
-    /// Raw samples as columns of integers, unit in the name (`token_received_ns`). The family's page
-    /// says which columns belong together row by row.
+    /// Raw samples as columns of integers, unit in the name (`token_received_ns`). The family's
+    /// page says which columns belong together row by row.
     #[serde(default)]
     pub samples: BTreeMap<String, Vec<i64>>,
 }
@@ -125,7 +128,10 @@ mod tests {
 
     type Spec = RunSpec<agents::Workload>;
 
-    const LINE: &str = r#"{"protocol":1,"run":"r","workload":{"arrangement":"solo","stall_timeout_ms":5,"ingest_dir":null,"agents":[]}}"#;
+    const LINE: &str = concat!(
+        r#"{"protocol":1,"run":"r","workload":{"arrangement":"solo","#,
+        r#""stall_timeout_ms":5,"ingest_dir":null,"agents":[]}}"#
+    );
 
     #[test]
     fn a_spec_is_read_back_as_written() {

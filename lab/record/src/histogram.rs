@@ -60,7 +60,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quantiles_survive_within_the_digits_kept(mut values in prop::collection::vec(0i64..1_000_000_000, 1..200)) {
+        fn quantiles_survive_within_the_digits_kept(
+            mut values in prop::collection::vec(0i64..1_000_000_000, 1..200)
+        ) {
             let stored = Histogram::of(&values).decode().unwrap();
             values.sort_unstable();
             let median = values[(values.len() - 1) / 2] as f64;

@@ -87,7 +87,8 @@ pub struct Comparison {
     pub cells: BTreeMap<String, Vec<String>>,
     /// How two values are compared.
     pub scale: Scale,
-    /// The equivalence margin: a fraction for `ratio` (0.01 = 1 %), the metric's unit for `difference`.
+    /// The equivalence margin: a fraction for `ratio` (0.01 = 1 %), the metric's unit for
+    /// `difference`.
     pub margin: f64,
 }
 

@@ -43,7 +43,8 @@ pub enum RecordError {
     },
     /// The folder was written by a newer lab.
     #[error(
-        "{path} has schema {found}, this lab writes {SCHEMA}: read it with a newer lab, or start a new sweep"
+        "{path} has schema {found}, this lab writes {SCHEMA}: read it with a newer lab, \
+         or start a new sweep"
     )]
     Newer {
         /// The folder.
@@ -122,8 +123,8 @@ impl Writer {
         append_line(&mut self.sessions, &self.dir.join(SESSIONS), session)
     }
 
-    /// Stores the samples first, then appends the run's line and syncs it: a line never names samples
-    /// that are not there.
+    /// Stores the samples first, then appends the run's line and syncs it: a line never names
+    /// samples that are not there.
     ///
     /// # Errors
     /// Where a file cannot be written.

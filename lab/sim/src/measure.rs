@@ -94,7 +94,8 @@ pub(crate) fn print(runs: u32, load: Load, out: &mut impl Write) -> anyhow::Resu
                 .map(microseconds);
         writeln!(
             out,
-            "{run:>3}  {:>6}  {p50:>10.1}  {p99:>6.1}  {max:>7.1}  {timer_p50:>9.1}  {timer_p99:>6.1}",
+            "{run:>3}  {:>6}  {p50:>10.1}  {p99:>6.1}  {max:>7.1}  \
+             {timer_p50:>9.1}  {timer_p99:>6.1}",
             m.tokens
         )?;
     }

@@ -73,7 +73,10 @@ fn machine_path(line: &str) -> Option<&str> {
     let found =
         |folder: &str| line.match_indices(folder).map(|(at, _)| at).find(|at| starts_word(*at));
     let at = FOLDERS.iter().find_map(|folder| found(folder))?;
-    line[at..].split_whitespace().next()
+    let path = line[at..].split(|c: char| c.is_whitespace() || "\"'`,;)".contains(c)).next()?;
+    // An example's user.
+    let example = path.split('/').nth(2) == Some("me");
+    (!example).then_some(path)
 }
 
 #[cfg(test)]
@@ -99,7 +102,9 @@ mod tests {
 
     #[test]
     fn package_hosts_and_machine_paths_are_found() {
-        assert!(places("a", "see http://127.0.0.1:11434/api and repository/home/x").is_empty());
+        assert!(
+            places("a", "see http://127.0.0.1:11434/api, repository/home/x, /home/me/x").is_empty()
+        );
         let host = ["https:/", "/static.crates.example/x"].concat();
         assert_eq!(places("a", &host).len(), 1);
         let home = ["cd /ho", "me/somebody"].concat();

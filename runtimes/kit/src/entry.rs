@@ -39,9 +39,9 @@ impl Identity {
 }
 
 /// The whole of a variant's `main`: answers `--describe` and `--help`, or reads one `RunSpec` line
-/// from standard input, calls `run` and writes one `RunOutcome` line to standard output. `run` gives
-/// the logs in the order of the workload's agents; its error and its panic become a failed outcome.
-/// The exit codes are those of [`lab_protocol::exit`].
+/// from standard input, calls `run` and writes one `RunOutcome` line to standard output. `run`
+/// gives the logs in the order of the workload's agents; its error and its panic become a failed
+/// outcome. The exit codes are those of [`lab_protocol::exit`].
 pub fn variant_main(
     identity: &Identity,
     run: impl FnOnce(Workload, Arc<Meter>) -> Result<Vec<AgentLog>, RunError>,

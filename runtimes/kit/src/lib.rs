@@ -1,8 +1,9 @@
 //! Sans-I/O parts that every LLM agent client shares.
 //!
-//! A variant opens sockets, spawns tasks and waits; this crate decides what to send, reads what came
-//! back, stamps it and writes the outcome. It is synchronous and starts no thread, so that nothing of
-//! it can favour one runtime. It must never know a runtime, an HTTP client or the lab's own server.
+//! A variant opens sockets, spawns tasks and waits; this crate decides what to send, reads what
+//! came back, stamps it and writes the outcome. It is synchronous and starts no thread, so that
+//! nothing of it can favour one runtime. It must never know a runtime, an HTTP client or the lab's
+//! own server.
 //!
 //! The door is [`variant_main`]; an agent is an [`AgentRun`] that the variant drives:
 //! [`start`](AgentRun::start), run the [`ingest_job`](AgentRun::ingest_job) on a blocking thread,

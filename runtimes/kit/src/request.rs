@@ -40,8 +40,8 @@ impl Request {
         }
     }
 
-    /// The bytes of the request as HTTP/1.1, for a client without an HTTP library. The header fields
-    /// are those that reqwest sends.
+    /// The bytes of the request as HTTP/1.1, for a client without an HTTP library. The header
+    /// fields are those that reqwest sends.
     pub fn to_http1(&self) -> Vec<u8> {
         let Self { authority, path, body, .. } = self;
         let length = body.len();
@@ -111,7 +111,10 @@ mod tests {
         .unwrap();
         let request = Request::generate(&agent, 0, "p");
         assert_eq!(request.url, "http://h:1/api/generate");
-        let expected = r#"{"model":"m","prompt":"p","stream":true,"options":{"num_ctx":512,"seed":7,"num_predict":3}}"#;
+        let expected = concat!(
+            r#"{"model":"m","prompt":"p","stream":true,"#,
+            r#""options":{"num_ctx":512,"seed":7,"num_predict":3}}"#
+        );
         assert_eq!(String::from_utf8(request.body.clone()).unwrap(), expected);
         let bytes = String::from_utf8(request.to_http1()).unwrap();
         assert!(bytes.starts_with("POST /api/generate HTTP/1.1\r\n"), "{bytes}");

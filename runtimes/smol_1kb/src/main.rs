@@ -1,5 +1,5 @@
-//! smol with the reply's stream re-chunked to 1 KiB, as the report prints it. reqwest runs on a Tokio
-//! bridge that hands over each piece.
+//! smol with the reply's stream re-chunked to 1 KiB, as the report prints it. reqwest runs on a
+//! Tokio bridge that hands over each piece.
 
 mod rechunk;
 

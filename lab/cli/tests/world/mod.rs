@@ -50,7 +50,8 @@ impl World {
         });
         let floor = program("runtimes-floor");
         let text = format!(
-            "#!/bin/sh\nFLOOR='{}'\nif [ \"$1\" = --describe ]; then echo '{identity}'; exit 0; fi\n{script}\n",
+            "#!/bin/sh\nFLOOR='{}'\n\
+             if [ \"$1\" = --describe ]; then echo '{identity}'; exit 0; fi\n{script}\n",
             floor.display()
         );
         let path = folder.join(format!("runtimes-{name}"));

@@ -28,7 +28,9 @@ pub(super) fn write(study: &Study, page: &mut Page) {
 
 fn matters(study: &Study) -> String {
     let Some(primary) = study.judged.first() else {
-        return "These records carry no declared comparison (a smoke test has none), so they cannot say.".to_owned();
+        return "These records carry no declared comparison (a smoke test has none), so they cannot \
+                say."
+            .to_owned();
     };
     let described: Vec<&Line> =
         primary.lines.iter().filter(|line| study.is_as_described(&line.variant)).collect();

@@ -79,8 +79,8 @@ fn counted(study: &Study) -> String {
     };
     format!(
         "Rows: {}, of which analysed {} ({range} per variant and cell), warm-up {warmups}, \
-         start-up probes {probes}, failed {failed}, unsupported {unsupported}; gated {}. Only analysed rows \
-         enter a number below.",
+         start-up probes {probes}, failed {failed}, unsupported {unsupported}; gated {}. \
+         Only analysed rows enter a number below.",
         study.rows.len(),
         study.all.len(),
         count(&|run| is_gated(run)),
