@@ -606,6 +606,9 @@ _NORMAL_DEV_DEPENDENCIES = {
         },
     },
     "lab/tidy": {
+        _COMMON_CONDITION: {
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
     },
     "runtimes/async_std": {
     },
@@ -669,6 +672,8 @@ _NORMAL_DEV_ALIASES = {
         },
     },
     "lab/tidy": {
+        _COMMON_CONDITION: {
+        },
     },
     "runtimes/async_std": {
     },
@@ -869,6 +874,8 @@ _PROC_MACRO_DEV_ALIASES = {
         },
     },
     "lab/tidy": {
+        _COMMON_CONDITION: {
+        },
     },
     "runtimes/async_std": {
     },
