@@ -192,6 +192,7 @@ fn speed_ups(study: &Study, page: &mut Page) {
 fn variance(study: &Study, page: &mut Page) {
     let mut table = Table::new(&[
         ("metric", "metric"),
+        ("variants", "variants"),
         ("block", "block"),
         ("configuration", "config"),
         ("variant", "variant"),
@@ -199,30 +200,12 @@ fn variance(study: &Study, page: &mut Page) {
         ("runs", "runs"),
     ]);
     for (metric, _) in METRICS {
-        let runs: Vec<(&Measured, f64)> = study
-            .concurrent()
-            .filter(|one| !study.frame.is_twin(one.variant()))
-            .filter_map(|one| Some((one, one.value(metric)?)))
-            .collect();
-        let levels: Vec<(String, String)> = runs
-            .iter()
-            .map(|(one, _)| (one.row.run.block.to_string(), configuration(&one.row.run)))
-            .collect();
-        let observations: Vec<Observation> = runs
-            .iter()
-            .zip(&levels)
-            .map(|((one, value), (block, config))| Observation {
-                value: if metric.ends_with("_ns") { value.ln() } else { *value },
-                levels: vec![("block", block), ("config", config), ("variant", one.variant())],
-            })
-            .collect();
-        let Ok(attribution) = shares(&observations) else { continue };
-        let mut row = vec![Cell::code(metric)];
-        let parts = attribution.factors.iter().map(|factor| factor.share);
-        row.extend(parts.map(|share| Cell::value(Some(share), Unit::Share)));
-        row.push(Cell::value(Some(attribution.residue), Unit::Share));
-        row.push(Cell::count(observations.len()));
-        table.row(row);
+        // One variant that runs its agents one after the other would be all that a share shows.
+        for (who, serial_too) in [("all", true), ("that overlap their agents", false)] {
+            if let Some(row) = variance_row(study, metric, who, serial_too) {
+                table.row(row);
+            }
+        }
     }
     page.heading("Where the variance comes from");
     if table.is_empty() {
@@ -235,6 +218,34 @@ fn variance(study: &Study, page: &mut Page) {
          drawn per block and configuration.",
     );
     page.table("variance", &table);
+}
+
+fn variance_row(study: &Study, metric: &str, who: &str, serial_too: bool) -> Option<Vec<Cell>> {
+    let runs: Vec<(&Measured, f64)> = study
+        .concurrent()
+        .filter(|one| !study.frame.is_twin(one.variant()))
+        .filter(|one| serial_too || !study.is_serial(one.variant()))
+        .filter_map(|one| Some((one, one.value(metric)?)))
+        .collect();
+    let levels: Vec<(String, String)> = runs
+        .iter()
+        .map(|(one, _)| (one.row.run.block.to_string(), configuration(&one.row.run)))
+        .collect();
+    let observations: Vec<Observation> = runs
+        .iter()
+        .zip(&levels)
+        .map(|((one, value), (block, config))| Observation {
+            value: if metric.ends_with("_ns") { value.ln() } else { *value },
+            levels: vec![("block", block), ("config", config), ("variant", one.variant())],
+        })
+        .collect();
+    let attribution = shares(&observations).ok()?;
+    let mut row = vec![Cell::code(metric), Cell::text(who)];
+    let parts = attribution.factors.iter().map(|factor| factor.share);
+    row.extend(parts.map(|share| Cell::value(Some(share), Unit::Share)));
+    row.push(Cell::value(Some(attribution.residue), Unit::Share));
+    row.push(Cell::count(observations.len()));
+    Some(row)
 }
 
 /// The configurations of the concurrent runs, by name.

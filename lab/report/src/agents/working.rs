@@ -226,10 +226,14 @@ fn second_aa(study: &Study, page: &mut Page) {
         let interval = shift.interval.map_or("no interval".to_owned(), |interval| {
             format!("{} … {}", shown(interval.low), shown(interval.high))
         });
+        let lengths = if is_unpaired(study.frame) {
+            "Their reply lengths are two draws, which is all that should differ."
+        } else {
+            "Lengths and schedules are the same draws, so nothing should differ."
+        };
         page.item(&format!(
             "Second A/A on `{metric}`: `{second}` minus `{first}`, equal parameters under two \
-             names: {} ({interval}, {} blocks). Their reply lengths are two draws, which is all \
-             that should differ.",
+             names: {} ({interval}, {} blocks). {lengths}",
             shown(shift.estimate),
             per_block.len()
         ));
