@@ -16,7 +16,7 @@
 //! `wall_ns` (first agent's start to last agent's end), `process_start_ns` (when `main` began),
 //! `cpu_startup_ns` (process CPU time before the first agent starts), `cpu_streaming_ns` (process
 //! CPU time between the first and the last token), `cpu_total_ns`, `voluntary_switches`,
-//! `involuntary_switches`, `peak_rss_bytes`, `threads` (at the last token).
+//! `involuntary_switches`, `rss_high_water_bytes`, `threads` (at the last token).
 
 use serde::{Deserialize, Serialize};
 

@@ -81,7 +81,7 @@ pub struct RunOutcome {
     /// One sentence, present unless `status` is `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whole-run numbers, unit in the name (`cpu_streaming_ns`, `peak_rss_bytes`).
+    /// Whole-run numbers, unit in the name (`cpu_streaming_ns`, `rss_high_water_bytes`).
     #[serde(default)]
     pub counters: BTreeMap<String, u64>,
     /// Raw samples as columns of integers, unit in the name (`token_received_ns`). The family's

@@ -145,7 +145,7 @@ fn check_numbers(name: &str, arrangement: Arrangement, outcome: &RunOutcome) {
     for key in ["process_start_ns", "cpu_startup_ns", "cpu_streaming_ns", "cpu_total_ns"] {
         assert!(outcome.counters[key] > 0, "{name}: {key}");
     }
-    for key in ["voluntary_switches", "peak_rss_bytes", "threads"] {
+    for key in ["voluntary_switches", "rss_high_water_bytes", "threads"] {
         assert!(outcome.counters[key] > 0, "{name}: {key}");
     }
     assert!(outcome.counters.contains_key("involuntary_switches"), "{name}");

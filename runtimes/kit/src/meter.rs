@@ -20,7 +20,7 @@ pub struct Meter {
 #[derive(Debug, Default)]
 struct LastToken {
     cpu_ns: i64,
-    threads: u64,
+    threads: i64,
 }
 
 impl Meter {
@@ -49,7 +49,7 @@ impl Meter {
     pub(crate) fn last_token(&self) {
         let cpu_ns = cpu_ns();
         // Counting threads costs CPU time, so it comes after the reading.
-        let last = LastToken { cpu_ns, threads: threads() };
+        let last = LastToken { cpu_ns, threads: status_number("Threads:") };
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
     }
 
@@ -69,9 +69,9 @@ impl Meter {
             ("cpu_total_ns", cpu_ns()),
             ("voluntary_switches", usage.voluntary_context_switches()),
             ("involuntary_switches", usage.involuntary_context_switches()),
-            // Linux counts it in KiB.
-            ("peak_rss_bytes", usage.max_rss() * 1024),
-            ("threads", last.threads.cast_signed()),
+            // Not `ru_maxrss`: after a fork that starts at what the parent needed.
+            ("rss_high_water_bytes", status_number("VmHWM:") * 1024),
+            ("threads", last.threads),
         ]
         .into_iter()
         .map(|(name, value)| (name.to_owned(), u64::try_from(value).unwrap_or(0)))
@@ -79,11 +79,11 @@ impl Meter {
     }
 }
 
-/// Threads of this process now; 0 where `/proc` does not say.
-fn threads() -> u64 {
+/// A number of `/proc/self/status` (memory is in KiB); 0 where the kernel does not say.
+fn status_number(key: &str) -> i64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("Threads:"));
-    line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+    let value = status.lines().find_map(|line| line.strip_prefix(key));
+    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -102,6 +102,6 @@ mod tests {
         assert_eq!(*meter.cpu_at_first_token_ns.get().unwrap(), first);
         assert!(counters["cpu_total_ns"] >= counters["cpu_startup_ns"]);
         assert!(counters["threads"] >= 1);
-        assert!(counters["peak_rss_bytes"] > 100_000);
+        assert!(counters["rss_high_water_bytes"] > 100_000);
     }
 }

@@ -17,7 +17,7 @@ const OF_RUNS: [(&str, &str); 9] = [
     ("delivery lag p99", "delivery_lag_p99_ns"),
     ("TTFT p50", "ttft_p50_ns"),
     ("start-up CPU", "cpu_startup_ns"),
-    ("peak RSS", "peak_rss_bytes"),
+    ("peak RSS", "rss_high_water_bytes"),
     ("threads", "threads"),
     ("context switches", "context_switches"),
     ("wall beyond longest agent", "wall_beyond_longest_agent_ns"),

@@ -205,7 +205,7 @@ fn run_of(fake: &Fake, block: u32, config: &str, solo: bool, order: u64) -> Row 
         ("cpu_startup_ns", 900_000),
         ("voluntary_switches", total),
         ("involuntary_switches", 1),
-        ("peak_rss_bytes", 4 << 20),
+        ("rss_high_water_bytes", 4 << 20),
         ("threads", 3),
         ("server_pacing_error_p99_ns", 2_000),
         ("server_time_scale_ppm", 1_000),
