@@ -92,8 +92,8 @@ table = "t.toml"
 agents = 2
 model = "paced"
 time_scale = {time_scale}
-stall_timeout_ms = 400
-run_timeout_ms = 2000
+stall_timeout_ms = 1500
+run_timeout_ms = 6000
 ingest_files = 3
 ingest_file_bytes = 100
 "#

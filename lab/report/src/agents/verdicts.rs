@@ -17,8 +17,9 @@ pub(super) fn write(study: &Study, page: &mut Page) {
          variants at {}; the estimate is Hodges-Lehmann's. \"Detectable\" is the true difference \
          that would have been found with a power of {} %. \
          Faster and slower stand for better and worse by the metric. Verdicts come from these \
-         tables alone: rows per cell further down are exploratory. Every metric is a family \
-         of its own: with three metrics a false alarm somewhere is about three times as likely as in one.",
+         tables alone: rows per cell further down are exploratory. Every metric is a family of \
+         its own: with three metrics a false alarm somewhere is about three times as likely as in \
+         one.",
         analysis.reference,
         analysis.alpha,
         100.0 * POWER,

@@ -1,0 +1,18 @@
+//! Every report in reports/ is what its records give, to the byte.
+
+use std::{fs, path::Path, process::Command};
+
+use assert_cmd::assert::OutputAssertExt;
+
+#[test]
+fn committed_reports_follow_from_their_records() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = fs::read_dir(root.join("reports")).unwrap().map(|entry| entry.unwrap().path());
+    let reports: Vec<_> = folders.filter(|folder| folder.is_dir()).collect();
+    assert!(!reports.is_empty());
+    for report in reports {
+        let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+        lab.arg("--root").arg(&root).arg("report").arg(&report).arg("--check");
+        lab.assert().success();
+    }
+}
