@@ -12,6 +12,7 @@ load(
     "BUILD_for_compiler",
     "BUILD_for_rust_toolchain",
     "BUILD_for_rustfmt",
+    "BUILD_for_rustfmt_toolchain",
     "BUILD_for_stdlib",
 )
 
@@ -28,6 +29,12 @@ toolchain(
     name = "toolchain",
     toolchain = ":rust_toolchain",
     toolchain_type = "@rules_rust//rust:toolchain_type",
+)
+
+toolchain(
+    name = "rustfmt_of_config",
+    toolchain = ":rustfmt_toolchain",
+    toolchain_type = "@rules_rust//rust/rustfmt:toolchain_type",
 )
 """
 
@@ -82,6 +89,7 @@ def _local_rust_toolchain_impl(ctx):
         BUILD_for_cargo(host),
         BUILD_for_clippy(host),
         BUILD_for_rustfmt(host),
+        BUILD_for_rustfmt_toolchain("rustfmt_toolchain", ":rustfmt_bin", ":rustc", ":rustc_lib"),
         BUILD_for_rust_toolchain(
             name = "rust_toolchain",
             allocator_library = None,
