@@ -34,10 +34,17 @@ pub(crate) struct PlanArgs {
 pub(crate) struct Question {
     /// The experiment's file, for example experiments/tr115.toml
     pub(crate) experiment: PathBuf,
+    #[command(flatten)]
+    pub(crate) choices: Choices,
+}
+
+/// What the command line changes of an experiment.
+#[derive(Args, Clone)]
+pub(crate) struct Choices {
     /// A named change that the file declares
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// A smoke test: short for --profile quick
+    /// A smoke test without verdicts: short for --profile quick
     #[arg(long, conflicts_with_all = ["profile", "paper"])]
     pub(crate) quick: bool,
     /// As many runs as the original, in real time: short for --profile paper
@@ -113,15 +120,16 @@ pub(crate) fn prepare(
     let (path, shown) = paths.experiment(&question.experiment);
     let text = read(&path, &shown)?;
     let mut experiment = Experiment::parse(&shown, &text)?;
-    let profile = profile(question);
+    let choices = &question.choices;
+    let profile = profile(choices);
     if let Some(name) = &profile {
         experiment = experiment.with_profile(&shown, name)?;
     }
     let section = experiment.agents.as_mut().expect("parse has checked the section");
-    if let Some(model) = &question.model {
+    if let Some(model) = &choices.model {
         section.model.clone_from(model);
     }
-    check_servers_fit(section.servers, &question.servers, &shown)?;
+    check_servers_fit(section.servers, &choices.servers, &shown)?;
     let table_path = path.parent().unwrap_or(Path::new(".")).join(&section.table);
     let table_text = read(&table_path, &section.table)?;
     let table = Table::parse(&section.table, &table_text)?;
@@ -132,18 +140,18 @@ pub(crate) fn prepare(
         experiment_toml: text,
         attachments: BTreeMap::from([(TABLE.to_owned(), table_text)]),
         profile,
-        servers: question.servers.clone(),
-        model: question.model.clone(),
+        servers: choices.servers.clone(),
+        model: choices.model.clone(),
         arguments,
         git: lab_driver::git_state(&paths.workspace),
     };
     Ok(Prepared { experiment, plan, catalog, description })
 }
 
-fn profile(question: &Question) -> Option<String> {
-    let short = [(question.quick, "quick"), (question.paper, "paper")];
+fn profile(choices: &Choices) -> Option<String> {
+    let short = [(choices.quick, "quick"), (choices.paper, "paper")];
     let short = short.into_iter().find_map(|(given, name)| given.then(|| name.to_owned()));
-    short.or_else(|| question.profile.clone())
+    short.or_else(|| choices.profile.clone())
 }
 
 fn check_servers_fit(wanted: Servers, given: &[String], shown: &str) -> Result<(), Failure> {

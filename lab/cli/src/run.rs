@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::{
     Failure,
     paths::Paths,
-    plan::{Prepared, Question, prepare, summary},
+    plan::{Choices, Prepared, Question, prepare, summary},
     progress::Bar,
     report::{draw_all, write_report},
 };
@@ -31,21 +31,8 @@ pub(crate) struct RunArgs {
     /// The experiment's file, for example experiments/tr115.toml; not needed with --resume
     #[arg(required_unless_present = "resume")]
     experiment: Option<PathBuf>,
-    /// A named change that the file declares
-    #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
-    /// A smoke test without verdicts: short for --profile quick
-    #[arg(long, conflicts_with_all = ["profile", "paper"])]
-    quick: bool,
-    /// As many runs as the original, in real time: short for --profile paper
-    #[arg(long, conflicts_with = "profile")]
-    paper: bool,
-    /// Real Ollama servers, where the experiment wants them
-    #[arg(long, value_delimiter = ',', value_name = "URL,URL")]
-    servers: Vec<String>,
-    /// The model on those servers
-    #[arg(long, value_name = "NAME")]
-    model: Option<String>,
+    #[command(flatten)]
+    choices: Choices,
     /// Go on with a folder that a stopped sweep left
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "profile", "quick", "paper"])]
     resume: Option<PathBuf>,
@@ -68,7 +55,7 @@ pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let prepared = prepare(&question, paths, paths.arguments(std::env::args().skip(1)))?;
     let section = prepared.experiment.agents.as_ref().expect("parse has checked the section");
     if section.servers == Servers::Given {
-        let versions = check_servers(&question.servers, &section.model)?;
+        let versions = check_servers(&question.choices.servers, &section.model)?;
         eprintln!("servers answer: Ollama {}", versions.join(", "));
     }
     let results = match &args.resume {
@@ -98,21 +85,17 @@ pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
 fn question(args: &RunArgs, paths: &Paths) -> Result<Question, Failure> {
     let mut question = Question {
         experiment: args.experiment.clone().unwrap_or_default(),
-        profile: args.profile.clone(),
-        quick: args.quick,
-        paper: args.paper,
-        servers: args.servers.clone(),
-        model: args.model.clone(),
+        choices: args.choices.clone(),
     };
     if let Some(dir) = &args.resume {
         let stored = Results::load(&paths.results(dir))?.run_file;
-        question.profile = stored.profile;
-        question.model = args.model.clone().or(stored.model);
+        question.choices.profile = stored.profile;
+        question.choices.model = args.choices.model.clone().or(stored.model);
         if args.experiment.is_none() {
             question.experiment = PathBuf::from(stored.experiment_file);
         }
-        if args.servers.is_empty() {
-            question.servers = stored.servers;
+        if args.choices.servers.is_empty() {
+            question.choices.servers = stored.servers;
         }
     }
     Ok(question)

@@ -23,7 +23,7 @@ pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<ExitCode, Failu
     let prepared = prepare(&args.question, paths, vec![])?;
     let section = prepared.experiment.agents.as_ref().expect("parse has checked the section");
     if section.servers == Servers::Given {
-        check_servers(&args.question.servers, &section.model)?;
+        check_servers(&args.question.choices.servers, &section.model)?;
     }
     let interrupt = AtomicBool::new(false);
     let options = SweepOptions {
