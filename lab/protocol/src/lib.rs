@@ -6,6 +6,7 @@
 //! compared.
 
 pub mod agents;
+pub mod ledgers;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,52 @@
+//! What a check found.
+
+use serde::Serialize;
+
+/// How sure a finding is that something is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Cannot be true, whatever was measured: arithmetic or the document's own data exclude it.
+    Impossible,
+    /// Can be true and would be a rare accident, or does not support what is said of it.
+    Doubtful,
+    /// Worth knowing; nothing is wrong by itself.
+    Note,
+}
+
+/// Where it stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// The document or raw file, as the caller named it.
+    pub document: String,
+    /// 1-based line, where it has one.
+    pub line: Option<usize>,
+    /// The headings above it, outermost first, joined by ` > `.
+    pub section: String,
+    /// The row's name within its table, where there is one.
+    pub row: Option<String>,
+    /// The column's name.
+    pub column: Option<String>,
+}
+
+/// One finding: the place, the two values, and how the second was computed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// The check that made it, for example `mean_of_rows`.
+    pub check: String,
+    /// How sure.
+    pub severity: Severity,
+    /// Where the first value stands.
+    pub place: Place,
+    /// Where the second value stands or comes from, where it has a place of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Place>,
+    /// What is stated.
+    pub stated: Option<f64>,
+    /// What the check computed, or what the other place states.
+    pub computed: Option<f64>,
+    /// One sentence for people: what is stated, what follows instead.
+    pub sentence: String,
+    /// How the second value was computed, so that a reader can do it again.
+    pub how: String,
+}

@@ -1,0 +1,14 @@
+//! Published tables, raw runs and claims in; contradictions out.
+//!
+//! Pure: text comes in, findings go out. This crate reads no file, knows no clock and starts
+//! nothing; the same bytes give the same findings on every machine.
+
+pub mod document;
+pub mod finding;
+pub mod printed;
+pub mod raw;
+
+pub use document::{Cell, Document, Table, TableRow};
+pub use finding::{Finding, Place, Severity};
+pub use printed::Printed;
+pub use raw::{Raw, Value};

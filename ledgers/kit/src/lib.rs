@@ -1,0 +1,1 @@
+//! What the ledgers family shares.
