@@ -65,6 +65,9 @@ pub struct Analysis {
     pub alpha: f64,
     /// The comparisons; the first is the primary one.
     pub comparisons: Vec<Comparison>,
+    /// Comparisons of two levels of a factor within one variant: one family of tests, all together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contrasts: Vec<Contrast>,
 }
 
 /// Whether two variants saw the same work in the same block.
@@ -89,6 +92,31 @@ pub struct Comparison {
     pub scale: Scale,
     /// The equivalence margin: a fraction for `ratio` (0.01 = 1 %), the metric's unit for
     /// `difference`.
+    pub margin: f64,
+}
+
+/// One declared contrast: a variant at one level of a factor against itself at another, paired over
+/// the further levels of the cell and the blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contrast {
+    /// Names it in reports, for example `workers_8_against_default`.
+    pub name: String,
+    /// The variant.
+    pub variant: String,
+    /// The metric.
+    pub metric: String,
+    /// The factor.
+    pub factor: String,
+    /// The level that is judged.
+    pub level: String,
+    /// The level that it is judged against.
+    pub reference: String,
+    /// Levels that a cell must have to take part, by factor.
+    pub cells: BTreeMap<String, Vec<String>>,
+    /// How two values are compared.
+    pub scale: Scale,
+    /// The equivalence margin, as in [`Comparison::margin`].
     pub margin: f64,
 }
 

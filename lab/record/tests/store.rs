@@ -25,6 +25,7 @@ fn run_file() -> RunFile {
             pairing: Pairing::Paired,
             alpha: 0.05,
             comparisons: vec![],
+            contrasts: vec![],
         },
         seed: 1,
         blocks: 1,

@@ -88,6 +88,7 @@ impl Sweep {
                 pairing: self.pairing,
                 alpha: 0.05,
                 comparisons: self.comparisons.clone(),
+                contrasts: vec![],
             },
             seed: 7,
             blocks: self.blocks,
