@@ -13,14 +13,19 @@ pub mod efficiency;
 mod frame;
 mod measure;
 pub mod metrics;
+mod noise;
+mod page;
 mod published;
 mod slim;
+mod study;
 mod tables;
+mod verdicts;
+mod working;
 
 use std::collections::BTreeMap;
 
+pub use agents::METRICS;
 pub use frame::{Frame, Row};
-pub use measure::METRICS;
 pub use slim::slim;
 
 /// What a folder of records says.

@@ -7,11 +7,12 @@ use lab_stats::describe::median;
 use lab_stats::verdict::Verdict;
 
 use super::Page;
-use super::study::{Judged, Study, is_of_tr115, is_unpaired};
+use super::study::is_of_tr115;
 use crate::compare::{Line, takes_part};
 use crate::frame::{UNSCALED_PPM, configuration, name, time_scale_label, time_scale_ppm};
 use crate::measure::{Measured, Unit};
 use crate::metrics::tokens_per_agent;
+use crate::study::{Judged, Study, is_unpaired};
 use crate::tables::{show, show_percent};
 
 /// The published variant whose figure was 50 %, and the code that was really published.
@@ -243,10 +244,19 @@ impl Figures {
 pub(super) fn mean_split<'a, 'b: 'a>(
     runs: impl Iterator<Item = &'a Measured<'b>>,
 ) -> Option<[f64; 4]> {
-    let shares: Vec<[f64; 4]> =
-        runs.filter_map(|one| one.split.map(|split| split.shares())).collect();
+    let shares: Vec<[f64; 4]> = runs.filter_map(shares_of).collect();
     let mean = |part: usize| shares.iter().map(|run| run[part]).sum::<f64>() / shares.len() as f64;
     (!shares.is_empty()).then(|| [0, 1, 2, 3].map(mean))
+}
+
+/// Loss, imbalance, server contention and client remainder of one run.
+fn shares_of(one: &Measured) -> Option<[f64; 4]> {
+    Some([
+        one.value("loss_share")?,
+        one.value("loss_imbalance_share")?,
+        one.value("loss_server_contention_share")?,
+        one.value("loss_client_remainder_share")?,
+    ])
 }
 
 fn pathological(study: &Study) -> String {

@@ -4,9 +4,9 @@
 use lab_stats::describe::median;
 
 use super::Page;
-use super::study::Study;
 use crate::frame::{UNSCALED_PPM, is_probe, time_scale_ppm};
 use crate::measure::{Measured, Unit, unit};
+use crate::study::Study;
 use crate::tables::{Cell, Table};
 use lab_record::Status;
 

@@ -6,10 +6,10 @@ use lab_stats::describe::median;
 
 use super::Page;
 use super::spread::{configurations, scale_of};
-use super::study::Study;
 use crate::frame::{UNSCALED_PPM, configuration, time_scale_label, time_scale_ppm};
 use crate::measure::{Measured, Unit};
 use crate::metrics::{Distribution, delivery_lag_ns};
+use crate::study::Study;
 use crate::tables::{Cell, Table};
 
 /// Shares at which the distribution of delivery lags is drawn: a step per half percent, then the
@@ -61,7 +61,8 @@ pub(super) fn efficiency(study: &Study, page: &mut Page) {
 }
 
 pub(super) fn loss(study: &Study, page: &mut Page) {
-    let runs: Vec<&Measured> = study.concurrent().filter(|one| one.split.is_some()).collect();
+    let runs: Vec<&Measured> =
+        study.concurrent().filter(|one| one.value("loss_share").is_some()).collect();
     page.figure("loss", "Where the parallel efficiency went, mean over runs", &scale_of(&runs));
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use lab_stats::false_finds::false_find_rate;
 
 use super::Page;
-use super::study::{Study, is_unpaired};
 use crate::frame::configuration;
 use crate::measure::Unit;
+use crate::study::{Study, is_unpaired};
 use crate::tables::{Cell, Table};
 
 const METRIC: &str = "efficiency_as_published";

@@ -3,9 +3,9 @@
 use super::Page;
 use super::answers::mean_split;
 use super::spread::configurations;
-use super::study::Study;
 use crate::frame::configuration;
 use crate::measure::Unit;
+use crate::study::Study;
 use crate::tables::{Cell, Table};
 
 /// The published flag: speed-up as published below this.
@@ -46,7 +46,8 @@ const COLUMNS: [(&str, &str); 6] = [
 fn by_variant(study: &Study) -> Table {
     let mut table = Table::new(&COLUMNS);
     for variant in study.measured_variants() {
-        let runs = study.concurrent_of(variant).filter(|one| one.split.is_some()).count();
+        let runs =
+            study.concurrent_of(variant).filter(|one| one.value("loss_share").is_some()).count();
         let Some(split) = mean_split(study.concurrent_of(variant)) else { continue };
         let mut row = vec![Cell::code(variant), Cell::count(runs)];
         row.extend(split.map(|share| Cell::value(Some(share), Unit::Share)));

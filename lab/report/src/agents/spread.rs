@@ -7,10 +7,11 @@ use lab_stats::interval::median_interval;
 use lab_stats::variance::{Observation, shares};
 
 use super::Page;
-use super::study::{Study, is_of_tr115};
+use super::study::is_of_tr115;
 use crate::frame::{configuration, time_scale_label, time_scale_ppm};
 use crate::measure::{Measured, Unit, unit};
 use crate::published::published;
+use crate::study::Study;
 use crate::tables::{Cell, Table};
 
 const METRICS: [(&str, &str); 3] = [

@@ -1,14 +1,14 @@
-//! A sweep, measured and judged: what all sections read.
+//! A sweep of agents, measured and judged.
 
-use lab_record::{Comparison, Pairing, Scale};
+use lab_record::{Comparison, Scale};
 use lab_stats::describe::median;
-use lab_stats::verdict::Verdict;
 
-use crate::aa::AaTest;
-use crate::compare::{Line, compare, takes_part};
-use crate::frame::{Frame, Row, is_gated, is_solo};
-use crate::measure::{Measured, Unit, measure, unit};
-use crate::tables::{show, show_difference, show_p, show_percent};
+use super::measure::measure;
+use crate::compare::{Line, takes_part};
+use crate::frame::{Frame, is_solo};
+use crate::measure::{Measured, Unit};
+use crate::study::{Judged, Study};
+use crate::tables::show;
 
 /// Below this overlap of their agents a variant's runs are serial, whatever it calls itself.
 const SERIAL_OVERLAP: f64 = 0.05;
@@ -16,34 +16,15 @@ const SERIAL_OVERLAP: f64 = 0.05;
 /// The cell in real time is ours and not TR115's: equal reply lengths, for lag and CPU verdicts.
 const ANCHOR: &str = "anchor";
 
-/// A sweep, measured and judged.
-pub(super) struct Study<'a> {
-    pub(super) frame: &'a Frame,
-    pub(super) rows: Vec<&'a Row>,
-    /// Every run that enters the analysis.
-    pub(super) all: Vec<Measured<'a>>,
-    pub(super) judged: Vec<Judged<'a>>,
-}
-
-/// One declared comparison with its verdicts.
-pub(super) struct Judged<'a> {
-    pub(super) comparison: &'a Comparison,
-    pub(super) lines: Vec<Line>,
-    pub(super) aa: Vec<(&'a str, AaTest)>,
-    /// Median over runs of the server's pacing error p99, for metrics that depend on its stamps.
-    pub(super) pacing_p99_ns: Option<f64>,
+/// Measures and judges.
+pub(super) fn of(frame: &Frame) -> Study<'_> {
+    let mut study = Study::of(frame, |rows, keep| measure(rows, keep));
+    let comparisons = frame.run_file.analysis.comparisons.iter();
+    study.judged = comparisons.map(|comparison| judge(&study, comparison)).collect();
+    study
 }
 
 impl<'a> Study<'a> {
-    pub(super) fn of(frame: &'a Frame) -> Self {
-        let rows = frame.in_plan_order();
-        let all = measure(&rows, |_| true);
-        let clean = measure(&rows, |row| !is_gated(&row.run));
-        let comparisons = frame.run_file.analysis.comparisons.iter();
-        let judged = comparisons.map(|comparison| judge(frame, &all, &clean, comparison)).collect();
-        Self { frame, rows, all, judged }
-    }
-
     /// Runs whose agents were to overlap.
     pub(super) fn concurrent(&self) -> impl Iterator<Item = &Measured<'a>> {
         self.all.iter().filter(|one| !is_solo(&one.row.run))
@@ -62,12 +43,6 @@ impl<'a> Study<'a> {
         median(&self.values(variant, metric))
     }
 
-    /// The variants that have at least one analysed run, in the order of the sweep.
-    pub(super) fn measured_variants(&self) -> Vec<&'a str> {
-        let has_run = |variant: &&str| self.all.iter().any(|one| one.variant() == *variant);
-        self.frame.variants().into_iter().filter(has_run).collect()
-    }
-
     /// Whether a variant runs its agents one after the other, by what its runs show.
     pub(super) fn is_serial(&self, variant: &str) -> bool {
         self.median(variant, "agent_overlap_share").is_some_and(|share| share < SERIAL_OVERLAP)
@@ -82,77 +57,24 @@ impl<'a> Study<'a> {
     }
 }
 
-impl Judged<'_> {
-    pub(super) fn unit(&self) -> Unit {
-        unit(&self.comparison.metric)
-    }
-
-    /// A difference on the comparison's scale, for people.
-    pub(super) fn show(&self, difference: f64) -> String {
-        match self.comparison.scale {
-            Scale::Ratio => show_percent(difference.exp_m1()),
-            Scale::Difference => show_difference(difference, self.unit()),
-        }
-    }
-
-    pub(super) fn show_margin(&self) -> String {
-        let margin = self.comparison.margin;
-        match (self.comparison.scale, self.unit()) {
-            (Scale::Ratio, _) => format!("±{} %", 100.0 * margin),
-            (Scale::Difference, Unit::Share) => format!("±{} pp", 100.0 * margin),
-            (Scale::Difference, unit) => format!("±{}", show(margin, unit)),
-        }
-    }
-
-    /// The variants with a verdict's word.
-    pub(super) fn with_verdict(&self, word: &str) -> Vec<&Line> {
-        let says = |line: &&Line| line.verdict.as_ref().is_some_and(|v| word_of(v) == word);
-        self.lines.iter().filter(says).collect()
-    }
-}
-
 /// Whether a run stands for a configuration of TR115.
 pub(super) fn is_of_tr115(one: &Measured) -> bool {
     one.row.run.cell.get("config").is_none_or(|config| config != ANCHOR)
 }
 
-/// The verdict in one word, without the reason of a withheld one.
-pub(super) fn word_of(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Withheld { .. } => "withheld".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-fn judge<'a>(
-    frame: &'a Frame,
-    all: &[Measured],
-    clean: &[Measured],
-    comparison: &'a Comparison,
-) -> Judged<'a> {
-    let analysis = &frame.run_file.analysis;
-    let seed = frame.run_file.seed;
-    let variants = frame.variants().into_iter();
-    let candidates: Vec<&str> =
-        variants.filter(|name| *name != analysis.reference && !frame.is_twin(name)).collect();
-    let mut lines = compare(all, clean, comparison, analysis, &candidates, seed);
-    let aa: Vec<(&str, AaTest)> = frame
-        .twins()
-        .into_iter()
-        .map(|pair| (pair.0, AaTest::of(all, comparison, analysis.pairing, pair, seed)))
-        .collect();
-    let failed = aa.iter().find(|(_, test)| test.failed());
-    let alarm = failed.map(|(twin, test)| {
-        format!("A/A failed (`{twin}`, p {})", show_p(test.p.unwrap_or_default()))
+fn judge<'a>(study: &Study<'a>, comparison: &'a Comparison) -> Judged<'a> {
+    let reference = &study.frame.run_file.analysis.reference;
+    let pacing_p99_ns = is_lag(comparison).then(|| pacing(&study.all, comparison)).flatten();
+    let reference_ns = reference_level(&study.all, comparison, reference);
+    let doubt = |line: &Line| too_coarse(line, comparison, pacing_p99_ns, reference_ns);
+    let note = pacing_p99_ns.map(|pacing_ns| {
+        format!(
+            "The server's pacing error p99 was {} (median over runs); a verdict stands only where \
+             four times that is below the difference being judged.",
+            show(pacing_ns, Unit::Ns)
+        )
     });
-    let pacing_p99_ns = is_lag(comparison).then(|| pacing(all, comparison)).flatten();
-    let reference_ns = reference_level(all, comparison, &analysis.reference);
-    for line in &mut lines {
-        let coarse = too_coarse(line, comparison, pacing_p99_ns, reference_ns);
-        let reason = alarm.clone().or(coarse);
-        line.verdict = line.verdict.take().map(|v| v.withheld_for(reason.as_deref()));
-    }
-    Judged { comparison, lines, aa, pacing_p99_ns }
+    study.judge(comparison, &study.candidates(), &doubt, note)
 }
 
 fn is_lag(comparison: &Comparison) -> bool {
@@ -193,9 +115,4 @@ fn too_coarse(
             show(judged_ns, Unit::Ns)
         )
     })
-}
-
-/// Whether the analysis compares independent samples.
-pub(super) fn is_unpaired(frame: &Frame) -> bool {
-    frame.run_file.analysis.pairing == Pairing::Unpaired
 }

@@ -6,12 +6,12 @@ use lab_record::{Column, HISTOGRAM_DIGITS, Status};
 use lab_stats::describe::median;
 use lab_stats::paired::hodges_lehmann;
 
-use super::study::{Study, is_unpaired};
-use super::{Page, noise};
-use crate::aa::AA_LEVEL;
-use crate::frame::{cell_key, is_gated, is_probe, name, time_scale_label, time_scale_ppm};
+use super::Page;
+use crate::frame::{cell_key, is_gated, is_probe, time_scale_label, time_scale_ppm};
 use crate::measure::{Unit, unit};
-use crate::tables::{Cell, Table, show, show_difference, show_p};
+use crate::study::{Study, is_unpaired};
+use crate::tables::{show, show_difference};
+use crate::{noise, working};
 
 /// Two configurations of TR115 that are one treatment: the model has fewer layers than either
 /// number of layers to put on the GPU, so both get equal parameters.
@@ -20,43 +20,17 @@ const SECOND_AA_METRICS: [&str; 3] =
     ["efficiency_as_published", "efficiency_true", "tokens_per_s_stream"];
 /// The paced server's own target at two streams of 100 tokens/s.
 const PACING_TARGET_NS: f64 = 200_000.0;
-const FAILURES_SHOWN: usize = 20;
 
 /// Commit, machine, size of the sweep, time scale.
 pub(super) fn header(study: &Study, page: &mut Page) {
-    let file = &study.frame.run_file;
     page.heading("What was run");
-    let commit = file.git.as_ref().map_or("no git checkout".to_owned(), |git| {
-        let state = if git.dirty { "with local changes" } else { "clean" };
-        format!("commit `{}`, {state}", git.commit)
-    });
-    page.item(&format!("Code: {commit}; experiment sha256 `{}`.", file.experiment_sha256));
-    let machine = &file.machine;
-    page.item(&format!(
-        "Machine: {}, {} CPUs, {}, {} {}.",
-        machine.cpu_model,
-        machine.cpus,
-        show(machine.memory_bytes as f64, Unit::Bytes),
-        machine.kernel,
-        machine.arch
-    ));
-    page.item(&format!(
-        "Sweep: {} blocks, {} runs planned, seed {}, `lab {}`.",
-        file.blocks,
-        file.runs_planned,
-        file.seed,
-        file.arguments.join(" ")
-    ));
+    working::identity(study, page);
     page.item(&counted(study));
     page.item(&format!("Time: {}.", scales(study)));
     page.items(slimmed(study));
-    page.items(without_a_run(study));
+    page.items(working::without_a_run(study));
     page.markdown.push('\n');
-    let environment = environment(study);
-    if !environment.is_empty() {
-        page.folded("environment", "Environment, as the last session recorded it", &environment);
-    }
-    page.folded("variants", "Programs measured", &programs(study));
+    working::inventory(study, page);
 }
 
 fn counted(study: &Study) -> String {
@@ -115,88 +89,15 @@ fn slimmed(study: &Study) -> Option<String> {
     })
 }
 
-/// Variants of the sweep that no number below speaks of.
-fn without_a_run(study: &Study) -> Vec<String> {
-    let measured = study.measured_variants();
-    let missing = study.frame.variants().into_iter().filter(|name| !measured.contains(name));
-    missing
-        .map(|name| format!("**`{name}` has no analysed run**; nothing is said about it."))
-        .collect()
-}
-
-fn environment(study: &Study) -> Table {
-    let mut table = Table::new(&[("key", "key"), ("value", "value")]);
-    let session = study.frame.sessions.iter().rev().find(|one| !one.environment.is_empty());
-    for (key, value) in session.iter().flat_map(|session| &session.environment) {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        table.row(vec![Cell::code(key), Cell::text(value)]);
-    }
-    table
-}
-
-fn programs(study: &Study) -> Table {
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("measures", "measures"),
-        ("version", "version"),
-        ("features", "features"),
-        ("copy of", "twin_of"),
-        ("binary", "binary_bytes"),
-        ("sha256", "binary_sha256"),
-    ]);
-    for entry in &study.frame.run_file.variants {
-        table.row(vec![
-            Cell::code(&entry.variant),
-            Cell::text(&entry.measures),
-            Cell::text(&entry.version),
-            Cell::text(entry.features.join(" ")),
-            Cell::text(entry.twin_of.as_deref().unwrap_or("")),
-            Cell::value(Some(entry.binary_bytes as f64), Unit::Bytes),
-            Cell::text(entry.binary_sha256.chars().take(12).collect::<String>()),
-        ]);
-    }
-    table
-}
-
 pub(super) fn write(study: &Study, page: &mut Page) {
     page.heading("Was the lab itself working?");
-    first_aa(study, page);
+    working::first_aa(study, page);
     second_aa(study, page);
     pacing(study, page);
-    let verified = study.all.iter().filter(|one| one.row.run.verified).count();
-    page.item(&format!("Verified answers: {verified} of {} analysed runs.", study.all.len()));
-    page.item(&cores(study));
-    failures(study, page);
+    page.item(&working::verified(study));
+    page.item(&working::cores(study));
+    working::failures(study, page, |run| run.status != Status::Ok);
     noise::write(study, page);
-}
-
-fn first_aa(study: &Study, page: &mut Page) {
-    if study.frame.twins().is_empty() {
-        page.item(
-            "A/A: this sweep has no twin, so nothing shows how far two equal programs differ here. \
-             Read its verdicts with that in mind.",
-        );
-        return;
-    }
-    for judged in &study.judged {
-        for (twin, test) in &judged.aa {
-            let difference = test.shift.map_or("no pair".to_owned(), |s| judged.show(s.estimate));
-            let outcome = match test.p {
-                None => {
-                    format!("not tested: {} pairs are too few to reach {AA_LEVEL}", test.n)
-                }
-                Some(p) if test.failed() => format!(
-                    "**failed** at {AA_LEVEL} (p {}): the verdicts on this metric are withheld",
-                    show_p(p)
-                ),
-                Some(p) => format!("passed at {AA_LEVEL} (p {}, {} pairs)", show_p(p), test.n),
-            };
-            page.item(&format!(
-                "A/A on `{}`, `{twin}`: {outcome}; measured difference {difference}.",
-                judged.comparison.metric
-            ));
-        }
-    }
 }
 
 /// The same treatment under two names: what is left is the draw of lengths and the noise.
@@ -271,58 +172,4 @@ fn timer_overshoot_p99_ns(study: &Study) -> Option<f64> {
     let floors = study.frame.sessions.iter().filter_map(|one| one.environment.get("floors"));
     let probed = floors.filter_map(|floors| floors.get("timer_overshoot_p99_ns")?.as_f64());
     median(&probed.collect::<Vec<_>>())
-}
-
-fn cores(study: &Study) -> String {
-    let pinning = study
-        .frame
-        .sessions
-        .iter()
-        .rev()
-        .flat_map(|session| &session.environment)
-        .find(|(key, _)| key.contains("pin"));
-    let cpus = study.frame.run_file.machine.cpus;
-    match pinning {
-        Some((_, value)) => {
-            let statement = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            format!("Cores: {cpus} CPUs; pinning: {statement}.")
-        }
-        None => format!("Cores: {cpus} CPUs; the session recorded nothing about pinning."),
-    }
-}
-
-fn failures(study: &Study, page: &mut Page) {
-    let failed = study.rows.iter().filter(|row| row.run.status != Status::Ok);
-    let failed: Vec<_> = failed.collect();
-    page.item(&format!("Runs that did not end well: {}.", failed.len()));
-    if failed.is_empty() {
-        return;
-    }
-    page.markdown.push('\n');
-    let mut table = Table::new(&[("run", "run"), ("status", "status"), ("reason", "reason")]);
-    for row in failed.iter().take(FAILURES_SHOWN) {
-        table.row(vec![
-            Cell::text(name(&row.run)),
-            Cell::text(format!("{:?}", row.run.status).to_lowercase()),
-            Cell::text(row.run.reason.as_deref().unwrap_or("no reason was recorded")),
-        ]);
-    }
-    page.table("failures", &table);
-    if failed.len() > FAILURES_SHOWN {
-        page.paragraph(&format!("and {} more in `runs.jsonl`.", failed.len() - FAILURES_SHOWN));
-    }
-}
-
-/// How anyone gets from the records to this page.
-pub(super) fn again(study: &Study, page: &mut Page) {
-    page.heading("How to derive this again");
-    let pairing = if is_unpaired(study.frame) { "unpaired" } else { "paired" };
-    page.paragraph(&format!(
-        "`lab report DIR`, where DIR holds this file's `run.json`, `sessions.jsonl`, `runs.jsonl` \
-         and samples, writes it anew, byte by byte, with every table as TSV beside it; \
-         `gnuplot -c plots/NAME.gp TSV_FOLDER OUT_FOLDER` draws a picture. The analysis is \
-         {pairing}, seed {}. Formulas and their sources: docs/METHODOLOGY.md; words: \
-         docs/GLOSSARY.md.",
-        study.frame.run_file.seed
-    ));
 }

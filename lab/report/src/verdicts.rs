@@ -1,12 +1,12 @@
 //! The declared comparisons, one table each.
 
-use super::Page;
-use super::study::{Judged, Study, is_unpaired, word_of};
 use crate::compare::{Line, POWER, by_pair, scaled_margin};
 use crate::measure::Unit;
-use crate::tables::{Cell, Table, show, show_p};
+use crate::page::Page;
+use crate::study::{Judged, Study, is_unpaired, word_of};
+use crate::tables::{Cell, Table, show_p};
 
-pub(super) fn write(study: &Study, page: &mut Page) {
+pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Verdicts");
     let analysis = &study.frame.run_file.analysis;
     let unit =
@@ -157,12 +157,8 @@ fn values(study: &Study, judged: &Judged) -> Table {
 }
 
 fn notes(judged: &Judged, page: &mut Page) {
-    if let Some(pacing_ns) = judged.pacing_p99_ns {
-        page.paragraph(&format!(
-            "The server's pacing error p99 was {} (median over runs); a verdict stands only where \
-             four times that is below the difference being judged.",
-            show(pacing_ns, Unit::Ns)
-        ));
+    if let Some(note) = &judged.note {
+        page.paragraph(note);
     }
     if judged.comparison.metric.ends_with("_max_ns") {
         page.paragraph(

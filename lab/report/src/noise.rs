@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use lab_record::Noise;
 use lab_stats::describe::summarize;
 
-use super::Page;
-use super::study::Study;
 use crate::frame::is_gated;
 use crate::measure::Unit;
+use crate::page::Page;
+use crate::study::Study;
 use crate::tables::{Cell, Table};
 
 /// A reading of a run's noise.
@@ -22,7 +22,7 @@ const READINGS: [(&str, Reading); 4] = [
     ("variant runnable, not running", |noise| noise.run_queue_ns),
 ];
 
-pub(super) fn write(study: &Study, page: &mut Page) {
+pub(crate) fn write(study: &Study, page: &mut Page) {
     let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
     let gated = study.rows.iter().filter(|row| is_gated(&row.run));
     for cause in gated.clone().flat_map(|row| &row.run.gated) {

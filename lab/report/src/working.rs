@@ -1,0 +1,179 @@
+//! What was run, on what, and whether the lab itself was working: what every family's report says.
+
+use lab_record::Run;
+
+use crate::aa::AA_LEVEL;
+use crate::frame::{Row, name};
+use crate::measure::Unit;
+use crate::page::Page;
+use crate::study::{Study, is_unpaired};
+use crate::tables::{Cell, Table, show, show_p};
+
+const FAILURES_SHOWN: usize = 20;
+
+/// Commit, machine, size of the sweep.
+pub(crate) fn identity(study: &Study, page: &mut Page) {
+    let file = &study.frame.run_file;
+    let commit = file.git.as_ref().map_or("no git checkout".to_owned(), |git| {
+        let state = if git.dirty { "with local changes" } else { "clean" };
+        format!("commit `{}`, {state}", git.commit)
+    });
+    page.item(&format!("Code: {commit}; experiment sha256 `{}`.", file.experiment_sha256));
+    let machine = &file.machine;
+    page.item(&format!(
+        "Machine: {}, {} CPUs, {}, {} {}.",
+        machine.cpu_model,
+        machine.cpus,
+        show(machine.memory_bytes as f64, Unit::Bytes),
+        machine.kernel,
+        machine.arch
+    ));
+    page.item(&format!(
+        "Sweep: {} blocks, {} runs planned, seed {}, `lab {}`.",
+        file.blocks,
+        file.runs_planned,
+        file.seed,
+        file.arguments.join(" ")
+    ));
+}
+
+/// The environment and the programs, folded.
+pub(crate) fn inventory(study: &Study, page: &mut Page) {
+    let environment = environment(study);
+    if !environment.is_empty() {
+        page.folded("environment", "Environment, as the last session recorded it", &environment);
+    }
+    page.folded("variants", "Programs measured", &programs(study));
+}
+
+/// Variants of the sweep that no number below speaks of.
+pub(crate) fn without_a_run(study: &Study) -> Vec<String> {
+    let measured = study.measured_variants();
+    let missing = study.frame.variants().into_iter().filter(|name| !measured.contains(name));
+    missing
+        .map(|name| format!("**`{name}` has no analysed run**; nothing is said about it."))
+        .collect()
+}
+
+pub(crate) fn first_aa(study: &Study, page: &mut Page) {
+    if study.frame.twins().is_empty() {
+        page.item(
+            "A/A: this sweep has no twin, so nothing shows how far two equal programs differ here. \
+             Read its verdicts with that in mind.",
+        );
+        return;
+    }
+    for judged in &study.judged {
+        for (twin, test) in &judged.aa {
+            let difference = test.shift.map_or("no pair".to_owned(), |s| judged.show(s.estimate));
+            let outcome = match test.p {
+                None => {
+                    format!("not tested: {} pairs are too few to reach {AA_LEVEL}", test.n)
+                }
+                Some(p) if test.failed() => format!(
+                    "**failed** at {AA_LEVEL} (p {}): the verdicts on this metric are withheld",
+                    show_p(p)
+                ),
+                Some(p) => format!("passed at {AA_LEVEL} (p {}, {} pairs)", show_p(p), test.n),
+            };
+            page.item(&format!(
+                "A/A on `{}`, `{twin}`: {outcome}; measured difference {difference}.",
+                judged.comparison.metric
+            ));
+        }
+    }
+}
+
+pub(crate) fn cores(study: &Study) -> String {
+    let pinning = study
+        .frame
+        .sessions
+        .iter()
+        .rev()
+        .flat_map(|session| &session.environment)
+        .find(|(key, _)| key.contains("pin"));
+    let cpus = study.frame.run_file.machine.cpus;
+    match pinning {
+        Some((_, value)) => {
+            let statement = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            format!("Cores: {cpus} CPUs; pinning: {statement}.")
+        }
+        None => format!("Cores: {cpus} CPUs; the session recorded nothing about pinning."),
+    }
+}
+
+/// How many of the analysed runs had their answer checked.
+pub(crate) fn verified(study: &Study) -> String {
+    let verified = study.all.iter().filter(|one| one.row.run.verified).count();
+    format!("Verified answers: {verified} of {} analysed runs.", study.all.len())
+}
+
+/// The runs that ended in a way that `is_failure` calls bad.
+pub(crate) fn failures(study: &Study, page: &mut Page, is_failure: impl Fn(&Run) -> bool) {
+    let failed: Vec<&&Row> = study.rows.iter().filter(|row| is_failure(&row.run)).collect();
+    page.item(&format!("Runs that did not end well: {}.", failed.len()));
+    if failed.is_empty() {
+        return;
+    }
+    page.markdown.push('\n');
+    let mut table = Table::new(&[("run", "run"), ("status", "status"), ("reason", "reason")]);
+    for row in failed.iter().take(FAILURES_SHOWN) {
+        table.row(vec![
+            Cell::text(name(&row.run)),
+            Cell::text(format!("{:?}", row.run.status).to_lowercase()),
+            Cell::text(row.run.reason.as_deref().unwrap_or("no reason was recorded")),
+        ]);
+    }
+    page.table("failures", &table);
+    if failed.len() > FAILURES_SHOWN {
+        page.paragraph(&format!("and {} more in `runs.jsonl`.", failed.len() - FAILURES_SHOWN));
+    }
+}
+
+/// How anyone gets from the records to this page.
+pub(crate) fn again(study: &Study, page: &mut Page) {
+    page.heading("How to derive this again");
+    let pairing = if is_unpaired(study.frame) { "unpaired" } else { "paired" };
+    page.paragraph(&format!(
+        "`lab report DIR`, where DIR holds this file's `run.json`, `sessions.jsonl`, `runs.jsonl` \
+         and samples, writes it anew, byte by byte, with every table as TSV beside it; \
+         `gnuplot -c plots/NAME.gp TSV_FOLDER OUT_FOLDER` draws a picture. The analysis is \
+         {pairing}, seed {}. Formulas and their sources: docs/METHODOLOGY.md; words: \
+         docs/GLOSSARY.md.",
+        study.frame.run_file.seed
+    ));
+}
+
+fn environment(study: &Study) -> Table {
+    let mut table = Table::new(&[("key", "key"), ("value", "value")]);
+    let session = study.frame.sessions.iter().rev().find(|one| !one.environment.is_empty());
+    for (key, value) in session.iter().flat_map(|session| &session.environment) {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        table.row(vec![Cell::code(key), Cell::text(value)]);
+    }
+    table
+}
+
+fn programs(study: &Study) -> Table {
+    let mut table = Table::new(&[
+        ("variant", "variant"),
+        ("measures", "measures"),
+        ("version", "version"),
+        ("features", "features"),
+        ("copy of", "twin_of"),
+        ("binary", "binary_bytes"),
+        ("sha256", "binary_sha256"),
+    ]);
+    for entry in &study.frame.run_file.variants {
+        table.row(vec![
+            Cell::code(&entry.variant),
+            Cell::text(&entry.measures),
+            Cell::text(&entry.version),
+            Cell::text(entry.features.join(" ")),
+            Cell::text(entry.twin_of.as_deref().unwrap_or("")),
+            Cell::value(Some(entry.binary_bytes as f64), Unit::Bytes),
+            Cell::text(entry.binary_sha256.chars().take(12).collect::<String>()),
+        ]);
+    }
+    table
+}
