@@ -3,6 +3,7 @@
 //! Pure: text comes in, findings go out. This crate reads no file, knows no clock and starts
 //! nothing; the same bytes give the same findings on every machine.
 
+pub mod checks;
 pub mod document;
 pub mod finding;
 pub mod printed;
