@@ -1,7 +1,7 @@
 //! `lab plan`, and the reading of an experiment that other commands share.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -9,16 +9,16 @@ use std::{
 
 use clap::Args;
 use lab_driver::{Catalog, Description};
-use lab_plan::{Experiment, Plan, Work, agents::Servers, agents::Table};
+use lab_plan::{
+    Experiment, Plan, PlannedRun, Work,
+    agents::{Section, Servers},
+};
 use serde_json::json;
 
 use crate::{
     Failure,
     paths::{Paths, read},
 };
-
-/// The name that `run.json` gives the table of configurations.
-const TABLE: &str = "servers";
 
 #[derive(Args)]
 pub(crate) struct PlanArgs {
@@ -70,13 +70,7 @@ pub(crate) fn plan(args: &PlanArgs, paths: &Paths) -> Result<ExitCode, Failure> 
     let prepared = prepare(&args.question, paths, vec![])?;
     if args.json {
         for run in &prepared.plan.runs {
-            let Work::Agents { workload, time_scale_ppm, .. } = &run.work;
-            let line = json!({
-                "order": run.order, "block": run.block, "warmup": run.warmup,
-                "variant": run.variant, "cell": run.cell, "expected_ms": run.expected_ms,
-                "time_scale_ppm": time_scale_ppm, "workload": workload,
-            });
-            println!("{line}");
+            println!("{}", line(run));
         }
     } else {
         println!("{}", summary(&prepared));
@@ -92,14 +86,30 @@ pub(crate) fn plan(args: &PlanArgs, paths: &Paths) -> Result<ExitCode, Failure> 
     Ok(ExitCode::SUCCESS)
 }
 
+fn line(run: &PlannedRun) -> serde_json::Value {
+    let mut line = json!({
+        "order": run.order, "block": run.block, "warmup": run.warmup,
+        "variant": run.variant, "cell": run.cell, "expected_ms": run.expected_ms,
+    });
+    match &run.work {
+        Work::Agents { workload, time_scale_ppm, .. } => {
+            line["time_scale_ppm"] = json!(time_scale_ppm);
+            line["workload"] = json!(workload);
+        }
+        Work::Ledgers { workload, .. } => line["workload"] = json!(workload),
+    }
+    line
+}
+
 /// What will run and for how long, in one line.
 pub(crate) fn summary(prepared: &Prepared) -> String {
     let Prepared { experiment, plan, .. } = prepared;
     let expected_ms: u64 = plan.runs.iter().map(|run| run.expected_ms).sum();
-    let cells = plan.runs.iter().filter(|run| !run.warmup).map(|run| &run.cell);
-    let cells = cells.collect::<std::collections::BTreeSet<_>>().len();
+    let timed = plan.runs.iter().filter(|run| !run.warmup);
+    let cells = timed.clone().map(|run| &run.cell).collect::<BTreeSet<_>>().len();
+    let in_block = timed.filter(|run| run.block == 1).count();
     format!(
-        "{}: {} variants x {cells} cells x {} blocks + {} checks = {} runs, \
+        "{}: {} variants in {cells} cells, {in_block} runs x {} blocks + {} checks = {} runs, \
          about {:.1} minutes\n{}",
         experiment.name,
         plan.entrants.len(),
@@ -125,20 +135,26 @@ pub(crate) fn prepare(
     if let Some(name) = &profile {
         experiment = experiment.with_profile(&shown, name)?;
     }
-    let section = experiment.agents.as_mut().expect("parse has checked the section");
-    if let Some(model) = &choices.model {
-        section.model.clone_from(model);
+    match &mut experiment.agents {
+        Some(section) => {
+            if let Some(model) = &choices.model {
+                section.model.clone_from(model);
+            }
+            check_servers_fit(section.servers, &choices.servers, &shown)?;
+        }
+        None => refuse_servers(choices, &shown)?,
     }
-    check_servers_fit(section.servers, &choices.servers, &shown)?;
-    let table_path = path.parent().unwrap_or(Path::new(".")).join(&section.table);
-    let table_text = read(&table_path, &section.table)?;
-    let table = Table::parse(&section.table, &table_text)?;
+    let mut attachments = BTreeMap::new();
+    if let Some((name, file)) = experiment.attachment() {
+        let path = path.parent().unwrap_or(Path::new(".")).join(file);
+        attachments.insert(name.to_owned(), read(&path, file)?);
+    }
     let catalog = Catalog::read(&paths.root, &experiment.family, &paths.bin_dir)?;
-    let plan = lab_plan::plan(&shown, &experiment, &catalog.manifests, &table)?;
+    let plan = lab_plan::plan(&shown, &experiment, &catalog.manifests, &attachments)?;
     let description = Description {
         experiment_file: shown,
         experiment_toml: text,
-        attachments: BTreeMap::from([(TABLE.to_owned(), table_text)]),
+        attachments,
         profile,
         servers: choices.servers.clone(),
         model: choices.model.clone(),
@@ -148,10 +164,22 @@ pub(crate) fn prepare(
     Ok(Prepared { experiment, plan, catalog, description })
 }
 
+/// The agents' section, where somebody else's servers answer.
+pub(crate) fn given_servers(experiment: &Experiment) -> Option<&Section> {
+    experiment.agents.as_ref().filter(|section| section.servers == Servers::Given)
+}
+
 fn profile(choices: &Choices) -> Option<String> {
     let short = [(choices.quick, "quick"), (choices.paper, "paper")];
     let short = short.into_iter().find_map(|(given, name)| given.then(|| name.to_owned()));
     short.or_else(|| choices.profile.clone())
+}
+
+fn refuse_servers(choices: &Choices, shown: &str) -> Result<(), Failure> {
+    if choices.servers.is_empty() && choices.model.is_none() {
+        return Ok(());
+    }
+    Err(Failure::input(format!("{shown} needs no server: leave --servers and --model out")))
 }
 
 fn check_servers_fit(wanted: Servers, given: &[String], shown: &str) -> Result<(), Failure> {

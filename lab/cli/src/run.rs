@@ -11,14 +11,13 @@ use std::{
 
 use clap::Args;
 use lab_driver::{Sweep, SweepEnd, SweepOptions, check_servers};
-use lab_plan::agents::Servers;
 use lab_record::Results;
 use serde_json::json;
 
 use crate::{
     Failure,
     paths::Paths,
-    plan::{Choices, Prepared, Question, prepare, summary},
+    plan::{Choices, Prepared, Question, given_servers, prepare, summary},
     progress::Bar,
     report::{draw_all, write_report},
 };
@@ -53,8 +52,7 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let question = question(args, paths)?;
     let prepared = prepare(&question, paths, paths.arguments(std::env::args().skip(1)))?;
-    let section = prepared.experiment.agents.as_ref().expect("parse has checked the section");
-    if section.servers == Servers::Given {
+    if let Some(section) = given_servers(&prepared.experiment) {
         let versions = check_servers(&question.choices.servers, &section.model)?;
         eprintln!("servers answer: Ollama {}", versions.join(", "));
     }

@@ -4,12 +4,11 @@ use std::{process::ExitCode, sync::atomic::AtomicBool};
 
 use clap::Args;
 use lab_driver::{Sweep, SweepOptions, check_servers};
-use lab_plan::agents::Servers;
 
 use crate::{
     Failure,
     paths::Paths,
-    plan::{Question, prepare},
+    plan::{Question, given_servers, prepare},
     progress::Bar,
 };
 
@@ -21,8 +20,7 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let prepared = prepare(&args.question, paths, vec![])?;
-    let section = prepared.experiment.agents.as_ref().expect("parse has checked the section");
-    if section.servers == Servers::Given {
+    if let Some(section) = given_servers(&prepared.experiment) {
         check_servers(&args.question.choices.servers, &section.model)?;
     }
     let interrupt = AtomicBool::new(false);

@@ -21,8 +21,13 @@ pub(crate) struct Pinning {
 pub(crate) struct Pinned(Option<CpuSet>);
 
 impl Pinning {
-    /// Gives the server the last CPU that this process may use and clients the others.
-    pub(crate) fn choose() -> Self {
+    /// Gives the server, where there is one, the last CPU that this process may use and clients the
+    /// others.
+    pub(crate) fn choose(server: bool) -> Self {
+        if !server {
+            let statement = "not pinned by the lab: there is no server beside a run".to_owned();
+            return Self { sets: None, statement };
+        }
         let this = Pid::from_raw(0);
         let all = sched_getaffinity(this).unwrap_or_default();
         let mine: Vec<usize> =

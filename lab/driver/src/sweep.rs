@@ -9,7 +9,6 @@ use std::{
 
 use lab_plan::{Experiment, Plan, PlannedRun, Work};
 use lab_probe::Snapshot;
-use lab_protocol::{PROTOCOL, RunSpec, agents::Workload};
 use lab_record::{
     GitState, Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Writer,
 };
@@ -20,12 +19,9 @@ use crate::{
     DriverError, Program,
     execute::{Executed, execute},
     gate,
-    given::GivenServers,
-    ingest,
-    paced::PacedServer,
     package::{Done, failed, package, unfit_variant},
     pinning::Pinning,
-    servers::Servers,
+    stage::{Answer, Stage},
     startup,
     tools::tool_version,
 };
@@ -98,12 +94,12 @@ pub struct Verdict {
     pub trouble: Option<String>,
 }
 
-/// A prepared sweep: planned, with its programs found and its servers up.
+/// A prepared sweep: planned, with its programs found and its stage set.
 pub struct Sweep<'a> {
     experiment: &'a Experiment,
     plan: &'a Plan,
     programs: Vec<Program>,
-    servers: Servers,
+    stage: Stage,
     pinning: Pinning,
     scratch: TempDir,
     interrupt: &'a AtomicBool,
@@ -122,27 +118,16 @@ impl<'a> Sweep<'a> {
         options: &SweepOptions,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, DriverError> {
-        let section = experiment.agents.as_ref().expect("a parsed experiment has its section");
         let scratch = tempfile::tempdir()
             .map_err(|error| DriverError::Lab(format!("cannot make a scratch folder: {error}")))?;
-        ingest::make_folder(
-            &scratch.path().join("ingest"),
-            section.ingest_files,
-            section.ingest_file_bytes,
-        )
-        .map_err(|error| DriverError::Lab(format!("cannot write the ingest folder: {error}")))?;
         let programs = plan
             .entrants
             .iter()
             .map(|entrant| catalog.program(entrant, scratch.path()))
-            .collect::<Result<_, _>>()?;
-        let pinning = Pinning::choose();
-        let servers = if section.servers == lab_plan::agents::Servers::Given {
-            Servers::Given(GivenServers::new(options.description.servers.clone()))
-        } else {
-            Servers::Paced(PacedServer::start(&options.lab, section.agents, &pinning)?)
-        };
-        Ok(Self { experiment, plan, programs, servers, pinning, scratch, interrupt })
+            .collect::<Result<Vec<_>, _>>()?;
+        let pinning = Pinning::choose(experiment.agents.is_some());
+        let stage = Stage::set(experiment, options, &programs, scratch.path(), &pinning)?;
+        Ok(Self { experiment, plan, programs, stage, pinning, scratch, interrupt })
     }
 
     /// Runs each variant once and checks its answer, without recording anything.
@@ -221,65 +206,58 @@ impl<'a> Sweep<'a> {
             }
             writer.run(run, &samples)?;
         }
-        progress.at(total_ms, total_ms, "start-up times");
-        end.finished = !options.startup || self.startup(writer, &done, &mut end, progress)?;
+        progress.at(total_ms, total_ms, "what is left");
+        let startup = options.startup && self.stage.times_startup();
+        end.finished = !startup || self.startup(writer, &done, &mut end, progress)?;
         Ok(end)
     }
 
     /// One planned run: begin, execute, compare, package. `None` when interrupted.
     fn one(&mut self, planned: &PlannedRun) -> Result<Option<Done>, DriverError> {
-        let Work::Agents { workload, paced, time_scale_ppm } = &planned.work;
         let name = label(planned);
-        let workload = self.addressed(workload);
-        let prepared = self.servers.begin(&name, &workload, paced.as_ref())?;
-        if let Err(reason) = prepared {
-            let run = self.row(planned, lab_probe::monotonic_ns(), 0);
-            return Ok(Some(failed(run, reason)));
-        }
-        let spec = RunSpec { protocol: PROTOCOL, run: name.clone(), workload: workload.clone() };
-        let line = serde_json::to_string(&spec).expect("a spec always serialises");
-        let before = Snapshot::take(&self.servers.pids());
+        let ready = match self.stage.begin(&name, &planned.work)? {
+            Ok(ready) => ready,
+            Err(reason) => {
+                let run = self.row(planned, lab_probe::monotonic_ns(), 0);
+                return Ok(Some(failed(run, reason)));
+            }
+        };
+        let before = Snapshot::take(&self.stage.pids());
         let execution = {
             let _pinned = self.pinning.for_client();
             let deadline = Duration::from_millis(planned.deadline_ms);
-            execute(&self.program(planned).path, &line, &name, deadline, self.interrupt)
+            execute(
+                &program(&self.programs, planned).path,
+                &ready.line,
+                &name,
+                deadline,
+                self.interrupt,
+            )
         };
-        let after = Snapshot::take(&self.servers.pids());
+        let after = Snapshot::take(&self.stage.pids());
         let mut run = self.row(planned, execution.start_ns, execution.process_ns);
         let outcome = match execution.ended {
             Executed::Interrupted => return Ok(None),
             Executed::Broken(reason) => return Ok(Some(failed(run, reason))),
             Executed::Outcome(outcome) => outcome,
         };
-        // On given servers their own work would count as outside: only the variant's is known.
         let cpu_ns = outcome.counters.get("cpu_total_ns").copied();
-        let cpu_ns = cpu_ns.filter(|_| matches!(self.servers, Servers::Paced(_)));
+        let cpu_ns = cpu_ns.filter(|_| self.stage.knows_outside_cpu());
         run.noise = lab_probe::between(&before, &after, cpu_ns);
         run.gated = gate::causes(&run.noise, execution.process_ns);
         run.counters.clone_from(&outcome.counters);
-        run.counters.insert("server_time_scale_ppm".to_owned(), *time_scale_ppm);
-        let truth = self.servers.truth(&name, &workload, &outcome)?;
+        if let Work::Agents { time_scale_ppm, .. } = planned.work {
+            run.counters.insert("server_time_scale_ppm".to_owned(), time_scale_ppm);
+        }
+        let process_ns = execution.process_ns;
+        let program = program(&self.programs, planned);
+        let answer = Answer { run: &name, program, outcome: &outcome, process_ns };
+        let truth = self.stage.truth(&ready, &answer)?;
         Ok(Some(package(run, outcome, truth)))
     }
 
-    fn addressed(&self, workload: &Workload) -> Workload {
-        let mut workload = workload.clone();
-        let folder = self.scratch.path().join("ingest");
-        workload.ingest_dir = Some(folder.to_string_lossy().into_owned());
-        let addresses = self.servers.addresses();
-        for (index, agent) in workload.agents.iter_mut().enumerate() {
-            agent.server.clone_from(&addresses[index % addresses.len()]);
-        }
-        workload
-    }
-
-    fn program(&self, planned: &PlannedRun) -> &Program {
-        let found = self.programs.iter().find(|program| program.entry.variant == planned.variant);
-        found.expect("every planned variant is an entrant")
-    }
-
     fn row(&self, planned: &PlannedRun, start_ns: u64, process_ns: u64) -> Run {
-        let entry = &self.program(planned).entry;
+        let entry = &program(&self.programs, planned).entry;
         Run {
             schema: SCHEMA,
             order: planned.order,
@@ -420,6 +398,11 @@ fn open(run_file: &RunFile, options: &SweepOptions) -> Result<(Writer, Vec<Run>)
         return refuse("the set of variants has changed");
     }
     Ok((Writer::resume(&options.results)?, before.runs))
+}
+
+fn program<'a>(programs: &'a [Program], planned: &PlannedRun) -> &'a Program {
+    let found = programs.iter().find(|program| program.entry.variant == planned.variant);
+    found.expect("every planned variant is an entrant")
 }
 
 fn label(planned: &PlannedRun) -> String {

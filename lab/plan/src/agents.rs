@@ -7,8 +7,10 @@ use rand::Rng;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{Cell, Entrant, PlanError, Work, draw};
+use crate::{Address, PlanError, Work, draw};
 
+/// The name that records give the table of configurations.
+pub const TABLE: &str = "servers";
 /// What an agent asks first. Short, because a real small model reads about 80 tokens a second.
 const ANALYSIS_PROMPT: &str =
     "Name the three numbers in a benchmark report that matter most, and say why.";
@@ -122,15 +124,6 @@ pub struct Quantiles {
     pub tokens: Vec<f64>,
 }
 
-/// Where a run stands: everything its draws depend on.
-pub(crate) struct Address<'a> {
-    pub seed: u64,
-    pub block: u32,
-    pub order: u64,
-    pub variant: &'a Entrant,
-    pub cell: &'a Cell,
-}
-
 impl Table {
     /// Reads and checks a table.
     ///
@@ -219,17 +212,17 @@ impl Section {
     }
 
     /// When a run that has given no outcome is ended.
-    pub(crate) fn deadline_ms(&self, expected_ms: u64) -> u64 {
+    fn deadline_ms(&self, expected_ms: u64) -> u64 {
         self.run_timeout_ms.unwrap_or(4 * expected_ms + 2 * self.stall_timeout_ms + 10_000)
     }
 
-    /// The workload of one run and how long it should take.
+    /// The workload of one run, how long it should take, and when it is ended.
     pub(crate) fn work(
         &self,
         file: &str,
         table: &Table,
         at: &Address<'_>,
-    ) -> Result<(Work, u64), PlanError> {
+    ) -> Result<(Work, u64, u64), PlanError> {
         let level = |factor: &str| {
             at.cell.get(factor).map(String::as_str).ok_or_else(|| {
                 PlanError::value(file, "cells", format!("every cell needs the factor `{factor}`"))
@@ -260,7 +253,8 @@ impl Section {
         };
         let paced = (self.servers == Servers::Paced).then(|| self.paced(row, time_scale));
         let time_scale_ppm = (time_scale * 1e6).round() as u64;
-        Ok((Work::Agents { workload, paced, time_scale_ppm }, expected_ms))
+        let deadline_ms = self.deadline_ms(expected_ms);
+        Ok((Work::Agents { workload, paced, time_scale_ppm }, expected_ms, deadline_ms))
     }
 
     fn agent(&self, row: &Row, at: &Address<'_>, index: usize) -> Agent {

@@ -10,6 +10,11 @@ pub(crate) fn generator(seed: u64, address: &[&str]) -> Pcg64 {
     Pcg64::seed_from_u64(hash(seed, address))
 }
 
+/// A seed for a variant's own generator.
+pub(crate) fn seed(seed: u64, address: &[&str]) -> u64 {
+    hash(seed, address)
+}
+
 /// A positive 31-bit seed for a request: what every Ollama version takes.
 pub(crate) fn request_seed(seed: u64, address: &[&str]) -> i64 {
     i64::try_from(hash(seed, address) >> 33).expect("31 bits fit") + 1

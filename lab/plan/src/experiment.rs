@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab_record::Analysis;
 use serde::Deserialize;
 
-use crate::{PlanError, agents};
+use crate::{PlanError, agents, ledgers};
 
 /// The version of the experiment format.
 const SCHEMA: u32 = 1;
@@ -28,15 +28,27 @@ pub struct Experiment {
     pub blocks: u32,
     /// Who takes part.
     pub variants: Selection,
-    /// Groups of factors; each contributes every combination of its levels.
+    /// Groups of factors; each contributes every combination of its levels. A group that names
+    /// levels of `variant` is for these variants only.
     pub cells: Vec<BTreeMap<String, Vec<String>>>,
     /// What is compared, declared before anything runs.
     pub analysis: Analysis,
     /// The workload of the `runtimes` family.
     pub agents: Option<agents::Section>,
+    /// The workload of the `ledgers` family.
+    pub ledgers: Option<ledgers::Section>,
     /// Named changes, for example `quick`.
     #[serde(default)]
     pub profile: BTreeMap<String, Profile>,
+}
+
+/// The section that an experiment's family wants.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Section<'a> {
+    /// Of `runtimes`.
+    Agents(&'a agents::Section),
+    /// Of `ledgers`.
+    Ledgers(&'a ledgers::Section),
 }
 
 /// Which variants of the family take part.
@@ -66,6 +78,8 @@ pub struct Profile {
     pub names: Vec<String>,
     /// 1.0 for real time.
     pub time_scale: Option<f64>,
+    /// As in `[ledgers]`.
+    pub divide_by: Option<u64>,
     /// Whether the report may give verdicts; a smoke test's may not.
     pub verdicts: bool,
 }
@@ -109,8 +123,12 @@ impl Experiment {
         if let (Some(agents), Some(scale)) = (&mut self.agents, profile.time_scale) {
             agents.time_scale = scale;
         }
+        if let (Some(ledgers), Some(divisor)) = (&mut self.ledgers, profile.divide_by) {
+            ledgers.divide_by = divisor;
+        }
         if !profile.verdicts {
             self.analysis.comparisons.clear();
+            self.analysis.contrasts.clear();
         }
         self.check(file)?;
         Ok(self)
@@ -135,14 +153,41 @@ impl Experiment {
         if !(0.0..1.0).contains(&self.analysis.alpha) || self.analysis.alpha == 0.0 {
             return error("analysis.alpha", "must lie between 0 and 1, for example 0.05");
         }
-        for comparison in &self.analysis.comparisons {
-            if !(comparison.margin > 0.0 && comparison.margin.is_finite()) {
-                return error("analysis.comparisons.margin", "must be above 0");
+        let comparisons = self.analysis.comparisons.iter().map(|one| ("comparisons", one.margin));
+        let contrasts = self.analysis.contrasts.iter().map(|one| ("contrasts", one.margin));
+        for (kind, margin) in comparisons.chain(contrasts) {
+            if !(margin > 0.0 && margin.is_finite()) {
+                return error(&format!("analysis.{kind}.margin"), "must be above 0");
             }
         }
-        match &self.agents {
-            Some(agents) => agents.check(file),
-            None => error(&self.family, "the section with the family's workload is missing"),
+        match self.section(file)? {
+            Section::Agents(agents) => agents.check(file),
+            Section::Ledgers(ledgers) => ledgers.check(file),
         }
+    }
+
+    /// The section with the family's workload.
+    ///
+    /// # Errors
+    /// Where it is missing, or the family is none that this lab knows; never after
+    /// [`Self::parse`].
+    pub fn section(&self, file: &str) -> Result<Section<'_>, PlanError> {
+        let section = match self.family.as_str() {
+            "runtimes" => self.agents.as_ref().map(Section::Agents).ok_or("agents"),
+            "ledgers" => self.ledgers.as_ref().map(Section::Ledgers).ok_or("ledgers"),
+            other => {
+                let message = format!("`{other}` is no family; there are: runtimes, ledgers");
+                return Err(PlanError::value(file, "family", message));
+            }
+        };
+        section.map_err(|key| {
+            let message = "the section with the family's workload is missing";
+            PlanError::value(file, key, message)
+        })
+    }
+
+    /// A file that the experiment names, relative to its folder, and the name it has in records.
+    pub fn attachment(&self) -> Option<(&'static str, &str)> {
+        self.agents.as_ref().map(|agents| (agents::TABLE, agents.table.as_str()))
     }
 }

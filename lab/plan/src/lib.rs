@@ -7,13 +7,23 @@ pub mod agents;
 mod cells;
 mod draw;
 mod experiment;
+pub mod ledgers;
 mod manifest;
 mod order;
 
 pub use cells::Cell;
-pub use experiment::{Experiment, Profile, Selection};
+pub use experiment::{Experiment, Profile, Section, Selection};
 pub use manifest::Manifest;
 pub use order::{Entrant, Plan, PlannedRun, Work, plan};
+
+/// Where a run stands: everything its draws depend on.
+pub(crate) struct Address<'a> {
+    pub seed: u64,
+    pub block: u32,
+    pub order: u64,
+    pub variant: &'a Entrant,
+    pub cell: &'a Cell,
+}
 
 /// Why a plan could not be made. Every message names the file and the key.
 #[derive(Debug, thiserror::Error)]

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use lab_protocol::agents::Workload;
+use lab_protocol::{agents, ledgers};
 use rand::seq::SliceRandom;
 
-use crate::{Cell, Experiment, Manifest, PlanError, agents, cells, draw};
+use crate::{
+    Address, Cell, Experiment, Manifest, PlanError, Section, agents::Table, cells, cells::Place,
+    draw,
+};
 
 /// The factor whose levels are run back to back, in alternating order, because they are read as a
 /// pair (a concurrent run and its solo baseline).
@@ -58,15 +61,22 @@ pub enum Work {
     /// LLM agents. Server addresses are filled in by whoever knows them.
     Agents {
         /// The workload.
-        workload: Workload,
+        workload: agents::Workload,
         /// What the paced server must do; `None` on real servers.
         paced: Option<serde_json::Value>,
         /// Parts per million of real time.
         time_scale_ppm: u64,
     },
+    /// Streams of transactions.
+    Ledgers {
+        /// The workload.
+        workload: ledgers::Workload,
+        /// The same transactions for the floor variant, whose answer is the truth.
+        oracle: ledgers::Workload,
+    },
 }
 
-/// Makes the plan.
+/// Makes the plan. `attachments` holds the text of [`Experiment::attachment`] by its name.
 ///
 /// # Errors
 /// Names the file and key where the experiment asks for a variant, a tag or a table row that is not
@@ -75,34 +85,104 @@ pub fn plan(
     file: &str,
     experiment: &Experiment,
     manifests: &[Manifest],
-    table: &agents::Table,
+    attachments: &BTreeMap<String, String>,
 ) -> Result<Plan, PlanError> {
+    check_groups(file, experiment, manifests)?;
     let entrants = entrants(file, experiment, manifests)?;
-    let cells = distinct_cells(experiment);
-    let section = experiment.agents.as_ref().expect("parse has checked that the section is there");
+    let worker = Worker::of(file, experiment, attachments)?;
+    let places = cells::places(&experiment.cells, |cell| worker.complete(cell));
     let mut runs = Vec::new();
     let mut push = |block: u32, variant: &Entrant, cell: &Cell| {
         let order = runs.len() as u64;
-        let address = agents::Address { seed: experiment.seed, block, order, variant, cell };
-        let (work, expected_ms) = section.work(file, table, &address)?;
+        let address = Address { seed: experiment.seed, block, order, variant, cell };
+        let (work, expected_ms, deadline_ms) = worker.work(file, &address)?;
         let (variant, cell) = (variant.name.clone(), cell.clone());
-        let deadline_ms = section.deadline_ms(expected_ms);
         let warmup = block == 0;
         let run =
             PlannedRun { order, block, warmup, variant, cell, work, expected_ms, deadline_ms };
         runs.push(run);
         Ok::<(), PlanError>(())
     };
-    let warmup_cell = cells.last().expect("parse has checked that there are cells");
+    let check_cell = worker.check_cell(&places);
     for entrant in &entrants {
-        push(0, entrant, warmup_cell)?;
+        push(0, entrant, &check_cell)?;
     }
     for block in 1..=experiment.blocks {
-        for (entrant, cell) in block_order(experiment.seed, block, &entrants, &cells) {
+        for (entrant, cell) in block_order(experiment.seed, block, &entrants, &places) {
             push(block, entrant, cell)?;
         }
     }
     Ok(Plan { entrants, runs })
+}
+
+/// What turns a cell into work.
+enum Worker<'a> {
+    Agents(&'a crate::agents::Section, Table),
+    Ledgers(&'a crate::ledgers::Section),
+}
+
+impl<'a> Worker<'a> {
+    fn of(
+        file: &str,
+        experiment: &'a Experiment,
+        attachments: &BTreeMap<String, String>,
+    ) -> Result<Self, PlanError> {
+        Ok(match experiment.section(file)? {
+            Section::Agents(section) => {
+                let text = attachments.get(crate::agents::TABLE).map_or("", String::as_str);
+                Self::Agents(section, Table::parse(&section.table, text)?)
+            }
+            Section::Ledgers(section) => Self::Ledgers(section),
+        })
+    }
+
+    fn complete(&self, cell: &Cell) -> Cell {
+        match self {
+            Self::Agents(..) => cell.clone(),
+            Self::Ledgers(section) => section.complete(cell),
+        }
+    }
+
+    /// The cell on which every entrant is checked before anything is timed.
+    fn check_cell(&self, places: &[Place]) -> Cell {
+        match self {
+            Self::Agents(..) => {
+                places.last().expect("parse has checked that there are cells").cell.clone()
+            }
+            Self::Ledgers(section) => section.defaults.clone(),
+        }
+    }
+
+    /// The work, its forecast and its deadline, both in milliseconds.
+    fn work(&self, file: &str, at: &Address<'_>) -> Result<(Work, u64, u64), PlanError> {
+        match self {
+            Self::Agents(section, table) => section.work(file, table, at),
+            Self::Ledgers(section) => section.work(file, at),
+        }
+    }
+}
+
+/// Names of variants in groups of cells, against those there are: a slip of the pen would otherwise
+/// leave a cell empty without a word.
+fn check_groups(
+    file: &str,
+    experiment: &Experiment,
+    manifests: &[Manifest],
+) -> Result<(), PlanError> {
+    let named = experiment.cells.iter().filter_map(|group| group.get(cells::VARIANT)).flatten();
+    let twin = experiment.variants.twin.as_deref().map(twin_name);
+    for name in named {
+        let is_variant = manifests.iter().any(|manifest| manifest.name == *name);
+        if !is_variant && twin.as_ref() != Some(name) {
+            let message = format!("no variant `{name}` is in the family");
+            return Err(PlanError::value(file, "cells.variant", message));
+        }
+    }
+    Ok(())
+}
+
+fn twin_name(original: &str) -> String {
+    format!("{original}_twin")
 }
 
 fn entrants(
@@ -138,25 +218,18 @@ fn entrants(
         find("variants.names", name)?;
     }
     find("analysis.reference", &experiment.analysis.reference)?;
+    for contrast in &experiment.analysis.contrasts {
+        find("analysis.contrasts.variant", &contrast.variant)?;
+    }
     if let Some(name) = &selection.twin {
         let original = find("variants.twin", name)?;
         entrants.push(Entrant {
-            name: format!("{name}_twin"),
+            name: twin_name(name),
             twin_of: Some(name.clone()),
             manifest: original.manifest,
         });
     }
     Ok(entrants)
-}
-
-fn distinct_cells(experiment: &Experiment) -> Vec<Cell> {
-    let mut distinct: Vec<Cell> = Vec::new();
-    for cell in experiment.cells.iter().flat_map(cells::product) {
-        if !distinct.contains(&cell) {
-            distinct.push(cell);
-        }
-    }
-    distinct
 }
 
 /// One block: every (variant, cell) once, in random order. Cells that differ only in [`ADJACENT`]
@@ -165,19 +238,22 @@ fn block_order<'a>(
     seed: u64,
     block: u32,
     entrants: &'a [Entrant],
-    cells: &'a [Cell],
+    places: &'a [Place],
 ) -> Vec<(&'a Entrant, &'a Cell)> {
-    let mut groups: BTreeMap<Cell, Vec<&Cell>> = BTreeMap::new();
-    for cell in cells {
-        let mut key = cell.clone();
+    let mut groups: BTreeMap<Cell, Vec<&Place>> = BTreeMap::new();
+    for place in places {
+        let mut key = place.cell.clone();
         key.remove(ADJACENT);
-        groups.entry(key).or_default().push(cell);
+        groups.entry(key).or_default().push(place);
     }
     let mut pairs: Vec<(usize, &Entrant, Vec<&Cell>)> = entrants
         .iter()
         .enumerate()
         .flat_map(|(index, entrant)| {
-            groups.values().map(move |group| (index, entrant, group.clone()))
+            groups.values().map(move |group| {
+                let here = group.iter().filter(|place| place.is_for(&entrant.name));
+                (index, entrant, here.map(|place| &place.cell).collect())
+            })
         })
         .collect();
     pairs.shuffle(&mut draw::generator(seed, &["order", &block.to_string()]));

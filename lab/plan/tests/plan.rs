@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_plan::{Experiment, Manifest, Plan, PlanError, PlannedRun, Work, agents::Table, plan};
-use lab_protocol::agents::Arrangement;
+use lab_plan::{Experiment, Manifest, Plan, PlanError, PlannedRun, Work, plan};
+use lab_protocol::agents::{Arrangement, Workload};
 
 const TR115: &str = include_str!("../../../experiments/tr115.toml");
 const PUBLISHED: &str = include_str!("../../../experiments/tr115-published.toml");
@@ -27,13 +27,19 @@ fn manifests(names: &[&str]) -> Vec<Manifest> {
 
 fn planned(text: &str, table: &str, names: &[&str]) -> Result<Plan, PlanError> {
     let experiment = Experiment::parse("e.toml", text)?;
-    let table = Table::parse("t.toml", table)?;
-    plan("e.toml", &experiment, &manifests(names), &table)
+    let attachments = BTreeMap::from([("servers".to_owned(), table.to_owned())]);
+    plan("e.toml", &experiment, &manifests(names), &attachments)
+}
+
+fn workload(run: &PlannedRun) -> &Workload {
+    match &run.work {
+        Work::Agents { workload, .. } => workload,
+        Work::Ledgers { .. } => panic!("an experiment of agents"),
+    }
 }
 
 fn lengths(run: &PlannedRun) -> Vec<i64> {
-    let Work::Agents { workload, .. } = &run.work;
-    let calls = workload.agents.iter().flat_map(|agent| &agent.calls);
+    let calls = workload(run).agents.iter().flat_map(|agent| &agent.calls);
     calls.map(|call| call.options.num_predict).collect()
 }
 
@@ -100,8 +106,7 @@ fn arrangements_stay_together_and_alternate() {
     for pair in timed.chunks(2) {
         assert_eq!(pair[0].variant, pair[1].variant);
         assert_eq!(pair[0].cell["config"], pair[1].cell["config"]);
-        let Work::Agents { workload, .. } = &pair[0].work;
-        concurrent_first += usize::from(workload.arrangement == Arrangement::Concurrent);
+        concurrent_first += usize::from(workload(pair[0]).arrangement == Arrangement::Concurrent);
     }
     assert_eq!(concurrent_first * 2, timed.len() / 2);
 }
@@ -111,8 +116,7 @@ fn prompts_begin_with_a_line_of_their_own() {
     let plan = planned(OLLAMA, CPU, &VARIANTS).unwrap();
     let mut first_lines = BTreeSet::new();
     for run in &plan.runs {
-        let Work::Agents { workload, .. } = &run.work;
-        for call in workload.agents.iter().flat_map(|agent| &agent.calls) {
+        for call in workload(run).agents.iter().flat_map(|agent| &agent.calls) {
             assert!(first_lines.insert(call.prompt.lines().next().unwrap().to_owned()));
             assert!(call.options.num_predict <= 64);
         }
@@ -153,9 +157,9 @@ fn an_unknown_profile_lists_those_there_are() {
 #[test]
 fn a_table_that_cannot_be_drawn_from_is_refused() {
     let text = CPU.replacen("tokens = [96, 126]", "tokens = [126, 96]", 1);
-    let error = Table::parse("t.toml", &text).unwrap_err().to_string();
+    let error = planned(OLLAMA, &text, &VARIANTS).unwrap_err().to_string();
     assert_eq!(
         error,
-        "t.toml: key `config.ctx512.reply_tokens`: must rise, from at least one token"
+        "tables/ollama-cpu.toml: key `config.ctx512.reply_tokens`: must rise, from at least one token"
     );
 }

@@ -1,0 +1,182 @@
+//! The workload of the `ledgers` family: streams of transactions on a pool of workers.
+
+use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers, Workload};
+use serde::Deserialize;
+
+use crate::{Address, Cell, PlanError, Work, draw};
+
+/// What one transaction costs beside its busy work, roughly: for forecasts and for the number of
+/// repetitions, never for a result.
+const TRANSACTION_NS: u64 = 100;
+/// Threads and set-up of a run, for forecasts.
+const RUN_MS: u64 = 15;
+/// A forecast may be wrong tenfold where a lock is hot; a run that hangs is ended all the same.
+const DEADLINE_FACTOR: u64 = 20;
+
+/// `[ledgers]` of an experiment.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// The level of every factor that a group of cells does not name. Every variant must be able to
+    /// do this cell, for each is checked on it first.
+    pub defaults: Cell,
+    /// Repetitions are as many as fit into this time, by forecast.
+    pub run_budget_ms: u64,
+    /// At least so many.
+    pub repetitions_min: u32,
+    /// At most so many.
+    pub repetitions_max: u32,
+    /// Repetitions before those that count.
+    pub warmup_repetitions: u32,
+    /// Transactions and busy work are divided by this; for smoke tests of experiments that were
+    /// written for a larger machine. At least one transaction stays.
+    #[serde(default = "one")]
+    pub divide_by: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl Section {
+    pub(crate) fn check(&self, file: &str) -> Result<(), PlanError> {
+        let error = |key: &str, message: &str| {
+            Err(PlanError::value(file, &format!("ledgers.{key}"), message))
+        };
+        if self.repetitions_min == 0 || self.repetitions_min > self.repetitions_max {
+            return error("repetitions_min", "must lie between 1 and repetitions_max");
+        }
+        if self.divide_by == 0 {
+            return error("divide_by", "must be at least 1");
+        }
+        self.workload(file, &self.defaults, 0).map(drop)
+    }
+
+    /// The cell with a level for every factor.
+    pub(crate) fn complete(&self, cell: &Cell) -> Cell {
+        let mut complete = self.defaults.clone();
+        complete.extend(cell.clone());
+        complete
+    }
+
+    /// The workload of one run, how long it should take, and when it is ended.
+    pub(crate) fn work(&self, file: &str, at: &Address<'_>) -> Result<(Work, u64, u64), PlanError> {
+        // The same block has the same transactions for every variant and worker count.
+        let seed = draw::seed(at.seed, &["transactions", &at.block.to_string()]);
+        let workload = self.workload(file, at.cell, seed)?;
+        let once_ns = once_ns(&workload);
+        let repetitions = u64::from(workload.warmup_repetitions + workload.repetitions);
+        let expected_ms = RUN_MS + repetitions * once_ns / 1_000_000;
+        let deadline_ms = 10_000 + DEADLINE_FACTOR * expected_ms;
+        let oracle = oracle(&workload);
+        Ok((Work::Ledgers { workload, oracle }, expected_ms, deadline_ms))
+    }
+
+    fn workload(&self, file: &str, cell: &Cell, seed: u64) -> Result<Workload, PlanError> {
+        let levels = Levels { file, cell };
+        let transactions: u64 = levels.number("transactions")?;
+        let data = Data {
+            seed,
+            streams: levels.number("streams")?,
+            transactions: (transactions / self.divide_by).max(1) as u32,
+            contention: match levels.text("contention")? {
+                "disjoint" => Contention::Disjoint,
+                "hot" => Contention::Hot,
+                "zipf" => Contention::Zipf,
+                _ => return levels.refuse("contention", "disjoint, hot or zipf"),
+            },
+            kinds: match levels.text("kinds")? {
+                "deposits" => Kinds::Deposits,
+                "mixed" => Kinds::Mixed,
+                _ => return levels.refuse("kinds", "deposits or mixed"),
+            },
+        };
+        if data.streams == 0 || u64::from(data.streams) * transactions > 100_000_000 {
+            return levels.refuse("streams", "at least 1, and streams x transactions up to 10^8");
+        }
+        let mut workload = Workload {
+            data,
+            work_ns: levels.number::<u64>("work_ns")? / self.divide_by,
+            workers: match levels.text("workers")? {
+                "current_thread" => Workers::CurrentThread,
+                "default" => Workers::Default,
+                _ => Workers::Count(levels.number("workers")?),
+            },
+            pinned: levels.switch("pinned", ["off", "on"])?,
+            spawn: match levels.switch("spawn", ["stream", "batch"])? {
+                false => Spawn::Stream,
+                true => Spawn::Batch,
+            },
+            shards: match levels.text("shards")? {
+                "library" => None,
+                _ => Some(levels.number("shards")?),
+            },
+            watch_locks: levels.switch("locks", ["plain", "watched"])?,
+            warmup_repetitions: self.warmup_repetitions,
+            repetitions: 1,
+        };
+        if matches!(workload.workers, Workers::Count(0 | 1_025..)) {
+            return levels.refuse("workers", "1 to 1,024, `current_thread` or `default`");
+        }
+        if workload.shards.is_some_and(|shards| !shards.is_power_of_two() || shards < 2) {
+            return levels.refuse("shards", "`library`, or a power of two from 2");
+        }
+        let fit = self.run_budget_ms * 1_000_000 / once_ns(&workload).max(1);
+        let fit = u32::try_from(fit).unwrap_or(u32::MAX);
+        workload.repetitions = fit.clamp(self.repetitions_min, self.repetitions_max);
+        Ok(workload)
+    }
+}
+
+/// What decides the answer, done once, without busy work, by one thread.
+fn oracle(workload: &Workload) -> Workload {
+    Workload {
+        data: workload.data.clone(),
+        work_ns: 0,
+        workers: Workers::Count(1),
+        pinned: false,
+        spawn: Spawn::Stream,
+        shards: None,
+        watch_locks: false,
+        warmup_repetitions: 0,
+        repetitions: 1,
+    }
+}
+
+/// One repetition on one thread.
+fn once_ns(workload: &Workload) -> u64 {
+    let transactions = u64::from(workload.data.streams) * u64::from(workload.data.transactions);
+    transactions * (TRANSACTION_NS + workload.work_ns)
+}
+
+/// The levels of a cell, read with messages that name the factor.
+struct Levels<'a> {
+    file: &'a str,
+    cell: &'a Cell,
+}
+
+impl<'a> Levels<'a> {
+    fn text(&self, factor: &str) -> Result<&'a str, PlanError> {
+        self.cell.get(factor).map(String::as_str).ok_or_else(|| {
+            let message = format!("has no level for `{factor}`: every factor needs a default");
+            PlanError::value(self.file, "ledgers.defaults", message)
+        })
+    }
+
+    fn number<N: std::str::FromStr>(&self, factor: &str) -> Result<N, PlanError> {
+        self.text(factor)?.parse().or_else(|_| self.refuse(factor, "a whole number"))
+    }
+
+    fn switch(&self, factor: &str, [off, on]: [&str; 2]) -> Result<bool, PlanError> {
+        match self.text(factor)? {
+            level if level == off => Ok(false),
+            level if level == on => Ok(true),
+            _ => self.refuse(factor, &format!("{off} or {on}")),
+        }
+    }
+
+    fn refuse<T>(&self, factor: &str, allowed: &str) -> Result<T, PlanError> {
+        let message = format!("is `{}`; it must be {allowed}", self.text(factor)?);
+        Err(PlanError::value(self.file, &format!("cells.{factor}"), message))
+    }
+}
