@@ -1,4 +1,9 @@
-//! A report as tables with their places.
+//! A report as tables and sentences with their places.
+
+mod cell;
+mod clean;
+pub(crate) mod header;
+mod markdown;
 
 use crate::Printed;
 
@@ -9,6 +14,8 @@ pub struct Document {
     pub name: String,
     /// Its tables, in order.
     pub tables: Vec<Table>,
+    /// Its sentences, list items, headings and lines of code, in order.
+    pub prose: Vec<Sentence>,
 }
 
 /// One table.
@@ -20,6 +27,8 @@ pub struct Table {
     pub headings: Vec<String>,
     /// Header cells, without markup.
     pub columns: Vec<String>,
+    /// The unit that each header states (`Time (ms)`), where it states one.
+    pub units: Vec<Option<String>>,
     /// Body rows; each has as many cells as there are columns.
     pub rows: Vec<TableRow>,
 }
@@ -38,6 +47,79 @@ pub struct TableRow {
 pub struct Cell {
     /// Its text without markup, emoji and footnote marks.
     pub text: String,
-    /// The number in it, where it holds exactly one.
+    /// Its text without Markdown's markup, with emoji and footnote marks.
+    pub written: String,
+    /// The number in it, where it holds exactly one. Of `12.3 ± 0.4` this is the first; a range
+    /// or a bound (`<1%`) is no number. Without a unit of its own it has its column's.
     pub number: Option<Printed>,
+    /// What stands behind `±`.
+    pub plus_minus: Option<Printed>,
+    /// Both ends of a range (`1.94-1.96x`), alone or in brackets behind the number.
+    pub range: Option<(Printed, Printed)>,
+    /// Where the cell only bounds its value; the number is then the first of `numbers`.
+    pub bound: Option<Bound>,
+    /// Every number in it that stands by itself.
+    pub numbers: Vec<Printed>,
+}
+
+/// Which side of a printed number the value is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// `<0.001`, `≤5`.
+    Below,
+    /// `>99`, `≥3`.
+    Above,
+}
+
+/// A sentence, list item, heading or line of code.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sentence {
+    /// 1-based line at which it starts.
+    pub line: usize,
+    /// The headings above it, outermost first.
+    pub headings: Vec<String>,
+    /// Its text without markup, emoji and footnote marks.
+    pub text: String,
+    /// The numbers in it that stand by themselves, in order.
+    pub numbers: Vec<Printed>,
+    /// What it is.
+    pub kind: SentenceKind,
+}
+
+/// What a [`Sentence`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SentenceKind {
+    /// Of a paragraph or a list item.
+    #[default]
+    Prose,
+    /// A heading.
+    Heading,
+    /// A line of a code block.
+    Code,
+}
+
+impl Document {
+    /// Reads a Markdown document; any text gives one. UTF-8 that was once read as Mac OS Roman or
+    /// Windows-1252 is repaired, and line numbers are those of `text`.
+    pub fn parse(name: &str, text: &str) -> Self {
+        markdown::read(name, &clean::repair(text))
+    }
+}
+
+impl Table {
+    /// What the headings above it say, as [`crate::Place`] wants it.
+    pub fn section(&self) -> String {
+        self.headings.join(" > ")
+    }
+
+    /// The rows' names: the first column's text, where an empty cell repeats the one above it.
+    pub fn row_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for row in &self.rows {
+            let own = row.cells.first().map(|cell| cell.text.clone()).unwrap_or_default();
+            let above = names.last().cloned().unwrap_or_default();
+            names.push(if own.is_empty() { above } else { own });
+        }
+        names
+    }
 }

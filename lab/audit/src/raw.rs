@@ -1,5 +1,9 @@
 //! Raw runs as columns.
 
+mod delimited;
+mod json;
+mod table;
+
 use std::collections::BTreeMap;
 
 /// Raw rows of one file.
@@ -11,6 +15,8 @@ pub struct Raw {
     pub rows: usize,
     /// Values by column, in the order of the file.
     pub columns: BTreeMap<String, Vec<Value>>,
+    /// The columns' names in the order of the file.
+    pub order: Vec<String>,
 }
 
 /// A raw value.
@@ -24,14 +30,114 @@ pub enum Value {
     Missing,
 }
 
+/// Why a text is no raw data.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum RawError {
+    /// Nothing in it.
+    #[error("{name} is empty: give a CSV, JSON or JSON Lines file with one row a run")]
+    Empty {
+        /// The file.
+        name: String,
+    },
+    /// Starts like JSON and is none.
+    #[error("{name} is not valid JSON: {reason}")]
+    Json {
+        /// The file.
+        name: String,
+        /// Where and why.
+        reason: String,
+    },
+    /// JSON without rows in it.
+    #[error(
+        "{name} holds no rows: expected an array of objects, an object with `results`, \
+         JSON Lines, or Criterion's `iters` and `times`"
+    )]
+    Shape {
+        /// The file.
+        name: String,
+    },
+    /// Text without columns in it.
+    #[error("{name} is no table: found neither a delimiter (, ; tab |) nor numbers")]
+    Columns {
+        /// The file.
+        name: String,
+    },
+    /// Not readable as CSV.
+    #[error("{name} is not valid CSV: {reason}")]
+    Csv {
+        /// The file.
+        name: String,
+        /// Where and why.
+        reason: String,
+    },
+    /// Rows that share hardly any column.
+    #[error("{name} has {rows} rows and {columns} columns, more than an audit can hold")]
+    Size {
+        /// The file.
+        name: String,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+    },
+}
+
 impl Raw {
+    /// Reads raw runs: CSV (also with `;`, tab or `|`), a JSON array of objects, an object with
+    /// such an array (`results`, …), JSON Lines, hyperfine's and Criterion's exports. Where rows
+    /// hold arrays of repeats (hyperfine's `times`), this is the table of the repeats: one row a
+    /// repeat, with the row's texts beside it and its position as `run`.
+    pub fn parse(name: &str, text: &str) -> Result<Self, RawError> {
+        let mut tables = Self::tables(name, text)?;
+        Ok(tables.swap_remove(0))
+    }
+
+    /// As [`Raw::parse`]; behind the repeats stands the table of the rows that held them, which
+    /// has the summaries that the tool computed itself (hyperfine's `mean`, `stddev`, …).
+    pub fn tables(name: &str, text: &str) -> Result<Vec<Self>, RawError> {
+        let trimmed = text.trim_start_matches('\u{feff}').trim();
+        match trimmed.chars().next() {
+            None => Err(RawError::Empty { name: name.to_owned() }),
+            Some('{' | '[') => json::read(name, trimmed),
+            Some(_) => Ok(vec![delimited::read(name, trimmed)?]),
+        }
+    }
+
     /// A column's numbers with their row indices; empty where there is no such column.
     pub fn numbers(&self, column: &str) -> Vec<(usize, f64)> {
-        let values = self.columns.get(column).map_or(&[][..], Vec::as_slice);
         let number = |(row, value): (usize, &Value)| match value {
             Value::Number(number) => Some((row, *number)),
             _ => None,
         };
-        values.iter().enumerate().filter_map(number).collect()
+        self.values(column).iter().enumerate().filter_map(number).collect()
+    }
+
+    /// A column's values; empty where there is no such column.
+    pub fn values(&self, column: &str) -> &[Value] {
+        self.columns.get(column).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Value {
+    /// The text of a text, the shortest decimal of a number, nothing of what is missing.
+    pub fn label(&self) -> Option<String> {
+        match self {
+            Self::Number(number) => Some(number.to_string()),
+            Self::Text(text) => Some(text.clone()),
+            Self::Missing => None,
+        }
+    }
+
+    /// Reads a text as it stands in a file.
+    fn read(text: &str) -> Self {
+        let text = text.trim();
+        let missing = ["", "na", "n/a", "nan", "null", "none", "-"];
+        if missing.contains(&text.to_lowercase().as_str()) {
+            return Self::Missing;
+        }
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Self::Number(number),
+            _ => Self::Text(text.to_owned()),
+        }
     }
 }
