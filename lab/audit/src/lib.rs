@@ -4,12 +4,13 @@
 //! nothing; the same bytes give the same findings on every machine.
 
 pub mod checks;
+pub mod claims;
 pub mod document;
 pub mod finding;
 pub mod printed;
 pub mod raw;
 
-pub use document::{Cell, Document, Table, TableRow};
+pub use document::{Bound, Cell, Document, Sentence, SentenceKind, Table, TableRow};
 pub use finding::{Finding, Place, Severity};
 pub use printed::Printed;
-pub use raw::{Raw, Value};
+pub use raw::{Raw, RawError, Value};

@@ -1,0 +1,18 @@
+//! What a document says, as data: one TOML file a document, its tables as CSV beside it.
+//!
+//! The format is described in `claims/README.md` of the repository. Everything a file holds comes
+//! down to [`Statement`]s: a number (or a name) with the quantity that it is said of.
+
+mod cell;
+mod format;
+mod parse;
+mod statement;
+
+pub use cell::CellValue;
+pub use format::{
+    Against, Better, Claim, Claims, Comparator, Derive, DocumentInfo, Expect, Factor, Kind, Level,
+    Metric, MetricRange, OneOrMore, Part, RawInfo, Relation, Runs, Scope, Subject, TableInfo, Test,
+    Treatment,
+};
+pub use parse::ClaimsError;
+pub use statement::{Key, Statement, StatementValue};

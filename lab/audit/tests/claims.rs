@@ -1,0 +1,57 @@
+//! The claim format: the example of claims/README.md is read as it says, mistakes are named.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use lab_audit::claims::{Claims, Comparator};
+
+/// The code blocks of claims/README.md: the claim file and its table.
+fn example() -> (String, BTreeMap<String, String>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../claims/README.md");
+    let readme = fs::read_to_string(path).unwrap();
+    let block = |language: &str| {
+        let (_, rest) = readme.split_once(&format!("```{language}\n")).unwrap();
+        rest.split_once("```").unwrap().0.to_owned()
+    };
+    (block("toml"), BTreeMap::from([("tea/by_kettle.csv".to_owned(), block("csv"))]))
+}
+
+fn error(from: &str, to: &str) -> String {
+    let (text, files) = example();
+    assert!(text.contains(from), "{from}");
+    Claims::parse("tea.toml", &text.replace(from, to), &files).unwrap_err().to_string()
+}
+
+#[test]
+fn the_example_of_the_readme_is_read() {
+    let (text, files) = example();
+    let claims = Claims::parse("tea.toml", &text, &files).unwrap();
+    let statements = claims.statements();
+    assert_eq!(statements.iter().filter(|statement| statement.tabled).count(), 5);
+    let cell = statements.iter().find(|statement| statement.key.metric == "rate").unwrap();
+    assert_eq!(cell.key.to_string(), "mean rate of steel at volume 1 l");
+    assert_eq!(cell.place.line, Some(42));
+    assert_eq!(cell.value.number().unwrap().decimals, 4);
+    let claim = statements.iter().find(|statement| statement.id == "steel_mean").unwrap();
+    assert_eq!(claim.comparator, Comparator::Equal);
+    assert_eq!(claim.value.number().unwrap().value, 121.5);
+}
+
+#[test]
+fn an_unknown_key_is_refused_by_file_and_name() {
+    let message = error("section = \"3 Results\"", "sectoin = \"3 Results\"");
+    assert!(message.contains("tea.toml") && message.contains("`sectoin`"), "{message}");
+}
+
+#[test]
+fn what_does_not_fit_together_is_named() {
+    let message = error("metric = \"rate\"\nformula", "metric = \"rate\"\nstatistic = 1\nformula");
+    assert!(message.contains("statistic"), "{message}");
+    let message = error("value = \"121.5\"", "value = \"fast\"");
+    assert!(message.contains("claim.steel_mean.value"), "{message}");
+    let message = error("against = { subject = \"glass\" }  #", "#");
+    assert!(message.contains("claim.steel_faster_percent.against"), "{message}");
+    let message = error("\"Mean (s)\" =", "\"Mean (ms)\" =");
+    assert!(message.contains("Mean (ms)"), "{message}");
+    let message = error("id = \"steel_why\"", "id = \"steel_best\"");
+    assert!(message.contains("steel_best"), "{message}");
+}
