@@ -33,6 +33,11 @@ pub fn environment() -> BTreeMap<String, Value> {
     note("load_average", read_line("/proc/loadavg"), "no /proc/loadavg");
     let pressure = fs::metadata("/proc/pressure/cpu").is_ok().then(|| "yes".to_owned());
     note("pressure_stall_information", pressure, "the kernel was built or booted without PSI");
+    let counters = fs::metadata("/sys/bus/event_source/devices/cpu").is_ok();
+    let counters = counters.then(|| "yes".to_owned());
+    note("hardware_counters", counters, "the kernel shows no counters of this CPU");
+    let paranoid = read_line("/proc/sys/kernel/perf_event_paranoid");
+    note("perf_event_paranoid", paranoid, "the kernel was built without perf events");
     note("entered_by", std::env::var("LAB_ENVIRONMENT").ok(), "not started through ./enter");
     note("rustc", std::env::var("LAB_RUSTC").ok(), "not started through ./enter");
     known
