@@ -1,1 +1,37 @@
-//! What the ledgers family shares.
+//! What the ledgers family shares: transactions, accounts and records, and the measured loop.
+//!
+//! A variant is a [`Variant`]: a store, a runtime that it builds once, and a way to bring streams
+//! to the store. This crate draws the streams, repeats, times, counts, compares each answer with
+//! the sequential oracle's and writes the outcome; the door is [`variant_main`]. Every variant
+//! calls the same [`apply`] on its own [`Store`], so that they differ in locks and threads alone.
+//! It starts no thread and must never know a runtime.
+
+mod answer;
+mod check;
+mod clock;
+mod costs;
+mod dash;
+mod draw;
+mod entry;
+mod error;
+mod jobs;
+mod ledger;
+mod measure;
+mod plain;
+mod waits;
+mod work;
+
+pub use answer::Answer;
+pub use check::without_locks;
+pub use clock::now_ns;
+pub use dash::{Dash, dash_shards};
+pub use draw::{Drawn, Kind, Streams, Transaction};
+pub use entry::{Identity, variant_main};
+pub use error::RunError;
+pub use jobs::{Pins, jobs};
+pub use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers, Workload};
+pub use ledger::{Account, Hasher, Map, Record, State, Store, apply, apply_all};
+pub use measure::Variant;
+pub use plain::Plain;
+pub use waits::{LockWaits, wait};
+pub use work::Work;

@@ -1,0 +1,73 @@
+//! What the timed region costs its process: CPU time, context switches, what the processor counts.
+
+use std::fs;
+
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use perf_event::events::Hardware;
+use perf_event::{Builder, Counter};
+
+use crate::clock::cpu_ns;
+
+/// Readings of the process, as columns.
+#[derive(Debug)]
+pub(crate) struct Costs {
+    hardware: Vec<(&'static str, Counter)>,
+}
+
+impl Costs {
+    /// Call it before the variant starts a thread: what the processor counts of a thread is
+    /// inherited at its start. Where the kernel does not let us count, it says so to people, and
+    /// the columns are absent.
+    pub(crate) fn open() -> Self {
+        let events = [
+            ("perf_cycles", Hardware::CPU_CYCLES),
+            ("perf_instructions", Hardware::INSTRUCTIONS),
+            ("perf_cache_misses", Hardware::CACHE_MISSES),
+        ];
+        let counters = events.into_iter().map(|(name, event)| {
+            let mut counter = Builder::new(event).inherit(true).build()?;
+            counter.enable()?;
+            Ok((name, counter))
+        });
+        let hardware = counters.collect::<std::io::Result<Vec<_>>>().unwrap_or_else(|error| {
+            eprintln!("no perf columns: the kernel does not let this process count: {error}");
+            Vec::new()
+        });
+        Self { hardware }
+    }
+
+    /// All readings, growing from call to call.
+    pub(crate) fn read(&mut self) -> Vec<(&'static str, i64)> {
+        let usage = usage();
+        let mut readings = vec![
+            ("cpu_ns", cpu_ns()),
+            ("voluntary_switches", usage.voluntary_context_switches()),
+            ("involuntary_switches", usage.involuntary_context_switches()),
+        ];
+        for (name, counter) in &mut self.hardware {
+            // A counter that opened and was enabled is read without a further right.
+            readings.push((name, counter.read().unwrap_or(0).cast_signed()));
+        }
+        readings
+    }
+}
+
+/// The counters of the whole run, read now.
+pub(crate) fn whole_run() -> [(&'static str, u64); 2] {
+    [
+        ("cpu_total_ns", cpu_ns().unsigned_abs()),
+        // Not `ru_maxrss`: after a fork that starts at what the parent needed.
+        ("rss_high_water_bytes", status_kib("VmHWM:") * 1024),
+    ]
+}
+
+fn usage() -> Usage {
+    getrusage(UsageWho::RUSAGE_SELF).expect("RUSAGE_SELF is always known")
+}
+
+/// A memory line of `/proc/self/status`; 0 where the kernel does not say.
+fn status_kib(key: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let value = status.lines().find_map(|line| line.strip_prefix(key));
+    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}

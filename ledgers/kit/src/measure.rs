@@ -1,0 +1,126 @@
+//! The measured loop.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lab_protocol::ledgers::Workload;
+
+use crate::costs::{Costs, whole_run};
+use crate::{Answer, Drawn, LockWaits, RunError, Streams, Work, now_ns};
+
+/// What a variant is: a store, and a way to bring streams to it.
+pub trait Variant: Sized {
+    /// Accounts and records of one repetition.
+    type Store;
+
+    /// Builds the runtime, once a run and outside everything that is timed.
+    ///
+    /// # Errors
+    /// [`RunError::Unsupported`] where the workload makes no sense here, [`RunError::Setup`].
+    fn new(workload: &Workload) -> Result<Self, RunError>;
+
+    /// Worker threads, as the runtime says.
+    fn workers(&self) -> usize;
+
+    /// Shards of the store, where it has them.
+    fn shards(&self) -> Option<usize> {
+        None
+    }
+
+    /// What the runtime tells of itself, in numbers that grow from call to call.
+    fn runtime_readings(&self) -> Vec<(&'static str, i64)> {
+        Vec::new()
+    }
+
+    /// Makes the store of a repetition: capacity reserved, opening balances in place. Not timed.
+    fn prepare(&self, drawn: &Drawn) -> Self::Store;
+
+    /// Applies all streams and returns when the last transaction is applied and nobody holds the
+    /// streams or the store any more. This is what is timed.
+    fn process(&self, store: &mut Self::Store, streams: &Arc<Streams>, work: Work) -> LockWaits;
+
+    /// What the store holds; `None` where there is no ledger. Not timed.
+    fn answer(&self, store: &Self::Store) -> Option<Answer>;
+}
+
+/// Counters and columns of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    pub(crate) counters: BTreeMap<String, u64>,
+    pub(crate) samples: BTreeMap<String, Vec<i64>>,
+}
+
+/// Runs every repetition and checks its answer.
+pub(crate) fn measure<V: Variant>(workload: &Workload) -> Result<Measured, RunError> {
+    let mut costs = Costs::open();
+    let variant = V::new(workload)?;
+    let (work, work_ps) = Work::calibrate(workload.work_ns);
+    let drawn = Drawn::new(&workload.data);
+    let oracle = Answer::oracle(&drawn);
+    let mut measured = Measured::default();
+    for repetition in 0..workload.warmup_repetitions + workload.repetitions {
+        let (row, answer) = repeat(&variant, &drawn, work, workload.watch_locks, &mut costs);
+        if let Some(answer) = answer {
+            check(repetition, answer, &oracle)?;
+        }
+        if repetition >= workload.warmup_repetitions {
+            for (name, value) in row {
+                measured.samples.entry(name.to_owned()).or_default().push(value);
+            }
+        }
+    }
+    let shards = variant.shards().map(|shards| ("shards", shards as u64));
+    let own = [("workers", variant.workers() as u64), ("work_measured_ps", work_ps)];
+    let counters = own.into_iter().chain(shards).chain(whole_run());
+    measured.counters = counters.map(|(name, value)| (name.to_owned(), value)).collect();
+    Ok(measured)
+}
+
+type Row = Vec<(&'static str, i64)>;
+
+fn repeat<V: Variant>(
+    variant: &V,
+    drawn: &Drawn,
+    work: Work,
+    watch_locks: bool,
+    costs: &mut Costs,
+) -> (Row, Option<Answer>) {
+    let mut store = variant.prepare(drawn);
+    let streams = Arc::new(drawn.streams.clone());
+    let runtime_before = variant.runtime_readings();
+    let costs_before = costs.read();
+    let start = now_ns();
+    let waits = variant.process(&mut store, &streams, work);
+    let elapsed_ns = now_ns() - start;
+    let costs_after = costs.read();
+    let answer = variant.answer(&store);
+    let streams = Arc::into_inner(streams).expect("a task still holds the streams");
+    let start = now_ns();
+    drop(store);
+    drop(streams);
+    let mut row = vec![("elapsed_ns", elapsed_ns), ("teardown_ns", now_ns() - start)];
+    row.extend(difference(&costs_before, &costs_after));
+    // Read late: a Tokio worker tells what it did when it parks.
+    row.extend(difference(&runtime_before, &variant.runtime_readings()));
+    row.extend(answer.iter().flat_map(Answer::columns));
+    if watch_locks {
+        row.push(("lock_waits", waits.count.cast_signed()));
+        row.push(("lock_wait_ns", waits.ns.cast_signed()));
+    }
+    (row, answer)
+}
+
+fn difference(before: &[(&'static str, i64)], after: &[(&'static str, i64)]) -> Row {
+    before.iter().zip(after).map(|(before, after)| (after.0, after.1 - before.1)).collect()
+}
+
+fn check(repetition: u32, found: Answer, oracle: &Answer) -> Result<(), RunError> {
+    if !found.is_conserved() {
+        return Err(RunError::NotConserved { repetition, answer: Box::new(found) });
+    }
+    if found != *oracle {
+        let (found, expected) = (Box::new(found), Box::new(oracle.clone()));
+        return Err(RunError::WrongAnswer { repetition, found, expected });
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! What threads waited for locks.
+
+use std::ops::AddAssign;
+
+use crate::now_ns;
+
+/// What one thread, or all of them, waited for locks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LockWaits {
+    /// Acquisitions that found the lock taken.
+    pub count: u64,
+    /// Nanoseconds until they had it.
+    pub ns: u64,
+}
+
+impl AddAssign for LockWaits {
+    fn add_assign(&mut self, other: Self) {
+        self.count += other.count;
+        self.ns += other.ns;
+    }
+}
+
+/// Times an acquisition after a first try found the lock taken.
+#[cold]
+pub fn wait<T>(waits: &mut LockWaits, acquire: impl FnOnce() -> T) -> T {
+    let start = now_ns();
+    let guard = acquire();
+    waits.count += 1;
+    waits.ns += (now_ns() - start).unsigned_abs();
+    guard
+}

@@ -1,0 +1,84 @@
+//! Busy work: what a transaction would do besides the ledger (parse, check, sign).
+
+use std::hint::black_box;
+
+use crate::now_ns;
+
+/// Busy work of a chosen duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    rounds: u32,
+}
+
+/// Durations of which the median is taken.
+const SAMPLES: usize = 21;
+/// How long one sample takes at least, so that reading the clock does not count.
+const SAMPLE_NS: i64 = 100_000;
+
+impl Work {
+    /// No work.
+    pub const NONE: Self = Self { rounds: 0 };
+
+    /// As many rounds as take `work_ns` on this thread now, and the median of their real duration
+    /// in picoseconds.
+    pub fn calibrate(work_ns: u64) -> (Self, u64) {
+        if work_ns == 0 {
+            return (Self::NONE, 0);
+        }
+        const TRIAL_ROUNDS: u32 = 100_000;
+        let trial_ps = Self { rounds: TRIAL_ROUNDS }.median_ps();
+        let rounds = work_ns * 1_000 * u64::from(TRIAL_ROUNDS) / trial_ps;
+        let work = Self { rounds: u32::try_from(rounds.max(1)).unwrap_or(u32::MAX) };
+        (work, work.median_ps())
+    }
+
+    /// Does it.
+    #[inline]
+    pub fn spin(self) {
+        if self.rounds > 0 {
+            black_box(chain(black_box(1), self.rounds));
+        }
+    }
+
+    fn median_ps(self) -> u64 {
+        let mut samples: Vec<u64> = (0..SAMPLES).map(|_| self.sample_ps()).collect();
+        samples.sort_unstable();
+        samples[SAMPLES / 2].max(1)
+    }
+
+    fn sample_ps(self) -> u64 {
+        let start = now_ns();
+        let mut calls = 0;
+        loop {
+            // A few at once: reading the clock takes as long as some works do.
+            (0..32).for_each(|_| self.spin());
+            calls += 32;
+            let elapsed = now_ns() - start;
+            if elapsed >= SAMPLE_NS {
+                return elapsed.unsigned_abs() * 1_000 / calls;
+            }
+        }
+    }
+}
+
+/// Each round needs the one before (Knuth's MMIX generator), so no processor overlaps them.
+#[inline(never)]
+fn chain(start: u64, rounds: u32) -> u64 {
+    (0..rounds).fold(start, |state, _| {
+        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_work_is_no_call_and_some_work_is_at_least_one_round() {
+        assert_eq!(Work::calibrate(0), (Work::NONE, 0));
+        let (work, measured_ps) = Work::calibrate(1);
+        assert!(work.rounds >= 1 && measured_ps > 0);
+        let (longer, _) = Work::calibrate(10_000);
+        assert!(longer.rounds > work.rounds);
+    }
+}
