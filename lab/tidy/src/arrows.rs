@@ -9,6 +9,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "lab-cli",
         &[
             "lab-audit",
+            "lab-corpus",
             "lab-driver",
             "lab-plan",
             "lab-probe",
@@ -25,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-probe", &["lab-record"]),
     ("lab-report", &["lab-record", "lab-stats"]),
     ("lab-audit", &["lab-record", "lab-stats"]),
+    ("lab-corpus", &[]),
     ("lab-protocol", &[]),
     ("lab-record", &[]),
     ("lab-sim", &[]),

@@ -1,0 +1,1 @@
+//! A seeded generator of chat sessions as JSON Lines.

@@ -1,0 +1,108 @@
+//! The workload of the `engines` family: a query over a folder of JSON Lines chat sessions.
+//!
+//! # Columns of a run's samples
+//! * the answer, a row per reported message, newest first: `answer_file` (index of the file in the
+//!   order of its path), `answer_offset_bytes` (of the line within its file), `answer_hash` (xxh64,
+//!   seed 0, over the line's bytes, bit-cast to i64)
+//! * per worker thread that did any work, where the engine can tell: `worker_busy_ns`
+//!
+//! # Counters of a run
+//! `wall_ns` (from before the walk to after the merge) and its phases where they do not overlap, or
+//! the sum over workers where they do: `walk_ns`, `read_ns`, `scan_ns`, `parse_ns`, `merge_ns`;
+//! `files`, `bytes`, `lines`, `lines_parsed` (those that the prefilter let through), `matches` (all,
+//! not only the reported), `lines_invalid`, `files_unreadable`; `cpu_total_ns`, `cpu_user_ns`,
+//! `cpu_system_ns`, `page_faults_minor`, `page_faults_major`, `voluntary_switches`,
+//! `involuntary_switches`, `threads`, `rss_high_water_bytes`, and, where allocations are counted,
+//! `allocations`.
+
+use serde::{Deserialize, Serialize};
+
+/// A query, where to look, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// The folder; every `*.jsonl` below it is searched.
+    pub corpus: String,
+    /// What is looked for. The answer depends on this and the corpus alone.
+    pub query: Query,
+    /// Worker threads; `None` leaves it to the engine.
+    pub threads: Option<u32>,
+    /// How files are read.
+    pub read: Read,
+    /// Bytes of a read buffer; `None` leaves it to the engine.
+    pub buffer_bytes: Option<u32>,
+    /// Capacity of a channel between workers and merger, where the engine has one; `None` for
+    /// unbounded.
+    pub channel_bound: Option<u32>,
+    /// Files searched at once, where the engine limits them.
+    pub semaphore: Option<u32>,
+    /// Results that a worker's buffer has room for at first.
+    pub result_capacity: u32,
+    /// Whether lines are parsed only if the prefilter finds the query's literals in their bytes.
+    pub prefilter: bool,
+    /// Which parser reads a line.
+    pub parser: Parser,
+    /// What the kernel is told before reading.
+    pub advise: Advise,
+    /// Whether the files are dropped from the page cache first (`posix_fadvise` on these files
+    /// only), outside the timed region.
+    pub cold: bool,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Query {
+    /// In the query language, for example `"out of memory" AND NOT /re(try|set)/i`.
+    pub text: String,
+    /// Only messages of this role.
+    pub role: Option<String>,
+    /// Only messages of this session.
+    pub session: Option<String>,
+    /// Only messages at or after this time (RFC 3339).
+    pub after: Option<String>,
+    /// Only messages before this time (RFC 3339).
+    pub before: Option<String>,
+    /// Only messages whose working directory is this folder or below it.
+    pub project: Option<String>,
+    /// Whether letters match only in their own case.
+    pub case_sensitive: bool,
+    /// At most so many messages are reported, newest first; `None` for all.
+    pub limit: Option<u32>,
+}
+
+/// How files are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Read {
+    /// Into a buffer.
+    Buffered,
+    /// Mapped into memory.
+    Mmap,
+}
+
+/// Which parser reads a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Parser {
+    /// `serde_json`, borrowing, only the fields that are asked for.
+    SerdeLazy,
+    /// `serde_json`, the whole line as a value.
+    SerdeWhole,
+    /// `sonic-rs`, lazily.
+    Sonic,
+    /// `simd-json`, the whole line.
+    Simd,
+}
+
+/// What the kernel is told before reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Advise {
+    /// Nothing.
+    None,
+    /// `posix_fadvise(SEQUENTIAL)`.
+    Sequential,
+    /// `posix_fadvise(WILLNEED)`, which reads ahead.
+    WillNeed,
+}
