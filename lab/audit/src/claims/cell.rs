@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Comparator;
-use crate::Printed;
+use crate::{Printed, printed::unit};
 
 /// A cell, read.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,11 +44,45 @@ impl CellValue {
         let Some(first) = printed(group(3), group(4), negative, mark) else {
             return Self::Text(text.to_owned());
         };
+        let unit = unit_of(&text[found.get(0).map_or(0, |whole| whole.end())..]);
         if let Some(second) = printed(group(5), group(6), false, mark) {
-            return Self::Range(first, second);
+            let unit_too = |printed: Printed| Printed { unit: unit.clone(), ..printed };
+            return Self::Range(unit_too(first), unit_too(second));
         }
-        Self::Number(comparator(mark), first)
+        Self::Number(comparator(mark), Printed { unit, ..first })
     }
+
+    /// The same in the unit `wanted`, where the cell has another unit of the same dimension that is
+    /// a power of ten larger or smaller (`2.19 ms` of a metric in `µs`).
+    pub fn in_unit(self, wanted: &str) -> Self {
+        match self {
+            Self::Number(mark, printed) => Self::Number(mark, in_unit(printed, wanted)),
+            Self::Range(low, high) => Self::Range(in_unit(low, wanted), in_unit(high, wanted)),
+            Self::Empty | Self::Text(_) => self,
+        }
+    }
+}
+
+/// The unit that directly follows a number.
+fn unit_of(rest: &str) -> Option<String> {
+    let token = rest.trim_start().split([' ', '(', ',', ';']).next()?;
+    unit::known(token)
+}
+
+fn in_unit(printed: Printed, wanted: &str) -> Printed {
+    let factor = || {
+        let wanted = unit::known(wanted)?;
+        let factor = unit::factor(printed.unit.as_deref()?, &wanted)?;
+        let digits = factor.log10().round();
+        ((factor.log10() - digits).abs() < 1e-9).then_some((digits as i32, wanted))
+    };
+    let Some((digits, wanted)) = factor() else { return printed };
+    let value = if digits < 0 {
+        printed.value / 10f64.powi(-digits)
+    } else {
+        printed.value * 10f64.powi(digits)
+    };
+    Printed { value, decimals: printed.decimals - digits, unit: Some(wanted), ..printed }
 }
 
 fn comparator(mark: &str) -> Comparator {
@@ -91,6 +125,19 @@ mod tests {
         assert_eq!(number("12,345.6 ms"), (12_345.6, 1));
         assert_eq!(number("99.29% (gpu80_ctx2048)"), (99.29, 2));
         assert_eq!(number("1.5e3"), (1500.0, -2));
+    }
+
+    #[test]
+    fn another_unit_of_the_same_dimension_is_converted_with_its_digits() {
+        let read = |text: &str| match CellValue::read(text).in_unit("µs") {
+            CellValue::Number(_, printed) => (printed.value, printed.decimals),
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(read("2.19 ms"), (2190.0, -1));
+        assert_eq!(read("~5ms (est.)"), (5000.0, -3));
+        assert_eq!(read("546 µs"), (546.0, 0));
+        assert_eq!(read("16.8M tx/sec"), (16.8, 1));
+        assert_eq!(read("7"), (7.0, 0));
     }
 
     #[test]

@@ -101,8 +101,9 @@ impl Claims {
             row: None,
             column: None,
         };
-        let read = |text: &Option<String>| match text.as_deref().map(CellValue::read) {
-            Some(CellValue::Number(_, printed)) => Some(printed),
+        let unit = self.unit_of(claim.metric.as_deref(), claim.comparator);
+        let read = |text: &Option<String>| match CellValue::read(text.as_deref()?).in_unit(unit) {
+            CellValue::Number(_, printed) => Some(printed),
             _ => None,
         };
         let value = match (read(&claim.value), &claim.level) {
@@ -121,6 +122,15 @@ impl Claims {
             among: claim.among.clone(),
             tabled: false,
         }
+    }
+
+    /// The unit that values of a metric are converted to: a ratio or a percentage of it has none.
+    fn unit_of(&self, metric: Option<&str>, comparator: Comparator) -> &str {
+        if matches!(comparator, Comparator::RatioTo | Comparator::PercentTo) {
+            return "";
+        }
+        let known = self.metric.iter().find(|known| metric == Some(&known.id));
+        known.map_or("", |metric| &metric.unit)
     }
 
     fn resolve(&mut self, names: &Names) {
@@ -295,7 +305,9 @@ fn cells(
         for (column, own) in &table.column {
             let part = part.clone().with(&row).with(own).resolved(names);
             let place = Place { column: Some(column.clone()), ..place.clone() };
-            found.extend(cell(&table.id, place, part, names, get(column)));
+            let unit = claims.unit_of(part.metric.as_deref(), part.comparator.unwrap_or_default());
+            let value = CellValue::read(get(column)).in_unit(unit);
+            found.extend(cell(&table.id, place, part, names, (get(column), value)));
         }
     }
     if let Some(row) = table.row.keys().find(|row| !rows.contains(*row)) {
@@ -307,7 +319,13 @@ fn cells(
 }
 
 /// A cell's statements: none, one, or the two ends of a range.
-fn cell(id: &str, place: Place, part: Part, names: &Names, text: &str) -> Vec<Statement> {
+fn cell(
+    id: &str,
+    place: Place,
+    part: Part,
+    names: &Names,
+    (text, value): (&str, CellValue),
+) -> Vec<Statement> {
     if part.skip {
         return Vec::new();
     }
@@ -329,7 +347,7 @@ fn cell(id: &str, place: Place, part: Part, names: &Names, text: &str) -> Vec<St
         tabled: true,
     };
     let stated = part.comparator.unwrap_or_default();
-    match (CellValue::read(text), part.level_of) {
+    match (value, part.level_of) {
         (CellValue::Empty, _) | (CellValue::Text(_), None) => Vec::new(),
         (_, Some(factor)) => {
             let name = StatementValue::Name(names.level(&factor, text));
