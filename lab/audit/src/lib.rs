@@ -5,7 +5,9 @@
 
 pub mod checks;
 pub mod claims;
+pub mod declared;
 pub mod document;
+pub mod facts;
 pub mod finding;
 pub mod printed;
 pub mod raw;

@@ -191,10 +191,13 @@ pub struct Derive {
     pub by: BTreeMap<String, String>,
     /// Only rows with these texts, by column.
     #[serde(default)]
-    pub only: BTreeMap<String, Vec<String>>,
+    pub only: BTreeMap<String, OneOrMore>,
     /// Rows with these texts are left out, by column.
     #[serde(default)]
-    pub without: BTreeMap<String, Vec<String>>,
+    pub without: BTreeMap<String, OneOrMore>,
+    /// The column, by its factor, whose level `where_min` and `where_max` report.
+    #[serde(default, rename = "where")]
+    pub place: BTreeMap<String, String>,
     /// Which statistics; `value` where every group has one row.
     #[serde(default)]
     pub statistics: Vec<String>,

@@ -15,4 +15,5 @@ pub use format::{
     Treatment,
 };
 pub use parse::ClaimsError;
+pub(crate) use parse::Names;
 pub use statement::{Key, Statement, StatementValue};
