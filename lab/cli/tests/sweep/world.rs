@@ -34,27 +34,35 @@ impl World {
         self.dir.path().join(relative)
     }
 
-    /// Adds a variant that says who it is and otherwise does what `script` says. `$FLOOR` is the
-    /// floor's program.
+    /// Adds an agent client that says who it is and otherwise does what `script` says. `$FLOOR` is
+    /// the floor's program.
     pub fn variant(&self, name: &str, script: &str) {
-        let folder = self.path("runtimes").join(name);
+        self.variant_of("runtimes", name, &["t"], &program("runtimes-floor"), script);
+    }
+
+    /// The same of the ledgers family, around the floor of that one.
+    pub fn ledger(&self, name: &str, tags: &[&str], script: &str) {
+        self.variant_of("ledgers", name, tags, &program("ledgers-sync"), script);
+    }
+
+    fn variant_of(&self, family: &str, name: &str, tags: &[&str], floor: &Path, script: &str) {
+        let folder = self.path(family).join(name);
         fs::create_dir_all(&folder).unwrap();
         let manifest = format!(
-            "name = \"{name}\"\nfamily = \"runtimes\"\ntags = [\"t\"]\nsentence = \"A test's.\"\n\
-             measures = \"mio\"\nversion = \"1.2.4\"\nfeatures = []\n"
+            "name = \"{name}\"\nfamily = \"{family}\"\ntags = {tags:?}\n\
+             sentence = \"A test's.\"\nmeasures = \"m\"\nversion = \"1.2.4\"\nfeatures = []\n"
         );
         fs::write(folder.join("variant.toml"), manifest).unwrap();
         let identity = json!({
-            "protocol": 1, "family": "runtimes", "variant": name, "measures": "mio",
+            "protocol": 1, "family": family, "variant": name, "measures": "m",
             "version": "1.2.4", "features": [],
         });
-        let floor = program("runtimes-floor");
         let text = format!(
             "#!/bin/sh\nFLOOR='{}'\n\
              if [ \"$1\" = --describe ]; then echo '{identity}'; exit 0; fi\n{script}\n",
             floor.display()
         );
-        let path = folder.join(format!("runtimes-{name}"));
+        let path = folder.join(format!("{family}-{name}"));
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }

@@ -1,15 +1,12 @@
-//! Whole sweeps through the `lab` program: with variants that misbehave, servers that misbehave,
-//! and a person who stops it. The good variant is the floor; the bad ones are scripts around it.
-
-mod world;
+//! Agents: with variants that misbehave, servers that misbehave, and a person who stops it.
 
 use std::fs;
 
+use crate::world::{FaultyServer, World};
 use assert_cmd::assert::OutputAssertExt;
 use lab_record::{Results, Run, SessionEvent, Status};
 use predicates::{prelude::PredicateBooleanExt, str::contains};
 use serde_json::json;
-use world::{FaultyServer, World};
 
 fn reasons(runs: &[Run], variant: &str) -> Vec<String> {
     let of = runs.iter().filter(|run| run.variant == variant);

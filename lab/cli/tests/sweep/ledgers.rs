@@ -1,0 +1,134 @@
+//! Transactions: the floor knows the answer, and a store that
+//! gives another one, or times that cannot be, is a failed record.
+
+use std::fs;
+
+use crate::world::World;
+use assert_cmd::assert::OutputAssertExt;
+use lab_record::{Results, Run, Status};
+use predicates::str::contains;
+
+const EXPERIMENT: &str = r#"schema = 1
+name = "e"
+question = "Does the lab survive this?"
+family = "ledgers"
+seed = 1
+blocks = 2
+[variants]
+tags = ["t"]
+[[cells]]
+contention = ["disjoint", "hot"]
+workers = ["1", "2"]
+[analysis]
+reference = "floor"
+floor = "floor"
+pairing = "paired"
+alpha = 0.05
+comparisons = []
+[ledgers]
+run_budget_ms = 1
+repetitions_min = 2
+repetitions_max = 3
+warmup_repetitions = 1
+[ledgers.defaults]
+streams = "5"
+transactions = "20"
+contention = "disjoint"
+kinds = "mixed"
+work_ns = "0"
+workers = "1"
+pinned = "off"
+spawn = "stream"
+shards = "library"
+locks = "plain"
+"#;
+
+fn world() -> World {
+    let world = World::new();
+    world.ledger("floor", &["t"], "exec \"$FLOOR\"");
+    fs::write(world.path("experiments/e.toml"), EXPERIMENT).unwrap();
+    world
+}
+
+fn run(world: &World, code: i32) -> Results {
+    world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert().code(code);
+    Results::load(&world.path("r")).unwrap()
+}
+
+fn of<'a>(results: &'a Results, variant: &str) -> Vec<&'a Run> {
+    results.runs.iter().filter(|run| run.variant == variant).collect()
+}
+
+#[test]
+fn what_a_variant_cannot_do_is_a_record_and_no_failure() {
+    let results = run(&world(), 0);
+    let floor = of(&results, "floor");
+    assert_eq!(floor.len(), 1 + 2 * 4, "a check, then two blocks of four cells");
+    for run in floor {
+        let expected = if run.cell["workers"] == "1" { Status::Ok } else { Status::Unsupported };
+        assert_eq!((run.status, run.verified), (expected, expected == Status::Ok));
+    }
+}
+
+#[test]
+fn the_report_follows_from_the_records() {
+    let world = world();
+    run(&world, 0);
+    assert!(fs::read_to_string(world.path("r/report.md")).unwrap().contains("floor"));
+    world.lab(&["report", "r", "--check"]).assert().code(0);
+}
+
+#[test]
+fn another_answer_than_the_floors_is_a_failed_record() {
+    let world = world();
+    let lie = r#""$FLOOR" | sed 's/"answer_hash":\[-*[0-9]*/"answer_hash":[7/'"#;
+    world.ledger("liar", &["t"], lie);
+    let steal = r#""$FLOOR" | sed 's/"answer_total":\[[0-9]*/"answer_total":[7/'"#;
+    world.ledger("thief", &["t"], steal);
+    let results = run(&world, 1);
+    for (variant, reason) in [("liar", "answer_hash is 7, the floor's is"), ("thief", "total is 7")]
+    {
+        let runs = of(&results, variant);
+        assert_eq!(runs.len(), 1, "its check failed, so it is not timed");
+        assert!(runs[0].reason.as_ref().unwrap().contains(reason), "{:?}", runs[0].reason);
+    }
+    assert_eq!(of(&results, "floor").len(), 9);
+}
+
+#[test]
+fn a_run_cannot_have_measured_more_time_than_it_lived() {
+    let world = world();
+    let boast = r#""$FLOOR" | sed 's/"elapsed_ns":\[[0-9]*/"elapsed_ns":[99000000000/'"#;
+    world.ledger("boaster", &["t"], boast);
+    let results = run(&world, 1);
+    let reason = of(&results, "boaster")[0].reason.clone().unwrap();
+    assert!(reason.contains("but it lived only"), "{reason}");
+}
+
+#[test]
+fn a_harness_has_no_answer_and_still_has_times() {
+    let world = world();
+    let no_answer = r#""$FLOOR" | sed 's/"answer_/"other_/g'"#;
+    world.ledger("empty", &["t", "harness"], no_answer);
+    world.ledger("silent", &["t"], no_answer);
+    let results = run(&world, 1);
+    assert!(of(&results, "empty").iter().all(|run| run.status != Status::Failed));
+    let reason = of(&results, "silent")[0].reason.clone().unwrap();
+    assert!(reason.contains("column answer_hash has 0 rows"), "{reason}");
+}
+
+#[test]
+fn an_experiment_without_a_floor_is_refused_with_its_key() {
+    let world = world();
+    let text = EXPERIMENT.replace("floor = \"floor\"\n", "");
+    fs::write(world.path("experiments/e.toml"), text).unwrap();
+    let run = world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert();
+    run.code(2).stderr(contains("experiments/e.toml: key `analysis.floor`"));
+}
+
+#[test]
+fn servers_are_refused_where_none_is_needed() {
+    let run =
+        world().lab(&["run", "experiments/e.toml", "--servers", "http://127.0.0.1:1"]).assert();
+    run.code(2).stderr(contains("needs no server"));
+}

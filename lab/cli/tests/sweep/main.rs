@@ -1,0 +1,6 @@
+//! Whole sweeps through the `lab` program. The good variant of a family is its floor; the bad ones
+//! are scripts around it.
+
+mod agents;
+mod ledgers;
+mod world;
