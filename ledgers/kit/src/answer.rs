@@ -46,7 +46,7 @@ impl Answer {
 
     /// What one thread leaves that applies stream after stream.
     pub fn oracle(drawn: &Drawn) -> Self {
-        let mut ledger = Plain::open(drawn, drawn.transactions());
+        let mut ledger = Plain::whole(drawn);
         apply_all(&mut ledger, &drawn.streams, Work::NONE);
         ledger.answer()
     }

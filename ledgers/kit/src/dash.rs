@@ -19,7 +19,13 @@ pub struct Dash {
     watch: bool,
 }
 
-/// Shards of a dashmap: what the workload says, or dashmap's own choice.
+/// Shards where the workload leaves them to the library. dashmap does not tell its choice, so the
+/// rule of its `default_shard_amount` is repeated here: four per CPU, up to a power of two.
+pub fn default_shards() -> usize {
+    (available_parallelism().map_or(1, usize::from) * 4).next_power_of_two()
+}
+
+/// Shards of a dashmap: what the workload says, or [`default_shards`].
 ///
 /// # Errors
 /// [`RunError::Unsupported`] for a single shard, which dashmap refuses.
@@ -27,8 +33,7 @@ pub fn dash_shards(wanted: Option<u32>) -> Result<usize, RunError> {
     match wanted {
         Some(1) => Err(RunError::unsupported("a dashmap has at least 2 shards, not 1")),
         Some(shards) => Ok(shards as usize),
-        // dashmap does not tell, so its rule is repeated here (`default_shard_amount`).
-        None => Ok((available_parallelism().map_or(1, usize::from) * 4).next_power_of_two()),
+        None => Ok(default_shards()),
     }
 }
 

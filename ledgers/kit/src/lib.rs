@@ -24,7 +24,7 @@ mod work;
 pub use answer::Answer;
 pub use check::without_locks;
 pub use clock::now_ns;
-pub use dash::{Dash, dash_shards};
+pub use dash::{Dash, dash_shards, default_shards};
 pub use draw::{Drawn, Kind, Streams, Transaction};
 pub use entry::{Identity, variant_main};
 pub use error::RunError;

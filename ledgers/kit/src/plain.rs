@@ -5,34 +5,45 @@ use crate::{Account, Answer, Drawn, Map, Record, State, Store};
 /// Accounts and records of one owner.
 #[derive(Debug, Default)]
 pub struct Plain {
-    /// By client.
-    pub accounts: Map<Account>,
-    /// By transaction id.
-    pub records: Map<Record>,
+    accounts: Map<Account>,
+    records: Map<Record>,
 }
 
 impl Plain {
-    /// Empty, with room for so many.
-    pub fn with_capacity(accounts: usize, records: usize) -> Self {
+    /// The whole ledger of a run, with every opening balance and room for all.
+    pub fn whole(drawn: &Drawn) -> Self {
+        let opening = drawn.opening.iter().map(|(&client, &amount)| (client, amount));
+        Self::open(opening, drawn.clients.len(), drawn.transactions())
+    }
+
+    /// With these opening balances, and room for so many accounts and records.
+    pub fn open(
+        opening: impl IntoIterator<Item = (u32, i64)>,
+        accounts: usize,
+        records: usize,
+    ) -> Self {
         let mut ledger = Self::default();
         ledger.accounts.reserve(accounts);
         ledger.records.reserve(records);
-        ledger
-    }
-
-    /// With every opening balance, and room for all clients and so many records.
-    pub fn open(drawn: &Drawn, records: usize) -> Self {
-        let mut ledger = Self::with_capacity(drawn.clients.len(), records);
-        for (&client, &amount) in &drawn.opening {
+        for (client, amount) in opening {
             ledger.account(client, |account| account.deposit(amount));
         }
         ledger
     }
 
+    /// Every client's account, in no order.
+    pub fn accounts(&self) -> impl Iterator<Item = (u32, Account)> {
+        self.accounts.iter().map(|(&client, &account)| (client, account))
+    }
+
+    /// How many records it keeps.
+    pub fn records(&self) -> usize {
+        self.records.len()
+    }
+
     /// What it holds.
     pub fn answer(&self) -> Answer {
-        let accounts = self.accounts.iter().map(|(&client, &account)| (client, account));
-        Answer::new(accounts, self.records.len())
+        Answer::new(self.accounts(), self.records())
     }
 }
 

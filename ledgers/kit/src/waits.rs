@@ -1,5 +1,6 @@
 //! What threads waited for locks.
 
+use std::iter::Sum;
 use std::ops::AddAssign;
 
 use crate::now_ns;
@@ -17,6 +18,15 @@ impl AddAssign for LockWaits {
     fn add_assign(&mut self, other: Self) {
         self.count += other.count;
         self.ns += other.ns;
+    }
+}
+
+impl Sum for LockWaits {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |mut sum, one| {
+            sum += one;
+            sum
+        })
     }
 }
 

@@ -36,7 +36,7 @@ impl Variant for Sync {
     }
 
     fn prepare(&self, drawn: &Drawn) -> Plain {
-        Plain::open(drawn, drawn.transactions())
+        Plain::whole(drawn)
     }
 
     fn process(&self, ledger: &mut Plain, streams: &Arc<Streams>, work: Work) -> LockWaits {
