@@ -6,10 +6,17 @@
 
 mod span;
 
+pub mod bounds;
+pub mod grim;
+pub mod intervals;
 pub mod moments;
 pub mod order_statistics;
+pub mod provenance;
 pub mod ranking;
 pub mod ratios;
+pub mod sample_size;
+pub mod tests_of_hypotheses;
+pub mod totals;
 
 pub use span::{Span, spans};
 

@@ -64,8 +64,8 @@ impl Span {
 
     /// Whether two spans have a value in common, but for the error of binary arithmetic.
     pub fn meets(self, other: Self) -> bool {
-        let slack = SLACK * self.magnitude().max(other.magnitude());
-        self.low <= other.high + slack && other.low <= self.high + slack
+        let reaches = |low: f64, high: f64| low <= high + SLACK * low.abs().max(high.abs());
+        reaches(self.low, other.high) && reaches(other.low, self.high)
     }
 
     /// Whether every value here lies below every value there, by more than arithmetic's error.
@@ -117,10 +117,6 @@ impl Span {
         }
         let quotient = self.by(Self::between(1.0 / other.low, 1.0 / other.high));
         quotient.is_finite().then_some(quotient)
-    }
-
-    fn magnitude(self) -> f64 {
-        self.low.abs().max(self.high.abs())
     }
 }
 

@@ -1,0 +1,267 @@
+//! t, p, degrees of freedom and the summaries that they come from.
+
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::{Mismatch, Span};
+use crate::Printed;
+
+/// A p-value as printed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum StatedP {
+    /// `p = 0.03`.
+    Equals(Printed),
+    /// `p < 0.001`.
+    Below(f64),
+    /// `p > 0.05`.
+    Above(f64),
+}
+
+/// Mean, standard deviation and size of one sample, as far as printing shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// Mean.
+    pub mean: Span,
+    /// Standard deviation (either divisor).
+    pub sd: Span,
+    /// Size.
+    pub n: usize,
+}
+
+/// A p-value that t with these degrees of freedom does not give, neither two-sided nor on either
+/// side. `None` where it fits, or the degrees of freedom are below 1.
+///
+/// For z take infinite degrees of freedom. The computed values are the two-sided ones.
+pub fn p_of_t(p: &StatedP, t: &Printed, df: Span) -> Option<Mismatch> {
+    let two_sided = p_values(Span::of(t), df)?;
+    let one_sided = two_sided.times(0.5);
+    if p.allows(two_sided) || p.allows(one_sided) || p.is_other_side(one_sided) {
+        return None;
+    }
+    Some(Mismatch {
+        stated: p.value(),
+        computed_low: two_sided.low,
+        computed_high: two_sided.high,
+        how: format!("two-sided p of t = {} with {} degrees of freedom", t.value, show(df)),
+    })
+}
+
+/// The degrees of freedom that a t-test of two samples can have: n1 + n2 - 2 of Student's,
+/// Welch's down to min(n1, n2) - 1, n - 1 of a paired one.
+pub fn df_of_two(n1: usize, n2: usize) -> Option<Span> {
+    let least = n1.min(n2).checked_sub(1)?;
+    (least > 0).then(|| Span { low: least as f64, high: (n1 + n2 - 2) as f64 })
+}
+
+/// A t that neither Student's nor Welch's test of the two samples gives, whatever its sign.
+/// `None` where one does, a sample has fewer than two values, or both may have no spread.
+/// Sources: Student (1908), Biometrika 6(1); Welch (1947), Biometrika 34(1/2), pp. 28-35.
+pub fn t_of_samples(t: &Printed, a: Summary, b: Summary) -> Option<Mismatch> {
+    let allowed = t_values(a, b)?;
+    let size = Printed { value: t.value.abs(), ..t.clone() };
+    super::compare(&size, allowed, || {
+        format!("|t| of Student's or Welch's test of samples of {} and {}", a.n, b.n)
+    })
+}
+
+/// A p-value that neither Student's nor Welch's test of the two samples gives. `None` as for
+/// [`t_of_samples`].
+pub fn p_of_samples(p: &StatedP, a: Summary, b: Summary) -> Option<Mismatch> {
+    let two_sided = p_values(t_values(a, b)?, df_of_two(a.n, b.n)?)?;
+    let either = Span { low: two_sided.low / 2.0, high: two_sided.high };
+    if p.allows(either) || p.is_other_side(two_sided.times(0.5)) {
+        return None;
+    }
+    Some(Mismatch {
+        stated: p.value(),
+        computed_low: two_sided.low,
+        computed_high: two_sided.high,
+        how: format!("two-sided p of Student's or Welch's test of samples of {} and {}", a.n, b.n),
+    })
+}
+
+/// A p-value that a correlation of `n` pairs does not give, by t = r √((n - 2)/(1 - r²)).
+/// `None` where it fits or below three pairs.
+pub fn p_of_correlation(p: &StatedP, r: &Printed, n: usize) -> Option<Mismatch> {
+    let freedom = n.checked_sub(2).filter(|&df| df > 0)? as f64;
+    let r_span = Span::of(r);
+    let t = |r: f64| {
+        let r = r.clamp(-1.0, 1.0);
+        r * (freedom / (1.0 - r * r).max(1e-300)).sqrt()
+    };
+    let two_sided =
+        p_values(Span { low: t(r_span.low), high: t(r_span.high) }, Span::exact(freedom))?;
+    if p.allows(two_sided) || p.allows(two_sided.times(0.5)) {
+        return None;
+    }
+    Some(Mismatch {
+        stated: p.value(),
+        computed_low: two_sided.low,
+        computed_high: two_sided.high,
+        how: format!("two-sided p of r = {} of {n} pairs", r.value),
+    })
+}
+
+/// An effect size (Cohen's d, or Glass's with either sample's spread) that the two samples do
+/// not give, whatever its sign. `None` where one does. Source: Cohen (1988), Statistical Power
+/// Analysis for the Behavioral Sciences, 2nd ed., p. 20.
+pub fn cohens_d(d: &Printed, a: Summary, b: Summary) -> Option<Mismatch> {
+    let gap = distance(a.mean, b.mean);
+    let mean_square = a.sd.by(a.sd).plus(b.sd.by(b.sd)).times(0.5);
+    let pooled = root(pooled_variance(a, b)?);
+    let spreads = [root(mean_square), pooled, a.sd, b.sd];
+    let allowed = spreads.into_iter().map(|spread| gap.over(spread));
+    let allowed = allowed.collect::<Option<Vec<_>>>()?.into_iter().reduce(Span::hull)?;
+    // Hedges's correction for few values makes it smaller.
+    let df = (a.n + b.n - 2) as f64;
+    let corrected = Span { low: allowed.low * (1.0 - 3.0 / (4.0 * df - 1.0)), ..allowed };
+    let size = Printed { value: d.value.abs(), ..d.clone() };
+    super::compare(&size, corrected, || "difference of means over a standard deviation".to_owned())
+}
+
+impl StatedP {
+    fn value(&self) -> f64 {
+        match self {
+            Self::Equals(printed) => printed.value,
+            Self::Below(value) | Self::Above(value) => *value,
+        }
+    }
+
+    /// Whether a p somewhere in this span can be stated so. Tables of critical values and exact
+    /// tests differ a little; a tenth of the value is allowed on top of printing.
+    fn allows(&self, computed: Span) -> bool {
+        let wide = Span { low: computed.low * 0.9, high: computed.high * 1.1 };
+        match self {
+            // `p = 0.000` is what software prints for anything smaller.
+            Self::Equals(printed) => Span::of(printed).meets(wide),
+            Self::Below(bound) => wide.low < *bound,
+            Self::Above(bound) => wide.high > *bound,
+        }
+    }
+
+    /// Whether an exact p is that of a one-sided test on the other side: rarely meant, never
+    /// impossible.
+    fn is_other_side(&self, one_sided: Span) -> bool {
+        let other = Span { low: 1.0 - one_sided.high, high: 1.0 - one_sided.low };
+        matches!(self, Self::Equals(printed) if Span::of(printed).meets(other))
+    }
+}
+
+/// Two-sided p for every t and every number of degrees of freedom in the spans.
+fn p_values(t: Span, df: Span) -> Option<Span> {
+    if !t.is_finite() || df.low.is_nan() || df.low < 1.0 {
+        return None;
+    }
+    let p = |t: f64, df: f64| {
+        let student = StudentsT::new(0.0, 1.0, df.min(1e6)).ok()?;
+        Some((2.0 * student.cdf(-t)).clamp(0.0, 1.0))
+    };
+    let size = absolute(t);
+    Some(Span { low: p(size.high, df.high)?, high: p(size.low, df.low)? })
+}
+
+/// |t| by Student's and by Welch's test.
+fn t_values(a: Summary, b: Summary) -> Option<Span> {
+    let gap = distance(a.mean, b.mean);
+    let (n1, n2) = (a.n as f64, b.n as f64);
+    let pooled = pooled_variance(a, b)?.times(1.0 / n1 + 1.0 / n2);
+    let separate = wide_variance(a).times(1.0 / n1).plus(wide_variance(b).times(1.0 / n2));
+    let student = gap.over(root(pooled))?;
+    let welch = gap.over(root(separate))?;
+    Some(student.hull(welch))
+}
+
+fn pooled_variance(a: Summary, b: Summary) -> Option<Span> {
+    if a.n < 2 || b.n < 2 {
+        return None;
+    }
+    let (df1, df2) = (a.n as f64 - 1.0, b.n as f64 - 1.0);
+    Some(wide_variance(a).times(df1).plus(wide_variance(b).times(df2)).times(1.0 / (df1 + df2)))
+}
+
+/// The sample variance, where the standard deviation may have been printed with either divisor.
+fn wide_variance(sample: Summary) -> Span {
+    let n = sample.n as f64;
+    let (low, high) = (sample.sd.low.max(0.0), sample.sd.high.max(0.0));
+    Span { low: low * low, high: high * high * n / (n - 1.0).max(1.0) }
+}
+
+fn distance(a: Span, b: Span) -> Span {
+    absolute(a.minus(b))
+}
+
+fn absolute(span: Span) -> Span {
+    if span.low <= 0.0 && span.high >= 0.0 {
+        Span { low: 0.0, high: span.high.max(-span.low) }
+    } else {
+        Span::between(span.low.abs(), span.high.abs())
+    }
+}
+
+fn root(span: Span) -> Span {
+    Span { low: span.low.max(0.0).sqrt(), high: span.high.max(0.0).sqrt() }
+}
+
+fn show(df: Span) -> String {
+    if df.low == df.high { format!("{}", df.low) } else { format!("{} to {}", df.low, df.high) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::printed;
+
+    fn equals(text: &str) -> StatedP {
+        StatedP::Equals(printed(text))
+    }
+
+    fn sample(mean: &str, sd: &str, n: usize) -> Summary {
+        Summary { mean: Span::of(&printed(mean)), sd: Span::of(&printed(sd)), n }
+    }
+
+    /// Student's own tables: t(0.975, 9) = 2.262.
+    #[test]
+    fn p_of_t_from_the_table() {
+        let t = printed("2.262");
+        let df = Span::exact(9.0);
+        assert_eq!(p_of_t(&equals("0.05"), &t, df), None);
+        assert_eq!(p_of_t(&equals("0.025"), &t, df), None);
+        assert_eq!(p_of_t(&StatedP::Below(0.05), &t, df), None);
+        assert!(p_of_t(&StatedP::Below(0.001), &t, df).is_some());
+        assert!(p_of_t(&StatedP::Above(0.2), &printed("-4.50"), df).is_some());
+        let wrong = p_of_t(&equals("0.34"), &t, df).unwrap();
+        assert!((wrong.computed() - 0.05).abs() < 0.001, "{wrong:?}");
+        assert_eq!(p_of_t(&equals("0.34"), &t, Span::exact(0.0)), None);
+    }
+
+    #[test]
+    fn a_large_t_prints_as_zero() {
+        assert_eq!(p_of_t(&equals("0.000"), &printed("12.0"), Span::exact(20.0)), None);
+        assert!(p_of_t(&equals("0.049"), &printed("12.0"), Span::exact(20.0)).is_some());
+    }
+
+    /// Means 98.715 and 97.949, sds 1.207 and 4.030, n 30 each: Welch's t is 1.00, p 0.33.
+    #[test]
+    fn t_and_p_of_two_samples() {
+        let (a, b) = (sample("98.72", "1.21", 30), sample("97.95", "4.03", 30));
+        assert_eq!(t_of_samples(&printed("1.00"), a, b), None);
+        assert_eq!(t_of_samples(&printed("-1.00"), a, b), None);
+        assert_eq!(p_of_samples(&equals("0.33"), a, b), None);
+        assert!(t_of_samples(&printed("5.20"), a, b).is_some());
+        assert!(p_of_samples(&StatedP::Below(0.001), a, b).is_some());
+        assert!(p_of_samples(&equals("0.01"), a, b).is_some());
+        assert_eq!(t_of_samples(&printed("5.20"), sample("1", "1", 1), b), None);
+    }
+
+    #[test]
+    fn effect_size_and_correlation() {
+        let (a, b) = (sample("10.00", "2.00", 20), sample("12.00", "2.00", 20));
+        assert_eq!(cohens_d(&printed("-1.00"), a, b), None);
+        assert_eq!(cohens_d(&printed("0.98"), a, b), None);
+        assert!(cohens_d(&printed("2.5"), a, b).is_some());
+        // r = 0.632 of 10 pairs is the critical value at 5 %.
+        assert_eq!(p_of_correlation(&equals("0.05"), &printed("0.632"), 10), None);
+        assert!(p_of_correlation(&StatedP::Below(0.001), &printed("0.632"), 10).is_some());
+        assert_eq!(p_of_correlation(&equals("0.05"), &printed("0.632"), 2), None);
+    }
+}
