@@ -1,9 +1,9 @@
 //! What a check found.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How sure a finding is that something is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Cannot be true, whatever was measured: arithmetic or the document's own data exclude it.

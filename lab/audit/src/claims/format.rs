@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::Statement;
+use crate::declared::Check;
 
 /// Levels by factor: the part of the measurements that is spoken of. Empty: all of them.
 pub type Scope = BTreeMap<String, String>;
@@ -35,6 +36,9 @@ pub struct Claims {
     /// Equations between metrics that hold by definition.
     #[serde(default)]
     pub relation: Vec<Relation>,
+    /// Conditions between the very values they name.
+    #[serde(default)]
+    pub check: Vec<Check>,
     /// Its tables.
     #[serde(default)]
     pub table: Vec<TableInfo>,
