@@ -1,5 +1,6 @@
 //! The `lab` command.
 
+mod audit;
 mod doctor;
 mod paths;
 mod plan;
@@ -26,8 +27,10 @@ struct Cli {
 
 const EXIT_CODES: &str = "Exit codes:
   0    done
-  1    done, and at least one run failed or one check did not hold (the records say which)
-  2    the command line, an experiment, a manifest or a table is wrong
+  1    done, and at least one run failed or one check did not hold (the records say which), or
+       the audit found something impossible
+  2    the command line, an experiment, a manifest or a table is wrong, or what is to be audited
+       cannot be read
   3    a server that was named cannot be used
   4    a results folder cannot be resumed, read or written
   5    the lab itself failed
@@ -58,6 +61,8 @@ enum Command {
     Report(report::ReportArgs),
     /// Copy recorded runs and their report into a folder that is fit to commit
     Export(report::ExportArgs),
+    /// Find what cannot be true in a benchmark report
+    Audit(audit::AuditArgs),
     /// Be the paced Ollama server
     Sim(lab_sim::SimArgs),
 }
@@ -67,6 +72,8 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         // The server needs no repository around it.
         Command::Sim(args) => lab_sim::run(args).map(|()| ExitCode::SUCCESS).map_err(Failure::from),
+        // Nor does a stranger's report.
+        Command::Audit(args) if args.document.is_some() => audit::audit(&args),
         command => Paths::find(cli.place.root, cli.place.bin_dir)
             .and_then(|paths| dispatch(command, &paths)),
     };
@@ -84,6 +91,7 @@ fn dispatch(command: Command, paths: &Paths) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(&args, paths),
         Command::Report(args) => report::report(&args, paths),
         Command::Export(args) => report::export(&args, paths),
+        Command::Audit(args) => audit::audit(&args),
         Command::Sim(_) => unreachable!("main has taken this one"),
     }
 }

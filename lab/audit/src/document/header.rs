@@ -7,18 +7,27 @@ pub(crate) fn unit(header: &str) -> Option<String> {
     bracketed(header).or_else(|| trailing(header))
 }
 
+/// The units of a table's headers. `(min)` beside `(max)` or `(avg)` is a minimum, no minutes.
+pub(crate) fn units(headers: &[String]) -> Vec<Option<String>> {
+    let words = ["max", "avg", "mean", "p50", "p95", "p99"];
+    let statistic = |header: &String| words.iter().any(|word| header.to_lowercase().contains(word));
+    let minimum = headers.iter().any(statistic);
+    let stated = headers.iter().map(|header| unit(header));
+    stated.map(|unit| unit.filter(|unit| unit != "min" || !minimum)).collect()
+}
+
 /// A header without the unit it states, for finding out what the column is about.
-pub(crate) fn name(header: &str) -> String {
-    let mut name = header.to_owned();
-    while let Some((start, end)) = brackets(&name) {
-        let inner = name[start + 1..end].trim().to_owned();
-        if unit::known(&inner).is_none() {
-            break;
-        }
-        name.replace_range(start..=end, "");
+pub(crate) fn name(header: &str, stated: Option<&str>) -> String {
+    let Some(stated) = stated else { return header.to_owned() };
+    if let Some((start, end)) = brackets(header)
+        && unit::known(header[start + 1..end].trim()).is_some()
+    {
+        return format!("{} {}", &header[..start], &header[end + 1..]).trim().to_owned();
     }
-    let words: Vec<&str> = name.split_whitespace().collect();
-    words.join(" ")
+    let last = header.rsplit([' ', '_', ',', '-']).next().unwrap_or_default();
+    let bare = header.strip_suffix(last).unwrap_or(header);
+    let bare = bare.trim_end_matches([' ', '_', ',', '-']);
+    if unit::known(last).as_deref() == Some(stated) { bare.to_owned() } else { header.to_owned() }
 }
 
 fn bracketed(header: &str) -> Option<String> {
@@ -35,7 +44,7 @@ fn brackets(header: &str) -> Option<(usize, usize)> {
 
 fn trailing(header: &str) -> Option<String> {
     let last = header.rsplit([' ', '_', ',', '-']).next()?.trim();
-    // A lone letter is a name more often than a unit.
-    let clear = last == "%" || last.chars().count() > 1;
+    // A lone letter is a name more often than a unit, and "latency min" is a minimum.
+    let clear = last == "%" || last.chars().count() > 1 && !["min", "mins"].contains(&last);
     unit::known(last).filter(|_| clear && last.len() < header.len())
 }

@@ -112,6 +112,11 @@ impl Reader {
         match tag {
             TagEnd::Heading(level) => self.heading(level),
             TagEnd::TableCell => self.cell(),
+            TagEnd::TableHead => {
+                if let Some(table) = &mut self.table {
+                    table.units = header::units(&table.columns);
+                }
+            }
             TagEnd::TableRow => {
                 let row = std::mem::take(&mut self.row);
                 if let Some(table) = &mut self.table {
@@ -150,7 +155,6 @@ impl Reader {
         let Some(table) = &mut self.table else { return };
         if table.line == self.row.line {
             let name = clean::cell(&written);
-            table.units.push(header::unit(&name));
             table.columns.push(name);
         } else {
             let unit = table.units.get(self.row.cells.len()).and_then(Option::as_deref);

@@ -1,0 +1,226 @@
+//! Tables as records of statistics, whichever way they are turned.
+
+use super::role::{self, Meaning, Role};
+use crate::document::header;
+use crate::mapping::TableMapping;
+use crate::printed::unit;
+use crate::{Cell, Document, Place, Printed, Table};
+
+/// A table as records.
+pub(crate) struct Grid<'a> {
+    pub(crate) document: &'a str,
+    pub(crate) table: &'a Table,
+    /// What each line of statistics means: columns, or rows where the table is transposed.
+    pub(crate) meanings: Vec<Meaning>,
+    pub(crate) records: Vec<Record<'a>>,
+    pub(crate) mapping: Option<&'a TableMapping>,
+}
+
+/// What one subject's statistics are.
+pub(crate) struct Record<'a> {
+    /// Its labels with the headers they stand under, the subject first.
+    pub(crate) labels: Vec<(String, String)>,
+    pub(crate) stats: Vec<Stat<'a>>,
+}
+
+/// A cell that holds one number.
+#[derive(Clone)]
+pub(crate) struct Stat<'a> {
+    pub(crate) role: Role,
+    pub(crate) metric: String,
+    /// In the unit of the record's first number of this metric.
+    pub(crate) number: Printed,
+    pub(crate) cell: &'a Cell,
+    /// Index of its meaning in the grid.
+    pub(crate) index: usize,
+    /// Header of its column, or name of its row where the table is transposed.
+    pub(crate) header: String,
+    pub(crate) line: usize,
+    /// False for the number behind `±`, which may be a deviation, an error or an interval.
+    pub(crate) sure: bool,
+}
+
+impl Record<'_> {
+    pub(crate) fn name(&self) -> String {
+        let texts: Vec<&str> = self.labels.iter().map(|(_, text)| text.as_str()).collect();
+        texts.join(" / ")
+    }
+}
+
+impl<'a> Grid<'a> {
+    pub(crate) fn new(
+        document: &'a Document,
+        table: &'a Table,
+        mapping: Option<&'a TableMapping>,
+    ) -> Self {
+        let columns = meanings(&table.columns, &table.units, mapping);
+        let names = table.row_names();
+        let none = vec![None; names.len()];
+        let rows = meanings(&names, &none, mapping);
+        let statistics = |meanings: &[Meaning]| {
+            meanings.iter().filter(|meaning| meaning.role.is_statistic()).count()
+        };
+        let across = statistics(columns.get(1..).unwrap_or_default());
+        let transposed = across == 0 && statistics(&rows) >= 2;
+        let mut grid =
+            Self { document: &document.name, table, meanings: columns, records: vec![], mapping };
+        if transposed {
+            grid.records = transposed_records(table, &rows, &grid.meanings);
+            grid.meanings = rows;
+        } else {
+            grid.records = records(table, &grid.meanings);
+        }
+        for record in &mut grid.records {
+            align(&mut record.stats);
+        }
+        grid
+    }
+
+    /// Where a statistic stands.
+    pub(crate) fn place(&self, record: &Record<'_>, stat: &Stat<'_>) -> Place {
+        Place {
+            document: self.document.to_owned(),
+            line: Some(stat.line),
+            section: self.table.section(),
+            row: Some(record.name()),
+            column: Some(stat.header.clone()),
+        }
+    }
+}
+
+fn meanings(
+    headers: &[String],
+    units: &[Option<String>],
+    mapping: Option<&TableMapping>,
+) -> Vec<Meaning> {
+    let of = |(index, text): (usize, &String)| {
+        let stated = mapping.and_then(|mapping| mapping.columns.get(text));
+        match stated.map(String::as_str) {
+            Some("ignore") => Meaning { role: Role::Value, metric: format!("ignored {text}") },
+            Some(stated) => role::meaning(stated),
+            None => {
+                let unit = units.get(index).and_then(Option::as_deref);
+                role::meaning(&header::name(text, unit))
+            }
+        }
+    };
+    headers.iter().enumerate().map(of).collect()
+}
+
+/// Whether a column holds labels: texts, or the first column whatever it holds.
+fn is_label(table: &Table, column: usize) -> bool {
+    let filled = |cell: &&Cell| !cell.text.is_empty();
+    let cells = || table.rows.iter().filter_map(move |row| row.cells.get(column));
+    let count = cells().filter(filled).count();
+    let numbers = cells().filter(|cell| !cell.numbers.is_empty() || cell.range.is_some()).count();
+    count > 0 && numbers * 2 < count
+}
+
+fn records<'a>(table: &'a Table, meanings: &[Meaning]) -> Vec<Record<'a>> {
+    let first_is_label =
+        meanings.first().is_some_and(|m| !m.role.is_statistic() && !matches!(m.role, Role::Run(_)));
+    let leading = (1..table.columns.len()).take_while(|column| is_label(table, *column)).count();
+    let labels = if first_is_label { 1 + leading } else { 0 };
+    let mut above = vec![String::new(); labels];
+    let mut records = Vec::new();
+    for row in &table.rows {
+        for (label, cell) in above.iter_mut().zip(&row.cells) {
+            if !cell.text.is_empty() {
+                label.clone_from(&cell.text);
+            }
+        }
+        let names = table.columns.iter().cloned().zip(above.iter().cloned()).collect();
+        let mut record = Record { labels: names, stats: Vec::new() };
+        for (index, cell) in row.cells.iter().enumerate().skip(labels) {
+            let header = &table.columns[index];
+            push(&mut record.stats, &meanings[index], cell, index, header, row.line);
+        }
+        records.push(record);
+    }
+    records
+}
+
+fn transposed_records<'a>(
+    table: &'a Table,
+    rows: &[Meaning],
+    columns: &[Meaning],
+) -> Vec<Record<'a>> {
+    let names = table.row_names();
+    let mut records = Vec::new();
+    for (column, name) in table.columns.iter().enumerate().skip(1) {
+        // A column of differences is no subject.
+        if columns[column].role == Role::Ratio || is_label(table, column) {
+            continue;
+        }
+        let labels = vec![(table.columns[0].clone(), name.clone())];
+        let mut record = Record { labels, stats: Vec::new() };
+        for (index, row) in table.rows.iter().enumerate() {
+            let Some(cell) = row.cells.get(column) else { continue };
+            push(&mut record.stats, &rows[index], cell, index, &names[index], row.line);
+        }
+        records.push(record);
+    }
+    records
+}
+
+fn push<'a>(
+    stats: &mut Vec<Stat<'a>>,
+    meaning: &Meaning,
+    cell: &'a Cell,
+    index: usize,
+    header: &str,
+    line: usize,
+) {
+    let Some(number) = &cell.number else { return };
+    let stat = |role: Role, number: &Printed, sure: bool| Stat {
+        role,
+        metric: meaning.metric.clone(),
+        number: number.clone(),
+        cell,
+        index,
+        header: header.to_owned(),
+        line,
+        sure,
+    };
+    stats.push(stat(meaning.role, number, true));
+    let spread = matches!(meaning.role, Role::Mean | Role::Value | Role::Percentile(_));
+    if let Some(second) = &cell.plus_minus
+        && spread
+    {
+        stats.push(stat(Role::Sd, second, false));
+    }
+}
+
+/// Statistics of one metric in one unit, where their units can be converted.
+fn align(stats: &mut [Stat<'_>]) {
+    for index in 1..stats.len() {
+        let metric = &stats[index].metric;
+        let first = stats[..index].iter().find(|stat| stat.metric == *metric);
+        let wanted = first.and_then(|stat| stat.number.unit.clone());
+        if let Some(converted) = wanted.and_then(|unit| in_unit(&stats[index].number, &unit)) {
+            stats[index].number = converted;
+        }
+    }
+}
+
+/// A printed number in another unit, where that only moves its point.
+pub(crate) fn in_unit(number: &Printed, wanted: &str) -> Option<Printed> {
+    let factor = unit::factor(number.unit.as_deref()?, wanted)?;
+    let power = factor.log10().round();
+    ((factor.log10() - power).abs() < 1e-9).then(|| Printed {
+        value: number.value * factor,
+        decimals: number.decimals - power as i32,
+        unit: Some(wanted.to_owned()),
+        approximate: number.approximate,
+    })
+}
+
+/// Whether two numbers are in one unit; a number without one fits any, and percentages are
+/// subtracted to points.
+pub(crate) fn same_unit(a: &Printed, b: &Printed) -> bool {
+    let points = |unit: &str| if unit == "pp" { "%".to_owned() } else { unit.to_owned() };
+    match (&a.unit, &b.unit) {
+        (Some(a), Some(b)) => points(a) == points(b),
+        _ => true,
+    }
+}

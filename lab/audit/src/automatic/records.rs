@@ -1,0 +1,233 @@
+//! What cannot stand side by side in one record.
+
+use super::found::Found;
+use super::grid::{Grid, Record, Stat};
+use super::group::Group;
+use super::role::{Role, better};
+use crate::checks::ranking::Better;
+use crate::checks::{Mismatch, bounds, intervals, moments, order_statistics};
+use crate::{Printed, Severity};
+
+/// Checks every record of a table on its own.
+pub(crate) fn check(grid: &Grid<'_>) -> Vec<Found> {
+    let reversed = exceedance(grid);
+    let mut found = Vec::new();
+    for record in &grid.records {
+        for group in Group::all(record) {
+            let mut checks = Checks { grid, record, group: &group, found: Vec::new() };
+            checks.extremes();
+            checks.spread();
+            checks.interval();
+            if !reversed {
+                checks.percentiles();
+            }
+            checks.size();
+            found.append(&mut checks.found);
+        }
+    }
+    found
+}
+
+/// Whether the table counts percentiles from above, as some do for throughput: P99 is then what
+/// 99 % exceed, in every row.
+fn exceedance(grid: &Grid<'_>) -> bool {
+    let mut pairs = 0;
+    for record in &grid.records {
+        for group in Group::all(record) {
+            let percentiles = percentiles(&group);
+            for pair in percentiles.windows(2) {
+                let (low, high) = (&pair[0].1, &pair[1].1);
+                let unit = low.number.unit.as_deref();
+                let words = format!("{} {}", low.metric, grid.table.section());
+                if better(&words, unit) != Some(Better::Higher)
+                    || low.number.value < high.number.value
+                {
+                    return false;
+                }
+                pairs += 1;
+            }
+        }
+    }
+    pairs >= 2
+}
+
+fn percentiles<'r, 'a>(group: &Group<'r, 'a>) -> Vec<(f64, &'r Stat<'a>)> {
+    let of = |stat: &&'r Stat<'a>| match stat.role {
+        Role::Percentile(p) => Some((p, *stat)),
+        _ => None,
+    };
+    let mut found: Vec<_> = group.stats.iter().filter_map(of).collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    found
+}
+
+struct Checks<'g, 'r, 'a> {
+    grid: &'g Grid<'a>,
+    record: &'r Record<'a>,
+    group: &'g Group<'r, 'a>,
+    found: Vec<Found>,
+}
+
+impl<'r, 'a> Checks<'_, 'r, 'a> {
+    fn get(&self, role: Role) -> Option<&'r Stat<'a>> {
+        self.group.get(role)
+    }
+
+    /// Impossible where every number involved is what its header says, doubtful otherwise.
+    fn add(&mut self, check: &str, stat: &Stat<'_>, others: &[&Stat<'_>], wrong: Option<Mismatch>) {
+        let Some(mismatch) = wrong else { return };
+        let all: Vec<&Stat<'_>> = others.iter().copied().chain([stat]).collect();
+        if !Group::comparable(&all) {
+            return;
+        }
+        let sure = all.iter().all(|stat| stat.sure);
+        let severity = if sure { Severity::Impossible } else { Severity::Doubtful };
+        let place = self.grid.place(self.record, stat);
+        self.found.push(Found::mismatch(check, severity, place, &stat.number, &mismatch));
+    }
+
+    /// Mean, median and percentiles between minimum and maximum.
+    fn extremes(&mut self) {
+        let (min, max) = (self.get(Role::Min), self.get(Role::Max));
+        let numbers = (min.map(|stat| &stat.number), max.map(|stat| &stat.number));
+        let others: Vec<&Stat<'_>> = min.into_iter().chain(max).collect();
+        if others.is_empty() {
+            return;
+        }
+        for stat in self.group.stats.clone() {
+            if matches!(stat.role, Role::Mean | Role::Percentile(_)) {
+                let wrong = bounds::value_outside(&stat.number, numbers.0, numbers.1);
+                self.add("outside_of_extremes", stat, &others, wrong);
+            }
+        }
+        if let (Some(min), Some(max)) = (min, max) {
+            let wrong = bounds::value_outside(&max.number, Some(&min.number), None);
+            let wrong =
+                wrong.map(|wrong| Mismatch { how: "the minimum beside it".into(), ..wrong });
+            self.add("maximum_below_minimum", max, &[min], wrong);
+        }
+    }
+
+    /// Standard deviation and CV against the other statistics.
+    fn spread(&mut self) {
+        let (mean, median) = (self.get(Role::Mean), self.get(Role::Percentile(0.5)));
+        let (min, max) = (self.get(Role::Min), self.get(Role::Max));
+        let sd = self.get(Role::Sd);
+        let n = self.group.n;
+        if let (Some(sd), Some(min), Some(max)) = (sd, min, max)
+            && min.number.value <= max.number.value
+        {
+            let inside = |mean: &&Stat<'_>| {
+                bounds::mean_outside(&mean.number, &min.number, &max.number).is_none()
+            };
+            let mean = mean.filter(inside);
+            let of = mean.map(|stat| &stat.number);
+            let wrong = bounds::sd_beyond(&sd.number, of, &min.number, &max.number, n);
+            let others: Vec<_> = mean.into_iter().chain([min, max]).collect();
+            self.add("sd_beyond_range", sd, &others, wrong);
+        }
+        if let (Some(sd), Some(mean), Some(median)) = (sd, mean, median) {
+            let wrong = bounds::mean_far_from_median(&mean.number, &median.number, &sd.number);
+            self.add("mean_far_from_median", mean, &[sd, median], wrong);
+        }
+        if let (Some(sd), Some(mean), Some(n)) = (sd, mean, n) {
+            for extreme in min.into_iter().chain(max) {
+                let wrong = bounds::extreme_too_far(&extreme.number, &mean.number, &sd.number, n);
+                self.add("extreme_too_far", extreme, &[sd, mean], wrong);
+            }
+        }
+        if let (Some(cv), Some(sd), Some(mean)) = (self.get(Role::Cv), sd, mean) {
+            let wrong = moments::cv_of(&cv.number, &sd.number, &mean.number);
+            // A CV has no unit of the values.
+            if Group::comparable(&[sd, mean]) {
+                self.add("cv_of_sd_and_mean", cv, &[], wrong.filter(|_| sd.sure));
+            }
+        }
+    }
+
+    /// An interval against what it is for.
+    fn interval(&mut self) {
+        if let (Some(low), Some(high)) = (self.get(Role::Low), self.get(Role::High)) {
+            let estimate = [Role::Estimate, Role::Mean, Role::Percentile(0.5)];
+            if let Some(estimate) = estimate.into_iter().find_map(|role| self.get(role)) {
+                let wrong = intervals::excludes(&estimate.number, &low.number, &high.number);
+                self.add("interval_excludes_estimate", estimate, &[low, high], wrong);
+            }
+            if intervals::reversed(&low.number, &high.number) {
+                let sentence = format!(
+                    "the interval of {} ends at {} below its start {}",
+                    self.record.name(),
+                    high.number.value,
+                    low.number.value
+                );
+                let place = self.grid.place(self.record, low);
+                let how = "lower bound against upper bound";
+                let found =
+                    Found::remark("interval_reversed", Severity::Impossible, place, sentence, how);
+                self.found.push(found.values(low.number.value, high.number.value));
+            }
+        }
+        for stat in self.group.stats.clone() {
+            if let Some((low, high)) = &stat.cell.range
+                && stat.sure
+            {
+                let wrong = intervals::excludes(&stat.number, low, high);
+                let unsure = Stat { sure: false, ..stat.clone() };
+                self.add("interval_excludes_estimate", &unsure, &[], wrong);
+            }
+        }
+    }
+
+    /// Percentiles rise with their rank.
+    fn percentiles(&mut self) {
+        let percentiles = percentiles(self.group);
+        let printed: Vec<(f64, Printed)> =
+            percentiles.iter().map(|(p, stat)| (*p, stat.number.clone())).collect();
+        let stats: Vec<&Stat<'_>> = percentiles.iter().map(|(_, stat)| *stat).collect();
+        if !Group::comparable(&stats) {
+            return;
+        }
+        if let Some((low, high)) = order_statistics::out_of_order(&printed) {
+            let (low, high) = (percentiles[low].1, percentiles[high].1);
+            let sentence = format!(
+                "`{}` of {} is {}, above its `{}` {}",
+                low.header,
+                self.record.name(),
+                low.number.value,
+                high.header,
+                high.number.value
+            );
+            let place = self.grid.place(self.record, low);
+            let how = "percentiles of one sample rise with their rank";
+            let mut found =
+                Found::remark("percentile_order", Severity::Impossible, place, sentence, how)
+                    .against(self.grid.place(self.record, high))
+                    .values(low.number.value, high.number.value);
+            let step = low.number.half_step().max(high.number.half_step()) * 2.0;
+            found.steps = (low.number.value - high.number.value) / step;
+            self.found.push(found);
+        }
+    }
+
+    /// Percentiles beyond what so few values can show.
+    fn size(&mut self) {
+        let Some(n) = self.group.n else { return };
+        for (p, stat) in percentiles(self.group) {
+            // The largest of n values is all that a percentile above 1 - 1/n can be.
+            if p > 0.5 && n as f64 * (1.0 - p) < 1.0 - 1e-9 {
+                let needed = (1.0 / (1.0 - p)).round();
+                let sentence = format!(
+                    "`{}` of {} comes from {n} values, which show no percentile above {:.0}; it \
+                     needs at least {needed}",
+                    stat.header,
+                    self.record.name(),
+                    100.0 * (1.0 - 1.0 / n as f64)
+                );
+                let place = self.grid.place(self.record, stat);
+                let how = "n · (1 - p) < 1: fewer than one value lies beyond the percentile";
+                let found = Found::remark("n_too_small", Severity::Doubtful, place, sentence, how);
+                self.found.push(found.values(n as f64, needed));
+            }
+        }
+    }
+}

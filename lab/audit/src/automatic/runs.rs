@@ -1,0 +1,120 @@
+//! Summaries against the runs that stand in the same row.
+
+use super::found::Found;
+use super::grid::{Grid, Record, Stat};
+use super::group::Group;
+use super::role::Role;
+use crate::checks::order_statistics::{Fit, Middle};
+use crate::checks::{Mismatch, Span, moments, order_statistics};
+use crate::{Printed, Severity};
+
+/// Fewer runs than this give no summary worth checking.
+const FEWEST: usize = 2;
+
+/// Checks summaries against run columns, and runs that repeat to the last digit.
+pub(crate) fn check(grid: &Grid<'_>) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut checked: Vec<(Role, bool)> = Vec::new();
+    for record in &grid.records {
+        for group in Group::all(record) {
+            let n = group.runs.len();
+            if n < FEWEST || group.n.is_some_and(|stated| stated != n) {
+                continue;
+            }
+            let printed: Vec<Printed> = group.runs.iter().map(|run| run.number.clone()).collect();
+            let rows = crate::checks::spans(&printed);
+            for stat in group.stats.iter().filter(|stat| stat.sure) {
+                let Some((check, wrong)) = summary(stat, &rows) else { continue };
+                checked.push((stat.role, wrong.is_some()));
+                if let Some(mismatch) = wrong {
+                    let place = grid.place(record, stat);
+                    found.push((
+                        stat.role,
+                        Found::mismatch(
+                            check,
+                            Severity::Impossible,
+                            place,
+                            &stat.number,
+                            &mismatch,
+                        ),
+                    ));
+                }
+            }
+        }
+    }
+    let mut kept: Vec<Found> = found
+        .into_iter()
+        .map(|(role, mut found)| {
+            let of = |wrong: bool| checked.iter().filter(|c| **c == (role, wrong)).count();
+            // Where hardly a row fits, the column is something else than its name says.
+            if of(true) > 3 && of(true) > 2 * of(false) {
+                found.finding.severity = Severity::Doubtful;
+            }
+            found
+        })
+        .collect();
+    kept.extend(frozen(grid));
+    kept
+}
+
+/// The check for a role, and its outcome; `None` for roles that runs do not give.
+fn summary(stat: &Stat<'_>, rows: &[Span]) -> Option<(&'static str, Option<Mismatch>)> {
+    let stated = &stat.number;
+    Some(match stat.role {
+        Role::Mean => ("mean_of_runs", moments::mean(stated, rows)),
+        Role::Sd => ("sd_of_runs", moments::sd(stated, rows)),
+        Role::StandardError => ("standard_error_of_runs", moments::standard_error(stated, rows)),
+        Role::Cv => ("cv_of_runs", moments::cv(stated, rows)),
+        Role::Min => ("min_of_runs", order_statistics::min(stated, rows)),
+        Role::Max => ("max_of_runs", order_statistics::max(stated, rows)),
+        Role::Sum => ("sum_of_runs", moments::sum(stated, rows)),
+        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => {
+            let wrong = order_statistics::median(stated, rows).map(|wrong| {
+                let taken = match wrong.taken {
+                    Some(Middle::Upper) => " (the stated one is the upper of the two)",
+                    Some(Middle::Lower) => " (the stated one is the lower of the two)",
+                    None => "",
+                };
+                let how = format!("{}{taken}", wrong.mismatch.how);
+                Mismatch { how, ..wrong.mismatch }
+            });
+            ("median_of_runs", wrong)
+        }
+        Role::Percentile(p) => match order_statistics::percentile(stated, p, rows)? {
+            Fit::Not(mismatch) => ("percentile_of_runs", Some(mismatch)),
+            Fit::By(_) => ("percentile_of_runs", None),
+        },
+        _ => return None,
+    })
+}
+
+/// Runs of one record that are equal to the last digit while those of others vary.
+fn frozen(grid: &Grid<'_>) -> Vec<Found> {
+    let runs = |record: &Record<'_>| -> Vec<f64> {
+        let runs = record.stats.iter().filter(|stat| matches!(stat.role, Role::Run(_)));
+        runs.map(|stat| stat.number.value).collect()
+    };
+    let all: Vec<Vec<f64>> = grid.records.iter().map(runs).collect();
+    let constant = |runs: &[f64]| runs.len() >= 5 && runs.iter().all(|run| *run == runs[0]);
+    let varied = all.iter().filter(|runs| runs.len() >= 5 && !constant(runs)).count();
+    let mut found = Vec::new();
+    for (record, runs) in grid.records.iter().zip(&all) {
+        let digits = record.stats.iter().find(|stat| matches!(stat.role, Role::Run(_)));
+        let Some(first) = digits.filter(|_| constant(runs) && varied >= 3) else { continue };
+        // Few digits repeat by chance: three significant ones do not, five times in a row.
+        if runs[0].abs() < 100.0 * 2.0 * first.number.half_step() {
+            continue;
+        }
+        let sentence = format!(
+            "all {} runs of {} are {}, while those of {varied} other rows vary: the metric cannot \
+             vary there, or the values were not measured",
+            runs.len(),
+            record.name(),
+            runs[0]
+        );
+        let place = grid.place(record, first);
+        let how = "runs that are equal to the last printed digit";
+        found.push(Found::remark("frozen_runs", Severity::Doubtful, place, sentence, how));
+    }
+    found
+}
