@@ -65,9 +65,11 @@ impl Variant for Empty {
 }
 
 fn read_all(streams: &[Vec<Transaction>], work: Work) {
-    for transaction in streams.iter().flatten() {
-        work.spin();
-        black_box(transaction.amount);
+    for stream in streams {
+        for transaction in stream {
+            work.spin();
+            black_box(transaction.amount);
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use dashmap::mapref::entry::Entry;
 
 use crate::waits::wait;
 use crate::{
-    Account, Answer, Drawn, Hasher, LockWaits, Record, RunError, State, Store, Transaction, Work,
-    apply_all,
+    Account, Answer, Drawn, FILLER, Hasher, LockWaits, Record, RunError, State, Store, Transaction,
+    Work, apply_all,
 };
 
 /// Accounts and records that all threads share.
@@ -48,6 +48,10 @@ impl Dash {
             Hasher::default(),
             shards,
         );
+        for tx in 0..drawn.transactions() as u32 {
+            records.insert(tx, FILLER);
+        }
+        records.clear();
         let store = Self { accounts, records, watch };
         let mut handle = Handle { store: &store, waits: LockWaits::default() };
         for (&client, &amount) in &drawn.opening {

@@ -30,7 +30,7 @@ pub use entry::{Identity, variant_main};
 pub use error::RunError;
 pub use jobs::{Pins, jobs};
 pub use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers, Workload};
-pub use ledger::{Account, Hasher, Map, Record, State, Store, apply, apply_all};
+pub use ledger::{Account, FILLER, Hasher, Map, Record, State, Store, apply, apply_all};
 pub use measure::Variant;
 pub use plain::Plain;
 pub use waits::{LockWaits, wait};

@@ -1,6 +1,6 @@
 //! Accounts and records of one owner, without any lock.
 
-use crate::{Account, Answer, Drawn, Map, Record, State, Store};
+use crate::{Account, Answer, Drawn, FILLER, Map, Record, State, Store};
 
 /// Accounts and records of one owner.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ impl Plain {
         let mut ledger = Self::default();
         ledger.accounts.reserve(accounts);
         ledger.records.reserve(records);
+        ledger.records.extend((0..records as u32).map(|tx| (tx, FILLER)));
+        ledger.records.clear();
         for (client, amount) in opening {
             ledger.account(client, |account| account.deposit(amount));
         }

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use ledgers_kit::{
-    Account, Answer, Drawn, LockWaits, Map, Record, State, Store, Transaction, Work, apply_all,
-    wait,
+    Account, Answer, Drawn, FILLER, LockWaits, Map, Record, State, Store, Transaction, Work,
+    apply_all, wait,
 };
 
 /// A mutex on cache lines of its own: processors fetch lines in pairs.
@@ -22,7 +22,13 @@ impl Shards {
     /// With every opening balance, and room for all clients and records in `shards` equal parts.
     pub fn open(drawn: &Drawn, shards: usize, watch: bool) -> Self {
         let accounts = empty(drawn.clients.len(), shards);
-        let store = Self { accounts, records: empty(drawn.transactions(), shards), watch };
+        let mut records: Vec<Shard<Record>> = empty(drawn.transactions(), shards);
+        for shard in &mut records {
+            let map = shard.0.get_mut().expect(UNPOISONED);
+            map.extend((0..map.capacity() as u32).map(|tx| (tx, FILLER)));
+            map.clear();
+        }
+        let store = Self { accounts, records, watch };
         let mut handle = Handle { store: &store, waits: LockWaits::default() };
         for (&client, &amount) in &drawn.opening {
             handle.account(client, |account| account.deposit(amount));
