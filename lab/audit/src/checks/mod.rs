@@ -8,6 +8,7 @@ mod span;
 
 pub mod bounds;
 pub mod grim;
+pub mod identities;
 pub mod intervals;
 pub mod moments;
 pub mod order_statistics;
