@@ -7,6 +7,8 @@
 mod span;
 
 pub mod bounds;
+pub mod drift;
+pub mod flips;
 pub mod grim;
 pub mod identities;
 pub mod intervals;
@@ -18,6 +20,8 @@ pub mod ratios;
 pub mod sample_size;
 pub mod tests_of_hypotheses;
 pub mod totals;
+pub mod treatments;
+pub mod variance;
 
 pub use span::{Span, spans};
 
