@@ -4,9 +4,11 @@
 mod found;
 mod grid;
 mod group;
+mod ratios;
 mod records;
 mod role;
 mod runs;
+mod totals;
 
 use crate::mapping::Mapping;
 use crate::{Document, Finding, Raw};
@@ -31,6 +33,8 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> V
     for grid in &grids {
         found.extend(runs::check(grid));
         found.extend(records::check(grid));
+        found.extend(ratios::check(grid));
+        found.extend(totals::check(grid));
     }
     ranked(found)
 }

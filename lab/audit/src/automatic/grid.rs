@@ -10,8 +10,10 @@ use crate::{Cell, Document, Place, Printed, Table};
 pub(crate) struct Grid<'a> {
     pub(crate) document: &'a str,
     pub(crate) table: &'a Table,
-    /// What each line of statistics means: columns, or rows where the table is transposed.
-    pub(crate) meanings: Vec<Meaning>,
+    /// What its columns mean.
+    columns: Vec<Meaning>,
+    /// Whether its rows are statistics and its columns subjects.
+    pub(crate) transposed: bool,
     pub(crate) records: Vec<Record<'a>>,
     pub(crate) mapping: Option<&'a TableMapping>,
 }
@@ -63,17 +65,21 @@ impl<'a> Grid<'a> {
         let across = statistics(columns.get(1..).unwrap_or_default());
         let transposed = across == 0 && statistics(&rows) >= 2;
         let mut grid =
-            Self { document: &document.name, table, meanings: columns, records: vec![], mapping };
+            Self { document: &document.name, table, columns, records: vec![], transposed, mapping };
         if transposed {
-            grid.records = transposed_records(table, &rows, &grid.meanings);
-            grid.meanings = rows;
+            grid.records = transposed_records(table, &rows, &grid.columns);
         } else {
-            grid.records = records(table, &grid.meanings);
+            grid.records = records(table, &grid.columns);
         }
         for record in &mut grid.records {
             align(&mut record.stats);
         }
         grid
+    }
+
+    /// What its columns mean, also where rows are the statistics.
+    pub(crate) fn columns(&self) -> &[Meaning] {
+        &self.columns
     }
 
     /// Where a statistic stands.
