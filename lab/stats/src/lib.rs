@@ -22,6 +22,7 @@ pub mod multiple;
 pub mod paired;
 pub mod power;
 pub mod unpaired;
+pub mod usl;
 pub mod variance;
 pub mod verdict;
 
