@@ -1,0 +1,119 @@
+//! The command line of `lab corpus`, and what of it the bytes follow from.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use crate::CorpusError;
+
+/// Make a corpus of chat sessions to search in, or check one
+#[derive(Debug, Clone, Args)]
+pub struct CorpusArgs {
+    /// The corpus's folder; made where it is missing, refused where it has other things in it
+    pub dir: PathBuf,
+    /// Sessions, each a file
+    #[arg(long, default_value_t = 20)]
+    pub files: u64,
+    /// Lines of a file, on average
+    #[arg(long, default_value_t = 1_000)]
+    pub lines: u64,
+    /// Bytes of all files in place of lines, for example 1GB or 512MiB; a file ends with the line
+    /// that reaches its share
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "lines")]
+    pub bytes: Option<u64>,
+    /// The same seed gives the same bytes
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Sizes of files by Zipf's law instead of all the same: the r-th largest has 1/r of the largest
+    #[arg(long)]
+    pub skew: bool,
+    /// Add files that break careless readers: escapes, CR LF, torn and invalid lines, long lines
+    #[arg(long)]
+    pub hostile: bool,
+    /// Read everything and compare it with the manifest; write nothing
+    #[arg(long, conflicts_with_all = ["files", "lines", "bytes", "seed", "skew", "hostile"])]
+    pub check: bool,
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// What the bytes of a corpus follow from, together with the generator's version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Sessions, each a file; hostile files come on top.
+    pub files: u64,
+    /// How large they are.
+    pub size: Size,
+    /// The seed of everything.
+    pub seed: u64,
+    /// Whether sizes follow Zipf's law.
+    pub skew: bool,
+    /// Whether there are hostile files.
+    pub hostile: bool,
+}
+
+/// How large the sessions are together, hostile files not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Size {
+    /// So many lines per file, on average.
+    LinesPerFile(u64),
+    /// At least so many bytes, and less than a line per file more.
+    Bytes(u64),
+}
+
+impl CorpusArgs {
+    /// What is to be made.
+    ///
+    /// # Errors
+    /// A corpus of nothing, or one past what fits in 64 bits.
+    pub fn plan(&self) -> Result<Plan, CorpusError> {
+        let size = self.bytes.map_or(Size::LinesPerFile(self.lines), Size::Bytes);
+        let (Size::LinesPerFile(amount) | Size::Bytes(amount)) = size;
+        if self.files == 0 || amount == 0 {
+            let sentence = "--files, --lines and --bytes have to be at least 1";
+            return Err(CorpusError::Arguments(sentence.to_owned()));
+        }
+        if amount.checked_mul(self.files).is_none_or(|total| total > 1 << 50) {
+            let sentence = "so large a corpus fits no disk, give fewer --files, --lines or --bytes";
+            return Err(CorpusError::Arguments(sentence.to_owned()));
+        }
+        let (files, seed, skew, hostile) = (self.files, self.seed, self.skew, self.hostile);
+        Ok(Plan { files, size, seed, skew, hostile })
+    }
+}
+
+/// Reads `1500`, `64KiB`, `2MB`, `1GiB` and the like.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        _ => return Err(format!("unknown unit {unit:?}, known are B, KB, MB, GB, KiB, MiB, GiB")),
+    };
+    let number: u64 = number.parse().map_err(|_| "a size begins with a whole number".to_owned())?;
+    number.checked_mul(factor).ok_or_else(|| "more than 64 bits hold".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_are_read_in_both_systems() {
+        assert_eq!(bytes("1500"), Ok(1_500));
+        assert_eq!(bytes("2GB"), Ok(2_000_000_000));
+        assert_eq!(bytes("3mib"), Ok(3 << 20));
+        assert!(bytes("GB").is_err() && bytes("1.5GB").is_err() && bytes("1XB").is_err());
+        assert!(bytes("99999999999GB").is_err());
+    }
+}

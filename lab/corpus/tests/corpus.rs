@@ -1,0 +1,194 @@
+//! Corpora through the door that `lab corpus` uses: what is made, what is counted, what is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use lab_corpus::{CorpusArgs, CorpusError, MANIFEST, Manifest, Outcome, run};
+use serde_json::Value;
+use tempfile::TempDir;
+
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    args: CorpusArgs,
+}
+
+fn corpus(dir: &Path, flags: &str) -> Result<Outcome, CorpusError> {
+    let arguments = ["corpus", dir.to_str().unwrap()].into_iter().chain(flags.split_whitespace());
+    run(&Cli::try_parse_from(arguments).unwrap().args, &mut |_, _| ())
+}
+
+fn make(dir: &Path, flags: &str) -> Manifest {
+    match corpus(dir, flags).unwrap() {
+        Outcome::Made(manifest) => manifest,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn differences(dir: &Path) -> Vec<String> {
+    match corpus(dir, "--check").unwrap() {
+        Outcome::Differs(sentences) => sentences,
+        Outcome::Checked(_) => Vec::new(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn files(dir: &Path, manifest: &Manifest) -> Vec<PathBuf> {
+    manifest.files.iter().map(|file| dir.join(&file.path)).collect()
+}
+
+/// The texts that every reading of the format calls the message's: a string, and text blocks.
+fn texts(line: &Value) -> String {
+    let blocks = |block: &Value| block["text"].as_str().unwrap_or_default().to_owned();
+    match &line["message"]["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(content) => content.iter().map(blocks).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    }
+}
+
+/// Counts again what the manifest says, by another way: line by line with a full parser.
+fn recount(dir: &Path, manifest: &Manifest) {
+    let mut counted = manifest.clone();
+    for count in &mut counted.needles {
+        (count.lines, count.lines_exact_case, count.messages) = (0, 0, 0);
+    }
+    (counted.lines, counted.lines_invalid, counted.lines_blank, counted.bytes) = (0, 0, 0, 0);
+    for path in files(dir, manifest) {
+        let bytes = fs::read(path).unwrap();
+        counted.bytes += bytes.len() as u64;
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let parsed: Option<Value> = serde_json::from_slice(line).ok().filter(Value::is_object);
+            let line = String::from_utf8_lossy(line);
+            counted.lines += 1;
+            counted.lines_blank += u64::from(line.trim().is_empty());
+            counted.lines_invalid += u64::from(parsed.is_none() && !line.trim().is_empty());
+            let text = parsed.as_ref().map(texts).unwrap_or_default().to_lowercase();
+            for count in &mut counted.needles {
+                count.lines += u64::from(line.to_lowercase().contains(&count.word));
+                count.lines_exact_case += u64::from(line.contains(&count.word));
+                count.messages += u64::from(text.contains(&count.word));
+            }
+        }
+    }
+    assert_eq!(counted, *manifest);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_here_and_elsewhere() {
+    let dir = TempDir::new().unwrap();
+    let manifest = make(&dir.path().join("one"), "--files 5 --lines 100 --seed 42 --hostile");
+    // Known from the first machine. It changes with the generator's VERSION, and only with it.
+    assert_eq!(manifest.sha256, "1c58f9174baab861ea60241564d4721bdd57c657816c6badb48d9f588fc4e449");
+    let again = make(&dir.path().join("two"), "--files 5 --lines 100 --seed 42 --hostile");
+    assert_eq!(again, manifest);
+    let other = make(&dir.path().join("three"), "--files 5 --lines 100 --seed 43");
+    assert_ne!(other.sha256, manifest.sha256);
+}
+
+#[test]
+fn counts_are_what_a_parser_finds() {
+    let dir = TempDir::new().unwrap();
+    let manifest = make(dir.path(), "--files 7 --lines 1000 --skew --hostile");
+    recount(dir.path(), &manifest);
+    let sessions = manifest.files.iter().filter(|file| file.path.starts_with("projects/"));
+    assert_eq!(sessions.map(|file| file.lines).sum::<u64>(), 7_000);
+    let quokka = manifest.needles.iter().find(|count| count.word == "quokka").unwrap();
+    assert!((6..=7).contains(&quokka.messages), "one of a thousand messages");
+    let pangolin = manifest.needles.iter().find(|count| count.word == "pangolin").unwrap();
+    assert!(pangolin.lines > pangolin.messages, "some stand outside of messages");
+}
+
+#[test]
+fn a_size_in_bytes_is_reached_and_hardly_passed() {
+    let dir = TempDir::new().unwrap();
+    let manifest = make(dir.path(), "--files 3 --bytes 2MB --skew --seed 9");
+    assert!((2_000_000..2_100_000).contains(&manifest.bytes), "{}", manifest.bytes);
+    let mut sizes: Vec<_> = manifest.files.iter().map(|file| file.bytes).collect();
+    sizes.sort_unstable();
+    assert!(sizes[2] > 2 * sizes[0]);
+    recount(dir.path(), &manifest);
+}
+
+#[test]
+fn every_hostile_case_is_there() {
+    let dir = TempDir::new().unwrap();
+    let manifest = make(dir.path(), "--files 1 --lines 10 --hostile");
+    let read = |name: &str| fs::read(dir.path().join(format!("hostile/{name}.jsonl"))).unwrap();
+    let lines = |name: &str| read(name).split(|byte| *byte == b'\n').map(<[u8]>::len).max();
+    assert_eq!(read("empty").len(), 0);
+    assert!(read("crlf").split_inclusive(|b| *b == b'\n').all(|line| line.ends_with(b"}\r\n")));
+    assert!(!read("torn").ends_with(b"\n") && !read("torn").ends_with(b"}"));
+    assert!(read("unterminated").ends_with(b"}"));
+    assert_eq!(lines("long"), Some(1 << 22));
+    assert!(read("blank").windows(3).any(|bytes| bytes == b"\n\n\n"));
+    let entry = |name: &str| manifest.files.iter().find(|file| file.path.contains(name)).unwrap();
+    let escapes = &entry("escapes").needles.iter().find(|count| count.word == "axolotl").unwrap();
+    assert_eq!((escapes.lines, escapes.messages), (4, 7), "three are spelled with escapes");
+    assert_eq!(entry("invalid").lines_invalid, 12);
+    assert!(String::from_utf8(read("invalid")).is_err());
+}
+
+#[test]
+fn a_check_finds_what_was_changed() {
+    let dir = TempDir::new().unwrap();
+    let manifest = make(dir.path(), "--files 3 --lines 20");
+    assert_eq!(differences(dir.path()), [""; 0]);
+    let path = &files(dir.path(), &manifest)[1];
+    let mut bytes = fs::read(path).unwrap();
+    bytes[100] ^= 1;
+    fs::write(path, &bytes).unwrap();
+    assert_eq!(differences(dir.path()), [format!("{} has other bytes", manifest.files[1].path)]);
+    bytes[100] ^= 1;
+    fs::write(path, &bytes[1..]).unwrap();
+    assert_eq!(differences(dir.path()).len(), 2, "its size and its bytes");
+    fs::remove_file(path).unwrap();
+    fs::write(dir.path().join("projects/more.jsonl"), "{}\n").unwrap();
+    assert_eq!(differences(dir.path()).len(), 2, "one too few, one too many");
+    let manifest = fs::read_to_string(dir.path().join(MANIFEST)).unwrap();
+    let wrong = manifest.replacen("\"lines\": ", "\"lines\": 9", 1);
+    fs::write(dir.path().join(MANIFEST), wrong).unwrap();
+    assert_eq!(differences(dir.path()).len(), 3, "and a total that is no sum");
+}
+
+#[test]
+fn a_corpus_that_fits_is_left_as_it_is() {
+    let dir = TempDir::new().unwrap();
+    let manifest = make(dir.path(), "--files 2 --lines 20");
+    let path = &files(dir.path(), &manifest)[0];
+    let before = fs::metadata(path).unwrap().modified().unwrap();
+    let outcome = corpus(dir.path(), "--files 2 --lines 20").unwrap();
+    assert!(matches!(outcome, Outcome::Fits(found) if found == manifest));
+    assert_eq!(fs::metadata(path).unwrap().modified().unwrap(), before);
+    let other = corpus(dir.path(), "--files 2 --lines 21").unwrap_err();
+    assert!(matches!(other, CorpusError::Arguments(_)), "{other}");
+    fs::remove_file(path).unwrap();
+    let damaged = corpus(dir.path(), "--files 2 --lines 20").unwrap_err();
+    assert!(matches!(damaged, CorpusError::Folder(_)), "{damaged}");
+}
+
+#[test]
+fn an_interrupted_run_begins_again_cleanly() {
+    let dir = TempDir::new().unwrap();
+    // As far as a run comes that is killed: its mark, half a file, one that it would not make now.
+    fs::create_dir_all(dir.path().join("projects/old")).unwrap();
+    fs::write(dir.path().join("corpus.unfinished"), "").unwrap();
+    fs::write(dir.path().join("projects/old/half.jsonl"), "{\"type\":").unwrap();
+    assert!(corpus(dir.path(), "--check").is_err(), "without a manifest it is no corpus");
+    make(dir.path(), "--files 2 --lines 20");
+    assert_eq!(differences(dir.path()), [""; 0]);
+    assert!(!dir.path().join("corpus.unfinished").exists());
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_refused_untouched() {
+    let dir = TempDir::new().unwrap();
+    fs::create_dir(dir.path().join("projects")).unwrap();
+    fs::write(dir.path().join("projects/mine.jsonl"), "{}\n").unwrap();
+    let refusal = corpus(dir.path(), "--files 2").unwrap_err();
+    assert!(matches!(&refusal, CorpusError::Arguments(text) if text.contains("projects")));
+    assert_eq!(fs::read_to_string(dir.path().join("projects/mine.jsonl")).unwrap(), "{}\n");
+    let nothing = corpus(&dir.path().join("new"), "--files 0").unwrap_err();
+    assert!(matches!(nothing, CorpusError::Arguments(_)));
+}
