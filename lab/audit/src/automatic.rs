@@ -4,7 +4,9 @@
 mod found;
 mod grid;
 mod group;
+mod link;
 mod ratios;
+mod raw_tables;
 mod records;
 mod role;
 mod runs;
@@ -14,6 +16,7 @@ use crate::mapping::Mapping;
 use crate::{Document, Finding, Raw};
 use found::Found;
 use grid::Grid;
+use link::Labelled;
 
 /// Every automatic check of a document and of the raw runs behind it, the worst first: what is
 /// impossible, by how many printed steps it is off, then what is doubtful.
@@ -21,7 +24,6 @@ use grid::Grid;
 /// Printed numbers stand for every value that prints like them, rounded or cut off, so a report
 /// whose numbers are computed from its data gives no impossible finding.
 pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> Vec<Finding> {
-    let _ = raws;
     let grids: Vec<Grid<'_>> = document
         .tables
         .iter()
@@ -36,6 +38,9 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> V
         found.extend(ratios::check(grid));
         found.extend(totals::check(grid));
     }
+    let labelled: Vec<Labelled<'_>> =
+        raws.iter().map(|raw| Labelled::new(raw, mapping.raw(&raw.name))).collect();
+    found.extend(raw_tables::check(&grids, &labelled));
     ranked(found)
 }
 

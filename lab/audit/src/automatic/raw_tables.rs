@@ -1,0 +1,316 @@
+//! Tables against the raw rows behind them.
+
+use super::found::{Found, number};
+use super::grid::{Grid, Record, Stat};
+use super::link::{Labelled, Link, tokens};
+use super::role::Role;
+use crate::checks::order_statistics::Fit;
+use crate::checks::{Mismatch, Span, moments, order_statistics, provenance};
+use crate::document::header;
+use crate::printed::unit;
+use crate::{Printed, Raw, Severity};
+use lab_stats::describe::{Summary, quantile, summarize};
+
+/// Statistics computed from raw rows, for every table whose subjects the raw file names.
+pub(crate) fn check(grids: &[Grid<'_>], labelled: &[Labelled<'_>]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for grid in grids {
+        for raw in labelled {
+            if let Some(link) = Link::new(grid, raw) {
+                found.extend(Comparison::new(grid, raw, &link).check());
+            }
+        }
+    }
+    found
+}
+
+/// A table beside a raw file.
+struct Comparison<'c, 'a> {
+    grid: &'c Grid<'a>,
+    raw: &'c Labelled<'c>,
+    /// Records with their raw rows.
+    records: Vec<(&'c Record<'a>, Vec<usize>)>,
+    /// Raw columns that were measured, with each record's values.
+    columns: Vec<(&'c str, Vec<Sample>)>,
+}
+
+/// A record's raw values of one column, in order of size.
+struct Sample {
+    sorted: Vec<f64>,
+    summary: Option<Summary>,
+}
+
+/// A raw column that a metric of the table is about, and how the table prints it.
+#[derive(Clone, Copy)]
+struct Source<'c> {
+    column: &'c str,
+    /// As many as there are records.
+    samples: &'c [Sample],
+    scale: f64,
+    /// What a value without a statistic's name is.
+    value: Role,
+}
+
+/// How well a source explains the table.
+struct Score {
+    fits: usize,
+    misses: usize,
+    information: f64,
+    alike: usize,
+}
+
+impl<'c, 'a> Comparison<'c, 'a> {
+    fn new(grid: &'c Grid<'a>, raw: &'c Labelled<'c>, link: &Link<'c, 'c>) -> Self {
+        let rows = |record: &'c Record<'a>| Some((record, link.rows(record)?));
+        let records: Vec<_> = grid.records.iter().filter_map(rows).collect();
+        let numeric = |column: &&str| !link.uses(column) && raw.raw.numbers(column).len() > 1;
+        let sample = |column: &str, rows: &[usize]| {
+            let mut sorted = numbers(raw.raw, column, rows);
+            sorted.sort_unstable_by(f64::total_cmp);
+            Sample { summary: summarize(&sorted), sorted }
+        };
+        let samples = |column: &'c str| {
+            let samples = records.iter().map(|(_, rows)| sample(column, rows)).collect();
+            (column, samples)
+        };
+        let columns = raw.raw.order.iter().map(String::as_str).filter(numeric);
+        let columns = columns.take(60).map(samples).collect();
+        Self { grid, raw, records, columns }
+    }
+
+    fn check(&self) -> Vec<Found> {
+        let mut metrics: Vec<&str> = Vec::new();
+        for (record, _) in &self.records {
+            for stat in &record.stats {
+                if !metrics.contains(&stat.metric.as_str()) && metrics.len() < 40 {
+                    metrics.push(&stat.metric);
+                }
+            }
+        }
+        metrics.into_iter().flat_map(|metric| self.metric(metric)).collect()
+    }
+
+    /// The findings of one metric, where a raw column explains it.
+    fn metric(&self, metric: &str) -> Vec<Found> {
+        let mapped = self.grid.mapping.and_then(|mapping| mapping.raw.as_deref());
+        let mapped = mapped.or(self.raw.mapping.and_then(|mapping| mapping.metric.as_deref()));
+        let mut sources = Vec::new();
+        for (column, samples) in &self.columns {
+            if mapped.is_some_and(|mapped| mapped != *column) {
+                continue;
+            }
+            for scale in self.scales(metric, column) {
+                for value in [Role::Mean, Role::Percentile(0.5), Role::Min, Role::Max, Role::Sum] {
+                    sources.push(Source { column, samples, scale, value });
+                }
+            }
+        }
+        let tried = sources.len().max(1) as f64;
+        let scored = sources.into_iter().map(|source| (source, self.score(metric, source)));
+        let best = scored.max_by(|(_, a), (_, b)| {
+            (a.fits, a.alike).cmp(&(b.fits, b.alike)).then(a.information.total_cmp(&b.information))
+        });
+        let Some((source, score)) = best else { return Vec::new() };
+        let majority = score.fits >= 3 && score.fits * 2 >= 3 * score.misses;
+        let guessed = majority && score.information > tried.ln() + 6.0;
+        let by_mapping = self.grid.mapping.is_some_and(|mapping| mapping.raw.is_some());
+        if !guessed && !by_mapping {
+            return Vec::new();
+        }
+        let sure = score.fits >= 4 && score.misses * 4 <= score.fits;
+        let severity = if sure || by_mapping { Severity::Impossible } else { Severity::Doubtful };
+        self.compare(metric, source, severity)
+    }
+
+    /// Factors from the raw column's unit to the table's: the one that units give, else the
+    /// usual ones.
+    fn scales(&self, metric: &str, column: &str) -> Vec<f64> {
+        let stats = self.records.iter().flat_map(|(record, _)| &record.stats);
+        let printed = stats.filter(|stat| stat.metric == metric && stat.sure && dimension(stat));
+        let printed = printed.filter_map(|stat| stat.number.unit.as_deref()).next();
+        let own = header::unit(column).or_else(|| unit::known(column).filter(|u| u.len() > 1));
+        match (own.as_deref(), printed) {
+            (Some(own), Some(printed)) => match unit::factor(own, printed) {
+                Some(factor) => vec![factor],
+                None if own == "%" || printed == "%" => vec![1.0, 100.0],
+                None => vec![],
+            },
+            (None, Some("%" | "pp")) => vec![1.0, 100.0],
+            _ => vec![1.0, 1e3, 1e-3, 1e6, 1e-6, 1e9, 1e-9],
+        }
+    }
+
+    fn score(&self, metric: &str, source: Source<'_>) -> Score {
+        let named = tokens(source.column);
+        let words = tokens(metric);
+        let mut score = Score { fits: 0, misses: 0, information: 0.0, alike: 0 };
+        score.alike = named.intersection(&words).count();
+        for ((record, _), sample) in self.records.iter().zip(source.samples) {
+            for stat in own(record, metric) {
+                match quick(stat, source, sample) {
+                    Some(true) => {
+                        let width = 2.0 * Span::of(&stat.number).half_width();
+                        let scale = stat.number.value.abs().max(width);
+                        score.fits += 1;
+                        score.information += (scale / width.max(1e-300)).ln().min(7.0);
+                    }
+                    Some(false) => score.misses += 1,
+                    None => {}
+                }
+            }
+        }
+        score
+    }
+
+    fn compare(&self, metric: &str, source: Source<'_>, severity: Severity) -> Vec<Found> {
+        let half_step = half_step(self.raw.raw, source.column) * source.scale;
+        let mut found = Vec::new();
+        for ((record, _), sample) in self.records.iter().zip(source.samples) {
+            let values: Vec<f64> = sample.sorted.iter().map(|value| value * source.scale).collect();
+            let spans: Vec<Span> = values
+                .iter()
+                .map(|value| Span { low: value - half_step, high: value + half_step })
+                .collect();
+            for stat in own(record, metric).filter(|stat| stat.sure) {
+                let Some(wrong) = exact(stat, source.value, &spans) else { continue };
+                let how = format!(
+                    "{} of column `{}`, {} raw rows",
+                    wrong.how,
+                    source.column,
+                    spans.len()
+                );
+                let wrong = Mismatch { how, ..wrong };
+                let place = self.grid.place(record, stat);
+                found.push(Found::mismatch("raw_summary", severity, place, &stat.number, &wrong));
+            }
+            found.extend(self.provenance(record, &values, source, severity));
+        }
+        found
+    }
+
+    /// Printed runs that are no raw value.
+    fn provenance(
+        &self,
+        record: &Record<'_>,
+        values: &[f64],
+        source: Source<'_>,
+        severity: Severity,
+    ) -> Option<Found> {
+        let runs: Vec<&Stat<'_>> =
+            record.stats.iter().filter(|stat| matches!(stat.role, Role::Run(_))).collect();
+        let printed: Vec<Printed> = runs.iter().map(|stat| stat.number.clone()).collect();
+        let provenance = provenance::match_raw(&printed, values);
+        let first = runs.get(*provenance.unmatched.first()?)?;
+        let shown: Vec<String> = provenance
+            .unmatched
+            .iter()
+            .take(5)
+            .map(|index| number(printed[*index].value, printed[*index].decimals))
+            .collect();
+        let more = if provenance.unmatched.len() > 5 { ", …" } else { "" };
+        let sentence = format!(
+            "{} of {} runs of {} ({}{more}) are no raw value of `{}` ({} raw rows)",
+            provenance.unmatched.len(),
+            runs.len(),
+            record.name(),
+            shown.join(", "),
+            source.column,
+            values.len()
+        );
+        let place = self.grid.place(record, first);
+        let how = "each printed run needs a raw value of its own that prints like it";
+        let mut found = Found::remark("runs_not_in_raw", severity, place, sentence, how);
+        found.steps = provenance.unmatched.len() as f64;
+        Some(found)
+    }
+}
+
+/// A record's statistics of one metric that raw rows give.
+fn own<'s, 'a>(record: &'s Record<'a>, metric: &'s str) -> impl Iterator<Item = &'s Stat<'a>> + 's {
+    record.stats.iter().filter(move |stat| stat.metric == metric && stat.role != Role::Ratio)
+}
+
+/// Whether a statistic is in the unit of the values.
+fn dimension(stat: &Stat<'_>) -> bool {
+    !matches!(stat.role, Role::Cv | Role::Count | Role::Ratio | Role::P | Role::T | Role::Rank)
+}
+
+fn numbers(raw: &Raw, column: &str, rows: &[usize]) -> Vec<f64> {
+    let values = raw.values(column);
+    let number = |row: &usize| match values.get(*row) {
+        Some(crate::Value::Number(number)) => Some(*number),
+        _ => None,
+    };
+    rows.iter().filter_map(number).collect()
+}
+
+/// What the digits of a raw column can hide; nothing where it shows many.
+fn half_step(raw: &Raw, column: &str) -> f64 {
+    let decimals = |(_, value): (usize, f64)| {
+        let shown = value.to_string();
+        shown.split_once('.').map_or(0, |(_, digits)| digits.len())
+    };
+    let most = raw.numbers(column).into_iter().take(200).map(decimals).max().unwrap_or(0);
+    if most > 9 { 0.0 } else { 0.5 * 10f64.powi(-i32::try_from(most).unwrap_or(9)) }
+}
+
+/// Whether a statistic is about what the values give; `None` for what they do not give at all.
+/// Close is enough here: it only decides which column is meant.
+fn quick(stat: &Stat<'_>, source: Source<'_>, sample: &Sample) -> Option<bool> {
+    let role = if stat.role == Role::Value { source.value } else { stat.role };
+    let (sorted, summary, scale) = (&sample.sorted, sample.summary.as_ref(), source.scale);
+    let computed = match role {
+        Role::Run(_) => {
+            let span = Span::of(&stat.number);
+            let at = sorted.partition_point(|value| *value * scale < span.low);
+            return Some(sorted.get(at).is_some_and(|value| *value * scale <= span.high));
+        }
+        Role::Mean => summary?.mean,
+        Role::Sd => summary?.sd?,
+        Role::Min => *sorted.first()?,
+        Role::Max => *sorted.last()?,
+        Role::Sum => sorted.iter().sum(),
+        Role::Cv => 100.0 * summary?.cv? / scale,
+        Role::Percentile(p) => quantile(sorted, p)?,
+        _ => return None,
+    } * scale;
+    let span = Span::of(&stat.number);
+    let tail = matches!(role, Role::Percentile(p) if (p - 0.5).abs() > 1e-9);
+    let slack = if tail { 0.02 * computed.abs() } else { 1e-9 * computed.abs() };
+    Some(span.meets(Span { low: computed - slack, high: computed + slack }))
+}
+
+/// The check for a statistic's role against raw values.
+fn exact(stat: &Stat<'_>, value: Role, rows: &[Span]) -> Option<Mismatch> {
+    let stated = &stat.number;
+    let role = if stat.role == Role::Value { value } else { stat.role };
+    match role {
+        Role::Mean => moments::mean(stated, rows),
+        Role::Sd => moments::sd(stated, rows),
+        Role::Cv => moments::cv(stated, rows),
+        Role::StandardError => moments::standard_error(stated, rows),
+        Role::Sum => moments::sum(stated, rows),
+        Role::Min => order_statistics::min(stated, rows),
+        Role::Max => order_statistics::max(stated, rows),
+        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => order_statistics::median(stated, rows)
+            .map(|wrong| {
+                let taken = wrong.taken.map_or("", |_| " (the stated one is the other of the two)");
+                let how = format!("{}{taken}", wrong.mismatch.how);
+                Mismatch { how, ..wrong.mismatch }
+            }),
+        Role::Percentile(p) => match order_statistics::percentile(stated, p, rows)? {
+            Fit::Not(mismatch) => Some(mismatch),
+            Fit::By(_) => None,
+        },
+        Role::Count => {
+            let n = rows.len() as f64;
+            (stated.value != n && stated.decimals == 0 && !stated.approximate).then(|| Mismatch {
+                stated: stated.value,
+                computed_low: n,
+                computed_high: n,
+                how: "number".to_owned(),
+            })
+        }
+        _ => None,
+    }
+}
