@@ -11,7 +11,7 @@ use lab_stats::power::{minimum_detectable_effect, minimum_detectable_effect_unpa
 use lab_stats::unpaired;
 use lab_stats::verdict::{Evidence, Verdict, judge};
 
-use crate::frame::cell_key;
+use crate::frame::cell_but;
 use crate::measure::{Measured, direction};
 
 /// The power that "detectable" is stated for.
@@ -58,11 +58,14 @@ impl Data {
             Pairing::Unpaired => {
                 Self::Unpaired(a.into_values().collect(), b.into_values().collect())
             }
-            Pairing::Paired => {
-                let difference = |(key, a): (&PairKey, &f64)| b.get(key).map(|b| a - b);
-                Self::Paired(a.iter().filter_map(difference).collect())
-            }
+            Pairing::Paired => Self::paired(a, b),
         }
+    }
+
+    /// Differences wherever both sides have a value.
+    pub(crate) fn paired(a: BTreeMap<PairKey, f64>, b: BTreeMap<PairKey, f64>) -> Self {
+        let difference = |(key, a): (&PairKey, &f64)| b.get(key).map(|b| a - b);
+        Self::Paired(a.iter().filter_map(difference).collect())
     }
 
     pub(crate) fn n(&self) -> usize {
@@ -152,13 +155,29 @@ pub(crate) fn compare(
         let names = (*variant, analysis.reference.as_str());
         Data::of(measured, comparison, analysis.pairing, names)
     };
-    let data: Vec<Data> = candidates.iter().map(|variant| with(all, variant)).collect();
-    let mut lines = judged(&data, candidates, comparison, analysis, seed);
+    let asked = |measured: &[Measured]| {
+        let one = |variant: &&str| (with(measured, variant), (*variant).to_owned(), comparison);
+        candidates.iter().map(one).collect::<Vec<_>>()
+    };
     let gate_found_something = all.len() != clean.len();
-    if gate_found_something {
-        let data: Vec<Data> = candidates.iter().map(|variant| with(clean, variant)).collect();
-        let second = judged(&data, candidates, comparison, analysis, seed);
-        for (line, second) in lines.iter_mut().zip(second) {
+    let second = gate_found_something.then(|| asked(clean));
+    judge_family(&asked(all), second.as_deref(), analysis, seed)
+}
+
+/// One difference that is asked about: its values, what it is called, on which scale and margin.
+pub(crate) type Asked<'a> = (Data, String, &'a Comparison);
+
+/// Judges one family of tests together, by Holm. `clean` asks the same of the runs that passed the
+/// noise gate.
+pub(crate) fn judge_family(
+    all: &[Asked],
+    clean: Option<&[Asked]>,
+    analysis: &Analysis,
+    seed: u64,
+) -> Vec<Line> {
+    let mut lines = judged(all, analysis, seed);
+    if let Some(clean) = clean {
+        for (line, second) in lines.iter_mut().zip(judged(clean, analysis, seed)) {
             line.verdict = confirmed(line.verdict.take(), second.verdict.as_ref());
             line.gated = Some((second.n, second.verdict));
         }
@@ -185,20 +204,14 @@ pub(crate) fn takes_part(comparison: &Comparison, cell: &BTreeMap<String, String
 /// Cell and block.
 pub(crate) type PairKey = (String, u32);
 
-fn judged(
-    data: &[Data],
-    candidates: &[&str],
-    comparison: &Comparison,
-    analysis: &Analysis,
-    seed: u64,
-) -> Vec<Line> {
-    let p_values: Vec<Option<f64>> =
-        data.iter().map(|data| data.enough().then(|| data.p(seed)).flatten()).collect();
+fn judged(asked: &[Asked], analysis: &Analysis, seed: u64) -> Vec<Line> {
+    let p_of = |(data, ..): &Asked| data.enough().then(|| data.p(seed)).flatten();
+    let p_values: Vec<Option<f64>> = asked.iter().map(p_of).collect();
     let tested: Vec<f64> = p_values.iter().flatten().copied().collect();
     let mut adjusted = holm(&tested).unwrap_or_default().into_iter();
-    let lines = candidates.iter().zip(data).zip(p_values).map(|((variant, data), p)| {
+    let lines = asked.iter().zip(p_values).map(|((data, name, comparison), p)| {
         let p_adjusted = p.and_then(|_| adjusted.next());
-        line(variant, data, (p_adjusted, tested.len().max(1)), comparison, analysis, seed)
+        line(name, data, (p_adjusted, tested.len().max(1)), comparison, analysis, seed)
     });
     lines.collect()
 }
@@ -244,6 +257,16 @@ pub(crate) fn by_pair(
     comparison: &Comparison,
     variant: &str,
 ) -> BTreeMap<PairKey, f64> {
+    by_pair_but(measured, comparison, variant, "")
+}
+
+/// The same by (cell without one of its factors, block).
+pub(crate) fn by_pair_but(
+    measured: &[Measured],
+    comparison: &Comparison,
+    variant: &str,
+    factor: &str,
+) -> BTreeMap<PairKey, f64> {
     let mut sums: BTreeMap<PairKey, (f64, f64)> = BTreeMap::new();
     let of_variant = measured.iter().filter(|run| run.variant() == variant);
     for one in of_variant.filter(|one| takes_part(comparison, &one.row.run.cell)) {
@@ -251,7 +274,7 @@ pub(crate) fn by_pair(
             continue;
         };
         let run = &one.row.run;
-        let (sum, count) = sums.entry((cell_key(run), run.block)).or_default();
+        let (sum, count) = sums.entry((cell_but(run, factor), run.block)).or_default();
         *sum += value;
         *count += 1.0;
     }

@@ -9,8 +9,10 @@
 mod aa;
 mod agents;
 mod compare;
+mod contrast;
 pub mod efficiency;
 mod frame;
+mod ledgers;
 mod measure;
 pub mod metrics;
 mod noise;
@@ -26,6 +28,7 @@ use std::collections::BTreeMap;
 
 pub use agents::METRICS;
 pub use frame::{Frame, Row};
+pub use ledgers::METRICS as LEDGER_METRICS;
 pub use slim::slim;
 
 /// What a folder of records says.
@@ -59,16 +62,33 @@ pub enum ReportError {
         /// The experiment's name.
         experiment: String,
     },
+    /// Nobody wrote a report for this family.
+    #[error(
+        "experiment {experiment}: there is no report for the family `{family}`; \
+         known are runtimes and ledgers"
+    )]
+    UnknownFamily {
+        /// The experiment's name.
+        experiment: String,
+        /// The family of its first variant; empty where `run.json` names no variant.
+        family: String,
+    },
 }
 
-/// Reports on a sweep of the `runtimes` family. Variants, cells and metrics that are missing are
-/// named as missing; they are no error.
+/// Reports on a sweep, by the family of its variants. Variants, cells and metrics that are missing
+/// are named as missing; they are no error.
 ///
 /// # Errors
-/// Where there is no run at all.
+/// Where there is no run at all, or no report for the family.
 pub fn report(frame: &Frame) -> Result<Report, ReportError> {
+    let experiment = frame.run_file.experiment.clone();
     if frame.rows.is_empty() {
-        return Err(ReportError::NoRuns { experiment: frame.run_file.experiment.clone() });
+        return Err(ReportError::NoRuns { experiment });
     }
-    Ok(agents::report(frame))
+    let family = frame.run_file.variants.first().map_or("", |entry| entry.family.as_str());
+    match family {
+        "runtimes" => Ok(agents::report(frame)),
+        "ledgers" => Ok(ledgers::report(frame)),
+        other => Err(ReportError::UnknownFamily { experiment, family: other.to_owned() }),
+    }
 }

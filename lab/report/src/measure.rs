@@ -45,6 +45,8 @@ pub(crate) fn unit(metric: &str) -> Unit {
     match metric {
         name if name.starts_with("efficiency") || name.ends_with("_share") => Unit::Share,
         name if name.starts_with("tokens_per_s") => Unit::PerSecond,
+        "transactions_per_s" => Unit::PerSecond,
+        name if name.ends_with("ns_per_transaction") => Unit::Ns,
         name if name.starts_with("speed_up") => Unit::Times,
         name if name.ends_with("_ns") => Unit::Ns,
         name if name.ends_with("_bytes") => Unit::Bytes,
@@ -54,7 +56,14 @@ pub(crate) fn unit(metric: &str) -> Unit {
 
 /// Which way a metric is better.
 pub(crate) fn direction(metric: &str) -> Direction {
-    let higher = ["efficiency", "speed_up", "tokens_per_s", "token_balance", "agent_overlap"];
+    let higher = [
+        "efficiency",
+        "speed_up",
+        "tokens_per_s",
+        "transactions_per_s",
+        "token_balance",
+        "agent_overlap",
+    ];
     if higher.iter().any(|prefix| metric.starts_with(prefix)) {
         Direction::HigherIsBetter
     } else {

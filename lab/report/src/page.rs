@@ -61,12 +61,16 @@ impl Page {
     /// A picture of `name`.tsv; the time scale of its cells stands in the caption and, through
     /// `figures.tsv`, in the picture.
     pub(crate) fn figure(&mut self, name: &str, what: &str, time_scale: &str) {
-        let caption = &format!("{what} ({time_scale}).");
-        self.scales.row(vec![Cell::text(name), Cell::text(time_scale)]);
+        self.figure_by((name, &format!("{name}.gp")), what, time_scale);
+    }
+
+    /// The same, drawn by a script of another name.
+    pub(crate) fn figure_by(&mut self, (name, script): (&str, &str), what: &str, scale: &str) {
+        let caption = format!("{what} ({scale}).");
+        self.scales.row(vec![Cell::text(name), Cell::text(scale)]);
         let file = format!("{name}.svg");
         self.markdown.push_str(&format!("![{caption}]({file})\n\n*{caption}*\n\n"));
-        let (script, caption) = (format!("{name}.gp"), caption.to_owned());
-        self.figures.push(Figure { file, script, caption });
+        self.figures.push(Figure { file, script: script.to_owned(), caption });
     }
 
     /// What the page says, once it is complete.

@@ -2,16 +2,25 @@
 
 use lab_record::{Column, Histogram, Run, Samples};
 
+use crate::ledgers;
 use crate::metrics::{raw_gaps_ns, raw_lags_ns};
 
 /// Columns with a row per token.
 const TOKEN_COLUMNS: [&str; 3] = ["token_received_ns", "token_sent_ns", "server_pacing_error_ns"];
 const REAL_TIME_PPM: u64 = 1_000_000;
 
+/// By family: middle repetitions of a ledger's run, token columns of real time for an agent's.
+pub fn slim(run: &Run, samples: Samples) -> Samples {
+    match run.family.as_str() {
+        "ledgers" => ledgers::slim::middle_repetitions(samples),
+        _ => of_agents(run, samples),
+    }
+}
+
 /// Keeps the token columns of runs in real time, from which lag and CPU verdicts come, and of
 /// scaled runs only the distributions of what is derived from them. Columns with a row per call or
 /// per agent stay raw everywhere.
-pub fn slim(run: &Run, samples: Samples) -> Samples {
+fn of_agents(run: &Run, samples: Samples) -> Samples {
     let scale_ppm = run.counters.get("server_time_scale_ppm");
     if scale_ppm.is_none_or(|&ppm| ppm == REAL_TIME_PPM) {
         return samples;

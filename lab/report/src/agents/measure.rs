@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::efficiency::{self, LossSplit};
-use crate::frame::{Row, cell_but_arrangement, is_analysed, is_gated, is_solo};
+use crate::frame::{Row, cell_but, is_analysed, is_gated, is_solo};
 use crate::measure::Measured;
 use crate::metrics;
 
@@ -58,7 +58,7 @@ pub(super) fn measure<'a>(rows: &[&'a Row], keep: impl Fn(&Row) -> bool) -> Vec<
 }
 
 fn partner(row: &Row) -> (String, String, u32) {
-    (row.run.variant.clone(), cell_but_arrangement(&row.run), row.run.block)
+    (row.run.variant.clone(), cell_but(&row.run, "arrangement"), row.run.block)
 }
 
 fn of_run<'a>(row: &'a Row, solo: Option<&Row>) -> Measured<'a> {
