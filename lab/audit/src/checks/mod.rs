@@ -12,6 +12,7 @@ pub mod flips;
 pub mod grim;
 pub mod identities;
 pub mod intervals;
+pub mod lattice;
 pub mod moments;
 pub mod order_statistics;
 pub mod provenance;
