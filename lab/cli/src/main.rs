@@ -1,6 +1,8 @@
 //! The `lab` command.
 
 mod audit;
+mod claims;
+mod corpus;
 mod doctor;
 mod paths;
 mod plan;
@@ -32,7 +34,7 @@ const EXIT_CODES: &str = "Exit codes:
   2    the command line, an experiment, a manifest or a table is wrong, or what is to be audited
        cannot be read
   3    a server that was named cannot be used
-  4    a results folder cannot be resumed, read or written
+  4    a results folder or a corpus cannot be resumed, read or written
   5    the lab itself failed
   130  interrupted; go on with `lab run --resume DIR`";
 
@@ -65,13 +67,16 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Be the paced Ollama server
     Sim(lab_sim::SimArgs),
+    /// Make a corpus of chat sessions to search in, or check one
+    Corpus(lab_corpus::CorpusArgs),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
-        // The server needs no repository around it.
+        // The server and a corpus need no repository around them.
         Command::Sim(args) => lab_sim::run(args).map(|()| ExitCode::SUCCESS).map_err(Failure::from),
+        Command::Corpus(args) => corpus::corpus(&args),
         // Nor does a stranger's report.
         Command::Audit(args) if args.document.is_some() => audit::audit(&args),
         command => Paths::find(cli.place.root, cli.place.bin_dir)
@@ -91,8 +96,8 @@ fn dispatch(command: Command, paths: &Paths) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(&args, paths),
         Command::Report(args) => report::report(&args, paths),
         Command::Export(args) => report::export(&args, paths),
-        Command::Audit(args) => audit::audit(&args),
-        Command::Sim(_) => unreachable!("main has taken this one"),
+        Command::Audit(args) => claims::audit(&args, paths),
+        Command::Sim(_) | Command::Corpus(_) => unreachable!("main has taken these"),
     }
 }
 

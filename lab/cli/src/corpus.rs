@@ -1,0 +1,43 @@
+//! `lab corpus`: sessions to search in, made or checked.
+
+use std::process::ExitCode;
+
+use lab_corpus::{CorpusArgs, CorpusError, Manifest, Outcome};
+use lab_driver::Progress;
+
+use crate::{Failure, progress::Bar};
+
+pub(crate) fn corpus(args: &CorpusArgs) -> Result<ExitCode, Failure> {
+    let mut bar = Bar::new(args.quiet);
+    let label = if args.check { "checked" } else { "made" };
+    let outcome = lab_corpus::run(args, &mut |done, total| bar.at(done, total, label));
+    bar.finish();
+    let dir = args.dir.display();
+    match outcome? {
+        Outcome::Made(manifest) => println!("{dir}: made, {}", inside(&manifest)),
+        Outcome::Fits(manifest) => println!("{dir}: was there already, {}", inside(&manifest)),
+        Outcome::Checked(manifest) => {
+            println!("{dir}: as its manifest says, {}", inside(&manifest))
+        }
+        Outcome::Differs(sentences) => {
+            sentences.iter().for_each(|sentence| eprintln!("{sentence}"));
+            return Ok(ExitCode::from(1));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn inside(manifest: &Manifest) -> String {
+    let Manifest { files, lines, bytes, sha256, .. } = manifest;
+    format!("{} files, {lines} lines, {bytes} bytes, sha256 {sha256}", files.len())
+}
+
+impl From<CorpusError> for Failure {
+    fn from(error: CorpusError) -> Self {
+        let code = match error {
+            CorpusError::Arguments(_) => 2,
+            CorpusError::Folder(_) => 4,
+        };
+        Self { code, sentence: error.to_string() }
+    }
+}
