@@ -91,6 +91,9 @@ pub struct Metric {
     pub says: String,
     /// The smallest and largest value it can take.
     pub range: Option<MetricRange>,
+    /// A statistic of it whose values over subjects and scopes are to be tested for a lattice
+    /// (a poll, a timer tick), apart for each level of a factor of repeats.
+    pub lattice: Option<String>,
 }
 
 /// The values a metric can take.
@@ -202,6 +205,9 @@ pub struct Derive {
     /// The column, by its factor, whose level `where_min` and `where_max` report.
     #[serde(default, rename = "where")]
     pub place: BTreeMap<String, String>,
+    /// The column, by its factor, that divides a group into cells for `mean_cell_sd` and the like.
+    #[serde(default)]
+    pub cells: BTreeMap<String, String>,
     /// Which statistics; `value` where every group has one row.
     #[serde(default)]
     pub statistics: Vec<String>,
@@ -314,6 +320,9 @@ pub struct Against {
     pub subject: Option<String>,
     /// Another scope, in place of the claim's.
     pub scope: Option<Scope>,
+    /// Levels that differ, where the rest of the scope is the claim's.
+    #[serde(default)]
+    pub levels: Scope,
     /// A number instead of a quantity, as printed.
     pub value: Option<String>,
 }

@@ -259,6 +259,7 @@ impl Names {
     pub(crate) fn against(&self, against: &mut Against) {
         against.subject = against.subject.as_deref().map(|name| self.subject(name));
         against.scope.iter_mut().for_each(|scope| self.scope(scope));
+        self.scope(&mut against.levels);
     }
 }
 

@@ -23,11 +23,13 @@ impl Key {
     pub fn other(&self, against: &Against) -> Self {
         let pick =
             |change: &Option<String>, own: &str| change.clone().unwrap_or_else(|| own.to_owned());
+        let mut scope = against.scope.clone().unwrap_or_else(|| self.scope.clone());
+        scope.extend(against.levels.clone());
         Self {
             metric: pick(&against.metric, &self.metric),
             statistic: pick(&against.statistic, &self.statistic),
             subject: pick(&against.subject, &self.subject),
-            scope: against.scope.clone().unwrap_or_else(|| self.scope.clone()),
+            scope,
         }
     }
 
