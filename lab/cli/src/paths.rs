@@ -72,6 +72,11 @@ impl Paths {
         self.workspace.join("results").join(format!("{stamp}-{:x}", process::id()))
     }
 
+    /// Where generated corpora are kept.
+    pub(crate) fn corpora(&self) -> PathBuf {
+        self.workspace.join("results").join("corpora")
+    }
+
     /// The command line as a record may keep it: without the flags that only say where this machine
     /// keeps things, and with paths relative to the checkout.
     pub(crate) fn arguments(&self, given: impl Iterator<Item = String>) -> Vec<String> {

@@ -96,7 +96,8 @@ fn line(run: &PlannedRun) -> serde_json::Value {
             line["time_scale_ppm"] = json!(time_scale_ppm);
             line["workload"] = json!(workload);
         }
-        Work::Ledgers { workload, .. } => line["workload"] = json!(workload),
+        Work::Ledgers { workload } => line["workload"] = json!(workload),
+        Work::Search { workload, .. } => line["workload"] = json!(workload),
     }
     line
 }

@@ -1,7 +1,9 @@
 //! One execution of a variant: a spec in, an outcome out, and no way for it to hurt the sweep.
 
 use std::{
+    fs,
     io::{Read, Write},
+    os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{
@@ -14,6 +16,12 @@ use std::{
 
 use lab_probe::monotonic_ns;
 use lab_protocol::{RunOutcome, Status};
+use nix::{
+    sys::signal::{Signal, killpg},
+    unistd::Pid,
+};
+
+use crate::hyperfine::{self, Timed};
 
 /// A variant that prints more than this is not printing an outcome.
 const OUTPUT_BYTES_MAX: u64 = 256 << 20;
@@ -40,10 +48,22 @@ pub(crate) struct Execution {
     pub(crate) ended: Executed,
     pub(crate) start_ns: u64,
     pub(crate) process_ns: u64,
+    /// What hyperfine measured, where it started the program.
+    pub(crate) timed: Option<Timed>,
+}
+
+/// Who starts the program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Starter<'a> {
+    /// The lab, with pipes.
+    Lab,
+    /// hyperfine, with files in this folder.
+    Hyperfine(&'a Path),
 }
 
 /// Starts the program, hands it the spec line and waits for its outcome, at most `deadline`.
 pub(crate) fn execute(
+    starter: Starter<'_>,
     program: &Path,
     spec_line: &str,
     run: &str,
@@ -51,65 +71,130 @@ pub(crate) fn execute(
     interrupt: &AtomicBool,
 ) -> Execution {
     let start_ns = monotonic_ns();
-    let ended = run_program(program, spec_line, run, deadline, interrupt);
-    Execution { ended, start_ns, process_ns: monotonic_ns() - start_ns }
+    let (ended, timed) = match starter {
+        Starter::Lab => {
+            let finished = finish(Command::new(program), Some(spec_line), deadline, interrupt);
+            let judged = finished.map(|end| judge(end.status, &end.stdout, &end.stderr, run));
+            (judged.unwrap_or_else(|unfinished| unfinished), None)
+        }
+        Starter::Hyperfine(folder) => {
+            timed_by_hyperfine(folder, program, spec_line, run, deadline, interrupt)
+        }
+    };
+    Execution { ended, start_ns, process_ns: monotonic_ns() - start_ns, timed }
 }
 
-fn run_program(
+fn timed_by_hyperfine(
+    folder: &Path,
     program: &Path,
     spec_line: &str,
     run: &str,
     deadline: Duration,
     interrupt: &AtomicBool,
-) -> Executed {
-    let spawned = Command::new(program)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let mut child = match spawned {
-        Ok(child) => child,
-        Err(error) => return Executed::Broken(format!("cannot be started: {error}")),
+) -> (Executed, Option<Timed>) {
+    let file = |name: &str| folder.join(name);
+    let (spec, output, export) = (file("spec.json"), file("outcome.json"), file("timed.json"));
+    // What an earlier run left must never be read as this one's.
+    for stale in [&output, &export] {
+        let _ = fs::remove_file(stale);
+    }
+    if let Err(error) = fs::write(&spec, format!("{spec_line}\n")) {
+        return (Executed::Broken(format!("its spec cannot be written: {error}")), None);
+    }
+    let mut command = hyperfine::once(&export, &hyperfine::quoted(program));
+    // A failed outcome ends with 1; that is for us to judge.
+    command.arg("--ignore-failure").arg("--input").arg(&spec).arg("--output").arg(&output);
+    let end = match finish(command, None, deadline, interrupt) {
+        Ok(end) => end,
+        Err(unfinished) => return (unfinished, None),
     };
+    let timed = fs::read_to_string(&export).map_err(|error| error.to_string());
+    match timed.and_then(|text| hyperfine::read(&text)) {
+        Ok(timed) => {
+            let printed = fs::read(&output).unwrap_or_default();
+            (outcome(&printed, &end.stderr, "it ended", run), Some(timed))
+        }
+        Err(error) => {
+            let said = excerpt(&end.stderr);
+            let reason = format!("hyperfine left no time ({error}); it said: {said}");
+            (Executed::Broken(reason), None)
+        }
+    }
+}
+
+/// A process that ended by itself.
+struct Finished {
+    status: ExitStatus,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+/// Runs a command to its end, or ends it and everything it started.
+fn finish(
+    mut command: Command,
+    input: Option<&str>,
+    deadline: Duration,
+    interrupt: &AtomicBool,
+) -> Result<Finished, Executed> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A group of its own: ending hyperfine alone would leave what it started.
+    let mut child = command
+        .process_group(0)
+        .spawn()
+        .map_err(|error| Executed::Broken(format!("cannot be started: {error}")))?;
     let stdout = read_in_background(child.stdout.take().expect("stdout is piped"));
     let stderr = read_in_background(child.stderr.take().expect("stderr is piped"));
     let mut stdin = child.stdin.take().expect("stdin is piped");
-    // A program that ends without reading closes the pipe; its exit says more than this error.
-    let _ = writeln!(stdin, "{spec_line}");
+    if let Some(line) = input {
+        // A program that ends without reading closes the pipe; its exit says more than this error.
+        let _ = writeln!(stdin, "{line}");
+    }
     drop(stdin);
-    let output = match wait(&stdout, deadline, interrupt) {
+    let stdout = match wait(&stdout, deadline, interrupt) {
         Waited::Output(output) => output,
         Waited::TooLate => {
-            stop(&mut child);
-            return Executed::Broken(format!(
+            stop_group(&mut child);
+            return Err(Executed::Broken(format!(
                 "gave no outcome within {} s and was ended",
                 deadline.as_secs_f64()
-            ));
+            )));
         }
         Waited::Interrupted => {
-            stop(&mut child);
-            return Executed::Interrupted;
+            stop_group(&mut child);
+            return Err(Executed::Interrupted);
         }
     };
     // Its output is closed: it is ending, or hiding. A second is plenty for the first.
     let Some(status) = reap(&mut child) else {
-        return Executed::Broken("closed its output but did not end, and was ended".to_owned());
+        let reason = "closed its output but did not end, and was ended";
+        return Err(Executed::Broken(reason.to_owned()));
     };
     let stderr = stderr.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
-    judge(status, &output, &stderr, run)
+    Ok(Finished { status, stdout, stderr })
 }
 
 /// Turns exit status and output into an outcome, or into a sentence.
 fn judge(status: ExitStatus, output: &[u8], stderr: &[u8], run: &str) -> Executed {
-    let last_words = excerpt(stderr);
-    let said =
-        if last_words.is_empty() { String::new() } else { format!("; it said: {last_words}") };
+    let ended = outcome(output, stderr, &format!("it ended with {status}"), run);
+    match ended {
+        Executed::Outcome(outcome) if status.success() == (outcome.status == Status::Failed) => {
+            let claim = outcome.status;
+            let said = last_words(stderr);
+            Executed::Broken(format!("says {claim:?} but ended with {status}{said}"))
+        }
+        other => other,
+    }
+}
+
+/// Reads the one line of an outcome. `ended` says in a sentence how its program did.
+fn outcome(output: &[u8], stderr: &[u8], ended: &str, run: &str) -> Executed {
+    let said = last_words(stderr);
     let text = String::from_utf8_lossy(output);
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let (Some(line), None) = (lines.next(), lines.next()) else {
         let count = text.lines().count();
         return Executed::Broken(format!(
-            "ended with {status} and printed {count} lines instead of one outcome{said}"
+            "{ended} and printed {count} lines instead of one outcome{said}"
         ));
     };
     let outcome: RunOutcome = match serde_json::from_str(line) {
@@ -122,11 +207,12 @@ fn judge(status: ExitStatus, output: &[u8], stderr: &[u8], run: &str) -> Execute
     if outcome.run != run {
         return Executed::Broken(format!("answered for run `{}`, asked was `{run}`", outcome.run));
     }
-    if status.success() == (outcome.status == Status::Failed) {
-        let claim = outcome.status;
-        return Executed::Broken(format!("says {claim:?} but ended with {status}{said}"));
-    }
     Executed::Outcome(outcome)
+}
+
+fn last_words(stderr: &[u8]) -> String {
+    let words = excerpt(stderr);
+    if words.is_empty() { String::new() } else { format!("; it said: {words}") }
 }
 
 enum Waited {
@@ -167,7 +253,7 @@ fn reap(child: &mut Child) -> Option<ExitStatus> {
         }
         thread::sleep(Duration::from_millis(1));
     }
-    stop(child);
+    stop_group(child);
     None
 }
 
@@ -175,6 +261,13 @@ fn reap(child: &mut Child) -> Option<ExitStatus> {
 pub(crate) fn stop(child: &mut Child) {
     let _ = child.kill();
     let _ = child.wait();
+}
+
+/// Ends a child and all that it started, by the group that it leads.
+fn stop_group(child: &mut Child) {
+    let leader = Pid::from_raw(child.id().cast_signed());
+    let _ = killpg(leader, Signal::SIGKILL);
+    stop(child);
 }
 
 fn excerpt(bytes: &[u8]) -> String {

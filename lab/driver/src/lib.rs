@@ -3,9 +3,11 @@
 //! It knows manifests and paths, never a particular variant. It computes no statistic.
 
 mod catalog;
+mod corpora;
 mod execute;
 mod gate;
 mod given;
+mod hyperfine;
 mod ingest;
 mod oracle;
 mod paced;

@@ -6,7 +6,7 @@ use crate::{
     DriverError,
     given::GivenServers,
     paced::PacedServer,
-    truth::{self, Columns},
+    truth::{Columns, agents as truth},
 };
 
 /// Who answers.

@@ -3,13 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use lab_plan::{Experiment, Section, Work};
-use lab_protocol::{PROTOCOL, RunOutcome, RunSpec, agents};
-use serde::Serialize;
+use lab_protocol::{RunOutcome, Status, agents, search};
 
 use crate::{
-    DriverError, Program, SweepOptions, given::GivenServers, ingest, oracle::Oracle,
-    paced::PacedServer, pinning::Pinning, servers::Servers, truth::Columns,
+    DriverError, Program, SweepOptions,
+    corpora::Corpora,
+    execute::Starter,
+    given::GivenServers,
+    ingest,
+    oracle::{Oracle, spec_line},
+    paced::PacedServer,
+    pinning::Pinning,
+    servers::Servers,
+    truth::{self, Columns},
 };
+
+/// A variant with this tag measures the harness: it does no work and has no answer.
+const HARNESS_TAG: &str = "harness";
+/// A variant with this tag runs somebody else's program, which reports a count and no lines.
+const PEER_TAG: &str = "peer";
 
 /// The surroundings of a family's runs.
 #[derive(Debug)]
@@ -18,6 +30,8 @@ pub(crate) enum Stage {
     Agents { servers: Servers, ingest: PathBuf },
     /// The floor variant, which knows the answer.
     Ledgers(Oracle),
+    /// The same, the corpora, and a folder for hyperfine's files.
+    Search { oracle: Oracle, corpora: Corpora, scratch: PathBuf },
 }
 
 /// A run that can start.
@@ -65,6 +79,19 @@ impl Stage {
                 Ok(Self::Agents { servers, ingest })
             }
             Section::Ledgers(_) => Oracle::of(file, experiment, programs).map(Self::Ledgers),
+            Section::Search(_) => Ok(Self::Search {
+                oracle: Oracle::of(file, experiment, programs)?,
+                corpora: Corpora::new(&options.lab, &options.corpora),
+                scratch: scratch.to_owned(),
+            }),
+        }
+    }
+
+    /// Who starts this family's programs: where whole processes are compared, hyperfine.
+    pub(crate) fn starter(&self) -> Starter<'_> {
+        match self {
+            Self::Search { scratch, .. } => Starter::Hyperfine(scratch),
+            Self::Agents { .. } | Self::Ledgers(_) => Starter::Lab,
         }
     }
 
@@ -72,7 +99,7 @@ impl Stage {
     pub(crate) fn pids(&self) -> Vec<u32> {
         match self {
             Self::Agents { servers, .. } => servers.pids(),
-            Self::Ledgers(_) => Vec::new(),
+            Self::Ledgers(_) | Self::Search { .. } => Vec::new(),
         }
     }
 
@@ -105,8 +132,16 @@ impl Stage {
                     work: Work::Agents { workload, paced: None, time_scale_ppm: *time_scale_ppm },
                 }))
             }
-            (Self::Ledgers(_), Work::Ledgers { workload, .. }) => {
+            (Self::Ledgers(_), Work::Ledgers { workload }) => {
                 Ok(Ok(Ready { line: spec_line(run, workload), work: work.clone() }))
+            }
+            (Self::Search { corpora, .. }, Work::Search { workload, corpus }) => {
+                let folder = corpora.folder(corpus)?.to_string_lossy().into_owned();
+                let workload = Box::new(search::Workload { corpus: folder, ..*workload.clone() });
+                Ok(Ok(Ready {
+                    line: spec_line(run, &*workload),
+                    work: Work::Search { workload, corpus: corpus.clone() },
+                }))
             }
             _ => unreachable!("a plan holds the work of its own family"),
         }
@@ -123,18 +158,33 @@ impl Stage {
             (Self::Agents { servers, .. }, Work::Agents { workload, .. }) => {
                 servers.truth(answer.run, workload, answer.outcome)
             }
-            (Self::Ledgers(oracle), Work::Ledgers { workload, oracle: asked }) => {
-                oracle.truth(workload, asked, answer)
+            _ if answer.outcome.status != Status::Ok => Ok(Ok(Columns::new())),
+            (Self::Ledgers(oracle), Work::Ledgers { workload }) => {
+                let times = truth::ledgers::times(workload, answer.outcome, answer.process_ns);
+                if times.is_err() || answer.is_tagged(HARNESS_TAG) {
+                    return Ok(times.map(|()| Columns::new()));
+                }
+                let floor = oracle.answer(&lab_plan::ledgers::oracle(workload))?;
+                let checked = truth::ledgers::answers(workload, answer.outcome, floor);
+                Ok(checked.map(|()| Columns::new()))
+            }
+            (Self::Search { oracle, .. }, Work::Search { workload, .. }) => {
+                let floor = oracle.answer(&lab_plan::search::oracle(workload))?;
+                let checked = match answer.is_tagged(PEER_TAG) {
+                    true => truth::search::count(answer.outcome, floor),
+                    false => truth::search::answer(answer.outcome, floor),
+                };
+                Ok(checked.map(|()| Columns::new()))
             }
             _ => unreachable!("a plan holds the work of its own family"),
         }
     }
 }
 
-/// The spec of a run, as a variant reads it.
-pub(crate) fn spec_line<W: Serialize + Clone>(run: &str, workload: &W) -> String {
-    let spec = RunSpec { protocol: PROTOCOL, run: run.to_owned(), workload: workload.clone() };
-    serde_json::to_string(&spec).expect("a spec always serialises")
+impl Answer<'_> {
+    fn is_tagged(&self, tag: &str) -> bool {
+        self.program.entry.tags.iter().any(|known| known == tag)
+    }
 }
 
 fn addressed(workload: &agents::Workload, addresses: &[String], ingest: &Path) -> agents::Workload {

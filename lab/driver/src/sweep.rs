@@ -38,6 +38,8 @@ pub struct SweepOptions {
     pub resume: bool,
     /// The `lab` program, which is also the paced server.
     pub lab: PathBuf,
+    /// Where generated corpora are kept from one sweep to the next.
+    pub corpora: PathBuf,
     /// What `run.json` says of the experiment, the arguments and the repository; the driver adds
     /// programs and machine.
     pub description: Description,
@@ -226,13 +228,9 @@ impl<'a> Sweep<'a> {
         let execution = {
             let _pinned = self.pinning.for_client();
             let deadline = Duration::from_millis(planned.deadline_ms);
-            execute(
-                &program(&self.programs, planned).path,
-                &ready.line,
-                &name,
-                deadline,
-                self.interrupt,
-            )
+            let path = &program(&self.programs, planned).path;
+            let starter = self.stage.starter();
+            execute(starter, path, &ready.line, &name, deadline, self.interrupt)
         };
         let after = Snapshot::take(&self.stage.pids());
         let mut run = self.row(planned, execution.start_ns, execution.process_ns);
@@ -246,6 +244,11 @@ impl<'a> Sweep<'a> {
         run.noise = lab_probe::between(&before, &after, cpu_ns);
         run.gated = gate::causes(&run.noise, execution.process_ns);
         run.counters.clone_from(&outcome.counters);
+        if let Some(timed) = execution.timed {
+            run.counters.insert("hyperfine_wall_ns".to_owned(), timed.wall_ns);
+            run.counters.insert("hyperfine_user_ns".to_owned(), timed.user_ns);
+            run.counters.insert("hyperfine_system_ns".to_owned(), timed.system_ns);
+        }
         if let Work::Agents { time_scale_ppm, .. } = planned.work {
             run.counters.insert("server_time_scale_ppm".to_owned(), time_scale_ppm);
         }

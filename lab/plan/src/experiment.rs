@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab_record::Analysis;
 use serde::Deserialize;
 
-use crate::{PlanError, agents, ledgers};
+use crate::{PlanError, agents, ledgers, search};
 
 /// The version of the experiment format.
 const SCHEMA: u32 = 1;
@@ -37,6 +37,8 @@ pub struct Experiment {
     pub agents: Option<agents::Section>,
     /// The workload of the `ledgers` family.
     pub ledgers: Option<ledgers::Section>,
+    /// The workload of the `engines` family.
+    pub search: Option<search::Section>,
     /// Named changes, for example `quick`.
     #[serde(default)]
     pub profile: BTreeMap<String, Profile>,
@@ -49,6 +51,8 @@ pub enum Section<'a> {
     Agents(&'a agents::Section),
     /// Of `ledgers`.
     Ledgers(&'a ledgers::Section),
+    /// Of `engines`.
+    Search(&'a search::Section),
 }
 
 /// Which variants of the family take part.
@@ -163,6 +167,7 @@ impl Experiment {
         match self.section(file)? {
             Section::Agents(agents) => agents.check(file),
             Section::Ledgers(ledgers) => ledgers.check(file),
+            Section::Search(search) => search.check(file),
         }
     }
 
@@ -175,8 +180,10 @@ impl Experiment {
         let section = match self.family.as_str() {
             "runtimes" => self.agents.as_ref().map(Section::Agents).ok_or("agents"),
             "ledgers" => self.ledgers.as_ref().map(Section::Ledgers).ok_or("ledgers"),
+            "engines" => self.search.as_ref().map(Section::Search).ok_or("search"),
             other => {
-                let message = format!("`{other}` is no family; there are: runtimes, ledgers");
+                let message =
+                    format!("`{other}` is no family; there are: runtimes, ledgers, engines");
                 return Err(PlanError::value(file, "family", message));
             }
         };

@@ -3,7 +3,7 @@
 use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers, Workload};
 use serde::Deserialize;
 
-use crate::{Address, Cell, PlanError, Work, draw};
+use crate::{Address, Cell, PlanError, Work, draw, levels::Levels};
 
 /// What one transaction costs beside its busy work, roughly: for forecasts and for the number of
 /// repetitions, never for a result.
@@ -68,31 +68,22 @@ impl Section {
         let repetitions = u64::from(workload.warmup_repetitions + workload.repetitions);
         let expected_ms = RUN_MS + repetitions * once_ns / 1_000_000;
         let deadline_ms = 10_000 + DEADLINE_FACTOR * expected_ms;
-        let oracle = oracle(&workload);
-        Ok((Work::Ledgers { workload, oracle }, expected_ms, deadline_ms))
+        Ok((Work::Ledgers { workload }, expected_ms, deadline_ms))
     }
 
     fn workload(&self, file: &str, cell: &Cell, seed: u64) -> Result<Workload, PlanError> {
-        let levels = Levels { file, cell };
+        let levels = Levels { file, section: "ledgers", cell };
         let transactions: u64 = levels.number("transactions")?;
         let data = Data {
             seed,
             streams: levels.number("streams")?,
             transactions: (transactions / self.divide_by).max(1) as u32,
-            contention: match levels.text("contention")? {
-                "disjoint" => Contention::Disjoint,
-                "hot" => Contention::Hot,
-                "zipf" => Contention::Zipf,
-                _ => return levels.refuse("contention", "disjoint, hot or zipf"),
-            },
-            kinds: match levels.text("kinds")? {
-                "deposits" => Kinds::Deposits,
-                "mixed" => Kinds::Mixed,
-                _ => return levels.refuse("kinds", "deposits or mixed"),
-            },
+            contention: levels.one_of("contention", &CONTENTION)?,
+            kinds: levels.one_of("kinds", &KINDS)?,
         };
         if data.streams == 0 || u64::from(data.streams) * transactions > 100_000_000 {
-            return levels.refuse("streams", "at least 1, and streams x transactions up to 10^8");
+            let allowed = "at least 1, and streams x transactions up to 10^8";
+            return Err(levels.refuse("streams", allowed));
         }
         let mut workload = Workload {
             data,
@@ -102,24 +93,19 @@ impl Section {
                 "default" => Workers::Default,
                 _ => Workers::Count(levels.number("workers")?),
             },
-            pinned: levels.switch("pinned", ["off", "on"])?,
-            spawn: match levels.switch("spawn", ["stream", "batch"])? {
-                false => Spawn::Stream,
-                true => Spawn::Batch,
-            },
-            shards: match levels.text("shards")? {
-                "library" => None,
-                _ => Some(levels.number("shards")?),
-            },
-            watch_locks: levels.switch("locks", ["plain", "watched"])?,
+            pinned: levels.one_of("pinned", &[("off", false), ("on", true)])?,
+            spawn: levels.one_of("spawn", &SPAWN)?,
+            shards: levels.number_or("shards", "library")?,
+            watch_locks: levels.one_of("locks", &[("plain", false), ("watched", true)])?,
             warmup_repetitions: self.warmup_repetitions,
             repetitions: 1,
         };
         if matches!(workload.workers, Workers::Count(0 | 1_025..)) {
-            return levels.refuse("workers", "1 to 1,024, `current_thread` or `default`");
+            let allowed = "1 to 1,024, `current_thread` or `default`";
+            return Err(levels.refuse("workers", allowed));
         }
         if workload.shards.is_some_and(|shards| !shards.is_power_of_two() || shards < 2) {
-            return levels.refuse("shards", "`library`, or a power of two from 2");
+            return Err(levels.refuse("shards", "`library`, or a power of two from 2"));
         }
         let fit = self.run_budget_ms * 1_000_000 / once_ns(&workload).max(1);
         let fit = u32::try_from(fit).unwrap_or(u32::MAX);
@@ -128,8 +114,14 @@ impl Section {
     }
 }
 
-/// What decides the answer, done once, without busy work, by one thread.
-fn oracle(workload: &Workload) -> Workload {
+const CONTENTION: [(&str, Contention); 3] =
+    [("disjoint", Contention::Disjoint), ("hot", Contention::Hot), ("zipf", Contention::Zipf)];
+const KINDS: [(&str, Kinds); 2] = [("deposits", Kinds::Deposits), ("mixed", Kinds::Mixed)];
+const SPAWN: [(&str, Spawn); 2] = [("stream", Spawn::Stream), ("batch", Spawn::Batch)];
+
+/// What the floor variant does to know the answer: what decides it, done once, without busy work,
+/// by one thread.
+pub fn oracle(workload: &Workload) -> Workload {
     Workload {
         data: workload.data.clone(),
         work_ns: 0,
@@ -147,36 +139,4 @@ fn oracle(workload: &Workload) -> Workload {
 fn once_ns(workload: &Workload) -> u64 {
     let transactions = u64::from(workload.data.streams) * u64::from(workload.data.transactions);
     transactions * (TRANSACTION_NS + workload.work_ns)
-}
-
-/// The levels of a cell, read with messages that name the factor.
-struct Levels<'a> {
-    file: &'a str,
-    cell: &'a Cell,
-}
-
-impl<'a> Levels<'a> {
-    fn text(&self, factor: &str) -> Result<&'a str, PlanError> {
-        self.cell.get(factor).map(String::as_str).ok_or_else(|| {
-            let message = format!("has no level for `{factor}`: every factor needs a default");
-            PlanError::value(self.file, "ledgers.defaults", message)
-        })
-    }
-
-    fn number<N: std::str::FromStr>(&self, factor: &str) -> Result<N, PlanError> {
-        self.text(factor)?.parse().or_else(|_| self.refuse(factor, "a whole number"))
-    }
-
-    fn switch(&self, factor: &str, [off, on]: [&str; 2]) -> Result<bool, PlanError> {
-        match self.text(factor)? {
-            level if level == off => Ok(false),
-            level if level == on => Ok(true),
-            _ => self.refuse(factor, &format!("{off} or {on}")),
-        }
-    }
-
-    fn refuse<T>(&self, factor: &str, allowed: &str) -> Result<T, PlanError> {
-        let message = format!("is `{}`; it must be {allowed}", self.text(factor)?);
-        Err(PlanError::value(self.file, &format!("cells.{factor}"), message))
-    }
 }

@@ -8,8 +8,10 @@ mod cells;
 mod draw;
 mod experiment;
 pub mod ledgers;
+mod levels;
 mod manifest;
 mod order;
+pub mod search;
 
 pub use cells::Cell;
 pub use experiment::{Experiment, Profile, Section, Selection};

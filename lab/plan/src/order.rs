@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_protocol::{agents, ledgers};
+use lab_protocol::{agents, ledgers, search};
 use rand::seq::SliceRandom;
 
 use crate::{
@@ -71,8 +71,13 @@ pub enum Work {
     Ledgers {
         /// The workload.
         workload: ledgers::Workload,
-        /// The same transactions for the floor variant, whose answer is the truth.
-        oracle: ledgers::Workload,
+    },
+    /// A query. The corpus's folder is filled in by whoever made it.
+    Search {
+        /// The workload.
+        workload: Box<search::Workload>,
+        /// The corpus to make.
+        corpus: crate::search::Corpus,
     },
 }
 
@@ -119,6 +124,7 @@ pub fn plan(
 enum Worker<'a> {
     Agents(&'a crate::agents::Section, Table),
     Ledgers(&'a crate::ledgers::Section),
+    Search(&'a crate::search::Section),
 }
 
 impl<'a> Worker<'a> {
@@ -133,6 +139,7 @@ impl<'a> Worker<'a> {
                 Self::Agents(section, Table::parse(&section.table, text)?)
             }
             Section::Ledgers(section) => Self::Ledgers(section),
+            Section::Search(section) => Self::Search(section),
         })
     }
 
@@ -140,6 +147,7 @@ impl<'a> Worker<'a> {
         match self {
             Self::Agents(..) => cell.clone(),
             Self::Ledgers(section) => section.complete(cell),
+            Self::Search(section) => section.complete(cell),
         }
     }
 
@@ -150,6 +158,7 @@ impl<'a> Worker<'a> {
                 places.last().expect("parse has checked that there are cells").cell.clone()
             }
             Self::Ledgers(section) => section.defaults.clone(),
+            Self::Search(section) => section.defaults.clone(),
         }
     }
 
@@ -158,6 +167,7 @@ impl<'a> Worker<'a> {
         match self {
             Self::Agents(section, table) => section.work(file, table, at),
             Self::Ledgers(section) => section.work(file, at),
+            Self::Search(section) => section.work(file, at),
         }
     }
 }

@@ -34,7 +34,7 @@ fn planned(text: &str, table: &str, names: &[&str]) -> Result<Plan, PlanError> {
 fn workload(run: &PlannedRun) -> &Workload {
     match &run.work {
         Work::Agents { workload, .. } => workload,
-        Work::Ledgers { .. } => panic!("an experiment of agents"),
+        _ => panic!("an experiment of agents"),
     }
 }
 

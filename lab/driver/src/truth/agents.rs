@@ -1,13 +1,9 @@
-//! Is the answer right? What a variant says is held against what the server knows.
-
-use std::collections::BTreeMap;
+//! Agents: what a client says is held against what the server knows.
 
 use lab_protocol::{RunOutcome, agents::Workload};
 
+use super::Columns;
 use crate::paced::ServedCall;
-
-/// Columns of a run by name.
-pub(crate) type Columns = BTreeMap<String, Vec<i64>>;
 
 /// Compares an outcome with the paced server's ledger and returns the server's columns, in the
 /// order of the client's.

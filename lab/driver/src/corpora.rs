@@ -1,0 +1,68 @@
+//! Corpora: made once by `lab corpus`, kept, and checked by it when they are there already.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use lab_plan::search::Corpus;
+
+use crate::DriverError;
+
+/// Where corpora lie, and which of them this sweep has seen to.
+#[derive(Debug)]
+pub(crate) struct Corpora {
+    lab: PathBuf,
+    folder: PathBuf,
+    ready: BTreeMap<Corpus, PathBuf>,
+}
+
+impl Corpora {
+    pub(crate) fn new(lab: &Path, folder: &Path) -> Self {
+        Self { lab: lab.to_owned(), folder: folder.to_owned(), ready: BTreeMap::new() }
+    }
+
+    /// The folder of a corpus, made where it is not there yet.
+    pub(crate) fn folder(&mut self, corpus: &Corpus) -> Result<&Path, DriverError> {
+        if !self.ready.contains_key(corpus) {
+            let folder = self.folder.join(name(corpus));
+            self.make(corpus, &folder)?;
+            self.ready.insert(corpus.clone(), folder);
+        }
+        Ok(&self.ready[corpus])
+    }
+
+    fn make(&self, corpus: &Corpus, folder: &Path) -> Result<(), DriverError> {
+        let mut command = Command::new(&self.lab);
+        command.arg("corpus").arg(folder);
+        for (flag, value) in [
+            ("--files", u64::from(corpus.files)),
+            ("--lines", u64::from(corpus.lines)),
+            ("--seed", corpus.seed),
+        ] {
+            command.arg(flag).arg(value.to_string());
+        }
+        if corpus.skew {
+            command.arg("--skew");
+        }
+        let status = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status()
+            .map_err(|error| DriverError::Lab(format!("cannot start `lab corpus`: {error}")))?;
+        if status.success() {
+            return Ok(());
+        }
+        let place = folder.display();
+        Err(DriverError::Lab(format!(
+            "`lab corpus {place}` ended with {status}; it says why above"
+        )))
+    }
+}
+
+/// All that decides its bytes.
+fn name(corpus: &Corpus) -> String {
+    let Corpus { files, lines, seed, skew, .. } = corpus;
+    format!("{files}x{lines}-{seed}{}", if *skew { "-skew" } else { "" })
+}

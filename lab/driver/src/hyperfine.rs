@@ -1,0 +1,108 @@
+//! hyperfine, one run at a time: what it is told, and what its JSON says.
+
+use std::{path::Path, process::Command};
+
+use serde::Deserialize;
+
+/// What hyperfine measured of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Timed {
+    pub(crate) wall_ns: u64,
+    pub(crate) user_ns: u64,
+    pub(crate) system_ns: u64,
+}
+
+#[derive(Deserialize)]
+struct Export {
+    results: Vec<Run>,
+}
+
+/// hyperfine 1 writes `times` and means, hyperfine 2 `measurements`; both are in use.
+#[derive(Deserialize)]
+struct Run {
+    #[serde(default)]
+    times: Vec<f64>,
+    user: Option<f64>,
+    system: Option<f64>,
+    #[serde(default)]
+    measurements: Vec<Measurement>,
+}
+
+#[derive(Deserialize)]
+struct Measurement {
+    time_wall_clock: Quantity,
+    time_user: Quantity,
+    time_system: Quantity,
+}
+
+#[derive(Deserialize)]
+struct Quantity {
+    value: f64,
+    unit: String,
+}
+
+/// A command that runs `command_line` once, without a shell and without a warm-up, and leaves
+/// its JSON in `export`.
+pub(crate) fn once(export: &Path, command_line: &str) -> Command {
+    let mut command = Command::new("hyperfine");
+    command
+        .args(["-N", "-r", "1", "-w", "0", "--style", "none", "--export-json"])
+        .arg(export)
+        .arg(command_line);
+    command
+}
+
+/// A program's path as hyperfine splits command lines.
+pub(crate) fn quoted(program: &Path) -> String {
+    format!("'{}'", program.display())
+}
+
+/// Reads the JSON of one run.
+pub(crate) fn read(text: &str) -> Result<Timed, String> {
+    let export: Export =
+        serde_json::from_str(text).map_err(|error| format!("hyperfine's JSON: {error}"))?;
+    let run = export.results.first().ok_or("hyperfine's JSON holds no result")?;
+    if let (Some(&wall), Some(user), Some(system)) = (run.times.first(), run.user, run.system) {
+        return Ok(Timed { wall_ns: ns(wall), user_ns: ns(user), system_ns: ns(system) });
+    }
+    let measured = run.measurements.first().ok_or("hyperfine's JSON holds no time")?;
+    let seconds = |quantity: &Quantity| {
+        let found = (quantity.unit == "second").then(|| ns(quantity.value));
+        found.ok_or_else(|| format!("hyperfine's JSON holds no time in seconds: {}", quantity.unit))
+    };
+    Ok(Timed {
+        wall_ns: seconds(&measured.time_wall_clock)?,
+        user_ns: seconds(&measured.time_user)?,
+        system_ns: seconds(&measured.time_system)?,
+    })
+}
+
+fn ns(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_formats_of_hyperfine_are_read() {
+        let one = r#"{"results":[{"command":"x","mean":0.5,"user":0.5,"system":0.125,
+            "times":[0.25]}]}"#;
+        let two = r#"{"results":[{"measurements":[
+            {"time_wall_clock":{"value":0.25,"unit":"second"},
+            "time_user":{"value":0.5,"unit":"second"},
+            "time_system":{"value":0.125,"unit":"second"},"exit_code":0}]}]}"#;
+        let expected = Timed { wall_ns: 250_000_000, user_ns: 500_000_000, system_ns: 125_000_000 };
+        assert_eq!((read(one), read(two)), (Ok(expected), Ok(expected)));
+    }
+
+    #[test]
+    fn another_unit_is_no_time() {
+        let text = r#"{"results":[{"measurements":[
+            {"time_wall_clock":{"value":250,"unit":"millisecond"},
+            "time_user":{"value":0.5,"unit":"second"},
+            "time_system":{"value":0.125,"unit":"second"}}]}]}"#;
+        assert!(read(text).unwrap_err().contains("no time in seconds"));
+    }
+}

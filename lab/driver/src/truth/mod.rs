@@ -1,0 +1,21 @@
+//! Is the answer right? What a variant says is held against somebody who knows.
+
+pub(crate) mod agents;
+pub(crate) mod ledgers;
+pub(crate) mod search;
+
+use std::collections::BTreeMap;
+
+use lab_protocol::RunOutcome;
+
+/// Columns of a run by name.
+pub(crate) type Columns = BTreeMap<String, Vec<i64>>;
+
+/// A column of as many rows as there must be.
+fn column<'a>(outcome: &'a RunOutcome, name: &str, rows: usize) -> Result<&'a [i64], String> {
+    let values = outcome.samples.get(name).map_or(&[][..], Vec::as_slice);
+    if values.len() == rows {
+        return Ok(values);
+    }
+    Err(format!("column {name} has {} rows, not {rows}", values.len()))
+}
