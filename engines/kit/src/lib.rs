@@ -1,1 +1,40 @@
-//! What the engines family shares.
+//! What the engines family shares: query, lines, prefilter, parser, kernel, merge.
+//!
+//! An engine decides which thread or task reads which file and when; everything that touches a line
+//! is here, so that engines differ in scheduling and input alone. It is synchronous, starts no
+//! thread and must never know a runtime.
+//!
+//! The door is [`variant_main`], which hands an engine its [`Search`]: [`walk`](Search::walk) the
+//! corpus; give each thread or task a [`worker`](Search::worker); let it read by itself
+//! ([`search_file`](Worker::search_file), [`search_chunk`](Worker::search_chunk)) or read for it
+//! and [`feed`](Stream::feed) a [`Stream`]; [`finish`](Worker::finish) it and [`add`](Merger::add)
+//! what it found to a [`merger`](Search::merger).
+
+mod busy;
+mod clock;
+mod entry;
+mod error;
+mod files;
+mod find;
+mod kernel;
+mod lines;
+mod merge;
+mod meter;
+mod outcome;
+mod parse;
+mod prefilter;
+mod query;
+mod search;
+mod time;
+
+pub use clock::now_ns;
+pub use entry::{Identity, variant_main};
+pub use error::RunError;
+pub use files::{Chunk, SourceFile};
+pub use kernel::{Tally, Worker};
+pub use lab_protocol::search::{Advise, Parser, Read, Workload};
+pub use lines::Stream;
+pub use merge::{Answer, Found, Hit, Merger};
+pub use query::{Query, QueryError};
+pub use search::Search;
+pub use time::Time;

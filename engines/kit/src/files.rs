@@ -1,0 +1,133 @@
+//! The corpus as files, and the two blocking ways to read them.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use lab_protocol::search::Advise;
+use memmap2::Mmap;
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+
+/// Bytes of a chunk: long enough that opening a file is nothing beside it, short enough that a few
+/// hundred megabytes keep every core busy to the end.
+const CHUNK_BYTES: u64 = 4 << 20;
+
+/// A file of the corpus.
+#[derive(Debug)]
+pub struct SourceFile {
+    /// In the order of the paths.
+    pub index: u32,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size in bytes when the folder was walked; 0 where the file is not there.
+    pub bytes: u64,
+    map: OnceLock<Result<Mmap, String>>,
+}
+
+/// The lines of a file that begin in `start..end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk {
+    /// The file's index.
+    pub file: u32,
+    /// Offset in bytes.
+    pub start: u64,
+    /// Offset in bytes; `u64::MAX` for the last chunk of a file.
+    pub end: u64,
+}
+
+impl SourceFile {
+    /// Opens it and tells the kernel what to expect. Blocks.
+    ///
+    /// # Errors
+    /// Whatever the system says, and that it is no regular file.
+    pub fn open(&self, advise: Advise) -> io::Result<File> {
+        // Looked at before it is opened: to open a pipe waits for its writer.
+        if !fs::metadata(&self.path)?.is_file() {
+            return Err(io::Error::other("not a regular file"));
+        }
+        let file = File::open(&self.path)?;
+        let advice = match advise {
+            Advise::None => return Ok(file),
+            Advise::Sequential => PosixFadviseAdvice::POSIX_FADV_SEQUENTIAL,
+            Advise::WillNeed => PosixFadviseAdvice::POSIX_FADV_WILLNEED,
+        };
+        posix_fadvise(&file, 0, 0, advice)?;
+        Ok(file)
+    }
+
+    /// Cuts it into chunks of a few megabytes.
+    pub fn chunks(&self) -> impl Iterator<Item = Chunk> + use<> {
+        let (file, count) = (self.index, self.bytes.div_ceil(CHUNK_BYTES).max(1));
+        (0..count).map(move |number| {
+            let end = if number + 1 == count { u64::MAX } else { (number + 1) * CHUNK_BYTES };
+            Chunk { file, start: number * CHUNK_BYTES, end }
+        })
+    }
+
+    /// Drops its pages from the page cache.
+    pub(crate) fn evict(&self) -> io::Result<()> {
+        let file = self.open(Advise::None)?;
+        // Only clean pages can be dropped.
+        file.sync_all()?;
+        Ok(posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED)?)
+    }
+
+    /// Maps it into memory once, whoever asks first.
+    pub(crate) fn map(&self, advise: Advise) -> Result<&[u8], String> {
+        let map = self.map.get_or_init(|| {
+            let file = self.open(advise).map_err(|error| error.to_string())?;
+            map(&file).map_err(|error| error.to_string())
+        });
+        map.as_deref().map_err(Clone::clone)
+    }
+}
+
+/// # Safety of the map
+/// The lab made these files and nobody changes them during a run; one that is cut nevertheless ends
+/// the process with SIGBUS, which is a failed record.
+#[expect(unsafe_code, reason = "a map is undefined where others write to the file")]
+fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: nobody writes to the corpus while it is searched.
+    unsafe { Mmap::map(file) }
+}
+
+/// Reads at an offset until the buffer is full or the file ends.
+pub(crate) fn read_full(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read_at(&mut buffer[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Everything named `*.jsonl` below `root`, in the order of the paths' bytes; also what turns out
+/// to be no file. Links to folders are not followed.
+pub(crate) fn walk(root: &Path) -> io::Result<Vec<SourceFile>> {
+    let mut paths = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            if path.as_os_str().as_bytes().ends_with(b".jsonl") {
+                paths.push(path);
+            } else if entry.file_type()?.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+    let file = |(index, path): (usize, PathBuf)| {
+        let bytes = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        SourceFile { index: index as u32, path, bytes, map: OnceLock::new() }
+    };
+    Ok(paths.into_iter().enumerate().map(file).collect())
+}

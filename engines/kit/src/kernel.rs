@@ -1,0 +1,247 @@
+//! The same work for every engine: lines in, hits out.
+
+use std::ops::AddAssign;
+
+use lab_protocol::search::{Advise, Parser, Read};
+use memchr::{memchr, memchr_iter, memrchr};
+use xxhash_rust::xxh64::xxh64;
+
+use crate::clock::since;
+use crate::files::read_full;
+use crate::merge::Best;
+use crate::parse::{Scratch, with_message};
+use crate::prefilter::{Cursor, Prefilter};
+use crate::{Chunk, Found, Hit, Query, SourceFile, Stream, busy, now_ns};
+
+/// Bytes that are scanned and then parsed before the next ones are: they stay in the second-level
+/// cache in between.
+const WINDOW_BYTES: usize = 256 << 10;
+/// A read buffer where the workload leaves it to the engine.
+pub(crate) const BUFFER_BYTES: usize = 256 << 10;
+
+/// Counters of the work, those in nanoseconds summed over the workers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Bytes of the lines that were searched.
+    pub bytes: u64,
+    /// Lines.
+    pub lines: u64,
+    /// Lines that the prefilter let through.
+    pub lines_parsed: u64,
+    /// Lines among these that are no message.
+    pub lines_invalid: u64,
+    /// Messages that match.
+    pub matches: u64,
+    /// Waiting for bytes.
+    pub read_ns: u64,
+    /// Finding lines and literals.
+    pub scan_ns: u64,
+    /// Parsing and matching.
+    pub parse_ns: u64,
+    /// Merging.
+    pub merge_ns: u64,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.lines += other.lines;
+        self.lines_parsed += other.lines_parsed;
+        self.lines_invalid += other.lines_invalid;
+        self.matches += other.matches;
+        self.read_ns += other.read_ns;
+        self.scan_ns += other.scan_ns;
+        self.parse_ns += other.parse_ns;
+        self.merge_ns += other.merge_ns;
+    }
+}
+
+/// How lines are searched.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) query: Query,
+    /// `None` where every line is parsed.
+    pub(crate) prefilter: Option<Prefilter>,
+    pub(crate) parser: Parser,
+    pub(crate) read: Read,
+    pub(crate) advise: Advise,
+    pub(crate) buffer_bytes: usize,
+    pub(crate) limit: Option<usize>,
+    pub(crate) result_capacity: usize,
+}
+
+/// Searches lines and keeps what it finds. One for each thread or task; it allocates nothing for a
+/// line that the prefilter rejects, and nothing but what the parser needs for one that does not
+/// match.
+pub struct Worker {
+    /// A copy of its own, for threads that share a regex wait for each other.
+    plan: Plan,
+    best: Best,
+    tally: Tally,
+    unreadable: Vec<(u32, String)>,
+    scratch: Scratch,
+    cursor: Cursor,
+    /// Ranges of the window's lines that are to be parsed.
+    candidates: Vec<(usize, usize)>,
+    buffer: Vec<u8>,
+}
+
+impl Worker {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self {
+            best: Best::new(plan.limit, plan.result_capacity),
+            plan: plan.clone(),
+            tally: Tally::default(),
+            unreadable: Vec::new(),
+            scratch: Scratch::default(),
+            cursor: Cursor::default(),
+            candidates: Vec::new(),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Reads and searches a whole file, the way that the workload says. Blocks. A file that cannot
+    /// be read is reported and counted.
+    pub fn search_file(&mut self, file: &SourceFile) {
+        self.read_through(file, Stream::whole(file));
+    }
+
+    /// The same for the lines that begin in a chunk of it.
+    pub fn search_chunk(&mut self, file: &SourceFile, chunk: &Chunk) {
+        self.read_through(file, Stream::chunk(chunk));
+    }
+
+    /// A file cannot be read.
+    pub fn unreadable(&mut self, file: &SourceFile, reason: impl ToString) {
+        self.unreadable.push((file.index, reason.to_string()));
+    }
+
+    /// Time that an engine of its own way of reading spent waiting for bytes.
+    pub fn add_read_ns(&mut self, read_ns: u64) {
+        self.tally.read_ns += read_ns;
+    }
+
+    /// What it found.
+    pub fn finish(self) -> Found {
+        Found { best: self.best, tally: self.tally, unreadable: self.unreadable }
+    }
+
+    fn read_through(&mut self, file: &SourceFile, stream: Stream) {
+        let before = self.tally.read_ns;
+        let result = match self.plan.read {
+            Read::Buffered => self.read_buffered(file, stream),
+            Read::Mmap => self.read_mapped(file, stream),
+        };
+        busy::add(self.tally.read_ns - before);
+        if let Err(reason) = result {
+            self.unreadable(file, reason);
+        }
+    }
+
+    fn read_buffered(&mut self, source: &SourceFile, mut stream: Stream) -> Result<(), String> {
+        let mut start = now_ns();
+        let file = source.open(self.plan.advise).map_err(|error| error.to_string())?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.resize(self.plan.buffer_bytes, 0);
+        let result = loop {
+            let count = match read_full(&file, &mut buffer, stream.position()) {
+                Ok(count) => count,
+                Err(error) => break Err(error.to_string()),
+            };
+            self.tally.read_ns += since(start);
+            if !stream.feed(self, &buffer[..count]) {
+                break Ok(());
+            }
+            if count < buffer.len() {
+                stream.finish(self);
+                break Ok(());
+            }
+            start = now_ns();
+        };
+        self.buffer = buffer;
+        result
+    }
+
+    fn read_mapped(&mut self, source: &SourceFile, mut stream: Stream) -> Result<(), String> {
+        let start = now_ns();
+        let map = source.map(self.plan.advise)?;
+        self.tally.read_ns += since(start);
+        let position = usize::try_from(stream.position()).unwrap_or(usize::MAX);
+        if stream.feed(self, map.get(position..).unwrap_or_default()) {
+            stream.finish(self);
+        }
+        Ok(())
+    }
+
+    /// Searches whole lines that begin at `offset` of a file; only the last may lack its newline.
+    pub fn search(&mut self, file: u32, offset: u64, lines: &[u8]) {
+        let mut from = 0;
+        while from < lines.len() {
+            let rest = &lines[from..];
+            let length = window(rest);
+            self.search_window(file, offset + from as u64, &rest[..length]);
+            from += length;
+        }
+    }
+
+    fn search_window(&mut self, file: u32, offset: u64, lines: &[u8]) {
+        let start = now_ns();
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        self.tally.bytes += lines.len() as u64;
+        self.tally.lines += memchr_iter(b'\n', lines).count() as u64;
+        self.tally.lines += u64::from(lines.last().is_some_and(|&byte| byte != b'\n'));
+        match &self.plan.prefilter {
+            Some(prefilter) => {
+                let push = |from, to| candidates.push((from, to));
+                prefilter.candidates(lines, &mut self.cursor, push);
+            }
+            None => every_line(lines, &mut candidates),
+        }
+        let scan_ns = since(start);
+        for &(from, to) in &candidates {
+            self.search_line(file, offset + from as u64, &lines[from..to]);
+        }
+        self.candidates = candidates;
+        let all_ns = since(start);
+        self.tally.scan_ns += scan_ns;
+        self.tally.parse_ns += all_ns - scan_ns;
+        busy::add(all_ns);
+    }
+
+    fn search_line(&mut self, file: u32, offset: u64, line: &[u8]) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+            return;
+        }
+        self.tally.lines_parsed += 1;
+        let Self { plan, best, tally, scratch, .. } = self;
+        let parsed = with_message(plan.parser, line, scratch, |message| {
+            if plan.query.matches(message) {
+                tally.matches += 1;
+                let hit = Hit { time: message.time(), file, offset, hash: 0 };
+                best.offer(hit, || xxh64(line, 0));
+            }
+        });
+        self.tally.lines_invalid += u64::from(parsed.is_err());
+    }
+}
+
+/// How much of `lines` fits a window: whole lines, at least one.
+fn window(lines: &[u8]) -> usize {
+    let Some(first) = lines.get(..WINDOW_BYTES) else { return lines.len() };
+    let newline = memrchr(b'\n', first)
+        .or_else(|| memchr(b'\n', &lines[WINDOW_BYTES..]).map(|at| WINDOW_BYTES + at));
+    newline.map_or(lines.len(), |newline| newline + 1)
+}
+
+fn every_line(lines: &[u8], candidates: &mut Vec<(usize, usize)>) {
+    let mut start = 0;
+    for newline in memchr_iter(b'\n', lines) {
+        candidates.push((start, newline));
+        start = newline + 1;
+    }
+    if start < lines.len() {
+        candidates.push((start, lines.len()));
+    }
+}

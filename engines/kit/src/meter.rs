@@ -1,0 +1,61 @@
+//! What the timed region costs the process.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+
+use crate::clock::{cpu_ns, since};
+use crate::now_ns;
+
+/// Readings at the start of the timed region.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    start_ns: i64,
+    cpu_ns: i64,
+    usage: Usage,
+}
+
+impl Meter {
+    pub(crate) fn start() -> Self {
+        Self { usage: usage(), cpu_ns: cpu_ns(), start_ns: now_ns() }
+    }
+
+    /// The counters since the start.
+    pub(crate) fn counters(&self) -> BTreeMap<&'static str, u64> {
+        let wall_ns = since(self.start_ns);
+        let cpu_ns = cpu_ns() - self.cpu_ns;
+        let (before, now) = (&self.usage, usage());
+        let user_us = now.user_time().num_microseconds() - before.user_time().num_microseconds();
+        let system = now.system_time().num_microseconds();
+        let system_us = system - before.system_time().num_microseconds();
+        let of = |reading: fn(&Usage) -> i64| reading(&now) - reading(before);
+        let readings = [
+            ("cpu_total_ns", cpu_ns),
+            ("cpu_user_ns", user_us * 1_000),
+            ("cpu_system_ns", system_us * 1_000),
+            ("page_faults_minor", of(Usage::minor_page_faults)),
+            ("page_faults_major", of(Usage::major_page_faults)),
+            ("voluntary_switches", of(Usage::voluntary_context_switches)),
+            ("involuntary_switches", of(Usage::involuntary_context_switches)),
+        ];
+        let known = |(name, value)| (name, u64::try_from(value).unwrap_or(0));
+        let mut counters: BTreeMap<_, _> = readings.into_iter().map(known).collect();
+        counters.insert("wall_ns", wall_ns);
+        // Not `ru_maxrss`: after a fork that starts at what the parent needed.
+        counters.insert("rss_high_water_bytes", status_kib("VmHWM:") * 1024);
+        counters
+    }
+}
+
+fn usage() -> Usage {
+    getrusage(UsageWho::RUSAGE_SELF).expect("RUSAGE_SELF is always known")
+}
+
+/// A memory line of `/proc/self/status`; 0 where the kernel does not say.
+fn status_kib(key: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let value = status.lines().find_map(|line| line.strip_prefix(key));
+    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,302 @@
+//! What a matching line's raw bytes must hold, found in whole buffers.
+//!
+//! A query's literals stand in the line as they are, unless JSON escapes them. So a needle holds no
+//! character that is usually escaped (quotes, backslashes, control characters) and no slash, which
+//! may be; and a line that spells a needle's character as `\uXXXX` passes unseen.
+
+use memchr::memmem;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use crate::find::Finder;
+use crate::query::{Expr, Query, has_other_forms};
+
+/// Which lines to parse.
+#[derive(Debug, Clone)]
+pub(crate) struct Prefilter {
+    /// Each candidate line holds one of these, or an escape.
+    any: Vec<Finder>,
+    /// What else it holds; `None` where the first finders say all.
+    need: Option<Need>,
+    escapes: Escapes,
+}
+
+/// What a line's bytes must hold.
+#[derive(Debug, Clone)]
+enum Need {
+    Nothing,
+    One(Finder),
+    All(Vec<Need>),
+    Any(Vec<Need>),
+}
+
+/// Where a search of a buffer stands; kept from buffer to buffer for its memory.
+#[derive(Debug, Default)]
+pub(crate) struct Cursor {
+    /// For each finder, then the escapes: the next hit, if it is known to lie ahead.
+    hits: Vec<Option<usize>>,
+}
+
+impl Prefilter {
+    /// `None` where every line may match.
+    pub(crate) fn new(query: &Query) -> Option<Self> {
+        let mut needs = vec![Need::of(&query.expr)];
+        // These are compared as they are, so their pieces must be there, too.
+        needs.extend(
+            [&query.session, &query.project]
+                .into_iter()
+                .flatten()
+                .map(|text| Need::literal(text, true)),
+        );
+        let need = Need::all(needs);
+        let any = need.rarest()?;
+        let escapes = Escapes::hiding(&any);
+        let need = (!matches!(&need, Need::One(_))).then_some(need);
+        Some(Self { any, need, escapes })
+    }
+
+    /// Calls `candidate` with the range of each line of `lines` that may match, in their order.
+    pub(crate) fn candidates(
+        &self,
+        lines: &[u8],
+        cursor: &mut Cursor,
+        mut candidate: impl FnMut(usize, usize),
+    ) {
+        cursor.hits.clear();
+        cursor.hits.extend(self.any.iter().map(|finder| finder.find(lines)));
+        cursor.hits.push(self.escapes.find(lines));
+        while let Some(hit) = cursor.hits.iter().flatten().copied().min() {
+            let start = memchr::memrchr(b'\n', &lines[..hit]).map_or(0, |at| at + 1);
+            let end = memchr::memchr(b'\n', &lines[hit..]).map_or(lines.len(), |at| hit + at);
+            if self.admits(&lines[start..end]) {
+                candidate(start, end);
+            }
+            for (index, next) in cursor.hits.iter_mut().enumerate() {
+                if next.is_some_and(|next| next < end) {
+                    let found = match self.any.get(index) {
+                        Some(finder) => finder.find(&lines[end..]),
+                        None => self.escapes.find(&lines[end..]),
+                    };
+                    *next = found.map(|at| end + at);
+                }
+            }
+        }
+    }
+
+    fn admits(&self, line: &[u8]) -> bool {
+        let Some(need) = &self.need else { return true };
+        need.is_in(line) || self.escapes.find_any(line)
+    }
+}
+
+impl Need {
+    fn of(expr: &Expr) -> Self {
+        match expr {
+            // What is not there leaves no trace.
+            Expr::All | Expr::Not(_) => Self::Nothing,
+            Expr::Literal(literal) => Self::literal(&literal.text, literal.case_sensitive),
+            Expr::Regex(_, hir) => Self::of_pattern(hir),
+            Expr::And(all) => Self::all(all.iter().map(Self::of).collect()),
+            Expr::Or(any) => Self::any(any.iter().map(Self::of).collect()),
+        }
+    }
+
+    fn literal(text: &str, case_sensitive: bool) -> Self {
+        let letters = text.chars().map(|letter| {
+            let usable = case_sensitive || !has_other_forms(letter);
+            usable.then_some((letter, !case_sensitive))
+        });
+        Self::all(pieces(letters))
+    }
+
+    /// The literals that every match of a pattern has.
+    fn of_pattern(hir: &Hir) -> Self {
+        match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => Self::Nothing,
+            HirKind::Literal(_) | HirKind::Class(_) => Self::all(pieces(letters(hir))),
+            HirKind::Capture(capture) => Self::of_pattern(&capture.sub),
+            HirKind::Repetition(repetition) if repetition.min > 0 => {
+                Self::of_pattern(&repetition.sub)
+            }
+            HirKind::Repetition(_) => Self::Nothing,
+            HirKind::Alternation(any) => Self::any(any.iter().map(Self::of_pattern).collect()),
+            HirKind::Concat(all) => {
+                let simple =
+                    |hir: &&Hir| matches!(hir.kind(), HirKind::Literal(_) | HirKind::Class(_));
+                // Neighbours that are single letters make one needle.
+                let mut needs = pieces(all.iter().flat_map(|hir| match simple(&hir) {
+                    true => letters(hir),
+                    false => vec![None],
+                }));
+                let rest = all.iter().filter(|hir| !simple(hir));
+                needs.extend(rest.map(Self::of_pattern));
+                Self::all(needs)
+            }
+        }
+    }
+
+    fn all(needs: Vec<Self>) -> Self {
+        let mut flat = Vec::new();
+        for need in needs {
+            match need {
+                Self::Nothing => {}
+                Self::All(needs) => flat.extend(needs),
+                need => flat.push(need),
+            }
+        }
+        match flat.len() {
+            0 => Self::Nothing,
+            1 => flat.remove(0),
+            _ => Self::All(flat),
+        }
+    }
+
+    fn any(needs: Vec<Self>) -> Self {
+        if needs.iter().any(|need| matches!(need, Self::Nothing)) {
+            return Self::Nothing;
+        }
+        Self::Any(needs)
+    }
+
+    fn is_in(&self, line: &[u8]) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::One(finder) => finder.find(line).is_some(),
+            Self::All(needs) => needs.iter().all(|need| need.is_in(line)),
+            Self::Any(needs) => needs.iter().any(|need| need.is_in(line)),
+        }
+    }
+
+    /// The fewest lines have one of these; `None` where every line may match.
+    fn rarest(&self) -> Option<Vec<Finder>> {
+        match self {
+            Self::Nothing => None,
+            Self::One(finder) => Some(vec![finder.clone()]),
+            Self::All(needs) => {
+                let surprise =
+                    |any: &Vec<Finder>| any.iter().map(Finder::surprise).min().unwrap_or_default();
+                needs.iter().filter_map(Self::rarest).max_by_key(surprise)
+            }
+            Self::Any(needs) => {
+                let each: Option<Vec<_>> = needs.iter().map(Self::rarest).collect();
+                each.map(|any| any.concat())
+            }
+        }
+    }
+}
+
+/// A letter and whether it may be in either case, or `None` for what no needle can hold.
+type Letter = Option<(char, bool)>;
+
+/// The letters of a literal or of a class that is one ASCII letter in both cases.
+fn letters(hir: &Hir) -> Vec<Letter> {
+    match hir.kind() {
+        HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
+            Ok(text) => text.chars().map(|letter| Some((letter, false))).collect(),
+            Err(_) => vec![None],
+        },
+        HirKind::Class(Class::Unicode(class)) => {
+            let letter = match class.ranges() {
+                [upper, lower]
+                    if upper.start() == upper.end()
+                        && lower.start() == lower.end()
+                        && upper.start().is_ascii_uppercase()
+                        && upper.start().to_ascii_lowercase() == lower.start() =>
+                {
+                    Some((lower.start(), true))
+                }
+                _ => None,
+            };
+            vec![letter]
+        }
+        _ => vec![None],
+    }
+}
+
+/// The needles between the letters that a needle cannot hold.
+fn pieces(letters: impl IntoIterator<Item = Letter>) -> Vec<Need> {
+    let mut needs = Vec::new();
+    let (mut piece, mut folds) = (String::new(), false);
+    for letter in letters.into_iter().chain([None]) {
+        match letter.filter(|&(letter, _)| stands_for_itself(letter)) {
+            Some((letter, fold)) => {
+                piece.push(letter);
+                folds |= fold;
+            }
+            None if piece.is_empty() => folds = false,
+            None => {
+                // Where one letter may be in either case, all are let be: more lines pass.
+                let finder = if folds { Finder::fold(&piece) } else { Finder::exact(&piece) };
+                needs.push(Need::One(finder));
+                (piece, folds) = (String::new(), false);
+            }
+        }
+    }
+    needs
+}
+
+fn stands_for_itself(letter: char) -> bool {
+    !letter.is_control() && !matches!(letter, '"' | '\\' | '/')
+}
+
+/// `\uXXXX` of a character that a needle holds.
+#[derive(Debug, Clone)]
+struct Escapes {
+    backslash_u: memmem::Finder<'static>,
+    /// ASCII characters, letters in both cases.
+    ascii: Box<[bool; 128]>,
+    /// Whether a needle holds any other character; then each of them counts.
+    beyond_ascii: bool,
+}
+
+impl Escapes {
+    fn hiding(needles: &[Finder]) -> Self {
+        let mut ascii = Box::new([false; 128]);
+        let mut beyond_ascii = false;
+        for &byte in needles.iter().flat_map(Finder::needle) {
+            if byte.is_ascii() {
+                ascii[usize::from(byte.to_ascii_lowercase())] = true;
+                ascii[usize::from(byte.to_ascii_uppercase())] = true;
+            } else {
+                beyond_ascii = true;
+            }
+        }
+        // Most escapes are of control characters; the longer the finder's needle, the fewer stops.
+        let needle = if beyond_ascii { "\\u" } else { "\\u00" };
+        Self { backslash_u: memmem::Finder::new(needle).into_owned(), ascii, beyond_ascii }
+    }
+
+    fn find(&self, haystack: &[u8]) -> Option<usize> {
+        let mut from = 0;
+        while let Some(at) = self.backslash_u.find(&haystack[from..]) {
+            let hit = from + at;
+            if self.hides(&haystack[hit + 2..]) {
+                return Some(hit);
+            }
+            from = hit + 2;
+        }
+        None
+    }
+
+    /// Whether a line holds any escape of a printable character: the other needles of a query may
+    /// hide behind those.
+    fn find_any(&self, line: &[u8]) -> bool {
+        memmem::find_iter(line, "\\u").any(|at| {
+            let digits = &line[at + 2..];
+            !digits.starts_with(b"000") && !digits.starts_with(b"001")
+        })
+    }
+
+    fn hides(&self, digits: &[u8]) -> bool {
+        let Some(digits) = digits.first_chunk::<4>() else { return false };
+        let text = std::str::from_utf8(digits).unwrap_or_default();
+        match u32::from_str_radix(text, 16) {
+            Ok(code) if code < 128 => self.ascii[code as usize],
+            Ok(_) => self.beyond_ascii,
+            // No escape: a backslash that was escaped itself, or an invalid line.
+            Err(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! The compiled expression.
+
+use std::fmt;
+
+use regex::Regex;
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, Hir};
+
+use crate::find::Finder;
+
+/// An expression over a text.
+#[derive(Debug, Clone)]
+pub(crate) enum Expr {
+    /// Every text.
+    All,
+    /// A text that holds it.
+    Literal(Literal),
+    /// A text in which it matches somewhere; the second form is for the prefilter.
+    Regex(Regex, Box<Hir>),
+    /// All of them.
+    And(Vec<Expr>),
+    /// One of them.
+    Or(Vec<Expr>),
+    /// Not this.
+    Not(Box<Expr>),
+}
+
+/// A literal, its own way of being found, and whether case matters.
+#[derive(Debug, Clone)]
+pub(crate) struct Literal {
+    pub(crate) text: String,
+    pub(crate) case_sensitive: bool,
+    by: By,
+}
+
+#[derive(Debug, Clone)]
+enum By {
+    Finder(Finder),
+    /// Letters beyond ASCII change length with their case.
+    Regex(Box<Regex>),
+}
+
+impl Expr {
+    pub(crate) fn holds(&self, text: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Literal(literal) => literal.is_in(text),
+            Self::Regex(regex, _) => regex.is_match(text),
+            Self::And(all) => all.iter().all(|expr| expr.holds(text)),
+            Self::Or(any) => any.iter().any(|expr| expr.holds(text)),
+            Self::Not(expr) => !expr.holds(text),
+        }
+    }
+}
+
+impl Literal {
+    /// Without regard to case, an ASCII letter is found as its two ASCII forms, any other letter as
+    /// every form that Unicode's simple case folding gives it.
+    pub(crate) fn new(text: String, case_sensitive: bool) -> Self {
+        let by = if case_sensitive {
+            By::Finder(Finder::exact(&text))
+        } else if !text.chars().any(has_other_forms) {
+            By::Finder(Finder::fold(&text))
+        } else {
+            let pattern: String = text.chars().map(either_case).collect();
+            By::Regex(Box::new(Regex::new(&pattern).expect("an escaped literal is a pattern")))
+        };
+        Self { text, case_sensitive, by }
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        match &self.by {
+            By::Finder(finder) => finder.find(text.as_bytes()).is_some(),
+            By::Regex(regex) => regex.is_match(text),
+        }
+    }
+}
+
+fn either_case(letter: char) -> String {
+    let escaped = regex::escape(letter.encode_utf8(&mut [0; 4]));
+    match letter {
+        'a'..='z' | 'A'..='Z' => {
+            format!("[{}{}]", letter.to_ascii_lowercase(), letter.to_ascii_uppercase())
+        }
+        _ if letter.is_ascii() => escaped,
+        _ => format!("(?i:{escaped})"),
+    }
+}
+
+/// Whether a letter beyond ASCII has other cases.
+pub(crate) fn has_other_forms(letter: char) -> bool {
+    if letter.is_ascii() {
+        return false;
+    }
+    let mut class = ClassUnicode::new([ClassUnicodeRange::new(letter, letter)]);
+    class.try_case_fold_simple().expect("the Unicode tables are built in");
+    class.ranges() != [ClassUnicodeRange::new(letter, letter)]
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, word, list: &[Expr]| {
+            write!(f, "({word}")?;
+            list.iter().try_for_each(|expr| write!(f, " {expr}"))?;
+            write!(f, ")")
+        };
+        match self {
+            Self::All => write!(f, "*"),
+            Self::Literal(literal) => write!(f, "{:?}", literal.text),
+            Self::Regex(regex, _) => write!(f, "/{regex}/"),
+            Self::And(all) => list(f, "and", all),
+            Self::Or(any) => list(f, "or", any),
+            Self::Not(expr) => write!(f, "(not {expr})"),
+        }
+    }
+}

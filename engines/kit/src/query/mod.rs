@@ -1,0 +1,113 @@
+//! What is looked for: an expression over a message's text, and filters over its other fields.
+//!
+//! ```text
+//! query  = or                      an empty query holds for every message
+//! or     = and { "OR" and }
+//! and    = not { ["AND"] not }     words side by side must all be there
+//! not    = "NOT" not | term
+//! term   = "(" or ")" | word | "…" | '…' | /regex/flags
+//! ```
+//!
+//! A word ends at white space or a parenthesis. In quotes, `\` takes the next character as it is;
+//! in a regex, `\/` is a slash. Flags are `i`, `m`, `s`, `u` (always on). Operators are upper case.
+
+mod expr;
+mod parse;
+
+use std::fmt;
+
+pub(crate) use expr::{Expr, Literal, has_other_forms};
+use lab_protocol::search;
+
+use crate::Time;
+use crate::parse::Message;
+
+/// A compiled query.
+#[derive(Debug, Clone)]
+pub struct Query {
+    pub(crate) expr: Expr,
+    pub(crate) role: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) project: Option<String>,
+    after: Option<Time>,
+    before: Option<Time>,
+}
+
+/// Why a query is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    /// The text; the message names its column.
+    #[error("column {column}: {message}")]
+    Text {
+        /// In characters, from 1.
+        column: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A time of a filter.
+    #[error("`{filter}` is no RFC 3339 time: {value}; write it as 2026-01-31T12:00:00Z")]
+    Time {
+        /// `after` or `before`.
+        filter: &'static str,
+        /// What it says.
+        value: String,
+    },
+}
+
+impl Query {
+    /// Compiles the query of a workload.
+    ///
+    /// # Errors
+    /// The column of the text where it is wrong, or the filter whose time is none.
+    pub fn compile(query: &search::Query) -> Result<Self, QueryError> {
+        let time = |filter, value: &Option<String>| match value {
+            None => Ok(None),
+            Some(value) => {
+                let wrong = || QueryError::Time { filter, value: value.clone() };
+                Time::parse(value).ok_or_else(wrong).map(Some)
+            }
+        };
+        Ok(Self {
+            expr: parse::parse(&query.text, query.case_sensitive)?,
+            role: query.role.clone(),
+            session: query.session.clone(),
+            project: query.project.as_ref().map(|path| path.trim_end_matches('/').to_owned()),
+            after: time("after", &query.after)?,
+            before: time("before", &query.before)?,
+        })
+    }
+
+    /// Whether a message is looked for.
+    pub(crate) fn matches(&self, message: &Message<'_>) -> bool {
+        let same = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
+        };
+        same(&self.role, message.role.or(message.kind))
+            && same(&self.session, message.session)
+            && self.project.as_deref().is_none_or(|project| below(project, message.cwd))
+            && self.in_time(message)
+            && self.expr.holds(message.text)
+    }
+
+    fn in_time(&self, message: &Message<'_>) -> bool {
+        if self.after.is_none() && self.before.is_none() {
+            return true;
+        }
+        message.time().is_some_and(|time| {
+            self.after.is_none_or(|after| time >= after)
+                && self.before.is_none_or(|before| time < before)
+        })
+    }
+}
+
+/// Whether `cwd` is the folder `project`, which has no slash at its end, or lies in it.
+fn below(project: &str, cwd: Option<&str>) -> bool {
+    let rest = cwd.and_then(|cwd| cwd.strip_prefix(project));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl fmt::Display for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.expr.fmt(f)
+    }
+}

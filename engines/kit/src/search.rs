@@ -1,0 +1,129 @@
+//! One run's search, from its workload to its answer.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lab_protocol::search::{Advise, Workload};
+
+use crate::clock::since;
+use crate::kernel::{BUFFER_BYTES, Plan};
+use crate::prefilter::Prefilter;
+use crate::{Merger, Query, QueryError, RunError, SourceFile, Worker, files, now_ns};
+
+/// What an engine is to do. Share it between threads in an `Arc`.
+#[derive(Debug)]
+pub struct Search {
+    workload: Workload,
+    plan: Plan,
+    walk_ns: AtomicU64,
+    files: AtomicU64,
+}
+
+impl Search {
+    /// Compiles a workload.
+    ///
+    /// # Errors
+    /// Where its query is none.
+    pub fn new(workload: Workload) -> Result<Self, QueryError> {
+        let query = Query::compile(&workload.query)?;
+        let prefilter = if workload.prefilter { Prefilter::new(&query) } else { None };
+        let plan = Plan {
+            prefilter,
+            query,
+            parser: workload.parser,
+            read: workload.read,
+            advise: workload.advise,
+            buffer_bytes: workload.buffer_bytes.map_or(BUFFER_BYTES, |bytes| bytes.max(1) as usize),
+            limit: workload.query.limit.map(|limit| limit as usize),
+            result_capacity: workload.result_capacity as usize,
+        };
+        Ok(Self { workload, plan, walk_ns: AtomicU64::new(0), files: AtomicU64::new(0) })
+    }
+
+    /// Everything that was asked for.
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    /// Worker threads: what the workload says, or as many as this process may use.
+    pub fn threads(&self) -> usize {
+        let own = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.workload.threads.map_or_else(own, |threads| threads.max(1) as usize)
+    }
+
+    /// Bytes of a read buffer.
+    pub fn buffer_bytes(&self) -> usize {
+        self.plan.buffer_bytes
+    }
+
+    /// What the kernel is to be told of each file before it is read.
+    pub fn advise(&self) -> Advise {
+        self.workload.advise
+    }
+
+    /// The corpus's files in the order of their paths. Blocks.
+    ///
+    /// # Errors
+    /// Where a folder cannot be read.
+    pub fn walk(&self) -> Result<Vec<SourceFile>, RunError> {
+        let start = now_ns();
+        let files = files::walk(Path::new(&self.workload.corpus))
+            .map_err(|source| RunError::Walk { corpus: self.workload.corpus.clone(), source })?;
+        self.files.store(files.len() as u64, Ordering::Relaxed);
+        self.walk_ns.store(since(start), Ordering::Relaxed);
+        Ok(files)
+    }
+
+    /// A new worker, for a thread or a task.
+    pub fn worker(&self) -> Worker {
+        Worker::new(&self.plan)
+    }
+
+    /// A new merger.
+    pub fn merger(&self) -> Merger {
+        Merger::new(self.plan.limit)
+    }
+
+    /// For an engine whose workers send nothing before they are done.
+    ///
+    /// # Errors
+    /// Where the workload bounds a channel.
+    pub fn without_channel(&self) -> Result<(), RunError> {
+        refuse(self.workload.channel_bound, "channel_bound", "this engine has no channel")
+    }
+
+    /// For an engine that cannot limit the files it has open by itself.
+    ///
+    /// # Errors
+    /// Where the workload has a semaphore.
+    pub fn without_semaphore(&self) -> Result<(), RunError> {
+        refuse(self.workload.semaphore, "semaphore", "its threads are all that limits this engine")
+    }
+
+    /// Files of the last walk.
+    pub(crate) fn files(&self) -> u64 {
+        self.files.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn walk_ns(&self) -> u64 {
+        self.walk_ns.load(Ordering::Relaxed)
+    }
+
+    /// Drops the corpus from the page cache.
+    pub(crate) fn evict(&self) -> Result<(), RunError> {
+        for file in self.walk()? {
+            // What cannot be read is not in the cache, and the run reports it.
+            if let (Err(source), true) = (file.evict(), file.path.is_file()) {
+                return Err(RunError::Evict { corpus: self.workload.corpus.clone(), source });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refuse(asked: Option<u32>, key: &str, why: &str) -> Result<(), RunError> {
+    match asked {
+        None => Ok(()),
+        Some(_) => Err(RunError::Unsupported(format!("{why}: leave {key} out"))),
+    }
+}
