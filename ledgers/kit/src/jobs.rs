@@ -12,10 +12,15 @@ const BATCHES: usize = 4;
 
 /// The streams of each task, in order: every stream alone, or all of them dealt evenly.
 pub fn jobs(spawn: Spawn, workers: usize, streams: usize) -> impl Iterator<Item = Range<usize>> {
-    let count = match spawn {
-        Spawn::Stream => streams,
-        Spawn::Batch => streams.min(BATCHES * workers),
-    };
+    match spawn {
+        Spawn::Stream => deal(streams, streams),
+        Spawn::Batch => deal(streams, BATCHES * workers),
+    }
+}
+
+/// Deals streams evenly into so many tasks, or fewer where there are fewer streams.
+pub fn deal(streams: usize, tasks: usize) -> impl Iterator<Item = Range<usize>> {
+    let count = streams.min(tasks);
     (0..count).map(move |job| job * streams / count..(job + 1) * streams / count)
 }
 

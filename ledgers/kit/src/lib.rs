@@ -28,7 +28,7 @@ pub use dash::{Dash, dash_shards, default_shards};
 pub use draw::{Drawn, Kind, Streams, Transaction};
 pub use entry::{Identity, variant_main};
 pub use error::RunError;
-pub use jobs::{Pins, jobs};
+pub use jobs::{Pins, deal, jobs};
 pub use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers, Workload};
 pub use ledger::{Account, FILLER, Hasher, Map, Record, State, Store, apply, apply_all};
 pub use measure::Variant;

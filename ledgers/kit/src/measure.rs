@@ -124,3 +124,93 @@ fn check(repetition: u32, found: Answer, oracle: &Answer) -> Result<(), RunError
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers};
+
+    use super::*;
+    use crate::{Plain, Store, apply_all};
+
+    /// One thread; `FAULT` is what it does wrong in its third repetition.
+    struct Faulty<const FAULT: u8>(AtomicU32);
+
+    const NOTHING: u8 = 0;
+    const LOSES_A_DEPOSIT: u8 = 1;
+    const MAKES_MONEY: u8 = 2;
+
+    impl<const FAULT: u8> Variant for Faulty<FAULT> {
+        type Store = Plain;
+
+        fn new(_: &Workload) -> Result<Self, RunError> {
+            Ok(Self(AtomicU32::new(0)))
+        }
+
+        fn workers(&self) -> usize {
+            1
+        }
+
+        fn prepare(&self, drawn: &Drawn) -> Plain {
+            Plain::whole(drawn)
+        }
+
+        fn process(&self, ledger: &mut Plain, streams: &Arc<Streams>, work: Work) -> LockWaits {
+            let third = self.0.fetch_add(1, Ordering::Relaxed) == 2;
+            let lost = usize::from(third && FAULT == LOSES_A_DEPOSIT);
+            apply_all(ledger, &streams[lost..], work);
+            if third && FAULT == MAKES_MONEY {
+                ledger.account(1, |account| account.available += 1);
+            }
+            LockWaits { count: 5, ns: 70 }
+        }
+
+        fn runtime_readings(&self) -> Vec<(&'static str, i64)> {
+            vec![("repetitions_begun", i64::from(self.0.load(Ordering::Relaxed)))]
+        }
+
+        fn answer(&self, ledger: &Plain) -> Option<Answer> {
+            Some(ledger.answer())
+        }
+    }
+
+    fn workload(watch_locks: bool) -> Workload {
+        let (contention, kinds) = (Contention::Disjoint, Kinds::Deposits);
+        Workload {
+            data: Data { seed: 1, streams: 4, transactions: 1, contention, kinds },
+            work_ns: 0,
+            workers: Workers::Count(1),
+            pinned: false,
+            spawn: Spawn::Stream,
+            shards: None,
+            watch_locks,
+            warmup_repetitions: 1,
+            repetitions: 3,
+        }
+    }
+
+    #[test]
+    fn repetitions_after_the_warm_up_are_rows() {
+        let measured = measure::<Faulty<NOTHING>>(&workload(true)).unwrap();
+        let column = |key: &str| measured.samples[key].clone();
+        assert_eq!(column("answer_total"), [40_000; 3]);
+        assert_eq!(column("repetitions_begun"), [1; 3]);
+        assert_eq!((column("lock_waits"), column("lock_wait_ns")), (vec![5; 3], vec![70; 3]));
+        assert!(measured.samples.values().all(|rows| rows.len() == 3));
+        let unwatched = measure::<Faulty<NOTHING>>(&workload(false)).unwrap();
+        assert!(!unwatched.samples.contains_key("lock_waits"));
+    }
+
+    #[test]
+    fn a_wrong_answer_fails_the_run_and_names_the_repetition() {
+        let error = measure::<Faulty<LOSES_A_DEPOSIT>>(&workload(false)).unwrap_err();
+        assert!(matches!(error, RunError::WrongAnswer { repetition: 2, .. }), "{error}");
+        let error = measure::<Faulty<MAKES_MONEY>>(&workload(false)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "repetition 2 breaks the conservation law: total 40001, deposited 40000, \
+             withdrawn 0, charged back 0"
+        );
+    }
+}
