@@ -23,6 +23,11 @@ colour(name) = \
     name eq "smol"                         ? 0x009E73 : \
     name eq "smol_1kb"                     ? 0xD66BA8 : \
     name eq "smol_1kb_as_published"        ? 0x7A2E5D : \
+    name eq "dashmap"                      ? 0x0072B2 : \
+    name eq "sharded_mutex"                ? 0xE69F00 : \
+    name eq "owned"                        ? 0xD55E00 : \
+    name eq "rayon"                        ? 0xCC79A7 : \
+    name eq "sync"                         ? 0x444444 : \
     strstrt(name, "twin") > 0              ? 0xAAAAAA : \
     fallback(name)
 

@@ -34,7 +34,7 @@ fn a_report_of_a_known_sweep() {
 fn the_planted_best_count_is_found() {
     let report = report(&World::default().frame()).unwrap();
     assert_eq!(field(&report, "best.tsv", &PUBLISHED, "label"), "2");
-    let one_stream = [("variant", "dashmap"), ("cell", "1 streams × 100, disjoint, deposits")];
+    let one_stream = [("variant", "dashmap"), ("cell", "1 stream × 100, disjoint, deposits")];
     assert_eq!(field(&report, "best.tsv", &one_stream, "label"), "1");
 }
 

@@ -160,9 +160,8 @@ impl Normal {
             }
             for j in i + 1..3 {
                 let factor = m[j][i] / m[i][i];
-                for k in i..3 {
-                    m[j][k] -= factor * m[i][k];
-                }
+                let above = m[i];
+                m[j].iter_mut().zip(above).for_each(|(low, high)| *low -= factor * high);
                 r[j] -= factor * r[i];
             }
         }

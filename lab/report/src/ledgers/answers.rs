@@ -129,7 +129,7 @@ fn against_floor(sweep: &Sweep) -> Statement {
         (_, true) => "No",
         _ => "Not shown",
     };
-    let answer = format!("{answer}: {cpus} workers are {} times as fast", effect.times());
+    let answer = format!("{answer}: {cpus} workers are {} as fast", effect.times());
     Statement { question, answer, effect: Some(effect) }
 }
 

@@ -34,7 +34,9 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
          grey line is one thread without a runtime",
         &note(sweep),
     );
-    page.folded("curve", "Every variant at every number of workers", &table);
+    page.folded("curve-drawn", "The curves of the picture", &drawn(sweep, &panels));
+    page.data("curve", &table);
+    page.paragraph("Every other cell, with the same columns unrounded: `curve.tsv`.");
 }
 
 /// How a picture's cells were run, for its caption.
@@ -80,6 +82,51 @@ fn panel_table(sweep: &Sweep, panels: &[Levels]) -> Table {
             Cell::text(sweep.label(rest)),
             Cell::value(per, Unit::Ns),
         ]);
+    }
+    table
+}
+
+/// The panels' curves, for people.
+fn drawn(sweep: &Sweep, panels: &[Levels]) -> Table {
+    let mut table = Table::new(&[
+        ("cell", "cell"),
+        ("variant", "variant"),
+        ("workers", "workers"),
+        ("n", "n"),
+        ("time", "elapsed_ns"),
+        ("interval", "elapsed_interval_ns"),
+        ("transactions/s", "transactions_per_s"),
+        ("per transaction", "ns_per_transaction"),
+        ("against 1 worker", "speed_up_one"),
+        ("against sync", "speed_up_sync"),
+    ]);
+    for rest in panels {
+        for variant in sweep.variants() {
+            let curves = sweep.curves(variant);
+            let Some((_, levels)) = curves.iter().find(|(cell, _)| cell == rest) else { continue };
+            let one = sweep.elapsed(variant, rest, "1");
+            let floor = sweep.floor_elapsed(rest);
+            for level in levels {
+                let time = sweep.elapsed(variant, rest, level);
+                let values: Vec<f64> = time.values().copied().collect();
+                let per = centre(&time).zip(transactions(sweep, rest)).map(|(ns, n)| ns / n);
+                let interval = median_interval(&values, CONFIDENCE);
+                let times = |other| Effect::log_ratio(other, &time).map(|effect| effect.times());
+                let text = |text: Option<String>| text.map_or(Cell::Missing, Cell::Text);
+                table.row(vec![
+                    Cell::text(sweep.label(rest)),
+                    Cell::code(variant),
+                    Cell::text(level),
+                    Cell::count(values.len()),
+                    Cell::value(centre(&time), Unit::Ns),
+                    interval.map_or(Cell::Missing, |i| Cell::Range(i.low, i.high, Unit::Ns)),
+                    Cell::value(per.map(|ns| 1e9 / ns), Unit::PerSecond),
+                    Cell::value(per, Unit::Ns),
+                    text(times(&one)),
+                    text(times(&floor)),
+                ]);
+            }
+        }
     }
     table
 }

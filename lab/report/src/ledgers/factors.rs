@@ -28,15 +28,11 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
     }
     page.paragraph(
         "Time at a level over the time at the normal level, everything else equal, over all (cell × \
-         block) pairs that have both; one row per cell is folded below. Below 1 the level is \
-         faster. Exploratory, at 95 % per row.",
+         block) pairs that have both; `factors-by-cell.tsv` has a row per cell. Below 1 the level \
+         is faster. Exploratory, at 95 % per row.",
     );
     page.table("factors", &pooled(&settings));
-    page.folded(
-        "factors-by-cell",
-        "The same in every cell (n = blocks)",
-        &by_cell(sweep, &settings),
-    );
+    page.data("factors-by-cell", &by_cell(sweep, &settings));
 }
 
 fn settings<'a>(sweep: &Sweep<'a>) -> Vec<Setting<'a>> {

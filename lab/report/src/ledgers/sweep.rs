@@ -234,9 +234,11 @@ impl<'a> Sweep<'a> {
     /// A cell for people: what is done first, then every level that is not the base's.
     pub(super) fn label(&self, cell: &Cell) -> String {
         let level = |factor: &str| cell.get(factor).map_or("?", String::as_str);
+        let plural = |count: &str| if count == "1" { "" } else { "s" };
         let mut text = format!(
-            "{} streams × {}, {}, {}",
+            "{} stream{} × {}, {}, {}",
             level("streams"),
+            plural(level("streams")),
             level("transactions"),
             level("contention"),
             level("kinds")
@@ -246,7 +248,7 @@ impl<'a> Sweep<'a> {
             match factor {
                 "contention" | "kinds" | "transactions" | "streams" => {}
                 "work_ns" if level != "0" => text.push_str(&format!(", work {level} ns")),
-                "workers" => text.push_str(&format!(", {level} workers")),
+                "workers" => text.push_str(&format!(", {level} worker{}", plural(level))),
                 _ if self.base.get(factor) != Some(level) => {
                     text.push_str(&format!(", {factor} {level}"));
                 }

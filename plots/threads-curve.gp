@@ -1,0 +1,58 @@
+# Time of one transaction over the number of workers: a panel per load, a line per variant.
+load ARG0[1:strstrt(ARG0, "threads-curve.gp") - 1]."style.gp"
+file = ARG1."/curve.tsv"
+panels = ARG1."/panels.tsv"
+count = int(system(sprintf("awk 'END { print NR - 1 }' '%s'", panels)))
+across = count < 2 ? 1 : count < 5 ? 2 : 3
+down = (count + across - 1) / across
+set terminal svg noenhanced size 380 * across + 140, 300 * down + 90 \
+    font "Helvetica,12" background "white"
+set output ARG2."/curve.svg"
+
+variants = names_in(file, 1)
+title_of(panel) = system(sprintf( \
+    "awk -F '\t' 'NR > 1 && $1 == %d { printf \"%%s\", $2 }' '%s'", panel, panels))
+here(name, panel, value) = \
+    strcol("variant") eq name && column("panel") == panel ? value : NaN
+
+set logscale x 2
+set logscale y
+set format y "%g"
+set xlabel "workers"
+set ylabel "ns per transaction"
+most = real(system(sprintf("awk -F '\t' 'NR > 1 && $7 + 0 > n { n = $7 + 0 } END { print n }' '%s'", \
+    file)))
+set xrange [0.8:1.25 * most]
+set xtics 1, 2, most
+set lmargin 9
+set rmargin 1
+set tmargin 2.2
+set bmargin 3.2
+right = 130.0 / (380 * across + 140)
+top = 50.0 / (300 * down + 90)
+set multiplot title "Time per transaction over workers (".time_scale("curve").")"
+set size (1 - right) / across, (1 - top) / down
+do for [panel = 0:count - 1] {
+    set origin (panel % across) * (1 - right) / across, \
+        (1 - top) * (1 - (panel / across + 1) / (1.0 * down))
+    if (panel == 0) {
+        set key at screen 0.995, screen 1 - top right top
+    } else {
+        unset key
+    }
+    set title title_of(panel) font ",11" noenhanced
+    plot for [name in variants] file using \
+            (here(name, panel, column("workers"))):(column("ns_per_transaction")) \
+            with lines lw 1.3 lc rgb colour(name) title name, \
+        for [name in variants] file using \
+            (here(name, panel, column("workers"))):(column("ns_per_transaction")): \
+            (column("ns_per_transaction_low")):(column("ns_per_transaction_high")) \
+            with yerrorbars pt 7 ps 0.4 lw 1 lc rgb colour(name) notitle, \
+        for [name in variants] file using \
+            (here(name, panel, column("workers"))):(column("ns_per_transaction")) \
+            with points pt 7 ps 0.4 lc rgb colour(name) notitle, \
+        panels using (column("panel") == panel ? 0.8 : NaN): \
+            (column("sync_ns_per_transaction")):(1.25 * most - 0.8):(0) \
+            with vectors nohead lw 1.5 dt 2 lc rgb "#666666" title "sync"
+}
+unset multiplot
