@@ -1,0 +1,49 @@
+//! Plain threads that take the next chunk from one list until none is left.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use engines_kit::{Answer, Chunk, Found, Identity, RunError, Search, SourceFile, variant_main};
+
+const IDENTITY: Identity =
+    Identity { variant: "threads", measures: "engines-threads", version: "0.1.0", features: &[] };
+
+fn main() -> ExitCode {
+    variant_main(&IDENTITY, run)
+}
+
+fn run(search: Arc<Search>) -> Result<Answer, RunError> {
+    search.without_channel()?;
+    search.without_semaphore()?;
+    let files = search.walk()?;
+    let chunks: Vec<_> =
+        files.iter().flat_map(|file| file.chunks().map(move |chunk| (file, chunk))).collect();
+    let next = AtomicUsize::new(0);
+    let mut merger = search.merger();
+    thread::scope(|scope| {
+        // More threads than chunks would start for nothing.
+        let others: Vec<_> = (1..search.threads().min(chunks.len()))
+            .map(|_| scope.spawn(|| work(&search, &chunks, &next)))
+            .collect();
+        merger.add(work(&search, &chunks, &next));
+        for other in others {
+            match other.join() {
+                Ok(found) => merger.add(found),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    Ok(merger.finish())
+}
+
+/// A thread that is done takes the next chunk, whosever it might have been: all the stealing that
+/// is needed, at one atomic addition for a few megabytes.
+fn work(search: &Search, chunks: &[(&SourceFile, Chunk)], next: &AtomicUsize) -> Found {
+    let mut worker = search.worker();
+    while let Some((file, chunk)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        worker.search_chunk(file, chunk);
+    }
+    worker.finish()
+}
