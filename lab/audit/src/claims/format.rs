@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::Statement;
-use crate::declared::Check;
+use crate::{Raw, RawError, declared::Check};
 
 /// Levels by factor: the part of the measurements that is spoken of. Empty: all of them.
 pub type Scope = BTreeMap<String, String>;
@@ -167,11 +167,24 @@ pub struct RawInfo {
     pub sha256: String,
     /// `owner/repository @ commit, path`.
     pub source: String,
-    /// `csv`, `json`, `json_lines`, `hyperfine` or `criterion`.
+    /// `csv`, `json`, `json_lines`, `hyperfine` (its single times), `hyperfine_summaries` (what it
+    /// says of each command, CPU times among it) or `criterion`.
     pub kind: String,
     /// Added to the scope of every fact of this file, for example the session.
     #[serde(default)]
     pub scope: Scope,
+}
+
+impl RawInfo {
+    /// Reads the file's text.
+    ///
+    /// # Errors
+    /// As for [`Raw::tables`].
+    pub fn read(&self, text: &str) -> Result<Raw, RawError> {
+        let mut tables = Raw::tables(&self.file, text)?;
+        let last = tables.len() - 1;
+        Ok(tables.swap_remove(if self.kind == "hyperfine_summaries" { last } else { 0 }))
+    }
 }
 
 /// `[[derive]]`: facts of one kind from one raw file.
