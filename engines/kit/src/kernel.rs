@@ -121,6 +121,16 @@ impl Worker {
         self.tally.read_ns += read_ns;
     }
 
+    /// What it found since the last time; it goes on with the memory that it has.
+    pub fn take(&mut self) -> Found {
+        let best = Best::new(self.plan.limit, self.plan.result_capacity);
+        Found {
+            best: std::mem::replace(&mut self.best, best),
+            tally: std::mem::take(&mut self.tally),
+            unreadable: std::mem::take(&mut self.unreadable),
+        }
+    }
+
     /// What it found.
     pub fn finish(self) -> Found {
         Found { best: self.best, tally: self.tally, unreadable: self.unreadable }

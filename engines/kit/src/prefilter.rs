@@ -299,4 +299,46 @@ impl Escapes {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use lab_protocol::search;
+
+    use super::*;
+
+    /// The needles that a candidate holds one of.
+    fn needles(text: &str) -> Option<Vec<String>> {
+        let query = search::Query { text: text.to_owned(), ..Default::default() };
+        let prefilter = Prefilter::new(&Query::compile(&query).unwrap())?;
+        let text = |finder: &Finder| String::from_utf8(finder.needle().to_vec()).unwrap();
+        Some(prefilter.any.iter().map(text).collect())
+    }
+
+    #[test]
+    fn the_rarest_needles_are_looked_for() {
+        for (text, expected) in [
+            ("Error", &["error"][..]),
+            ("a connection b", &["connection"]),
+            ("(a OR b) connection", &["connection"]),
+            ("one OR two three", &["one", "three"]),
+            ("one NOT two", &["one"]),
+            ("\"say \\\"hello\\\" to\"", &["hello"]),
+            ("src/main.rs", &["main.rs"]),
+            ("größe", &["gr"]),
+            ("日本語", &["日本語"]),
+            ("/re(try|set)ting/", &["ting"]),
+            ("/(?:out of|no) memory/i", &[" memory"]),
+            ("/claude/i", &["claude"]),
+            ("/lock(ed|s)?/i", &["loc"]),
+            ("/(fatal)+ x*/", &["fatal"]),
+        ] {
+            let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
+            assert_eq!(needles(text), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_leaves_no_trace_has_no_prefilter() {
+        for text in ["", "NOT a", "a OR NOT b", "a OR /x*/", "/\\d+/", "\"\\\"\"", "/a|/", "é"] {
+            assert_eq!(needles(text), None, "{text}");
+        }
+    }
+}
