@@ -15,9 +15,9 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Call it before the variant starts a thread: what the processor counts of a thread is
-    /// inherited at its start. Where the kernel does not let us count, it says so to people, and
-    /// the columns are absent.
+    /// Call it before the variant starts a thread: a thread inherits at its start what the
+    /// processor is to count, which is what happens in user mode. Where the kernel does not let us
+    /// count, it says so to people, and the columns are absent.
     pub(crate) fn open() -> Self {
         let events = [
             ("perf_cycles", Hardware::CPU_CYCLES),

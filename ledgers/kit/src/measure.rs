@@ -50,6 +50,14 @@ pub(crate) struct Measured {
     pub(crate) samples: BTreeMap<String, Vec<i64>>,
 }
 
+impl Measured {
+    fn push(&mut self, row: impl IntoIterator<Item = (&'static str, i64)>) {
+        for (name, value) in row {
+            self.samples.entry(name.to_owned()).or_default().push(value);
+        }
+    }
+}
+
 /// Runs every repetition and checks its answer.
 pub(crate) fn measure<V: Variant>(workload: &Workload) -> Result<Measured, RunError> {
     let mut costs = Costs::open();
@@ -58,16 +66,25 @@ pub(crate) fn measure<V: Variant>(workload: &Workload) -> Result<Measured, RunEr
     let drawn = Drawn::new(&workload.data);
     let oracle = Answer::oracle(&drawn);
     let mut measured = Measured::default();
+    let mut runtime = Vec::new();
     for repetition in 0..workload.warmup_repetitions + workload.repetitions {
-        let (row, answer) = repeat(&variant, &drawn, work, workload.watch_locks, &mut costs);
+        let Repetition { answer, row, waits } =
+            repeat(&variant, &drawn, work, &mut costs, &mut runtime);
         if let Some(answer) = answer {
             check(repetition, answer, &oracle)?;
         }
         if repetition >= workload.warmup_repetitions {
-            for (name, value) in row {
-                measured.samples.entry(name.to_owned()).or_default().push(value);
+            measured.push(row);
+            if workload.watch_locks {
+                measured.push(waits.columns());
             }
         }
+    }
+    // A Tokio worker tells what it did when it parks, and that may be after the repetition: so it
+    // is read as late as can be, before the next one.
+    runtime.push(variant.runtime_readings());
+    for pair in runtime.windows(2).skip(workload.warmup_repetitions as usize) {
+        measured.push(difference(&pair[0], &pair[1]));
     }
     let shards = variant.shards().map(|shards| ("shards", shards as u64));
     let own = [("workers", variant.workers() as u64), ("work_measured_ps", work_ps)];
@@ -78,16 +95,23 @@ pub(crate) fn measure<V: Variant>(workload: &Workload) -> Result<Measured, RunEr
 
 type Row = Vec<(&'static str, i64)>;
 
+/// What a repetition left and what it cost.
+struct Repetition {
+    answer: Option<Answer>,
+    row: Row,
+    waits: LockWaits,
+}
+
 fn repeat<V: Variant>(
     variant: &V,
     drawn: &Drawn,
     work: Work,
-    watch_locks: bool,
     costs: &mut Costs,
-) -> (Row, Option<Answer>) {
+    runtime: &mut Vec<Row>,
+) -> Repetition {
     let mut store = variant.prepare(drawn);
     let streams = Arc::new(drawn.streams.clone());
-    let runtime_before = variant.runtime_readings();
+    runtime.push(variant.runtime_readings());
     let costs_before = costs.read();
     let start = now_ns();
     let waits = variant.process(&mut store, &streams, work);
@@ -100,14 +124,8 @@ fn repeat<V: Variant>(
     drop(streams);
     let mut row = vec![("elapsed_ns", elapsed_ns), ("teardown_ns", now_ns() - start)];
     row.extend(difference(&costs_before, &costs_after));
-    // Read late: a Tokio worker tells what it did when it parks.
-    row.extend(difference(&runtime_before, &variant.runtime_readings()));
     row.extend(answer.iter().flat_map(Answer::columns));
-    if watch_locks {
-        row.push(("lock_waits", waits.count.cast_signed()));
-        row.push(("lock_wait_ns", waits.ns.cast_signed()));
-    }
-    (row, answer)
+    Repetition { answer, row, waits }
 }
 
 fn difference(before: &[(&'static str, i64)], after: &[(&'static str, i64)]) -> Row {

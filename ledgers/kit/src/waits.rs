@@ -14,6 +14,12 @@ pub struct LockWaits {
     pub ns: u64,
 }
 
+impl LockWaits {
+    pub(crate) fn columns(self) -> [(&'static str, i64); 2] {
+        [("lock_waits", self.count.cast_signed()), ("lock_wait_ns", self.ns.cast_signed())]
+    }
+}
+
 impl AddAssign for LockWaits {
     fn add_assign(&mut self, other: Self) {
         self.count += other.count;
