@@ -13,6 +13,7 @@ pub mod finding;
 pub mod mapping;
 pub mod printed;
 pub mod raw;
+pub mod trial;
 
 pub use automatic::audit_document;
 pub use document::{Bound, Cell, Document, Sentence, SentenceKind, Table, TableRow};
