@@ -1,0 +1,71 @@
+//! Tokio with a blocking job per file: the runtime's pool reads and searches, a task collects.
+
+use std::cell::RefCell;
+use std::panic::resume_unwind;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use engines_kit::{Answer, Found, Identity, RunError, Search, SourceFile, Worker, variant_main};
+use tokio::runtime::Builder;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+const IDENTITY: Identity = Identity {
+    variant: "tokio",
+    measures: "tokio",
+    version: "1.54.1",
+    features: &["rt-multi-thread", "sync"],
+};
+
+thread_local! {
+    /// A thread of the pool keeps its worker, and with it the read buffer, from file to file.
+    static WORKER: RefCell<Option<Worker>> = const { RefCell::new(None) };
+}
+
+fn main() -> ExitCode {
+    variant_main(&IDENTITY, run)
+}
+
+/// The runtime is the one that `#[tokio::main]` makes, unless the workload names threads: then its
+/// workers, which have nothing to search here, and its blocking pool are both as many.
+fn run(search: Arc<Search>) -> Result<Answer, RunError> {
+    search.without_channel()?;
+    let mut builder = Builder::new_multi_thread();
+    if search.workload().threads.is_some() {
+        builder.worker_threads(search.threads()).max_blocking_threads(search.threads());
+    }
+    let runtime = builder.build().map_err(RunError::setup)?;
+    runtime.block_on(search_all(search))
+}
+
+async fn search_all(search: Arc<Search>) -> Result<Answer, RunError> {
+    let files = search.walk()?;
+    let semaphore = search.workload().semaphore.map(|files| files.max(1) as usize);
+    let semaphore = semaphore.map(|files| Arc::new(Semaphore::new(files)));
+    let mut jobs = JoinSet::new();
+    for file in files {
+        let permit = match &semaphore {
+            Some(semaphore) => Some(Arc::clone(semaphore).acquire_owned().await),
+            None => None,
+        };
+        let search = Arc::clone(&search);
+        jobs.spawn_blocking(move || {
+            let found = search_file(&search, &file);
+            drop(permit);
+            found
+        });
+    }
+    let mut merger = search.merger();
+    while let Some(found) = jobs.join_next().await {
+        merger.add(found.unwrap_or_else(|error| resume_unwind(error.into_panic())));
+    }
+    Ok(merger.finish())
+}
+
+fn search_file(search: &Search, file: &SourceFile) -> Found {
+    WORKER.with_borrow_mut(|worker| {
+        let worker = worker.get_or_insert_with(|| search.worker());
+        worker.search_file(file);
+        worker.take()
+    })
+}
