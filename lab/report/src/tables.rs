@@ -109,7 +109,9 @@ pub(crate) fn show(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Ns => show_ns(value),
         Unit::Share => format!("{} %", fixed(100.0 * value, 2)),
+        Unit::PerSecond if value >= 1e6 => format!("{} M/s", significant(value / 1e6)),
         Unit::PerSecond => format!("{}/s", significant(value)),
+        Unit::Times if value.abs() < 0.01 => format!("{}×", significant(value)),
         Unit::Times => format!("{}×", fixed(value, 3)),
         Unit::Bytes => show_bytes(value),
         Unit::Count => significant(value),

@@ -43,7 +43,7 @@ impl Fit {
 /// linear form); Marquardt (1963), Journal of the SIAM 11(2), pp. 431-441.
 ///
 /// `None` where the columns differ in length or are unusable, where a value is not positive, where
-/// there are not more different counts than the three parameters, and where the search does not end.
+/// there are not more different counts than the three parameters, and where the search has no end.
 pub fn fit(workers: &[f64], throughputs: &[f64]) -> Option<Fit> {
     let positive = |values: &[f64]| usable(values) && values.iter().all(|value| *value > 0.0);
     if workers.len() != throughputs.len() || !positive(workers) || !positive(throughputs) {

@@ -46,10 +46,11 @@ pub(super) fn write(sweep: &Sweep, causes: &[Cause], choices: &[Choice], page: &
     }
     page.table("answers", &table);
     page.paragraph(
-        "Ratios of times, or speed-ups where it says \"times as fast\", paired by block; \"detectable\" \
-         is the true difference that these blocks would have found with a power of 80 %. What was \
-         declared before anything ran, with Holm's correction, stands under *Verdicts* and *Declared \
-         contrasts*; this table answers in the cells that the question names.",
+        "Ratios of times, or speed-ups where it says \"times as fast\", paired by block; \
+         \"detectable\" is the true difference that these blocks would have found with a power of \
+         80 %. What was declared before anything ran, with Holm's correction, stands under \
+         *Verdicts* and *Declared contrasts*; this table answers in the cells that the question \
+         names.",
     );
 }
 
@@ -81,8 +82,9 @@ fn best(sweep: &Sweep, choices: &[Choice]) -> Statement {
     let (answer, effect) = match &choice.runner_up {
         Some((second, effect)) => (
             format!(
-                "{}; {second} workers, the runner-up, take {} of its time",
+                "{}; the runner-up, {second}, against {}: {}",
                 choice.label(),
+                choice.best,
                 effect.percent()
             ),
             Some(effect.clone()),
@@ -135,25 +137,18 @@ fn against_floor(sweep: &Sweep) -> Statement {
 
 fn owned(sweep: &Sweep) -> Vec<Statement> {
     let one = |bar: bars::Bar| {
-        let answer = match (&bar.measured, bar.met) {
-            (Some(effect), Some(met)) => {
-                format!(
-                    "{}; {} ({})",
-                    effect.times(),
-                    if met { "met" } else { "not met" },
-                    bar.target
-                )
-            }
-            _ => "Not measured".to_owned(),
+        let answer = match &bar.measured {
+            Some(effect) => format!("{}; {} ({})", effect.times(), bar.met.word(), bar.target),
+            None => "Not measured".to_owned(),
         };
-        let question =
-            format!("How many times {} ({})?", bar.what.replacen("` as", "` is as", 1), bar.cell);
+        let asked = bar.what.replacen("` as", "` is as", 1);
+        let question = format!("How many times {asked} ({})?", bar.cell);
         Statement { question, answer, effect: bar.measured }
     };
     bars::speed(sweep).into_iter().map(one).collect()
 }
 
-/// The least busy work at which one worker per CPU beats the floor, per number of streams.
+/// The least busy work at which one worker per CPU beats one worker, per number of streams.
 fn crossover(sweep: &Sweep) -> Vec<Statement> {
     let reference = sweep.reference();
     let cpus = sweep.cpus().to_string();

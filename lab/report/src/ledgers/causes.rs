@@ -164,7 +164,7 @@ fn too_little_work(sweep: &Sweep) -> Cause {
 }
 
 /// The published cell, or else the first, in which both variants have a penalty.
-fn shared<'s>(sweep: &'s Sweep, variant: &str) -> Option<(Penalty, Penalty)> {
+fn shared(sweep: &Sweep, variant: &str) -> Option<(Penalty, Penalty)> {
     let reference = sweep.reference();
     let both = |rest: &Levels| {
         let whole = penalty(sweep, reference, rest)?;
@@ -317,7 +317,8 @@ fn cache(sweep: &Sweep) -> Cause {
     };
     let verdict = explain(&of_whole, margin(sweep), || by_sign(&spared));
     let measured = format!(
-        "{}, {} workers against {}: `{}` {}, `{owned}` {}; half of the first over the second: {}. {}",
+        "{}, {} workers against {}: `{}` {}, `{owned}` {}; half of the first over the second: {}. \
+         {}",
         sweep.label(&whole.rest),
         whole.many,
         whole.few,

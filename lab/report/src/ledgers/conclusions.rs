@@ -78,40 +78,48 @@ fn beyond(cpus: u32) -> String {
         );
     }
     format!(
-        "**What {cpus} CPUs cannot show about {PUBLISHED_CPUS}.** With {cpus} CPUs every count above \
-         {cpus} shares them: workers are descheduled while they hold a shard's lock or a task, and \
-         no more than {cpus} caches ever hold a line. On {PUBLISHED_CPUS} CPUs the same counts run \
-         at once: locks are contended by workers that really run, lines move between many caches and \
-         perhaps sockets, and stealing has {PUBLISHED_CPUS} queues to look into. So neither the \
-         place of the best count (8 of {PUBLISHED_CPUS} in the report), nor the step from 8 to 16, \
-         nor the time that a {PUBLISHED_CPUS}-worker pool loses to coherency can be read off these \
-         records; what can is the cost of workers that have no CPU, the fixed cost of a run, and \
-         whether a second CPU helps at all. `experiments/threads-64.toml` asks the rest of a machine \
-         that can answer."
+        "**What {cpus} CPUs cannot show about {PUBLISHED_CPUS}.** With {cpus} CPUs every count \
+         above {cpus} shares them: workers are descheduled while they hold a shard's lock or a \
+         task, and no more than {cpus} caches ever hold a line. On {PUBLISHED_CPUS} CPUs the same \
+         counts run at once: locks are contended by workers that really run, lines move between \
+         many caches and perhaps sockets, and stealing has {PUBLISHED_CPUS} queues to look into. \
+         So neither the place of the best count (8 of {PUBLISHED_CPUS} in the report), nor the \
+         step from 8 to 16, nor the time that a {PUBLISHED_CPUS}-worker pool loses to coherency \
+         can be read off these records; what can is the cost of workers that have no CPU, the \
+         fixed cost of a run, and whether a second CPU helps at all. \
+         `experiments/threads-64.toml` asks the rest of a machine that can answer."
     )
 }
 
+/// Overhead and too little work show on any machine; locks and cache lines are contended only by
+/// workers that run at once.
 fn of_cause(sweep: &Sweep, cause: &Cause) -> Judgement {
-    let statement = match cause.name {
+    let (statement, at_once) = match cause.name {
         "Too little work per transaction" => {
-            "Cause 1: there is too little work per transaction for many workers"
+            ("Cause 1: there is too little work per transaction for many workers", false)
         }
-        "Thread overhead" => "Cause 2: the overhead of threads dominates",
-        "Contention on shards" => "Cause 3: workers contend for the map's shards",
-        _ => "Cause 4: cache lines move between cores",
+        "Thread overhead" => ("Cause 2: the overhead of threads dominates", false),
+        "Contention on shards" => ("Cause 3: workers contend for the map's shards", true),
+        _ => ("Cause 4: cache lines move between cores", true),
     };
+    let here = sweep.cpus() >= PUBLISHED_CPUS;
     let verdict = match cause.verdict {
-        Finding::Supported => REPRODUCED,
-        Finding::NotSupported => REFUTED,
-        Finding::CannotTell | Finding::NotMeasured => CANNOT_TELL,
+        _ if at_once && !here => format!("not testable on {} cores", sweep.cpus()),
+        Finding::Supported => REPRODUCED.to_owned(),
+        Finding::NotSupported => REFUTED.to_owned(),
+        Finding::CannotTell | Finding::NotMeasured => CANNOT_TELL.to_owned(),
     };
-    let here = if sweep.cpus() < PUBLISHED_CPUS { ", for workers beyond the CPUs" } else { "" };
+    let needs = match at_once {
+        true => "64 CPUs, so that 64 workers run at once; the test of the cause above",
+        false => "the test of the cause above",
+    };
+    let whom = if here { "" } else { ", for workers beyond the CPUs" };
     Judgement {
         statement,
-        needs: "the test of the cause above",
-        measured: format!("{}{here}", cause.verdict.word()),
+        needs,
+        measured: format!("{}{whom}", cause.verdict.word()),
         n: cause.decided_by.as_ref().map(Effect::n),
-        verdict: verdict.to_owned(),
+        verdict,
     }
 }
 
@@ -193,7 +201,8 @@ impl Evidence<'_, '_> {
     fn sixty_four_is_slower(&self) -> Judgement {
         let effect = self.workers("8", "64");
         Judgement {
-            statement: "Beyond the best count more workers are slower: 64 take 1.8 times as long as 8",
+            statement: "Beyond the best count more workers are slower: 64 take 1.8 times as long \
+             as 8",
             needs: "64 CPUs, so that 64 workers run at once",
             measured: self.say("eight_against_64", effect.as_ref()),
             n: effect.as_ref().map(Effect::n),

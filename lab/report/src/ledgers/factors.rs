@@ -27,9 +27,9 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
         return;
     }
     page.paragraph(
-        "Time at a level over the time at the normal level, everything else equal, over all (cell × \
-         block) pairs that have both; `factors-by-cell.tsv` has a row per cell. Below 1 the level \
-         is faster. Exploratory, at 95 % per row.",
+        "Time at a level over the time at the normal level, everything else equal, over all (cell \
+         × block) pairs that have both; `factors-by-cell.tsv` has a row per cell. Below 1 the \
+         level is faster. Exploratory, at 95 % per row.",
     );
     page.table("factors", &pooled(&settings));
     page.data("factors-by-cell", &by_cell(sweep, &settings));

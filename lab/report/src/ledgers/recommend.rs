@@ -14,7 +14,8 @@ pub(super) fn write(sweep: &Sweep, choices: &[Choice], page: &mut Page) {
     let judged: Vec<&Choice> = choices.iter().filter(|one| one.is_judged()).collect();
     if judged.is_empty() {
         page.paragraph(
-            "None: no cell has six blocks, and medians without an interval are no ground for advice.",
+            "None: no cell has six blocks, and medians without an interval are no ground for \
+             advice.",
         );
         return;
     }
@@ -75,8 +76,8 @@ fn cost_of_many(sweep: &Sweep, judged: &[&Choice]) -> Option<String> {
     }
     (cells > 0).then(|| {
         format!(
-            "More workers than CPUs: the largest count is slower than the best one up to the CPUs in \
-             {slower} of {cells} cells, by {} at most, and faster in {faster}.",
+            "More workers than CPUs: the largest count is slower than the best one up to the CPUs \
+             in {slower} of {cells} cells, by {} at most, and faster in {faster}.",
             show_percent(worst.exp_m1())
         )
     })
@@ -114,10 +115,10 @@ fn validity(sweep: &Sweep, judged: &[&Choice]) -> String {
     let machine = &sweep.study.frame.run_file.machine;
     let blocks: Vec<usize> = judged.iter().map(|one| one.n()).collect();
     format!(
-        "This holds for {} to {} streams' levels that were measured ({}), {} transactions a stream, \
-         busy work of {} ns, on {} with {} CPUs, over {} to {} blocks a cell. It says nothing about \
-         machines with more CPUs, several sockets or caches that are not shared, about tasks that \
-         wait for input, or about a process that does something else beside.",
+        "This holds for {} to {} streams' levels that were measured ({}), {} transactions a \
+         stream, busy work of {} ns, on {} with {} CPUs, over {} to {} blocks a cell. It says \
+         nothing about machines with more CPUs, several sockets or caches that are not shared, \
+         about tasks that wait for input, or about a process that does something else beside.",
         judged.iter().filter_map(|one| number(&one.rest, "streams")).min().unwrap_or(0),
         judged.iter().filter_map(|one| number(&one.rest, "streams")).max().unwrap_or(0),
         levels(judged, "streams"),

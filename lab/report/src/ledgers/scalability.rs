@@ -14,15 +14,16 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
         page.paragraph(&format!(
             "Not fitted. X(N) = λN / (1 + σ(N − 1) + κN(N − 1)) has {PARAMETERS} parameters and \
              describes workers that each have a CPU; this machine has {} CPUs, and no variant ran \
-             with more than {most} numbers of workers up to that. A curve through as many points as \
-             parameters fits anything.",
+             with more than {most} numbers of workers up to that. A curve through as many points \
+             as parameters fits anything.",
             sweep.cpus()
         ));
         return;
     }
     page.paragraph(&format!(
-        "X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), least squares on the medians over blocks, counts up \
-         to the {} CPUs alone. σ is contention, κ coherency; residuals are measured minus fitted.",
+        "X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), least squares on the medians over blocks, counts \
+         up to the {} CPUs alone. σ is contention, κ coherency; residuals are measured minus \
+         fitted.",
         sweep.cpus()
     ));
     page.table("usl", &fits);
