@@ -6,6 +6,8 @@ mod grid;
 mod group;
 mod link;
 mod ratios;
+mod raw_alone;
+mod raw_grid;
 mod raw_tables;
 mod records;
 mod role;
@@ -24,24 +26,35 @@ use link::Labelled;
 /// Printed numbers stand for every value that prints like them, rounded or cut off, so a report
 /// whose numbers are computed from its data gives no impossible finding.
 pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> Vec<Finding> {
-    let grids: Vec<Grid<'_>> = document
-        .tables
+    let summaries = raw_grid::documents(raws);
+    let mut all: Vec<Grid<'_>> = Vec::new();
+    for summary in &summaries {
+        all.extend(grids(summary, mapping));
+    }
+    let labelled: Vec<Labelled<'_>> = raws
         .iter()
-        .map(|table| (table, mapping.table(table.line, &table.section())))
-        .filter(|(_, mapping)| !mapping.is_some_and(|mapping| mapping.ignore))
-        .map(|(table, mapping)| Grid::new(document, table, mapping))
+        .filter(|raw| !raw_grid::is_summary(raw))
+        .map(|raw| Labelled::new(raw, mapping.raw(&raw.name)))
         .collect();
-    let mut found = Vec::new();
-    for grid in &grids {
+    let mut found = raw_alone::check(&labelled);
+    all.extend(grids(document, mapping));
+    for grid in &all {
         found.extend(runs::check(grid));
         found.extend(records::check(grid));
         found.extend(ratios::check(grid));
         found.extend(totals::check(grid));
     }
-    let labelled: Vec<Labelled<'_>> =
-        raws.iter().map(|raw| Labelled::new(raw, mapping.raw(&raw.name))).collect();
-    found.extend(raw_tables::check(&grids, &labelled));
+    found.extend(raw_tables::check(&all, &labelled));
     ranked(found)
+}
+
+fn grids<'a>(document: &'a Document, mapping: &'a Mapping) -> Vec<Grid<'a>> {
+    let mapped =
+        document.tables.iter().map(|table| (table, mapping.table(table.line, &table.section())));
+    mapped
+        .filter(|(_, mapping)| !mapping.is_some_and(|mapping| mapping.ignore))
+        .map(|(table, mapping)| Grid::new(document, table, mapping))
+        .collect()
 }
 
 fn ranked(mut found: Vec<Found>) -> Vec<Finding> {

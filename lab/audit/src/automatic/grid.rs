@@ -86,7 +86,7 @@ impl<'a> Grid<'a> {
     pub(crate) fn place(&self, record: &Record<'_>, stat: &Stat<'_>) -> Place {
         Place {
             document: self.document.to_owned(),
-            line: Some(stat.line),
+            line: (stat.line > 0).then_some(stat.line),
             section: self.table.section(),
             row: Some(record.name()),
             column: Some(stat.header.clone()),

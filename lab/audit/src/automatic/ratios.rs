@@ -170,7 +170,7 @@ impl<'g, 'a> Target<'g, 'a> {
         };
         let place = Place {
             document: self.grid.document.to_owned(),
-            line: Some(cells.line),
+            line: (cells.line > 0).then_some(cells.line),
             section: self.table.section(),
             row: Some(self.names[row].clone()),
             column: Some(self.table.columns[self.column].clone()),

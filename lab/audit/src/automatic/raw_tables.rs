@@ -4,6 +4,7 @@ use super::found::{Found, number};
 use super::grid::{Grid, Record, Stat};
 use super::link::{Labelled, Link, tokens};
 use super::role::Role;
+use super::runs;
 use crate::checks::order_statistics::Fit;
 use crate::checks::{Mismatch, Span, moments, order_statistics, provenance};
 use crate::document::header;
@@ -14,14 +15,33 @@ use lab_stats::describe::{Summary, quantile, summarize};
 /// Statistics computed from raw rows, for every table whose subjects the raw file names.
 pub(crate) fn check(grids: &[Grid<'_>], labelled: &[Labelled<'_>]) -> Vec<Found> {
     let mut found = Vec::new();
-    for grid in grids {
-        for raw in labelled {
-            if let Some(link) = Link::new(grid, raw) {
-                found.extend(Comparison::new(grid, raw, &link).check());
+    for raw in labelled {
+        let links: Vec<Option<Link<'_, '_>>> =
+            grids.iter().map(|grid| Link::new(grid, raw)).collect();
+        let linked = grids.iter().zip(&links);
+        let comparisons: Vec<Comparison<'_, '_>> = linked
+            .filter_map(|(grid, link)| Some(Comparison::new(grid, raw, link.as_ref()?)))
+            .collect();
+        let mut known: Vec<Known<'_>> = Vec::new();
+        let mut open = Vec::new();
+        for comparison in &comparisons {
+            let (findings, sources) = comparison.check();
+            found.extend(findings);
+            if sources.is_empty() {
+                open.push(comparison);
             }
+            known.extend(sources);
         }
+        found.extend(open.into_iter().filter_map(|comparison| comparison.strange_runs(&known)));
     }
     found
+}
+
+/// A raw column that a table was found to be about, and the unit that it is printed in.
+struct Known<'c> {
+    column: &'c str,
+    scale: f64,
+    unit: Option<String>,
 }
 
 /// A table beside a raw file.
@@ -78,7 +98,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         Self { grid, raw, records, columns }
     }
 
-    fn check(&self) -> Vec<Found> {
+    fn check(&self) -> (Vec<Found>, Vec<Known<'_>>) {
         let mut metrics: Vec<&str> = Vec::new();
         for (record, _) in &self.records {
             for stat in &record.stats {
@@ -87,11 +107,60 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 }
             }
         }
-        metrics.into_iter().flat_map(|metric| self.metric(metric)).collect()
+        let mut found = Vec::new();
+        let mut known = Vec::new();
+        for metric in metrics {
+            let Some((source, severity)) = self.source(metric) else { continue };
+            found.extend(self.compare(metric, source, severity));
+            let unit = self.unit(metric);
+            known.push(Known { column: source.column, scale: source.scale, unit });
+        }
+        (found, known)
     }
 
-    /// The findings of one metric, where a raw column explains it.
-    fn metric(&self, metric: &str) -> Vec<Found> {
+    /// The unit that a metric is printed in.
+    fn unit(&self, metric: &str) -> Option<String> {
+        let stats = self.records.iter().flat_map(|(record, _)| &record.stats);
+        let mut printed =
+            stats.filter(|stat| stat.metric == metric && stat.sure && dimension(stat));
+        printed.find_map(|stat| stat.number.unit.clone())
+    }
+
+    /// A table of runs of which hardly one is in the raw column that the document's other tables
+    /// are about.
+    fn strange_runs(&self, known: &[Known<'_>]) -> Option<Found> {
+        let is_run = |stat: &&Stat<'_>| matches!(stat.role, Role::Run(_));
+        let mut runs = self.records.iter().flat_map(|(record, _)| &record.stats).filter(is_run);
+        let unit = runs.next()?.number.unit.clone()?;
+        let known = known.iter().find(|known| known.unit.as_ref() == Some(&unit))?;
+        let (column, samples) = self.columns.iter().find(|(name, _)| *name == known.column)?;
+        let (mut printed, mut unmatched, mut shown) = (0, 0, Vec::new());
+        for ((record, _), sample) in self.records.iter().zip(samples) {
+            let own: Vec<Printed> =
+                record.stats.iter().filter(is_run).map(|stat| stat.number.clone()).collect();
+            let values: Vec<f64> = sample.sorted.iter().map(|value| value * known.scale).collect();
+            let missing = provenance::match_raw(&own, &values).unmatched;
+            printed += own.len();
+            unmatched += missing.len();
+            shown.extend(missing.first().map(|index| own[*index].value.to_string()));
+        }
+        shown.truncate(4);
+        let (record, _) = self.records.first()?;
+        let first = record.stats.iter().find(is_run)?;
+        (unmatched > 0).then(|| {
+            let sentence = format!(
+                "{unmatched} of {printed} printed runs ({}, …) are no raw value of `{column}`, \
+                 which other tables of this document are about",
+                shown.join(", ")
+            );
+            let place = self.grid.place(record, first);
+            let how = "each printed run needs a raw value of its own subject that prints like it";
+            Found::remark("runs_not_in_raw", Severity::Doubtful, place, sentence, how)
+        })
+    }
+
+    /// The raw column that explains a metric, and how sure a mismatch then is.
+    fn source(&self, metric: &str) -> Option<(Source<'_>, Severity)> {
         let mapped = self.grid.mapping.and_then(|mapping| mapping.raw.as_deref());
         let mapped = mapped.or(self.raw.mapping.and_then(|mapping| mapping.metric.as_deref()));
         let mut sources = Vec::new();
@@ -110,26 +179,24 @@ impl<'c, 'a> Comparison<'c, 'a> {
         let best = scored.max_by(|(_, a), (_, b)| {
             (a.fits, a.alike).cmp(&(b.fits, b.alike)).then(a.information.total_cmp(&b.information))
         });
-        let Some((source, score)) = best else { return Vec::new() };
+        let (source, score) = best?;
         let majority = score.fits >= 3 && score.fits * 2 >= 3 * score.misses;
         let guessed = majority && score.information > tried.ln() + 6.0;
         let by_mapping = self.grid.mapping.is_some_and(|mapping| mapping.raw.is_some());
         if !guessed && !by_mapping {
-            return Vec::new();
+            return None;
         }
         let sure = score.fits >= 4 && score.misses * 4 <= score.fits;
         let severity = if sure || by_mapping { Severity::Impossible } else { Severity::Doubtful };
-        self.compare(metric, source, severity)
+        Some((source, severity))
     }
 
     /// Factors from the raw column's unit to the table's: the one that units give, else the
     /// usual ones.
     fn scales(&self, metric: &str, column: &str) -> Vec<f64> {
-        let stats = self.records.iter().flat_map(|(record, _)| &record.stats);
-        let printed = stats.filter(|stat| stat.metric == metric && stat.sure && dimension(stat));
-        let printed = printed.filter_map(|stat| stat.number.unit.as_deref()).next();
+        let printed = self.unit(metric);
         let own = header::unit(column).or_else(|| unit::known(column).filter(|u| u.len() > 1));
-        match (own.as_deref(), printed) {
+        match (own.as_deref(), printed.as_deref()) {
             (Some(own), Some(printed)) => match unit::factor(own, printed) {
                 Some(factor) => vec![factor],
                 None if own == "%" || printed == "%" => vec![1.0, 100.0],
@@ -292,12 +359,7 @@ fn exact(stat: &Stat<'_>, value: Role, rows: &[Span]) -> Option<Mismatch> {
         Role::Sum => moments::sum(stated, rows),
         Role::Min => order_statistics::min(stated, rows),
         Role::Max => order_statistics::max(stated, rows),
-        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => order_statistics::median(stated, rows)
-            .map(|wrong| {
-                let taken = wrong.taken.map_or("", |_| " (the stated one is the other of the two)");
-                let how = format!("{}{taken}", wrong.mismatch.how);
-                Mismatch { how, ..wrong.mismatch }
-            }),
+        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => runs::median(stated, rows),
         Role::Percentile(p) => match order_statistics::percentile(stated, p, rows)? {
             Fit::Not(mismatch) => Some(mismatch),
             Fit::By(_) => None,

@@ -5,7 +5,7 @@ use super::grid::{Grid, Record, Stat};
 use super::group::Group;
 use super::role::{Role, better};
 use crate::checks::ranking::Better;
-use crate::checks::{Mismatch, bounds, intervals, moments, order_statistics};
+use crate::checks::{Mismatch, bounds, intervals, moments, order_statistics, sample_size};
 use crate::{Printed, Severity};
 
 /// Checks every record of a table on its own.
@@ -21,10 +21,10 @@ pub(crate) fn check(grid: &Grid<'_>) -> Vec<Found> {
             if !reversed {
                 checks.percentiles();
             }
-            checks.size();
             found.append(&mut checks.found);
         }
     }
+    found.extend(sizes(grid));
     found
 }
 
@@ -208,26 +208,45 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
             self.found.push(found);
         }
     }
+}
 
-    /// Percentiles beyond what so few values can show.
-    fn size(&mut self) {
-        let Some(n) = self.group.n else { return };
-        for (p, stat) in percentiles(self.group) {
-            // The largest of n values is all that a percentile above 1 - 1/n can be.
-            if p > 0.5 && n as f64 * (1.0 - p) < 1.0 - 1e-9 {
-                let needed = (1.0 / (1.0 - p)).round();
+/// Percentiles beyond what so few values can show, once a column.
+fn sizes(grid: &Grid<'_>) -> Vec<Found> {
+    let mut worst: Vec<(f64, usize, usize, Found)> = Vec::new();
+    for record in &grid.records {
+        for group in Group::all(record) {
+            let Some(n) = group.n else { continue };
+            for (p, stat) in percentiles(&group) {
+                let needed = sample_size::percentile_needs(p).unwrap_or(0);
+                if p <= 0.5 || n >= needed {
+                    continue;
+                }
+                if let Some(known) = worst
+                    .iter_mut()
+                    .find(|(q, index, ..)| (*q - p).abs() < 1e-12 && *index == stat.index)
+                {
+                    known.2 += 1;
+                    continue;
+                }
                 let sentence = format!(
-                    "`{}` of {} comes from {n} values, which show no percentile above {:.0}; it \
+                    "`{}` of {} comes from {n} values: it is their largest with another name, and \
                      needs at least {needed}",
                     stat.header,
-                    self.record.name(),
-                    100.0 * (1.0 - 1.0 / n as f64)
+                    record.name()
                 );
-                let place = self.grid.place(self.record, stat);
-                let how = "n · (1 - p) < 1: fewer than one value lies beyond the percentile";
-                let found = Found::remark("n_too_small", Severity::Doubtful, place, sentence, how);
-                self.found.push(found.values(n as f64, needed));
+                let how = "of n values the largest stands for the percentile n/(n + 1)";
+                let place = grid.place(record, stat);
+                let found = Found::remark("n_too_small", Severity::Doubtful, place, sentence, how)
+                    .values(n as f64, needed as f64);
+                worst.push((p, stat.index, 1, found));
             }
         }
     }
+    let with_count = |(_, _, count, mut found): (f64, usize, usize, Found)| {
+        if count > 1 {
+            found.finding.sentence += &format!(" (so in {count} rows)");
+        }
+        found
+    };
+    worst.into_iter().map(with_count).collect()
 }

@@ -68,24 +68,25 @@ fn summary(stat: &Stat<'_>, rows: &[Span]) -> Option<(&'static str, Option<Misma
         Role::Min => ("min_of_runs", order_statistics::min(stated, rows)),
         Role::Max => ("max_of_runs", order_statistics::max(stated, rows)),
         Role::Sum => ("sum_of_runs", moments::sum(stated, rows)),
-        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => {
-            let wrong = order_statistics::median(stated, rows).map(|wrong| {
-                let taken = match wrong.taken {
-                    Some(Middle::Upper) => " (the stated one is the upper of the two)",
-                    Some(Middle::Lower) => " (the stated one is the lower of the two)",
-                    None => "",
-                };
-                let how = format!("{}{taken}", wrong.mismatch.how);
-                Mismatch { how, ..wrong.mismatch }
-            });
-            ("median_of_runs", wrong)
-        }
+        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => ("median_of_runs", median(stated, rows)),
         Role::Percentile(p) => match order_statistics::percentile(stated, p, rows)? {
             Fit::Not(mismatch) => ("percentile_of_runs", Some(mismatch)),
             Fit::By(_) => ("percentile_of_runs", None),
         },
         _ => return None,
     })
+}
+
+/// A median that is none, with the middle value that was taken for it.
+pub(crate) fn median(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
+    let wrong = order_statistics::median(stated, rows)?;
+    let taken = match wrong.taken {
+        Some(Middle::Upper) => " (the stated one is the upper of the two)",
+        Some(Middle::Lower) => " (the stated one is the lower of the two)",
+        None => "",
+    };
+    let how = format!("{}{taken}", wrong.mismatch.how);
+    Some(Mismatch { how, ..wrong.mismatch })
 }
 
 /// Runs of one record that are equal to the last digit while those of others vary.

@@ -182,7 +182,7 @@ fn common(spans: &[Span]) -> Option<(Span, usize)> {
 fn place(grid: &Grid<'_>, row: usize, column: usize, name: &str) -> Place {
     Place {
         document: grid.document.to_owned(),
-        line: Some(grid.table.rows[row].line),
+        line: Some(grid.table.rows[row].line).filter(|line| *line > 0),
         section: grid.table.section(),
         row: Some(name.to_owned()),
         column: Some(grid.table.columns[column].clone()),

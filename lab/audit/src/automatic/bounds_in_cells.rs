@@ -1,0 +1,88 @@
+//! Confidence intervals in columns of their own, `[12.1, 14.3]` or `12.1 - 14.3`.
+
+use super::found::Found;
+use super::grid::{Grid, same_unit};
+use super::role::Role;
+use crate::checks::intervals;
+use crate::{Cell, Place, Printed, Severity};
+
+/// Checks every column of ranges whose header speaks of confidence.
+pub(crate) fn check(grid: &Grid<'_>) -> Vec<Found> {
+    let table = grid.table;
+    let columns = (1..table.columns.len()).filter(|column| is_interval(&table.columns[*column]));
+    columns.flat_map(|column| of_column(grid, column)).collect()
+}
+
+fn is_interval(header: &str) -> bool {
+    let header = header.to_lowercase();
+    let mut words = header.split(|c: char| !c.is_alphanumeric());
+    header.contains("confidence") || words.any(|word| ["ci", "ci95"].contains(&word))
+}
+
+fn of_column(grid: &Grid<'_>, column: usize) -> Vec<Found> {
+    let table = grid.table;
+    let with_role = |wanted: fn(Role) -> bool| -> Vec<usize> {
+        let meanings = grid.columns().iter().enumerate().skip(1);
+        let wanted = meanings.filter(|(index, meaning)| *index != column && wanted(meaning.role));
+        wanted.map(|(index, _)| index).collect()
+    };
+    let header = table.columns[column].to_lowercase();
+    let of_maximum = ["max", "peak"].iter().any(|word| header.contains(word));
+    let is_estimate = |role: Role| {
+        matches!(role, Role::Mean | Role::Estimate)
+            || matches!(role, Role::Percentile(p) if (p - 0.5).abs() < 1e-9)
+    };
+    let estimates = with_role(is_estimate);
+    let maxima = with_role(|role| role == Role::Max);
+    let (candidates, maximum) = match (of_maximum, estimates.is_empty()) {
+        (false, false) => (estimates, false),
+        (true, _) | (false, true) => (maxima, true),
+    };
+    let names = table.row_names();
+    let rows = table.rows.iter().enumerate();
+    let found = rows.filter_map(|(row, cells)| {
+        let (low, high) = cells.cells[column].range.as_ref()?;
+        let numbers: Vec<(usize, &Printed)> = candidates
+            .iter()
+            .filter_map(|index| Some((*index, number(&cells.cells[*index], low)?)))
+            .collect();
+        // It may be about any of them: only where it is about none, something is wrong.
+        let misses: Vec<_> = numbers
+            .iter()
+            .filter_map(|(index, value)| {
+                Some((*index, *value, intervals::excludes(value, low, high)?))
+            })
+            .collect();
+        let place = |index: usize| Place {
+            document: grid.document.to_owned(),
+            line: Some(cells.line).filter(|line| *line > 0),
+            section: table.section(),
+            row: Some(names[row].clone()),
+            column: Some(table.columns[index].clone()),
+        };
+        if let Some((index, value, mismatch)) = misses.first()
+            && misses.len() == numbers.len()
+        {
+            let check =
+                if maximum { "interval_excludes_maximum" } else { "interval_excludes_estimate" };
+            let at = place(*index);
+            return Some(Found::mismatch(check, Severity::Impossible, at, value, mismatch));
+        }
+        let (index, value) = *numbers.first().filter(|_| maximum)?;
+        intervals::around_maximum(value, low, high).then(|| {
+            let sentence = format!(
+                "an interval from {} to {} stands around the maximum {} of {}: what was observed \
+                 is known, and nothing observed lies above it",
+                low.value, high.value, value.value, names[row]
+            );
+            let how = "a largest value inside of its own interval";
+            let at = place(index);
+            Found::remark("interval_around_maximum", Severity::Doubtful, at, sentence, how)
+        })
+    });
+    found.collect()
+}
+
+fn number<'c>(cell: &'c Cell, end: &Printed) -> Option<&'c Printed> {
+    cell.number.as_ref().filter(|number| same_unit(number, end))
+}

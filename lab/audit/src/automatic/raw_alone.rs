@@ -1,0 +1,338 @@
+//! What raw runs show by themselves.
+
+use std::collections::BTreeMap;
+
+use super::found::Found;
+use super::link::Labelled;
+use super::role::better;
+use crate::checks::{drift, flips, identities, lattice, treatments, variance};
+use crate::document::header;
+use crate::{Place, Raw, Severity, Value};
+
+/// Chance below which a pattern counts, before it is shared among the columns tried.
+const ALPHA: f64 = 0.001;
+
+/// Metrics that are looked at in one file.
+const MOST_METRICS: usize = 16;
+
+/// Rows that expressions of columns are searched on; more only cost time.
+const MOST_ROWS: usize = 200;
+
+/// Checks every raw file alone, and files of the same shape against each other.
+pub(crate) fn check(labelled: &[Labelled<'_>]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for file in labelled {
+        let metrics = metrics(file);
+        found.extend(lattices(file, &metrics));
+        found.extend(pinned(file, &metrics));
+        found.extend(in_time(file, &metrics));
+        found.extend(expressions(file, &metrics));
+        found.extend(together(file));
+    }
+    found.extend(winners(labelled));
+    found
+}
+
+/// Columns that were measured: numbers, many of them different, and no order or count.
+fn metrics<'a>(file: &Labelled<'a>) -> Vec<&'a str> {
+    let raw = file.raw;
+    let measured = |column: &&str| {
+        let values: Vec<f64> = raw.numbers(column).into_iter().map(|(_, value)| value).collect();
+        let mut distinct: Vec<u64> = values.iter().take(2_000).map(|v| v.to_bits()).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        values.len() >= 5
+            && distinct.len() >= 5
+            && values.iter().any(|value| value.fract() != 0.0)
+            && !is_order(column)
+    };
+    raw.order.iter().map(String::as_str).filter(measured).take(MOST_METRICS).collect()
+}
+
+fn is_order(column: &str) -> bool {
+    let column = column.to_lowercase();
+    let names = ["run", "order", "seq", "index", "iteration", "iter", "time_stamp", "timestamp"];
+    names.contains(&column.as_str()) || ["ts", "start", "started", "date"].contains(&&*column)
+}
+
+fn place(raw: &Raw, column: &str) -> Place {
+    let column = Some(column.to_owned());
+    Place { document: raw.name.clone(), column, ..Place::default() }
+}
+
+/// Outcomes on multiples of a step: polling intervals, timer ticks.
+fn lattices(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
+    let raw = file.raw;
+    let alpha = ALPHA / metrics.len().max(1) as f64;
+    let mut found = Vec::new();
+    for column in metrics {
+        let values = per_subject(file, column);
+        let half = 0.5 * 10f64.powi(-decimals(&values));
+        let Some(lattice) = lattice::find(&values, half, alpha.max(5e-4), 7) else { continue };
+        if lattice.levels < 3 {
+            continue;
+        }
+        let sentence = format!(
+            "the {} values of `{column}` lie on multiples of {:.4} (from {:.4} on): something \
+             ticks or polls at that step, and differences below it are not resolved",
+            values.len(),
+            lattice.step,
+            lattice.offset
+        );
+        let how = format!(
+            "Rayleigh's test of the phases over all steps, p = {:.1e} by simulation of smooth \
+             values, resultant {:.3}",
+            lattice.p, lattice.resultant
+        );
+        let remark =
+            Found::remark("lattice", Severity::Doubtful, place(raw, column), sentence, &how);
+        found.push(remark);
+    }
+    found
+}
+
+/// The median of every combination of labels: repeats of one subject lie close to each other,
+/// which is no lattice.
+fn per_subject(file: &Labelled<'_>, column: &str) -> Vec<f64> {
+    let raw = file.raw;
+    let labels: Vec<&str> =
+        file.columns().map(|(label, _)| label).filter(|label| is_text(raw, label)).collect();
+    let mut subjects: BTreeMap<Vec<Option<String>>, Vec<f64>> = BTreeMap::new();
+    for (row, value) in raw.numbers(column) {
+        let key = labels.iter().map(|label| raw.values(label)[row].label()).collect();
+        subjects.entry(key).or_default().push(value);
+    }
+    if labels.is_empty() {
+        return Vec::new();
+    }
+    subjects.values().filter_map(|values| lab_stats::describe::median(values)).collect()
+}
+
+fn decimals(values: &[f64]) -> i32 {
+    let of = |value: &f64| value.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
+    i32::try_from(values.iter().take(200).map(of).max().unwrap_or(0)).unwrap_or(0).min(12)
+}
+
+/// Groups that hardly vary while the others do.
+fn pinned(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
+    let raw = file.raw;
+    let mut found = Vec::new();
+    for (label, groups) in file.columns().filter(|(label, _)| is_text(raw, label)) {
+        for column in metrics.iter().filter(|column| **column != label) {
+            let values = raw.values(column);
+            let of = |rows: &Vec<usize>| -> Vec<f64> {
+                rows.iter().filter_map(|row| number(&values[*row])).collect()
+            };
+            let groups: Vec<(&String, Vec<f64>)> =
+                groups.iter().map(|(name, rows)| (name, of(rows))).collect();
+            let slices: Vec<&[f64]> = groups.iter().map(|(_, values)| values.as_slice()).collect();
+            for pinned in variance::pinned(&slices) {
+                let sentence = format!(
+                    "`{column}` of {} varies by {:.4} % where the others vary by {:.2} %: it is \
+                     pinned by its definition there, not by calm",
+                    groups[pinned.group].0,
+                    100.0 * pinned.cv,
+                    100.0 * pinned.others
+                );
+                let how = "coefficient of variation against the median of the other groups";
+                let at = Place { row: Some(groups[pinned.group].0.clone()), ..place(raw, column) };
+                let remark =
+                    Found::remark("pinned_variance", Severity::Doubtful, at, sentence, how);
+                found.push(remark.values(pinned.cv, pinned.others));
+            }
+        }
+    }
+    found
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => Some(*number),
+        _ => None,
+    }
+}
+
+fn is_text(raw: &Raw, column: &str) -> bool {
+    raw.values(column).iter().any(|value| matches!(value, Value::Text(_)))
+}
+
+/// Groups that ran one after the other, and metrics that drift.
+fn in_time(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
+    let raw = file.raw;
+    let Some(clock) = raw.order.iter().find(|column| stamps(raw, column)) else {
+        return Vec::new();
+    };
+    let mut rows: Vec<usize> = (0..raw.rows).collect();
+    let stamps = raw.values(clock);
+    rows.sort_by(|a, b| match (&stamps[*a], &stamps[*b]) {
+        (Value::Text(a), Value::Text(b)) => a.cmp(b),
+        (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
+        _ => std::cmp::Ordering::Equal,
+    });
+    let mut found = Vec::new();
+    let subject = file.columns().filter(|(column, groups)| {
+        is_text(raw, column) && column != clock && (2..=50).contains(&groups.len())
+    });
+    for (column, _) in subject {
+        let groups: Vec<Option<String>> =
+            rows.iter().map(|row| raw.values(column)[*row].label()).collect();
+        if drift::order(&groups).is_some_and(|order| order.is_blocked()) {
+            let sentence = format!(
+                "all runs of one `{column}` come before the next one's (by `{clock}`): whatever \
+                 drifts is counted as a difference between them"
+            );
+            let how = "stretches of one group in the order of time against a random order";
+            let at = place(raw, column);
+            found.push(Found::remark("blocked_order", Severity::Note, at, sentence, how));
+            found.extend(metrics.iter().filter_map(|metric| {
+                let values = raw.values(metric);
+                let values: Option<Vec<f64>> =
+                    rows.iter().map(|row| number(&values[*row])).collect();
+                let trend = drift::trend_within(&groups, &values?)?;
+                (trend.p < ALPHA / metrics.len() as f64).then(|| {
+                    let sentence = format!(
+                        "`{metric}` drifts over `{clock}` within each `{column}` (Kendall's tau \
+                         {:.2}, p = {:.1e})",
+                        trend.tau, trend.p
+                    );
+                    let how = "Mann and Kendall's test after each group's median is taken away";
+                    Found::remark("drift", Severity::Note, place(raw, metric), sentence, how)
+                })
+            }));
+        }
+    }
+    found
+}
+
+/// Whether a column holds time stamps: RFC 3339 texts, or a name that says so.
+fn stamps(raw: &Raw, column: &str) -> bool {
+    let values = raw.values(column);
+    let dated = |text: &str| {
+        let bytes = text.as_bytes();
+        bytes.len() >= 16 && bytes[4] == b'-' && bytes[7] == b'-' && bytes[13] == b':'
+    };
+    let texts = values.iter().all(|value| matches!(value, Value::Text(text) if dated(text)));
+    let named = ["timestamp", "start_ns", "started_at", "start_time", "order", "seq"];
+    let numbers = values.iter().all(|value| matches!(value, Value::Number(_)));
+    texts || numbers && named.contains(&column.to_lowercase().as_str())
+}
+
+/// Metrics that are an expression of other columns.
+fn expressions(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
+    let raw = file.raw;
+    let step = raw.rows.div_ceil(MOST_ROWS).max(1);
+    let column = |name: &str| -> Vec<f64> {
+        let values = raw.values(name).iter().step_by(step);
+        values.map(|value| number(value).unwrap_or(f64::NAN)).collect()
+    };
+    let columns: Vec<(&str, Vec<f64>)> = metrics.iter().map(|name| (*name, column(name))).collect();
+    let mut found = Vec::new();
+    let mut seen: Vec<Vec<String>> = Vec::new();
+    for (name, values) in &columns {
+        let others: Vec<(&str, &[f64])> = columns
+            .iter()
+            .filter(|(other, _)| other != name)
+            .map(|(other, values)| (*other, values.as_slice()))
+            .collect();
+        let identities = identities::find(values, &others);
+        let Some(identity) = identities.first().filter(|identity| identity.exact) else {
+            continue;
+        };
+        // Solved for another of its columns it is the same identity.
+        let mut together = identity.columns.clone();
+        together.push((*name).to_owned());
+        together.sort();
+        if seen.contains(&together) {
+            continue;
+        }
+        seen.push(together);
+        let sentence = format!(
+            "`{name}` is {}: it measures nothing that these columns do not",
+            identity.formula
+        );
+        let how = format!("largest difference on any row {:.3e}", identity.largest_error);
+        let at = place(raw, name);
+        found.push(Found::remark("identity", Severity::Note, at, sentence, &how));
+    }
+    found
+}
+
+/// Factors that vary together in every run.
+fn together(file: &Labelled<'_>) -> Vec<Found> {
+    let raw = file.raw;
+    let factors: Vec<&str> = file
+        .columns()
+        .filter(|(column, groups)| is_text(raw, column) && (2..=50).contains(&groups.len()))
+        .map(|(column, _)| column)
+        .take(12)
+        .collect();
+    let level = |column: &&str| -> Vec<String> {
+        raw.values(column).iter().map(|value| value.label().unwrap_or_default()).collect()
+    };
+    let levels: Vec<Vec<String>> = factors.iter().map(level).collect();
+    let pairs = treatments::confounded(&levels).into_iter();
+    pairs
+        .map(|pair| {
+            let sentence = format!(
+                "`{}` and `{}` change together in every run: no comparison can tell which of the \
+                 two was the cause",
+                factors[pair.a], factors[pair.b]
+            );
+            let how = "each level of the one occurs with one level of the other";
+            let at = place(raw, factors[pair.a]);
+            Found::remark("confounded", Severity::Note, at, sentence, how)
+        })
+        .collect()
+}
+
+/// Files of one shape are sessions of one comparison: does the winner stay?
+fn winners(labelled: &[Labelled<'_>]) -> Vec<Found> {
+    let mut shapes: BTreeMap<(Vec<String>, String, String), Vec<(&str, Vec<f64>)>> =
+        BTreeMap::new();
+    for file in labelled {
+        for (column, groups) in file.columns().filter(|(column, _)| is_text(file.raw, column)) {
+            if groups.len() < 2 || groups.values().any(|rows| rows.len() < 2) {
+                continue;
+            }
+            for metric in metrics(file) {
+                let values = file.raw.values(metric);
+                let median = |rows: &Vec<usize>| {
+                    let own: Vec<f64> =
+                        rows.iter().filter_map(|row| number(&values[*row])).collect();
+                    lab_stats::describe::median(&own)
+                };
+                let medians: Option<Vec<f64>> = groups.values().map(median).collect();
+                let names = groups.keys().cloned().collect();
+                if let Some(medians) = medians {
+                    let key = (names, column.to_owned(), metric.to_owned());
+                    shapes.entry(key).or_default().push((&file.raw.name, medians));
+                }
+            }
+        }
+    }
+    let flips =
+        shapes.iter().filter_map(|((names, _, metric), sessions)| flip(names, metric, sessions));
+    flips.collect()
+}
+
+fn flip(names: &[String], metric: &str, sessions: &[(&str, Vec<f64>)]) -> Option<Found> {
+    let better = better(metric, header::unit(metric).as_deref())?;
+    let values: Vec<Vec<f64>> = sessions.iter().map(|(_, medians)| medians.clone()).collect();
+    let flip = flips::compare(&values, better)?;
+    if !flip.winner_changes() {
+        return None;
+    }
+    let winners: Vec<String> = sessions
+        .iter()
+        .zip(&flip.winners)
+        .map(|((file, _), winner)| format!("{} in {file}", names[*winner]))
+        .collect();
+    let sentence = format!("the best `{metric}` changes between repeats: {}", winners.join(", "));
+    let at = Place {
+        document: sessions[0].0.to_owned(),
+        column: Some(metric.to_owned()),
+        ..Place::default()
+    };
+    let how = "medians of each file's groups";
+    Some(Found::remark("winner_flips", Severity::Doubtful, at, sentence, how))
+}
