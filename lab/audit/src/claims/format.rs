@@ -396,6 +396,8 @@ pub struct TableInfo {
     pub id: String,
     /// CSV, relative to the claim file.
     pub file: String,
+    /// Where the table is from, if not from the document; `line` is then that of the CSV.
+    pub from: Option<String>,
     /// The line of its header in the document.
     pub line: usize,
     /// The heading above it.

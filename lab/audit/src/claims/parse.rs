@@ -6,7 +6,7 @@ use super::{
     Against, CellValue, Claim, Claims, Comparator, Key, Part, Statement, StatementValue, TableInfo,
     format::Scope,
 };
-use crate::Place;
+use crate::{Place, declared};
 
 /// Why a claim file could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +65,7 @@ impl Claims {
         claims.table = tables;
         claims.resolve(&names);
         claims.check(file)?;
+        declared::findings(file, &claims.check, &claims.statements(), &[])?;
         Ok(claims)
     }
 
@@ -137,6 +138,7 @@ impl Claims {
         for claim in &mut self.claim {
             claim.subject = claim.subject.as_deref().map(|name| names.subject(name));
             names.scope(&mut claim.scope);
+            claim.level = claim.level.as_deref().map(|name| names.any_level(name));
             for against in [&mut claim.against, &mut claim.fact].into_iter().flatten() {
                 names.against(against);
             }
@@ -250,6 +252,21 @@ impl Names {
         self.levels.get(&key).cloned().unwrap_or_else(|| name.trim().to_owned())
     }
 
+    /// A level by any of its names, of whichever factor.
+    pub(crate) fn any_level(&self, name: &str) -> String {
+        let lower = name.trim().to_lowercase();
+        let known = self.levels.iter().find(|((_, spelling), _)| *spelling == lower);
+        known.map_or_else(|| name.trim().to_owned(), |(_, id)| id.clone())
+    }
+
+    /// Whether a factor declares levels and this is none of them.
+    pub(crate) fn is_no_level(&self, factor: &str, name: &str) -> bool {
+        let of = |known: &&(String, String)| known.0 == factor;
+        let lower = name.trim().to_lowercase();
+        let mut levels = self.levels.keys().filter(of).peekable();
+        levels.peek().is_some() && !levels.any(|(_, spelling)| *spelling == lower)
+    }
+
     pub(crate) fn scope(&self, scope: &mut Scope) {
         for (factor, level) in scope {
             *level = self.level(factor, level);
@@ -296,7 +313,7 @@ fn cells(
         let row = table.row.get(&row_name).cloned().unwrap_or_default();
         rows.insert(row_name.clone());
         let place = Place {
-            document: claims.document.file.clone(),
+            document: table.from.clone().unwrap_or_else(|| claims.document.file.clone()),
             // A header, its rule, then the rows: so Markdown has it.
             line: Some(table.line + 2 + index),
             section: table.section.clone(),
@@ -350,6 +367,7 @@ fn cell(
     let stated = part.comparator.unwrap_or_default();
     match (value, part.level_of) {
         (CellValue::Empty, _) | (CellValue::Text(_), None) => Vec::new(),
+        (_, Some(factor)) if names.is_no_level(&factor, text) => Vec::new(),
         (_, Some(factor)) => {
             let name = StatementValue::Name(names.level(&factor, text));
             vec![one(&key.statistic, Comparator::Equal, name)]
