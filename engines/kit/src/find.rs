@@ -1,6 +1,6 @@
-//! Substring search over bytes, with and without regard to ASCII case.
+//! Literals in bytes: one in a text, or any of several in a whole buffer in a single pass.
 
-use memchr::{memchr2_iter, memmem};
+use memchr::memmem;
 
 /// Bytes from frequent to rare in chat sessions as JSON Lines; what is not here is rarer. Only a
 /// guess about speed depends on it.
@@ -8,138 +8,100 @@ const FREQUENT: &[u8] = b" e\"taoinsrl:,d-cuhmpf0g1y{}/2w.b3v4_5k6879\\[]x";
 
 /// A literal that is searched for.
 #[derive(Debug, Clone)]
-pub(crate) enum Finder {
-    /// Byte for byte.
-    Exact(Box<memmem::Finder<'static>>),
-    /// ASCII letters in either case.
-    Fold(Fold),
-}
-
-impl Finder {
-    pub(crate) fn exact(needle: &str) -> Self {
-        Self::Exact(Box::new(memmem::Finder::new(needle.as_bytes()).into_owned()))
-    }
-
-    pub(crate) fn fold(needle: &str) -> Self {
-        if needle.bytes().any(|byte| byte.is_ascii_alphabetic()) {
-            Self::Fold(Fold::new(needle))
-        } else {
-            Self::exact(needle)
-        }
-    }
-
-    /// Where it is first found.
-    pub(crate) fn find(&self, haystack: &[u8]) -> Option<usize> {
-        match self {
-            Self::Exact(finder) => finder.find(haystack),
-            Self::Fold(fold) => fold.find(haystack),
-        }
-    }
-
-    /// The needle, in lower case where case does not matter.
-    pub(crate) fn needle(&self) -> &[u8] {
-        match self {
-            Self::Exact(finder) => finder.needle(),
-            Self::Fold(fold) => &fold.needle,
-        }
-    }
-
-    /// About how many bits of surprise an occurrence is: the more, the rarer.
-    pub(crate) fn surprise(&self) -> u32 {
-        self.needle().iter().map(|&byte| 3 + rarity(byte) / 8).sum()
-    }
-}
-
-/// A needle in lower case, looked for by its two rarest bytes ("packed pair", as memchr's memmem
-/// does it for one case).
-#[derive(Debug, Clone)]
-pub(crate) struct Fold {
+pub(crate) struct Finder {
+    /// In lower case where the case of ASCII letters does not matter.
     needle: Vec<u8>,
-    pair: [Probe; 2],
+    /// `None` where it does not matter.
+    exact: Option<Box<memmem::Finder<'static>>>,
+    pair: Pair,
 }
+
+/// The two rarest bytes of a needle: few places have both ("packed pair", as memchr's memmem has
+/// it for one case).
+pub(crate) type Pair = [Probe; 2];
 
 /// A byte of the needle: `haystack[start + offset] | mask == byte`. The mask folds a letter's two
 /// cases into one and nothing else, for 0x20 is the only bit in which they differ.
 #[derive(Debug, Clone, Copy)]
-struct Probe {
-    offset: usize,
-    byte: u8,
-    mask: u8,
+pub(crate) struct Probe {
+    pub(crate) offset: usize,
+    pub(crate) byte: u8,
+    pub(crate) mask: u8,
 }
 
-impl Fold {
-    fn new(needle: &str) -> Self {
-        let needle = needle.as_bytes().to_ascii_lowercase();
-        let mut offsets: Vec<usize> = (0..needle.len()).collect();
-        offsets.sort_by_key(|&offset| std::cmp::Reverse(rarity(needle[offset])));
-        let probe = |rank: usize| {
-            let offset = offsets[rank.min(offsets.len() - 1)];
-            let byte = needle[offset];
-            let mask = if byte.is_ascii_alphabetic() { 0x20 } else { 0 };
-            Probe { offset, byte, mask }
-        };
-        let pair = [probe(0), probe(1)];
-        Self { needle, pair }
+impl Finder {
+    pub(crate) fn exact(needle: &str) -> Self {
+        let exact = Some(Box::new(memmem::Finder::new(needle.as_bytes()).into_owned()));
+        Self { needle: needle.as_bytes().to_vec(), exact, pair: pair(needle.as_bytes(), false) }
     }
 
-    fn find(&self, haystack: &[u8]) -> Option<usize> {
-        let starts = (haystack.len() + 1).checked_sub(self.needle.len())?;
-        if self.needle.len() == 1 {
-            let byte = self.needle[0];
-            return memchr2_iter(byte, byte.to_ascii_uppercase(), haystack).next();
+    pub(crate) fn fold(needle: &str) -> Self {
+        if !needle.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+            return Self::exact(needle);
+        }
+        let needle = needle.as_bytes().to_ascii_lowercase();
+        let pair = pair(&needle, true);
+        Self { needle, exact: None, pair }
+    }
+
+    /// Where it is first found.
+    pub(crate) fn find(&self, haystack: &[u8]) -> Option<usize> {
+        if let Some(exact) = &self.exact {
+            return exact.find(haystack);
         }
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2, as the line above made sure.
-            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-            return unsafe { self.find_avx2(haystack, starts) };
-        }
-        self.find_from(haystack, 0, starts)
-    }
-
-    /// Byte by byte among the starts in `from..starts`.
-    fn find_from(&self, haystack: &[u8], from: usize, starts: usize) -> Option<usize> {
-        (from..starts).find(|&start| self.is_at(haystack, start))
-    }
-
-    fn is_at(&self, haystack: &[u8], start: usize) -> bool {
-        haystack[start..start + self.needle.len()].eq_ignore_ascii_case(&self.needle)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    #[expect(unsafe_code, reason = "loads 32 bytes of a slice into a register")]
-    fn find_avx2(&self, haystack: &[u8], starts: usize) -> Option<usize> {
-        use std::arch::x86_64::{
-            __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
-            _mm256_or_si256, _mm256_set1_epi8,
-        };
-        const LANES: usize = 32;
-        let splat = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
-        let probes = self.pair.map(|probe| (probe.offset, splat(probe.byte), splat(probe.mask)));
-        let equal = |at: usize, (offset, byte, mask): (usize, __m256i, __m256i)| {
-            let lanes: &[u8; LANES] = haystack[at + offset..].first_chunk().expect("in bounds");
-            // SAFETY: `lanes` is 32 readable bytes, and the load needs no alignment.
-            let lanes = unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) };
-            _mm256_cmpeq_epi8(_mm256_or_si256(lanes, mask), byte)
-        };
-        let both = |at| _mm256_and_si256(equal(at, probes[0]), equal(at, probes[1]));
-        let mut at = 0;
-        // Both offsets lie in the needle, so a start below `starts` has its 32 bytes in bounds.
-        while at + LANES <= starts {
-            let mut lanes = _mm256_movemask_epi8(both(at)).cast_unsigned();
-            while lanes != 0 {
-                let start = at + lanes.trailing_zeros() as usize;
-                if self.is_at(haystack, start) {
-                    return Some(start);
+        if crate::scan::has_registers() {
+            let mut found = None;
+            let each = |start: usize| match self.is_at(haystack, start) {
+                true => {
+                    found = Some(start);
+                    false
                 }
-                lanes &= lanes - 1;
-            }
-            at += LANES;
+                false => true,
+            };
+            // SAFETY: the processor can, as the line above made sure.
+            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+            unsafe {
+                crate::scan::places(haystack, &[self.pair], false, each)
+            };
+            return found;
         }
-        self.find_from(haystack, at, starts)
+        (0..haystack.len()).find(|&start| self.is_at(haystack, start))
     }
+
+    /// Whether it stands at `start`.
+    #[inline]
+    pub(crate) fn is_at(&self, haystack: &[u8], start: usize) -> bool {
+        let Some(found) = haystack.get(start..start + self.needle.len()) else { return false };
+        match self.exact {
+            Some(_) => found == self.needle,
+            None => found.eq_ignore_ascii_case(&self.needle),
+        }
+    }
+
+    pub(crate) fn needle(&self) -> &[u8] {
+        &self.needle
+    }
+
+    pub(crate) fn pair(&self) -> Pair {
+        self.pair
+    }
+
+    /// About how many bits of surprise an occurrence is: the more, the rarer.
+    pub(crate) fn surprise(&self) -> u32 {
+        self.needle.iter().map(|&byte| 3 + rarity(byte) / 8).sum()
+    }
+}
+
+fn pair(needle: &[u8], fold: bool) -> Pair {
+    let mut offsets: Vec<usize> = (0..needle.len()).collect();
+    offsets.sort_by_key(|&offset| std::cmp::Reverse(rarity(needle[offset])));
+    [0, 1].map(|rank: usize| {
+        let offset = offsets[rank.min(offsets.len() - 1)];
+        let byte = needle[offset];
+        let mask = if fold && byte.is_ascii_alphabetic() { 0x20 } else { 0 };
+        Probe { offset, byte, mask }
+    })
 }
 
 /// 0 for the most frequent byte.

@@ -10,7 +10,7 @@ use crate::clock::since;
 use crate::files::read_full;
 use crate::merge::Best;
 use crate::parse::{Scratch, with_message};
-use crate::prefilter::{Cursor, Prefilter};
+use crate::prefilter::Prefilter;
 use crate::{Chunk, Found, Hit, Query, SourceFile, Stream, busy, now_ns};
 
 /// Bytes that are scanned and then parsed before the next ones are: they stay in the second-level
@@ -80,7 +80,6 @@ pub struct Worker {
     tally: Tally,
     unreadable: Vec<(u32, String)>,
     scratch: Scratch,
-    cursor: Cursor,
     /// Ranges of the window's lines that are to be parsed.
     candidates: Vec<(usize, usize)>,
     buffer: Vec<u8>,
@@ -94,7 +93,6 @@ impl Worker {
             tally: Tally::default(),
             unreadable: Vec::new(),
             scratch: Scratch::default(),
-            cursor: Cursor::default(),
             candidates: Vec::new(),
             buffer: Vec::new(),
         }
@@ -199,15 +197,13 @@ impl Worker {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         self.tally.bytes += lines.len() as u64;
-        self.tally.lines += memchr_iter(b'\n', lines).count() as u64;
-        self.tally.lines += u64::from(lines.last().is_some_and(|&byte| byte != b'\n'));
-        match &self.plan.prefilter {
-            Some(prefilter) => {
-                let push = |from, to| candidates.push((from, to));
-                prefilter.candidates(lines, &mut self.cursor, push);
-            }
+        let newlines = match &self.plan.prefilter {
+            Some(prefilter) => prefilter.candidates(lines, |from, to| candidates.push((from, to))),
             None => every_line(lines, &mut candidates),
-        }
+        };
+        // A last line may lack its newline.
+        let torn = lines.last().is_some_and(|&byte| byte != b'\n');
+        self.tally.lines += newlines + u64::from(torn);
         let scan_ns = since(start);
         for &(from, to) in &candidates {
             self.search_line(file, offset + from as u64, &lines[from..to]);
@@ -245,13 +241,16 @@ fn window(lines: &[u8]) -> usize {
     newline.map_or(lines.len(), |newline| newline + 1)
 }
 
-fn every_line(lines: &[u8], candidates: &mut Vec<(usize, usize)>) {
+/// All lines, and how many newlines there are.
+fn every_line(lines: &[u8], candidates: &mut Vec<(usize, usize)>) -> u64 {
     let mut start = 0;
     for newline in memchr_iter(b'\n', lines) {
         candidates.push((start, newline));
         start = newline + 1;
     }
+    let newlines = candidates.len() as u64;
     if start < lines.len() {
         candidates.push((start, lines.len()));
     }
+    newlines
 }

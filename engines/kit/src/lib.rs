@@ -24,6 +24,7 @@ mod outcome;
 mod parse;
 mod prefilter;
 mod query;
+mod scan;
 mod search;
 mod time;
 

@@ -7,14 +7,17 @@
 use memchr::memmem;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::find::Finder;
+use crate::find::{Finder, Pair, Probe};
 use crate::query::{Expr, Query, has_other_forms};
+use crate::scan;
 
 /// Which lines to parse.
 #[derive(Debug, Clone)]
 pub(crate) struct Prefilter {
     /// Each candidate line holds one of these, or an escape.
     any: Vec<Finder>,
+    /// What `any` and the escapes are looked for by.
+    pairs: Vec<Pair>,
     /// What else it holds; `None` where the first finders say all.
     need: Option<Need>,
     escapes: Escapes,
@@ -27,13 +30,6 @@ enum Need {
     One(Finder),
     All(Vec<Need>),
     Any(Vec<Need>),
-}
-
-/// Where a search of a buffer stands; kept from buffer to buffer for its memory.
-#[derive(Debug, Default)]
-pub(crate) struct Cursor {
-    /// For each finder, then the escapes: the next hit, if it is known to lie ahead.
-    hits: Vec<Option<usize>>,
 }
 
 impl Prefilter {
@@ -51,35 +47,39 @@ impl Prefilter {
         let any = need.rarest()?;
         let escapes = Escapes::hiding(&any);
         let need = (!matches!(&need, Need::One(_))).then_some(need);
-        Some(Self { any, need, escapes })
+        let pairs = any.iter().map(Finder::pair).chain([ESCAPE]).collect();
+        Some(Self { any, pairs, need, escapes })
     }
 
-    /// Calls `candidate` with the range of each line of `lines` that may match, in their order.
-    pub(crate) fn candidates(
-        &self,
-        lines: &[u8],
-        cursor: &mut Cursor,
-        mut candidate: impl FnMut(usize, usize),
-    ) {
-        cursor.hits.clear();
-        cursor.hits.extend(self.any.iter().map(|finder| finder.find(lines)));
-        cursor.hits.push(self.escapes.find(lines));
-        while let Some(hit) = cursor.hits.iter().flatten().copied().min() {
-            let start = memchr::memrchr(b'\n', &lines[..hit]).map_or(0, |at| at + 1);
-            let end = memchr::memchr(b'\n', &lines[hit..]).map_or(lines.len(), |at| hit + at);
-            if self.admits(&lines[start..end]) {
-                candidate(start, end);
-            }
-            for (index, next) in cursor.hits.iter_mut().enumerate() {
-                if next.is_some_and(|next| next < end) {
-                    let found = match self.any.get(index) {
-                        Some(finder) => finder.find(&lines[end..]),
-                        None => self.escapes.find(&lines[end..]),
-                    };
-                    *next = found.map(|at| end + at);
+    /// Calls `candidate` with the range of each line of `lines` that may match, in their order, and
+    /// counts newlines.
+    pub(crate) fn candidates(&self, lines: &[u8], mut candidate: impl FnMut(usize, usize)) -> u64 {
+        // Of a line that was looked at, further hits say nothing new.
+        let mut done = 0;
+        let each = |hit: usize| {
+            if hit >= done && self.is_hit(lines, hit) {
+                let start =
+                    memchr::memrchr(b'\n', &lines[done..hit]).map_or(done, |at| done + at + 1);
+                let end = memchr::memchr(b'\n', &lines[hit..]).map_or(lines.len(), |at| hit + at);
+                if self.admits(&lines[start..end]) {
+                    candidate(start, end);
                 }
+                done = (end + 1).min(lines.len());
             }
+            true
+        };
+        #[cfg(target_arch = "x86_64")]
+        if scan::has_registers() {
+            // SAFETY: the processor can, as the line above made sure.
+            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+            return unsafe { scan::places(lines, &self.pairs, true, each) };
         }
+        scan::rest(lines, 0, each)
+    }
+
+    fn is_hit(&self, lines: &[u8], at: usize) -> bool {
+        let escape = || lines[at..].starts_with(b"\\u") && self.escapes.hides(&lines[at + 2..]);
+        self.any.iter().any(|finder| finder.is_at(lines, at)) || escape()
     }
 
     fn admits(&self, line: &[u8]) -> bool {
@@ -238,10 +238,13 @@ fn stands_for_itself(letter: char) -> bool {
     !letter.is_control() && !matches!(letter, '"' | '\\' | '/')
 }
 
+/// What every `\uXXXX` begins with.
+const ESCAPE: Pair =
+    [Probe { offset: 0, byte: b'\\', mask: 0 }, Probe { offset: 1, byte: b'u', mask: 0 }];
+
 /// `\uXXXX` of a character that a needle holds.
 #[derive(Debug, Clone)]
 struct Escapes {
-    backslash_u: memmem::Finder<'static>,
     /// ASCII characters, letters in both cases.
     ascii: Box<[bool; 128]>,
     /// Whether a needle holds any other character; then each of them counts.
@@ -260,21 +263,7 @@ impl Escapes {
                 beyond_ascii = true;
             }
         }
-        // Most escapes are of control characters; the longer the finder's needle, the fewer stops.
-        let needle = if beyond_ascii { "\\u" } else { "\\u00" };
-        Self { backslash_u: memmem::Finder::new(needle).into_owned(), ascii, beyond_ascii }
-    }
-
-    fn find(&self, haystack: &[u8]) -> Option<usize> {
-        let mut from = 0;
-        while let Some(at) = self.backslash_u.find(&haystack[from..]) {
-            let hit = from + at;
-            if self.hides(&haystack[hit + 2..]) {
-                return Some(hit);
-            }
-            from = hit + 2;
-        }
-        None
+        Self { ascii, beyond_ascii }
     }
 
     /// Whether a line holds any escape of a printable character: the other needles of a query may
