@@ -1,10 +1,12 @@
 //! Checks of a whole document that need no claim file: tables are understood by the words of
 //! their headers, and what is not understood is left alone.
 
+mod across;
 mod found;
 mod grid;
 mod group;
 mod link;
+mod ranking;
 mod ratios;
 mod raw_alone;
 mod raw_grid;
@@ -12,6 +14,7 @@ mod raw_tables;
 mod records;
 mod role;
 mod runs;
+mod significance;
 mod totals;
 
 use crate::mapping::Mapping;
@@ -43,8 +46,12 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> V
         found.extend(records::check(grid));
         found.extend(ratios::check(grid));
         found.extend(totals::check(grid));
+        found.extend(ranking::check(grid));
+        found.extend(significance::check(grid));
     }
     found.extend(raw_tables::check(&all, &labelled));
+    found.extend(significance::prose(document));
+    found.extend(across::check(document, &all));
     ranked(found)
 }
 

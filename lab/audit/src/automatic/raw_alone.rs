@@ -95,8 +95,13 @@ fn lattices(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
 /// which is no lattice.
 fn per_subject(file: &Labelled<'_>, column: &str) -> Vec<f64> {
     let raw = file.raw;
+    let subject = |label: &str| is_text(raw, label) && !is_order(label);
+    let texts = || file.columns().filter(|(label, _)| subject(label));
+    // A time stamp names a run and no subject, where something else is repeated.
+    let repeated = |groups: &BTreeMap<String, Vec<usize>>| groups.len() < raw.rows;
+    let any = texts().any(|(_, groups)| repeated(groups));
     let labels: Vec<&str> =
-        file.columns().map(|(label, _)| label).filter(|label| is_text(raw, label)).collect();
+        texts().filter(|(_, groups)| !any || repeated(groups)).map(|(label, _)| label).collect();
     let mut subjects: BTreeMap<Vec<Option<String>>, Vec<f64>> = BTreeMap::new();
     for (row, value) in raw.numbers(column) {
         let key = labels.iter().map(|label| raw.values(label)[row].label()).collect();
