@@ -10,7 +10,9 @@ pub mod declared;
 pub mod document;
 pub mod facts;
 pub mod finding;
+pub mod join;
 pub mod mapping;
+pub mod page;
 pub mod printed;
 pub mod raw;
 pub mod trial;
@@ -21,3 +23,14 @@ pub use finding::{Finding, Place, Severity};
 pub use mapping::{Mapping, MappingError};
 pub use printed::Printed;
 pub use raw::{Raw, RawError, Value};
+
+/// The SHA-256 of some bytes, in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    use std::fmt::Write;
+    let mut text = String::new();
+    for byte in sha2::Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

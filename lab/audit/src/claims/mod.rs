@@ -4,11 +4,13 @@
 //! down to [`Statement`]s: a number (or a name) with the quantity that it is said of.
 
 mod cell;
+mod check;
 mod format;
 mod parse;
 mod statement;
 
 pub use cell::CellValue;
+pub use check::{Evidence, Standing};
 pub use format::{
     Against, Better, Claim, Claims, Comparator, Derive, DocumentInfo, Expect, Factor, Kind, Level,
     Metric, MetricRange, OneOrMore, Part, RawInfo, Relation, Runs, Scope, Subject, TableInfo, Test,

@@ -1,7 +1,5 @@
 //! Raw data and a claim file's derivations in, facts out.
 
-use std::collections::BTreeMap;
-
 use super::{Facts, Group, formula::Formula, kinds};
 use crate::{
     Raw, Value,
@@ -51,6 +49,8 @@ pub(super) struct Row {
     pub other: Option<f64>,
     /// The level that an extreme is reported with.
     pub place: Option<String>,
+    /// The cell within the group.
+    pub cell: Option<String>,
 }
 
 /// Derives every fact that `claims` declares of the raw file `info`.
@@ -97,6 +97,16 @@ pub fn derive(
     })
 }
 
+/// A derivation's reader of rows.
+struct Reader<'a> {
+    derive: &'a Derive,
+    info: &'a RawInfo,
+    raw: &'a Raw,
+    names: &'a Names,
+    value: &'a Formula,
+    other: Option<&'a Formula>,
+}
+
 fn rows(derive: &Derive, info: &RawInfo, raw: &Raw, names: &Names) -> Result<Vec<Row>, FactsError> {
     let read = |text: &String| {
         let wrong = |message| FactsError::Formula { derive: derive.id.clone(), message };
@@ -104,57 +114,63 @@ fn rows(derive: &Derive, info: &RawInfo, raw: &Raw, names: &Names) -> Result<Vec
     };
     let value = read(&derive.value)?;
     let other = derive.other.as_ref().map(read).transpose()?;
-    let columns = derive.subject.iter().chain(derive.by.values()).chain(derive.place.values());
-    let columns = columns.chain(derive.only.keys()).chain(derive.without.keys());
-    let wanted = columns.map(String::as_str).chain(value.names());
-    for column in wanted.chain(other.iter().flat_map(Formula::names)) {
-        if !raw.columns.contains_key(column) {
-            return Err(FactsError::Column {
-                derive: derive.id.clone(),
-                raw: info.file.clone(),
-                column: column.to_owned(),
-            });
-        }
+    let columns = columns(derive, [&value].into_iter().chain(&other));
+    if let Some(column) = columns.into_iter().find(|column| !raw.columns.contains_key(column)) {
+        let (derive, raw) = (derive.id.clone(), info.file.clone());
+        return Err(FactsError::Column { derive, raw, column });
     }
-    let label = |column: &str, row: usize| raw.values(column)[row].label().unwrap_or_default();
-    let listed = |lists: &BTreeMap<String, OneOrMore>, row: usize| -> Vec<bool> {
-        let one =
-            |(column, texts): (&String, &OneOrMore)| texts.names().contains(&label(column, row));
-        lists.iter().map(one).collect()
-    };
-    let kept = |row: &usize| {
-        listed(&derive.only, *row).iter().all(|found| *found)
-            && !listed(&derive.without, *row).contains(&true)
-    };
-    let row = |row: usize| {
-        let number = |column: &str| match raw.values(column)[row] {
+    let reader = Reader { derive, info, raw, names, value: &value, other: other.as_ref() };
+    Ok((0..raw.rows).filter(|&row| reader.keeps(row)).map(|row| reader.row(row)).collect())
+}
+
+/// Every column that a derivation names.
+fn columns<'f>(derive: &Derive, formulas: impl Iterator<Item = &'f Formula>) -> Vec<String> {
+    let Derive { subject, by, place, cells, only, without, .. } = derive;
+    let columns = subject.iter().chain(by.values()).chain(place.values());
+    let columns = columns.chain(cells.values()).chain(only.keys()).chain(without.keys());
+    let names = formulas.flat_map(Formula::names).map(str::to_owned);
+    columns.cloned().chain(names).collect()
+}
+
+impl Reader<'_> {
+    fn label(&self, column: &str, row: usize) -> String {
+        self.raw.values(column)[row].label().unwrap_or_default()
+    }
+
+    fn keeps(&self, row: usize) -> bool {
+        let listed = |(column, texts): (&String, &OneOrMore)| {
+            texts.names().contains(&self.label(column, row))
+        };
+        self.derive.only.iter().all(listed) && !self.derive.without.iter().any(listed)
+    }
+
+    fn row(&self, row: usize) -> Row {
+        let number = |column: &str| match self.raw.values(column)[row] {
             Value::Number(number) => Some(Span::exact(number)),
             _ => None,
         };
-        let of =
-            |formula: &Formula| formula.value(&number).map(|span| span.middle() * derive.times);
-        let mut scope = info.scope.clone();
-        scope.extend(derive.scope.clone());
-        for (factor, column) in &derive.by {
-            scope.insert(factor.clone(), names.level(factor, &label(column, row)));
-        }
-        let subject = derive.subject.as_deref().map(|column| names.subject(&label(column, row)));
+        let of = |formula: &Formula| {
+            formula.value(&number).map(|span| span.middle() * self.derive.times)
+        };
+        let level = |(factor, column): (&String, &String)| {
+            self.names.level(factor, &self.label(column, row))
+        };
+        let mut scope = self.info.scope.clone();
+        scope.extend(self.derive.scope.clone());
+        let by = self.derive.by.iter().map(|by| (by.0.clone(), level(by)));
+        scope.extend(by);
+        let subject = self.derive.subject.as_deref();
+        let subject = subject.map(|column| self.names.subject(&self.label(column, row)));
+        let text = &self.derive.value;
+        let is_column = self.raw.columns.contains_key(text);
         Row {
-            subject: subject.or_else(|| derive.of.clone()).unwrap_or_default(),
+            subject: subject.or_else(|| self.derive.of.clone()).unwrap_or_default(),
             scope,
-            label: raw
-                .columns
-                .get(&derive.value)
-                .map(|_| label(&derive.value, row))
-                .unwrap_or_default(),
-            value: of(&value),
-            other: other.as_ref().and_then(of),
-            place: derive
-                .place
-                .iter()
-                .next()
-                .map(|(factor, column)| names.level(factor, &label(column, row))),
+            label: if is_column { self.label(text, row) } else { String::new() },
+            value: of(self.value),
+            other: self.other.and_then(of),
+            place: self.derive.place.iter().next().map(level),
+            cell: self.derive.cells.iter().next().map(level),
         }
-    };
-    Ok((0..raw.rows).filter(kept).map(row).collect())
+    }
 }

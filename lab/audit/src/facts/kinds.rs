@@ -8,7 +8,10 @@ use lab_stats::{
 };
 
 use super::{derive::Row, statistics::statistic, store::Number};
-use crate::claims::{Derive, Scope};
+use crate::{
+    checks::lattice,
+    claims::{Derive, Scope},
+};
 
 type Groups = BTreeMap<(String, Scope), BTreeMap<String, Number>>;
 
@@ -37,7 +40,10 @@ pub(super) fn summary(derive: &Derive, rows: &[Row]) -> Groups {
             let value = match name.as_str() {
                 "where_min" => extreme(&rows, -1.0).map(Number::Name),
                 "where_max" => extreme(&rows, 1.0).map(Number::Name),
-                name => statistic(name, &sample).map(Number::Number),
+                name => match name.split_once("_cell_") {
+                    Some((outer, inner)) => of_cells(outer, inner, &rows),
+                    None => statistic(name, &sample).map(Number::Number),
+                },
             };
             Some((name.clone(), value?))
         };
@@ -45,6 +51,26 @@ pub(super) fn summary(derive: &Derive, rows: &[Row]) -> Groups {
     };
     let described = groups(rows).into_iter().map(|(key, rows)| (key, describe(rows)));
     described.filter(|(_, values)| !values.is_empty()).collect()
+}
+
+/// A statistic over cells of a statistic within cells: `mean_cell_sd`, `where_max_cell_sd`.
+fn of_cells(outer: &str, inner: &str, rows: &[&Row]) -> Option<Number> {
+    let mut cells: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
+    for row in rows {
+        cells.entry(row.cell.as_ref()?).or_default().push(row.value?);
+    }
+    let inside = cells.into_iter().map(|(cell, values)| Some((cell, statistic(inner, &values)?)));
+    let inside: Vec<(&String, f64)> = inside.collect::<Option<_>>()?;
+    let sign = match outer {
+        "where_max" => 1.0,
+        "where_min" => -1.0,
+        _ => {
+            let values: Vec<f64> = inside.iter().map(|(_, value)| *value).collect();
+            return statistic(outer, &values).map(Number::Number);
+        }
+    };
+    let furthest = inside.iter().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)))?;
+    Some(Number::Name(furthest.0.clone()))
 }
 
 /// The level at which the largest `sign` × value stands.
@@ -118,7 +144,19 @@ pub(super) fn blocks(rows: &[Row]) -> Groups {
     Groups::from([((String::new(), first.scope.clone()), values)])
 }
 
-/// Whether each group's values stand on multiples of a step.
-pub(super) fn lattice(_rows: &[Row]) -> Groups {
-    Groups::new()
+/// Whether each group's values stand on multiples of a step, at 1 %.
+pub(super) fn lattice(rows: &[Row]) -> Groups {
+    let find = |rows: Vec<&Row>| {
+        let sample = values(&rows);
+        let found = lattice::find(&sample, 0.0, 0.01, 1);
+        let of = |pick: fn(&lattice::Lattice) -> f64| found.as_ref().map(pick);
+        numbers([
+            ("n", Some(sample.len() as f64)),
+            ("lattice_step", of(|found| found.step)),
+            ("lattice_offset", of(|found| found.offset)),
+            ("lattice_resultant", of(|found| found.resultant)),
+            ("lattice_p", of(|found| found.p)),
+        ])
+    };
+    groups(rows).into_iter().map(|(key, rows)| (key, find(rows))).collect()
 }

@@ -1,0 +1,107 @@
+//! A document's part of the page.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::Audited;
+use crate::{Finding, Severity, claims::Standing};
+
+/// Findings of one check that the page shows; `findings.tsv` has all.
+const SHOWN_A_CHECK: usize = 3;
+
+pub(super) fn section(one: &Audited) -> String {
+    let document = &one.claims.document;
+    let mut text = format!(
+        "## {}\n\n*{}*, {}; source {}; licence {}; sha256 `{}`.\n",
+        document.id,
+        document.title,
+        document.file,
+        document.source,
+        document.licence,
+        &document.sha256[..document.sha256.len().min(12)],
+    );
+    text.push_str(&raw(one));
+    text.push_str("\n### What cannot be true, or is doubtful\n\n");
+    text.push_str(&findings(&one.findings));
+    text.push_str("\n### Claims\n\n");
+    text.push_str(
+        "| line | claim | the document's own data | our runs |\n| ---: | --- | --- | --- |\n",
+    );
+    for (claim, standing, why, verdict) in &one.judged {
+        let own = match standing {
+            Standing::Holds => format!("holds: {why}"),
+            Standing::Contradicted => format!("**contradicted**: {why}"),
+            Standing::StatedOtherwise => format!("**stated otherwise**: {why}"),
+            Standing::Open => why.clone(),
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | **{}**: {} |",
+            claim.line,
+            cell(&claim.says),
+            cell(&own),
+            verdict.outcome.words(),
+            cell(&verdict.why),
+        );
+    }
+    text
+}
+
+fn raw(one: &Audited) -> String {
+    if one.claims.raw.is_empty() {
+        return "\nNo raw data of its authors are public, so that it is held against itself \
+                alone.\n"
+            .to_owned();
+    }
+    let mut text = "\nRaw data (facts **stored**; `lab audit --raw FOLDER` derives them again \
+                    from the files):\n\n"
+        .to_owned();
+    for info in &one.claims.raw {
+        let stored = one.facts.iter().find(|facts| facts.raw == info.name);
+        let facts = match stored {
+            Some(facts) => format!("{} facts of {} rows", facts.all().count(), facts.rows),
+            None => "no facts stored yet".to_owned(),
+        };
+        let sha256 = &info.sha256[..info.sha256.len().min(12)];
+        let _ = writeln!(text, "* {} (sha256 `{sha256}`, {}): {facts}", info.file, info.source);
+    }
+    text
+}
+
+/// The first few findings of each check, in the order they came; and how many there are.
+fn findings(findings: &[Finding]) -> String {
+    if findings.is_empty() {
+        return "Nothing found.\n".to_owned();
+    }
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut text = String::new();
+    for finding in findings {
+        let count = shown.entry(&finding.check).or_default();
+        *count += 1;
+        if *count > SHOWN_A_CHECK {
+            continue;
+        }
+        let line = finding.place.line.map_or(String::new(), |line| format!("line {line}, "));
+        let severity = match finding.severity {
+            Severity::Impossible => "impossible",
+            Severity::Doubtful => "doubtful",
+            Severity::Note => "note",
+        };
+        let check = finding.check.replace('_', " ");
+        let _ = writeln!(text, "1. **{severity}** ({line}{check}): {}.", cell(&finding.sentence));
+    }
+    let more = shown.iter().filter(|(_, count)| **count > SHOWN_A_CHECK);
+    let more: Vec<_> = more
+        .map(|(check, count)| format!("{} × {}", count - SHOWN_A_CHECK, check.replace('_', " ")))
+        .collect();
+    if !more.is_empty() {
+        let _ =
+            writeln!(text, "\nAnd more of the same kinds ({}); see findings.tsv.", more.join(", "));
+    }
+    text
+}
+
+/// A text as a cell of a Markdown table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ").trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,146 @@
+//! One page: every claim of the encoded documents, what the documents' own data say, what our runs
+//! say. The same files in, the same bytes out.
+
+mod document;
+mod tables;
+
+use std::fmt::Write as _;
+
+use crate::{
+    Finding, Severity,
+    claims::{Claim, Claims, ClaimsError, Evidence, Standing},
+    facts::Facts,
+    join::{Outcome, Tables, Verdict, verdict},
+};
+
+/// The page and the tables beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Texts by file name: `report.md`, `claims.tsv`, `findings.tsv`.
+    pub files: Vec<(String, String)>,
+}
+
+/// Everything known about one document.
+pub(crate) struct Audited<'a> {
+    claims: &'a Claims,
+    facts: Vec<&'a Facts>,
+    findings: Vec<Finding>,
+    judged: Vec<(&'a Claim, Standing, String, Verdict)>,
+}
+
+/// Makes the page. `self_test` is the stored text of the audit's trial of itself.
+///
+/// # Errors
+/// A declared check that names what is not there; the message names the file and the key.
+pub fn page(
+    corpus: &[Claims],
+    facts: &[Facts],
+    tables: &Tables,
+    self_test: Option<&str>,
+) -> Result<Page, ClaimsError> {
+    let audited: Vec<Audited> =
+        corpus.iter().map(|claims| audited(claims, facts, tables)).collect::<Result<_, _>>()?;
+    let mut text = head(&audited);
+    if let Some(rates) = self_test {
+        text.push_str("\n## How often is the audit wrong?\n\n");
+        text.push_str(
+            "Documents that a generator made, whose tables follow from simulated runs, and the \
+             same with one error planted in each; `lab audit --self-test 1000 --write` makes these \
+             tables.\n\n",
+        );
+        text.push_str(rates.trim_end());
+        text.push('\n');
+    }
+    for document in &audited {
+        text.push('\n');
+        text.push_str(&document::section(document));
+    }
+    Ok(Page {
+        files: vec![
+            ("report.md".to_owned(), text),
+            ("claims.tsv".to_owned(), tables::claims(&audited)),
+            ("findings.tsv".to_owned(), tables::findings(&audited)),
+        ],
+    })
+}
+
+fn audited<'a>(
+    claims: &'a Claims,
+    facts: &'a [Facts],
+    tables: &Tables,
+) -> Result<Audited<'a>, ClaimsError> {
+    let evidence = Evidence::new(claims, facts);
+    let judge = |claim: &'a Claim| {
+        let (standing, why) = evidence.standing(claim);
+        (claim, standing, why, verdict(claim, tables))
+    };
+    Ok(Audited {
+        claims,
+        facts: facts
+            .iter()
+            .filter(|facts| claims.raw.iter().any(|raw| raw.name == facts.raw))
+            .collect(),
+        findings: evidence.findings()?,
+        judged: claims.claim.iter().map(judge).collect(),
+    })
+}
+
+impl Audited<'_> {
+    fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    fn standing(&self, wanted: Standing) -> usize {
+        self.judged.iter().filter(|(_, standing, ..)| *standing == wanted).count()
+    }
+
+    fn outcome(&self, wanted: Outcome) -> usize {
+        self.judged.iter().filter(|(.., verdict)| verdict.outcome == wanted).count()
+    }
+}
+
+fn head(audited: &[Audited]) -> String {
+    let claims: usize = audited.iter().map(|one| one.judged.len()).sum();
+    let mut text = format!(
+        "# Published claims, their own data, and our runs\n\n\
+         {claims} claims of {} published reports, encoded in `claims/`. Each is held against the \
+         rest of its document and facts derived from its authors' raw data (stored in \
+         `claims/facts/`, each with the hash of its input), and joined to the committed reports of \
+         our runs where an experiment of ours tests it. `lab audit --write` makes this page; `lab \
+         audit --check` sees that it still follows.\n\n",
+        audited.len()
+    );
+    text.push_str(
+        "| document | claims | table cells | impossible | doubtful | notes | hold | contradicted | \
+         stated otherwise | open | reproduced | refuted | cannot tell | not testable |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | \
+         ---: |\n",
+    );
+    for one in audited {
+        let cells: usize = one.claims.table.iter().map(|table| table.cells.len()).sum();
+        let _ = writeln!(
+            text,
+            "| [{}](#{}) | {} | {cells} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            one.claims.document.id,
+            one.claims.document.id,
+            one.judged.len(),
+            one.count(Severity::Impossible),
+            one.count(Severity::Doubtful),
+            one.count(Severity::Note),
+            one.standing(Standing::Holds),
+            one.standing(Standing::Contradicted),
+            one.standing(Standing::StatedOtherwise),
+            one.standing(Standing::Open),
+            one.outcome(Outcome::Reproduced),
+            one.outcome(Outcome::Refuted),
+            one.outcome(Outcome::CannotTell),
+            one.outcome(Outcome::NotTestable),
+        );
+    }
+    text.push_str(
+        "\n*Impossible*: arithmetic or the document's own data exclude it. *Doubtful*: possible and \
+         a rare accident, or no support for what is said. *Hold* to *open*: how claims stand in \
+         their own document and its data. *Reproduced* to *not testable*: what our runs say.\n",
+    );
+    text
+}
