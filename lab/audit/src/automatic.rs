@@ -2,10 +2,13 @@
 //! their headers, and what is not understood is left alone.
 
 mod across;
+mod between;
+mod bounds_in_cells;
 mod found;
 mod grid;
 mod group;
 mod link;
+mod printed_runs;
 mod ranking;
 mod ratios;
 mod raw_alone;
@@ -16,6 +19,8 @@ mod role;
 mod runs;
 mod significance;
 mod totals;
+mod wall;
+mod whole_numbers;
 
 use crate::mapping::Mapping;
 use crate::{Document, Finding, Raw};
@@ -46,13 +51,29 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> V
         found.extend(records::check(grid));
         found.extend(ratios::check(grid));
         found.extend(totals::check(grid));
+        found.extend(bounds_in_cells::check(grid));
+        found.extend(whole_numbers::check(grid));
         found.extend(ranking::check(grid));
         found.extend(significance::check(grid));
     }
     found.extend(raw_tables::check(&all, &labelled));
+    found.extend(between::check(&all));
+    found.extend(wall::check(document, &labelled));
+    found.extend(against_printed_runs(&all));
     found.extend(significance::prose(document));
     found.extend(across::check(document, &all));
     ranked(found)
+}
+
+/// Tables against the runs that another table prints.
+fn against_printed_runs(all: &[Grid<'_>]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (index, raw) in printed_runs::raws(all) {
+        let labelled = [Labelled::new(&raw, None)];
+        found.extend(raw_tables::check(&all[..index], &labelled));
+        found.extend(raw_tables::check(&all[index + 1..], &labelled));
+    }
+    found
 }
 
 fn grids<'a>(document: &'a Document, mapping: &'a Mapping) -> Vec<Grid<'a>> {
