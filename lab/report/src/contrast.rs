@@ -106,7 +106,8 @@ fn asked<'a>(measured: &[Measured], contrast: &Contrast, sides: &'a [Comparison;
     (data, contrast.name.clone(), &sides[0])
 }
 
-fn alarm(study: &Study, metric: &str) -> Option<String> {
+/// Why the verdicts on a metric are withheld: its A/A test failed in a declared comparison.
+pub(crate) fn alarm(study: &Study, metric: &str) -> Option<String> {
     let same = study.judged.iter().filter(|judged| judged.comparison.metric == metric);
     let mut tests = same.flat_map(|judged| &judged.aa);
     let failed = tests.find(|(_, test)| test.failed());

@@ -2,7 +2,7 @@
 
 mod threads;
 
-use lab_record::Status;
+use lab_record::{Column, Status};
 use lab_report::{Frame, Report, ReportError, report};
 use proptest::prelude::*;
 use threads::World;
@@ -109,6 +109,31 @@ fn a_penalty_of_shards_is_found_as_such() {
     assert_eq!(cause(&report, "Thread overhead"), "not supported");
     assert_eq!(cause(&report, "Contention on shards"), "supported");
     assert_eq!(cause(&report, "Cache traffic"), "supported");
+}
+
+#[test]
+fn a_cause_that_the_clean_runs_do_not_share_is_cannot_tell() {
+    let mut frame = World::default().frame();
+    for row in frame.rows.iter_mut().filter(|row| row.run.block > 2) {
+        row.run.gated = vec!["steal".into()];
+    }
+    let report = report(&frame).unwrap();
+    assert_eq!(cause(&report, "Thread overhead"), "cannot tell");
+    assert!(report.markdown.contains("Runs that passed the noise gate: cannot tell (n = 3)"));
+}
+
+#[test]
+fn a_lab_that_tells_twins_apart_withholds() {
+    let mut frame = World::default().frame();
+    for row in frame.rows.iter_mut().filter(|row| row.run.variant == "dashmap_twin") {
+        let Some(Column::Raw(times)) = row.samples.columns.get_mut("elapsed_ns") else { continue };
+        times.iter_mut().for_each(|ns| *ns += *ns / 50);
+    }
+    let report = report(&frame).unwrap();
+    assert_eq!(cause(&report, "Thread overhead"), "withheld");
+    let contrast = [("name", "two_against_one")];
+    assert_eq!(field(&report, "contrasts.tsv", &contrast, "verdict"), "withheld");
+    assert!(report.markdown.contains("told two equal programs apart"));
 }
 
 #[test]

@@ -44,6 +44,12 @@ pub(super) fn write(sweep: &Sweep, causes: &[Cause], choices: &[Choice], page: &
             Cell::text(detectable.map_or("–".to_owned(), |d| show_percent(d.exp_m1()))),
         ]);
     }
+    if let Some(alarm) = sweep.alarm() {
+        page.paragraph(&format!(
+            "**{alarm}**: this lab told two equal programs apart, so no time below is ground for a \
+             choice."
+        ));
+    }
     page.table("answers", &table);
     page.paragraph(
         "Ratios of times, or speed-ups where it says \"times as fast\", paired by block; \

@@ -27,6 +27,7 @@ pub(super) enum Finding {
     NotSupported,
     CannotTell,
     NotMeasured,
+    Withheld,
 }
 
 impl Finding {
@@ -36,6 +37,7 @@ impl Finding {
             Self::NotSupported => "not supported",
             Self::CannotTell => "cannot tell",
             Self::NotMeasured => "not measured",
+            Self::Withheld => "withheld",
         }
     }
 }
@@ -74,7 +76,29 @@ fn between(sweep: &Sweep, variant: &str, rest: &Levels, many: u32, few: u32) -> 
     Penalty { rest: rest.clone(), many, few, log, ns }
 }
 
-pub(super) fn test(sweep: &Sweep) -> Vec<Cause> {
+/// The four tests. As with declared comparisons, what the runs that passed the noise gate do not
+/// share is "cannot tell", and a failed A/A test withholds.
+pub(super) fn test(sweep: &Sweep, clean: Option<&Sweep>) -> Vec<Cause> {
+    let mut causes = all(sweep);
+    for (cause, second) in causes.iter_mut().zip(clean.map(all).unwrap_or_default()) {
+        let n = second.decided_by.as_ref().map_or(0, Effect::n);
+        let word = second.verdict.word();
+        cause.measured.push_str(&format!(" Runs that passed the noise gate: {word} (n = {n})."));
+        let decided = matches!(cause.verdict, Finding::Supported | Finding::NotSupported);
+        if decided && second.verdict != cause.verdict {
+            cause.verdict = Finding::CannotTell;
+        }
+    }
+    if let Some(alarm) = sweep.alarm() {
+        for cause in &mut causes {
+            cause.measured.push_str(&format!(" Withheld: {alarm}."));
+            cause.verdict = Finding::Withheld;
+        }
+    }
+    causes
+}
+
+fn all(sweep: &Sweep) -> Vec<Cause> {
     vec![too_little_work(sweep), overhead(sweep), shards(sweep), cache(sweep)]
 }
 

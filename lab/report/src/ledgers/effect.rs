@@ -86,13 +86,6 @@ impl Effect {
             None => format!("{estimate} (no interval, n = {n})"),
         }
     }
-
-    /// Logarithms turned round: of `a` over `b` into `b` over `a`.
-    pub(super) fn reversed(&self) -> Self {
-        let interval = self.interval.map(|i| Interval { low: -i.high, high: -i.low, ..i });
-        let differences = self.differences.iter().map(|value| -value).collect();
-        Self { differences, estimate: -self.estimate, interval }
-    }
 }
 
 /// Cells for a table: estimate, low and high of a ratio, as multiples.

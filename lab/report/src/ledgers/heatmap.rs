@@ -1,5 +1,7 @@
 //! The best number of workers in every cell, and whether it really is the best.
 
+use std::collections::BTreeSet;
+
 use super::effect::Effect;
 use super::sweep::{Cell as Levels, Sweep, counts, number, without};
 use crate::measure::Unit;
@@ -125,18 +127,24 @@ fn plane_of(choice: &Choice) -> Levels {
     without(&without(&choice.rest, "streams"), "work_ns")
 }
 
-/// The plane with the most fields; of equals the first.
+/// The plane with the most fields, of those with several levels of work where there are any; of
+/// equals the first.
 fn plane(choices: &[Choice]) -> Levels {
-    let mut planes: Vec<(Levels, usize)> = Vec::new();
-    for plane in choices.iter().map(plane_of) {
-        match planes.iter_mut().find(|(known, _)| *known == plane) {
-            Some((_, fields)) => *fields += 1,
-            None => planes.push((plane, 1)),
+    let mut planes: Vec<(Levels, usize, BTreeSet<u64>)> = Vec::new();
+    for choice in choices {
+        let (plane, work) = (plane_of(choice), number(&choice.rest, "work_ns").unwrap_or(0));
+        match planes.iter_mut().find(|(known, ..)| *known == plane) {
+            Some((_, fields, works)) => {
+                *fields += 1;
+                works.insert(work);
+            }
+            None => planes.push((plane, 1, BTreeSet::from([work]))),
         }
     }
-    let most = planes.iter().map(|(_, fields)| *fields).max();
-    let first = planes.into_iter().find(|(_, fields)| Some(*fields) == most);
-    first.map(|(plane, _)| plane).unwrap_or_default()
+    let size = |(_, fields, works): &(Levels, usize, BTreeSet<u64>)| (works.len() > 1, *fields);
+    let most = planes.iter().map(size).max();
+    let first = planes.into_iter().find(|plane| Some(size(plane)) == most);
+    first.map(|(plane, ..)| plane).unwrap_or_default()
 }
 
 /// A row per field of the picture, places by index.

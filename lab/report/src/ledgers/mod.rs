@@ -30,7 +30,7 @@ pub(crate) fn report(frame: &Frame) -> Report {
     let mut sweep = Sweep::of(frame);
     sweep.study.judged = judge(&sweep);
     let contrasted = contrasts(&sweep.study);
-    let causes = causes::test(&sweep);
+    let causes = causes::test(&sweep, Sweep::clean(frame).as_ref());
     let cells = heatmap::choose(&sweep);
     let mut page = Page::titled(&frame.run_file.experiment);
     answers::write(&sweep, &causes, &cells, &mut page);

@@ -11,7 +11,9 @@ use crate::tables::show_percent;
 
 pub(super) fn write(sweep: &Sweep, choices: &[Choice], page: &mut Page) {
     page.heading("Recommendation, and where it holds");
-    let judged: Vec<&Choice> = choices.iter().filter(|one| one.is_judged()).collect();
+    let free = ["streams", "work_ns", "transactions", "kinds", "contention"];
+    let plain = |one: &&Choice| one.is_judged() && sweep.is_base_but(&one.rest, &free);
+    let judged: Vec<&Choice> = choices.iter().filter(plain).collect();
     if judged.is_empty() {
         page.paragraph(
             "None: no cell has six blocks, and medians without an interval are no ground for \
@@ -49,7 +51,8 @@ fn by_count(own: &[&Choice]) -> String {
             }
         };
         let workers = match label.strip_prefix("tie: ") {
-            Some(tied) => format!("no difference shown between {tied} workers"),
+            Some(tied) => format!("no difference shown between {tied}"),
+            None if label == "1" => "1 worker".to_owned(),
             None => format!("{label} workers"),
         };
         format!(
@@ -115,12 +118,10 @@ fn validity(sweep: &Sweep, judged: &[&Choice]) -> String {
     let machine = &sweep.study.frame.run_file.machine;
     let blocks: Vec<usize> = judged.iter().map(|one| one.n()).collect();
     format!(
-        "This holds for {} to {} streams' levels that were measured ({}), {} transactions a \
+        "This holds for the numbers of streams that were measured ({}), {} transactions a \
          stream, busy work of {} ns, on {} with {} CPUs, over {} to {} blocks a cell. It says \
          nothing about machines with more CPUs, several sockets or caches that are not shared, \
          about tasks that wait for input, or about a process that does something else beside.",
-        judged.iter().filter_map(|one| number(&one.rest, "streams")).min().unwrap_or(0),
-        judged.iter().filter_map(|one| number(&one.rest, "streams")).max().unwrap_or(0),
         levels(judged, "streams"),
         range("transactions"),
         range("work_ns"),

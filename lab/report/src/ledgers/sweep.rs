@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::effect::Series;
 use super::measure::measure;
+use crate::contrast::alarm;
 use crate::frame::Frame;
 use crate::study::Study;
 
@@ -79,12 +80,24 @@ impl<'a> Sweep<'a> {
         base.extend(section.defaults);
         base.remove("workers");
         let study = Study::of(frame, |rows, keep| measure(rows, keep, divide_by));
-        let mut runs: BTreeMap<&str, BTreeMap<Cell, Vec<usize>>> = BTreeMap::new();
-        for (position, one) in study.all.iter().enumerate() {
-            let cells = runs.entry(&one.row.run.variant).or_default();
-            cells.entry(one.row.run.cell.clone()).or_default().push(position);
-        }
+        let runs = index(&study);
         Self { study, divide_by, base, runs }
+    }
+
+    /// The same sweep, of the runs that passed the noise gate; `None` where all did.
+    pub(super) fn clean(frame: &'a Frame) -> Option<Self> {
+        let mut sweep = Self::of(frame);
+        if sweep.study.clean.len() == sweep.study.all.len() {
+            return None;
+        }
+        sweep.study.all = std::mem::take(&mut sweep.study.clean);
+        sweep.runs = index(&sweep.study);
+        Some(sweep)
+    }
+
+    /// Why no verdict on times may be given: two equal programs were told apart.
+    pub(super) fn alarm(&self) -> Option<String> {
+        alarm(&self.study, "elapsed_ns")
     }
 
     pub(super) fn cpus(&self) -> u32 {
@@ -268,6 +281,16 @@ impl<'a> Sweep<'a> {
             level("kinds")
         )
     }
+}
+
+/// Positions of the analysed runs by variant and cell.
+fn index<'a>(study: &Study<'a>) -> BTreeMap<&'a str, BTreeMap<Cell, Vec<usize>>> {
+    let mut runs: BTreeMap<&str, BTreeMap<Cell, Vec<usize>>> = BTreeMap::new();
+    for (position, one) in study.all.iter().enumerate() {
+        let cells = runs.entry(&one.row.run.variant).or_default();
+        cells.entry(one.row.run.cell.clone()).or_default().push(position);
+    }
+    runs
 }
 
 /// The median over blocks.
