@@ -64,7 +64,7 @@ impl Variant for Empty {
     }
 }
 
-fn read_all(streams: &[Vec<Transaction>], work: Work) {
+fn read_all(streams: &[Vec<Transaction>], mut work: Work) {
     for stream in streams {
         for transaction in stream {
             work.spin();

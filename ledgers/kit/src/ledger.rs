@@ -73,7 +73,7 @@ pub const FILLER: Record = Record { amount: 0, client: 0, state: State::Settled 
 
 /// Applies whole streams, each in its order.
 #[inline]
-pub fn apply_all(store: &mut impl Store, streams: &[Vec<Transaction>], work: Work) {
+pub fn apply_all(store: &mut impl Store, streams: &[Vec<Transaction>], mut work: Work) {
     // Two loops: a flattened iterator would cost as much as the harness does.
     for stream in streams {
         for transaction in stream {

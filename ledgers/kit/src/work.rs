@@ -4,10 +4,12 @@ use std::hint::black_box;
 
 use crate::now_ns;
 
-/// Busy work of a chosen duration.
+/// Busy work of a chosen duration; each thread works on a copy of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
     rounds: u32,
+    /// Where the last call ended and the next begins, so that no processor overlaps two of them.
+    state: u64,
 }
 
 /// Rounds from which the duration of one is taken; about a microsecond.
@@ -19,7 +21,7 @@ const SAMPLE_NS: i64 = 100_000;
 
 impl Work {
     /// No work.
-    pub const NONE: Self = Self { rounds: 0 };
+    pub const NONE: Self = Self::of(0);
 
     /// As many rounds as take `work_ns` on this thread now, and the median of their real duration
     /// in picoseconds.
@@ -27,27 +29,31 @@ impl Work {
         if work_ns == 0 {
             return (Self::NONE, 0);
         }
-        let trial_ps = Self { rounds: TRIAL_ROUNDS }.median_ps();
+        let trial_ps = Self::of(TRIAL_ROUNDS).median_ps();
         let rounds = work_ns * 1_000 * u64::from(TRIAL_ROUNDS) / trial_ps;
-        let work = Self { rounds: u32::try_from(rounds.max(1)).unwrap_or(u32::MAX) };
+        let work = Self::of(u32::try_from(rounds.max(1)).unwrap_or(u32::MAX));
         (work, work.median_ps())
+    }
+
+    const fn of(rounds: u32) -> Self {
+        Self { rounds, state: 1 }
     }
 
     /// Does it.
     #[inline]
-    pub fn spin(self) {
+    pub fn spin(&mut self) {
         if self.rounds > 0 {
-            black_box(chain(black_box(1), self.rounds));
+            self.state = black_box(chain(self.state, self.rounds));
         }
     }
 
-    fn median_ps(self) -> u64 {
+    fn median_ps(mut self) -> u64 {
         let mut samples: Vec<u64> = (0..SAMPLES).map(|_| self.sample_ps()).collect();
         samples.sort_unstable();
         samples[SAMPLES / 2].max(1)
     }
 
-    fn sample_ps(self) -> u64 {
+    fn sample_ps(&mut self) -> u64 {
         let start = now_ns();
         let mut calls = 0;
         loop {
@@ -62,14 +68,11 @@ impl Work {
     }
 }
 
-/// Each round needs the one before (Knuth's MMIX generator), so no processor overlaps them. It may
-/// overlap the end of a call with what follows, as it would with real work; that is why the real
-/// duration of a short call is reported and not taken for granted.
+/// Each round needs the one before. Not a linear generator: of that the compiler makes one round
+/// out of eight.
 #[inline(never)]
 fn chain(start: u64, rounds: u32) -> u64 {
-    (0..rounds).fold(start, |state, _| {
-        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
-    })
+    (0..rounds).fold(start, |state, _| (state ^ (state >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9))
 }
 
 #[cfg(test)]

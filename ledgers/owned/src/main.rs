@@ -69,9 +69,8 @@ impl Variant for Owned {
             let apply = |(me, mut ledger): (usize, Plain)| {
                 let (streams, routes) = (Arc::clone(streams), Arc::clone(&routes));
                 tokio::spawn(async move {
-                    for run in routes.iter().flat_map(|router| &router[me]) {
-                        apply_run(&mut ledger, run.of(&streams), work);
-                    }
+                    let runs = routes.iter().flat_map(|router| &router[me]);
+                    apply_own(&mut ledger, runs.map(|run| run.of(&streams)), work);
                     ledger
                 })
             };
@@ -125,10 +124,16 @@ fn route(streams: &Streams, job: Range<usize>, owners: usize) -> Vec<Vec<Run>> {
     routes
 }
 
-fn apply_run(ledger: &mut Plain, run: &[Transaction], work: Work) {
-    for transaction in run {
-        work.spin();
-        apply(ledger, transaction);
+fn apply_own<'a>(
+    ledger: &mut Plain,
+    runs: impl Iterator<Item = &'a [Transaction]>,
+    mut work: Work,
+) {
+    for run in runs {
+        for transaction in run {
+            work.spin();
+            apply(ledger, transaction);
+        }
     }
 }
 
