@@ -9,10 +9,10 @@ use crate::{Failure, progress::Bar};
 
 pub(crate) fn corpus(args: &CorpusArgs) -> Result<ExitCode, Failure> {
     let mut bar = Bar::new(args.quiet);
-    let label = if args.check { "checked" } else { "made" };
-    let outcome = lab_corpus::run(args, &mut |done, total| bar.at(done, total, label));
-    bar.finish();
     let dir = args.dir.display();
+    let label = format!("{} {dir}", if args.check { "checking" } else { "making" });
+    let outcome = lab_corpus::run(args, &mut |done, total| bar.at(done, total, &label));
+    bar.finish();
     match outcome? {
         Outcome::Made(manifest) => println!("{dir}: made, {}", inside(&manifest)),
         Outcome::Fits(manifest) => println!("{dir}: was there already, {}", inside(&manifest)),

@@ -7,8 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::CorpusError;
 
+/// What `--help` says of [`crate::needles::NEEDLES`].
+const PLANTED: &str = "Words that are planted, for queries of known selectivity (corpus.json has \
+the exact counts):
+  claude    in 15 of 16 messages
+  narwhal   in 1 of 10, a quarter of them written Narwhal
+  quokka    in 1 of 1000
+  pangolin  in 1 of 1000, and in the Git branch of as many other lines, which is no match
+  zyzzyva   in 1 of 100000
+  axolotl   in the files of --hostile alone";
+
 /// Make a corpus of chat sessions to search in, or check one
 #[derive(Debug, Clone, Args)]
+#[command(after_help = PLANTED)]
 pub struct CorpusArgs {
     /// The corpus's folder; made where it is missing, refused where it has other things in it
     pub dir: PathBuf,

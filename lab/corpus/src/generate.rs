@@ -47,7 +47,7 @@ pub(crate) fn generate(
         progress(done, total);
     }
     if plan.hostile {
-        files.extend(hostile::write(dir, plan.seed, &words, progress)?);
+        files.extend(hostile::write(dir, plan.seed, &words)?);
     }
     let manifest = Manifest::new(plan, files);
     manifest.store(dir)?;

@@ -6,13 +6,13 @@
 
 use std::path::Path;
 
+use crate::CorpusError;
 use crate::manifest::FileEntry;
 use crate::needles::{Due, HOSTILE, HOSTILE_INDEX, Spelling};
 use crate::random::{Random, Stream};
 use crate::session::Session;
 use crate::sink::Sink;
 use crate::words::Words;
-use crate::{CorpusError, Progress};
 
 /// The files, each by its name and what writes it.
 type Case = (&'static str, fn(&mut Writer<'_>));
@@ -45,19 +45,13 @@ enum Has {
 }
 
 /// Writes all of them.
-pub(crate) fn write(
-    dir: &Path,
-    seed: u64,
-    words: &Words,
-    progress: Progress<'_>,
-) -> Result<Vec<FileEntry>, CorpusError> {
+pub(crate) fn write(dir: &Path, seed: u64, words: &Words) -> Result<Vec<FileEntry>, CorpusError> {
     let mut files = Vec::new();
     let mut session = Session::from_random(Random::new(seed, Stream::Hostile));
-    for (done, (name, case)) in CASES.iter().enumerate() {
+    for (name, case) in CASES {
         let mut sink = Sink::create(dir, &format!("hostile/{name}.jsonl"), Vec::new())?;
         case(&mut Writer { session: &mut session, words, sink: &mut sink });
         files.push(sink.finish()?.0);
-        progress(done as u64 + 1, CASES.len() as u64);
     }
     Ok(files)
 }

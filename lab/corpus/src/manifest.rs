@@ -1,7 +1,7 @@
 //! `corpus.json`: what a corpus was made from and what is in it.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,14 @@ impl Manifest {
     /// When there is none, or it is none.
     pub fn load(dir: &Path) -> Result<Self, CorpusError> {
         let path = dir.join(MANIFEST);
-        let text = fs::read_to_string(&path).map_err(|error| folder(&path, &error))?;
+        let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => CorpusError::Folder(format!(
+                "{} has no {MANIFEST}, so it is no corpus or an unfinished one: make it anew with \
+                 `lab corpus`",
+                dir.display(),
+            )),
+            _ => folder(&path, &error),
+        })?;
         serde_json::from_str(&text).map_err(|error| folder(&path, &error))
     }
 

@@ -33,7 +33,7 @@ semicolon newline whitespace indent format lint warning hint verbose quiet stric
 minimum average deprecated obsolete legacy modern portable native foreign upstream downstream
 ";
 
-/// Consonants and vowels of the rare words. They lack the letters that every needle has one of.
+/// Consonants and vowels of the rare words. Every needle has a letter that these lack.
 const ONSETS: [&str; 16] =
     ["b", "d", "f", "g", "h", "j", "l", "m", "p", "r", "s", "t", "v", "w", "st", "tr"];
 const VOWELS: [&str; 8] = ["a", "e", "i", "o", "ea", "ai", "oo", "ie"];
