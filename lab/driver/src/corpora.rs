@@ -38,13 +38,15 @@ impl Corpora {
         command.arg("corpus").arg(folder);
         for (flag, value) in [
             ("--files", u64::from(corpus.files)),
-            ("--lines", u64::from(corpus.lines)),
+            ("--bytes", corpus.bytes),
             ("--seed", corpus.seed),
         ] {
             command.arg(flag).arg(value.to_string());
         }
-        if corpus.skew {
-            command.arg("--skew");
+        for (flag, wanted) in [("--skew", corpus.skew), ("--hostile", corpus.hostile)] {
+            if wanted {
+                command.arg(flag);
+            }
         }
         let status = command
             .stdin(Stdio::null())
@@ -63,6 +65,8 @@ impl Corpora {
 
 /// All that decides its bytes.
 fn name(corpus: &Corpus) -> String {
-    let Corpus { files, lines, seed, skew, .. } = corpus;
-    format!("{files}x{lines}-{seed}{}", if *skew { "-skew" } else { "" })
+    let Corpus { files, bytes, seed, skew, hostile } = corpus;
+    let (skew, hostile) =
+        (if *skew { "-skew" } else { "" }, if *hostile { "-hostile" } else { "" });
+    format!("{files}-files-{bytes}-bytes-seed-{seed}{skew}{hostile}")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab_record::Analysis;
 use serde::Deserialize;
 
-use crate::{PlanError, agents, ledgers, search};
+use crate::{Cell, PlanError, agents, ledgers, search};
 
 /// The version of the experiment format.
 const SCHEMA: u32 = 1;
@@ -80,6 +80,9 @@ pub struct Profile {
     /// Variants that stay.
     #[serde(default)]
     pub names: Vec<String>,
+    /// Levels of factors that a group of cells does not name, in place of the section's own.
+    #[serde(default)]
+    pub defaults: Cell,
     /// 1.0 for real time.
     pub time_scale: Option<f64>,
     /// As in `[ledgers]`.
@@ -129,6 +132,14 @@ impl Experiment {
         }
         if let (Some(ledgers), Some(divisor)) = (&mut self.ledgers, profile.divide_by) {
             ledgers.divide_by = divisor;
+        }
+        let defaults = match (&mut self.ledgers, &mut self.search) {
+            (Some(ledgers), _) => Some(&mut ledgers.defaults),
+            (_, Some(search)) => Some(&mut search.defaults),
+            _ => None,
+        };
+        if let Some(defaults) = defaults {
+            defaults.extend(profile.defaults);
         }
         if !profile.verdicts {
             self.analysis.comparisons.clear();

@@ -9,6 +9,8 @@ use crate::{Address, Cell, PlanError, Work, levels::Levels};
 
 /// Bytes that one thread searches in a millisecond, roughly: for forecasts, never for a result.
 const BYTES_PER_MS: u64 = 1_000_000;
+/// A larger corpus would fill a disk by a slip of the pen.
+const BYTES_MAX: u64 = 16_000_000_000;
 /// A program's start and end, for forecasts.
 const RUN_MS: u64 = 10;
 /// A peer that parses everything is slower than the forecast by far.
@@ -31,17 +33,18 @@ pub struct Section {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Corpus {
-    /// Files.
+    /// Sessions, each a file.
     pub files: u32,
-    /// Lines of a file, on average where sizes are skewed.
-    pub lines: u32,
+    /// Bytes of all together.
+    pub bytes: u64,
     /// Of every draw.
     pub seed: u64,
     /// Whether file sizes follow Zipf's law instead of being equal.
     #[serde(default)]
     pub skew: bool,
-    /// About how many bytes it has, for forecasts.
-    pub bytes: u64,
+    /// Whether files that break careless readers come on top.
+    #[serde(default)]
+    pub hostile: bool,
 }
 
 /// A query as an experiment writes it.
@@ -62,8 +65,8 @@ pub struct Asked {
 impl Section {
     pub(crate) fn check(&self, file: &str) -> Result<(), PlanError> {
         for (name, corpus) in &self.corpus {
-            if corpus.files == 0 || corpus.lines == 0 {
-                let message = "needs at least one file and one line";
+            if corpus.files == 0 || corpus.bytes == 0 || corpus.bytes > BYTES_MAX {
+                let message = "needs at least one file, and 1 byte to 16 GB";
                 return Err(PlanError::value(file, &format!("search.corpus.{name}"), message));
             }
         }
