@@ -1,9 +1,10 @@
 //! The first lines: what was asked, answered by numbers, each with its blocks and interval.
 
 use super::bars;
-use super::causes::{Cause, Finding, penalty};
+use super::causes::{Cause, Finding};
 use super::effect::Effect;
 use super::heatmap::Choice;
+use super::penalty::penalty;
 use super::sweep::{Cell as Levels, Sweep, number, with, without};
 use crate::measure::Unit;
 use crate::page::Page;

@@ -4,8 +4,9 @@
 //! to the CPUs. Each cause predicts how the penalty changes when one thing is taken away; the
 //! prediction is tested by a difference of differences, paired by block.
 
-use super::effect::{Effect, Series, as_times, log_ratios, minus, scaled};
-use super::sweep::{Cell as Levels, Sweep, centre, counts, number, with, without};
+use super::effect::{Effect, scaled};
+use super::penalty::{Penalty, between, penalties, penalty};
+use super::sweep::{Cell as Levels, Sweep, counts, number, with, without};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table, show};
@@ -42,38 +43,11 @@ impl Finding {
     }
 }
 
-/// A variant at many workers and at the best count up to the CPUs, in one cell.
-#[derive(Debug, Clone)]
-pub(super) struct Penalty {
-    pub(super) rest: Levels,
-    pub(super) many: u32,
-    pub(super) few: u32,
-    /// Logarithm of the time at many over the time at few.
-    pub(super) log: Series,
-    /// The same as a difference in nanoseconds.
-    pub(super) ns: Series,
-}
-
 /// A difference smaller than this ratio counts as none: the margin of the first comparison.
 pub(super) fn margin(sweep: &Sweep) -> f64 {
     let analysis = &sweep.study.frame.run_file.analysis;
     let declared = analysis.comparisons.iter().find(|one| one.scale == lab_record::Scale::Ratio);
     declared.map_or(0.05, |comparison| comparison.margin).ln_1p()
-}
-
-/// The penalty of one variant in one cell.
-pub(super) fn penalty(sweep: &Sweep, variant: &str, rest: &Levels) -> Option<Penalty> {
-    let (_, levels) = sweep.curves(variant).into_iter().find(|(cell, _)| cell == rest)?;
-    let many = sweep.many(&levels)?;
-    let few = sweep.best_within_cpus(variant, rest, &levels)?;
-    Some(between(sweep, variant, rest, many, few))
-}
-
-fn between(sweep: &Sweep, variant: &str, rest: &Levels, many: u32, few: u32) -> Penalty {
-    let at = |count: u32| sweep.elapsed(variant, rest, &count.to_string());
-    let (slow, fast) = (at(many), at(few));
-    let (log, ns) = (log_ratios(&slow, &fast), minus(&slow, &fast));
-    Penalty { rest: rest.clone(), many, few, log, ns }
 }
 
 /// The four tests. As with declared comparisons, what the runs that passed the noise gate do not
@@ -427,35 +401,4 @@ fn detectable(sweep: &Sweep, name: &str, effect: &Effect) -> Cell {
         Some(smallest) => Cell::text(crate::tables::show_percent(smallest.exp_m1())),
         None => Cell::Missing,
     }
-}
-
-fn penalties(sweep: &Sweep) -> Table {
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("cell", "cell"),
-        ("many", "many"),
-        ("best within the CPUs", "few"),
-        ("n", "n"),
-        ("time ratio", "ratio"),
-        ("low", "ratio_low"),
-        ("high", "ratio_high"),
-        ("lost", "lost_ns"),
-    ]);
-    for variant in sweep.variants() {
-        for (rest, _) in sweep.curves(variant) {
-            let Some(penalty) = penalty(sweep, variant, &rest) else { continue };
-            let effect = Effect::of(penalty.log.values().copied().collect());
-            let mut row = vec![
-                Cell::code(variant),
-                Cell::text(sweep.label(&rest)),
-                Cell::count(penalty.many as usize),
-                Cell::count(penalty.few as usize),
-                Cell::count(penalty.log.len()),
-            ];
-            row.extend(as_times(effect.as_ref()));
-            row.push(Cell::value(centre(&penalty.ns), Unit::Ns));
-            table.row(row);
-        }
-    }
-    table
 }

@@ -1,17 +1,14 @@
 //! What the published report concludes, each sentence judged on this machine.
 
-use lab_record::Scale;
-use lab_stats::verdict::Verdict;
-
 use super::answers::published;
 use super::causes::{Cause, Finding, library_shards, margin};
 use super::effect::{Effect, Series, log_ratios, scaled};
+use super::evidence::{Evidence, Side};
 use super::sweep::{Sweep, with};
 use crate::contrast::Contrasted;
 use crate::measure::Unit;
 use crate::page::Page;
-use crate::study::word_of;
-use crate::tables::{Cell, Table, show};
+use crate::tables::{Cell, Table};
 
 /// CPUs of the machine that the published report was made on.
 const PUBLISHED_CPUS: u32 = 64;
@@ -35,21 +32,6 @@ impl Judgement {
             self.verdict = "withheld: A/A failed".to_owned();
         }
     }
-}
-
-/// Which of two levels is the faster one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Faster,
-    Slower,
-    Equal,
-    Unknown,
-}
-
-/// What one judgement reads.
-struct Evidence<'e, 'a> {
-    sweep: &'e Sweep<'a>,
-    contrasted: &'e [Contrasted<'a>],
 }
 
 pub(super) fn write(sweep: &Sweep, causes: &[Cause], contrasted: &[Contrasted], page: &mut Page) {
@@ -147,73 +129,6 @@ fn of_cause(sweep: &Sweep, cause: &Cause) -> Judgement {
 }
 
 impl Evidence<'_, '_> {
-    fn cpus(&self) -> u32 {
-        self.sweep.cpus()
-    }
-
-    /// A judgement that only a machine with so many CPUs can give.
-    fn gated_by(&self, cpus: u32, verdict: &'static str) -> String {
-        if self.cpus() < cpus {
-            format!("not testable on {} cores", self.cpus())
-        } else {
-            verdict.to_owned()
-        }
-    }
-
-    /// The reference's times in the published cell, one level of workers over another.
-    fn workers(&self, level: &str, against: &str) -> Option<Effect> {
-        let rest = published(self.sweep)?;
-        self.at(&rest, level, against)
-    }
-
-    fn at(&self, rest: &super::sweep::Cell, level: &str, against: &str) -> Option<Effect> {
-        let time = |level: &str| self.sweep.elapsed(self.sweep.reference(), rest, level);
-        Effect::log_ratio(&time(level), &time(against))
-    }
-
-    /// The reference's published cell with another number of streams.
-    fn streams(&self, streams: &str, level: &str, against: &str) -> Option<Effect> {
-        self.at(&with(&published(self.sweep)?, "streams", streams), level, against)
-    }
-
-    /// "`name`: −12 % (…, n = 12), slower", from the declared contrast, or from the same runs where
-    /// the experiment declares none of that name.
-    fn say(&self, name: &str, own: Option<&Effect>) -> String {
-        let declared = self.contrasted.iter().find(|one| one.contrast.name == name);
-        let shift = declared.and_then(|one| Some((one, one.line.shift?)));
-        match (shift, own) {
-            (Some((one, shift)), _) => {
-                let interval = shift.interval.map_or("no interval".to_owned(), |i| {
-                    format!("{} … {}", one.show(i.low), one.show(i.high))
-                });
-                let verdict = one.line.verdict.as_ref().map_or("no verdict".to_owned(), word_of);
-                let estimate = one.show(shift.estimate);
-                let factor = match one.contrast.scale {
-                    Scale::Ratio => format!(", {}", show(shift.estimate.exp(), Unit::Times)),
-                    Scale::Difference => String::new(),
-                };
-                format!("`{name}`: {estimate}{factor} ({interval}, n = {}), {verdict}", one.line.n)
-            }
-            (None, Some(effect)) => format!("{name}, not declared: {}", effect.percent()),
-            (None, None) => format!("{name}: not measured"),
-        }
-    }
-
-    /// Where the level lies, by the declared contrast's verdict, which Holm corrected, or else by
-    /// the interval.
-    fn side(&self, name: &str, own: Option<&Effect>) -> Side {
-        let declared = self.contrasted.iter().find(|one| one.contrast.name == name);
-        match (declared.map(|one| one.line.verdict.as_ref()), own) {
-            (Some(Some(Verdict::Faster)), _) => Side::Faster,
-            (Some(Some(Verdict::Slower)), _) => Side::Slower,
-            (Some(Some(Verdict::Equivalent)), _) => Side::Equal,
-            (Some(_), _) => Side::Unknown,
-            (None, Some(effect)) if effect.surely_below(0.0) => Side::Faster,
-            (None, Some(effect)) if effect.surely_above(0.0) => Side::Slower,
-            (None, _) => Side::Unknown,
-        }
-    }
-
     fn eight_is_best(&self) -> Judgement {
         let (one, default) = (self.workers("8", "1"), self.workers("8", "default"));
         let against_one = self.side("eight_against_one", one.as_ref());

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::bars::advantage;
 use super::effect::Effect;
 use super::heatmap::Choice;
+use super::penalty::penalty;
 use super::sweep::{Cell as Levels, Sweep, number, with};
 use crate::page::Page;
 use crate::tables::show_percent;
@@ -70,7 +71,7 @@ fn by_count(own: &[&Choice]) -> String {
 fn cost_of_many(sweep: &Sweep, judged: &[&Choice]) -> Option<String> {
     let (mut slower, mut faster, mut cells, mut worst) = (0, 0, 0, 0.0_f64);
     for one in judged {
-        let Some(penalty) = super::causes::penalty(sweep, one.variant, &one.rest) else { continue };
+        let Some(penalty) = penalty(sweep, one.variant, &one.rest) else { continue };
         let Some(effect) = Effect::of(penalty.log.into_values().collect()) else { continue };
         cells += 1;
         slower += usize::from(effect.surely_above(0.0));
