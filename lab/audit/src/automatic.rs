@@ -12,6 +12,7 @@ mod printed_runs;
 mod ranking;
 mod ratios;
 mod raw_alone;
+mod raw_cells;
 mod raw_grid;
 mod raw_tables;
 mod records;

@@ -10,7 +10,46 @@ use crate::{Cell, Place, Printed, Severity};
 pub(crate) fn check(grid: &Grid<'_>) -> Vec<Found> {
     let table = grid.table;
     let columns = (1..table.columns.len()).filter(|column| is_interval(&table.columns[*column]));
-    columns.flat_map(|column| of_column(grid, column)).collect()
+    let mut found: Vec<Found> = columns.flat_map(|column| of_column(grid, column)).collect();
+    found.extend(of_two_columns(grid));
+    found
+}
+
+/// The only lower and the only upper bound of a table, where their headers name another metric
+/// than the estimate's: `Mean latency | 95% CI lower | 95% CI upper`.
+fn of_two_columns(grid: &Grid<'_>) -> Vec<Found> {
+    let lone = |role: Role| {
+        let mut columns =
+            grid.columns().iter().enumerate().filter(|(_, meaning)| meaning.role == role);
+        let first = columns.next().map(|(index, _)| index);
+        first.filter(|_| columns.next().is_none())
+    };
+    let (Some(low), Some(high)) = (lone(Role::Low), lone(Role::High)) else { return Vec::new() };
+    let Some(estimate) = lone(Role::Mean).or_else(|| lone(Role::Estimate)) else {
+        return Vec::new();
+    };
+    let confident = |column: usize| is_interval(&grid.table.columns[column]);
+    if !(confident(low) && confident(high)) || lone(Role::Percentile(0.5)).is_some() {
+        return Vec::new();
+    }
+    let names = grid.table.row_names();
+    let rows = grid.table.rows.iter().enumerate();
+    let found = rows.filter_map(|(row, cells)| {
+        let low = cells.cells[low].number.as_ref()?;
+        let high = number(&cells.cells[high], low)?;
+        let value = number(&cells.cells[estimate], low)?;
+        let mismatch = intervals::excludes(value, low, high)?;
+        let place = Place {
+            document: grid.document.to_owned(),
+            line: Some(cells.line).filter(|line| *line > 0),
+            section: grid.table.section(),
+            row: Some(names[row].clone()),
+            column: Some(grid.table.columns[estimate].clone()),
+        };
+        let check = "interval_excludes_estimate";
+        Some(Found::mismatch(check, Severity::Impossible, place, value, &mismatch))
+    });
+    found.collect()
 }
 
 fn is_interval(header: &str) -> bool {

@@ -57,8 +57,7 @@ impl<'a> Grid<'a> {
     ) -> Self {
         let columns = meanings(&table.columns, &table.units, mapping);
         let names = table.row_names();
-        let none = vec![None; names.len()];
-        let rows = meanings(&names, &none, mapping);
+        let rows = meanings(&names, &header::units(&names), mapping);
         let statistics = |meanings: &[Meaning]| {
             meanings.iter().filter(|meaning| meaning.role.is_statistic()).count()
         };
@@ -200,10 +199,11 @@ fn push<'a>(
 /// Statistics of one metric in one unit, where their units can be converted.
 fn align(stats: &mut [Stat<'_>]) {
     for index in 1..stats.len() {
-        let metric = &stats[index].metric;
-        let first = stats[..index].iter().find(|stat| stat.metric == *metric);
-        let wanted = first.and_then(|stat| stat.number.unit.clone());
-        if let Some(converted) = wanted.and_then(|unit| in_unit(&stats[index].number, &unit)) {
+        let (before, own) = (&stats[..index], &stats[index]);
+        let units = before.iter().filter(|stat| stat.metric == own.metric);
+        let mut units = units.filter_map(|stat| stat.number.unit.as_deref());
+        let converted = units.find_map(|unit| in_unit(&own.number, unit));
+        if let Some(converted) = converted {
             stats[index].number = converted;
         }
     }

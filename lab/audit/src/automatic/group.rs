@@ -21,13 +21,23 @@ impl<'r, 'a> Group<'r, 'a> {
                 metrics.push(&stat.metric);
             }
         }
+        // `Mean latency | SD latency | CV`: the CV is about the only metric there is.
+        let nameless = |stat: &&Stat<'_>| grouped(stat.role) && stat.metric.is_empty();
+        let shared = metrics.len() == 2
+            && record.stats.iter().filter(nameless).all(|stat| stat.role == Role::Cv);
+        if shared {
+            metrics.retain(|metric| !metric.is_empty());
+        }
         let runs: Vec<&Stat<'_>> =
             record.stats.iter().filter(|stat| matches!(stat.role, Role::Run(_))).collect();
         let n = count(record);
         // Runs without a metric's name belong to the only metric there is.
         let lone = metrics.len() == 1;
         let group = |metric: &&str| {
-            let of = |stat: &&Stat<'_>| stat.metric == **metric && grouped(stat.role);
+            let of = |stat: &&Stat<'_>| {
+                let own = stat.metric == **metric || shared && stat.metric.is_empty();
+                own && grouped(stat.role)
+            };
             let stats: Vec<_> = record.stats.iter().filter(of).collect();
             let own = |run: &&&Stat<'_>| {
                 (lone || run.metric == **metric)

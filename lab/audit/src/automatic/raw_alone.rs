@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::found::Found;
 use super::link::Labelled;
+use super::raw_cells;
 use super::role::better;
 use crate::checks::{drift, flips, identities, lattice, treatments, variance};
 use crate::document::header;
 use crate::{Place, Raw, Severity, Value};
 
 /// Chance below which a pattern counts, before it is shared among the columns tried.
-const ALPHA: f64 = 0.001;
+pub(super) const ALPHA: f64 = 0.001;
 
 /// Metrics that are looked at in one file.
 const MOST_METRICS: usize = 16;
@@ -25,6 +26,7 @@ pub(crate) fn check(labelled: &[Labelled<'_>]) -> Vec<Found> {
         let metrics = metrics(file);
         found.extend(lattices(file, &metrics));
         found.extend(pinned(file, &metrics));
+        found.extend(raw_cells::check(file, &metrics));
         found.extend(in_time(file, &metrics));
         found.extend(expressions(file, &metrics));
         found.extend(together(file));
@@ -49,13 +51,13 @@ fn metrics<'a>(file: &Labelled<'a>) -> Vec<&'a str> {
     raw.order.iter().map(String::as_str).filter(measured).take(MOST_METRICS).collect()
 }
 
-fn is_order(column: &str) -> bool {
+pub(super) fn is_order(column: &str) -> bool {
     let column = column.to_lowercase();
     let names = ["run", "order", "seq", "index", "iteration", "iter", "time_stamp", "timestamp"];
     names.contains(&column.as_str()) || ["ts", "start", "started", "date"].contains(&&*column)
 }
 
-fn place(raw: &Raw, column: &str) -> Place {
+pub(super) fn place(raw: &Raw, column: &str) -> Place {
     let column = Some(column.to_owned());
     Place { document: raw.name.clone(), column, ..Place::default() }
 }
@@ -113,7 +115,7 @@ fn per_subject(file: &Labelled<'_>, column: &str) -> Vec<f64> {
     subjects.values().filter_map(|values| lab_stats::describe::median(values)).collect()
 }
 
-fn decimals(values: &[f64]) -> i32 {
+pub(super) fn decimals(values: &[f64]) -> i32 {
     let of = |value: &f64| value.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
     i32::try_from(values.iter().take(200).map(of).max().unwrap_or(0)).unwrap_or(0).min(12)
 }
@@ -150,14 +152,14 @@ fn pinned(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
     found
 }
 
-fn number(value: &Value) -> Option<f64> {
+pub(super) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => Some(*number),
         _ => None,
     }
 }
 
-fn is_text(raw: &Raw, column: &str) -> bool {
+pub(super) fn is_text(raw: &Raw, column: &str) -> bool {
     raw.values(column).iter().any(|value| matches!(value, Value::Text(_)))
 }
 
@@ -251,9 +253,16 @@ fn expressions(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
             continue;
         }
         seen.push(together);
+        let also: Vec<String> = identities[1..]
+            .iter()
+            .filter(|other| other.exact)
+            .take(2)
+            .map(|other| format!(" and {}", other.formula))
+            .collect();
         let sentence = format!(
-            "`{name}` is {}: it measures nothing that these columns do not",
-            identity.formula
+            "`{name}` is {}{}: it measures nothing that these columns do not",
+            identity.formula,
+            also.concat()
         );
         let how = format!("largest difference on any row {:.3e}", identity.largest_error);
         let at = place(raw, name);

@@ -131,7 +131,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
     fn strange_runs(&self, known: &[Known<'_>]) -> Option<Found> {
         let is_run = |stat: &&Stat<'_>| matches!(stat.role, Role::Run(_));
         let mut runs = self.records.iter().flat_map(|(record, _)| &record.stats).filter(is_run);
-        let unit = runs.next()?.number.unit.clone()?;
+        let heading = self.grid.table.headings.last().and_then(|text| header::unit(text));
+        let unit = runs.next()?.number.unit.clone().or(heading)?;
         let known = known.iter().find(|known| known.unit.as_ref() == Some(&unit))?;
         let (column, samples) = self.columns.iter().find(|(name, _)| *name == known.column)?;
         let (mut printed, mut unmatched, mut shown) = (0, 0, Vec::new());

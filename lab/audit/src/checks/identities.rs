@@ -116,7 +116,7 @@ fn fit(
     let fitted = self::factor(target, &all, &at)?;
     let nice = grammar::nice(fitted);
     // A round factor is the likelier one where the data cannot tell.
-    let still_good = (1.5 * size(&errors(fitted))).max(1e-3 * target.spread);
+    let still_good = (1.5 * size(&errors(fitted))).max(0.01 * target.spread);
     let as_good = holds(nice) || size(&errors(nice)) <= still_good;
     let factor = if as_good { nice } else { fitted };
     let exact = holds(factor);

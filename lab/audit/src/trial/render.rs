@@ -45,11 +45,11 @@ impl Writer<'_> {
         let identity = planted && kind == Some(Kind::IdentityMetric);
         let mut files = vec![("runs.csv".to_owned(), self.csv(1.0, identity))];
         if kind == Some(Kind::WinnerFlips) {
-            // A second session; in the planted one the winner is another.
-            files.push((
-                "session2.csv".to_owned(),
-                self.csv(if planted { 0.2 } else { 1.0 }, false),
-            ));
+            // A second session; in the planted one the first subject comes in first or last.
+            let wins = self.stated.ranking[0] == 0;
+            let factor = if wins == self.study.metric.higher_is_better { 0.1 } else { 10.0 };
+            let factor = if planted { factor } else { 1.0 };
+            files.push(("session2.csv".to_owned(), self.csv(factor, false)));
         }
         files
     }
@@ -67,7 +67,9 @@ impl Writer<'_> {
             study.configs.len()
         );
         if let Some(total_s) = self.stated.total_s.filter(|_| self.style.total) {
-            let _ = writeln!(text, "**Total wall time:** {} s\n", self.number(total_s * 1.01, 0));
+            let digits = if total_s < 100.0 { 3 } else { 0 };
+            let _ =
+                writeln!(text, "**Total wall time:** {} s\n", self.number(total_s * 1.01, digits));
         }
         if self.style.prose {
             let best = &self.stated.rows[self.stated.ranking[0]];
@@ -258,11 +260,7 @@ impl Writer<'_> {
         let width = self.study.raw_decimals;
         for (position, (group, run)) in self.study.order.iter().enumerate() {
             let group = &self.study.groups[*group];
-            let factor = match (group.subject, self.study.metric.higher_is_better) {
-                (0, false) => first_subject,
-                (0, true) => 1.0 / first_subject,
-                _ => 1.0,
-            };
+            let factor = if group.subject == 0 { first_subject } else { 1.0 };
             let (subject, config) =
                 (self.study.subjects[group.subject], self.study.configs[group.config]);
             let value = group.runs[*run] * factor;

@@ -79,7 +79,8 @@ impl Stated {
 
     /// Plants an error where it stands in the report alone. `step` is that of its printing.
     pub(super) fn plant(&mut self, random: &mut Pcg64, kind: Kind, step: f64) {
-        let victim = random.random_range(0..self.rows.len());
+        // Most tables are about the first configuration alone.
+        let victim = random.random_range(0..self.ranking.len());
         let away = |random: &mut Pcg64, sd: f64| {
             let size = 4.0 * step + sd * random.random_range(0.3..1.5);
             if random.random_bool(0.5) { size } else { -size }
@@ -152,7 +153,7 @@ impl Stated {
                 }
             }
             Kind::ImpossibleMean => {
-                let victim = random.random_range(0..self.rows.len());
+                let victim = random.random_range(0..self.ranking.len());
                 let row = &mut self.rows[victim];
                 // Halfway between two means that whole numbers can have.
                 row.retries += 0.5 / row.runs.len() as f64;

@@ -66,6 +66,7 @@ impl Style {
         let columns = columns(random, study.n, kind);
         let data = is(&[
             Kind::RunsNotInRaw,
+            Kind::TotalBeyondWall,
             Kind::PollLattice,
             Kind::BlockDrift,
             Kind::WinnerFlips,
