@@ -294,6 +294,87 @@ def aliases(
 ###############################################################################
 
 _NORMAL_DEPENDENCIES = {
+    "engines/conformance": {
+        _COMMON_CONDITION: {
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
+        },
+    },
+    "engines/io_uring": {
+        _COMMON_CONDITION: {
+            "io-uring": Label("@crates__io-uring-0.7.15//:io_uring"),
+        },
+    },
+    "engines/kit": {
+        _COMMON_CONDITION: {
+            "memchr": Label("@crates__memchr-2.8.3//:memchr"),
+            "memmap2": Label("@crates__memmap2-0.9.12//:memmap2"),
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "regex": Label("@crates__regex-1.13.1//:regex"),
+            "regex-syntax": Label("@crates__regex-syntax-0.8.11//:regex_syntax"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "simd-json": Label("@crates__simd-json-0.19.0//:simd_json"),
+            "sonic-rs": Label("@crates__sonic-rs-0.5.10//:sonic_rs"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
+            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
+        },
+    },
+    "engines/rayon": {
+        _COMMON_CONDITION: {
+            "rayon": Label("@crates__rayon-1.12.0//:rayon"),
+        },
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+        _COMMON_CONDITION: {
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "smol": Label("@crates__smol-2.0.2//:smol"),
+        },
+    },
+    "engines/smol_multi": {
+        _COMMON_CONDITION: {
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "smol": Label("@crates__smol-2.0.2//:smol"),
+        },
+    },
+    "engines/smolscale": {
+        _COMMON_CONDITION: {
+            "smolscale": Label("@crates__smolscale-0.4.16//:smolscale"),
+        },
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+        _COMMON_CONDITION: {
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
+    "engines/tokio_async": {
+        _COMMON_CONDITION: {
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
+    "lab/audit": {
+        _COMMON_CONDITION: {
+            "csv": Label("@crates__csv-1.4.0//:csv"),
+            "pulldown-cmark": Label("@crates__pulldown-cmark-0.13.6//:pulldown_cmark"),
+            "rand": Label("@crates__rand-0.9.5//:rand"),
+            "rand_distr": Label("@crates__rand_distr-0.5.1//:rand_distr"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
+            "regex": Label("@crates__regex-1.13.1//:regex"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
+            "statrs": Label("@crates__statrs-0.18.0//:statrs"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+        },
+    },
     "lab/cli": {
         _COMMON_CONDITION: {
             "anyhow": Label("@crates__anyhow-1.0.104//:anyhow"),
@@ -302,6 +383,16 @@ _NORMAL_DEPENDENCIES = {
             "indicatif": Label("@crates__indicatif-0.18.6//:indicatif"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "signal-hook": Label("@crates__signal-hook-0.3.18//:signal_hook"),
+        },
+    },
+    "lab/corpus": {
+        _COMMON_CONDITION: {
+            "clap": Label("@crates__clap-4.6.7//:clap"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
         },
     },
     "lab/driver": {
@@ -385,6 +476,57 @@ _NORMAL_DEPENDENCIES = {
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
+    },
+    "ledgers/conformance": {
+        _COMMON_CONDITION: {
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+        },
+    },
+    "ledgers/dashmap": {
+        _COMMON_CONDITION: {
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
+    "ledgers/empty": {
+        _COMMON_CONDITION: {
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
+    "ledgers/kit": {
+        _COMMON_CONDITION: {
+            "dashmap": Label("@crates__dashmap-6.2.1//:dashmap"),
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "perf-event2": Label("@crates__perf-event2-0.7.4//:perf_event"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
+            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
+        },
+    },
+    "ledgers/owned": {
+        _COMMON_CONDITION: {
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
+    "ledgers/rayon": {
+        _COMMON_CONDITION: {
+            "rayon": Label("@crates__rayon-1.12.0//:rayon"),
+        },
+    },
+    "ledgers/sharded_mutex": {
+        _COMMON_CONDITION: {
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
+    "ledgers/smol": {
+        _COMMON_CONDITION: {
+            "smol": Label("@crates__smol-2.0.2//:smol"),
+        },
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
         _COMMON_CONDITION: {
@@ -471,7 +613,55 @@ _NORMAL_DEPENDENCIES = {
 
 
 _NORMAL_ALIASES = {
+    "engines/conformance": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/io_uring": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/rayon": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/smol_multi": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/smolscale": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/tokio_async": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/audit": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/cli": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/corpus": {
         _COMMON_CONDITION: {
         },
     },
@@ -510,6 +700,40 @@ _NORMAL_ALIASES = {
     "lab/tidy": {
         _COMMON_CONDITION: {
         },
+    },
+    "ledgers/conformance": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "ledgers/dashmap": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "ledgers/empty": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "ledgers/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "ledgers/owned": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "ledgers/rayon": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "ledgers/sharded_mutex": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "ledgers/smol": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
         _COMMON_CONDITION: {
@@ -559,11 +783,48 @@ _NORMAL_ALIASES = {
 
 
 _NORMAL_DEV_DEPENDENCIES = {
+    "engines/conformance": {
+    },
+    "engines/io_uring": {
+    },
+    "engines/kit": {
+        _COMMON_CONDITION: {
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
+    },
+    "engines/rayon": {
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+    },
+    "engines/smol_multi": {
+    },
+    "engines/smolscale": {
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+    },
+    "engines/tokio_async": {
+    },
+    "lab/audit": {
+        _COMMON_CONDITION: {
+            "insta": Label("@crates__insta-1.49.0//:insta"),
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+        },
+    },
     "lab/cli": {
         _COMMON_CONDITION: {
             "assert_cmd": Label("@crates__assert_cmd-2.2.2//:assert_cmd"),
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "predicates": Label("@crates__predicates-3.1.4//:predicates"),
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
+    },
+    "lab/corpus": {
+        _COMMON_CONDITION: {
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
     },
@@ -610,6 +871,27 @@ _NORMAL_DEV_DEPENDENCIES = {
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
     },
+    "ledgers/conformance": {
+    },
+    "ledgers/dashmap": {
+    },
+    "ledgers/empty": {
+    },
+    "ledgers/kit": {
+        _COMMON_CONDITION: {
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+        },
+    },
+    "ledgers/owned": {
+    },
+    "ledgers/rayon": {
+    },
+    "ledgers/sharded_mutex": {
+    },
+    "ledgers/smol": {
+    },
+    "ledgers/sync": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
@@ -639,7 +921,39 @@ _NORMAL_DEV_DEPENDENCIES = {
 
 
 _NORMAL_DEV_ALIASES = {
+    "engines/conformance": {
+    },
+    "engines/io_uring": {
+    },
+    "engines/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/rayon": {
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+    },
+    "engines/smol_multi": {
+    },
+    "engines/smolscale": {
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+    },
+    "engines/tokio_async": {
+    },
+    "lab/audit": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/cli": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/corpus": {
         _COMMON_CONDITION: {
         },
     },
@@ -674,6 +988,26 @@ _NORMAL_DEV_ALIASES = {
     "lab/tidy": {
         _COMMON_CONDITION: {
         },
+    },
+    "ledgers/conformance": {
+    },
+    "ledgers/dashmap": {
+    },
+    "ledgers/empty": {
+    },
+    "ledgers/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "ledgers/owned": {
+    },
+    "ledgers/rayon": {
+    },
+    "ledgers/sharded_mutex": {
+    },
+    "ledgers/smol": {
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
     },
@@ -703,7 +1037,33 @@ _NORMAL_DEV_ALIASES = {
 
 
 _PROC_MACRO_DEPENDENCIES = {
+    "engines/conformance": {
+    },
+    "engines/io_uring": {
+    },
+    "engines/kit": {
+    },
+    "engines/rayon": {
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+    },
+    "engines/smol_multi": {
+    },
+    "engines/smolscale": {
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+    },
+    "engines/tokio_async": {
+    },
+    "lab/audit": {
+    },
     "lab/cli": {
+    },
+    "lab/corpus": {
     },
     "lab/driver": {
     },
@@ -722,6 +1082,24 @@ _PROC_MACRO_DEPENDENCIES = {
     "lab/stats": {
     },
     "lab/tidy": {
+    },
+    "ledgers/conformance": {
+    },
+    "ledgers/dashmap": {
+    },
+    "ledgers/empty": {
+    },
+    "ledgers/kit": {
+    },
+    "ledgers/owned": {
+    },
+    "ledgers/rayon": {
+    },
+    "ledgers/sharded_mutex": {
+    },
+    "ledgers/smol": {
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
     },
@@ -749,7 +1127,33 @@ _PROC_MACRO_DEPENDENCIES = {
 
 
 _PROC_MACRO_ALIASES = {
+    "engines/conformance": {
+    },
+    "engines/io_uring": {
+    },
+    "engines/kit": {
+    },
+    "engines/rayon": {
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+    },
+    "engines/smol_multi": {
+    },
+    "engines/smolscale": {
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+    },
+    "engines/tokio_async": {
+    },
+    "lab/audit": {
+    },
     "lab/cli": {
+    },
+    "lab/corpus": {
     },
     "lab/driver": {
     },
@@ -768,6 +1172,24 @@ _PROC_MACRO_ALIASES = {
     "lab/stats": {
     },
     "lab/tidy": {
+    },
+    "ledgers/conformance": {
+    },
+    "ledgers/dashmap": {
+    },
+    "ledgers/empty": {
+    },
+    "ledgers/kit": {
+    },
+    "ledgers/owned": {
+    },
+    "ledgers/rayon": {
+    },
+    "ledgers/sharded_mutex": {
+    },
+    "ledgers/smol": {
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
     },
@@ -795,7 +1217,33 @@ _PROC_MACRO_ALIASES = {
 
 
 _PROC_MACRO_DEV_DEPENDENCIES = {
+    "engines/conformance": {
+    },
+    "engines/io_uring": {
+    },
+    "engines/kit": {
+    },
+    "engines/rayon": {
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+    },
+    "engines/smol_multi": {
+    },
+    "engines/smolscale": {
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+    },
+    "engines/tokio_async": {
+    },
+    "lab/audit": {
+    },
     "lab/cli": {
+    },
+    "lab/corpus": {
     },
     "lab/driver": {
     },
@@ -814,6 +1262,24 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "lab/stats": {
     },
     "lab/tidy": {
+    },
+    "ledgers/conformance": {
+    },
+    "ledgers/dashmap": {
+    },
+    "ledgers/empty": {
+    },
+    "ledgers/kit": {
+    },
+    "ledgers/owned": {
+    },
+    "ledgers/rayon": {
+    },
+    "ledgers/sharded_mutex": {
+    },
+    "ledgers/smol": {
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
     },
@@ -841,7 +1307,39 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
 
 
 _PROC_MACRO_DEV_ALIASES = {
+    "engines/conformance": {
+    },
+    "engines/io_uring": {
+    },
+    "engines/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/rayon": {
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+    },
+    "engines/smol_multi": {
+    },
+    "engines/smolscale": {
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+    },
+    "engines/tokio_async": {
+    },
+    "lab/audit": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/cli": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/corpus": {
         _COMMON_CONDITION: {
         },
     },
@@ -876,6 +1374,26 @@ _PROC_MACRO_DEV_ALIASES = {
     "lab/tidy": {
         _COMMON_CONDITION: {
         },
+    },
+    "ledgers/conformance": {
+    },
+    "ledgers/dashmap": {
+    },
+    "ledgers/empty": {
+    },
+    "ledgers/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "ledgers/owned": {
+    },
+    "ledgers/rayon": {
+    },
+    "ledgers/sharded_mutex": {
+    },
+    "ledgers/smol": {
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
     },
@@ -905,7 +1423,33 @@ _PROC_MACRO_DEV_ALIASES = {
 
 
 _BUILD_DEPENDENCIES = {
+    "engines/conformance": {
+    },
+    "engines/io_uring": {
+    },
+    "engines/kit": {
+    },
+    "engines/rayon": {
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+    },
+    "engines/smol_multi": {
+    },
+    "engines/smolscale": {
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+    },
+    "engines/tokio_async": {
+    },
+    "lab/audit": {
+    },
     "lab/cli": {
+    },
+    "lab/corpus": {
     },
     "lab/driver": {
     },
@@ -924,6 +1468,24 @@ _BUILD_DEPENDENCIES = {
     "lab/stats": {
     },
     "lab/tidy": {
+    },
+    "ledgers/conformance": {
+    },
+    "ledgers/dashmap": {
+    },
+    "ledgers/empty": {
+    },
+    "ledgers/kit": {
+    },
+    "ledgers/owned": {
+    },
+    "ledgers/rayon": {
+    },
+    "ledgers/sharded_mutex": {
+    },
+    "ledgers/smol": {
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
     },
@@ -951,7 +1513,33 @@ _BUILD_DEPENDENCIES = {
 
 
 _BUILD_ALIASES = {
+    "engines/conformance": {
+    },
+    "engines/io_uring": {
+    },
+    "engines/kit": {
+    },
+    "engines/rayon": {
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+    },
+    "engines/smol_multi": {
+    },
+    "engines/smolscale": {
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+    },
+    "engines/tokio_async": {
+    },
+    "lab/audit": {
+    },
     "lab/cli": {
+    },
+    "lab/corpus": {
     },
     "lab/driver": {
     },
@@ -970,6 +1558,24 @@ _BUILD_ALIASES = {
     "lab/stats": {
     },
     "lab/tidy": {
+    },
+    "ledgers/conformance": {
+    },
+    "ledgers/dashmap": {
+    },
+    "ledgers/empty": {
+    },
+    "ledgers/kit": {
+    },
+    "ledgers/owned": {
+    },
+    "ledgers/rayon": {
+    },
+    "ledgers/sharded_mutex": {
+    },
+    "ledgers/smol": {
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
     },
@@ -997,7 +1603,33 @@ _BUILD_ALIASES = {
 
 
 _BUILD_PROC_MACRO_DEPENDENCIES = {
+    "engines/conformance": {
+    },
+    "engines/io_uring": {
+    },
+    "engines/kit": {
+    },
+    "engines/rayon": {
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+    },
+    "engines/smol_multi": {
+    },
+    "engines/smolscale": {
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+    },
+    "engines/tokio_async": {
+    },
+    "lab/audit": {
+    },
     "lab/cli": {
+    },
+    "lab/corpus": {
     },
     "lab/driver": {
     },
@@ -1016,6 +1648,24 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     "lab/stats": {
     },
     "lab/tidy": {
+    },
+    "ledgers/conformance": {
+    },
+    "ledgers/dashmap": {
+    },
+    "ledgers/empty": {
+    },
+    "ledgers/kit": {
+    },
+    "ledgers/owned": {
+    },
+    "ledgers/rayon": {
+    },
+    "ledgers/sharded_mutex": {
+    },
+    "ledgers/smol": {
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
     },
@@ -1043,7 +1693,33 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
 
 
 _BUILD_PROC_MACRO_ALIASES = {
+    "engines/conformance": {
+    },
+    "engines/io_uring": {
+    },
+    "engines/kit": {
+    },
+    "engines/rayon": {
+    },
+    "engines/sequential": {
+    },
+    "engines/smol": {
+    },
+    "engines/smol_multi": {
+    },
+    "engines/smolscale": {
+    },
+    "engines/threads": {
+    },
+    "engines/tokio": {
+    },
+    "engines/tokio_async": {
+    },
+    "lab/audit": {
+    },
     "lab/cli": {
+    },
+    "lab/corpus": {
     },
     "lab/driver": {
     },
@@ -1062,6 +1738,24 @@ _BUILD_PROC_MACRO_ALIASES = {
     "lab/stats": {
     },
     "lab/tidy": {
+    },
+    "ledgers/conformance": {
+    },
+    "ledgers/dashmap": {
+    },
+    "ledgers/empty": {
+    },
+    "ledgers/kit": {
+    },
+    "ledgers/owned": {
+    },
+    "ledgers/rayon": {
+    },
+    "ledgers/sharded_mutex": {
+    },
+    "ledgers/smol": {
+    },
+    "ledgers/sync": {
     },
     "runtimes/async_std": {
     },
@@ -1090,16 +1784,23 @@ _BUILD_PROC_MACRO_ALIASES = {
 
 _CONDITIONS = {
     "aarch64-linux-android": [],
+    "aarch64-pc-windows-gnullvm": [],
     "aarch64-unknown-linux-gnu": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu"],
     "cfg(all(any(target_os = \"linux\", target_os = \"android\"), any(rustix_use_libc, miri, not(all(target_os = \"linux\", any(target_endian = \"little\", any(target_arch = \"s390x\", target_arch = \"powerpc\")), any(target_arch = \"arm\", all(target_arch = \"aarch64\", target_pointer_width = \"64\"), target_arch = \"riscv64\", all(rustix_use_experimental_asm, target_arch = \"powerpc\"), all(rustix_use_experimental_asm, target_arch = \"powerpc64\"), all(rustix_use_experimental_asm, target_arch = \"s390x\"), all(rustix_use_experimental_asm, target_arch = \"mips\"), all(rustix_use_experimental_asm, target_arch = \"mips32r6\"), all(rustix_use_experimental_asm, target_arch = \"mips64\"), all(rustix_use_experimental_asm, target_arch = \"mips64r6\"), target_arch = \"x86\", all(target_arch = \"x86_64\", target_pointer_width = \"64\")))))))": [],
     "cfg(all(any(target_os = \"linux\", target_os = \"android\"), not(any(all(target_os = \"linux\", target_env = \"\"), getrandom_backend = \"custom\", getrandom_backend = \"linux_raw\", getrandom_backend = \"rdrand\", getrandom_backend = \"rndr\"))))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(all(not(rustix_use_libc), not(miri), target_os = \"linux\", any(target_endian = \"little\", any(target_arch = \"s390x\", target_arch = \"powerpc\")), any(target_arch = \"arm\", all(target_arch = \"aarch64\", target_pointer_width = \"64\"), target_arch = \"riscv64\", all(rustix_use_experimental_asm, target_arch = \"powerpc\"), all(rustix_use_experimental_asm, target_arch = \"powerpc64\"), all(rustix_use_experimental_asm, target_arch = \"s390x\"), all(rustix_use_experimental_asm, target_arch = \"mips\"), all(rustix_use_experimental_asm, target_arch = \"mips32r6\"), all(rustix_use_experimental_asm, target_arch = \"mips64\"), all(rustix_use_experimental_asm, target_arch = \"mips64r6\"), target_arch = \"x86\", all(target_arch = \"x86_64\", target_pointer_width = \"64\"))))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(all(not(windows), any(rustix_use_libc, miri, not(all(target_os = \"linux\", any(target_endian = \"little\", any(target_arch = \"s390x\", target_arch = \"powerpc\")), any(target_arch = \"arm\", all(target_arch = \"aarch64\", target_pointer_width = \"64\"), target_arch = \"riscv64\", all(rustix_use_experimental_asm, target_arch = \"powerpc\"), all(rustix_use_experimental_asm, target_arch = \"powerpc64\"), all(rustix_use_experimental_asm, target_arch = \"s390x\"), all(rustix_use_experimental_asm, target_arch = \"mips\"), all(rustix_use_experimental_asm, target_arch = \"mips32r6\"), all(rustix_use_experimental_asm, target_arch = \"mips64\"), all(rustix_use_experimental_asm, target_arch = \"mips64r6\"), target_arch = \"x86\", all(target_arch = \"x86_64\", target_pointer_width = \"64\")))))))": [],
+    "cfg(all(target_arch = \"aarch64\", target_env = \"msvc\", not(windows_raw_dylib)))": [],
     "cfg(all(target_arch = \"aarch64\", target_os = \"android\"))": [],
     "cfg(all(target_arch = \"aarch64\", target_os = \"linux\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu"],
     "cfg(all(target_arch = \"aarch64\", target_vendor = \"apple\"))": [],
     "cfg(all(target_arch = \"loongarch64\", target_os = \"linux\"))": [],
+    "cfg(all(target_arch = \"wasm32\", not(target_os = \"wasi\")))": [],
     "cfg(all(target_arch = \"wasm32\", target_os = \"wasi\", target_env = \"p2\"))": [],
+    "cfg(all(target_arch = \"x86\", target_env = \"gnu\", not(windows_raw_dylib)))": [],
+    "cfg(all(target_arch = \"x86\", target_env = \"msvc\", not(windows_raw_dylib)))": [],
+    "cfg(all(target_arch = \"x86_64\", target_env = \"gnu\", not(target_abi = \"llvm\"), not(windows_raw_dylib)))": ["@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
+    "cfg(all(target_arch = \"x86_64\", target_env = \"msvc\", not(windows_raw_dylib)))": [],
     "cfg(all(target_family = \"wasm\", target_os = \"unknown\"))": [],
     "cfg(all(target_os = \"emscripten\", wasm_bindgen_unstable_tokio))": [],
     "cfg(all(target_os = \"uefi\", getrandom_backend = \"efi_rng\"))": [],
@@ -1113,17 +1814,25 @@ _CONDITIONS = {
     "cfg(any(unix, target_os = \"fuchsia\", target_os = \"vxworks\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(any(unix, target_os = \"hermit\", target_os = \"wasi\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(any(unix, target_os = \"wasi\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
+    "cfg(any(windows, target_os = \"cygwin\"))": [],
     "cfg(any(windows, target_os = \"linux\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
+    "cfg(async_event_loom)": [],
+    "cfg(not(all(target_arch = \"arm\", target_os = \"none\")))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
+    "cfg(not(all(windows, target_env = \"msvc\", not(target_vendor = \"uwp\"))))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(not(target_arch = \"wasm32\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(not(target_os = \"espidf\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
+    "cfg(not(windows))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
+    "cfg(st3_loom)": [],
     "cfg(target_arch = \"wasm32\")": [],
     "cfg(target_os = \"hermit\")": [],
     "cfg(target_os = \"netbsd\")": [],
+    "cfg(target_os = \"redox\")": [],
     "cfg(target_os = \"solaris\")": [],
     "cfg(target_os = \"vxworks\")": [],
     "cfg(target_os = \"wasi\")": [],
     "cfg(unix)": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(windows)": [],
+    "x86_64-pc-windows-gnullvm": [],
     "x86_64-unknown-linux-gnu": ["@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
 }
 
@@ -1137,6 +1846,14 @@ def crate_repositories():
     """
     maybe(
         cargo_crate,
+        name = "crates__addr2line-0.27.1",
+        sha256 = "e567177890eb1617b1f774005b66b26b2377afd138a2ca37aae7d8f0c81429d4",
+        strip_prefix = "addr2line-0.27.1",
+        build_file = Label("//third_party/crates:BUILD.addr2line-0.27.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__adler2-2.0.1",
         sha256 = "320119579fcad9c21884f5c4861d16174d0e06250625266f50fe6898340abefa",
         strip_prefix = "adler2-2.0.1",
@@ -1145,10 +1862,26 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__ahash-0.8.12",
+        sha256 = "5a15f179cd60c4584b8a8c596927aadc462e27f2ca70c04e0071964a73ba7a75",
+        strip_prefix = "ahash-0.8.12",
+        build_file = Label("//third_party/crates:BUILD.ahash-0.8.12.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__aho-corasick-1.1.5",
         sha256 = "c982642fa9e8606056828ee9a8505737230110bb1099153c79efe865c59d12ba",
         strip_prefix = "aho-corasick-1.1.5",
         build_file = Label("//third_party/crates:BUILD.aho-corasick-1.1.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__allocator-api2-0.2.21",
+        sha256 = "683d7910e743518b0e34f1186f92494becacb047c7b6bf616c96772180fef923",
+        strip_prefix = "allocator-api2-0.2.21",
+        build_file = Label("//third_party/crates:BUILD.allocator-api2-0.2.21.bazel"),
     )
 
     maybe(
@@ -1229,6 +1962,22 @@ def crate_repositories():
         sha256 = "924ed96dd52d1b75e9c1a3e6275715fd320f5f9439fb5a4a11fa51f4221158d2",
         strip_prefix = "async-channel-2.5.0",
         build_file = Label("//third_party/crates:BUILD.async-channel-2.5.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__async-compat-0.2.6",
+        sha256 = "4c97d7ff3c25d6c10d64170c12acaf5d4245e76dece3779c1d92b153a64f11df",
+        strip_prefix = "async-compat-0.2.6",
+        build_file = Label("//third_party/crates:BUILD.async-compat-0.2.6.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__async-event-0.2.1",
+        sha256 = "c1222afd3d2bce3995035054046a279ae7aa154d70d0766cea050073f3fd7ddf",
+        strip_prefix = "async-event-0.2.1",
+        build_file = Label("//third_party/crates:BUILD.async-event-0.2.1.bazel"),
     )
 
     maybe(
@@ -1325,6 +2074,14 @@ def crate_repositories():
         sha256 = "f2032f911046de80f0a198e0901378627c33f59ea0ac00e363d481118bd70a53",
         strip_prefix = "autocfg-1.5.1",
         build_file = Label("//third_party/crates:BUILD.autocfg-1.5.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__backtrace-0.3.77",
+        sha256 = "42f4220217f3288537b83684130f42fad43320b1c3b805f1910d683d52ded24f",
+        strip_prefix = "backtrace-0.3.77",
+        build_file = Label("//third_party/crates:BUILD.backtrace-0.3.77.bazel"),
     )
 
     maybe(
@@ -1429,6 +2186,22 @@ def crate_repositories():
         sha256 = "fc652a48c352aef3ea3aed32080501cf3ef6ed5da78602a020c991775b0aff04",
         strip_prefix = "bytes-1.12.1",
         build_file = Label("//third_party/crates:BUILD.bytes-1.12.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__c-enum-0.2.3",
+        sha256 = "cd17eb909a8c6a894926bfcc3400a4bb0e732f5a57d37b1f14e8b29e329bace8",
+        strip_prefix = "c-enum-0.2.3",
+        build_file = Label("//third_party/crates:BUILD.c-enum-0.2.3.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__cache-padded-1.3.0",
+        sha256 = "981520c98f422fcc584dc1a95c334e6953900b9106bc47a9839b81790009eb21",
+        strip_prefix = "cache-padded-1.3.0",
+        build_file = Label("//third_party/crates:BUILD.cache-padded-1.3.0.bazel"),
     )
 
     maybe(
@@ -1561,6 +2334,30 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__crossbeam-deque-0.8.8",
+        sha256 = "622f3fc73690be383c7214310406f28a90e6edeadc3cea882f9d71e495b9711a",
+        strip_prefix = "crossbeam-deque-0.8.8",
+        build_file = Label("//third_party/crates:BUILD.crossbeam-deque-0.8.8.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__crossbeam-epoch-0.9.21",
+        sha256 = "dc74980687109a3b14c72fd458107bf0baa1da1a1a805e178d15501ba9b86d9d",
+        strip_prefix = "crossbeam-epoch-0.9.21",
+        build_file = Label("//third_party/crates:BUILD.crossbeam-epoch-0.9.21.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__crossbeam-queue-0.3.14",
+        sha256 = "03e8bd762f7479489c70ed6c768ddca99d7296857de437a68dcb2a94365b3fae",
+        strip_prefix = "crossbeam-queue-0.3.14",
+        build_file = Label("//third_party/crates:BUILD.crossbeam-queue-0.3.14.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__crossbeam-utils-0.8.23",
         sha256 = "a31eee39dddec8330830986fcd7625edb5a24ec90ea038215273bbc3adb08ac6",
         strip_prefix = "crossbeam-utils-0.8.23",
@@ -1573,6 +2370,38 @@ def crate_repositories():
         sha256 = "78c8292055d1c1df0cce5d180393dc8cce0abec0a7102adb6c7b1eef6016d60a",
         strip_prefix = "crypto-common-0.1.7",
         build_file = Label("//third_party/crates:BUILD.crypto-common-0.1.7.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__csv-1.4.0",
+        sha256 = "52cd9d68cf7efc6ddfaaee42e7288d3a99d613d4b50f76ce9827ae0c6e14f938",
+        strip_prefix = "csv-1.4.0",
+        build_file = Label("//third_party/crates:BUILD.csv-1.4.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__csv-core-0.1.13",
+        sha256 = "704a3c26996a80471189265814dbc2c257598b96b8a7feae2d31ace646bb9782",
+        strip_prefix = "csv-core-0.1.13",
+        build_file = Label("//third_party/crates:BUILD.csv-core-0.1.13.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__dashmap-5.5.3",
+        sha256 = "978747c1d849a7d2ee5e8adc0159961c48fb7e5db2f06af6723b80123bb53856",
+        strip_prefix = "dashmap-5.5.3",
+        build_file = Label("//third_party/crates:BUILD.dashmap-5.5.3.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__dashmap-6.2.1",
+        sha256 = "e6361d5c062261c78a176addb82d4c821ae42bed6089de0e12603cd25de2059c",
+        strip_prefix = "dashmap-6.2.1",
+        build_file = Label("//third_party/crates:BUILD.dashmap-6.2.1.bazel"),
     )
 
     maybe(
@@ -1597,6 +2426,14 @@ def crate_repositories():
         sha256 = "c6232dd377dcc64799954cbd3a9bb882e9cdc1308ccd87b1c098f1fb2eaf82a8",
         strip_prefix = "displaydoc-0.2.7",
         build_file = Label("//third_party/crates:BUILD.displaydoc-0.2.7.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__either-1.19.0",
+        sha256 = "0e9c71c2167ca323c882b99918929403426e2373ea17242ff5653e0d5e1058be",
+        strip_prefix = "either-1.19.0",
+        build_file = Label("//third_party/crates:BUILD.either-1.19.0.bazel"),
     )
 
     maybe(
@@ -1649,10 +2486,26 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__fastrand-1.9.0",
+        sha256 = "e51093e27b0797c359783294ca4f0a911c270184cb10f85783b118614a1501be",
+        strip_prefix = "fastrand-1.9.0",
+        build_file = Label("//third_party/crates:BUILD.fastrand-1.9.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__fastrand-2.5.0",
         sha256 = "da7c62ceae207dd37ea5b845da6a0696c799f85e97da1ab5b7910be3c1c80223",
         strip_prefix = "fastrand-2.5.0",
         build_file = Label("//third_party/crates:BUILD.fastrand-2.5.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__faststr-0.2.34",
+        sha256 = "1ca7d44d22004409a61c393afb3369c8f7bb74abcae49fe249ee01dcc3002113",
+        strip_prefix = "faststr-0.2.34",
+        build_file = Label("//third_party/crates:BUILD.faststr-0.2.34.bazel"),
     )
 
     maybe(
@@ -1689,6 +2542,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__foldhash-0.2.0",
+        sha256 = "77ce24cb58228fbb8aa041425bb1050850ac19177686ea6e0f41a70416f56fdb",
+        strip_prefix = "foldhash-0.2.0",
+        build_file = Label("//third_party/crates:BUILD.foldhash-0.2.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__form_urlencoded-1.2.2",
         sha256 = "cb4cb245038516f5f85277875cdaa4f7d2c9a0fa0468de06ed190163b1581fcf",
         strip_prefix = "form_urlencoded-1.2.2",
@@ -1717,6 +2578,14 @@ def crate_repositories():
         sha256 = "53c0fa8157de1303bfffdaa1cc2a673bfffb60102f76b0ef4441659124373fed",
         strip_prefix = "futures-io-0.3.34",
         build_file = Label("//third_party/crates:BUILD.futures-io-0.3.34.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__futures-lite-1.13.0",
+        sha256 = "49a9d51ce47660b1e808d3c990b4709f2f415d928835a17dfd16991515c46bce",
+        strip_prefix = "futures-lite-1.13.0",
+        build_file = Label("//third_party/crates:BUILD.futures-lite-1.13.0.bazel"),
     )
 
     maybe(
@@ -1761,6 +2630,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__generator-0.7.5",
+        sha256 = "5cc16584ff22b460a382b7feec54b23d2908d858152e5739a120b949293bd74e",
+        strip_prefix = "generator-0.7.5",
+        build_file = Label("//third_party/crates:BUILD.generator-0.7.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__generic-array-0.14.7",
         sha256 = "85649ca51fd72272d7821adaf274ad91c288277713d9c18820d8499a7ff69e9a",
         strip_prefix = "generic-array-0.14.7",
@@ -1785,10 +2662,42 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__gimli-0.34.0",
+        sha256 = "1033caf0b349c518623b5396bfb2cf0bddf44f0306d543a250e5743297aafd10",
+        strip_prefix = "gimli-0.34.0",
+        build_file = Label("//third_party/crates:BUILD.gimli-0.34.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__gloo-timers-0.3.0",
         sha256 = "bbb143cf96099802033e0d4f4963b19fd2e0b728bcf076cd9cf7f6634f092994",
         strip_prefix = "gloo-timers-0.3.0",
         build_file = Label("//third_party/crates:BUILD.gloo-timers-0.3.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__halfbrown-0.4.0",
+        sha256 = "0c7ed2f2edad8a14c8186b847909a41fbb9c3eafa44f88bd891114ed5019da09",
+        strip_prefix = "halfbrown-0.4.0",
+        build_file = Label("//third_party/crates:BUILD.halfbrown-0.4.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__hashbrown-0.14.5",
+        sha256 = "e5274423e17b7c9fc20b6e7e208532f9b19825d82dfd615708b70edd83df41f1",
+        strip_prefix = "hashbrown-0.14.5",
+        build_file = Label("//third_party/crates:BUILD.hashbrown-0.14.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__hashbrown-0.16.1",
+        sha256 = "841d1cc9bed7f9236f321df977030373f4a4163ae1a7dbfe1a51a2c1a51d9100",
+        strip_prefix = "hashbrown-0.16.1",
+        build_file = Label("//third_party/crates:BUILD.hashbrown-0.16.1.bazel"),
     )
 
     maybe(
@@ -1977,6 +2886,22 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__instant-0.1.13",
+        sha256 = "e0242819d153cba4b4b05a5a8f2a7e9bbf97b6055b2a002b395c96b5ff3c0222",
+        strip_prefix = "instant-0.1.13",
+        build_file = Label("//third_party/crates:BUILD.instant-0.1.13.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__io-uring-0.7.15",
+        sha256 = "ed3bd0ecfbb87805f538bb7b32e5239ca0763890c623e349860ecba69469f2bb",
+        strip_prefix = "io-uring-0.7.15",
+        build_file = Label("//third_party/crates:BUILD.io-uring-0.7.15.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__ipnet-2.12.2",
         sha256 = "791930b43c0d5973160d90a8f3894509f2b273430f5c5c73b668636d0287c5c0",
         strip_prefix = "ipnet-2.12.2",
@@ -2025,6 +2950,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__lazy_static-1.5.1",
+        sha256 = "20870f649af7073d53e38067b2a84312175d56ea15217e1b15bc83506ec50afb",
+        strip_prefix = "lazy_static-1.5.1",
+        build_file = Label("//third_party/crates:BUILD.lazy_static-1.5.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__libc-0.2.191",
         sha256 = "65cd87c9a6d60536580b316ad985726104730a5151c99845f2490428ef91240a",
         strip_prefix = "libc-0.2.191",
@@ -2057,6 +2990,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__lock_api-0.4.14",
+        sha256 = "224399e74b87b5f3557511d98dff8b14089b3dadafcab6bb93eab67d3aace965",
+        strip_prefix = "lock_api-0.4.14",
+        build_file = Label("//third_party/crates:BUILD.lock_api-0.4.14.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__log-0.4.35",
         sha256 = "5d15f86d12da44cd8d4ec3c73984537eb7f4cadcb9776a575a0a8a05ca11005c",
         strip_prefix = "log-0.4.35",
@@ -2065,10 +3006,34 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__loom-0.5.6",
+        sha256 = "ff50ecb28bb86013e935fb6683ab1f6d3a20016f123c76fd4c27470076ac30f5",
+        strip_prefix = "loom-0.5.6",
+        build_file = Label("//third_party/crates:BUILD.loom-0.5.6.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__matchers-0.2.0",
+        sha256 = "d1525a2a28c7f4fa0fc98bb91ae755d1e2d1505079e05539e35bc876b5d65ae9",
+        strip_prefix = "matchers-0.2.0",
+        build_file = Label("//third_party/crates:BUILD.matchers-0.2.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__memchr-2.8.3",
         sha256 = "cf8baf1c55e62ffcace7a9f06f4bd9cd3f0c4beb022d3b367256b91b87513d98",
         strip_prefix = "memchr-2.8.3",
         build_file = Label("//third_party/crates:BUILD.memchr-2.8.3.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__memmap2-0.9.12",
+        sha256 = "6b0ca1155a9ecc25aa12e8313a119f32edf0255fea2f44839c4ac0a12b2ac157",
+        strip_prefix = "memmap2-0.9.12",
+        build_file = Label("//third_party/crates:BUILD.memmap2-0.9.12.bazel"),
     )
 
     maybe(
@@ -2097,6 +3062,22 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__munge-0.4.7",
+        sha256 = "5e17401f259eba956ca16491461b6e8f72913a0a114e39736ce404410f915a0c",
+        strip_prefix = "munge-0.4.7",
+        build_file = Label("//third_party/crates:BUILD.munge-0.4.7.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__munge_macro-0.4.7",
+        sha256 = "4568f25ccbd45ab5d5603dc34318c1ec56b117531781260002151b8530a9f931",
+        strip_prefix = "munge_macro-0.4.7",
+        build_file = Label("//third_party/crates:BUILD.munge_macro-0.4.7.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__nix-0.30.1",
         sha256 = "74523f3a35e05aba87a1d978330aef40f67b0304ac79c1c00b294c9830543db6",
         strip_prefix = "nix-0.30.1",
@@ -2121,10 +3102,34 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__nu-ansi-term-0.50.3",
+        sha256 = "7957b9740744892f114936ab4a57b3f487491bbeafaf8083688b16841a4240e5",
+        strip_prefix = "nu-ansi-term-0.50.3",
+        build_file = Label("//third_party/crates:BUILD.nu-ansi-term-0.50.3.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__num-traits-0.2.19",
         sha256 = "071dfc062690e90b734c0b2273ce72ad0ffa95f0c74596bc250dcfd960262841",
         strip_prefix = "num-traits-0.2.19",
         build_file = Label("//third_party/crates:BUILD.num-traits-0.2.19.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__num_cpus-1.17.0",
+        sha256 = "91df4bbde75afed763b708b7eee1e8e7651e02d97f6d5dd763e89367e957b23b",
+        strip_prefix = "num_cpus-1.17.0",
+        build_file = Label("//third_party/crates:BUILD.num_cpus-1.17.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__object-0.40.0",
+        sha256 = "dd229a0361b9d0d4396176e02d65897f487eebeab7caa6d443855ee152ca0b9c",
+        strip_prefix = "object-0.40.0",
+        build_file = Label("//third_party/crates:BUILD.object-0.40.0.bazel"),
     )
 
     maybe(
@@ -2153,10 +3158,50 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__parking_lot-0.12.5",
+        sha256 = "93857453250e3077bd71ff98b6a65ea6621a19bb0f559a85248955ac12c45a1a",
+        strip_prefix = "parking_lot-0.12.5",
+        build_file = Label("//third_party/crates:BUILD.parking_lot-0.12.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__parking_lot_core-0.9.12",
+        sha256 = "2621685985a2ebf1c516881c026032ac7deafcda1a2c9b7850dc81e3dfcb64c1",
+        strip_prefix = "parking_lot_core-0.9.12",
+        build_file = Label("//third_party/crates:BUILD.parking_lot_core-0.9.12.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__percent-encoding-2.3.2",
         sha256 = "9b4f627cb1b25917193a259e49bdad08f671f8d9708acfd5fe0a8c1455d87220",
         strip_prefix = "percent-encoding-2.3.2",
         build_file = Label("//third_party/crates:BUILD.percent-encoding-2.3.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__perf-event-data-0.1.8",
+        sha256 = "575828d9d7d205188048eb1508560607a03d21eafdbba47b8cade1736c1c28e1",
+        strip_prefix = "perf-event-data-0.1.8",
+        build_file = Label("//third_party/crates:BUILD.perf-event-data-0.1.8.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__perf-event-open-sys2-5.0.6",
+        sha256 = "d9c25955321465255e437600b54296983fab1feac2cd0c38958adeb26dbae49e",
+        strip_prefix = "perf-event-open-sys2-5.0.6",
+        build_file = Label("//third_party/crates:BUILD.perf-event-open-sys2-5.0.6.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__perf-event2-0.7.4",
+        sha256 = "0939b8fad77dfaeb29ebbd35faaeaadbf833167f30975f1b8993bbba09ea0a0f",
+        strip_prefix = "perf-event2-0.7.4",
+        build_file = Label("//third_party/crates:BUILD.perf-event2-0.7.4.bazel"),
     )
 
     maybe(
@@ -2273,6 +3318,30 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__ptr_meta-0.3.2",
+        sha256 = "743da816b98c921cdbe8628ef7381b76f25ecf4da599fc80aca90eae7ef70cc0",
+        strip_prefix = "ptr_meta-0.3.2",
+        build_file = Label("//third_party/crates:BUILD.ptr_meta-0.3.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__ptr_meta_derive-0.3.2",
+        sha256 = "1c8d9ca532f185d5d4db7a7c9d51420b452168ea1c2b913953281bd6fe1fcbd0",
+        strip_prefix = "ptr_meta_derive-0.3.2",
+        build_file = Label("//third_party/crates:BUILD.ptr_meta_derive-0.3.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__pulldown-cmark-0.13.6",
+        sha256 = "3db2be46835f013dd3f4fa7f5f7402c537787b54ebb6fe2b94bbdd7e2669bb7b",
+        strip_prefix = "pulldown-cmark-0.13.6",
+        build_file = Label("//third_party/crates:BUILD.pulldown-cmark-0.13.6.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__quick-error-1.2.3",
         sha256 = "a1d01941d82fa2ab50be1e79e6714289dd7cde78eba4c074bc5a4374f650dfe0",
         strip_prefix = "quick-error-1.2.3",
@@ -2301,6 +3370,14 @@ def crate_repositories():
         sha256 = "f8dcc9c7d52a811697d2151c701e0d08956f92b0e24136cf4cf27b57a6a0d9bf",
         strip_prefix = "r-efi-6.0.0",
         build_file = Label("//third_party/crates:BUILD.r-efi-6.0.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__rancor-0.1.3",
+        sha256 = "9b534442d0fcdb55d66f373d9cac6d33b6293a2335bc2136dbd06ce0e87d2572",
+        strip_prefix = "rancor-0.1.3",
+        build_file = Label("//third_party/crates:BUILD.rancor-0.1.3.bazel"),
     )
 
     maybe(
@@ -2369,6 +3446,46 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__rayon-1.12.0",
+        sha256 = "fb39b166781f92d482534ef4b4b1b2568f42613b53e5b6c160e24cfbfa30926d",
+        strip_prefix = "rayon-1.12.0",
+        build_file = Label("//third_party/crates:BUILD.rayon-1.12.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__rayon-core-1.13.0",
+        sha256 = "22e18b0f0062d30d4230b2e85ff77fdfe4326feb054b9783a3460d8435c8ab91",
+        strip_prefix = "rayon-core-1.13.0",
+        build_file = Label("//third_party/crates:BUILD.rayon-core-1.13.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__redox_syscall-0.5.18",
+        sha256 = "ed2bf2547551a7053d6fdfafda3f938979645c44812fbfcda098faae3f1a362d",
+        strip_prefix = "redox_syscall-0.5.18",
+        build_file = Label("//third_party/crates:BUILD.redox_syscall-0.5.18.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__ref-cast-1.0.27",
+        sha256 = "7e440fb4e4b4147295338efb76001ab9e4efc0e5839df2c47fc5ac2381d365c3",
+        strip_prefix = "ref-cast-1.0.27",
+        build_file = Label("//third_party/crates:BUILD.ref-cast-1.0.27.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__ref-cast-impl-1.0.27",
+        sha256 = "92ecd8964f8453721699a1ed72037b0db49ce2f5a5138486ee89bed6f67cdf3a",
+        strip_prefix = "ref-cast-impl-1.0.27",
+        build_file = Label("//third_party/crates:BUILD.ref-cast-impl-1.0.27.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__regex-1.13.1",
         sha256 = "f020237b6c8eed93db2e2cb53c00c60a8e1bc73da7d073199a1180401450218d",
         strip_prefix = "regex-1.13.1",
@@ -2393,10 +3510,50 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__rend-0.5.4",
+        sha256 = "663ba70707f96e871406fe10d68128412e619b06d1d47cb91c3a4c6501176240",
+        strip_prefix = "rend-0.5.4",
+        build_file = Label("//third_party/crates:BUILD.rend-0.5.4.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__reqwest-0.12.28",
         sha256 = "eddd3ca559203180a307f12d114c268abf583f59b03cb906fd0b3ff8646c1147",
         strip_prefix = "reqwest-0.12.28",
         build_file = Label("//third_party/crates:BUILD.reqwest-0.12.28.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__rkyv-0.8.18",
+        sha256 = "d9776093b7ca170454ab1406954f7b7d97a57c51dc6c0642957fb2ef25c2d399",
+        strip_prefix = "rkyv-0.8.18",
+        build_file = Label("//third_party/crates:BUILD.rkyv-0.8.18.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__rkyv_derive-0.8.18",
+        sha256 = "1c25ef604ac7dd839d44d64648952ea23c97866f124ff671b0ed2cf3ad9bb06e",
+        strip_prefix = "rkyv_derive-0.8.18",
+        build_file = Label("//third_party/crates:BUILD.rkyv_derive-0.8.18.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__rustc-demangle-0.1.28",
+        sha256 = "b74b56ffa8bb2830709a538c2cbcae9aa062db0d2a42563bfb09bdaae44020eb",
+        strip_prefix = "rustc-demangle-0.1.28",
+        build_file = Label("//third_party/crates:BUILD.rustc-demangle-0.1.28.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__rustc-hash-1.1.0",
+        sha256 = "08d43f7aa6b08d49f382cde6a7982047c3426db949b1424bc4b7ec9ae12c6ce2",
+        strip_prefix = "rustc-hash-1.1.0",
+        build_file = Label("//third_party/crates:BUILD.rustc-hash-1.1.0.bazel"),
     )
 
     maybe(
@@ -2429,6 +3586,22 @@ def crate_repositories():
         sha256 = "9774ba4a74de5f7b1c1451ed6cd5285a32eddb5cccb8cc655a4e50009e06477f",
         strip_prefix = "ryu-1.0.23",
         build_file = Label("//third_party/crates:BUILD.ryu-1.0.23.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__scoped-tls-1.0.1",
+        sha256 = "e1cf6437eb19a8f4a6cc0f7dca544973b0b78843adbfeb3683d1a94a0024a294",
+        strip_prefix = "scoped-tls-1.0.1",
+        build_file = Label("//third_party/crates:BUILD.scoped-tls-1.0.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__scopeguard-1.2.0",
+        sha256 = "94143f37725109f92c262ed2cf5e59bce7498c01bcc1502d7b9afe439a4e9f49",
+        strip_prefix = "scopeguard-1.2.0",
+        build_file = Label("//third_party/crates:BUILD.scopeguard-1.2.0.bazel"),
     )
 
     maybe(
@@ -2489,6 +3662,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__sharded-slab-0.1.7",
+        sha256 = "f40ca3c46823713e0d4209592e8d6e826aa57e928f09752619fc696c499637f6",
+        strip_prefix = "sharded-slab-0.1.7",
+        build_file = Label("//third_party/crates:BUILD.sharded-slab-0.1.7.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__shlex-2.0.1",
         sha256 = "f8fadd59c855ef2080decdef8ff161eb6661b86933c9d82e5ba29dc602a55aba",
         strip_prefix = "shlex-2.0.1",
@@ -2517,6 +3698,22 @@ def crate_repositories():
         sha256 = "3a219298ac11a56ea9a6d2120044824d6f01aeb034955e7af7bc16858527deea",
         strip_prefix = "simd-adler32-0.3.10",
         build_file = Label("//third_party/crates:BUILD.simd-adler32-0.3.10.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__simd-json-0.19.0",
+        sha256 = "e8f2e4d523646f7da6dde3983bd18ede0babc21c258ab708b3dd93ea0259719d",
+        strip_prefix = "simd-json-0.19.0",
+        build_file = Label("//third_party/crates:BUILD.simd-json-0.19.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__simdutf8-0.1.5",
+        sha256 = "e3a9fe34e3e7a50316060351f37187a3f546bce95496156754b601a5fa71b76e",
+        strip_prefix = "simdutf8-0.1.5",
+        build_file = Label("//third_party/crates:BUILD.simdutf8-0.1.5.bazel"),
     )
 
     maybe(
@@ -2553,10 +3750,50 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__smolscale-0.4.16",
+        sha256 = "99805b6296d73ffb9482277c5310730a2e9c99ad8293acc988b4fb165e3f366e",
+        strip_prefix = "smolscale-0.4.16",
+        build_file = Label("//third_party/crates:BUILD.smolscale-0.4.16.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__socket2-0.6.5",
         sha256 = "c3d1e2c7f27f8d4cb10542a02c49005dbd6e93095799d6f3be745fae9f8fedd4",
         strip_prefix = "socket2-0.6.5",
         build_file = Label("//third_party/crates:BUILD.socket2-0.6.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__sonic-number-0.1.3",
+        sha256 = "d7c350a05f295f922fc153a3af8b443c10db70904a9291a624ddb6058c6110d0",
+        strip_prefix = "sonic-number-0.1.3",
+        build_file = Label("//third_party/crates:BUILD.sonic-number-0.1.3.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__sonic-rs-0.5.10",
+        sha256 = "756586caeeb21126a57c17d1ef2b9386e2613ba784aae0f27104f5e9982335ec",
+        strip_prefix = "sonic-rs-0.5.10",
+        build_file = Label("//third_party/crates:BUILD.sonic-rs-0.5.10.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__sonic-simd-0.1.4",
+        sha256 = "f99e664ecd2d85a68c87e3c7a3cfe691f647ea9e835de984aba4d54a41f817d4",
+        strip_prefix = "sonic-simd-0.1.4",
+        build_file = Label("//third_party/crates:BUILD.sonic-simd-0.1.4.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__st3-0.4.1",
+        sha256 = "c5a1d2cec4c9904d238075cb3a212615e67aee6acce849e4e565acf2320a7bf1",
+        strip_prefix = "st3-0.4.1",
+        build_file = Label("//third_party/crates:BUILD.st3-0.4.1.bazel"),
     )
 
     maybe(
@@ -2617,6 +3854,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__tabwriter-1.4.1",
+        sha256 = "fce91f2f0ec87dff7e6bcbbeb267439aa1188703003c6055193c821487400432",
+        strip_prefix = "tabwriter-1.4.1",
+        build_file = Label("//third_party/crates:BUILD.tabwriter-1.4.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__tempfile-3.27.0",
         sha256 = "32497e9a4c7b38532efcdebeef879707aa9f794296a4f0244f6f69e9bc8574bd",
         strip_prefix = "tempfile-3.27.0",
@@ -2657,10 +3902,26 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__thread_local-1.1.10",
+        sha256 = "1ad99c4c6d32803332c548b1af0540b357b3f5fc0be8f6c6bfe8b2e6ae784070",
+        strip_prefix = "thread_local-1.1.10",
+        build_file = Label("//third_party/crates:BUILD.thread_local-1.1.10.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__tinystr-0.8.5",
         sha256 = "abc840c238154d58f9e86b2792261edfde565a17696e1cda1a449de27979801a",
         strip_prefix = "tinystr-0.8.5",
         build_file = Label("//third_party/crates:BUILD.tinystr-0.8.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__tinyvec-1.13.3",
+        sha256 = "fd3ca314f692efd6c868f8408f53fe444634a845f96c028b97d35f6a1f79f0ee",
+        strip_prefix = "tinyvec-1.13.3",
+        build_file = Label("//third_party/crates:BUILD.tinyvec-1.13.3.bazel"),
     )
 
     maybe(
@@ -2769,10 +4030,34 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__tracing-attributes-0.1.31",
+        sha256 = "7490cfa5ec963746568740651ac6781f701c9c5ea257c58e057f3ba8cf69e8da",
+        strip_prefix = "tracing-attributes-0.1.31",
+        build_file = Label("//third_party/crates:BUILD.tracing-attributes-0.1.31.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__tracing-core-0.1.36",
         sha256 = "db97caf9d906fbde555dd62fa95ddba9eecfd14cb388e4f491a66d74cd5fb79a",
         strip_prefix = "tracing-core-0.1.36",
         build_file = Label("//third_party/crates:BUILD.tracing-core-0.1.36.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__tracing-log-0.2.0",
+        sha256 = "ee855f1f400bd0e5c02d150ae5de3840039a3f54b025156404e34c23c03f47c3",
+        strip_prefix = "tracing-log-0.2.0",
+        build_file = Label("//third_party/crates:BUILD.tracing-log-0.2.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__tracing-subscriber-0.3.23",
+        sha256 = "cb7f578e5945fb242538965c2d0b04418d38ec25c79d160cd279bf0731c8d319",
+        strip_prefix = "tracing-subscriber-0.3.23",
+        build_file = Label("//third_party/crates:BUILD.tracing-subscriber-0.3.23.bazel"),
     )
 
     maybe(
@@ -2797,6 +4082,14 @@ def crate_repositories():
         sha256 = "eaea85b334db583fe3274d12b4cd1880032beab409c0d774be044d4480ab9a94",
         strip_prefix = "unarray-0.1.4",
         build_file = Label("//third_party/crates:BUILD.unarray-0.1.4.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__unicase-2.10.0",
+        sha256 = "357cc3acc6a036009fd6c973ed009037c732d60d0b4f6c673e9041497482a28f",
+        strip_prefix = "unicase-2.10.0",
+        build_file = Label("//third_party/crates:BUILD.unicase-2.10.0.bazel"),
     )
 
     maybe(
@@ -2881,10 +4174,34 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__uuid-1.29.1",
+        sha256 = "4a06f08a856b009bc7bbaf7d3e79808595d032dd19074c0c2ef26e49e03e6bdc",
+        strip_prefix = "uuid-1.29.1",
+        build_file = Label("//third_party/crates:BUILD.uuid-1.29.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__valuable-0.1.1",
+        sha256 = "ba73ea9cf16a25df0c8caa16c51acb937d5712a8429db78a3ee29d5dcacd3a65",
+        strip_prefix = "valuable-0.1.1",
+        build_file = Label("//third_party/crates:BUILD.valuable-0.1.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__value-bag-1.14.1",
         sha256 = "2799ffb329a792ecfd902b71306c8a815a6ef1c0470fa9953a6aa4d4cecbe511",
         strip_prefix = "value-bag-1.14.1",
         build_file = Label("//third_party/crates:BUILD.value-bag-1.14.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__value-trait-0.12.3",
+        sha256 = "545a3d7089f11f1741d12963c057adf9443fc24325110a6a6daf582e825fd51b",
+        strip_prefix = "value-trait-0.12.3",
+        build_file = Label("//third_party/crates:BUILD.value-trait-0.12.3.bazel"),
     )
 
     maybe(
@@ -2901,6 +4218,14 @@ def crate_repositories():
         sha256 = "09ac3b126d3914f9849036f826e054cbabdc8519970b8998ddaf3b5bd3c65f11",
         strip_prefix = "wait-timeout-0.2.1",
         build_file = Label("//third_party/crates:BUILD.wait-timeout-0.2.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__waker-fn-1.2.0",
+        sha256 = "317211a0dc0ceedd78fb2ca9a44aed3d7b9b26f81870d485c07122b4350673b7",
+        strip_prefix = "waker-fn-1.2.0",
+        build_file = Label("//third_party/crates:BUILD.waker-fn-1.2.0.bazel"),
     )
 
     maybe(
@@ -2993,6 +4318,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__windows-0.48.0",
+        sha256 = "e686886bc078bc1b0b600cac0147aadb815089b6e4da64016cbd754b6342700f",
+        strip_prefix = "windows-0.48.0",
+        build_file = Label("//third_party/crates:BUILD.windows-0.48.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__windows-link-0.2.1",
         sha256 = "f0805222e57f7521d6a62e36fa9163bc891acd422f971defe97d64e70d0a4fe5",
         strip_prefix = "windows-link-0.2.1",
@@ -3005,6 +4338,70 @@ def crate_repositories():
         sha256 = "ae137229bcbd6cdf0f7b80a31df61766145077ddf49416a728b02cb3921ff3fc",
         strip_prefix = "windows-sys-0.61.2",
         build_file = Label("//third_party/crates:BUILD.windows-sys-0.61.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows-targets-0.48.5",
+        sha256 = "9a2fa6e2155d7247be68c096456083145c183cbbbc2764150dda45a87197940c",
+        strip_prefix = "windows-targets-0.48.5",
+        build_file = Label("//third_party/crates:BUILD.windows-targets-0.48.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows_aarch64_gnullvm-0.48.5",
+        sha256 = "2b38e32f0abccf9987a4e3079dfb67dcd799fb61361e53e2882c3cbaf0d905d8",
+        strip_prefix = "windows_aarch64_gnullvm-0.48.5",
+        build_file = Label("//third_party/crates:BUILD.windows_aarch64_gnullvm-0.48.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows_aarch64_msvc-0.48.5",
+        sha256 = "dc35310971f3b2dbbf3f0690a219f40e2d9afcf64f9ab7cc1be722937c26b4bc",
+        strip_prefix = "windows_aarch64_msvc-0.48.5",
+        build_file = Label("//third_party/crates:BUILD.windows_aarch64_msvc-0.48.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows_i686_gnu-0.48.5",
+        sha256 = "a75915e7def60c94dcef72200b9a8e58e5091744960da64ec734a6c6e9b3743e",
+        strip_prefix = "windows_i686_gnu-0.48.5",
+        build_file = Label("//third_party/crates:BUILD.windows_i686_gnu-0.48.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows_i686_msvc-0.48.5",
+        sha256 = "8f55c233f70c4b27f66c523580f78f1004e8b5a8b659e05a4eb49d4166cca406",
+        strip_prefix = "windows_i686_msvc-0.48.5",
+        build_file = Label("//third_party/crates:BUILD.windows_i686_msvc-0.48.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows_x86_64_gnu-0.48.5",
+        sha256 = "53d40abd2583d23e4718fddf1ebec84dbff8381c07cae67ff7768bbf19c6718e",
+        strip_prefix = "windows_x86_64_gnu-0.48.5",
+        build_file = Label("//third_party/crates:BUILD.windows_x86_64_gnu-0.48.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows_x86_64_gnullvm-0.48.5",
+        sha256 = "0b7b52767868a23d5bab768e390dc5f5c55825b6d30b86c844ff2dc7414044cc",
+        strip_prefix = "windows_x86_64_gnullvm-0.48.5",
+        build_file = Label("//third_party/crates:BUILD.windows_x86_64_gnullvm-0.48.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows_x86_64_msvc-0.48.5",
+        sha256 = "ed94fce61571a4006852b7389a063ab983c02eb1bb37b47f8272ce92d06d9538",
+        strip_prefix = "windows_x86_64_msvc-0.48.5",
+        build_file = Label("//third_party/crates:BUILD.windows_x86_64_msvc-0.48.5.bazel"),
     )
 
     maybe(
@@ -3165,21 +4562,34 @@ def crate_repositories():
        struct(repo="crates__base64-0.22.1", is_dev_dep = False),
        struct(repo="crates__bytes-1.12.1", is_dev_dep = False),
        struct(repo="crates__clap-4.6.7", is_dev_dep = False),
+       struct(repo="crates__csv-1.4.0", is_dev_dep = False),
+       struct(repo="crates__dashmap-6.2.1", is_dev_dep = False),
        struct(repo="crates__futures-util-0.3.34", is_dev_dep = False),
        struct(repo="crates__hdrhistogram-7.6.0", is_dev_dep = False),
        struct(repo="crates__humantime-2.4.0", is_dev_dep = False),
        struct(repo="crates__indicatif-0.18.6", is_dev_dep = False),
+       struct(repo="crates__io-uring-0.7.15", is_dev_dep = False),
+       struct(repo="crates__memchr-2.8.3", is_dev_dep = False),
+       struct(repo="crates__memmap2-0.9.12", is_dev_dep = False),
        struct(repo="crates__mio-1.2.4", is_dev_dep = False),
        struct(repo="crates__nix-0.30.1", is_dev_dep = False),
+       struct(repo="crates__perf-event2-0.7.4", is_dev_dep = False),
+       struct(repo="crates__pulldown-cmark-0.13.6", is_dev_dep = False),
        struct(repo="crates__rand-0.9.5", is_dev_dep = False),
        struct(repo="crates__rand_distr-0.5.1", is_dev_dep = False),
        struct(repo="crates__rand_pcg-0.9.0", is_dev_dep = False),
+       struct(repo="crates__rayon-1.12.0", is_dev_dep = False),
+       struct(repo="crates__regex-1.13.1", is_dev_dep = False),
+       struct(repo="crates__regex-syntax-0.8.11", is_dev_dep = False),
        struct(repo="crates__reqwest-0.12.28", is_dev_dep = False),
        struct(repo="crates__serde-1.0.229", is_dev_dep = False),
        struct(repo="crates__serde_json-1.0.154", is_dev_dep = False),
        struct(repo="crates__sha2-0.10.9", is_dev_dep = False),
        struct(repo="crates__signal-hook-0.3.18", is_dev_dep = False),
+       struct(repo="crates__simd-json-0.19.0", is_dev_dep = False),
        struct(repo="crates__smol-2.0.2", is_dev_dep = False),
+       struct(repo="crates__smolscale-0.4.16", is_dev_dep = False),
+       struct(repo="crates__sonic-rs-0.5.10", is_dev_dep = False),
        struct(repo="crates__statrs-0.18.0", is_dev_dep = False),
        struct(repo="crates__tempfile-3.27.0", is_dev_dep = False),
        struct(repo="crates__thiserror-2.0.21", is_dev_dep = False),
