@@ -5,17 +5,20 @@
 
 mod cell;
 mod check;
+mod derivation;
 mod format;
 mod parse;
 mod statement;
+mod test;
 
 pub use cell::CellValue;
 pub use check::{Evidence, Standing};
+pub use derivation::{Derive, Kind, OneOrMore, RawInfo, Relation};
 pub use format::{
-    Against, Better, Claim, Claims, Comparator, Derive, DocumentInfo, Expect, Factor, Kind, Level,
-    Metric, MetricRange, OneOrMore, Part, RawInfo, Relation, Runs, Scope, Subject, TableInfo, Test,
-    Treatment,
+    Against, Better, Claim, Claims, Comparator, DocumentInfo, Factor, Level, Metric, MetricRange,
+    Part, Runs, Scope, Subject, TableInfo, Treatment,
 };
 pub use parse::ClaimsError;
 pub(crate) use parse::Names;
 pub use statement::{Key, Statement, StatementValue};
+pub use test::{Expect, Test};

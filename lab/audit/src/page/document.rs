@@ -7,7 +7,10 @@ use super::Audited;
 use crate::{Finding, Severity, claims::Standing};
 
 /// Findings of one check that the page shows; `findings.tsv` has all.
-const SHOWN_A_CHECK: usize = 3;
+const SHOWN_A_CHECK: usize = 2;
+
+/// And of all.
+const SHOWN: usize = 24;
 
 pub(super) fn section(one: &Audited) -> String {
     let document = &one.claims.document;
@@ -75,12 +78,14 @@ fn findings(findings: &[Finding]) -> String {
     }
     let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
     let mut text = String::new();
+    let mut listed = 0;
     for finding in findings {
         let count = shown.entry(&finding.check).or_default();
         *count += 1;
-        if *count > SHOWN_A_CHECK {
+        if *count > SHOWN_A_CHECK || listed == SHOWN {
             continue;
         }
+        listed += 1;
         let line = finding.place.line.map_or(String::new(), |line| format!("line {line}, "));
         let severity = match finding.severity {
             Severity::Impossible => "impossible",
@@ -90,13 +95,9 @@ fn findings(findings: &[Finding]) -> String {
         let check = finding.check.replace('_', " ");
         let _ = writeln!(text, "1. **{severity}** ({line}{check}): {}.", cell(&finding.sentence));
     }
-    let more = shown.iter().filter(|(_, count)| **count > SHOWN_A_CHECK);
-    let more: Vec<_> = more
-        .map(|(check, count)| format!("{} × {}", count - SHOWN_A_CHECK, check.replace('_', " ")))
-        .collect();
-    if !more.is_empty() {
-        let _ =
-            writeln!(text, "\nAnd more of the same kinds ({}); see findings.tsv.", more.join(", "));
+    if findings.len() > listed {
+        let more = findings.len() - listed;
+        let _ = writeln!(text, "\n{more} more of such kinds stand in findings.tsv.");
     }
     text
 }

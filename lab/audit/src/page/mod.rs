@@ -40,6 +40,9 @@ pub fn page(
 ) -> Result<Page, ClaimsError> {
     let audited: Vec<Audited> =
         corpus.iter().map(|claims| audited(claims, facts, tables)).collect::<Result<_, _>>()?;
+    let mut audited = audited;
+    // As their file names number them.
+    audited.sort_by(|a, b| a.claims.document.file.cmp(&b.claims.document.file));
     let mut text = head(&audited);
     if let Some(rates) = self_test {
         text.push_str("\n## How often is the audit wrong?\n\n");

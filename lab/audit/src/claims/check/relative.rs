@@ -186,7 +186,8 @@ fn single_runs(
                 let place: Vec<_> =
                     own.scope.iter().map(|(f, level)| format!("{f} {level}")).collect();
                 return Some(format!(
-                    "; it is that of two single runs, {} with {value:.2} and {} with {base:.2} at {}",
+                    "; it is that of two single runs, {} with {value:.2} and {} with {base:.2} \
+                     at {}",
                     own.subject,
                     other.subject,
                     place.join(", "),

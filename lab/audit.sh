@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# `bazel run //lab:audit`: the audit of the published claims, from the files that Bazel laid out as
+# the repository is: claims/ and reports/. With a file, that file is audited instead; files are
+# meant from where `bazel run` was typed, which Bazel names in BUILD_WORKING_DIRECTORY.
+set -euo pipefail
+
+root=$PWD
+cd "${BUILD_WORKING_DIRECTORY:-$PWD}"
+exec "$root/lab/cli/lab" --root "$root" audit "$@"
