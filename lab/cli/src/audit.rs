@@ -14,26 +14,38 @@ use crate::Failure;
 
 #[derive(Args)]
 pub(crate) struct AuditArgs {
-    /// A Markdown report [default: the claims of this repository]
+    /// A Markdown report, or a claim file (TOML) [default: the claims of this repository]
     pub(crate) document: Option<PathBuf>,
     /// Its raw runs: CSV, JSON, JSON Lines, hyperfine's or Criterion's export
     #[arg(long, value_name = "FILE")]
-    raw: Vec<PathBuf>,
+    pub(crate) raw: Vec<PathBuf>,
     /// What columns mean where their names do not say it (TOML)
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
     /// Print one JSON object with every finding
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
+    /// Without a document: store the facts of --raw, or write reports/claims again
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Without a document: fail unless reports/claims is what claims/ and reports/ give
+    #[arg(long, conflicts_with_all = ["write", "raw"])]
+    pub(crate) check: bool,
+    /// Without a document: audit so many generated reports, clean and with planted errors
+    #[arg(long, value_name = "N")]
+    pub(crate) self_test: Option<usize>,
     /// Print this many findings
     #[arg(long, value_name = "N", default_value_t = 20)]
-    top: usize,
+    pub(crate) top: usize,
 }
 
 pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
     let Some(document) = &args.document else {
         return Err(Failure::input("name a Markdown report: lab audit report.md"));
     };
+    if document.extension().is_some_and(|ending| ending == "toml") {
+        return crate::claims::one(document, args);
+    }
     let name = document.display().to_string();
     let document = Document::parse(&name, &text(document)?);
     let mut raws = Vec::new();
@@ -80,7 +92,7 @@ fn as_json(document: &Document, raws: &[Raw], findings: &[Finding]) -> serde_jso
 
 fn as_text(document: &Document, raws: &[Raw], findings: &[Finding], top: usize) -> String {
     let rows: usize = raws.iter().map(|raw| raw.rows).sum();
-    let mut text = format!(
+    let text = format!(
         "{}: {} tables, {rows} raw rows; {} impossible, {} doubtful, {} notes\n",
         document.name,
         document.tables.len(),
@@ -88,6 +100,12 @@ fn as_text(document: &Document, raws: &[Raw], findings: &[Finding], top: usize) 
         count(findings, Severity::Doubtful),
         count(findings, Severity::Note),
     );
+    text + &listed(findings, top)
+}
+
+/// The first findings, a line each.
+pub(crate) fn listed(findings: &[Finding], top: usize) -> String {
+    let mut text = String::new();
     for finding in findings.iter().take(top) {
         let word = match finding.severity {
             Severity::Impossible => "impossible",

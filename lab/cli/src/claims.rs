@@ -8,8 +8,10 @@ use std::{
 };
 
 use lab_audit::{
-    claims::{Claims, RawInfo},
+    Severity,
+    claims::{Claims, Evidence, RawInfo},
     facts::{self, Facts},
+    page::Page,
 };
 
 use crate::{Failure, audit::AuditArgs, paths::Paths};
@@ -20,24 +22,107 @@ struct Corpus {
     facts: Vec<Facts>,
 }
 
-/// Audits the claims of the repository; with raw data, derives their facts again.
+/// Audits the claims of the repository: prints what it finds, or writes or checks their page; with
+/// raw data, derives their facts again.
 pub(crate) fn audit(args: &AuditArgs, paths: &Paths) -> Result<ExitCode, Failure> {
-    let dir = paths.root.join("claims");
-    let corpus = load(&dir)?;
+    if let Some(reports) = args.self_test {
+        return self_test(args, reports, &paths.workspace.join("claims"));
+    }
+    let corpus = load(&paths.root.join("claims"))?;
     if !args.raw.is_empty() {
         return derive(args, &corpus, &paths.workspace.join("claims"));
     }
+    let page = page(&corpus, paths)?;
+    if args.check {
+        return check(&page, &paths.root.join("reports").join("claims"));
+    }
+    if args.write {
+        let dir = paths.workspace.join("reports").join("claims");
+        for (name, text) in &page.files {
+            write(&dir.join(name), text)?;
+        }
+        println!("{}", paths.shown(&dir.join("report.md")));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut impossible = false;
     for claims in &corpus.claims {
-        let evidence = lab_audit::claims::Evidence::new(claims, &corpus.facts);
-        for finding in evidence.findings() {
-            let line = finding.place.line.unwrap_or(0);
-            println!(
-                "{}:{line}: {:?}: {} [{}]",
-                finding.place.document, finding.severity, finding.sentence, finding.check
-            );
+        impossible |= print(claims, &corpus.facts, args)?;
+    }
+    Ok(ExitCode::from(u8::from(impossible)))
+}
+
+/// Audits one claim file; facts are looked for beside it.
+pub(crate) fn one(path: &Path, args: &AuditArgs) -> Result<ExitCode, Failure> {
+    let claims = claim_file(path)?;
+    let beside = path.parent().unwrap_or(Path::new(".")).join("facts");
+    let mut facts = stored(&beside)?;
+    for info in &claims.raw {
+        // Raw data at hand stand before what is stored.
+        let Some(raw) = find(&args.raw, info) else { continue };
+        facts.retain(|facts| facts.raw != info.name);
+        facts.push(derived(&claims, info, &raw)?);
+    }
+    Ok(ExitCode::from(u8::from(print(&claims, &facts, args)?)))
+}
+
+/// Prints one document's findings; whether something impossible is among them.
+fn print(claims: &Claims, facts: &[Facts], args: &AuditArgs) -> Result<bool, Failure> {
+    let findings = Evidence::new(claims, facts).findings();
+    let findings = findings.map_err(|error| Failure::input(error.to_string()))?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&findings);
+        println!("{}", text.map_err(|error| Failure::lab(error.to_string()))?);
+    } else {
+        println!("{}: {} findings", claims.document.title, findings.len());
+        print!("{}", crate::audit::listed(&findings, args.top));
+    }
+    Ok(findings.iter().any(|finding| finding.severity == Severity::Impossible))
+}
+
+fn self_test(args: &AuditArgs, reports: usize, dir: &Path) -> Result<ExitCode, Failure> {
+    let text = lab_audit::trial::rates(1, reports).markdown();
+    if args.write {
+        write(&dir.join(SELF_TEST), &text)?;
+    }
+    print!("{text}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where the rates of the self-test are stored, below claims/.
+const SELF_TEST: &str = "self-test.md";
+
+fn page(corpus: &Corpus, paths: &Paths) -> Result<Page, Failure> {
+    let mut tables = BTreeMap::new();
+    for path in files(&paths.root.join("reports"), "")? {
+        for table in files(&path, "tsv")? {
+            let stem = table.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            // The page's own tables are no evidence.
+            if name(&path) != "claims" {
+                tables.insert(format!("{}/{stem}", name(&path)), read(&table)?);
+            }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    let rates = read(&paths.root.join("claims").join(SELF_TEST)).ok();
+    lab_audit::page::page(&corpus.claims, &corpus.facts, &tables, rates.as_deref())
+        .map_err(|error| Failure::input(error.to_string()))
+}
+
+fn check(page: &Page, dir: &Path) -> Result<ExitCode, Failure> {
+    let differs = |(name, text): &&(String, String)| {
+        fs::read_to_string(dir.join(name)).ok().as_ref() != Some(text)
+    };
+    let different: Vec<_> =
+        page.files.iter().filter(differs).map(|(name, _)| name.as_str()).collect();
+    if different.is_empty() {
+        println!("reports/claims: every file follows from claims/ and reports/");
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!(
+        "reports/claims: not what claims/ and reports/ give: {}; write it again with `lab audit \
+         --write`",
+        different.join(", ")
+    );
+    Ok(ExitCode::from(1))
 }
 
 fn load(dir: &Path) -> Result<Corpus, Failure> {
@@ -45,14 +130,19 @@ fn load(dir: &Path) -> Result<Corpus, Failure> {
     for path in files(dir, "toml")? {
         corpus.claims.push(claim_file(&path)?);
     }
-    let stored = dir.join("facts");
-    if stored.is_dir() {
-        for path in files(&stored, "toml")? {
-            let facts = Facts::parse(&name(&path), &read(&path)?);
-            corpus.facts.push(facts.map_err(|error| Failure::input(error.to_string()))?);
-        }
-    }
+    corpus.facts = stored(&dir.join("facts"))?;
     Ok(corpus)
+}
+
+/// The facts of a folder; none where it is not there.
+fn stored(dir: &Path) -> Result<Vec<Facts>, Failure> {
+    if !dir.is_dir() {
+        return Ok(Vec::new());
+    }
+    let parse = |path: PathBuf| {
+        Facts::parse(&name(&path), &read(&path)?).map_err(|e| Failure::input(e.to_string()))
+    };
+    files(dir, "toml")?.into_iter().map(parse).collect()
 }
 
 /// One claim file with its tables.
@@ -101,14 +191,7 @@ fn derive_one(
     corpus: &Corpus,
     store: Option<&Path>,
 ) -> Result<bool, Failure> {
-    let text = read(path)?;
-    let sha256 = lab_audit::sha256(text.as_bytes());
-    if sha256 != info.sha256 {
-        println!("{}: other bytes than the claim file names (sha256 {sha256})", info.file);
-    }
-    let raw = info.read(&text).map_err(|error| Failure::input(error.to_string()))?;
-    let derived = facts::derive(claims, info, &sha256, &raw)
-        .map_err(|error| Failure::input(format!("{}.toml: {error}", claims.document.id)))?;
+    let derived = derived(claims, info, path)?;
     let count = derived.all().count();
     if let Some(dir) = store {
         let target = dir.join("facts").join(format!("{}.toml", info.name));
@@ -130,6 +213,18 @@ fn derive_one(
     Ok(differences.is_empty())
 }
 
+/// The facts of a raw file, derived from it.
+fn derived(claims: &Claims, info: &RawInfo, path: &Path) -> Result<Facts, Failure> {
+    let text = read(path)?;
+    let sha256 = lab_audit::sha256(text.as_bytes());
+    if sha256 != info.sha256 {
+        eprintln!("{}: other bytes than the claim file names (sha256 {sha256})", info.file);
+    }
+    let raw = info.read(&text).map_err(|error| Failure::input(error.to_string()))?;
+    facts::derive(claims, info, &sha256, &raw)
+        .map_err(|error| Failure::input(format!("{}.toml: {error}", claims.document.id)))
+}
+
 /// The raw file among the given files, or in the given folders.
 fn find(given: &[PathBuf], info: &RawInfo) -> Option<PathBuf> {
     let candidate = |path: &PathBuf| {
@@ -141,13 +236,17 @@ fn find(given: &[PathBuf], info: &RawInfo) -> Option<PathBuf> {
     given.iter().map(candidate).find(named)
 }
 
-/// Files of a folder with an ending, by name.
+/// Files of a folder with an ending, by name; with an empty one, its folders.
 fn files(dir: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
     let entries =
         fs::read_dir(dir).map_err(|error| Failure::input(format!("{}: {error}", dir.display())))?;
     let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-    let mut paths: Vec<_> =
-        paths.filter(|path| path.extension().is_some_and(|found| found == ending)).collect();
+    let mut paths: Vec<_> = paths
+        .filter(|path| {
+            let found = path.extension().unwrap_or_default();
+            found == ending && path.is_dir() == ending.is_empty()
+        })
+        .collect();
     paths.sort();
     Ok(paths)
 }

@@ -1,6 +1,10 @@
 //! Every report in reports/ is what its records give, to the byte.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use assert_cmd::assert::OutputAssertExt;
 
@@ -8,7 +12,9 @@ use assert_cmd::assert::OutputAssertExt;
 fn committed_reports_follow_from_their_records() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folders = fs::read_dir(root.join("reports")).unwrap().map(|entry| entry.unwrap().path());
-    let reports: Vec<_> = folders.filter(|folder| folder.is_dir()).collect();
+    // The page of the claims has no records of its own; tests/claims.rs checks it.
+    let recorded = |folder: &PathBuf| folder.is_dir() && !folder.join("claims.tsv").exists();
+    let reports: Vec<_> = folders.filter(recorded).collect();
     assert!(!reports.is_empty());
     for report in reports {
         let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
