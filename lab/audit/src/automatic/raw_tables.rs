@@ -345,7 +345,11 @@ fn quick(stat: &Stat<'_>, source: Source<'_>, sample: &Sample) -> Option<bool> {
     let span = Span::of(&stat.number);
     let tail = matches!(role, Role::Percentile(p) if (p - 0.5).abs() > 1e-9);
     let slack = if tail { 0.02 * computed.abs() } else { 1e-9 * computed.abs() };
-    Some(span.meets(Span { low: computed - slack, high: computed + slack }))
+    // A standard deviation may have either divisor.
+    let n = sorted.len() as f64;
+    let divisor = if matches!(role, Role::Sd | Role::Cv) { ((n - 1.0) / n).sqrt() } else { 1.0 };
+    let meets = |value: f64| span.meets(Span { low: value - slack, high: value + slack });
+    Some(meets(computed) || meets(computed * divisor))
 }
 
 /// The check for a statistic's role against raw values.

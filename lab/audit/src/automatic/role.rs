@@ -158,8 +158,22 @@ const COUNT_ONLY: [&str; 10] =
     ["of", "runs", "samples", "size", "total", "number", "sample", "per", "benchmark", "cell"];
 
 /// Words that narrow nothing down.
-const NEUTRAL: [&str; 10] =
-    ["the", "of", "all", "runs", "overall", "value", "values", "time", "result", "percentile"];
+const NEUTRAL: [&str; 14] = [
+    "ci",
+    "90%",
+    "95%",
+    "99%",
+    "the",
+    "of",
+    "all",
+    "runs",
+    "overall",
+    "value",
+    "values",
+    "time",
+    "result",
+    "percentile",
+];
 
 fn metric(words: &[&str]) -> String {
     let kept: Vec<&str> = words.iter().copied().filter(|word| !NEUTRAL.contains(word)).collect();
@@ -178,10 +192,10 @@ fn phrases(text: &str) -> String {
         ("point estimate", "estimate"),
         ("lower bound", "lower"),
         ("upper bound", "upper"),
-        ("ci low", "lower"),
-        ("ci high", "upper"),
         ("ci lower", "lower"),
         ("ci upper", "upper"),
+        ("ci low", "lower"),
+        ("ci high", "upper"),
         ("t-statistic", "tstat"),
         ("t statistic", "tstat"),
         ("t-stat", "tstat"),

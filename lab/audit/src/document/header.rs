@@ -46,5 +46,7 @@ fn trailing(header: &str) -> Option<String> {
     let last = header.rsplit([' ', '_', ',', '-']).next()?.trim();
     // A lone letter is a name more often than a unit, and "latency min" is a minimum.
     let clear = last == "%" || last.chars().count() > 1 && !["min", "mins"].contains(&last);
+    // `wall_s` is a name that a program made, and its unit is meant.
+    let clear = clear || last == "s" && header.ends_with("_s");
     unit::known(last).filter(|_| clear && last.len() < header.len())
 }

@@ -165,8 +165,10 @@ impl Study {
 
     /// A client that looks every so often sees the next look after the end.
     fn poll(&mut self, random: &mut Pcg64) {
-        let centre = self.groups.iter().map(|group| group.runs[0]).fold(f64::INFINITY, f64::min);
-        let step = centre / random.random_range(2.0..6.0);
+        // Each group then has a few levels: with one, nothing could be seen.
+        let mut spreads: Vec<f64> = self.groups.iter().map(|group| spread(&group.runs)).collect();
+        spreads.sort_unstable_by(f64::total_cmp);
+        let step = spreads[spreads.len() / 2] * random.random_range(0.8..2.0);
         let delay = step * random.random_range(0.02..0.3);
         for index in 0..self.groups.len() {
             let group = self.groups[index].runs.clone();
@@ -201,6 +203,11 @@ fn runs(random: &mut Pcg64, kind: Option<Kind>) -> usize {
         _ if random.random_bool(0.6) => random.random_range(3..=12),
         _ => random.random_range(13..=50),
     }
+}
+
+/// The standard deviation.
+fn spread(runs: &[f64]) -> f64 {
+    lab_stats::describe::summarize(runs).and_then(|summary| summary.sd).unwrap_or(0.0)
 }
 
 pub(super) fn gauss(random: &mut Pcg64) -> f64 {
