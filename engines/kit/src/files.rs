@@ -27,7 +27,9 @@ pub struct SourceFile {
     map: OnceLock<Result<Mmap, String>>,
 }
 
-/// The lines of a file that begin in `start..end`.
+/// A part of a file: the lines that begin behind `start` and not behind `end`, and with the first
+/// part the line at 0. So a reader begins with a part and needs no byte before it, and only the
+/// last line leads it past the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunk {
     /// The file's index.
@@ -92,6 +94,16 @@ impl SourceFile {
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: nobody writes to the corpus while it is searched.
     unsafe { Mmap::map(file) }
+}
+
+/// A read buffer of so many bytes in `memory`, at the beginning of a page. Where malloc puts a large
+/// block, 16 bytes behind that, some processors copy from the page cache at a fraction of their
+/// speed (AMD Zen with `rep movsb`).
+pub fn aligned(memory: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
+    const PAGE_BYTES: usize = 4096;
+    memory.resize(bytes + PAGE_BYTES, 0);
+    let start = memory.as_ptr().align_offset(PAGE_BYTES);
+    &mut memory[start..start + bytes]
 }
 
 /// Reads at an offset until the buffer is full or the file ends.

@@ -7,7 +7,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use xxhash_rust::xxh64::xxh64;
 
 use crate::clock::since;
-use crate::files::read_full;
+use crate::files::{aligned, read_full};
 use crate::merge::Best;
 use crate::parse::{Scratch, with_message};
 use crate::prefilter::Prefilter;
@@ -149,10 +149,10 @@ impl Worker {
     fn read_buffered(&mut self, source: &SourceFile, mut stream: Stream) -> Result<(), String> {
         let mut start = now_ns();
         let file = source.open(self.plan.advise).map_err(|error| error.to_string())?;
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.resize(self.plan.buffer_bytes, 0);
+        let mut memory = std::mem::take(&mut self.buffer);
+        let buffer = aligned(&mut memory, self.plan.buffer_bytes);
         let result = loop {
-            let count = match read_full(&file, &mut buffer, stream.position()) {
+            let count = match read_full(&file, buffer, stream.position()) {
                 Ok(count) => count,
                 Err(error) => break Err(error.to_string()),
             };
@@ -166,7 +166,7 @@ impl Worker {
             }
             start = now_ns();
         };
-        self.buffer = buffer;
+        self.buffer = memory;
         result
     }
 

@@ -31,7 +31,7 @@ mod time;
 pub use clock::now_ns;
 pub use entry::{Identity, variant_main};
 pub use error::RunError;
-pub use files::{Chunk, SourceFile};
+pub use files::{Chunk, SourceFile, aligned};
 pub use kernel::{Tally, Worker};
 pub use lab_protocol::search::{Advise, Parser, Read, Workload};
 pub use lines::Stream;

@@ -13,7 +13,7 @@ use crate::{Chunk, SourceFile, Worker};
 pub struct Stream {
     file: u32,
     position: u64,
-    /// Lines that begin here or later belong to somebody else.
+    /// Lines that begin behind this belong to somebody else.
     end: u64,
     /// Whether the bytes so far belong to a line that somebody else has.
     skipping: bool,
@@ -27,12 +27,11 @@ impl Stream {
         Self { file: file.index, position: 0, end: u64::MAX, skipping: false, carry: Vec::new() }
     }
 
-    /// Of the lines that begin in a chunk. It begins to read one byte earlier, for only that byte
-    /// says whether a line begins with the chunk.
+    /// Of a chunk's lines. The one that it begins in, or with, is the chunk's before.
     pub fn chunk(chunk: &Chunk) -> Self {
         Self {
             file: chunk.file,
-            position: chunk.start.saturating_sub(1),
+            position: chunk.start,
             end: chunk.end,
             skipping: chunk.start > 0,
             carry: Vec::new(),
@@ -64,7 +63,7 @@ impl Stream {
             self.carry.clear();
             (at, rest) = (at + newline as u64 + 1, &rest[newline + 1..]);
         }
-        if at >= self.end {
+        if at > self.end {
             return false;
         }
         let (cut, more) = self.cut(at, rest);
@@ -84,8 +83,8 @@ impl Stream {
     /// How many bytes of `rest`, which begins with a line at offset `at`, are whole lines of ours,
     /// and whether more may follow.
     fn cut(&self, at: u64, rest: &[u8]) -> (usize, bool) {
-        // Our last line is the one that holds the byte before the end.
-        let last = usize::try_from(self.end - at - 1).unwrap_or(usize::MAX);
+        // Our last line is the one that holds the byte at the end.
+        let last = usize::try_from(self.end - at).unwrap_or(usize::MAX);
         if let Some(newline) = rest.get(last..).and_then(|rest| memchr(b'\n', rest)) {
             return (last + newline + 1, false);
         }

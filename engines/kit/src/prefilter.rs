@@ -9,7 +9,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::find::{Finder, Pair, Probe};
 use crate::query::{Expr, Query, has_other_forms};
-use crate::scan;
+use crate::scan::{self, MOST_PAIRS};
 
 /// Which lines to parse.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ enum Need {
 }
 
 impl Prefilter {
-    /// `None` where every line may match.
+    /// `None` where every line may match, or where there are too many needles to be worth it.
     pub(crate) fn new(query: &Query) -> Option<Self> {
         let mut needs = vec![Need::of(&query.expr)];
         // These are compared as they are, so their pieces must be there, too.
@@ -44,7 +44,7 @@ impl Prefilter {
                 .map(|text| Need::literal(text, true)),
         );
         let need = Need::all(needs);
-        let any = need.rarest()?;
+        let any = need.rarest().filter(|any| any.len() < MOST_PAIRS)?;
         let escapes = Escapes::hiding(&any);
         let need = (!matches!(&need, Need::One(_))).then_some(need);
         let pairs = any.iter().map(Finder::pair).chain([ESCAPE]).collect();
