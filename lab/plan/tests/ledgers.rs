@@ -123,5 +123,5 @@ fn mistakes_are_named_with_file_and_key() {
     refused(("family = \"ledgers\"", "family = \"ledger\""), "`ledger` is no family");
     refused(("family = \"ledgers\"", "family = \"runtimes\""), "key `agents`");
     refused(("variant = \"sync\"", "variant = \"sink\""), "no variant `sink` is selected");
-    refused(("\"sync\", \"empty\"", "\"sync\", \"emtpy\""), "no variant `emtpy`");
+    refused(("[\"empty\"]", "[\"emtpy\"]"), "no variant `emtpy`");
 }
