@@ -73,7 +73,10 @@ impl<'g, 'a> Target<'g, 'a> {
             return Vec::new();
         }
         let convincing = |h: &&Hypothesis| {
-            h.fits >= 2 && 2 * h.misses.len() <= h.fits && h.information > tried.ln() + 3.0
+            let enough = h.fits >= 2 && 2 * h.misses.len() <= h.fits;
+            // Where the header itself names the base, two rows are enough to disagree.
+            let stated = self.is_stated(h) && h.fits >= 1 && h.misses.len() <= h.fits;
+            (enough || stated) && h.information > tried.ln() + 3.0
         };
         let best = hypotheses.iter().filter(convincing).max_by(|a, b| {
             let rank = |h: &Hypothesis| (h.fits, std::cmp::Reverse(h.misses.len()));
@@ -112,6 +115,15 @@ impl<'g, 'a> Target<'g, 'a> {
             let spoken = ["baseline", "reference", "base", "ref"].contains(&text.as_str());
             neutral || spoken || in_header || cell.number.is_none() && text.len() <= 3
         })
+    }
+
+    /// Whether a hypothesis is what the header says: a change or ratio against the row it names.
+    fn is_stated(&self, hypothesis: &Hypothesis) -> bool {
+        let Source::Rows { base, .. } = hypothesis.source else { return false };
+        let header = words(&self.table.columns[self.column]);
+        let named = words(&self.names[base]);
+        let plain = matches!(hypothesis.reading, Reading::PercentChange | Reading::Ratio);
+        plain && !named.is_empty() && named.iter().all(|word| header.contains(word))
     }
 
     fn hypothesis(&self, source: Source, reading: Reading) -> Option<Hypothesis> {

@@ -349,7 +349,11 @@ fn quick(stat: &Stat<'_>, source: Source<'_>, sample: &Sample) -> Option<bool> {
     let n = sorted.len() as f64;
     let divisor = if matches!(role, Role::Sd | Role::Cv) { ((n - 1.0) / n).sqrt() } else { 1.0 };
     let meets = |value: f64| span.meets(Span { low: value - slack, high: value + slack });
-    Some(meets(computed) || meets(computed * divisor))
+    // One of the two values in the middle is a median gone wrong, and still of these values.
+    let median = matches!(role, Role::Percentile(p) if (p - 0.5).abs() < 1e-9);
+    let middles = [sorted.get((sorted.len() - 1) / 2), sorted.get(sorted.len() / 2)];
+    let taken = middles.into_iter().flatten().any(|value| median && meets(value * scale));
+    Some(meets(computed) || meets(computed * divisor) || taken)
 }
 
 /// The check for a statistic's role against raw values.

@@ -47,6 +47,14 @@ fn trailing(header: &str) -> Option<String> {
     // A lone letter is a name more often than a unit, and "latency min" is a minimum.
     let clear = last == "%" || last.chars().count() > 1 && !["min", "mins"].contains(&last);
     // `wall_s` is a name that a program made, and its unit is meant.
-    let clear = clear || last == "s" && header.ends_with("_s");
+    let clear = clear || last == "s" && header.strip_suffix("_s").is_some_and(names_a_time);
     unit::known(last).filter(|_| clear && last.len() < header.len())
+}
+
+/// Whether what stands before `_s` is a name and no unit: `mb_s` and `ops_s` are rates.
+fn names_a_time(before: &str) -> bool {
+    let word = before.rsplit('_').next().unwrap_or_default().to_lowercase();
+    let counted =
+        ["per", "ops", "req", "reqs", "requests", "items", "rows", "tokens", "tok", "tx", "msg"];
+    word.len() > 1 && unit::known(&word).is_none() && !counted.contains(&word.as_str())
 }
