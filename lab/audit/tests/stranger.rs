@@ -99,7 +99,8 @@ fn few_values_show_no_high_percentile() {
 fn tests_in_sentences_and_tables() {
     only("It differs, t(18) = 2.5, p = 0.001.", "p_of_t", 1, Severity::Impossible);
     assert_eq!(found("It differs, t(18) = 2.5, p = 0.022."), []);
-    let table = "| pair | t | df | p |\n|-|-|-|-|\n| a, b | 2.50 | 18 | 0.022 |\n| a, c | 1.00 | 18 | <0.001 |\n";
+    let table = "| pair | t | df | p |\n|-|-|-|-|\n| a, b | 2.50 | 18 | 0.022 |\n\
+                 | a, c | 1.00 | 18 | <0.001 |\n";
     only(table, "p_of_t", 4, Severity::Impossible);
 }
 

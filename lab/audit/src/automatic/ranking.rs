@@ -51,7 +51,8 @@ fn ranks(grid: &Grid<'_>) -> Option<Found> {
     }
     let (wrong, index, row) = closest.filter(|(wrong, ..)| *wrong <= n / 3)?;
     let sentence = format!(
-        "the ranks are the order of no column; `{}` comes closest, with {wrong} neighbours reversed",
+        "the ranks are the order of no column; `{}` comes closest, with {wrong} neighbours \
+         reversed",
         grid.table.columns[index]
     );
     let how = "ranks against the order of every numeric column";

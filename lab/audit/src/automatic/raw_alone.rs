@@ -299,10 +299,12 @@ fn together(file: &Labelled<'_>) -> Vec<Found> {
         .collect()
 }
 
+/// Labels, the column they stand in, and what was measured.
+type Shape = (Vec<String>, String, String);
+
 /// Files of one shape are sessions of one comparison: does the winner stay?
 fn winners(labelled: &[Labelled<'_>]) -> Vec<Found> {
-    let mut shapes: BTreeMap<(Vec<String>, String, String), Vec<(&str, Vec<f64>)>> =
-        BTreeMap::new();
+    let mut shapes: BTreeMap<Shape, Vec<(&str, Vec<f64>)>> = BTreeMap::new();
     for file in labelled {
         for (column, groups) in file.columns().filter(|(column, _)| is_text(file.raw, column)) {
             if groups.len() < 2 || groups.values().any(|rows| rows.len() < 2) {

@@ -13,10 +13,11 @@ use crate::{Bound, Document, Place, Printed, SentenceKind, Severity};
 
 /// `t(18) = 2.5, p = 0.001`, as papers print it.
 static T_TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"\bt\s*\(\s*(\d{1,6}(?:\.\d{1,4})?)\s*\)\s*=\s*([-−]?\d{1,6}(?:\.\d{1,6})?)[,;\s]{1,4}p\s*([=<>])\s*(\d?\.\d{1,12}|[01])",
-    )
-    .ok()
+    let pattern = [
+        r"\bt\s*\(\s*(\d{1,6}(?:\.\d{1,4})?)\s*\)\s*=\s*([-−]?\d{1,6}(?:\.\d{1,6})?)",
+        r"[,;\s]{1,4}p\s*([=<>])\s*(\d?\.\d{1,12}|[01])",
+    ];
+    Regex::new(&pattern.concat()).ok()
 });
 
 /// Columns of t and p, with or without degrees of freedom.
