@@ -1,4 +1,5 @@
-//! The plainest search there could be: every line as a `serde_json::Value`, a closure for the query.
+//! The plainest search there could be: every line as a `serde_json::Value`, every query as two
+//! closures.
 
 use std::cmp::Reverse;
 use std::fs;

@@ -100,8 +100,10 @@ fn check(variant: &Variant, workload: &Workload, expected: &Found) -> bool {
     true
 }
 
-/// Queries, each with the same told in Rust.
-fn questions() -> Vec<(Query, Box<dyn Fn(&str) -> bool>, Box<dyn Fn(&Value) -> bool>)> {
+/// A query, and the same told in Rust, of a message's text and of its line.
+type Question = (Query, Box<dyn Fn(&str) -> bool>, Box<dyn Fn(&Value) -> bool>);
+
+fn questions() -> Vec<Question> {
     fn lower(text: &str, part: &str) -> bool {
         text.to_ascii_lowercase().contains(part)
     }

@@ -96,9 +96,9 @@ fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-/// A read buffer of so many bytes in `memory`, at the beginning of a page. Where malloc puts a large
-/// block, 16 bytes behind that, some processors copy from the page cache at a fraction of their
-/// speed (AMD Zen with `rep movsb`).
+/// A read buffer of so many bytes in `memory`, at the beginning of a page. Where malloc puts a
+/// large block, 16 bytes behind that, some processors (AMD Zen, with `rep movsb`) copy from the
+/// page cache at a fraction of their speed.
 pub fn aligned(memory: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     const PAGE_BYTES: usize = 4096;
     memory.resize(bytes + PAGE_BYTES, 0);

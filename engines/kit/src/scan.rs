@@ -107,8 +107,8 @@ fn places_of<const N: usize>(
 /// The same where the processor has no such registers: every place is one.
 pub(crate) fn rest(haystack: &[u8], from: usize, mut each: impl FnMut(usize) -> bool) -> u64 {
     let mut newlines = 0;
-    for at in from..haystack.len() {
-        newlines += u64::from(haystack[at] == b'\n');
+    for (at, &byte) in haystack.iter().enumerate().skip(from) {
+        newlines += u64::from(byte == b'\n');
         if !each(at) {
             break;
         }
