@@ -114,10 +114,10 @@ fn head(audited: &[Audited]) -> String {
         audited.len()
     );
     text.push_str(
-        "| document | claims | table cells | impossible | doubtful | notes | hold | contradicted | \
-         stated otherwise | open | reproduced | refuted | cannot tell | not testable |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | \
-         ---: |\n",
+        "| document | claims | table cells | impossible | doubtful | notes | hold | contradicted \
+         | stated otherwise | open | reproduced | refuted | cannot tell | not testable |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: \
+         | ---: | ---: |\n",
     );
     for one in audited {
         let cells: usize = one.claims.table.iter().map(|table| table.cells.len()).sum();
@@ -141,9 +141,9 @@ fn head(audited: &[Audited]) -> String {
         );
     }
     text.push_str(
-        "\n*Impossible*: arithmetic or the document's own data exclude it. *Doubtful*: possible and \
-         a rare accident, or no support for what is said. *Hold* to *open*: how claims stand in \
-         their own document and its data. *Reproduced* to *not testable*: what our runs say.\n",
+        "\n*Impossible*: arithmetic or the document's own data exclude it. *Doubtful*: possible \
+         and a rare accident, or no support for what is said. *Hold* to *open*: how claims stand \
+         in their own document and its data. *Reproduced* to *not testable*: what our runs say.\n",
     );
     text
 }

@@ -37,6 +37,13 @@ pub(super) fn against_sources(evidence: &Evidence, statement: &Statement) -> Vec
     sources.iter().filter_map(reversed).collect()
 }
 
+/// Whether some source gives the values that decide a ranking.
+pub(super) fn is_decided(evidence: &Evidence, statement: &Statement) -> bool {
+    sources(evidence, statement).iter().any(|(_, entries)| {
+        entries.len() > 1 && entries.iter().any(|entry| entry.subject == statement.key.subject)
+    })
+}
+
 /// Whether the claim is that its subject is the highest (`true`) or the lowest.
 pub(super) fn wants_highest(evidence: &Evidence, statement: &Statement) -> Option<bool> {
     let metric = evidence.claims.metric.iter().find(|m| m.id == statement.key.metric)?;

@@ -103,6 +103,15 @@ pub(super) fn of_parts(
     Some(finding("difference_of_parts", statement, value.middle(), sentence, how))
 }
 
+/// Whether the document or its data give both sides.
+pub(super) fn is_decided(evidence: &Evidence, statement: &Statement, against: &Against) -> bool {
+    let (own, other) = sides(evidence, statement, against);
+    let key = data::fact_key(evidence, statement);
+    let known = |key: &Key| evidence.fact(key).is_some();
+    let base = against.value.is_some() || known(&key.other(against));
+    !own.is_empty() && !other.is_empty() || known(&key) && base
+}
+
 fn name(reading: Reading) -> &'static str {
     match reading {
         Reading::Ratio => "the ratio",

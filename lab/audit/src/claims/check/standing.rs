@@ -19,17 +19,22 @@ pub enum Standing {
     Open,
 }
 
+const NO_DATA: &str = "nothing in the document or its data decides this";
+
 impl Evidence<'_> {
     /// How a claim stands, and why in a few words.
     pub fn standing(&self, claim: &Claim) -> (Standing, String) {
         let statement = self.claims.statement(claim);
         if claim.comparator == Comparator::Says {
-            return (Standing::Open, "nothing in its data decides this".into());
+            return (Standing::Open, NO_DATA.into());
         }
         if let Some(found) = ranking::against_sources(self, &statement).into_iter().next_back() {
             return (Standing::Contradicted, found.sentence);
         }
         if ranking::wants_highest(self, &statement).is_some() {
+            if !ranking::is_decided(self, &statement) {
+                return (Standing::Open, NO_DATA.into());
+            }
             return (Standing::Holds, "by its tables and data".into());
         }
         let relation = relative::reading(statement.comparator).zip(statement.against.as_ref());
@@ -38,7 +43,10 @@ impl Evidence<'_> {
                 .or_else(|| relative::of_parts(self, &statement, against, reading));
             return match found {
                 Some(found) => (Standing::Contradicted, found.sentence),
-                None => (Standing::Holds, "by its parts, where they are stated".into()),
+                None if relative::is_decided(self, &statement, against) => {
+                    (Standing::Holds, "it follows from its parts".into())
+                }
+                None => (Standing::Open, NO_DATA.into()),
             };
         }
         match data::compare(self, &statement) {
@@ -59,7 +67,7 @@ impl Evidence<'_> {
                 let why = format!("line {line} says {}", shown(other));
                 (Standing::StatedOtherwise, why)
             }
-            None => (Standing::Open, "no data of its own".into()),
+            None => (Standing::Open, NO_DATA.into()),
         }
     }
 

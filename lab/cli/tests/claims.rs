@@ -1,0 +1,124 @@
+//! `lab audit` without a document, and with a claim file.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use assert_cmd::assert::OutputAssertExt;
+use predicates::{prelude::PredicateBooleanExt, str::contains};
+use tempfile::TempDir;
+
+fn lab(root: &Path) -> Command {
+    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+    lab.arg("--root").arg(root).arg("audit");
+    lab
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+const CLAIMS: &str = r#"
+schema = 1
+[document]
+id = "tea"
+title = "Which kettle is faster?"
+file = "tea.md"
+sha256 = "0"
+source = "made up"
+licence = "none"
+[[metric]]
+id = "latency"
+unit = "s"
+better = "lower"
+[[raw]]
+name = "tea_runs"
+file = "runs.csv"
+sha256 = "0"
+source = "made up"
+kind = "csv"
+[[derive]]
+id = "by_kettle"
+raw = "tea_runs"
+metric = "latency"
+value = "ms / 1000"
+subject = "kettle"
+statistics = ["mean", "max"]
+[[claim]]
+id = "steel"
+says = "steel needs two seconds"
+section = "1"
+line = 3
+metric = "latency"
+statistic = "mean"
+subject = "steel"
+value = "2.0"
+[[claim]]
+id = "steel_again"
+says = "steel needs three seconds"
+section = "2"
+line = 9
+metric = "latency"
+statistic = "mean"
+subject = "steel"
+value = "3.0"
+"#;
+
+fn tea() -> TempDir {
+    let root = TempDir::new().unwrap();
+    fs::create_dir_all(root.path().join("claims")).unwrap();
+    fs::create_dir_all(root.path().join("reports")).unwrap();
+    fs::write(root.path().join("claims/tea.toml"), CLAIMS).unwrap();
+    let runs = "kettle,ms\nsteel,1900\nsteel,2100\nglass,2500\n";
+    fs::write(root.path().join("runs.csv"), runs).unwrap();
+    root
+}
+
+#[test]
+fn the_committed_page_follows_from_claims_and_reports() {
+    lab(&repository()).arg("--check").assert().success();
+}
+
+#[test]
+fn what_is_stated_twice_is_found_with_its_lines() {
+    let root = tea();
+    let out = lab(root.path()).arg(root.path().join("claims/tea.toml")).assert().code(1);
+    out.stdout(contains("2.0 s (line 3), as 3.0 s (line 9)"));
+}
+
+#[test]
+fn facts_are_stored_compared_and_used() {
+    let root = tea();
+    let raw = root.path().join("runs.csv");
+    let with_raw = |more: &[&str]| {
+        let mut lab = lab(root.path());
+        lab.arg("--raw").arg(&raw).args(more);
+        lab.assert()
+    };
+    with_raw(&[]).code(1).stdout(contains("none stored"));
+    with_raw(&["--write"]).success();
+    with_raw(&[]).success().stdout(contains("all as stored"));
+    lab(root.path()).assert().code(1).stdout(contains("the raw data give 2.00"));
+    fs::write(&raw, "kettle,ms\nsteel,1900\nsteel,2900\n").unwrap();
+    with_raw(&[]).code(1).stdout(contains("mean latency of steel: 2, not 2.4"));
+}
+
+#[test]
+fn a_page_is_written_and_checked() {
+    let root = tea();
+    lab(root.path()).arg("--write").assert().success();
+    lab(root.path()).arg("--check").assert().success();
+    let page = root.path().join("reports/claims/report.md");
+    fs::write(&page, fs::read_to_string(&page).unwrap() + "More.\n").unwrap();
+    lab(root.path()).arg("--check").assert().code(1);
+}
+
+#[test]
+fn a_claim_file_that_is_wrong_is_named_with_its_key() {
+    let root = tea();
+    let path = root.path().join("claims/tea.toml");
+    fs::write(&path, CLAIMS.replace("better = ", "beter = ")).unwrap();
+    lab(root.path()).assert().code(2).stderr(contains("tea.toml").and(contains("beter")));
+}
