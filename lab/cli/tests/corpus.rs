@@ -1,4 +1,4 @@
-//! `lab corpus` by its exit codes and sentences. What is in a corpus is tested beside its generator.
+//! `lab corpus` by its exit codes and sentences; its generator has tests of what is in a corpus.
 
 use std::{fs, process::Command};
 

@@ -36,7 +36,7 @@ pub struct CorpusArgs {
     /// The same seed gives the same bytes
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Sizes of files by Zipf's law instead of all the same: the r-th largest has 1/r of the largest
+    /// Sizes of files by Zipf's law, not all the same: the r-th largest has 1/r of the largest
     #[arg(long)]
     pub skew: bool,
     /// Add files that break careless readers: escapes, CR LF, torn and invalid lines, long lines

@@ -181,7 +181,7 @@ fn shapes(writer: &mut Writer<'_>) {
         writer.line(line.as_bytes(), Has::Nothing);
     }
     writer.line(br#"{"axolotl":1,"type":"user"}"#, Has::Bytes);
-    writer.line(br#"{"type":"axolotl","cwd":"/home/dev/axolotl"}"#, Has::Bytes);
+    writer.line(br#"{"type":"axolotl","cwd":"/srv/dev/axolotl"}"#, Has::Bytes);
     let message = r#""message":{"content":"an axolotl","role":"user"}"#;
     let rest = r#""uuid":"u","sessionId":"s","type":"user""#;
     let time = r#""timestamp":"2025-06-01T12:00:00"#;

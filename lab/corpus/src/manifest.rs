@@ -15,7 +15,7 @@ use crate::{CorpusError, folder};
 pub const MANIFEST: &str = "corpus.json";
 
 /// Raised with every change of the bytes that some arguments give.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A corpus in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

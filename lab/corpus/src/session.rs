@@ -55,7 +55,7 @@ impl Session {
     /// The file's path within the corpus, as Claude Code lays sessions out.
     pub(crate) fn path(&self) -> String {
         let id = String::from_utf8_lossy(&self.session_id);
-        format!("projects/-home-dev-{}/{id}.jsonl", self.project)
+        format!("projects/-srv-dev-{}/{id}.jsonl", self.project)
     }
 
     /// Appends a line without a message, or nothing where none is due. It has no needle.
@@ -176,7 +176,7 @@ impl Session {
         let side = self.random.once_in(32);
         out.extend_from_slice(br#","isSidechain":"#);
         out.extend_from_slice(if side { b"true" } else { b"false" });
-        out.extend_from_slice(br#","userType":"external","cwd":"/home/dev/"#);
+        out.extend_from_slice(br#","userType":"external","cwd":"/srv/dev/"#);
         out.extend_from_slice(self.project.as_bytes());
         out.extend_from_slice(if self.random.once_in(8) { b"/src" } else { b"" });
         out.extend_from_slice(br#"","sessionId":"#);
