@@ -125,24 +125,25 @@ fn overall(grid: &Grid<'_>, stat: &Stat<'_>) -> bool {
     says(&["overall", "all", "aggregate", "aggregated", "grand"])
 }
 
-/// Times of all tables on one lattice: something polls.
+/// Times of all tables on one lattice: something polls. Mean and median of one sample are close
+/// to each other and count once, so that a document's medians are taken, or else its means, or
+/// else what names no statistic.
 fn polling(document: &Document, grids: &[Grid<'_>]) -> Option<Found> {
-    let mut values: Vec<(f64, i32)> = Vec::new();
-    for grid in grids.iter().filter(|grid| grid.document == document.name) {
-        for record in &grid.records {
-            let times = record.stats.iter().filter(|stat| {
-                let middle = matches!(stat.role, Role::Percentile(p) if (p - 0.5).abs() < 1e-9);
-                let middle = middle || matches!(stat.role, Role::Mean | Role::Value);
-                middle && stat.number.unit.as_deref() == Some("ms")
-            });
-            values.extend(times.map(|stat| (stat.number.value, stat.number.decimals)));
-        }
-    }
-    values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    values.dedup_by(|a, b| a.0 == b.0);
-    if !(12..=400).contains(&values.len()) {
-        return None;
-    }
+    let median = |role: Role| matches!(role, Role::Percentile(p) if (p - 0.5).abs() < 1e-9);
+    let of = |wanted: &dyn Fn(Role) -> bool| -> Vec<(f64, i32)> {
+        let grids = grids.iter().filter(|grid| grid.document == document.name);
+        let stats = grids.flat_map(|grid| &grid.records).flat_map(|record| &record.stats);
+        let times = stats
+            .filter(|stat| wanted(stat.role) && stat.number.unit.as_deref() == Some("ms"))
+            .map(|stat| (stat.number.value, stat.number.decimals));
+        let mut values: Vec<(f64, i32)> = times.collect();
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        values.dedup_by(|a, b| a.0 == b.0);
+        values
+    };
+    let kinds: [&dyn Fn(Role) -> bool; 3] =
+        [&median, &|role| role == Role::Mean, &|role| role == Role::Value];
+    let values = kinds.into_iter().map(of).find(|values| (12..=400).contains(&values.len()))?;
     let decimals = values.iter().map(|(_, decimals)| *decimals).min()?;
     let numbers: Vec<f64> = values.iter().map(|(value, _)| *value).collect();
     let half = 0.5 * 10f64.powi(-decimals);

@@ -240,7 +240,9 @@ fn percentile(word: &str) -> Option<f64> {
         "9999" => 99.99,
         _ => value,
     };
-    (percent > 0.0 && percent < 100.0).then_some(percent / 100.0)
+    // 99.9 / 100 is not the number that 0.999 is.
+    let share = (percent * 1e6).round() / 1e8;
+    (percent > 0.0 && percent < 100.0).then_some(share)
 }
 
 /// `Run 1`, `Trial #2`, `r3`, and nothing else in the header.

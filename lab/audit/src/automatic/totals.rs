@@ -2,8 +2,9 @@
 
 use super::found::Found;
 use super::grid::Grid;
-use super::role::Role;
+use super::role::{self, Role};
 use crate::checks::{Mismatch, Span, bounds, moments, spans};
+use crate::document::header;
 use crate::{Place, Printed, Severity, Table};
 
 /// Checks total and average rows, and time × throughput.
@@ -32,6 +33,10 @@ fn summary(name: &str) -> Option<Summary> {
 fn summary_rows(grid: &Grid<'_>) -> Vec<Found> {
     let table = grid.table;
     let names = table.row_names();
+    // Below other statistics, `Mean` is one of them and no average of the rows.
+    if grid.transposed || names.iter().filter(|name| is_statistic(name)).count() > 1 {
+        return Vec::new();
+    }
     let Some(last) = table.rows.len().checked_sub(1).filter(|last| *last >= 2) else {
         return Vec::new();
     };
@@ -68,6 +73,10 @@ fn summary_rows(grid: &Grid<'_>) -> Vec<Found> {
         found.push(Found::mismatch(check, severity, place, stated, &mismatch));
     }
     found
+}
+
+fn is_statistic(name: &str) -> bool {
+    role::meaning(&header::name(name, header::unit(name).as_deref())).role.is_statistic()
 }
 
 /// A column's last number and those above it, all in one unit.
