@@ -15,7 +15,11 @@ const MOST: usize = 600;
 
 /// Checks what several tables say of one subject, and all tables' values together.
 pub(crate) fn check(document: &Document, grids: &[Grid<'_>]) -> Vec<Found> {
-    let mut found: Vec<Found> = polling(document, grids).into_iter().collect();
+    let mut found: Vec<Found> = polling(&document.name, grids, false).into_iter().collect();
+    // Summaries beside the document are others' documents.
+    let names: BTreeSet<&str> = grids.iter().map(|grid| grid.document).collect();
+    let others = names.into_iter().filter(|name| *name != document.name);
+    found.extend(others.filter_map(|name| polling(name, grids, true)));
     let records = grids.iter().flat_map(|grid| grid.records.iter().map(move |r| (grid, r)));
     let mut subjects: BTreeMap<BTreeSet<String>, Vec<(&Grid<'_>, &Record<'_>)>> = BTreeMap::new();
     for (grid, record) in records.take(MOST) {
@@ -127,11 +131,12 @@ fn overall(grid: &Grid<'_>, stat: &Stat<'_>) -> bool {
 
 /// Times of all tables on one lattice: something polls. Mean and median of one sample are close
 /// to each other and count once, so that a document's medians are taken, or else its means, or
-/// else what names no statistic.
-fn polling(document: &Document, grids: &[Grid<'_>]) -> Option<Found> {
+/// else what names no statistic. A summary is one list of one thing, so that two levels and a
+/// larger chance are worth a note there.
+fn polling(document: &str, grids: &[Grid<'_>], summary: bool) -> Option<Found> {
     let median = |role: Role| matches!(role, Role::Percentile(p) if (p - 0.5).abs() < 1e-9);
     let of = |wanted: &dyn Fn(Role) -> bool| -> Vec<(f64, i32)> {
-        let grids = grids.iter().filter(|grid| grid.document == document.name);
+        let grids = grids.iter().filter(|grid| grid.document == document);
         let stats = grids.flat_map(|grid| &grid.records).flat_map(|record| &record.stats);
         let times = stats
             .filter(|stat| wanted(stat.role) && stat.number.unit.as_deref() == Some("ms"))
@@ -147,11 +152,14 @@ fn polling(document: &Document, grids: &[Grid<'_>]) -> Option<Found> {
     let decimals = values.iter().map(|(_, decimals)| *decimals).min()?;
     let numbers: Vec<f64> = values.iter().map(|(value, _)| *value).collect();
     let half = 0.5 * 10f64.powi(-decimals);
-    let lattice = lattice::find(&numbers, half, 5e-4, 11).filter(|lattice| lattice.levels >= 4)?;
+    let (alpha, levels) = if summary { (5e-3, 2) } else { (5e-4, 4) };
+    let found = lattice::find(&numbers, half, alpha, 11);
+    let lattice = found.filter(|lattice| lattice.levels >= levels)?;
     let sentence = format!(
-        "the {} times in milliseconds of all tables lie on multiples of {:.2} (from {:.2} on): \
+        "the {} times in milliseconds of all tables lie on {} multiples of {:.2} (from {:.2} on): \
          something ticks or polls at that step, and differences below it are not resolved",
         numbers.len(),
+        lattice.levels,
         lattice.step,
         lattice.offset
     );
@@ -159,6 +167,7 @@ fn polling(document: &Document, grids: &[Grid<'_>]) -> Option<Found> {
         "Rayleigh's test of the phases over all steps, p = {:.1e} by simulation of smooth values",
         lattice.p
     );
-    let place = Place { document: document.name.clone(), ..Place::default() };
-    Some(Found::remark("lattice", Severity::Doubtful, place, sentence, &how))
+    let place = Place { document: document.to_owned(), ..Place::default() };
+    let severity = if summary { Severity::Note } else { Severity::Doubtful };
+    Some(Found::remark("lattice", severity, place, sentence, &how))
 }
