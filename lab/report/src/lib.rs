@@ -11,6 +11,7 @@ mod agents;
 mod compare;
 mod contrast;
 pub mod efficiency;
+mod engines;
 mod frame;
 mod ledgers;
 mod measure;
@@ -27,6 +28,7 @@ mod working;
 use std::collections::BTreeMap;
 
 pub use agents::METRICS;
+pub use engines::METRICS as ENGINE_METRICS;
 pub use frame::{Frame, Row};
 pub use ledgers::METRICS as LEDGER_METRICS;
 pub use slim::slim;
@@ -65,7 +67,7 @@ pub enum ReportError {
     /// Nobody wrote a report for this family.
     #[error(
         "experiment {experiment}: there is no report for the family `{family}`; \
-         known are runtimes and ledgers"
+         known are runtimes, engines and ledgers"
     )]
     UnknownFamily {
         /// The experiment's name.
@@ -88,6 +90,7 @@ pub fn report(frame: &Frame) -> Result<Report, ReportError> {
     let family = frame.run_file.variants.first().map_or("", |entry| entry.family.as_str());
     match family {
         "runtimes" => Ok(agents::report(frame)),
+        "engines" => Ok(engines::report(frame)),
         "ledgers" => Ok(ledgers::report(frame)),
         other => Err(ReportError::UnknownFamily { experiment, family: other.to_owned() }),
     }

@@ -1,0 +1,195 @@
+//! One factor at a time: what each setting costs or gains, everything else equal.
+
+use std::collections::BTreeSet;
+
+use super::effect::{Effect, as_times, logarithms};
+use super::measure::WALL;
+use super::sweep::{Cell as Levels, FACTORS, PLACE, Sweep, with};
+use crate::measure::Unit;
+use crate::page::Page;
+use crate::tables::{Cell, Table};
+
+/// Factors with a level that is the normal one.
+const SWITCHES: [&str; 9] = [
+    "read",
+    "buffer_bytes",
+    "channel_bound",
+    "semaphore",
+    "result_capacity",
+    "prefilter",
+    "parser",
+    "advise",
+    "cache",
+];
+
+/// One setting against the normal one, for one engine.
+pub(super) struct Setting<'a> {
+    pub(super) factor: &'static str,
+    pub(super) level: String,
+    pub(super) against: String,
+    pub(super) engine: &'a str,
+    /// Time at the level over time at the normal level, by the cell without the factor.
+    cells: Vec<(Levels, Effect)>,
+    /// Of those, the cells that have the normal level of every other setting, pooled.
+    pub(super) pooled: Option<Effect>,
+}
+
+/// The time that a setting is judged by. Dropping files from the page cache is part of the process
+/// and none of the search, so there the engine's own clock is read.
+fn metric(factor: &str) -> &'static str {
+    if factor == "cache" { "wall_ns" } else { WALL }
+}
+
+pub(super) fn settings<'a>(sweep: &Sweep<'a>) -> Vec<Setting<'a>> {
+    let mut settings = Vec::new();
+    for factor in SWITCHES {
+        let Some(normal) = sweep.base.get(factor) else { continue };
+        for engine in sweep.engines() {
+            let groups = sweep.along(engine, factor).into_iter();
+            let groups: Vec<(Levels, Vec<String>)> =
+                groups.filter(|(_, levels)| levels.contains(normal)).collect();
+            let mut levels: Vec<&String> =
+                groups.iter().flat_map(|(_, levels)| levels).filter(|l| *l != normal).collect();
+            levels.sort_by_cached_key(|level| (sweep.level_rank(factor, level), (*level).clone()));
+            levels.dedup();
+            let of = |level: &String| setting(sweep, (factor, level, normal), engine, &groups);
+            settings.extend(levels.into_iter().map(of));
+        }
+    }
+    settings.retain(|setting| !setting.cells.is_empty());
+    settings
+}
+
+fn setting<'a>(
+    sweep: &Sweep,
+    (factor, level, normal): (&'static str, &str, &str),
+    engine: &'a str,
+    groups: &[(Levels, Vec<String>)],
+) -> Setting<'a> {
+    let ratios = |rest: &Levels| {
+        let at = |level: &str| sweep.series(engine, &with(rest, factor, level), metric(factor));
+        logarithms(&at(level), &at(normal))
+    };
+    let by_cell = groups.iter().map(|(rest, _)| (rest, ratios(rest)));
+    let by_cell: Vec<(&Levels, Vec<f64>)> = by_cell.filter(|(_, all)| !all.is_empty()).collect();
+    let plain = by_cell.iter().filter(|(rest, _)| sweep.is_base_but(rest, &PLACE));
+    let pooled = Effect::of(plain.flat_map(|(_, ratios)| ratios.iter().copied()).collect());
+    let cells = by_cell.into_iter();
+    Setting {
+        factor,
+        level: level.to_owned(),
+        against: normal.to_owned(),
+        engine,
+        pooled,
+        cells: cells.filter_map(|(rest, all)| Some((rest.clone(), Effect::of(all)?))).collect(),
+    }
+}
+
+pub(super) fn write(sweep: &Sweep, settings: &[Setting], page: &mut Page) {
+    page.heading("One factor at a time");
+    if settings.is_empty() {
+        page.paragraph("No setting has two levels in these records.");
+    } else {
+        page.paragraph(
+            "Time at a level over the time at the normal level, everything else equal, over all \
+             (cell × block) pairs that have both and are otherwise normal; \
+             `ablations-by-cell.tsv` has a row per cell, crossed settings included. Below 1 the \
+             level is faster. Time is the whole process's, but for `cache`, where it is the \
+             search's own: dropping the files is no part of it. Exploratory, at 95 % per row.",
+        );
+        page.table("ablations", &pooled(sweep, settings));
+        page.data("ablations-by-cell", &by_cell(sweep, settings));
+    }
+    page.paragraph(&not_varied(sweep));
+}
+
+/// The factors that have one level alone, so that a reader does not look for them.
+fn not_varied(sweep: &Sweep) -> String {
+    let engines = sweep.engines();
+    let cells = sweep.cells_of(&engines);
+    let single = |factor: &&str| {
+        let levels: BTreeSet<&String> = cells.iter().filter_map(|c| c.get(*factor)).collect();
+        levels.len() < 2
+    };
+    let factors: Vec<&str> = FACTORS.iter().copied().filter(single).collect();
+    let factors =
+        if factors.is_empty() { "none of the factors".to_owned() } else { factors.join(", ") };
+    let features = sweep.study.frame.run_file.variants.iter().flat_map(|entry| &entry.features);
+    let allocators = features.filter(|name| name.contains("alloc")).count();
+    let allocator = match allocators {
+        0 => "The allocator is the system's for every engine: it is no factor of these records.",
+        _ => "Allocators are features of variants (see the programs above), no factor.",
+    };
+    format!("Not varied: {factors}. {allocator}")
+}
+
+fn pooled(sweep: &Sweep, settings: &[Setting]) -> Table {
+    let mut table = Table::new(&[
+        ("factor", "factor"),
+        ("level", "level"),
+        ("against", "reference"),
+        ("engine", "engine"),
+        ("corpora and queries", "cells"),
+        ("pairs", "n"),
+        ("time ratio", "ratio"),
+        ("low", "ratio_low"),
+        ("high", "ratio_high"),
+        ("which is", "reading"),
+    ]);
+    for one in settings {
+        let plain = one.cells.iter().filter(|(rest, _)| sweep.is_base_but(rest, &PLACE));
+        let mut row = vec![
+            Cell::text(one.factor),
+            Cell::text(&one.level),
+            Cell::text(&one.against),
+            Cell::code(one.engine),
+            Cell::count(plain.count()),
+            Cell::value(one.pooled.as_ref().map(|effect| effect.n() as f64), Unit::Count),
+        ];
+        row.extend(as_times(one.pooled.as_ref()));
+        row.push(Cell::text(reading(one.pooled.as_ref())));
+        table.row(row);
+    }
+    table
+}
+
+pub(super) fn reading(effect: Option<&Effect>) -> &'static str {
+    match effect {
+        None => "only beside another setting",
+        Some(effect) if effect.interval.is_none() => "too few pairs",
+        Some(effect) if effect.surely_below(1.0) => "faster",
+        Some(effect) if effect.surely_above(1.0) => "slower",
+        Some(_) => "not shown to differ",
+    }
+}
+
+fn by_cell(sweep: &Sweep, settings: &[Setting]) -> Table {
+    let mut table = Table::new(&[
+        ("factor", "factor"),
+        ("level", "level"),
+        ("against", "reference"),
+        ("engine", "engine"),
+        ("cell", "cell"),
+        ("metric", "metric"),
+        ("n", "n"),
+        ("time ratio", "ratio"),
+        ("low", "ratio_low"),
+        ("high", "ratio_high"),
+    ]);
+    for one in settings {
+        for (rest, effect) in &one.cells {
+            let mut row = vec![
+                Cell::text(one.factor),
+                Cell::text(&one.level),
+                Cell::text(&one.against),
+                Cell::code(one.engine),
+                Cell::text(sweep.label(rest)),
+                Cell::text(metric(one.factor)),
+                Cell::count(effect.n()),
+            ];
+            row.extend(as_times(Some(effect)));
+            table.row(row);
+        }
+    }
+    table
+}

@@ -1,0 +1,98 @@
+//! Other programs with the nearest question, in the same rounds, and their counts beside ours.
+
+use super::effect::{Effect, as_times};
+use super::measure::WALL;
+use super::sweep::{Cell as Levels, Sweep, without};
+use crate::measure::Unit;
+use crate::page::Page;
+use crate::tables::{Cell, Table};
+
+pub(super) fn write(sweep: &Sweep, page: &mut Page) {
+    page.heading("Peers");
+    let peers = sweep.peers();
+    if peers.is_empty() {
+        page.paragraph("No peer has an analysed run in these records.");
+        return;
+    }
+    page.paragraph(
+        "Each peer at its faster way of reading, against the fastest engine (same corpus, query \
+         and threads, its faster way of reading), paired by round. A peer asks the nearest \
+         question that it can: those that search text find the word anywhere in the line and not \
+         in the message alone, so their counts may differ from the floor's, and the difference \
+         stands here. Equal counts do not make equal work: a peer neither parses nor sorts unless \
+         it has to.",
+    );
+    let mut table = Table::new(&[
+        ("cell", "cell"),
+        ("peer", "peer"),
+        ("n", "n"),
+        ("time", "median_ns"),
+        ("GB/s", "gigabytes_per_s"),
+        ("cores used", "cores_used"),
+        ("best engine", "engine"),
+        ("its time", "engine_ns"),
+        ("peer's time over it", "ratio"),
+        ("low", "ratio_low"),
+        ("high", "ratio_high"),
+        ("found", "matches"),
+        ("the floor found", "floor_matches"),
+        ("counts", "counts"),
+    ]);
+    for place in places(sweep, &peers) {
+        let best = sweep.fastest(&sweep.engines(), &place);
+        for peer in &peers {
+            let Some(cell) = sweep.best_read(peer, &place) else { continue };
+            table.row(row(sweep, peer, cell, best));
+        }
+    }
+    page.table("peers", &table);
+}
+
+/// The cells where peers ran, whichever way they read.
+fn places(sweep: &Sweep, peers: &[&str]) -> Vec<Levels> {
+    let mut places: Vec<Levels> = Vec::new();
+    for cell in sweep.cells_of(peers) {
+        let place = without(cell, "read");
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+fn row(sweep: &Sweep, peer: &str, cell: &Levels, best: Option<(&str, &Levels)>) -> Vec<Cell> {
+    let time = sweep.wall(peer, cell);
+    let engine_time = best.map(|(engine, own)| sweep.wall(engine, own)).unwrap_or_default();
+    let of = |metric: &str, unit| Cell::value(sweep.median(peer, cell, metric), unit);
+    let (found, floor) = (sweep.median(peer, cell, "matches"), floor_matches(sweep, peer, cell));
+    let mut row = vec![
+        Cell::text(sweep.label(cell)),
+        Cell::code(peer),
+        Cell::count(time.len()),
+        of(WALL, Unit::Ns),
+        of("gigabytes_per_s", Unit::Count),
+        of("cores_used", Unit::Count),
+        best.map_or(Cell::Missing, |(engine, own)| {
+            let read = own.get("read").map_or("", String::as_str);
+            Cell::text(format!("`{engine}` (read {read})"))
+        }),
+        Cell::value(super::sweep::centre(&engine_time), Unit::Ns),
+    ];
+    row.extend(as_times(Effect::ratio(&time, &engine_time).as_ref()));
+    row.push(Cell::value(found, Unit::Count));
+    row.push(Cell::value(floor, Unit::Count));
+    row.push(Cell::text(match found.zip(floor) {
+        None => "not counted".to_owned(),
+        Some((found, floor)) if found == floor => "equal".to_owned(),
+        Some((found, floor)) => format!("{:+} lines", found - floor),
+    }));
+    row
+}
+
+/// What the floor found where the peer looked.
+fn floor_matches(sweep: &Sweep, peer: &str, cell: &Levels) -> Option<f64> {
+    let runs = sweep.study.all.iter();
+    let mut here = runs.filter(|one| one.variant() == peer && one.row.run.cell == *cell);
+    let count = here.find_map(|one| one.row.samples.raw("floor_matches")?.first().copied());
+    count.map(|count| count as f64)
+}
