@@ -39,10 +39,12 @@ fn the_readmes_example_gives_its_two_errors() {
 #[test]
 fn clean_reports_in_unusual_styles_give_nothing() {
     let reports = [
+        include_str!("corpus/clean/baselines.md"),
         include_str!("corpus/clean/go_bench.md"),
         include_str!("corpus/clean/groups.md"),
         include_str!("corpus/clean/hyperfine.md"),
         include_str!("corpus/clean/load_test.md"),
+        include_str!("corpus/clean/many_metrics.md"),
         include_str!("corpus/clean/ranking.md"),
         include_str!("corpus/clean/totals.md"),
         include_str!("corpus/clean/transposed.md"),

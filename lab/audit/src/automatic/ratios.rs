@@ -35,9 +35,21 @@ struct Target<'g, 'a> {
 /// Where the two values come from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Source {
-    Columns { new: usize, base: usize },
-    Rows { column: usize, base: usize },
-    RowAbove { column: usize },
+    Columns {
+        new: usize,
+        base: usize,
+    },
+    Rows {
+        column: usize,
+        base: usize,
+    },
+    RowAbove {
+        column: usize,
+    },
+    /// Groups of rows, each with its own base on top.
+    BaseAbove {
+        column: usize,
+    },
 }
 
 /// One way to compute the column, and how well it explains it.
@@ -90,6 +102,7 @@ impl<'g, 'a> Target<'g, 'a> {
         let mut sources = Vec::new();
         for &new in &self.sources {
             sources.push(Source::RowAbove { column: new });
+            sources.push(Source::BaseAbove { column: new });
             sources.extend(self.bases().take(3).map(|base| Source::Rows { column: new, base }));
             let others = self.sources.iter().filter(|base| **base != new);
             sources.extend(others.map(|&base| Source::Columns { new, base }));
@@ -163,6 +176,10 @@ impl<'g, 'a> Target<'g, 'a> {
                 (cell(row, column)?, cell(base, column)?)
             }
             Source::RowAbove { column } => (cell(row, column)?, cell(row.checked_sub(1)?, column)?),
+            Source::BaseAbove { column } => {
+                let base = self.bases().take_while(|base| *base <= row).last()?;
+                (base != row).then_some((cell(row, column)?, cell(base, column)?))?
+            }
             Source::Rows { .. } => return None,
         };
         match (&new.unit, &base.unit) {
@@ -200,6 +217,9 @@ impl<'g, 'a> Target<'g, 'a> {
             }
             Source::Rows { column, base } => {
                 format!("of `{}`, base = row {}", self.header(column), self.names[base])
+            }
+            Source::BaseAbove { column } => {
+                format!("of `{}`, base = the group's first row", self.header(column))
             }
             Source::RowAbove { column } => {
                 format!("of `{}`, base = the row above", self.header(column))
