@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use lab_audit::claims::{Claims, Comparator};
+use lab_audit::{
+    Severity,
+    claims::{Claims, Comparator, Evidence},
+};
 
 /// The code blocks of claims/README.md: the claim file and its table.
 fn example() -> (String, BTreeMap<String, String>) {
@@ -54,4 +57,30 @@ fn what_does_not_fit_together_is_named() {
     assert!(message.contains("Mean (ms)"), "{message}");
     let message = error("id = \"steel_why\"", "id = \"steel_best\"");
     assert!(message.contains("steel_best"), "{message}");
+}
+
+/// The checks that call something impossible in the example after a replacement.
+fn impossible(from: &str, to: &str) -> Vec<String> {
+    let (text, files) = example();
+    assert!(text.contains(from), "{from}");
+    let claims = Claims::parse("tea.toml", &text.replace(from, to), &files).unwrap();
+    let findings = Evidence::new(&claims, &[]).findings().unwrap();
+    let impossible = findings.into_iter().filter(|one| one.severity == Severity::Impossible);
+    impossible.map(|finding| finding.check).collect()
+}
+
+#[test]
+fn what_agrees_within_its_rounding_is_not_accused() {
+    assert_eq!(impossible("tea", "tea"), Vec::<String>::new());
+    assert_eq!(impossible("value = \"121.5\"", "value = \"121.48\""), Vec::<String>::new());
+}
+
+#[test]
+fn another_value_is_found_by_every_road_to_it() {
+    let found = impossible("value = \"121.5\"", "value = \"111.5\"");
+    assert!(found.contains(&"stated_twice".to_owned()), "{found:?}");
+    let found = impossible("value = \"-12\"", "value = \"-21\"");
+    assert_eq!(found, ["difference_of_parts"]);
+    let found = impossible("comparator = \"best_of\"", "comparator = \"worst_of\"");
+    assert_eq!(found, ["ranking_reversed"]);
 }

@@ -236,7 +236,7 @@ fn intervals(evidence: &Evidence) -> Vec<Finding> {
                 if upper.is_some() { limit.below(value) } else { value.below(limit) }
             })
         };
-        let stated: Vec<_> = evidence.stated(&key).into_iter().filter(|s| beyond(&s)).collect();
+        let stated: Vec<_> = evidence.stated(&key).into_iter().filter(beyond).collect();
         let fact = evidence
             .fact(&key)
             .filter(|fact| if upper.is_some() { *fact > limit.high } else { *fact < limit.low });
