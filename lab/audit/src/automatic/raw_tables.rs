@@ -351,7 +351,7 @@ fn quick(stat: &Stat<'_>, source: Source<'_>, sample: &Sample) -> Option<bool> {
     let meets = |value: f64| span.meets(Span { low: value - slack, high: value + slack });
     // One of the two values in the middle is a median gone wrong, and still of these values.
     let median = matches!(role, Role::Percentile(p) if (p - 0.5).abs() < 1e-9);
-    let middles = [sorted.get((sorted.len() - 1) / 2), sorted.get(sorted.len() / 2)];
+    let middles = [sorted.get(sorted.len().saturating_sub(1) / 2), sorted.get(sorted.len() / 2)];
     let taken = middles.into_iter().flatten().any(|value| median && meets(value * scale));
     Some(meets(computed) || meets(computed * divisor) || taken)
 }
