@@ -40,6 +40,18 @@ impl Corpus {
         Ok(Self { dir })
     }
 
+    /// Two well-formed lines, one of which has a needle: what peers can be asked about.
+    ///
+    /// # Errors
+    /// As [`Self::hostile`].
+    pub fn plain() -> io::Result<Self> {
+        let dir = tempfile::tempdir()?;
+        let line =
+            |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n");
+        fs::write(dir.path().join("a.jsonl"), line("a Needle here") + &line("hay"))?;
+        Ok(Self { dir })
+    }
+
     /// Its folder.
     pub fn path(&self) -> &Path {
         self.dir.path()

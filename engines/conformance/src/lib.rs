@@ -10,4 +10,4 @@ mod programs;
 
 pub use corpus::Corpus;
 pub use oracle::{Found, Wanted, search};
-pub use programs::{Finished, Manifest, Variant, engines_dir, run, variants};
+pub use programs::{Finished, Manifest, Variant, engines, engines_dir, run, variants};

@@ -71,6 +71,21 @@ pub fn variants() -> Vec<Variant> {
     found
 }
 
+/// Those that answer with lines. A peer is somebody else's program and has a count only.
+///
+/// # Panics
+/// As [`variants`].
+pub fn engines() -> Vec<Variant> {
+    variants().into_iter().filter(|variant| !variant.is_peer()).collect()
+}
+
+impl Variant {
+    /// Whether it asks somebody else's program.
+    pub fn is_peer(&self) -> bool {
+        self.manifest.tags.iter().any(|tag| tag == "peer")
+    }
+}
+
 /// The folder `engines`: under `LAB_ROOT`, in Bazel's runfiles, or, with Cargo, above this crate.
 ///
 /// # Panics

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use engines_conformance::{Corpus, Found, Variant, Wanted, engines_dir, run, search, variants};
+use engines_conformance::{
+    Corpus, Found, Variant, Wanted, engines, engines_dir, run, search, variants,
+};
 use lab_protocol::search::{Advise, Parser, Query, Read, Workload};
 use lab_protocol::{Identity, PROTOCOL, RunOutcome, RunSpec, Status, exit};
 use serde_json::Value;
@@ -183,8 +185,9 @@ fn an_engine_is_what_its_manifest_and_the_lock_say() {
         assert!(manifest.tags.iter().any(|tag| tag == "search"), "{}", manifest.name);
         let package =
             format!("name = \"{}\"\nversion = \"{}\"\n", manifest.measures, manifest.version);
-        // Bazel may run this test without the lock.
-        assert!(lock.as_ref().is_none_or(|lock| lock.contains(&package)), "{package}");
+        // Bazel may run this test without the lock; a peer is what the machine has installed.
+        let lock = lock.as_ref().filter(|_| manifest.version != "installed");
+        assert!(lock.is_none_or(|lock| lock.contains(&package)), "{package}");
     }
 }
 
@@ -244,7 +247,7 @@ fn the_oracle_finds_what_the_plainest_search_finds() {
 fn every_engine_finds_the_same() {
     let corpus = Corpus::hostile().unwrap();
     let questions = questions();
-    for variant in variants() {
+    for variant in engines() {
         let (mut turn, mut done) = (0, 0);
         for (query, text, line) in &questions {
             let expected = search(corpus.path(), &Wanted { text, line });
@@ -259,6 +262,37 @@ fn every_engine_finds_the_same() {
         }
         // One thread and a buffer is what each of them can do.
         assert!(done >= questions.len(), "{} did {done}", variant.manifest.name);
+    }
+}
+
+#[test]
+fn a_peer_counts_the_lines_with_a_word_or_says_why_not() {
+    let dir = Corpus::plain().unwrap();
+    for peer in variants().iter().filter(|variant| variant.is_peer()) {
+        let name = &peer.manifest.name;
+        let outcome = outcome(peer, &workload(dir.path(), text("needle")));
+        if outcome.status == Status::Unsupported {
+            let reason = outcome.reason.unwrap();
+            assert!(reason.contains("cannot be started"), "{name}: {reason}");
+            continue;
+        }
+        // DuckDB is started by a Python that may not have it.
+        if outcome.status == Status::Failed && name == "duckdb" {
+            continue;
+        }
+        let expected = if name == "newline_scan" { 0 } else { 1 };
+        assert_eq!(outcome.status, Status::Ok, "{name}: {:?}", outcome.reason);
+        assert_eq!(outcome.counters["matches"], expected, "{name}");
+        assert!(outcome.samples["answer_hash"].is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_peer_is_asked_for_a_plain_word_only() {
+    for peer in variants().iter().filter(|variant| variant.manifest.name.contains("grep")) {
+        let outcome = outcome(peer, &workload(Path::new("."), text("a AND b")));
+        assert_eq!(outcome.status, Status::Unsupported);
+        assert!(outcome.reason.unwrap().contains("a single plain word"));
     }
 }
 

@@ -78,7 +78,10 @@ impl SourceFile {
     }
 
     /// Maps it into memory once, whoever asks first.
-    pub(crate) fn map(&self, advise: Advise) -> Result<&[u8], String> {
+    ///
+    /// # Errors
+    /// Why it cannot be mapped.
+    pub fn map(&self, advise: Advise) -> Result<&[u8], String> {
         let map = self.map.get_or_init(|| {
             let file = self.open(advise).map_err(|error| error.to_string())?;
             map(&file).map_err(|error| error.to_string())

@@ -3,7 +3,7 @@
 use lab_protocol::RunOutcome;
 use lab_record::{Run, Samples, Status};
 
-use crate::truth::Columns;
+use crate::truth::Truth;
 
 /// A run, ready to be recorded.
 #[derive(Debug)]
@@ -13,18 +13,18 @@ pub(crate) struct Done {
 }
 
 /// Puts outcome and truth into the row: a run is `ok` only where both say so.
-pub(crate) fn package(mut run: Run, outcome: RunOutcome, truth: Result<Columns, String>) -> Done {
+pub(crate) fn package(mut run: Run, outcome: RunOutcome, truth: Result<Truth, String>) -> Done {
     let mut columns = outcome.samples;
     match (outcome.status, truth) {
-        (lab_protocol::Status::Ok, Ok(server)) => {
-            run.verified = true;
-            if let Some(errors) = server.get("server_pacing_error_ns") {
+        (lab_protocol::Status::Ok, Ok(truth)) => {
+            run.verified = truth.agreed;
+            if let Some(errors) = truth.columns.get("server_pacing_error_ns") {
                 for (name, percent) in [("p50", 50), ("p99", 99)] {
                     let name = format!("server_pacing_error_{name}_ns");
                     run.counters.insert(name, nearest_rank(errors, percent));
                 }
             }
-            columns.extend(server);
+            columns.extend(truth.columns);
         }
         (lab_protocol::Status::Ok, Err(reason)) => {
             run.status = Status::Failed;
@@ -50,7 +50,7 @@ pub(crate) fn failed(mut run: Run, reason: String) -> Done {
 
 /// The variant of a check that failed; it is not timed.
 pub(crate) fn unfit_variant(run: &Run) -> Option<String> {
-    (run.warmup && !run.verified).then(|| run.variant.clone())
+    (run.warmup && run.status != Status::Ok).then(|| run.variant.clone())
 }
 
 fn nearest_rank(values: &[i64], percent: usize) -> u64 {

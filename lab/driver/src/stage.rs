@@ -15,7 +15,7 @@ use crate::{
     paced::PacedServer,
     pinning::Pinning,
     servers::Servers,
-    truth::{self, Columns},
+    truth::{self, Columns, Truth},
 };
 
 /// A variant with this tag measures the harness: it does no work and has no answer.
@@ -153,28 +153,29 @@ impl Stage {
         &mut self,
         ready: &Ready,
         answer: &Answer<'_>,
-    ) -> Result<Result<Columns, String>, DriverError> {
+    ) -> Result<Result<Truth, String>, DriverError> {
         match (self, &ready.work) {
             (Self::Agents { servers, .. }, Work::Agents { workload, .. }) => {
-                servers.truth(answer.run, workload, answer.outcome)
+                let checked = servers.truth(answer.run, workload, answer.outcome)?;
+                Ok(checked.map(Truth::from))
             }
-            _ if answer.outcome.status != Status::Ok => Ok(Ok(Columns::new())),
+            _ if answer.outcome.status != Status::Ok => Ok(Ok(Truth::default())),
             (Self::Ledgers(oracle), Work::Ledgers { workload }) => {
                 let times = truth::ledgers::times(workload, answer.outcome, answer.process_ns);
                 if times.is_err() || answer.is_tagged(HARNESS_TAG) {
-                    return Ok(times.map(|()| Columns::new()));
+                    return Ok(times.map(|()| Truth::from(Columns::new())));
                 }
                 let floor = oracle.answer(&lab_plan::ledgers::oracle(workload))?;
                 let checked = truth::ledgers::answers(workload, answer.outcome, floor);
-                Ok(checked.map(|()| Columns::new()))
+                Ok(checked.map(|()| Truth::from(Columns::new())))
             }
             (Self::Search { oracle, .. }, Work::Search { workload, .. }) => {
                 let floor = oracle.answer(&lab_plan::search::oracle(workload))?;
                 if answer.is_tagged(PEER_TAG) {
-                    let count = truth::search::floor_matches(floor).into_iter().collect();
-                    return Ok(Ok(Columns::from([("floor_matches".to_owned(), count)])));
+                    return Ok(Ok(truth::search::beside(answer.outcome, floor)));
                 }
-                Ok(truth::search::answer(answer.outcome, floor).map(|()| Columns::new()))
+                let checked = truth::search::answer(answer.outcome, floor);
+                Ok(checked.map(|()| Truth::from(Columns::new())))
             }
             _ => unreachable!("a plan holds the work of its own family"),
         }

@@ -158,8 +158,6 @@ fn an_unknown_profile_lists_those_there_are() {
 fn a_table_that_cannot_be_drawn_from_is_refused() {
     let text = CPU.replacen("tokens = [96, 126]", "tokens = [126, 96]", 1);
     let error = planned(OLLAMA, &text, &VARIANTS).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "tables/ollama-cpu.toml: key `config.ctx512.reply_tokens`: must rise, from at least one token"
-    );
+    let expected = "tables/ollama-cpu.toml: key `config.ctx512.reply_tokens`: must rise";
+    assert!(error.starts_with(expected), "{error}");
 }

@@ -6,7 +6,7 @@ use lab_plan::{Experiment, Manifest, Plan, PlanError, PlannedRun, Work, plan, se
 use lab_protocol::search::{Parser, Workload};
 
 const SEARCH: &str = include_str!("../../../experiments/search.toml");
-const ENGINES: [&str; 9] = [
+const ENGINES: [&str; 15] = [
     "sequential",
     "rayon",
     "tokio",
@@ -16,6 +16,12 @@ const ENGINES: [&str; 9] = [
     "smolscale",
     "threads",
     "io_uring",
+    "ripgrep",
+    "grep",
+    "ugrep",
+    "jq",
+    "duckdb",
+    "newline_scan",
 ];
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, PlanError> {

@@ -9,11 +9,12 @@
 //! # Counters of a run
 //! `wall_ns` (from before the walk to after the merge) and its phases where they do not overlap, or
 //! the sum over workers where they do: `walk_ns`, `read_ns`, `scan_ns`, `parse_ns`, `merge_ns`;
-//! `files`, `bytes`, `lines`, `lines_parsed` (those that the prefilter let through), `matches` (all,
-//! not only the reported), `lines_invalid`, `files_unreadable`; `cpu_total_ns`, `cpu_user_ns`,
-//! `cpu_system_ns`, `page_faults_minor`, `page_faults_major`, `voluntary_switches`,
-//! `involuntary_switches`, `threads`, `rss_high_water_bytes`, and, where allocations are counted,
-//! `allocations`.
+//! `files`, `bytes`, `lines`, `lines_parsed` (those that the prefilter let through), `matches`
+//! (all, not only the reported), `lines_invalid`, `files_unreadable`; `cpu_total_ns`,
+//! `cpu_user_ns`, `cpu_system_ns`, `page_faults_minor`, `page_faults_major`,
+//! `voluntary_switches`, `involuntary_switches`, `threads`, `rss_high_water_bytes`, and, where
+//! allocations are counted, `allocations`. A peer (somebody else's program, asked the nearest
+//! question) has `matches` and no answer columns.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,10 +2,12 @@
 
 use lab_protocol::RunOutcome;
 
+use super::{Columns, Truth};
+
 /// Columns that say which lines were found, in their order.
 const COLUMNS: [&str; 3] = ["answer_file", "answer_offset_bytes", "answer_hash"];
-/// Counts that belong to the answer.
-const COUNTERS: [&str; 4] = ["files", "matches", "lines_invalid", "files_unreadable"];
+/// Counts that belong to the answer. Invalid lines do not: a prefilter never sees most of them.
+const COUNTERS: [&str; 3] = ["files", "matches", "files_unreadable"];
 
 /// The answer of an engine.
 ///
@@ -30,10 +32,15 @@ pub(crate) fn answer(outcome: &RunOutcome, floor: &RunOutcome) -> Result<(), Str
     Ok(())
 }
 
-/// The floor's count, to stand beside a peer's: its question is only the nearest one, so another
-/// count is no wrong answer.
-pub(crate) fn floor_matches(floor: &RunOutcome) -> Option<i64> {
-    floor.counters.get("matches").map(|&matches| matches.cast_signed())
+/// A peer's count beside the floor's, in the column `floor_matches`. Its question is only the nearest
+/// one, so another count is no wrong answer.
+pub(crate) fn beside(outcome: &RunOutcome, floor: &RunOutcome) -> Truth {
+    let matches = |outcome: &RunOutcome| outcome.counters.get("matches").copied();
+    let column = matches(floor).map(u64::cast_signed).into_iter().collect();
+    Truth {
+        columns: Columns::from([("floor_matches".to_owned(), column)]),
+        agreed: matches(outcome) == matches(floor),
+    }
 }
 
 fn counts(outcome: &RunOutcome, floor: &RunOutcome) -> Result<(), String> {

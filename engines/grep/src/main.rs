@@ -1,0 +1,21 @@
+//! GNU grep, on its one thread: lines that hold the word anywhere.
+
+use std::process::{Command, ExitCode};
+
+use engines_kit::{Identity, ask_peer, count_after_colon, variant_main};
+
+const IDENTITY: Identity =
+    Identity { variant: "grep", measures: "grep", version: "installed", features: &[] };
+
+fn main() -> ExitCode {
+    variant_main(&IDENTITY, |search| {
+        let ask = |question: &engines_kit::Question| {
+            question.buffered()?;
+            let mut command = Command::new("grep");
+            command.args(["-r", "-c", "-F"]).args((!question.case_sensitive).then_some("-i"));
+            command.arg("--").arg(&question.word).arg(&question.corpus);
+            Ok(command)
+        };
+        ask_peer(&search, ask, count_after_colon)
+    })
+}

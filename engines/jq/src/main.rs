@@ -1,0 +1,24 @@
+//! jq, on its one thread: every line parsed whole, the message's content tested.
+
+use std::process::{Command, ExitCode};
+
+use engines_kit::{Identity, ask_peer, count_after_colon, variant_main};
+
+const IDENTITY: Identity =
+    Identity { variant: "jq", measures: "jq", version: "installed", features: &[] };
+
+fn main() -> ExitCode {
+    variant_main(&IDENTITY, |search| {
+        let ask = |question: &engines_kit::Question| {
+            question.buffered()?;
+            let flags = if question.case_sensitive { "" } else { "i" };
+            let mut command = Command::new("jq");
+            command.arg("--arg").arg("word").arg(&question.word);
+            command.arg("--arg").arg("flags").arg(flags);
+            command.arg("select((.message.content | tostring) | test($word; $flags)) | 1");
+            command.args(&question.files);
+            Ok(command)
+        };
+        ask_peer(&search, ask, count_after_colon)
+    })
+}

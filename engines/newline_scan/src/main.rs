@@ -1,0 +1,50 @@
+//! The roofline in practice: every byte of the mapped corpus looked at once, newlines counted.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use engines_kit::{Answer, Chunk, Identity, RunError, Search, SourceFile, variant_main};
+
+const IDENTITY: Identity = Identity {
+    variant: "newline_scan",
+    measures: "engines-newline_scan",
+    version: "0.1.0",
+    features: &[],
+};
+
+fn main() -> ExitCode {
+    variant_main(&IDENTITY, |search| run(&search))
+}
+
+fn run(search: &Search) -> Result<Answer, RunError> {
+    let files = search.walk()?;
+    let chunks: Vec<_> =
+        files.iter().flat_map(|file| file.chunks().map(move |chunk| (file, chunk))).collect();
+    let next = AtomicUsize::new(0);
+    let counted: Result<Vec<u64>, RunError> = thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..search.threads()).map(|_| scope.spawn(|| count(search, &chunks, &next))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("counting does not panic")).collect()
+    });
+    let mut answer = search.merger().finish();
+    // In the outcome, so that nobody can optimise the scan away.
+    answer.tally.lines = counted?.into_iter().sum();
+    answer.tally.bytes = files.iter().map(|file| file.bytes).sum();
+    Ok(answer)
+}
+
+fn count(
+    search: &Search,
+    chunks: &[(&SourceFile, Chunk)],
+    next: &AtomicUsize,
+) -> Result<u64, RunError> {
+    let mut lines = 0;
+    while let Some((file, chunk)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let bytes = file.map(search.advise()).map_err(RunError::setup)?;
+        let end = usize::try_from(chunk.end).unwrap_or(usize::MAX).min(bytes.len());
+        let start = (chunk.start as usize).min(end);
+        lines += memchr::memchr_iter(b'\n', &bytes[start..end]).count() as u64;
+    }
+    Ok(lines)
+}

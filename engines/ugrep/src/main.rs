@@ -1,0 +1,23 @@
+//! ugrep: lines that hold the word anywhere.
+
+use std::process::{Command, ExitCode};
+
+use engines_kit::{Identity, ask_peer, count_after_colon, variant_main};
+
+const IDENTITY: Identity =
+    Identity { variant: "ugrep", measures: "ugrep", version: "installed", features: &[] };
+
+fn main() -> ExitCode {
+    variant_main(&IDENTITY, |search| {
+        let ask = |question: &engines_kit::Question| {
+            let mut command = Command::new("ugrep");
+            command.args(["-r", "-c", "-F", "--hidden"]);
+            command.args((!question.case_sensitive).then_some("-i"));
+            command.args(question.mmap.then_some("--mmap"));
+            command.arg("-J").arg(question.threads.to_string());
+            command.arg("--").arg(&question.word).arg(&question.corpus);
+            Ok(command)
+        };
+        ask_peer(&search, ask, count_after_colon)
+    })
+}
