@@ -1,0 +1,46 @@
+# The fastest engine by corpus and query: a panel per number of threads, a field per cell.
+load ARG0[1:strstrt(ARG0, "search-crossover.gp") - 1]."style.gp"
+file = ARG1."/crossover.tsv"
+threads = names_in(file, 1)
+count = words(threads)
+across = count < 3 ? count : 2
+down = (count + across - 1) / across
+set terminal svg noenhanced size 520 * across + 40, 300 * down + 60 \
+    font "Helvetica,11" background "white"
+set output ARG2."/crossover.svg"
+
+is(name, value) = strcol("threads") eq name ? value : NaN
+half(index, side) = index + 0.5 * side
+# A tie is pale: nobody's colour says that somebody won.
+shade(name, tie) = tie ? 0xEEEEEE : colour(name)
+
+unset grid
+unset key
+set border 0
+set tics scale 0
+set xlabel "query, what finds most first"
+set ylabel "corpus"
+set tmargin 2.5
+set bmargin 3.5
+set lmargin 12
+top = 36.0 / (300 * down + 60)
+set multiplot title "Fastest engine (".time_scale("crossover").")" font ",11"
+set size 1.0 / across, (1 - top) / down
+do for [i = 1:count] {
+    name = word(threads, i)
+    set origin ((i - 1) % across) / (1.0 * across), \
+        (1 - top) * (1 - ((i - 1) / across + 1) / (1.0 * down))
+    set title "threads: ".name noenhanced
+    plot file using (is(name, column("query_index"))):(column("corpus_index")): \
+            (half(column("query_index"), -1)):(half(column("query_index"), 1)): \
+            (half(column("corpus_index"), -1)):(half(column("corpus_index"), 1)): \
+            (shade(strcol("engine"), column("tie"))): \
+            xtic(strcol("query")):ytic(strcol("corpus")) \
+            with boxxyerror fillstyle transparent solid 0.55 border lc "white" lc rgb variable, \
+        file using (is(name, column("query_index"))):(column("corpus_index")):(strcol("label")) \
+            with labels offset 0,0.5 noenhanced, \
+        file using (is(name, column("query_index"))):(column("corpus_index")): \
+            (strcol("advantage")) \
+            with labels offset 0,-0.7 font ",9" textcolor rgb "#333333" noenhanced
+}
+unset multiplot
