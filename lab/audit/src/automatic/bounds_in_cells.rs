@@ -60,23 +60,7 @@ fn is_interval(header: &str) -> bool {
 
 fn of_column(grid: &Grid<'_>, column: usize) -> Vec<Found> {
     let table = grid.table;
-    let with_role = |wanted: fn(Role) -> bool| -> Vec<usize> {
-        let meanings = grid.columns().iter().enumerate().skip(1);
-        let wanted = meanings.filter(|(index, meaning)| *index != column && wanted(meaning.role));
-        wanted.map(|(index, _)| index).collect()
-    };
-    let header = table.columns[column].to_lowercase();
-    let of_maximum = ["max", "peak"].iter().any(|word| header.contains(word));
-    let is_estimate = |role: Role| {
-        matches!(role, Role::Mean | Role::Estimate)
-            || matches!(role, Role::Percentile(p) if (p - 0.5).abs() < 1e-9)
-    };
-    let estimates = with_role(is_estimate);
-    let maxima = with_role(|role| role == Role::Max);
-    let (candidates, maximum) = match (of_maximum, estimates.is_empty()) {
-        (false, false) => (estimates, false),
-        (true, _) | (false, true) => (maxima, true),
-    };
+    let (candidates, maximum) = candidates(grid, column);
     let names = table.row_names();
     let rows = table.rows.iter().enumerate();
     let found = rows.filter_map(|(row, cells)| {
@@ -120,6 +104,27 @@ fn of_column(grid: &Grid<'_>, column: usize) -> Vec<Found> {
         })
     });
     found.collect()
+}
+
+/// The columns that an interval may be about, and whether they are maxima.
+fn candidates(grid: &Grid<'_>, column: usize) -> (Vec<usize>, bool) {
+    let with_role = |wanted: fn(Role) -> bool| -> Vec<usize> {
+        let meanings = grid.columns().iter().enumerate().skip(1);
+        let wanted = meanings.filter(|(index, meaning)| *index != column && wanted(meaning.role));
+        wanted.map(|(index, _)| index).collect()
+    };
+    let header = grid.table.columns[column].to_lowercase();
+    let of_maximum = ["max", "peak"].iter().any(|word| header.contains(word));
+    let is_estimate = |role: Role| {
+        matches!(role, Role::Mean | Role::Estimate)
+            || matches!(role, Role::Percentile(p) if (p - 0.5).abs() < 1e-9)
+    };
+    let estimates = with_role(is_estimate);
+    let maxima = with_role(|role| role == Role::Max);
+    match (of_maximum, estimates.is_empty()) {
+        (false, false) => (estimates, false),
+        (true, _) | (false, true) => (maxima, true),
+    }
 }
 
 fn number<'c>(cell: &'c Cell, end: &Printed) -> Option<&'c Printed> {

@@ -165,7 +165,7 @@ fn detection(seed: u64, kind: Kind, trials: usize) -> Detection {
         }
     }
     let mut checks: Vec<(String, usize)> = checks.into_iter().collect();
-    checks.sort_by(|a, b| b.1.cmp(&a.1));
+    checks.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let share = |hits| Share { hits, of: trials };
     Detection { kind, found: share(hits), impossible: share(impossible), checks }
 }

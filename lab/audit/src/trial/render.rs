@@ -14,12 +14,15 @@ pub(super) struct Writer<'a> {
     pub(super) style: &'a Style,
 }
 
+/// What writes a section.
+type Section<W> = fn(&W) -> String;
+
 impl Writer<'_> {
     /// The report.
     pub(super) fn markdown(&self) -> String {
         let style = self.style;
         let mut text = self.introduction();
-        let sections: [(bool, fn(&Self) -> String); 9] = [
+        let sections: [(bool, Section<Self>); 9] = [
             (style.again, Self::again),
             (true, Self::summary),
             (style.comparison, Self::comparison),
