@@ -35,9 +35,10 @@ pub(super) struct Setting<'a> {
 }
 
 /// The time that a setting is judged by. Dropping files from the page cache is part of the process
-/// and none of the search, so there the engine's own clock is read.
-fn metric(factor: &str) -> &'static str {
-    if factor == "cache" { "wall_ns" } else { WALL }
+/// and none of the search, so wherever that happens the engine's own clock is read.
+fn metric(factor: &str, rest: &Levels) -> &'static str {
+    let is_cold = rest.get("cache").is_some_and(|level| level == "cold");
+    if factor == "cache" || is_cold { "wall_ns" } else { WALL }
 }
 
 pub(super) fn settings<'a>(sweep: &Sweep<'a>) -> Vec<Setting<'a>> {
@@ -67,7 +68,8 @@ fn setting<'a>(
     groups: &[(Levels, Vec<String>)],
 ) -> Setting<'a> {
     let ratios = |rest: &Levels| {
-        let at = |level: &str| sweep.series(engine, &with(rest, factor, level), metric(factor));
+        let metric = metric(factor, rest);
+        let at = |level: &str| sweep.series(engine, &with(rest, factor, level), metric);
         logarithms(&at(level), &at(normal))
     };
     let by_cell = groups.iter().map(|(rest, _)| (rest, ratios(rest)));
@@ -94,8 +96,8 @@ pub(super) fn write(sweep: &Sweep, settings: &[Setting], page: &mut Page) {
             "Time at a level over the time at the normal level, everything else equal, over all \
              (cell × block) pairs that have both and are otherwise normal; \
              `ablations-by-cell.tsv` has a row per cell, crossed settings included. Below 1 the \
-             level is faster. Time is the whole process's, but for `cache`, where it is the \
-             search's own: dropping the files is no part of it. Exploratory, at 95 % per row.",
+             level is faster. Time is the whole process's, but with a cold cache the search's \
+             own: dropping the files is no part of it. Exploratory, at 95 % per row.",
         );
         page.table("ablations", &pooled(sweep, settings));
         page.data("ablations-by-cell", &by_cell(sweep, settings));
@@ -117,7 +119,7 @@ fn not_varied(sweep: &Sweep) -> String {
     let features = sweep.study.frame.run_file.variants.iter().flat_map(|entry| &entry.features);
     let allocators = features.filter(|name| name.contains("alloc")).count();
     let allocator = match allocators {
-        0 => "The allocator is the system's for every engine: it is no factor of these records.",
+        0 => "No engine states an allocator among its features: it is no factor of these records.",
         _ => "Allocators are features of variants (see the programs above), no factor.",
     };
     format!("Not varied: {factors}. {allocator}")
@@ -184,7 +186,7 @@ fn by_cell(sweep: &Sweep, settings: &[Setting]) -> Table {
                 Cell::text(&one.against),
                 Cell::code(one.engine),
                 Cell::text(sweep.label(rest)),
-                Cell::text(metric(one.factor)),
+                Cell::text(metric(one.factor, rest)),
                 Cell::count(effect.n()),
             ];
             row.extend(as_times(Some(effect)));

@@ -175,14 +175,18 @@ fn strongest(settings: &[Setting]) -> Vec<Answer> {
     let size = |one: &&Setting| one.pooled.as_ref().map_or(0.0, |effect| effect.estimate);
     let gain = judged("faster").min_by(|a, b| size(a).total_cmp(&size(b)));
     let cost = judged("slower").max_by(|a, b| size(a).total_cmp(&size(b)));
-    let asked = [("Which setting gains most?", gain), ("Which setting costs most?", cost)];
-    let answer = |(question, setting): (&str, Option<&Setting>)| {
+    let count = settings.len();
+    let asked = [
+        (format!("Which of {count} settings gains most (exploratory)?"), gain),
+        (format!("Which of {count} settings costs most (exploratory)?"), cost),
+    ];
+    let answer = |(question, setting): (String, Option<&Setting>)| {
         let Some(one) = setting else {
-            return unanswered(question.to_owned(), "none differs by more than its interval");
+            return unanswered(question, "none differs by more than its interval");
         };
         let ratio = one.pooled.as_ref().map_or(String::new(), Effect::times);
         Answer {
-            question: question.to_owned(),
+            question,
             answer: format!(
                 "{} {} against {}, `{}`: {ratio} of the time",
                 one.factor, one.level, one.against, one.engine

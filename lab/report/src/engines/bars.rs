@@ -75,7 +75,7 @@ pub(super) fn write(bars: &[Bar], page: &mut Page) {
     page.paragraph(
         "Throughput of the best engine, whichever way it reads, over a peer's, whichever way that \
          reads, same corpus, same number of threads, paired by round. The engine is chosen by the \
-         same runs, which flatters it by less than the interval is wide. The engine also checks \
+         same runs, which flatters it where several are close. The engine also checks \
          the JSON field, sorts and reports; `newline_scan` maps the files and counts newlines, \
          the least that any search by lines must do.",
     );

@@ -17,7 +17,8 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
         "Shares of the time that the engine's own clock saw in its five phases (summed over \
          workers where they overlap, so the sum may be a multiple of the time that passed); \
          medians over rounds. With mmap, reading shows as page faults inside *scan*. \"Outside\" \
-         is the time of the process before and after the search: start, arguments, output, exit.",
+         is the time of the process before and after the search: start, arguments, output, exit, \
+         and, with a cold cache, dropping the files.",
     );
     page.table("phases", &phases(sweep, &shown));
     page.paragraph(
