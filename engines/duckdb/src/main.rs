@@ -3,7 +3,7 @@
 use std::env;
 use std::process::{Command, ExitCode};
 
-use engines_kit::{Identity, Question, ask_peer, count_after_colon, variant_main};
+use engines_kit::{Ends, Identity, Question, ask_peer, count_after_colon, variant_main};
 
 const IDENTITY: Identity =
     Identity { variant: "duckdb", measures: "duckdb", version: "installed", features: &[] };
@@ -32,6 +32,6 @@ fn main() -> ExitCode {
             command.arg(&question.word);
             Ok(command)
         };
-        ask_peer(&search, ask, count_after_colon)
+        ask_peer(&search, Ends::WithZero, ask, count_after_colon)
     })
 }

@@ -2,14 +2,14 @@
 
 use std::process::{Command, ExitCode};
 
-use engines_kit::{Identity, ask_peer, count_after_colon, variant_main};
+use engines_kit::{Ends, Identity, Question, ask_peer, count_after_colon, variant_main};
 
 const IDENTITY: Identity =
     Identity { variant: "jq", measures: "jq", version: "installed", features: &[] };
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, |search| {
-        let ask = |question: &engines_kit::Question| {
+        let ask = |question: &Question| {
             question.buffered()?;
             let flags = if question.case_sensitive { "" } else { "i" };
             let mut command = Command::new("jq");
@@ -19,6 +19,6 @@ fn main() -> ExitCode {
             command.args(&question.files);
             Ok(command)
         };
-        ask_peer(&search, ask, count_after_colon)
+        ask_peer(&search, Ends::WithZero, ask, count_after_colon)
     })
 }

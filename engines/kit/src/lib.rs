@@ -37,7 +37,7 @@ pub use kernel::{Tally, Worker};
 pub use lab_protocol::search::{Advise, Parser, Read, Workload};
 pub use lines::Stream;
 pub use merge::{Answer, Found, Hit, Merger};
-pub use peer::{Question, ask_peer, count_after_colon};
+pub use peer::{Ends, Question, ask_peer, count_after_colon};
 pub use query::{Query, QueryError};
 pub use search::Search;
 pub use time::Time;

@@ -28,6 +28,15 @@ pub struct Question {
     pub mmap: bool,
 }
 
+/// What a peer's exit status says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// 1 is nothing found.
+    AsGrep,
+    /// Everything but 0 is a failure.
+    WithZero,
+}
+
 /// Asks a peer, and takes the sum of the counts that `count` finds in its lines.
 ///
 /// # Errors
@@ -35,6 +44,7 @@ pub struct Question {
 /// there; [`RunError::Setup`] where it fails.
 pub fn ask_peer(
     search: &Search,
+    ends: Ends,
     command: impl FnOnce(&Question) -> Result<Command, RunError>,
     count: impl Fn(&str) -> u64,
 ) -> Result<Answer, RunError> {
@@ -54,8 +64,8 @@ pub fn ask_peer(
         answer.tally.matches += count(&line);
     }
     let status = child.wait().map_err(RunError::setup)?;
-    // The greps end with 1 where nothing is found.
-    if !status.success() && !(status.code() == Some(1) && answer.tally.matches == 0) {
+    let nothing_found = ends == Ends::AsGrep && status.code() == Some(1);
+    if !status.success() && !(nothing_found && answer.tally.matches == 0) {
         return Err(RunError::setup(format!("{name} ended with {status}")));
     }
     Ok(answer)

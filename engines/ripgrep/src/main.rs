@@ -2,14 +2,14 @@
 
 use std::process::{Command, ExitCode};
 
-use engines_kit::{Identity, ask_peer, count_after_colon, variant_main};
+use engines_kit::{Ends, Identity, Question, ask_peer, count_after_colon, variant_main};
 
 const IDENTITY: Identity =
     Identity { variant: "ripgrep", measures: "ripgrep", version: "installed", features: &[] };
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, |search| {
-        let ask = |question: &engines_kit::Question| {
+        let ask = |question: &Question| {
             let mut command = Command::new("rg");
             command.args(["--no-config", "--no-ignore", "--hidden", "--count", "--fixed-strings"]);
             command.arg(if question.case_sensitive { "--case-sensitive" } else { "-i" });
@@ -18,6 +18,6 @@ fn main() -> ExitCode {
             command.arg("--").arg(&question.word).arg(&question.corpus);
             Ok(command)
         };
-        ask_peer(&search, ask, count_after_colon)
+        ask_peer(&search, Ends::AsGrep, ask, count_after_colon)
     })
 }

@@ -2,14 +2,14 @@
 
 use std::process::{Command, ExitCode};
 
-use engines_kit::{Identity, ask_peer, count_after_colon, variant_main};
+use engines_kit::{Ends, Identity, Question, ask_peer, count_after_colon, variant_main};
 
 const IDENTITY: Identity =
     Identity { variant: "ugrep", measures: "ugrep", version: "installed", features: &[] };
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, |search| {
-        let ask = |question: &engines_kit::Question| {
+        let ask = |question: &Question| {
             let mut command = Command::new("ugrep");
             command.args(["-r", "-c", "-F", "--hidden"]);
             command.args((!question.case_sensitive).then_some("-i"));
@@ -18,6 +18,6 @@ fn main() -> ExitCode {
             command.arg("--").arg(&question.word).arg(&question.corpus);
             Ok(command)
         };
-        ask_peer(&search, ask, count_after_colon)
+        ask_peer(&search, Ends::AsGrep, ask, count_after_colon)
     })
 }

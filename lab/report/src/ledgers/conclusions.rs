@@ -287,17 +287,17 @@ impl Evidence<'_, '_> {
     }
 
     fn one_stream(&self) -> Judgement {
-        let effect = self.streams("1", "current_thread", "default");
+        let effect = self.streams("1", "default", "current_thread");
         let margin = margin(self.sweep);
         let verdict = match &effect {
-            Some(effect) if effect.surely_below(margin) => REPRODUCED,
-            Some(effect) if effect.surely_above(0.0) => REFUTED,
+            Some(effect) if effect.surely_above(-margin) => REPRODUCED,
+            Some(effect) if effect.surely_below(0.0) => REFUTED,
             _ => CANNOT_TELL,
         };
         Judgement {
             statement: "One stream needs no more than a current_thread runtime",
             needs: "any machine; one CPU-bound stream, not a TCP connection",
-            measured: self.say("current_thread_against_default_1_stream", effect.as_ref()),
+            measured: self.say("default_against_current_thread_at_1_stream", effect.as_ref()),
             n: effect.as_ref().map(Effect::n),
             verdict: verdict.to_owned(),
         }
