@@ -303,10 +303,16 @@ _NORMAL_DEPENDENCIES = {
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
         _COMMON_CONDITION: {
             "io-uring": Label("@crates__io-uring-0.7.15//:io_uring"),
         },
+    },
+    "engines/jq": {
     },
     "engines/kit": {
         _COMMON_CONDITION: {
@@ -323,10 +329,17 @@ _NORMAL_DEPENDENCIES = {
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
     },
+    "engines/newline_scan": {
+        _COMMON_CONDITION: {
+            "memchr": Label("@crates__memchr-2.8.3//:memchr"),
+        },
+    },
     "engines/rayon": {
         _COMMON_CONDITION: {
             "rayon": Label("@crates__rayon-1.12.0//:rayon"),
         },
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -358,6 +371,8 @@ _NORMAL_DEPENDENCIES = {
         _COMMON_CONDITION: {
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
         _COMMON_CONDITION: {
@@ -617,17 +632,29 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
         _COMMON_CONDITION: {
         },
     },
+    "engines/jq": {
+    },
     "engines/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/newline_scan": {
         _COMMON_CONDITION: {
         },
     },
     "engines/rayon": {
         _COMMON_CONDITION: {
         },
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -652,6 +679,8 @@ _NORMAL_ALIASES = {
     "engines/tokio_async": {
         _COMMON_CONDITION: {
         },
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
         _COMMON_CONDITION: {
@@ -785,7 +814,13 @@ _NORMAL_ALIASES = {
 _NORMAL_DEV_DEPENDENCIES = {
     "engines/conformance": {
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
+    },
+    "engines/jq": {
     },
     "engines/kit": {
         _COMMON_CONDITION: {
@@ -793,7 +828,11 @@ _NORMAL_DEV_DEPENDENCIES = {
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
     },
+    "engines/newline_scan": {
+    },
     "engines/rayon": {
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -808,6 +847,8 @@ _NORMAL_DEV_DEPENDENCIES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
         _COMMON_CONDITION: {
@@ -923,13 +964,23 @@ _NORMAL_DEV_DEPENDENCIES = {
 _NORMAL_DEV_ALIASES = {
     "engines/conformance": {
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
+    },
+    "engines/jq": {
     },
     "engines/kit": {
         _COMMON_CONDITION: {
         },
     },
+    "engines/newline_scan": {
+    },
     "engines/rayon": {
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -944,6 +995,8 @@ _NORMAL_DEV_ALIASES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
         _COMMON_CONDITION: {
@@ -1039,11 +1092,21 @@ _NORMAL_DEV_ALIASES = {
 _PROC_MACRO_DEPENDENCIES = {
     "engines/conformance": {
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
+    },
+    "engines/jq": {
     },
     "engines/kit": {
     },
+    "engines/newline_scan": {
+    },
     "engines/rayon": {
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -1058,6 +1121,8 @@ _PROC_MACRO_DEPENDENCIES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
     },
@@ -1129,11 +1194,21 @@ _PROC_MACRO_DEPENDENCIES = {
 _PROC_MACRO_ALIASES = {
     "engines/conformance": {
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
+    },
+    "engines/jq": {
     },
     "engines/kit": {
     },
+    "engines/newline_scan": {
+    },
     "engines/rayon": {
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -1148,6 +1223,8 @@ _PROC_MACRO_ALIASES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
     },
@@ -1219,11 +1296,21 @@ _PROC_MACRO_ALIASES = {
 _PROC_MACRO_DEV_DEPENDENCIES = {
     "engines/conformance": {
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
+    },
+    "engines/jq": {
     },
     "engines/kit": {
     },
+    "engines/newline_scan": {
+    },
     "engines/rayon": {
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -1238,6 +1325,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
     },
@@ -1309,13 +1398,23 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
 _PROC_MACRO_DEV_ALIASES = {
     "engines/conformance": {
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
+    },
+    "engines/jq": {
     },
     "engines/kit": {
         _COMMON_CONDITION: {
         },
     },
+    "engines/newline_scan": {
+    },
     "engines/rayon": {
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -1330,6 +1429,8 @@ _PROC_MACRO_DEV_ALIASES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
         _COMMON_CONDITION: {
@@ -1425,11 +1526,21 @@ _PROC_MACRO_DEV_ALIASES = {
 _BUILD_DEPENDENCIES = {
     "engines/conformance": {
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
+    },
+    "engines/jq": {
     },
     "engines/kit": {
     },
+    "engines/newline_scan": {
+    },
     "engines/rayon": {
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -1444,6 +1555,8 @@ _BUILD_DEPENDENCIES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
     },
@@ -1515,11 +1628,21 @@ _BUILD_DEPENDENCIES = {
 _BUILD_ALIASES = {
     "engines/conformance": {
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
+    },
+    "engines/jq": {
     },
     "engines/kit": {
     },
+    "engines/newline_scan": {
+    },
     "engines/rayon": {
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -1534,6 +1657,8 @@ _BUILD_ALIASES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
     },
@@ -1605,11 +1730,21 @@ _BUILD_ALIASES = {
 _BUILD_PROC_MACRO_DEPENDENCIES = {
     "engines/conformance": {
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
+    },
+    "engines/jq": {
     },
     "engines/kit": {
     },
+    "engines/newline_scan": {
+    },
     "engines/rayon": {
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -1624,6 +1759,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
     },
@@ -1695,11 +1832,21 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
 _BUILD_PROC_MACRO_ALIASES = {
     "engines/conformance": {
     },
+    "engines/duckdb": {
+    },
+    "engines/grep": {
+    },
     "engines/io_uring": {
+    },
+    "engines/jq": {
     },
     "engines/kit": {
     },
+    "engines/newline_scan": {
+    },
     "engines/rayon": {
+    },
+    "engines/ripgrep": {
     },
     "engines/sequential": {
     },
@@ -1714,6 +1861,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/ugrep": {
     },
     "lab/audit": {
     },
