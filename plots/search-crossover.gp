@@ -12,8 +12,12 @@ set output ARG2."/crossover.svg"
 is(name, value) = strcol("threads") eq name ? value : NaN
 half(index, side) = index + 0.5 * side
 # A tie is pale: nobody's colour says that somebody won.
-shade(name, tie) = tie ? 0xEEEEEE : colour(name)
+shade(name, tie) = tie > 0 ? 0xEEEEEE : colour(name)
 
+stats file using "query_index" name "query" nooutput
+stats file using "corpus_index" name "corpus" nooutput
+set xrange [-0.5:query_max + 0.5]
+set yrange [-0.5:corpus_max + 0.5]
 unset grid
 unset key
 set border 0
@@ -31,11 +35,13 @@ do for [i = 1:count] {
     set origin ((i - 1) % across) / (1.0 * across), \
         (1 - top) * (1 - ((i - 1) / across + 1) / (1.0 * down))
     set title "threads: ".name noenhanced
-    plot file using (is(name, column("query_index"))):(column("corpus_index")): \
+    # All panels have all names, so that a field's place means the same in each.
+    plot file using (column("query_index")):(column("corpus_index")): \
+            xtic(strcol("query")):ytic(strcol("corpus")) with dots lc rgb "white", \
+        file using (is(name, column("query_index"))):(column("corpus_index")): \
             (half(column("query_index"), -1)):(half(column("query_index"), 1)): \
             (half(column("corpus_index"), -1)):(half(column("corpus_index"), 1)): \
-            (shade(strcol("engine"), column("tie"))): \
-            xtic(strcol("query")):ytic(strcol("corpus")) \
+            (shade(strcol("engine"), column("tie"))) \
             with boxxyerror fillstyle transparent solid 0.55 border lc "white" lc rgb variable, \
         file using (is(name, column("query_index"))):(column("corpus_index")):(strcol("label")) \
             with labels offset 0,0.5 noenhanced, \

@@ -134,7 +134,10 @@ fn picture(sweep: &Sweep, wins: &[Win]) -> Table {
         ("advantage", "advantage"),
         ("is a tie", "tie"),
     ]);
-    for win in wins {
+    let mut sorted: Vec<&Win> = wins.iter().collect();
+    let panel = |win: &&Win| places[2].iter().position(|own| win.cell.get("threads") == Some(*own));
+    sorted.sort_by_key(panel);
+    for win in sorted {
         let place = |position: usize| {
             let level = win.cell.get(PLACE[position])?;
             let index = places[position].iter().position(|known| *known == level)?;

@@ -84,9 +84,11 @@ fn table(sweep: &Sweep, bandwidth: Option<&Bandwidth>) -> Table {
             share(bandwidth.map(|found| found.gigabytes_per_s)),
         ]);
     };
-    for (kind, programs) in [("engine", sweep.engines()), ("peer", sweep.peers())] {
+    let (ceilings, peers): (Vec<&str>, Vec<&str>) =
+        sweep.peers().into_iter().partition(|peer| *peer == NEWLINE_SCAN);
+    // The picture draws bars first and then lines over them.
+    for (kind, programs) in [("engine", sweep.engines()), ("peer", peers), ("ceiling", ceilings)] {
         for program in programs {
-            let kind = if program == NEWLINE_SCAN { "ceiling" } else { kind };
             let cells = sweep.cells(program).into_iter();
             let here = cells.filter(|cell| super::sweep::without(cell, "read") == rest);
             here.for_each(|cell| add(program, kind, cell));
