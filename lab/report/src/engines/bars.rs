@@ -7,8 +7,7 @@ use crate::page::Page;
 use crate::tables::{Cell, Table, show};
 
 /// (peer, how many times its throughput the best engine is to reach).
-const TARGETS: [(&str, f64); 4] =
-    [("ripgrep", 1.0), ("ripgrep_mmap", 1.0), ("duckdb", 4.0), (NEWLINE_SCAN, 0.6)];
+const TARGETS: [(&str, f64); 3] = [("ripgrep", 1.0), ("duckdb", 4.0), (NEWLINE_SCAN, 0.6)];
 /// The corpus that the bars are stated for.
 const CORPUS: &str = "gigabyte";
 
@@ -36,7 +35,7 @@ impl Bar<'_> {
 }
 
 pub(super) fn bars<'a>(sweep: &Sweep<'a>) -> Vec<Bar<'a>> {
-    let cell = &sweep.base;
+    let cell = &sweep.bars_cell();
     let best = sweep.fastest(&sweep.engines(), cell);
     let read = |cell: &Levels| cell.get("read").cloned().unwrap_or_default();
     let bar = |(peer, target): (&'static str, f64)| {

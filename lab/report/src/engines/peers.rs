@@ -2,7 +2,7 @@
 
 use super::effect::{Effect, as_times};
 use super::measure::WALL;
-use super::sweep::{Cell as Levels, Sweep, without};
+use super::sweep::{Cell as Levels, Sweep};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table};
@@ -15,8 +15,8 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
         return;
     }
     page.paragraph(
-        "Each peer at its faster way of reading, against the fastest engine (same corpus, query \
-         and threads, its faster way of reading), paired by round. A peer asks the nearest \
+        "Each peer, read or mapped where it can do both, against the fastest engine (same corpus, \
+         query and threads, whichever way that reads), paired by round. A peer asks the nearest \
          question that it can: those that search text find the word anywhere in the line and not \
          in the message alone, so their counts may differ from the floor's, and the difference \
          stands here. Equal counts do not make equal work: a peer neither parses nor sorts unless \
@@ -38,26 +38,12 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
         ("the floor found", "floor_matches"),
         ("counts", "counts"),
     ]);
-    for place in places(sweep, &peers) {
-        let best = sweep.fastest(&sweep.engines(), &place);
-        for peer in &peers {
-            let Some(cell) = sweep.best_read(peer, &place) else { continue };
-            table.row(row(sweep, peer, cell, best));
-        }
+    for cell in sweep.cells_of(&peers) {
+        let best = sweep.fastest(&sweep.engines(), cell);
+        let here = peers.iter().filter(|peer| sweep.cells(peer).contains(&cell));
+        here.for_each(|peer| table.row(row(sweep, peer, cell, best)));
     }
     page.table("peers", &table);
-}
-
-/// The cells where peers ran, whichever way they read.
-fn places(sweep: &Sweep, peers: &[&str]) -> Vec<Levels> {
-    let mut places: Vec<Levels> = Vec::new();
-    for cell in sweep.cells_of(peers) {
-        let place = without(cell, "read");
-        if !places.contains(&place) {
-            places.push(place);
-        }
-    }
-    places
 }
 
 fn row(sweep: &Sweep, peer: &str, cell: &Levels, best: Option<(&str, &Levels)>) -> Vec<Cell> {

@@ -1,7 +1,7 @@
 //! Where the time goes inside an engine, and what it takes from the machine.
 
 use super::measure::{PHASES, WALL};
-use super::sweep::{Cell as Levels, Sweep, centre};
+use super::sweep::{Cell as Levels, Sweep, centre, without};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table};
@@ -43,10 +43,9 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
 /// Engines in the published table's cell and in the bars' cell, both ways of reading.
 fn shown<'s>(sweep: &'s Sweep) -> Vec<(&'s str, &'s Levels)> {
     let published = sweep.published();
-    let is_shown = |cell: &Levels| {
-        Some(cell) == published.as_ref()
-            || super::sweep::without(cell, "read") == super::sweep::without(&sweep.base, "read")
-    };
+    let bars = without(&sweep.bars_cell(), "read");
+    let is_shown =
+        |cell: &Levels| Some(cell) == published.as_ref() || without(cell, "read") == bars;
     let engines = sweep.engines();
     let cells = sweep.cells_of(&engines).into_iter().filter(|cell| is_shown(cell));
     let places = cells.flat_map(|cell| engines.iter().map(move |engine| (*engine, cell)));

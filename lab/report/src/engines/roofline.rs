@@ -23,7 +23,7 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
     if table.is_empty() {
         page.paragraph(&format!(
             "Nothing ran in the cell that this is read from ({}).",
-            sweep.label(&sweep.base)
+            sweep.label(&sweep.bars_cell())
         ));
         return;
     }
@@ -31,7 +31,7 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
         "Cell: {}, both ways of reading. Bytes of the corpus over the time of the whole process, \
          median and interval over rounds. `{NEWLINE_SCAN}` maps the files and counts newlines with \
          as many threads: the practical ceiling. {}",
-        sweep.label(&sweep.base),
+        sweep.label(&sweep.bars_cell()),
         match &bandwidth {
             Some(found) => format!(
                 "Memory bandwidth, as the session measured it (`{}`): {} GB/s.",
@@ -46,7 +46,7 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
         ("roofline", "search-roofline.gp"),
         "Gigabytes per second of every engine and peer, median and interval over rounds; dashed: \
          the newline scan and, where measured, the memory's bandwidth",
-        &format!("{}; {}", sweep.label(&sweep.base), super::crossover::note(sweep)),
+        &format!("{}; {}", sweep.label(&sweep.bars_cell()), super::crossover::note(sweep)),
     );
 }
 
@@ -62,7 +62,7 @@ fn table(sweep: &Sweep, bandwidth: Option<&Bandwidth>) -> Table {
         ("of the newline scan", "newline_scan_share"),
         ("of memory bandwidth", "memory_share"),
     ]);
-    let base = &sweep.base;
+    let base = &sweep.bars_cell();
     let speed = |variant: &str, cell: &Levels| sweep.series(variant, cell, "gigabytes_per_s");
     let scan = sweep.best_read(NEWLINE_SCAN, base);
     let scan = scan.and_then(|cell| sweep.median(NEWLINE_SCAN, cell, "gigabytes_per_s"));

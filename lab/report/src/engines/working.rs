@@ -24,7 +24,7 @@ const ENGINES: [&str; 9] = [
     "threads",
     "io_uring",
 ];
-const PEERS: [&str; 7] = ["ripgrep", "ripgrep_mmap", "grep", "ugrep", "jq", "duckdb", NEWLINE_SCAN];
+const PEERS: [&str; 6] = ["ripgrep", "grep", "ugrep", "jq", "duckdb", NEWLINE_SCAN];
 
 pub(super) fn header(sweep: &Sweep, page: &mut Page) {
     page.heading("What was run");

@@ -156,9 +156,9 @@ impl World {
     fn row(&self, variant: &'static str, cell: Levels, block: u32, order: u64) -> Row {
         let mut run = blank(variant, cell, block, order);
         let is_mapped = run.cell["read"] == "mmap";
-        if variant == "ripgrep" && is_mapped {
+        if variant == "duckdb" && is_mapped {
             run.status = Status::Unsupported;
-            run.reason = Some("reads as it likes; see ripgrep_mmap".into());
+            run.reason = Some("reads as it likes".into());
             return Row { run, samples: Samples::default() };
         }
         let noise = 1.0 + self.noise * (2.0 * unit_draw(&[order, 7]) - 1.0);
@@ -208,7 +208,10 @@ impl World {
             profile: None,
             servers: vec![],
             model: None,
-            experiment_toml: format!("[search.defaults]\ncorpus = \"{}\"\n", self.corpus),
+            experiment_toml: format!(
+                "[search.defaults]\ncorpus = \"{}\"\nthreads = \"1\"\n",
+                self.corpus
+            ),
             attachments: BTreeMap::new(),
             experiment_sha256: "00ff".into(),
             arguments: vec!["run".into(), "experiments/made-up-search.toml".into()],
