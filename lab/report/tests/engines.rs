@@ -102,6 +102,7 @@ fn peers_stand_beside_the_floors_count() {
     let peer = |peer: &str, column: &str| field(&report, "peers.tsv", &[("peer", peer)], column);
     assert_eq!(peer("ripgrep", "counts"), "+3 lines");
     assert_eq!(peer("duckdb", "counts"), "equal");
+    assert_eq!(peer("newline_scan", "counts"), "looks for no word");
     assert_eq!(peer("ripgrep", "floor_matches"), "40");
     // A peer counts no bytes, and it read as many as the engines.
     let speed: f64 = peer("duckdb", "gigabytes_per_s").parse().unwrap();

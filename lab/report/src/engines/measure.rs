@@ -85,7 +85,8 @@ fn of_run(run: &Run, size: Option<Size>) -> BTreeMap<&'static str, f64> {
     let wall = of(WALL).filter(|ns| *ns > 0.0);
     let per_wall = |amount: Option<f64>| amount.zip(wall).map(|(amount, ns)| amount / ns);
     // Bytes in a nanosecond are gigabytes in a second.
-    put("gigabytes_per_s", per_wall(of("bytes").or(size.map(|size| size.bytes))));
+    let bytes = of("bytes").filter(|bytes| *bytes > 0.0).or(size.map(|size| size.bytes));
+    put("gigabytes_per_s", per_wall(bytes));
     let files = of("files").or(size.map(|size| size.files));
     put("files_per_s", per_wall(files.map(|files| 1e9 * files)));
     let sum = |(a, b): (f64, f64)| a + b;
@@ -147,6 +148,8 @@ mod tests {
     #[test]
     fn a_peer_reads_as_many_bytes_as_the_engines() {
         let size = Size { bytes: 100.0, files: 1.0 };
-        assert_eq!(of_run(&run(&[(WALL, 50)]), Some(size))["gigabytes_per_s"], 2.0);
+        for counters in [&[(WALL, 50)][..], &[(WALL, 50), ("bytes", 0)]] {
+            assert_eq!(of_run(&run(counters), Some(size))["gigabytes_per_s"], 2.0);
+        }
     }
 }

@@ -93,8 +93,10 @@ impl<'a> Sweep<'a> {
         base.extend(profile.into_iter().flat_map(|profile| profile.defaults.clone()));
         let sizes = sizes(&frame.rows);
         let study = Study::of(frame, |rows, keep| measure(rows, keep, &sizes));
-        let (runs, selectivity) = (index(&study), selectivity(&study));
-        Self { study, base, sizes, selectivity, runs }
+        let runs = index(&study);
+        let mut sweep = Self { study, base, sizes, selectivity: BTreeMap::new(), runs };
+        sweep.selectivity = selectivity(&sweep);
+        sweep
     }
 
     /// The same sweep, of the runs that passed the noise gate; `None` where all did.
@@ -318,9 +320,10 @@ fn index<'a>(study: &Study<'a>) -> BTreeMap<&'a str, BTreeMap<Cell, Vec<usize>>>
     runs
 }
 
-fn selectivity(study: &Study) -> BTreeMap<String, f64> {
+/// By what the engines found: a peer counts other lines, or none.
+fn selectivity(sweep: &Sweep) -> BTreeMap<String, f64> {
     let mut shares: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for one in &study.all {
+    for one in sweep.study.all.iter().filter(|one| !sweep.is_peer(one.variant())) {
         let share = one.value("matches").zip(one.value("lines")).map(|(found, all)| found / all);
         let query = one.row.run.cell.get("query");
         if let Some((query, share)) = query.zip(share.filter(|share| share.is_finite())) {

@@ -169,8 +169,14 @@ impl World {
             QUERIES.iter().find(|(query, _)| *query == run.cell["query"]).map_or(1, |q| q.1);
         let matches = lines / every;
         if let Some((peer, _)) = PEERS.iter().find(|(peer, _)| *peer == variant) {
-            let found = matches + if *peer == "ripgrep" { 3 } else { 0 };
-            run.counters = BTreeMap::from([("matches".into(), found)]);
+            // A peer leaves its bytes uncounted, and the scan for newlines finds no word.
+            let (bytes, lines, found) = match *peer {
+                "newline_scan" => (bytes_of(&run.cell), lines, 0),
+                "ripgrep" => (0, 0, matches + 3),
+                _ => (0, 0, matches),
+            };
+            let counts = [("files", 50), ("bytes", bytes), ("lines", lines), ("matches", found)];
+            run.counters = counts.map(|(name, count)| (name.to_owned(), count)).into();
             times(&mut run, wall, wall);
             let floor = [("floor_matches".to_owned(), vec![matches as i64])];
             return Row { run, samples: Samples::from_raw(floor.into()) };
