@@ -91,7 +91,7 @@ fn resources(sweep: &Sweep, places: &[(&str, &Levels)]) -> Table {
         ("switches, voluntary", "voluntary_switches", Unit::Count),
         ("involuntary", "involuntary_switches", Unit::Count),
         ("threads", "threads", Unit::Count),
-        ("lines parsed", "parsed_share", Unit::Share),
+        ("share of lines parsed", "parsed_share", Unit::Count),
     ];
     let mut columns = vec![("cell", "cell"), ("engine", "engine"), ("n", "n")];
     columns.extend(metrics.map(|(title, key, _)| (title, key)));
