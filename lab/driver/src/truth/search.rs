@@ -26,14 +26,17 @@ pub(crate) fn answer(outcome: &RunOutcome, floor: &RunOutcome) -> Result<(), Str
             Some(row) => {
                 format!("{name} of result {row} is {}, the floor's is {}", says[row], truth[row])
             }
-            None => format!("{name} has {} rows, the floor's has {}", says.len(), truth.len()),
+            None => {
+                let (says, truth) = (says.len(), truth.len());
+                format!("{name} has {says} rows, the floor's has {truth}")
+            }
         });
     }
     Ok(())
 }
 
-/// A peer's count beside the floor's, in the column `floor_matches`. Its question is only the nearest
-/// one, so another count is no wrong answer.
+/// A peer's count beside the floor's, in the column `floor_matches`. Its question is only the
+/// nearest one, so another count is no wrong answer.
 pub(crate) fn beside(outcome: &RunOutcome, floor: &RunOutcome) -> Truth {
     let matches = |outcome: &RunOutcome| outcome.counters.get("matches").copied();
     let column = matches(floor).map(u64::cast_signed).into_iter().collect();

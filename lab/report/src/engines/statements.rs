@@ -56,8 +56,8 @@ pub(super) fn write(sweep: &Sweep, judgements: &[Judgement], page: &mut Page) {
         "Cell of the published table: {place}. A ratio is *reproduced* where it is surely above 1 \
          and its interval holds the published size, *direction only* where it is surely above 1 \
          and the interval leaves the published size out, *refuted* where the interval leaves it \
-         out without being above 1, and *cannot tell* otherwise. For \"fastest\" the ratio is that of \
-         the engine that comes nearest, and it is refuted where one of the others is faster at \
+         out without being above 1, and *cannot tell* otherwise. For \"fastest\" the ratio is that \
+         of the engine that comes nearest, and it is refuted where one of the others is faster at \
          95 % over all of them together. Intervals at 95 %, paired by round; \"detectable\" with a \
          power of 80 %. The published sizes are taken as exact, for their number of runs is not \
          stated; they are of ten cores and of engines that did unequal work, while here all share \
