@@ -39,6 +39,10 @@
           hyperfine
           jq
           python3
+          # Peers of the search comparison.
+          jq
+          ripgrep
+          ugrep
           rustc
           rustfmt
         ];

@@ -11,7 +11,12 @@ const IDENTITY: Identity =
 const PYTHON: &str = "LAB_DUCKDB_PYTHON";
 /// Arguments: threads, glob, operator, pattern.
 const SCRIPT: &str = "
-import duckdb, sys
+import sys
+try:
+    import duckdb
+except ImportError:
+    print('this Python has no module duckdb: tools/duckdb/up installs one', file=sys.stderr)
+    sys.exit(77)
 threads, files, like, word = sys.argv[1:]
 database = duckdb.connect()
 database.execute(f'SET threads = {int(threads)}')

@@ -28,6 +28,9 @@ pub struct Question {
     pub mmap: bool,
 }
 
+/// By custom, what a program ends with that is there and lacks something it needs.
+const NOT_INSTALLED: i32 = 77;
+
 /// What a peer's exit status says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
@@ -64,6 +67,9 @@ pub fn ask_peer(
         answer.tally.matches += count(&line);
     }
     let status = child.wait().map_err(RunError::setup)?;
+    if status.code() == Some(NOT_INSTALLED) {
+        return Err(RunError::unsupported(format!("{name} lacks what it needs, and says what")));
+    }
     let nothing_found = ends == Ends::AsGrep && status.code() == Some(1);
     if !status.success() && !(nothing_found && answer.tally.matches == 0) {
         return Err(RunError::setup(format!("{name} ended with {status}")));
