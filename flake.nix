@@ -39,12 +39,10 @@
           hyperfine
           jq
           python3
-          # Peers of the search comparison.
-          jq
           ripgrep
-          ugrep
           rustc
           rustfmt
+          ugrep
         ];
 
       # What the rest of the repository pins too: rust-toolchain.toml for rustup, .bazelversion.
