@@ -18,7 +18,7 @@ pub(crate) struct DoctorArgs {
 /// Programs that a report gets better by.
 const TOOLS: [(&str, &str); 3] = [
     ("gnuplot", "without it a report has tables and no pictures"),
-    ("hyperfine", "without it start-up times are left out"),
+    ("hyperfine", "without it start-up times are left out, and searches need 1.16 or newer"),
     ("git", "without it the records name no commit"),
 ];
 

@@ -116,7 +116,9 @@ fn timed_by_hyperfine(
         }
         Err(error) => {
             let said = excerpt(&end.stderr);
-            let reason = format!("hyperfine left no time ({error}); it said: {said}");
+            let reason = format!(
+                "hyperfine left no time ({error}); it said: {said}; version 1.16 or newer is needed"
+            );
             (Executed::Broken(reason), None)
         }
     }
