@@ -70,8 +70,9 @@ pub fn ask_peer(
     if status.code() == Some(NOT_INSTALLED) {
         return Err(RunError::unsupported(format!("{name} lacks what it needs, and says what")));
     }
-    let nothing_found = ends == Ends::AsGrep && status.code() == Some(1);
-    if !status.success() && !(nothing_found && answer.tally.matches == 0) {
+    let is_nothing = ends == Ends::AsGrep && status.code() == Some(1);
+    let found_nothing = is_nothing && answer.tally.matches == 0;
+    if !status.success() && !found_nothing {
         return Err(RunError::setup(format!("{name} ended with {status}")));
     }
     Ok(answer)
