@@ -27,6 +27,8 @@ pub struct Floors {
     pub loopback_round_trip_p50_ns: u64,
     /// The same, 99th percentile.
     pub loopback_round_trip_p99_ns: u64,
+    /// Reading memory that no cache holds, one thread per CPU, all together.
+    pub memory_read_bytes_per_s: u64,
 }
 
 /// Measures the floors; takes about half a second.
@@ -42,6 +44,7 @@ pub fn measure_floors() -> std::io::Result<Floors> {
         timer_overshoot_p99_ns: rank(&timer, 99),
         loopback_round_trip_p50_ns: rank(&loopback, 50),
         loopback_round_trip_p99_ns: rank(&loopback, 99),
+        memory_read_bytes_per_s: memory_read_bytes_per_s(),
     })
 }
 
@@ -52,6 +55,26 @@ fn syscall_ns() -> u64 {
         std::hint::black_box(nix::unistd::getppid());
     }
     (monotonic_ns() - start) / CALLS
+}
+
+/// The best of a few passes: whatever else runs can only slow one.
+fn memory_read_bytes_per_s() -> u64 {
+    // Far more than a last-level cache, far less than the memory of any machine that runs this.
+    const WORDS: usize = 32 << 20;
+    const PASSES: usize = 4;
+    let words = vec![1u64; WORDS];
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    let pass = || {
+        let start = monotonic_ns();
+        thread::scope(|scope| {
+            for part in words.chunks(WORDS.div_ceil(cpus)) {
+                scope.spawn(|| std::hint::black_box(part.iter().fold(0u64, |a, b| a ^ b)));
+            }
+        });
+        monotonic_ns() - start
+    };
+    let best_ns = (0..PASSES).map(|_| pass()).min().unwrap_or(1).max(1);
+    (WORDS as u64 * 8).saturating_mul(1_000_000_000) / best_ns
 }
 
 fn timer_overshoots() -> Vec<u64> {
@@ -110,6 +133,6 @@ mod tests {
     fn floors_are_measured_on_any_machine() {
         let floors = measure_floors().unwrap();
         assert!(floors.loopback_round_trip_p99_ns >= floors.loopback_round_trip_p50_ns);
-        assert!(floors.syscall_ns > 0);
+        assert!(floors.syscall_ns > 0 && floors.memory_read_bytes_per_s > 0);
     }
 }
