@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use engines_conformance::{
-    Corpus, Found, Variant, Wanted, engines, engines_dir, run, search, variants,
+    Corpus, Found, Variant, Wanted, engines, engines_dir, is_peer, run, search, variants,
 };
 use lab_protocol::search::{Advise, Parser, Query, Read, Workload};
 use lab_protocol::{Identity, PROTOCOL, RunOutcome, RunSpec, Status, exit};
@@ -268,7 +268,7 @@ fn every_engine_finds_the_same() {
 #[test]
 fn a_peer_counts_the_lines_with_a_word_or_says_why_not() {
     let dir = Corpus::plain().unwrap();
-    for peer in variants().iter().filter(|variant| variant.is_peer()) {
+    for peer in variants().iter().filter(|variant| is_peer(variant)) {
         let name = &peer.manifest.name;
         let outcome = outcome(peer, &workload(dir.path(), text("needle")));
         if outcome.status == Status::Unsupported {

@@ -27,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-report", &["lab-record", "lab-stats"]),
     ("lab-audit", &["lab-record", "lab-stats"]),
     ("lab-corpus", &[]),
+    ("lab-programs", &[]),
     ("lab-protocol", &[]),
     ("lab-record", &[]),
     ("lab-sim", &[]),
@@ -48,6 +49,7 @@ pub fn complaints(family: &str, manifest: &Table) -> Vec<String> {
     let allowed: Vec<&str> = match ALLOWED.iter().find(|(crate_name, _)| *crate_name == name) {
         Some((_, allowed)) => allowed.to_vec(),
         None if name == kit => vec!["lab-protocol"],
+        None if name == format!("{family}-conformance") => vec!["lab-programs", "lab-protocol"],
         None => vec![kit.as_str(), "lab-protocol"],
     };
     let ours = |dependency: &&String| {

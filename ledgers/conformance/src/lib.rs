@@ -2,6 +2,20 @@
 //!
 //! It knows variants only as folders with a `variant.toml` and as programs; it links none of them.
 
-mod programs;
+pub use lab_programs::{Finished, Manifest, Variant, run};
 
-pub use programs::{Finished, Manifest, Variant, ledgers_dir, run, variants};
+/// Every variant of the family, by name.
+///
+/// # Panics
+/// When a manifest cannot be read or a program was not built.
+pub fn variants() -> Vec<Variant> {
+    lab_programs::variants("ledgers")
+}
+
+/// The family's folder.
+///
+/// # Panics
+/// When neither Cargo nor Bazel started this program and `LAB_ROOT` is not set.
+pub fn ledgers_dir() -> std::path::PathBuf {
+    lab_programs::family_dir("ledgers")
+}

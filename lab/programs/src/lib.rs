@@ -1,4 +1,5 @@
-//! Finding and running the variants' programs.
+//! Finding and running variants' programs in the conformance tests of every family. It knows
+//! variants only as folders with a `variant.toml` and as programs.
 
 use std::env;
 use std::fs;
@@ -54,28 +55,29 @@ pub struct Finished {
     pub stderr: String,
 }
 
-/// Every variant of the family, by name.
+/// Every variant of a family, by name.
 ///
 /// # Panics
 /// When a manifest cannot be read or a program was not built.
-pub fn variants() -> Vec<Variant> {
-    let dir = ledgers_dir();
+pub fn variants(family: &str) -> Vec<Variant> {
+    let dir = family_dir(family);
     let entries = fs::read_dir(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
     let mut found: Vec<Variant> = entries
         .map(|entry| entry.expect("a folder's entry can be read").path())
         .filter(|folder| folder.join("variant.toml").is_file())
-        .map(|folder| variant(&folder))
+        .map(|folder| variant(family, &folder))
         .collect();
     found.sort_by(|a, b| a.manifest.name.cmp(&b.manifest.name));
     assert!(!found.is_empty(), "no variant.toml below {}", dir.display());
     found
 }
 
-/// The folder `ledgers`: under `LAB_ROOT`, in Bazel's runfiles, or, with Cargo, above this crate.
+/// A family's folder: under `LAB_ROOT`, in Bazel's runfiles, or, with Cargo, above the crate whose
+/// test asks.
 ///
 /// # Panics
 /// When neither Cargo nor Bazel started this program and `LAB_ROOT` is not set.
-pub fn ledgers_dir() -> PathBuf {
+pub fn family_dir(family: &str) -> PathBuf {
     let root = |key: &str| env::var_os(key).map(PathBuf::from);
     let roots = [
         root("LAB_ROOT"),
@@ -83,16 +85,16 @@ pub fn ledgers_dir() -> PathBuf {
         root("TEST_SRCDIR").map(|dir| dir.join("_main")),
         root("CARGO_MANIFEST_DIR").map(|dir| dir.join("../..")),
     ];
-    let mut dirs = roots.into_iter().flatten().map(|root| root.join("ledgers"));
+    let mut dirs = roots.into_iter().flatten().map(|root| root.join(family));
     dirs.find(|dir| dir.is_dir()).expect("set LAB_ROOT to the repository's root")
 }
 
-fn variant(folder: &Path) -> Variant {
+fn variant(family: &str, folder: &Path) -> Variant {
     let path = folder.join("variant.toml");
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let manifest: Manifest =
         toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let name = format!("ledgers-{}", manifest.name);
+    let name = format!("{family}-{}", manifest.name);
     let beside_this = env::current_exe().expect("Linux knows the path of this program");
     let places = [
         env::var_os("LAB_BIN_DIR").map(|dir| PathBuf::from(dir).join(&name)),
