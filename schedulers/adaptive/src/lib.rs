@@ -1,0 +1,1 @@
+//! Inline or offload: decides per call site where work runs.
