@@ -7,6 +7,7 @@
 
 pub mod agents;
 pub mod ledgers;
+pub mod offload;
 pub mod search;
 
 use std::collections::BTreeMap;
