@@ -204,7 +204,7 @@ fn a_bad_spec_is_refused_before_anything_runs() {
             good.replace("\"before\":null", "\"before\":\"noon\""),
             "`before` is no RFC 3339 time: noon",
         ),
-        (&["--fast"], good.clone(), "the only arguments are --describe and --help"),
+        (&["--fast"], good.clone(), "the only arguments are --describe, --search and --help"),
     ];
     for variant in variants() {
         for (arguments, input, sentence) in &cases {

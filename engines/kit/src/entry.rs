@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -12,7 +13,7 @@ use lab_protocol::{PROTOCOL, RunOutcome, RunSpec, Status, exit};
 use serde::Serialize;
 
 use crate::meter::Meter;
-use crate::{Answer, RunError, Search, outcome};
+use crate::{Answer, RunError, Search, ask, outcome, show};
 
 /// Who a variant is; the same as its `variant.toml`, which a test compares.
 #[derive(Debug, Clone, Copy)]
@@ -40,27 +41,27 @@ impl Identity {
     }
 }
 
-/// The whole of an engine's `main`: answers `--describe` and `--help`, or reads one `RunSpec` line
-/// from standard input, calls `run` and writes one `RunOutcome` line to standard output. `run` is
+/// The whole of an engine's `main`: answers `--describe` and `--help`, searches for a person
+/// (`--search`), or reads one `RunSpec` line from standard input, calls `run` and writes one `RunOutcome` line to standard output. `run` is
 /// what is timed: walk, read, search, merge. Its error and its panic become an outcome without
 /// numbers. The exit codes are those of [`lab_protocol::exit`].
 pub fn variant_main(
     identity: &Identity,
     run: impl FnOnce(Arc<Search>) -> Result<Answer, RunError>,
 ) -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    match arguments.iter().map(|argument| argument.to_str()).collect::<Vec<_>>()[..] {
         [] => {}
-        ["--describe"] => return print(&identity.describe(), exit::DONE),
-        ["--help" | "-h"] => return print_help(identity),
-        _ => return refuse("the only arguments are --describe and --help"),
+        [Some("--describe")] => return print(&identity.describe(), exit::DONE),
+        [Some("--help" | "-h")] => return print_help(identity),
+        [Some("--search"), ..] => return show::search(identity.variant, &arguments[1..], run),
+        _ => return refuse("the only arguments are --describe, --search and --help"),
     }
     let (name, search) = match read_spec() {
         Ok(spec) => spec,
         Err(sentence) => return refuse(&sentence),
     };
-    let result = catch_unwind(AssertUnwindSafe(|| timed(Arc::new(search), run)));
-    match result.unwrap_or_else(|panic| Err(RunError::Panicked(panic_text(&*panic)))) {
+    match caught(|| timed(Arc::new(search), run)) {
         Ok((counters, samples)) => {
             let (protocol, run, status) = (PROTOCOL, name, Status::Ok);
             let done = RunOutcome { protocol, run, status, reason: None, counters, samples };
@@ -75,6 +76,12 @@ pub fn variant_main(
             print(&RunOutcome::without_numbers(&name, status, error.to_string()), code)
         }
     }
+}
+
+/// What `work` gives, and its panic as an error.
+pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+    let result = catch_unwind(AssertUnwindSafe(work));
+    result.unwrap_or_else(|panic| Err(RunError::Panicked(panic_text(&*panic))))
 }
 
 type Numbers = (BTreeMap<String, u64>, BTreeMap<String, Vec<i64>>);
@@ -125,8 +132,11 @@ fn print_help(identity: &Identity) -> ExitCode {
         "engines-{}: a query over JSON Lines on {} {}\n\nReads one run spec as a JSON line from \
          standard input and writes one outcome as a JSON line.\n\n  --describe  print who this \
          is, as JSON\n  --help      print this\n\nExit codes: 0 done, 1 failed (the outcome says \
-         why), 2 bad spec",
-        identity.variant, identity.measures, identity.version
+         why), 2 bad spec\n\n{}",
+        identity.variant,
+        identity.measures,
+        identity.version,
+        ask::HELP
     );
     let written = writeln!(io::stdout(), "{text}");
     ExitCode::from(if written.is_ok() { exit::DONE } else { exit::FAILED } as u8)

@@ -123,10 +123,29 @@ pub(crate) fn read_full(file: &File, buffer: &mut [u8], offset: u64) -> io::Resu
     Ok(filled)
 }
 
-/// Everything named `*.jsonl` below `root`, in the order of the paths' bytes; also what turns out
-/// to be no file. Links to folders are not followed.
-pub(crate) fn walk(root: &Path) -> io::Result<Vec<SourceFile>> {
+/// Everything named `*.jsonl` below the folders among `roots`, and the others themselves, whatever
+/// they are named, in the order of the paths' bytes; also what turns out to be no file. Links to
+/// folders are not followed. With an error comes the root that it is about.
+pub(crate) fn walk(roots: &[PathBuf]) -> Result<Vec<SourceFile>, (&Path, io::Error)> {
     let mut paths = Vec::new();
+    for root in roots {
+        find(root, &mut paths).map_err(|error| (root.as_path(), error))?;
+    }
+    paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+    // A person may name a folder and a file in it.
+    paths.dedup();
+    let file = |(index, path): (usize, PathBuf)| {
+        let bytes = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        SourceFile { index: index as u32, path, bytes, map: OnceLock::new() }
+    };
+    Ok(paths.into_iter().enumerate().map(file).collect())
+}
+
+fn find(root: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    if fs::metadata(root)?.is_file() {
+        paths.push(root.to_owned());
+        return Ok(());
+    }
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder)? {
@@ -139,10 +158,5 @@ pub(crate) fn walk(root: &Path) -> io::Result<Vec<SourceFile>> {
             }
         }
     }
-    paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
-    let file = |(index, path): (usize, PathBuf)| {
-        let bytes = fs::metadata(&path).map_or(0, |metadata| metadata.len());
-        SourceFile { index: index as u32, path, bytes, map: OnceLock::new() }
-    };
-    Ok(paths.into_iter().enumerate().map(file).collect())
+    Ok(())
 }

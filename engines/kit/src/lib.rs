@@ -10,6 +10,7 @@
 //! and [`feed`](Stream::feed) a [`Stream`]; [`finish`](Worker::finish) it and [`add`](Merger::add)
 //! what it found to a [`merger`](Search::merger).
 
+mod ask;
 mod busy;
 mod clock;
 mod entry;
@@ -27,6 +28,7 @@ mod prefilter;
 mod query;
 mod scan;
 mod search;
+mod show;
 mod time;
 
 pub use clock::now_ns;

@@ -1,6 +1,6 @@
 //! One run's search, from its workload to its answer.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lab_protocol::search::{Advise, Workload};
@@ -15,6 +15,10 @@ use crate::{Merger, Query, QueryError, RunError, SourceFile, Worker, files, now_
 pub struct Search {
     workload: Workload,
     plan: Plan,
+    /// Folders, and files that a person named.
+    roots: Vec<PathBuf>,
+    /// Whether a person wants to see the messages, and not only their places and number.
+    shows: bool,
     walk_ns: AtomicU64,
     files: AtomicU64,
 }
@@ -37,7 +41,14 @@ impl Search {
             limit: workload.query.limit.map(|limit| limit as usize),
             result_capacity: workload.result_capacity as usize,
         };
-        Ok(Self { workload, plan, walk_ns: AtomicU64::new(0), files: AtomicU64::new(0) })
+        let roots = vec![PathBuf::from(&workload.corpus)];
+        let (walk_ns, files) = (AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Self { workload, plan, roots, shows: false, walk_ns, files })
+    }
+
+    /// The same for a person, who names folders and files and wants to see messages.
+    pub(crate) fn shown(self, roots: Vec<PathBuf>) -> Self {
+        Self { roots, shows: true, ..self }
     }
 
     /// Everything that was asked for.
@@ -67,8 +78,11 @@ impl Search {
     /// Where a folder cannot be read.
     pub fn walk(&self) -> Result<Vec<SourceFile>, RunError> {
         let start = now_ns();
-        let files = files::walk(Path::new(&self.workload.corpus))
-            .map_err(|source| RunError::Walk { corpus: self.workload.corpus.clone(), source })?;
+        let named = |root: &Path, source| {
+            let corpus = root.display().to_string();
+            RunError::Walk { corpus, source }
+        };
+        let files = files::walk(&self.roots).map_err(|(root, source)| named(root, source))?;
         self.files.store(files.len() as u64, Ordering::Relaxed);
         self.walk_ns.store(since(start), Ordering::Relaxed);
         Ok(files)
@@ -98,6 +112,17 @@ impl Search {
     /// Where the workload has a semaphore.
     pub fn without_semaphore(&self) -> Result<(), RunError> {
         refuse(self.workload.semaphore, "semaphore", "its threads are all that limits this engine")
+    }
+
+    /// For a program that counts lines and cannot say which.
+    ///
+    /// # Errors
+    /// Where a person wants to see them.
+    pub fn without_messages(&self) -> Result<(), RunError> {
+        match self.shows {
+            false => Ok(()),
+            true => Err(RunError::unsupported("this program counts lines and shows none")),
+        }
     }
 
     /// Files of the last walk.

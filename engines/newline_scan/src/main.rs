@@ -18,6 +18,7 @@ fn main() -> ExitCode {
 }
 
 fn run(search: &Search) -> Result<Answer, RunError> {
+    search.without_messages()?;
     let files = search.walk()?;
     let chunks: Vec<_> =
         files.iter().flat_map(|file| file.chunks().map(move |chunk| (file, chunk))).collect();
