@@ -97,6 +97,7 @@ fn line(run: &PlannedRun) -> serde_json::Value {
             line["workload"] = json!(workload);
         }
         Work::Ledgers { workload } => line["workload"] = json!(workload),
+        Work::Offload { workload, .. } => line["workload"] = json!(workload),
         Work::Search { workload, .. } => line["workload"] = json!(workload),
     }
     line

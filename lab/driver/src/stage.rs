@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use lab_plan::{Experiment, Section, Work};
-use lab_protocol::{RunOutcome, Status, agents, search};
+use lab_protocol::{
+    RunOutcome, Status, agents,
+    offload::{self, Test},
+    search,
+};
 
 use crate::{
     DriverError, Program, SweepOptions,
@@ -30,7 +34,9 @@ pub(crate) enum Stage {
     Agents { servers: Servers, ingest: PathBuf },
     /// The floor variant, which knows the answer.
     Ledgers(Oracle),
-    /// The same, the corpora, and a folder for hyperfine's files.
+    /// Nobody: the plan knows what is true.
+    Offload,
+    /// The floor variant, the corpora, and a folder for hyperfine's files.
     Search { oracle: Oracle, corpora: Corpora, scratch: PathBuf },
 }
 
@@ -79,6 +85,7 @@ impl Stage {
                 Ok(Self::Agents { servers, ingest })
             }
             Section::Ledgers(_) => Oracle::of(file, experiment, programs).map(Self::Ledgers),
+            Section::Offload(_) => Ok(Self::Offload),
             Section::Search(_) => Ok(Self::Search {
                 oracle: Oracle::of(file, experiment, programs)?,
                 corpora: Corpora::new(&options.lab, &options.corpora),
@@ -91,7 +98,7 @@ impl Stage {
     pub(crate) fn starter(&self) -> Starter<'_> {
         match self {
             Self::Search { scratch, .. } => Starter::Hyperfine(scratch),
-            Self::Agents { .. } | Self::Ledgers(_) => Starter::Lab,
+            Self::Agents { .. } | Self::Ledgers(_) | Self::Offload => Starter::Lab,
         }
     }
 
@@ -99,7 +106,7 @@ impl Stage {
     pub(crate) fn pids(&self) -> Vec<u32> {
         match self {
             Self::Agents { servers, .. } => servers.pids(),
-            Self::Ledgers(_) | Self::Search { .. } => Vec::new(),
+            Self::Ledgers(_) | Self::Offload | Self::Search { .. } => Vec::new(),
         }
     }
 
@@ -135,6 +142,11 @@ impl Stage {
             (Self::Ledgers(_), Work::Ledgers { workload }) => {
                 Ok(Ok(Ready { line: spec_line(run, workload), work: work.clone() }))
             }
+            (Self::Offload, Work::Offload { workload, costs }) => {
+                let workload = priced(workload, costs.as_ref());
+                let line = spec_line(run, &workload);
+                Ok(Ok(Ready { line, work: Work::Offload { workload, costs: None } }))
+            }
             (Self::Search { corpora, .. }, Work::Search { workload, corpus }) => {
                 let folder = corpora.folder(corpus)?.to_string_lossy().into_owned();
                 let workload = Box::new(search::Workload { corpus: folder, ..*workload.clone() });
@@ -169,6 +181,10 @@ impl Stage {
                 let checked = truth::ledgers::answers(workload, answer.outcome, floor);
                 Ok(checked.map(|()| Truth::from(Columns::new())))
             }
+            (Self::Offload, Work::Offload { workload, .. }) => {
+                let checked = truth::offload::answer(workload, answer.outcome, answer.process_ns);
+                Ok(checked.map(|()| Truth::from(Columns::new())))
+            }
             (Self::Search { oracle, .. }, Work::Search { workload, .. }) => {
                 let floor = oracle.answer(&lab_plan::search::oracle(workload))?;
                 if answer.is_tagged(PEER_TAG) {
@@ -185,6 +201,13 @@ impl Stage {
 impl Answer<'_> {
     fn is_tagged(&self, tag: &str) -> bool {
         self.program.entry.tags.iter().any(|known| known == tag)
+    }
+}
+
+fn priced(workload: &offload::Workload, costs: Option<&offload::Replay>) -> offload::Workload {
+    match costs {
+        Some(costs) => offload::Workload { test: Test::Replay(costs.clone()), ..workload.clone() },
+        None => workload.clone(),
     }
 }
 

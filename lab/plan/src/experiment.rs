@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab_record::Analysis;
 use serde::Deserialize;
 
-use crate::{Cell, PlanError, agents, ledgers, search};
+use crate::{Cell, PlanError, agents, ledgers, offload, search};
 
 /// The version of the experiment format.
 const SCHEMA: u32 = 1;
@@ -37,6 +37,8 @@ pub struct Experiment {
     pub agents: Option<agents::Section>,
     /// The workload of the `ledgers` family.
     pub ledgers: Option<ledgers::Section>,
+    /// The workload of the `schedulers` family.
+    pub offload: Option<offload::Section>,
     /// The workload of the `engines` family.
     pub search: Option<search::Section>,
     /// Named changes, for example `quick`.
@@ -51,6 +53,8 @@ pub enum Section<'a> {
     Agents(&'a agents::Section),
     /// Of `ledgers`.
     Ledgers(&'a ledgers::Section),
+    /// Of `schedulers`.
+    Offload(&'a offload::Section),
     /// Of `engines`.
     Search(&'a search::Section),
 }
@@ -85,7 +89,7 @@ pub struct Profile {
     pub defaults: Cell,
     /// 1.0 for real time.
     pub time_scale: Option<f64>,
-    /// As in `[ledgers]`.
+    /// As in `[ledgers]` or `[offload]`.
     pub divide_by: Option<u64>,
     /// Whether the report may give verdicts; a smoke test's may not.
     pub verdicts: bool,
@@ -133,13 +137,16 @@ impl Experiment {
         if let (Some(ledgers), Some(divisor)) = (&mut self.ledgers, profile.divide_by) {
             ledgers.divide_by = divisor;
         }
-        let defaults = match (&mut self.ledgers, &mut self.search) {
-            (Some(ledgers), _) => Some(&mut ledgers.defaults),
-            (_, Some(search)) => Some(&mut search.defaults),
-            _ => None,
-        };
-        if let Some(defaults) = defaults {
-            defaults.extend(profile.defaults);
+        if let (Some(offload), Some(divisor)) = (&mut self.offload, profile.divide_by) {
+            offload.divide_by = divisor;
+        }
+        let defaults = [
+            self.ledgers.as_mut().map(|ledgers| &mut ledgers.defaults),
+            self.offload.as_mut().map(|offload| &mut offload.defaults),
+            self.search.as_mut().map(|search| &mut search.defaults),
+        ];
+        for defaults in defaults.into_iter().flatten() {
+            defaults.extend(profile.defaults.clone());
         }
         if !profile.verdicts {
             self.analysis.comparisons.clear();
@@ -178,6 +185,7 @@ impl Experiment {
         match self.section(file)? {
             Section::Agents(agents) => agents.check(file),
             Section::Ledgers(ledgers) => ledgers.check(file),
+            Section::Offload(offload) => offload.check(file),
             Section::Search(search) => search.check(file),
         }
     }
@@ -191,10 +199,12 @@ impl Experiment {
         let section = match self.family.as_str() {
             "runtimes" => self.agents.as_ref().map(Section::Agents).ok_or("agents"),
             "ledgers" => self.ledgers.as_ref().map(Section::Ledgers).ok_or("ledgers"),
+            "schedulers" => self.offload.as_ref().map(Section::Offload).ok_or("offload"),
             "engines" => self.search.as_ref().map(Section::Search).ok_or("search"),
             other => {
-                let message =
-                    format!("`{other}` is no family; there are: runtimes, ledgers, engines");
+                let message = format!(
+                    "`{other}` is no family; there are: runtimes, ledgers, schedulers, engines"
+                );
                 return Err(PlanError::value(file, "family", message));
             }
         };
@@ -206,6 +216,8 @@ impl Experiment {
 
     /// A file that the experiment names, relative to its folder, and the name it has in records.
     pub fn attachment(&self) -> Option<(&'static str, &str)> {
-        self.agents.as_ref().map(|agents| (agents::TABLE, agents.table.as_str()))
+        let servers = self.agents.as_ref().map(|agents| (agents::TABLE, agents.table.as_str()));
+        let offload = self.offload.as_ref();
+        servers.or_else(|| offload.map(|offload| (offload::TABLE, offload.recorded.as_str())))
     }
 }

@@ -10,6 +10,7 @@ mod experiment;
 pub mod ledgers;
 mod levels;
 mod manifest;
+pub mod offload;
 mod order;
 pub mod search;
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use lab_protocol::{agents, ledgers, search};
+use lab_protocol::{agents, ledgers, offload, search};
 use rand::seq::SliceRandom;
 
 use crate::{
     Address, Cell, Experiment, Manifest, PlanError, Section, agents::Table, cells, cells::Place,
-    draw,
+    draw, offload::Recorded,
 };
 
 /// The factor whose levels are run back to back, in alternating order, because they are read as a
@@ -72,6 +72,13 @@ pub enum Work {
         /// The workload.
         workload: ledgers::Workload,
     },
+    /// A test of a policy. The columns of a replay are filled in from the costs.
+    Offload {
+        /// The workload.
+        workload: offload::Workload,
+        /// What the arms of a replay cost; `None` where work is really done.
+        costs: Option<offload::Replay>,
+    },
     /// A query. The corpus's folder is filled in by whoever made it.
     Search {
         /// The workload.
@@ -124,6 +131,7 @@ pub fn plan(
 enum Worker<'a> {
     Agents(&'a crate::agents::Section, Table),
     Ledgers(&'a crate::ledgers::Section),
+    Offload(&'a crate::offload::Section, Recorded),
     Search(&'a crate::search::Section),
 }
 
@@ -139,6 +147,10 @@ impl<'a> Worker<'a> {
                 Self::Agents(section, Table::parse(&section.table, text)?)
             }
             Section::Ledgers(section) => Self::Ledgers(section),
+            Section::Offload(section) => {
+                let text = attachments.get(crate::offload::TABLE).map_or("", String::as_str);
+                Self::Offload(section, Recorded::parse(&section.recorded, text)?)
+            }
             Section::Search(section) => Self::Search(section),
         })
     }
@@ -147,6 +159,7 @@ impl<'a> Worker<'a> {
         match self {
             Self::Agents(..) => cell.clone(),
             Self::Ledgers(section) => section.complete(cell),
+            Self::Offload(section, _) => section.complete(cell),
             Self::Search(section) => section.complete(cell),
         }
     }
@@ -158,6 +171,7 @@ impl<'a> Worker<'a> {
                 places.last().expect("parse has checked that there are cells").cell.clone()
             }
             Self::Ledgers(section) => section.defaults.clone(),
+            Self::Offload(section, _) => section.defaults.clone(),
             Self::Search(section) => section.defaults.clone(),
         }
     }
@@ -167,6 +181,7 @@ impl<'a> Worker<'a> {
         match self {
             Self::Agents(section, table) => section.work(file, table, at),
             Self::Ledgers(section) => section.work(file, at),
+            Self::Offload(section, recorded) => section.work(file, recorded, at),
             Self::Search(section) => section.work(file, at),
         }
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod ledgers;
+pub(crate) mod offload;
 pub(crate) mod search;
 
 use std::collections::BTreeMap;
