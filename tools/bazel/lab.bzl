@@ -64,6 +64,7 @@ def lab_binary(
         test_files = [],
         test_tags = [],
         binaries = {},
+        shared_srcs = [],
         visibility = ["//lab:__subpackages__"]):
     """A program of the lab, with its tests, which find it as CARGO_BIN_EXE_<name>.
 
@@ -76,11 +77,12 @@ def lab_binary(
         test_files: labels of files outside the package, which tests read or include.
         test_tags: Bazel tags of the tests in tests/.
         binaries: further programs for the tests, as in `_tests`.
+        shared_srcs: sources of other packages that a `#[path]` of this one names.
         visibility: who may run it.
     """
     rust_binary(
         name = name,
-        srcs = _sources(),
+        srcs = _sources() + shared_srcs,
         compile_data = _included_files(),
         crate_root = "src/main.rs",
         edition = _EDITION,
@@ -97,7 +99,13 @@ def lab_binary(
         binaries = dict(binaries, **{name: ":" + name}),
     )
 
-def variant(family, crates = [], kit = None, test_crates = [], test_files = []):
+def variant(
+        family,
+        crates = [],
+        kit = None,
+        shared_srcs = [],
+        test_crates = [],
+        test_files = []):
     """A variant: the program FAMILY-FOLDER, its manifest, and its tests.
 
     The target `files` is what the driver needs of it; the family's package collects these, so that
@@ -107,6 +115,7 @@ def variant(family, crates = [], kit = None, test_crates = [], test_files = []):
         family: the family's name, which is its folder's.
         crates: of [dependencies], not ours.
         kit: the family's kit, where it is not `//FAMILY/kit`.
+        shared_srcs: sources of another variant that this one includes, by label.
         test_crates: of [dev-dependencies], not ours.
         test_files: labels of files outside the package, which tests read or include.
     """
@@ -115,6 +124,7 @@ def variant(family, crates = [], kit = None, test_crates = [], test_files = []):
         name = program,
         crates = crates,
         deps = [kit or "//%s/kit" % family],
+        shared_srcs = shared_srcs,
         test_crates = test_crates,
         test_files = test_files,
         visibility = ["//visibility:public"],

@@ -1,40 +1,14 @@
 //! Rayon: a parallel iterator over chunks of files, on a work-stealing pool.
 
-use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+mod search;
 
-use engines_kit::{Answer, Identity, RunError, Search, Worker, variant_main};
-use rayon::prelude::*;
+use std::process::ExitCode;
+
+use engines_kit::{Identity, variant_main};
 
 const IDENTITY: Identity =
     Identity { variant: "rayon", measures: "rayon", version: "1.12.0", features: &[] };
 
 fn main() -> ExitCode {
-    variant_main(&IDENTITY, run)
-}
-
-fn run(search: Arc<Search>) -> Result<Answer, RunError> {
-    search.without_channel()?;
-    search.without_semaphore()?;
-    let threads = search.threads();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(RunError::setup)?;
-    let files = search.walk()?;
-    let chunks: Vec<_> =
-        files.iter().flat_map(|file| file.chunks().map(move |chunk| (file, chunk))).collect();
-    // One worker a thread; nobody else ever asks for its lock.
-    let workers: Vec<Mutex<Option<Worker>>> = (0..threads).map(|_| Mutex::default()).collect();
-    pool.install(|| {
-        chunks.par_iter().with_max_len(1).for_each(|(file, chunk)| {
-            let index = rayon::current_thread_index().expect("the pool runs this");
-            let mut worker = workers[index].lock().unwrap_or_else(PoisonError::into_inner);
-            worker.get_or_insert_with(|| search.worker()).search_chunk(file, chunk);
-        });
-    });
-    let mut merger = search.merger();
-    for worker in workers {
-        let worker = worker.into_inner().unwrap_or_else(PoisonError::into_inner);
-        worker.into_iter().for_each(|worker| merger.add(worker.finish()));
-    }
-    Ok(merger.finish())
+    variant_main(&IDENTITY, search::run)
 }

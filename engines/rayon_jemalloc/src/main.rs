@@ -1,0 +1,24 @@
+//! `rayon` with jemalloc for its memory, and nothing else changed.
+
+// The same lines as there, so that the allocator is all that differs.
+#[path = "../../rayon/src/search.rs"]
+mod search;
+
+use std::process::ExitCode;
+
+use engines_kit::{Identity, variant_main};
+use tikv_jemallocator::Jemalloc;
+
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
+
+const IDENTITY: Identity = Identity {
+    variant: "rayon_jemalloc",
+    measures: "tikv-jemallocator",
+    version: "0.7.0",
+    features: &[],
+};
+
+fn main() -> ExitCode {
+    variant_main(&IDENTITY, search::run)
+}

@@ -1,0 +1,20 @@
+//! `rayon` with mimalloc for its memory, and nothing else changed.
+
+// The same lines as there, so that the allocator is all that differs.
+#[path = "../../rayon/src/search.rs"]
+mod search;
+
+use std::process::ExitCode;
+
+use engines_kit::{Identity, variant_main};
+use mimalloc::MiMalloc;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
+const IDENTITY: Identity =
+    Identity { variant: "rayon_mimalloc", measures: "mimalloc", version: "0.1.52", features: &[] };
+
+fn main() -> ExitCode {
+    variant_main(&IDENTITY, search::run)
+}
