@@ -1,0 +1,98 @@
+//! How busy the runtime is at the moment of a decision, as measured.
+
+/// Measured state of both pools. A field that nobody measures is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Context {
+    /// Worker threads of the Tokio runtime; 0 when unknown, which switches GR0 off.
+    pub tokio_workers: u32,
+    /// Calls that run or wait on the Tokio side.
+    pub in_flight: u32,
+    /// Time from waking a task to its poll, in nanoseconds, a recent mean.
+    pub queue_delay_ns: u64,
+    /// Time that one poll of a task takes, in nanoseconds, a recent mean.
+    pub poll_time_ns: u64,
+    /// Threads of the Rayon pool; 0 when unknown.
+    pub rayon_threads: u32,
+    /// Jobs handed to Rayon that have not started.
+    pub rayon_queue_depth: u32,
+}
+
+/// A mean of the waiting tasks that each level stands for. See [`Context::level`].
+pub(crate) const WAITING: [f64; 4] = [0.0, 0.5, 2.0, 6.0];
+
+/// From so many jobs per Rayon thread on, offloading relieves nobody.
+const SATURATED: u64 = 8;
+
+impl Context {
+    /// Whether at least `quarters / 4` tasks wait behind the one that runs, on each worker.
+    ///
+    /// A task that waits `queue_delay_ns` while polls take `poll_time_ns` has their ratio of tasks
+    /// before it. Where no polls are measured, every call in flight beyond one per worker counts
+    /// as waiting; with neither, nothing waits.
+    #[must_use]
+    pub fn waiting_at_least(&self, quarters: u64) -> bool {
+        if self.poll_time_ns > 0 {
+            let waiting = self.queue_delay_ns.saturating_mul(4);
+            return waiting >= self.poll_time_ns.saturating_mul(quarters);
+        }
+        let workers = u64::from(self.tokio_workers.max(1));
+        u64::from(self.in_flight).saturating_sub(workers) * 4 >= quarters.saturating_mul(workers)
+    }
+
+    /// Tasks that wait behind the one that runs, on each worker, in thousandths: the pressure
+    /// index. By the same rule as [`Self::waiting_at_least`].
+    #[must_use]
+    pub fn pressure_milli(&self) -> u64 {
+        if self.poll_time_ns > 0 {
+            return self.queue_delay_ns.saturating_mul(1000) / self.poll_time_ns;
+        }
+        let workers = u64::from(self.tokio_workers.max(1));
+        u64::from(self.in_flight).saturating_sub(workers) * 1000 / workers
+    }
+
+    /// Whether the Rayon pool is so far behind that offloading only moves the queue.
+    #[must_use]
+    pub fn rayon_saturated(&self) -> bool {
+        let threads = u64::from(self.rayon_threads);
+        threads > 0 && u64::from(self.rayon_queue_depth) >= threads * SATURATED
+    }
+
+    /// One of four levels of pressure, an index of [`WAITING`]: below a quarter, one, four tasks
+    /// that wait, or more. Comparisons only, for it is computed in every decision.
+    #[inline]
+    pub(crate) fn level(&self) -> u8 {
+        let waits = |quarters| u8::from(self.waiting_at_least(quarters));
+        let level = waits(1) + waits(4) + waits(16);
+        if self.rayon_saturated() { 0 } else { level }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_follow_measured_delay() {
+        let at =
+            |queue_delay_ns| Context { queue_delay_ns, poll_time_ns: 100, ..Context::default() };
+        let levels = [0, 24, 25, 99, 100, 399, 400].map(|delay| at(delay).level());
+        assert_eq!(levels, [0, 0, 1, 1, 2, 2, 3]);
+        assert_eq!(at(250).pressure_milli(), 2500);
+    }
+
+    #[test]
+    fn without_polls_the_calls_in_flight_count() {
+        let at = |in_flight| Context { tokio_workers: 4, in_flight, ..Context::default() };
+        assert_eq!([0, 4, 5, 8, 20].map(|calls| at(calls).level()), [0, 0, 1, 2, 3]);
+        assert_eq!(at(8).pressure_milli(), 1000);
+        assert_eq!(Context::default().level(), 0);
+    }
+
+    #[test]
+    fn a_pool_that_is_behind_relieves_nobody() {
+        let context =
+            Context { tokio_workers: 1, in_flight: 50, rayon_threads: 2, ..Context::default() };
+        assert_eq!(context.level(), 3);
+        assert_eq!(Context { rayon_queue_depth: 16, ..context }.level(), 0);
+    }
+}
