@@ -1,11 +1,12 @@
 //! The command line of `lab sim`.
 
 use std::io::{stdin, stdout};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{IpAddr, TcpListener};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use crate::check;
 use crate::measure::{self, Load};
 use crate::server::{Server, serve};
 use crate::spec::{LogNormalMs, Mode, ServerSpec};
@@ -22,9 +23,15 @@ pub enum ControlInput {
 /// Run the paced Ollama server
 #[derive(Debug, Clone, Args)]
 pub struct SimArgs {
-    /// Ports on 127.0.0.1, one server each; 0 takes any free one
+    /// Ports, one server each; 0 takes any free one
     #[arg(long, value_delimiter = ',', default_value = "11434,11435")]
     pub ports: Vec<u16>,
+    /// The address to listen on; a container is reached from outside only on 0.0.0.0
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub listen: IpAddr,
+    /// Ask the server at this address for its version, print it and exit: a health check
+    #[arg(long, value_name = "HOST:PORT")]
+    pub check: Option<String>,
     /// Where runs are begun and collected
     #[arg(long, value_enum, default_value = "none")]
     pub control: ControlInput,
@@ -60,25 +67,28 @@ pub struct SimArgs {
 /// Runs `lab sim`.
 ///
 /// # Errors
-/// A port that is taken, flags that no server could follow, a control stream that breaks.
+/// A port that is taken, a checked server that does not answer, flags that no server could follow, a control stream that breaks.
 pub fn run(args: SimArgs) -> anyhow::Result<()> {
     if let Some(runs) = args.measure {
         let load = Load { streams: args.streams, rate_tokens_per_s: args.measure_rate };
         return measure::print(runs, load, &mut stdout().lock());
     }
-    let listeners = bind(&args.ports)?;
+    if let Some(address) = &args.check {
+        return check::print(address, &mut stdout().lock());
+    }
+    let listeners = bind(args.listen, &args.ports)?;
     match args.control {
         ControlInput::Stdin => serve(listeners, stdin().lock(), stdout()),
         ControlInput::None => serve_flags(listeners, args),
     }
 }
 
-pub(crate) fn bind(ports: &[u16]) -> anyhow::Result<Vec<TcpListener>> {
+pub(crate) fn bind(address: IpAddr, ports: &[u16]) -> anyhow::Result<Vec<TcpListener>> {
     ports
         .iter()
         .map(|port| {
-            TcpListener::bind((Ipv4Addr::LOCALHOST, *port))
-                .with_context(|| format!("failed to listen on 127.0.0.1:{port}, try --ports 0,0"))
+            TcpListener::bind((address, *port))
+                .with_context(|| format!("failed to listen on {address}:{port}, try --ports 0,0"))
         })
         .collect()
 }

@@ -8,6 +8,7 @@
 //! pipe (see [`serve`]).
 
 mod args;
+mod check;
 mod clock;
 mod connection;
 mod faults;

@@ -54,7 +54,7 @@ pub struct Measurement {
 /// When a socket or timer fails, or a client does not get its whole reply.
 pub fn measure(load: Load) -> anyhow::Result<Measurement> {
     let mut timer = timer_overshoot_ns()?;
-    let server = Server::start(bind(&[0])?)?;
+    let server = Server::start(bind(Ipv4Addr::LOCALHOST.into(), &[0])?)?;
     server.begin("measure", spec(load))?;
     let port = server.ports()[0];
     let tokens = (load.rate_tokens_per_s * RUN_SECONDS).ceil() as u64;
