@@ -1,3 +1,36 @@
-//! Not written yet.
+//! The floor: everything runs on the asynchronous worker, and nothing is decided. A decision costs
+//! at least what this costs; what work keeps a worker from, it keeps it from here.
 
-fn main() {}
+use std::process::ExitCode;
+
+use schedulers_kit::{Arm, Ask, Cost, Identity, Policy, RunError, Setup, variant_main};
+
+const IDENTITY: Identity = Identity {
+    variant: "always_inline",
+    measures: "schedulers-always_inline",
+    version: "0.1.0",
+    features: &[],
+};
+
+fn main() -> ExitCode {
+    variant_main::<AlwaysInline>(&IDENTITY)
+}
+
+struct AlwaysInline;
+
+impl Policy for AlwaysInline {
+    type Asked = ();
+    type Pending = ();
+
+    fn new(_: &Setup) -> Result<Self, RunError> {
+        Ok(Self)
+    }
+
+    fn ask(_: &Ask) {}
+
+    fn choose(&self, (): &()) -> (Arm, ()) {
+        (Arm::Inline, ())
+    }
+
+    fn finish(&self, (): (), _: Cost) {}
+}

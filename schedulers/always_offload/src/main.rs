@@ -1,3 +1,36 @@
-//! Not written yet.
+//! Everything runs on the pool, and nothing is decided: each call pays the round trip, and no worker
+//! is ever kept.
 
-fn main() {}
+use std::process::ExitCode;
+
+use schedulers_kit::{Arm, Ask, Cost, Identity, Policy, RunError, Setup, variant_main};
+
+const IDENTITY: Identity = Identity {
+    variant: "always_offload",
+    measures: "schedulers-always_offload",
+    version: "0.1.0",
+    features: &[],
+};
+
+fn main() -> ExitCode {
+    variant_main::<AlwaysOffload>(&IDENTITY)
+}
+
+struct AlwaysOffload;
+
+impl Policy for AlwaysOffload {
+    type Asked = ();
+    type Pending = ();
+
+    fn new(_: &Setup) -> Result<Self, RunError> {
+        Ok(Self)
+    }
+
+    fn ask(_: &Ask) {}
+
+    fn choose(&self, (): &()) -> (Arm, ()) {
+        (Arm::Offload, ())
+    }
+
+    fn finish(&self, (): (), _: Cost) {}
+}

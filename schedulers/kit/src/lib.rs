@@ -1,1 +1,31 @@
-//! What the schedulers family shares.
+//! What the schedulers family shares: one interface of a policy, and the four tests over it.
+//!
+//! A variant is a [`Policy`]: it says where a piece of work runs and is told what that cost. This
+//! crate asks every policy the same questions, does the work, keeps the time, and writes the
+//! outcome; the door is [`variant_main`]. It knows no policy.
+
+mod bench;
+mod check;
+mod clock;
+mod decide;
+mod entry;
+mod error;
+mod load;
+mod map;
+mod measure;
+mod policy;
+mod replay;
+mod stream;
+mod ticks;
+mod wake;
+mod work;
+
+pub use bench::Bench;
+pub use entry::{Identity, variant_main};
+pub use error::RunError;
+pub use lab_protocol::offload::{
+    Decide, Load, Part, Replay, Stream, Test, Wake, Workload, stream_answer,
+};
+pub use map::{Done, Item};
+pub use measure::{Measured, measure};
+pub use policy::{Arm, Ask, Cost, Policy, Setup, Truth};

@@ -1,0 +1,75 @@
+//! Refusing a workload that no policy can do.
+
+use lab_protocol::offload::{Decide, Load, Part, Replay, Stream, Test, Wake, Workload};
+
+/// Refuses a workload that no policy can do.
+///
+/// # Errors
+/// A sentence that names the key.
+pub(crate) fn workload(workload: &Workload) -> Result<(), String> {
+    let threads =
+        [("tokio_workers", workload.tokio_workers), ("rayon_threads", workload.rayon_threads)];
+    at_least_one(threads.map(|(key, value)| (key, value.into())))?;
+    match &workload.test {
+        Test::Decide(decide) => check_decide(decide),
+        Test::Replay(replay) => check_replay(replay),
+        Test::Stream(stream) => check_stream(stream),
+        Test::Wake(wake) => check_wake(wake),
+    }
+}
+
+fn check_decide(decide: &Decide) -> Result<(), String> {
+    at_least_one([
+        ("deciders", decide.deciders.into()),
+        ("calls", decide.calls.into()),
+        ("batches", decide.batches.into()),
+        ("keys", decide.keys.into()),
+    ])?;
+    if decide.deciders.checked_mul(decide.calls).is_none() {
+        return Err("deciders times calls is more than 32 bits".to_owned());
+    }
+    if decide.part == Part::Choose && decide.warmup_batches == 0 {
+        return Err("warmup_batches is 0: a policy learns the keys in at least 1".to_owned());
+    }
+    Ok(())
+}
+
+fn check_replay(replay: &Replay) -> Result<(), String> {
+    let steps = replay.site.len();
+    at_least_one([("the number of steps", steps as u64)])?;
+    for (key, length) in [
+        ("size", replay.size.len()),
+        ("inline_ns", replay.inline_ns.len()),
+        ("offload_ns", replay.offload_ns.len()),
+    ] {
+        if length != steps {
+            return Err(format!("{key} has {length} rows and site {steps}"));
+        }
+    }
+    Ok(())
+}
+
+fn check_stream(stream: &Stream) -> Result<(), String> {
+    at_least_one([
+        ("the number of classes", stream.class_work_ns.len() as u64),
+        ("items", stream.items.into()),
+        ("concurrency", stream.concurrency.into()),
+        ("repetitions", stream.repetitions.into()),
+    ])
+}
+
+fn check_wake(wake: &Wake) -> Result<(), String> {
+    at_least_one([("duration_ms", wake.duration_ms), ("tick_us", wake.tick_us)])?;
+    match wake.load {
+        Load::Idle => Ok(()),
+        Load::Open { every_us, .. } => at_least_one([("every_us", every_us)]),
+        Load::Closed { in_flight, .. } => at_least_one([("in_flight", in_flight.into())]),
+    }
+}
+
+fn at_least_one<const N: usize>(values: [(&str, u64); N]) -> Result<(), String> {
+    match values.into_iter().find(|(_, value)| *value == 0) {
+        Some((key, _)) => Err(format!("{key} is 0, write at least 1")),
+        None => Ok(()),
+    }
+}

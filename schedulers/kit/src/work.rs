@@ -1,0 +1,87 @@
+//! Busy work of a chosen duration, calibrated by the clock on this machine.
+
+use std::hint::black_box;
+
+use crate::clock::now_ns;
+
+/// Busy work of a chosen duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Work {
+    rounds: u32,
+}
+
+/// Rounds from which the duration of one is taken first; about a microsecond.
+const TRIAL_ROUNDS: u32 = 1_000;
+/// Durations of which the median is taken.
+const SAMPLES: usize = 21;
+/// How long one sample takes at least, so that reading the clock does not count.
+const SAMPLE_NS: u64 = 100_000;
+
+impl Work {
+    /// No work: what is left is the way there and back.
+    pub(crate) const NONE: Self = Self { rounds: 0 };
+
+    /// As many rounds as take `work_ns` on this thread now, and the median of their real duration.
+    pub(crate) fn calibrate(work_ns: u64) -> (Self, u64) {
+        if work_ns == 0 {
+            return (Self::NONE, 0);
+        }
+        let mut work = Self { rounds: TRIAL_ROUNDS };
+        // Twice: a processor that speeds up or slows down during the first is known by the second.
+        for _ in 0..2 {
+            let rounds = work_ns * 1_000 * u64::from(work.rounds) / work.median_ps();
+            work.rounds = u32::try_from(rounds.max(1)).unwrap_or(u32::MAX);
+        }
+        (work, work.median_ps() / 1_000)
+    }
+
+    /// Does it and returns how long it took.
+    pub(crate) fn timed(self) -> u64 {
+        let start = now_ns();
+        self.spin();
+        now_ns() - start
+    }
+
+    fn spin(self) {
+        black_box(chain(black_box(1), self.rounds));
+    }
+
+    fn median_ps(self) -> u64 {
+        let mut samples: Vec<u64> = (0..SAMPLES).map(|_| self.sample_ps()).collect();
+        samples.sort_unstable();
+        samples[SAMPLES / 2].max(1)
+    }
+
+    fn sample_ps(self) -> u64 {
+        let start = now_ns();
+        let mut calls = 0;
+        loop {
+            self.spin();
+            calls += 1;
+            let elapsed = now_ns() - start;
+            if elapsed >= SAMPLE_NS {
+                return elapsed * 1_000 / calls;
+            }
+        }
+    }
+}
+
+/// Each round needs the one before. Not a linear generator: of that the compiler makes one round
+/// out of eight.
+#[inline(never)]
+fn chain(start: u64, rounds: u32) -> u64 {
+    (0..rounds).fold(start, |state, _| (state ^ (state >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_work_is_no_round_and_longer_work_has_more() {
+        assert_eq!(Work::calibrate(0), (Work::NONE, 0));
+        let (short, _) = Work::calibrate(1_000);
+        let (long, measured_ns) = Work::calibrate(50_000);
+        assert!(short.rounds >= 1 && long.rounds > short.rounds && measured_ns > 0);
+    }
+}
