@@ -98,6 +98,7 @@ fn line(run: &PlannedRun) -> serde_json::Value {
         }
         Work::Ledgers { workload } => line["workload"] = json!(workload),
         Work::Offload { workload, .. } => line["workload"] = json!(workload),
+        Work::Workflow { workload } => line["workload"] = json!(workload),
         Work::Search { workload, .. } => line["workload"] = json!(workload),
     }
     line

@@ -1,12 +1,15 @@
 //! What a family needs around its runs: servers that answer, or somebody who knows the truth.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use lab_plan::{Experiment, Section, Work};
 use lab_protocol::{
     RunOutcome, Status, agents,
     offload::{self, Test},
-    search,
+    search, workflow,
 };
 
 use crate::{
@@ -36,6 +39,8 @@ pub(crate) enum Stage {
     Ledgers(Oracle),
     /// Nobody: the plan knows what is true.
     Offload,
+    /// A disk: every run has an empty folder on it.
+    Workflow { scratch: PathBuf },
     /// The floor variant, the corpora, and a folder for hyperfine's files.
     Search { oracle: Oracle, corpora: Corpora, scratch: PathBuf },
 }
@@ -86,6 +91,7 @@ impl Stage {
             }
             Section::Ledgers(_) => Oracle::of(file, experiment, programs).map(Self::Ledgers),
             Section::Offload(_) => Ok(Self::Offload),
+            Section::Workflow(_) => Ok(Self::Workflow { scratch: scratch.to_owned() }),
             Section::Search(_) => Ok(Self::Search {
                 oracle: Oracle::of(file, experiment, programs)?,
                 corpora: Corpora::new(&options.lab, &options.corpora),
@@ -98,7 +104,7 @@ impl Stage {
     pub(crate) fn starter(&self) -> Starter<'_> {
         match self {
             Self::Search { scratch, .. } => Starter::Hyperfine(scratch),
-            Self::Agents { .. } | Self::Ledgers(_) | Self::Offload => Starter::Lab,
+            _ => Starter::Lab,
         }
     }
 
@@ -106,7 +112,7 @@ impl Stage {
     pub(crate) fn pids(&self) -> Vec<u32> {
         match self {
             Self::Agents { servers, .. } => servers.pids(),
-            Self::Ledgers(_) | Self::Offload | Self::Search { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -147,6 +153,14 @@ impl Stage {
                 let line = spec_line(run, &workload);
                 Ok(Ok(Ready { line, work: Work::Offload { workload, costs: None } }))
             }
+            (Self::Workflow { scratch }, Work::Workflow { workload }) => {
+                let folder = scratch.join("run");
+                empty(&folder)?;
+                let folder = folder.to_string_lossy().into_owned();
+                let workload = workflow::Workload { folder, ..workload.clone() };
+                let line = spec_line(run, &workload);
+                Ok(Ok(Ready { line, work: Work::Workflow { workload } }))
+            }
             (Self::Search { corpora, .. }, Work::Search { workload, corpus }) => {
                 let folder = corpora.folder(corpus)?.to_string_lossy().into_owned();
                 let workload = Box::new(search::Workload { corpus: folder, ..*workload.clone() });
@@ -185,6 +199,10 @@ impl Stage {
                 let checked = truth::offload::answer(workload, answer.outcome, answer.process_ns);
                 Ok(checked.map(|()| Truth::from(Columns::new())))
             }
+            (Self::Workflow { .. }, Work::Workflow { workload }) => {
+                let checked = truth::workflow::answer(workload, answer.outcome);
+                Ok(checked.map(|()| Truth::from(Columns::new())))
+            }
             (Self::Search { oracle, .. }, Work::Search { workload, .. }) => {
                 let floor = oracle.answer(&lab_plan::search::oracle(workload))?;
                 if answer.is_tagged(PEER_TAG) {
@@ -202,6 +220,15 @@ impl Answer<'_> {
     fn is_tagged(&self, tag: &str) -> bool {
         self.program.entry.tags.iter().any(|known| known == tag)
     }
+}
+
+/// Makes a folder that the last run may have left full.
+fn empty(folder: &Path) -> Result<(), DriverError> {
+    let failed = |error| DriverError::Lab(format!("cannot make a run's folder empty: {error}"));
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    fs::create_dir_all(folder).map_err(failed)
 }
 
 fn priced(workload: &offload::Workload, costs: Option<&offload::Replay>) -> offload::Workload {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab_record::Analysis;
 use serde::Deserialize;
 
-use crate::{Cell, PlanError, agents, ledgers, offload, search};
+use crate::{Cell, PlanError, agents, ledgers, offload, search, workflow};
 
 /// The version of the experiment format.
 const SCHEMA: u32 = 1;
@@ -41,6 +41,8 @@ pub struct Experiment {
     pub offload: Option<offload::Section>,
     /// The workload of the `engines` family.
     pub search: Option<search::Section>,
+    /// The workload of the `workflows` family.
+    pub workflow: Option<workflow::Section>,
     /// Named changes, for example `quick`.
     #[serde(default)]
     pub profile: BTreeMap<String, Profile>,
@@ -57,6 +59,8 @@ pub enum Section<'a> {
     Offload(&'a offload::Section),
     /// Of `engines`.
     Search(&'a search::Section),
+    /// Of `workflows`.
+    Workflow(&'a workflow::Section),
 }
 
 /// Which variants of the family take part.
@@ -89,7 +93,7 @@ pub struct Profile {
     pub defaults: Cell,
     /// 1.0 for real time.
     pub time_scale: Option<f64>,
-    /// As in `[ledgers]` or `[offload]`.
+    /// As in `[ledgers]`, `[offload]` or `[workflow]`.
     pub divide_by: Option<u64>,
     /// Whether the report may give verdicts; a smoke test's may not.
     pub verdicts: bool,
@@ -140,10 +144,14 @@ impl Experiment {
         if let (Some(offload), Some(divisor)) = (&mut self.offload, profile.divide_by) {
             offload.divide_by = divisor;
         }
+        if let (Some(workflow), Some(divisor)) = (&mut self.workflow, profile.divide_by) {
+            workflow.divide_by = divisor;
+        }
         let defaults = [
             self.ledgers.as_mut().map(|ledgers| &mut ledgers.defaults),
             self.offload.as_mut().map(|offload| &mut offload.defaults),
             self.search.as_mut().map(|search| &mut search.defaults),
+            self.workflow.as_mut().map(|workflow| &mut workflow.defaults),
         ];
         for defaults in defaults.into_iter().flatten() {
             defaults.extend(profile.defaults.clone());
@@ -187,6 +195,7 @@ impl Experiment {
             Section::Ledgers(ledgers) => ledgers.check(file),
             Section::Offload(offload) => offload.check(file),
             Section::Search(search) => search.check(file),
+            Section::Workflow(workflow) => workflow.check(file),
         }
     }
 
@@ -201,9 +210,11 @@ impl Experiment {
             "ledgers" => self.ledgers.as_ref().map(Section::Ledgers).ok_or("ledgers"),
             "schedulers" => self.offload.as_ref().map(Section::Offload).ok_or("offload"),
             "engines" => self.search.as_ref().map(Section::Search).ok_or("search"),
+            "workflows" => self.workflow.as_ref().map(Section::Workflow).ok_or("workflow"),
             other => {
                 let message = format!(
-                    "`{other}` is no family; there are: runtimes, ledgers, schedulers, engines"
+                    "`{other}` is no family; there are: runtimes, ledgers, schedulers, \
+                     engines, workflows"
                 );
                 return Err(PlanError::value(file, "family", message));
             }

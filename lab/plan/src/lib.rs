@@ -13,6 +13,7 @@ mod manifest;
 pub mod offload;
 mod order;
 pub mod search;
+pub mod workflow;
 
 pub use cells::Cell;
 pub use experiment::{Experiment, Profile, Section, Selection};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_protocol::{agents, ledgers, offload, search};
+use lab_protocol::{agents, ledgers, offload, search, workflow};
 use rand::seq::SliceRandom;
 
 use crate::{
@@ -79,6 +79,11 @@ pub enum Work {
         /// What the arms of a replay cost; `None` where work is really done.
         costs: Option<offload::Replay>,
     },
+    /// Tasks of steps. The folder is filled in by whoever made it.
+    Workflow {
+        /// The workload.
+        workload: workflow::Workload,
+    },
     /// A query. The corpus's folder is filled in by whoever made it.
     Search {
         /// The workload.
@@ -133,6 +138,7 @@ enum Worker<'a> {
     Ledgers(&'a crate::ledgers::Section),
     Offload(&'a crate::offload::Section, Recorded),
     Search(&'a crate::search::Section),
+    Workflow(&'a crate::workflow::Section),
 }
 
 impl<'a> Worker<'a> {
@@ -152,6 +158,7 @@ impl<'a> Worker<'a> {
                 Self::Offload(section, Recorded::parse(&section.recorded, text)?)
             }
             Section::Search(section) => Self::Search(section),
+            Section::Workflow(section) => Self::Workflow(section),
         })
     }
 
@@ -161,6 +168,7 @@ impl<'a> Worker<'a> {
             Self::Ledgers(section) => section.complete(cell),
             Self::Offload(section, _) => section.complete(cell),
             Self::Search(section) => section.complete(cell),
+            Self::Workflow(section) => section.complete(cell),
         }
     }
 
@@ -173,6 +181,7 @@ impl<'a> Worker<'a> {
             Self::Ledgers(section) => section.defaults.clone(),
             Self::Offload(section, _) => section.defaults.clone(),
             Self::Search(section) => section.defaults.clone(),
+            Self::Workflow(section) => section.defaults.clone(),
         }
     }
 
@@ -183,6 +192,7 @@ impl<'a> Worker<'a> {
             Self::Ledgers(section) => section.work(file, at),
             Self::Offload(section, recorded) => section.work(file, recorded, at),
             Self::Search(section) => section.work(file, at),
+            Self::Workflow(section) => section.work(file, at),
         }
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod ledgers;
 pub(crate) mod offload;
 pub(crate) mod search;
+pub(crate) mod workflow;
 
 use std::collections::BTreeMap;
 

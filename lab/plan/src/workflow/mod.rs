@@ -1,0 +1,113 @@
+//! The workload of the `workflows` family: tasks of one shape through a back end.
+
+mod shape;
+mod values;
+
+use std::collections::BTreeMap;
+
+use lab_protocol::workflow::{Worker, Workload};
+use serde::Deserialize;
+
+pub use shape::ShapeSection;
+pub use values::{Value, values};
+
+use crate::{Address, Cell, PlanError, Work, draw, levels::Levels};
+
+/// What one step takes with the slowest back end of ours, roughly: for forecasts, never for a
+/// result.
+const STEP_US: u64 = 1_500;
+/// A back end's start and end, for forecasts.
+const RUN_MS: u64 = 1_500;
+/// A peer takes a hundred milliseconds a step.
+const DEADLINE_FACTOR: u64 = 60;
+
+/// `[workflow]` of an experiment.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// The level of every factor that a group of cells does not name. Every variant must be able to
+    /// do this cell, for each is checked on it first.
+    pub defaults: Cell,
+    /// Tasks of a run that count.
+    pub tasks: u32,
+    /// Tasks of a run before them.
+    pub warmup_tasks: u32,
+    /// Shapes by the level of `shape`.
+    pub shape: BTreeMap<String, ShapeSection>,
+    /// Tasks are divided by this; for smoke tests.
+    #[serde(default = "one")]
+    pub divide_by: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl Section {
+    pub(crate) fn check(&self, file: &str) -> Result<(), PlanError> {
+        let error = |key: &str, message: &str| {
+            Err(PlanError::value(file, &format!("workflow.{key}"), message))
+        };
+        if self.tasks == 0 {
+            return error("tasks", "must be at least 1");
+        }
+        if self.divide_by == 0 {
+            return error("divide_by", "must be at least 1");
+        }
+        for (name, shape) in &self.shape {
+            shape.resolve(file, name)?;
+        }
+        self.workload(file, &self.defaults, 0).map(drop)
+    }
+
+    /// The cell with a level for every factor.
+    pub(crate) fn complete(&self, cell: &Cell) -> Cell {
+        let mut complete = self.defaults.clone();
+        complete.extend(cell.clone());
+        complete
+    }
+
+    /// The workload of one run, how long it should take, and when it is ended.
+    pub(crate) fn work(&self, file: &str, at: &Address<'_>) -> Result<(Work, u64, u64), PlanError> {
+        // The same block has the same inputs for every back end.
+        let seed = draw::seed(at.seed, &["tasks", &at.block.to_string()]);
+        let workload = self.workload(file, at.cell, seed)?;
+        let tasks = u64::from(workload.warmup_tasks + workload.tasks);
+        let steps = workload.shape.steps.len() as u64;
+        let waiting_ms = u64::from(workload.poll_ms);
+        let expected_ms = RUN_MS + tasks * (steps * STEP_US / 1_000 + waiting_ms);
+        let deadline_ms = 60_000 + DEADLINE_FACTOR * expected_ms;
+        Ok((Work::Workflow { workload }, expected_ms, deadline_ms))
+    }
+
+    fn workload(&self, file: &str, cell: &Cell, seed: u64) -> Result<Workload, PlanError> {
+        let levels = Levels { file, section: "workflow", cell };
+        let shape = levels.named("shape", &self.shape)?;
+        let count = |factor: &str, most: u32| {
+            let count = levels.number(factor)?;
+            let allowed = || levels.refuse(factor, &format!("1 to {most}"));
+            if (1..=most).contains(&count) { Ok(count) } else { Err(allowed()) }
+        };
+        let poll_ms = levels.number("poll_ms")?;
+        if poll_ms > 10_000 {
+            return Err(levels.refuse("poll_ms", "0 (told) to 10,000"));
+        }
+        Ok(Workload {
+            seed,
+            shape: shape.resolve(file, levels.text("shape")?)?,
+            warmup_tasks: self.warmup_tasks,
+            tasks: (u64::from(self.tasks) / self.divide_by).max(1) as u32,
+            in_flight: count("in_flight", 1_024)?,
+            poll_ms,
+            workers: count("workers", 256)?,
+            worker: levels.one_of("worker", &WORKERS)?,
+            folder: String::new(),
+        })
+    }
+}
+
+const WORKERS: [(&str, Worker); 3] = [
+    ("native", Worker::Native),
+    ("python_ffi", Worker::PythonFfi),
+    ("python_process", Worker::PythonProcess),
+];
