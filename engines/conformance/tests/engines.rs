@@ -6,10 +6,12 @@ use std::path::Path;
 use engines_conformance::{
     Corpus, Found, Variant, Wanted, engines, engines_dir, is_peer, run, search, variants,
 };
-use lab_protocol::search::{Advise, Parser, Query, Read, Workload};
+use lab_protocol::search::{Advise, Granularity, Parser, Query, Read, Workload};
 use lab_protocol::{Identity, PROTOCOL, RunOutcome, RunSpec, Status, exit};
 use serde_json::Value;
 
+const PARSERS: [Parser; 5] =
+    [Parser::SerdeLazy, Parser::SerdeCopied, Parser::SerdeWhole, Parser::Sonic, Parser::Simd];
 const ORACLE: &str = "sequential";
 
 fn workload(corpus: &Path, query: Query) -> Workload {
@@ -18,7 +20,9 @@ fn workload(corpus: &Path, query: Query) -> Workload {
         query,
         threads: Some(1),
         read: Read::Buffered,
+        chunk: Granularity::Own,
         buffer_bytes: None,
+        buffer_adapts: false,
         channel_bound: None,
         semaphore: None,
         result_capacity: 0,
@@ -88,6 +92,9 @@ fn check(variant: &Variant, workload: &Workload, expected: &Found) -> bool {
         assert_eq!(counter("lines_invalid"), expected.invalid, "{name}: {workload:?}");
     }
     assert!(counter("lines_parsed") >= counter("matches"), "{name}");
+    assert!(counter("bytes_parsed") <= expected.bytes, "{name}: {workload:?}");
+    // Every byte is read, and some by two who share a line.
+    assert!(counter("bytes_read") >= expected.bytes, "{name}: {workload:?}");
     for key in ["wall_ns", "cpu_total_ns", "walk_ns", "threads", "rss_high_water_bytes"] {
         assert!(counter(key) > 0, "{name}: {key}");
     }
@@ -233,7 +240,7 @@ fn the_oracle_finds_what_the_plainest_search_finds() {
     for (query, text, line) in questions() {
         let expected = search(corpus.path(), &Wanted { text: &*text, line: &*line });
         assert!(!expected.rows.is_empty(), "{query:?} finds nothing, and so shows nothing");
-        for parser in [Parser::SerdeLazy, Parser::SerdeWhole, Parser::Sonic, Parser::Simd] {
+        for parser in PARSERS {
             for prefilter in [false, true] {
                 let workload = workload(corpus.path(), query.clone());
                 let workload = Workload { parser, prefilter, ..workload };
@@ -296,11 +303,14 @@ fn a_peer_is_asked_for_a_plain_word_only() {
 /// What may change nothing about an answer, in turn; the numbers of choices share no factor that
 /// would keep two of them in step with threads and reads.
 fn varied(turn: usize, workload: Workload) -> Workload {
-    let parsers = [Parser::SerdeLazy, Parser::SerdeWhole, Parser::Sonic, Parser::Simd];
+    let parsers = PARSERS;
+    let chunks = [Granularity::Own, Granularity::File, Granularity::Bytes(300_000)];
     let buffers = [None, Some(700), Some(4096), Some(65_536), Some(1 << 20)];
     let advice = [Advise::None, Advise::Sequential, Advise::WillNeed];
     Workload {
-        parser: parsers[turn / 6 % 4],
+        parser: parsers[turn / 6 % 5],
+        chunk: chunks[turn / 4 % 3],
+        buffer_adapts: turn.is_multiple_of(4),
         prefilter: turn % 7 > 2,
         buffer_bytes: buffers[turn % 5],
         advise: advice[turn / 2 % 3],

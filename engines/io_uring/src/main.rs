@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use engines_kit::{
-    Answer, Chunk, Found, Identity, Read, RunError, Search, SourceFile, Stream, Worker, now_ns,
-    variant_main,
+    Answer, CHUNKS, Found, Identity, Job, Read, RunError, Search, SourceFile, Stream, Worker,
+    now_ns, variant_main,
 };
 use reads::{Done, Reads};
 
@@ -27,6 +27,7 @@ fn main() -> ExitCode {
 fn run(search: Arc<Search>) -> Result<Answer, RunError> {
     search.without_channel()?;
     search.without_semaphore()?;
+    search.with_fixed_buffer()?;
     if search.workload().read == Read::Mmap {
         return Err(RunError::unsupported("this engine reads into buffers: set read to buffered"));
     }
@@ -34,14 +35,12 @@ fn run(search: Arc<Search>) -> Result<Answer, RunError> {
     Reads::<()>::new().map_err(|error| {
         RunError::unsupported(format!("the kernel gives this process no io_uring: {error}"))
     })?;
-    let files = search.walk()?;
-    let chunks: Vec<_> =
-        files.iter().flat_map(|file| file.chunks().map(move |chunk| (file, chunk))).collect();
+    let jobs = search.jobs(CHUNKS)?;
     let next = AtomicUsize::new(0);
     let mut merger = search.merger();
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..search.threads().min(chunks.len()))
-            .map(|_| scope.spawn(|| work(&search, &chunks, &next)))
+        let threads: Vec<_> = (0..search.threads().min(jobs.len()))
+            .map(|_| scope.spawn(|| work(&search, &jobs, &next)))
             .collect();
         for thread in threads {
             let found = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -65,7 +64,7 @@ struct Piece<'a> {
 }
 
 /// Takes chunks until none is left. Their pieces are asked for ahead and arrive in that order.
-fn work(search: &Search, chunks: &[(&SourceFile, Chunk)], next: &AtomicUsize) -> io::Result<Found> {
+fn work(search: &Search, jobs: &[Job], next: &AtomicUsize) -> io::Result<Found> {
     let mut worker = search.worker();
     let mut reads = Reads::new()?;
     let mut pieces = Vec::new();
@@ -78,8 +77,8 @@ fn work(search: &Search, chunks: &[(&SourceFile, Chunk)], next: &AtomicUsize) ->
                     let Piece { offset, length, .. } = piece;
                     reads.ask(&Rc::clone(&piece.file), offset, length, piece);
                 }
-                None => match chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    Some((source, chunk)) => pieces = cut(search, source, chunk, &mut worker),
+                None => match jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    Some(job) => pieces = cut(search, job, &mut worker),
                     None => left = false,
                 },
             }
@@ -87,19 +86,15 @@ fn work(search: &Search, chunks: &[(&SourceFile, Chunk)], next: &AtomicUsize) ->
         let start = now_ns();
         let Some(done) = reads.next() else { return Ok(worker.finish()) };
         let done = done?;
-        worker.add_read_ns(u64::try_from(now_ns() - start).unwrap_or(0));
+        worker.add_read(0, u64::try_from(now_ns() - start).unwrap_or(0));
         let buffer = search_piece(done, &mut lines, &mut worker);
         reads.recycle(buffer);
     }
 }
 
 /// The pieces of a chunk, the first one last. None where its file cannot be opened.
-fn cut<'a>(
-    search: &Search,
-    source: &'a SourceFile,
-    chunk: &Chunk,
-    worker: &mut Worker,
-) -> Vec<Piece<'a>> {
+fn cut<'a>(search: &Search, job: &'a Job, worker: &mut Worker) -> Vec<Piece<'a>> {
+    let Job { file: source, chunk } = job;
     let file = match source.open(search.advise()) {
         Ok(file) => Rc::new(file),
         Err(error) => {
@@ -138,6 +133,7 @@ fn search_piece(done: Done<Piece<'_>>, lines: &mut Option<Stream>, worker: &mut 
         rest.map(|rest| read + rest)
     });
     let more = loop {
+        worker.add_read(*read.as_ref().unwrap_or(&0), 0);
         match read {
             Ok(0) => break false,
             Ok(count) if !stream.feed(worker, &buffer[..count]) => {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use lab_protocol::search::{Advise, Parser, Query, Read, Workload};
+use lab_protocol::search::{Advise, Granularity, Parser, Query, Read, Workload};
 
 /// Messages that are shown where nobody says how many.
 const LIMIT: u32 = 50;
@@ -94,7 +94,9 @@ impl Asked {
             query: self.query.clone(),
             threads: None,
             read: Read::Buffered,
+            chunk: Granularity::Own,
             buffer_bytes: None,
+            buffer_adapts: false,
             channel_bound: None,
             semaphore: None,
             result_capacity: 0,

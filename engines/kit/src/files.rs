@@ -5,15 +5,15 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use lab_protocol::search::Advise;
+use lab_protocol::search::{Advise, Granularity};
 use memmap2::Mmap;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
-/// Bytes of a chunk: long enough that opening a file is nothing beside it, short enough that a few
-/// hundred megabytes keep every core busy to the end.
-const CHUNK_BYTES: u64 = 4 << 20;
+/// Parts of files that are long enough that opening a file is nothing beside one, and short enough
+/// that a few hundred megabytes keep every core busy to the end.
+pub const CHUNKS: Granularity = Granularity::Bytes(4 << 20);
 
 /// A file of the corpus.
 #[derive(Debug)]
@@ -40,6 +40,30 @@ pub struct Chunk {
     pub end: u64,
 }
 
+/// A piece of work: the lines of a part of a file, or of all of it.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// The file; its map is given up with the last job that holds it.
+    pub file: Arc<SourceFile>,
+    /// Which lines.
+    pub chunk: Chunk,
+}
+
+impl Job {
+    /// The jobs of these files, in their order.
+    pub(crate) fn cut(files: Vec<SourceFile>, size: Granularity) -> Vec<Self> {
+        let bytes = match size {
+            Granularity::Own | Granularity::File => u64::MAX,
+            Granularity::Bytes(bytes) => u64::from(bytes.max(1)),
+        };
+        let jobs = files.into_iter().flat_map(|file| {
+            let file = Arc::new(file);
+            file.chunks(bytes).map(move |chunk| Self { file: Arc::clone(&file), chunk })
+        });
+        jobs.collect()
+    }
+}
+
 impl SourceFile {
     /// Opens it and tells the kernel what to expect. Blocks.
     ///
@@ -60,12 +84,12 @@ impl SourceFile {
         Ok(file)
     }
 
-    /// Cuts it into chunks of a few megabytes.
-    pub fn chunks(&self) -> impl Iterator<Item = Chunk> + use<> {
-        let (file, count) = (self.index, self.bytes.div_ceil(CHUNK_BYTES).max(1));
+    /// Cuts it into chunks of so many bytes, at least one.
+    pub fn chunks(&self, bytes: u64) -> impl Iterator<Item = Chunk> + use<> {
+        let (file, count) = (self.index, self.bytes.div_ceil(bytes).max(1));
         (0..count).map(move |number| {
-            let end = if number + 1 == count { u64::MAX } else { (number + 1) * CHUNK_BYTES };
-            Chunk { file, start: number * CHUNK_BYTES, end }
+            let end = if number + 1 == count { u64::MAX } else { (number + 1) * bytes };
+            Chunk { file, start: number * bytes, end }
         })
     }
 

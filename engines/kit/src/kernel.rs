@@ -11,7 +11,7 @@ use crate::files::{aligned, read_full};
 use crate::merge::Best;
 use crate::parse::{Scratch, with_message};
 use crate::prefilter::Prefilter;
-use crate::{Chunk, Found, Hit, Query, SourceFile, Stream, busy, now_ns};
+use crate::{Found, Hit, Job, Query, SourceFile, Stream, busy, now_ns};
 
 /// Bytes that are scanned and then parsed before the next ones are: they stay in the second-level
 /// cache in between.
@@ -19,11 +19,19 @@ const WINDOW_BYTES: usize = 256 << 10;
 /// A read buffer where the workload leaves it to the engine.
 pub(crate) const BUFFER_BYTES: usize = 256 << 10;
 
+/// The least and the most bytes of a read buffer that follows its file: from a page's few reads to
+/// what the caches hold.
+const ADAPTED_BYTES: (usize, usize) = (16 << 10, 1 << 20);
+
 /// Counters of the work, those in nanoseconds summed over the workers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Bytes of the lines that were searched.
     pub bytes: u64,
+    /// Bytes that were copied out of files, or of lines in mapped ones.
+    pub bytes_read: u64,
+    /// Bytes of the lines that the prefilter let through.
+    pub bytes_parsed: u64,
     /// Lines.
     pub lines: u64,
     /// Lines that the prefilter let through.
@@ -45,6 +53,8 @@ pub struct Tally {
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.bytes += other.bytes;
+        self.bytes_read += other.bytes_read;
+        self.bytes_parsed += other.bytes_parsed;
         self.lines += other.lines;
         self.lines_parsed += other.lines_parsed;
         self.lines_invalid += other.lines_invalid;
@@ -66,8 +76,20 @@ pub(crate) struct Plan {
     pub(crate) read: Read,
     pub(crate) advise: Advise,
     pub(crate) buffer_bytes: usize,
+    pub(crate) buffer_adapts: bool,
     pub(crate) limit: Option<usize>,
     pub(crate) result_capacity: usize,
+}
+
+impl Plan {
+    fn buffer_for(&self, file: &SourceFile) -> usize {
+        if !self.buffer_adapts {
+            return self.buffer_bytes;
+        }
+        // One byte more, so that the read that fills it also finds the end.
+        let bytes = usize::try_from(file.bytes + 1).unwrap_or(usize::MAX);
+        bytes.clamp(ADAPTED_BYTES.0, ADAPTED_BYTES.1).next_power_of_two()
+    }
 }
 
 /// Searches lines and keeps what it finds. One for each thread or task; it allocates nothing for a
@@ -98,15 +120,10 @@ impl Worker {
         }
     }
 
-    /// Reads and searches a whole file, the way that the workload says. Blocks. A file that cannot
-    /// be read is reported and counted.
-    pub fn search_file(&mut self, file: &SourceFile) {
-        self.read_through(file, Stream::whole(file));
-    }
-
-    /// The same for the lines that begin in a chunk of it.
-    pub fn search_chunk(&mut self, file: &SourceFile, chunk: &Chunk) {
-        self.read_through(file, Stream::chunk(chunk));
+    /// Reads and searches the lines of a job, the way that the workload says. Blocks. A file that
+    /// cannot be read is reported and counted.
+    pub fn search_job(&mut self, job: &Job) {
+        self.read_through(&job.file, Stream::chunk(&job.chunk));
     }
 
     /// A file cannot be read.
@@ -114,8 +131,9 @@ impl Worker {
         self.unreadable.push((file.index, reason.to_string()));
     }
 
-    /// Time that an engine of its own way of reading spent waiting for bytes.
-    pub fn add_read_ns(&mut self, read_ns: u64) {
+    /// What an engine of its own way of reading got, and how long it waited.
+    pub fn add_read(&mut self, bytes: usize, read_ns: u64) {
+        self.tally.bytes_read += bytes as u64;
         self.tally.read_ns += read_ns;
     }
 
@@ -150,13 +168,13 @@ impl Worker {
         let mut start = now_ns();
         let file = source.open(self.plan.advise).map_err(|error| error.to_string())?;
         let mut memory = std::mem::take(&mut self.buffer);
-        let buffer = aligned(&mut memory, self.plan.buffer_bytes);
+        let buffer = aligned(&mut memory, self.plan.buffer_for(source));
         let result = loop {
             let count = match read_full(&file, buffer, stream.position()) {
                 Ok(count) => count,
                 Err(error) => break Err(error.to_string()),
             };
-            self.tally.read_ns += since(start);
+            self.add_read(count, since(start));
             if !stream.feed(self, &buffer[..count]) {
                 break Ok(());
             }
@@ -175,9 +193,11 @@ impl Worker {
         let map = source.map(self.plan.advise)?;
         self.tally.read_ns += since(start);
         let position = usize::try_from(stream.position()).unwrap_or(usize::MAX);
+        let before = self.tally.bytes;
         if stream.feed(self, map.get(position..).unwrap_or_default()) {
             stream.finish(self);
         }
+        self.tally.bytes_read += self.tally.bytes - before;
         Ok(())
     }
 
@@ -221,6 +241,7 @@ impl Worker {
             return;
         }
         self.tally.lines_parsed += 1;
+        self.tally.bytes_parsed += line.len() as u64;
         let Self { plan, best, tally, scratch, .. } = self;
         let parsed = with_message(plan.parser, line, scratch, |message| {
             if plan.query.matches(message) {

@@ -4,10 +4,9 @@
 //! is here, so that engines differ in scheduling and input alone. It is synchronous, starts no
 //! thread and must never know a runtime.
 //!
-//! The door is [`variant_main`], which hands an engine its [`Search`]: [`walk`](Search::walk) the
-//! corpus; give each thread or task a [`worker`](Search::worker); let it read by itself
-//! ([`search_file`](Worker::search_file), [`search_chunk`](Worker::search_chunk)) or read for it
-//! and [`feed`](Stream::feed) a [`Stream`]; [`finish`](Worker::finish) it and [`add`](Merger::add)
+//! The door is [`variant_main`], which hands an engine its [`Search`]: cut the corpus into
+//! [`jobs`](Search::jobs); give each thread or task a [`worker`](Search::worker); let it
+//! [`search`](Worker::search_job) by itself, or read for it and [`feed`](Stream::feed) a [`Stream`]; [`finish`](Worker::finish) it and [`add`](Merger::add)
 //! what it found to a [`merger`](Search::merger).
 
 mod ask;
@@ -34,9 +33,9 @@ mod time;
 pub use clock::now_ns;
 pub use entry::{Identity, variant_main};
 pub use error::RunError;
-pub use files::{Chunk, SourceFile, aligned};
+pub use files::{CHUNKS, Chunk, Job, SourceFile, aligned};
 pub use kernel::{Tally, Worker};
-pub use lab_protocol::search::{Advise, Parser, Read, Workload};
+pub use lab_protocol::search::{Advise, Granularity, Parser, Read, Workload};
 pub use lines::Stream;
 pub use merge::{Answer, Found, Hit, Merger};
 pub use peer::{Ends, Question, ask_peer, count_after_colon};

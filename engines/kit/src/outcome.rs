@@ -18,11 +18,13 @@ pub(crate) fn samples(answer: &Answer) -> BTreeMap<String, Vec<i64>> {
 }
 
 /// The counters that the answer knows; the meter knows the others.
-pub(crate) fn counters(answer: &Answer) -> [(&'static str, u64); 11] {
+pub(crate) fn counters(answer: &Answer) -> [(&'static str, u64); 13] {
     let tally = &answer.tally;
     [
         ("files_unreadable", answer.unreadable.len() as u64),
         ("bytes", tally.bytes),
+        ("bytes_read", tally.bytes_read),
+        ("bytes_parsed", tally.bytes_parsed),
         ("lines", tally.lines),
         ("lines_parsed", tally.lines_parsed),
         ("lines_invalid", tally.lines_invalid),

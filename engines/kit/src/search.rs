@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lab_protocol::search::{Advise, Workload};
+use lab_protocol::search::{Advise, Granularity, Workload};
 
 use crate::clock::since;
 use crate::kernel::{BUFFER_BYTES, Plan};
 use crate::prefilter::Prefilter;
-use crate::{Merger, Query, QueryError, RunError, SourceFile, Worker, files, now_ns};
+use crate::{Job, Merger, Query, QueryError, RunError, SourceFile, Worker, files, now_ns};
 
 /// What an engine is to do. Share it between threads in an `Arc`.
 #[derive(Debug)]
@@ -38,6 +38,7 @@ impl Search {
             read: workload.read,
             advise: workload.advise,
             buffer_bytes: workload.buffer_bytes.map_or(BUFFER_BYTES, |bytes| bytes.max(1) as usize),
+            buffer_adapts: workload.buffer_adapts,
             limit: workload.query.limit.map(|limit| limit as usize),
             result_capacity: workload.result_capacity as usize,
         };
@@ -88,6 +89,19 @@ impl Search {
         Ok(files)
     }
 
+    /// The corpus cut into pieces of work: of the workload's size, or of `own` where it leaves that
+    /// to the engine. Blocks.
+    ///
+    /// # Errors
+    /// As [`Self::walk`].
+    pub fn jobs(&self, own: Granularity) -> Result<Vec<Job>, RunError> {
+        let size = match self.workload.chunk {
+            Granularity::Own => own,
+            size => size,
+        };
+        Ok(Job::cut(self.walk()?, size))
+    }
+
     /// A new worker, for a thread or a task.
     pub fn worker(&self) -> Worker {
         Worker::new(&self.plan)
@@ -112,6 +126,32 @@ impl Search {
     /// Where the workload has a semaphore.
     pub fn without_semaphore(&self) -> Result<(), RunError> {
         refuse(self.workload.semaphore, "semaphore", "its threads are all that limits this engine")
+    }
+
+    /// For an engine that reads a file from its beginning to its end.
+    ///
+    /// # Errors
+    /// Where the workload cuts files.
+    pub fn with_whole_files(&self) -> Result<(), RunError> {
+        match self.workload.chunk {
+            Granularity::Bytes(_) => {
+                Err(RunError::unsupported("this engine reads whole files: set chunk to file"))
+            }
+            Granularity::Own | Granularity::File => Ok(()),
+        }
+    }
+
+    /// For an engine that makes its buffers before it knows the files.
+    ///
+    /// # Errors
+    /// Where the workload has buffers follow the files' sizes.
+    pub fn with_fixed_buffer(&self) -> Result<(), RunError> {
+        match self.workload.buffer_adapts {
+            true => Err(RunError::unsupported(
+                "this engine makes its buffers beforehand: set buffer_bytes to a number",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// For a program that counts lines and cannot say which.

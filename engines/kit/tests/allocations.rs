@@ -5,7 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engines_kit::{Advise, Parser, Read, Search, Workload};
+use engines_kit::{Advise, Granularity, Parser, Read, Search, Workload};
 use lab_protocol::search::Query;
 
 struct Counting;
@@ -43,7 +43,9 @@ fn allocations(text: &str, prefilter: bool, parser: Parser, lines: &[u8]) -> u64
         query,
         threads: None,
         read: Read::Buffered,
+        chunk: Granularity::Own,
         buffer_bytes: None,
+        buffer_adapts: false,
         channel_bound: None,
         semaphore: None,
         result_capacity: 0,

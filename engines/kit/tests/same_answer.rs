@@ -1,6 +1,8 @@
 //! The kernel by its public door, against the plainest thing that could give the answer.
 
-use engines_kit::{Advise, Answer, Parser, Read, Search, SourceFile, Stream, Workload};
+use engines_kit::{
+    Advise, Answer, CHUNKS, Granularity, Job, Parser, Read, Search, Stream, Workload,
+};
 use lab_protocol::search::Query;
 use proptest::prelude::*;
 use xxhash_rust::xxh64::xxh64;
@@ -11,7 +13,9 @@ fn search(corpus: &str, query: Query, prefilter: bool, parser: Parser) -> Search
         query,
         threads: None,
         read: Read::Buffered,
+        chunk: Granularity::Own,
         buffer_bytes: None,
+        buffer_adapts: false,
         channel_bound: None,
         semaphore: None,
         result_capacity: 0,
@@ -244,18 +248,17 @@ fn chunks_of_files_hold_every_line_once() {
         let files = search.walk().unwrap();
         let names: Vec<_> = files.iter().map(|file| file.path.file_name().unwrap()).collect();
         assert_eq!(names, ["a.jsonl", "b.jsonl"]);
-        let run = |take: &dyn Fn(&SourceFile, &mut engines_kit::Worker)| {
+        let run = |jobs: &[Job]| {
             let mut worker = search.worker();
-            files.iter().for_each(|file| take(file, &mut worker));
+            jobs.iter().for_each(|job| worker.search_job(job));
             let mut merger = search.merger();
             merger.add(worker.finish());
             merger.finish()
         };
-        let whole = run(&|file, worker| worker.search_file(file));
-        let chunks = run(&|file, worker| {
-            file.chunks().for_each(|chunk| worker.search_chunk(file, &chunk));
-        });
-        assert!(files[1].chunks().count() > 3);
+        let whole = run(&search.jobs(Granularity::File).unwrap());
+        let jobs = search.jobs(CHUNKS).unwrap();
+        assert!(jobs.len() > 4);
+        let chunks = run(&jobs);
         assert_eq!(places(&whole), places(&chunks));
         assert_eq!((whole.tally.lines, whole.tally.bytes), (30_000, text.len() as u64));
         assert_eq!((chunks.tally.lines, chunks.tally.bytes), (30_000, text.len() as u64));

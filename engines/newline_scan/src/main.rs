@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use engines_kit::{Answer, Chunk, Identity, RunError, Search, SourceFile, variant_main};
+use engines_kit::{Answer, CHUNKS, Identity, Job, RunError, Search, variant_main};
 
 const IDENTITY: Identity = Identity {
     variant: "newline_scan",
@@ -19,29 +19,24 @@ fn main() -> ExitCode {
 
 fn run(search: &Search) -> Result<Answer, RunError> {
     search.without_messages()?;
-    let files = search.walk()?;
-    let chunks: Vec<_> =
-        files.iter().flat_map(|file| file.chunks().map(move |chunk| (file, chunk))).collect();
+    let jobs = search.jobs(CHUNKS)?;
     let next = AtomicUsize::new(0);
     let counted: Result<Vec<u64>, RunError> = thread::scope(|scope| {
         let threads: Vec<_> =
-            (0..search.threads()).map(|_| scope.spawn(|| count(search, &chunks, &next))).collect();
+            (0..search.threads()).map(|_| scope.spawn(|| count(search, &jobs, &next))).collect();
         threads.into_iter().map(|thread| thread.join().expect("counting does not panic")).collect()
     });
     let mut answer = search.merger().finish();
     // In the outcome, so that nobody can optimise the scan away.
     answer.tally.lines = counted?.into_iter().sum();
-    answer.tally.bytes = files.iter().map(|file| file.bytes).sum();
+    let whole = |job: &&Job| job.chunk.start == 0;
+    answer.tally.bytes = jobs.iter().filter(whole).map(|job| job.file.bytes).sum();
     Ok(answer)
 }
 
-fn count(
-    search: &Search,
-    chunks: &[(&SourceFile, Chunk)],
-    next: &AtomicUsize,
-) -> Result<u64, RunError> {
+fn count(search: &Search, jobs: &[Job], next: &AtomicUsize) -> Result<u64, RunError> {
     let mut lines = 0;
-    while let Some((file, chunk)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+    while let Some(Job { file, chunk }) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
         let bytes = file.map(search.advise()).map_err(RunError::setup)?;
         let end = usize::try_from(chunk.end).unwrap_or(usize::MAX).min(bytes.len());
         let start = (chunk.start as usize).min(end);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engines_kit::{Answer, RunError, Search, Worker};
+use engines_kit::{Answer, CHUNKS, RunError, Search, Worker};
 use rayon::prelude::*;
 
 pub(crate) fn run(search: Arc<Search>) -> Result<Answer, RunError> {
@@ -11,16 +11,14 @@ pub(crate) fn run(search: Arc<Search>) -> Result<Answer, RunError> {
     let threads = search.threads();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(RunError::setup)?;
-    let files = search.walk()?;
-    let chunks: Vec<_> =
-        files.iter().flat_map(|file| file.chunks().map(move |chunk| (file, chunk))).collect();
+    let jobs = search.jobs(CHUNKS)?;
     // One worker a thread; nobody else ever asks for its lock.
     let workers: Vec<Mutex<Option<Worker>>> = (0..threads).map(|_| Mutex::default()).collect();
     pool.install(|| {
-        chunks.par_iter().with_max_len(1).for_each(|(file, chunk)| {
+        jobs.par_iter().with_max_len(1).for_each(|job| {
             let index = rayon::current_thread_index().expect("the pool runs this");
             let mut worker = workers[index].lock().unwrap_or_else(PoisonError::into_inner);
-            worker.get_or_insert_with(|| search.worker()).search_chunk(file, chunk);
+            worker.get_or_insert_with(|| search.worker()).search_job(job);
         });
     });
     let mut merger = search.merger();

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use engines_kit::{Answer, Identity, RunError, Search, variant_main};
+use engines_kit::{Answer, Granularity, Identity, RunError, Search, variant_main};
 
 const IDENTITY: Identity = Identity {
     variant: "sequential",
@@ -23,8 +23,8 @@ fn run(search: Arc<Search>) -> Result<Answer, RunError> {
         return Err(RunError::unsupported("this engine has one thread: set threads to 1"));
     }
     let mut worker = search.worker();
-    for file in search.walk()? {
-        worker.search_file(&file);
+    for job in search.jobs(Granularity::File)? {
+        worker.search_job(&job);
     }
     let mut merger = search.merger();
     merger.add(worker.finish());

@@ -7,7 +7,9 @@ use std::cell::RefCell;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use engines_kit::{Answer, Found, Identity, RunError, Search, SourceFile, Worker, variant_main};
+use engines_kit::{
+    Answer, Found, Granularity, Identity, Job, RunError, Search, Worker, variant_main,
+};
 use smol::channel::{self, Sender};
 use smol::lock::Semaphore;
 
@@ -33,15 +35,15 @@ fn run(search: Arc<Search>) -> Result<Answer, RunError> {
 }
 
 async fn search_all(search: Arc<Search>) -> Result<Answer, RunError> {
-    let files = search.walk()?;
+    let jobs = search.jobs(Granularity::File)?;
     let semaphore = search.workload().semaphore.map(|files| files.max(1) as usize);
     let semaphore = semaphore.map(|files| Arc::new(Semaphore::new(files)));
     let (sender, receiver) = match search.workload().channel_bound {
         Some(bound) => channel::bounded(bound.max(1) as usize),
         None => channel::unbounded(),
     };
-    let job = |file| job(Arc::clone(&search), file, semaphore.clone(), sender.clone());
-    let tasks: Vec<_> = files.into_iter().map(|file| smol::spawn(job(file))).collect();
+    let task = |job| search_one(Arc::clone(&search), job, semaphore.clone(), sender.clone());
+    let tasks: Vec<_> = jobs.into_iter().map(|job| smol::spawn(task(job))).collect();
     drop(sender);
     let mut merger = search.merger();
     while let Ok(found) = receiver.recv().await {
@@ -54,9 +56,9 @@ async fn search_all(search: Arc<Search>) -> Result<Answer, RunError> {
     Ok(merger.finish())
 }
 
-async fn job(
+async fn search_one(
     search: Arc<Search>,
-    file: SourceFile,
+    job: Job,
     semaphore: Option<Arc<Semaphore>>,
     sender: Sender<Found>,
 ) {
@@ -64,15 +66,15 @@ async fn job(
         Some(semaphore) => Some(semaphore.acquire().await),
         None => None,
     };
-    let found = smol::unblock(move || search_file(&search, &file)).await;
+    let found = smol::unblock(move || search_job(&search, &job)).await;
     // It fails when nobody waits for an answer any more.
     let _ = sender.send(found).await;
 }
 
-fn search_file(search: &Search, file: &SourceFile) -> Found {
+fn search_job(search: &Search, job: &Job) -> Found {
     WORKER.with_borrow_mut(|worker| {
         let worker = worker.get_or_insert_with(|| search.worker());
-        worker.search_file(file);
+        worker.search_job(job);
         worker.take()
     })
 }

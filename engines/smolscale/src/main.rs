@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 
-use engines_kit::{Answer, Found, Identity, RunError, Search, SourceFile, Worker, variant_main};
+use engines_kit::{
+    Answer, Found, Granularity, Identity, Job, RunError, Search, Worker, variant_main,
+};
 
 const IDENTITY: Identity =
     Identity { variant: "smolscale", measures: "smolscale", version: "0.4.16", features: &[] };
@@ -37,11 +39,11 @@ fn run(search: Arc<Search>) -> Result<Answer, RunError> {
 }
 
 async fn search_all(search: Arc<Search>) -> Result<Answer, RunError> {
-    let job = |file: SourceFile| {
+    let task = |job: Job| {
         let search = Arc::clone(&search);
-        smolscale::spawn(async move { search_file(&search, &file) })
+        smolscale::spawn(async move { search_job(&search, &job) })
     };
-    let tasks: Vec<_> = search.walk()?.into_iter().map(job).collect();
+    let tasks: Vec<_> = search.jobs(Granularity::File)?.into_iter().map(task).collect();
     let mut merger = search.merger();
     for task in tasks {
         merger.add(task.await);
@@ -49,10 +51,10 @@ async fn search_all(search: Arc<Search>) -> Result<Answer, RunError> {
     Ok(merger.finish())
 }
 
-fn search_file(search: &Search, file: &SourceFile) -> Found {
+fn search_job(search: &Search, job: &Job) -> Found {
     WORKER.with_borrow_mut(|worker| {
         let worker = worker.get_or_insert_with(|| search.worker());
-        worker.search_file(file);
+        worker.search_job(job);
         worker.take()
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use engines_kit::{Answer, Chunk, Found, Identity, RunError, Search, SourceFile, variant_main};
+use engines_kit::{Answer, CHUNKS, Found, Identity, Job, RunError, Search, variant_main};
 
 const IDENTITY: Identity =
     Identity { variant: "threads", measures: "engines-threads", version: "0.1.0", features: &[] };
@@ -17,17 +17,15 @@ fn main() -> ExitCode {
 fn run(search: Arc<Search>) -> Result<Answer, RunError> {
     search.without_channel()?;
     search.without_semaphore()?;
-    let files = search.walk()?;
-    let chunks: Vec<_> =
-        files.iter().flat_map(|file| file.chunks().map(move |chunk| (file, chunk))).collect();
+    let jobs = search.jobs(CHUNKS)?;
     let next = AtomicUsize::new(0);
     let mut merger = search.merger();
     thread::scope(|scope| {
-        // More threads than chunks would start for nothing.
-        let others: Vec<_> = (1..search.threads().min(chunks.len()))
-            .map(|_| scope.spawn(|| work(&search, &chunks, &next)))
+        // More threads than jobs would start for nothing.
+        let others: Vec<_> = (1..search.threads().min(jobs.len()))
+            .map(|_| scope.spawn(|| work(&search, &jobs, &next)))
             .collect();
-        merger.add(work(&search, &chunks, &next));
+        merger.add(work(&search, &jobs, &next));
         for other in others {
             match other.join() {
                 Ok(found) => merger.add(found),
@@ -40,10 +38,10 @@ fn run(search: Arc<Search>) -> Result<Answer, RunError> {
 
 /// A thread that is done takes the next chunk, whosever it might have been: all the stealing that
 /// is needed, at one atomic addition for a few megabytes.
-fn work(search: &Search, chunks: &[(&SourceFile, Chunk)], next: &AtomicUsize) -> Found {
+fn work(search: &Search, jobs: &[Job], next: &AtomicUsize) -> Found {
     let mut worker = search.worker();
-    while let Some((file, chunk)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
-        worker.search_chunk(file, chunk);
+    while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        worker.search_job(job);
     }
     worker.finish()
 }

@@ -5,7 +5,9 @@ use std::panic::resume_unwind;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use engines_kit::{Answer, Found, Identity, RunError, Search, SourceFile, Worker, variant_main};
+use engines_kit::{
+    Answer, Found, Granularity, Identity, Job, RunError, Search, Worker, variant_main,
+};
 use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -39,33 +41,33 @@ fn run(search: Arc<Search>) -> Result<Answer, RunError> {
 }
 
 async fn search_all(search: Arc<Search>) -> Result<Answer, RunError> {
-    let files = search.walk()?;
+    let jobs = search.jobs(Granularity::File)?;
     let semaphore = search.workload().semaphore.map(|files| files.max(1) as usize);
     let semaphore = semaphore.map(|files| Arc::new(Semaphore::new(files)));
-    let mut jobs = JoinSet::new();
-    for file in files {
+    let mut tasks = JoinSet::new();
+    for job in jobs {
         let permit = match &semaphore {
             Some(semaphore) => Some(Arc::clone(semaphore).acquire_owned().await),
             None => None,
         };
         let search = Arc::clone(&search);
-        jobs.spawn_blocking(move || {
-            let found = search_file(&search, &file);
+        tasks.spawn_blocking(move || {
+            let found = search_job(&search, &job);
             drop(permit);
             found
         });
     }
     let mut merger = search.merger();
-    while let Some(found) = jobs.join_next().await {
+    while let Some(found) = tasks.join_next().await {
         merger.add(found.unwrap_or_else(|error| resume_unwind(error.into_panic())));
     }
     Ok(merger.finish())
 }
 
-fn search_file(search: &Search, file: &SourceFile) -> Found {
+fn search_job(search: &Search, job: &Job) -> Found {
     WORKER.with_borrow_mut(|worker| {
         let worker = worker.get_or_insert_with(|| search.worker());
-        worker.search_file(file);
+        worker.search_job(job);
         worker.take()
     })
 }

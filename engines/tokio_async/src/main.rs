@@ -35,6 +35,8 @@ fn main() -> ExitCode {
 /// many workers search, and as many threads of the blocking pool read for them.
 fn run(search: Arc<Search>) -> Result<Answer, RunError> {
     search.without_channel()?;
+    search.with_whole_files()?;
+    search.with_fixed_buffer()?;
     if search.workload().read == Read::Mmap {
         return Err(RunError::unsupported("this engine awaits its bytes: set read to buffered"));
     }
@@ -93,7 +95,7 @@ impl Lane {
         let mut stream = Stream::whole(file);
         loop {
             let count = reader.read(&mut self.buffer).await?;
-            self.worker.add_read_ns((now_ns() - start).unsigned_abs());
+            self.worker.add_read(count, (now_ns() - start).unsigned_abs());
             if count == 0 {
                 stream.finish(&mut self.worker);
                 return Ok(());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_protocol::search::{Advise, Parser, Query, Read, Workload};
+use lab_protocol::search::{Advise, Granularity, Parser, Query, Read, Workload};
 use serde::Deserialize;
 
 use crate::{Address, Cell, PlanError, Work, levels::Levels};
@@ -94,6 +94,7 @@ impl Section {
         let levels = Levels { file, section: "search", cell };
         let corpus = levels.named("corpus", &self.corpus)?;
         let asked = levels.named("query", &self.query)?;
+        let adapts = levels.text(BUFFER)? == ADAPTIVE;
         let workload = Workload {
             corpus: String::new(),
             query: Query {
@@ -105,7 +106,9 @@ impl Section {
             },
             threads: levels.number_or("threads", "default")?,
             read: levels.one_of("read", &[("buffered", Read::Buffered), ("mmap", Read::Mmap)])?,
-            buffer_bytes: levels.number_or("buffer_bytes", "default")?,
+            chunk: chunk(&levels)?,
+            buffer_bytes: if adapts { None } else { levels.number_or(BUFFER, "default")? },
+            buffer_adapts: adapts,
             channel_bound: levels.number_or("channel_bound", "unbounded")?,
             semaphore: levels.number_or("semaphore", "off")?,
             result_capacity: levels.number_or("result_capacity", "default")?.unwrap_or(0),
@@ -118,8 +121,19 @@ impl Section {
     }
 }
 
-const PARSERS: [(&str, Parser); 4] = [
+fn chunk(levels: &Levels<'_>) -> Result<Granularity, PlanError> {
+    Ok(match levels.text("chunk")? {
+        "file" => Granularity::File,
+        _ => levels.number_or("chunk", "default")?.map_or(Granularity::Own, Granularity::Bytes),
+    })
+}
+
+const BUFFER: &str = "buffer_bytes";
+/// The level of it that follows the file's size.
+const ADAPTIVE: &str = "adaptive";
+const PARSERS: [(&str, Parser); 5] = [
     ("serde_lazy", Parser::SerdeLazy),
+    ("serde_copied", Parser::SerdeCopied),
     ("serde_whole", Parser::SerdeWhole),
     ("sonic", Parser::Sonic),
     ("simd", Parser::Simd),
@@ -133,7 +147,9 @@ pub fn oracle(workload: &Workload) -> Workload {
     Workload {
         threads: Some(1),
         read: Read::Buffered,
+        chunk: Granularity::File,
         buffer_bytes: None,
+        buffer_adapts: false,
         channel_bound: None,
         semaphore: None,
         result_capacity: 0,

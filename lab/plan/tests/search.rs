@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_plan::{Experiment, Manifest, Plan, PlanError, PlannedRun, Work, plan, search::Corpus};
-use lab_protocol::search::{Parser, Workload};
+use lab_protocol::search::{Granularity, Parser, Workload};
 
 const SEARCH: &str = include_str!("../../../experiments/search.toml");
-const ENGINES: [&str; 15] = [
+const ENGINES: [&str; 17] = [
     "sequential",
     "rayon",
+    "rayon_jemalloc",
+    "rayon_mimalloc",
     "tokio",
     "tokio_async",
     "smol",
@@ -71,6 +73,23 @@ fn the_oracle_asks_the_same_in_the_plainest_way() {
 }
 
 #[test]
+fn a_level_that_is_a_word_or_a_number_becomes_what_it_names() {
+    let plan = planned(SEARCH, None).unwrap();
+    let at = |factor: &str, level: &str| {
+        let run = plan.runs.iter().find(|run| run.cell[factor] == level).unwrap();
+        work(run).0
+    };
+    assert_eq!(at("chunk", "default").chunk, Granularity::Own);
+    assert_eq!(at("chunk", "file").chunk, Granularity::File);
+    assert_eq!(at("chunk", "4194304").chunk, Granularity::Bytes(4 << 20));
+    let buffer =
+        |level| (at("buffer_bytes", level).buffer_bytes, at("buffer_bytes", level).buffer_adapts);
+    assert_eq!(buffer("default"), (None, false));
+    assert_eq!(buffer("16384"), (Some(16384), false));
+    assert_eq!(buffer("adaptive"), (None, true));
+}
+
+#[test]
 fn a_smoke_test_makes_no_large_corpus() {
     let plan = planned(SEARCH, Some("quick")).unwrap();
     assert!(plan.runs.iter().all(|run| work(run).1.bytes < 10_000_000));
@@ -88,6 +107,7 @@ fn mistakes_are_named_with_file_and_key() {
     refused(("[\"xlarge\"]", "[\"huge\"]"), "key `cells.corpus`: is `huge`; it must be one of");
     refused(("\"zyzzyva\"]", "\"aardvark\"]"), "key `cells.query`: is `aardvark`");
     refused(("\"16384\"", "\"0\""), "key `cells.buffer_bytes`: is `0`");
+    refused(("\"1048576\", \"4194304\"", "\"half\""), "key `cells.chunk`: is `half`");
     refused(("\"sonic\"", "\"tonic\""), "key `cells.parser`: is `tonic`");
     refused(("files = 5", "files = 0"), "key `search.corpus.small`");
     refused(("bytes = 350_000", "bytes = 350_000_000_000"), "key `search.corpus.small`");

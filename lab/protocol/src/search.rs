@@ -9,8 +9,10 @@
 //! # Counters of a run
 //! `wall_ns` (from before the walk to after the merge) and its phases where they do not overlap, or
 //! the sum over workers where they do: `walk_ns`, `read_ns`, `scan_ns`, `parse_ns`, `merge_ns`;
-//! `files`, `bytes`, `lines`, `lines_parsed` (those that the prefilter let through), `matches`
-//! (all, not only the reported), `lines_invalid`, `files_unreadable`; `cpu_total_ns`,
+//! `files`, `bytes` (of the lines that were searched), `bytes_read` (copied out of files, or of lines
+//! in mapped ones; what two pieces of work both need counts twice), `bytes_parsed` (of the lines
+//! that the prefilter let through), `lines`, `lines_parsed` (the same lines), `matches` (all, not
+//! only the reported), `lines_invalid`, `files_unreadable`; `cpu_total_ns`,
 //! `cpu_user_ns`, `cpu_system_ns`, `page_faults_minor`, `page_faults_major`,
 //! `voluntary_switches`, `involuntary_switches`, `threads`, `rss_high_water_bytes`, and, where
 //! allocations are counted, `allocations`. A peer (somebody else's program, asked the nearest
@@ -30,8 +32,12 @@ pub struct Workload {
     pub threads: Option<u32>,
     /// How files are read.
     pub read: Read,
+    /// What one piece of work is.
+    pub chunk: Granularity,
     /// Bytes of a read buffer; `None` leaves it to the engine.
     pub buffer_bytes: Option<u32>,
+    /// Whether a read buffer is as large as the file instead, within bounds.
+    pub buffer_adapts: bool,
     /// Capacity of a channel between workers and merger, where the engine has one; `None` for
     /// unbounded.
     pub channel_bound: Option<u32>,
@@ -72,6 +78,18 @@ pub struct Query {
     pub limit: Option<u32>,
 }
 
+/// What one piece of work is: what a thread takes, or a task is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Granularity {
+    /// What the engine takes by itself.
+    Own,
+    /// A file.
+    File,
+    /// A part of a file, of so many bytes.
+    Bytes(u32),
+}
+
 /// How files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -86,8 +104,10 @@ pub enum Read {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parser {
-    /// `serde_json`, borrowing, only the fields that are asked for.
+    /// `serde_json`, only the fields that are asked for, lent by the line wherever it can.
     SerdeLazy,
+    /// The same, but the line and its fields are copied first: what lending saves.
+    SerdeCopied,
     /// `serde_json`, the whole line as a value.
     SerdeWhole,
     /// `sonic-rs`, lazily.

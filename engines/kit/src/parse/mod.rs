@@ -49,7 +49,7 @@ pub(crate) struct Invalid;
 pub(crate) struct Scratch {
     /// Strings that had escapes or several pieces.
     text: String,
-    /// simd-json parses in place.
+    /// simd-json parses in place, and one way of serde_json's is to have a copy.
     line: Vec<u8>,
     simd: simd_json::Buffers,
 }
@@ -69,6 +69,14 @@ pub(crate) fn with_message<R>(
             let mut deserializer = serde_json::Deserializer::from_slice(line);
             draft.deserialize(&mut deserializer).map_err(|_| Invalid)?;
             deserializer.end().map_err(|_| Invalid)?;
+        }
+        Parser::SerdeCopied => {
+            copy.clear();
+            copy.extend_from_slice(line);
+            let mut deserializer = serde_json::Deserializer::from_slice(copy);
+            draft.deserialize(&mut deserializer).map_err(|_| Invalid)?;
+            deserializer.end().map_err(|_| Invalid)?;
+            return Ok(copied(&draft.message(), then));
         }
         Parser::SerdeWhole => {
             let value: serde_json::Value = serde_json::from_slice(line).map_err(|_| Invalid)?;
@@ -91,6 +99,22 @@ pub(crate) fn with_message<R>(
         }
     }
     Ok(then(&draft.message()))
+}
+
+/// The message with every field in memory of its own, as where a line is read into structs.
+fn copied<R>(message: &Message<'_>, then: impl FnOnce(&Message<'_>) -> R) -> R {
+    let own = |field: Option<&str>| field.map(str::to_owned);
+    let (kind, role) = (own(message.kind), own(message.role));
+    let (session, cwd) = (own(message.session), own(message.cwd));
+    let (timestamp, text) = (own(message.timestamp), message.text.to_owned());
+    then(&Message {
+        kind: kind.as_deref(),
+        role: role.as_deref(),
+        session: session.as_deref(),
+        cwd: cwd.as_deref(),
+        timestamp: timestamp.as_deref(),
+        text: &text,
+    })
 }
 
 trait DeserializeDraft<'de> {

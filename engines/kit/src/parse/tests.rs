@@ -2,7 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-const PARSERS: [Parser; 4] = [Parser::SerdeLazy, Parser::SerdeWhole, Parser::Sonic, Parser::Simd];
+const PARSERS: [Parser; 5] =
+    [Parser::SerdeLazy, Parser::SerdeCopied, Parser::SerdeWhole, Parser::Sonic, Parser::Simd];
 
 /// What a parser makes of a line, as text.
 fn seen(parser: Parser, line: &[u8]) -> Result<String, Invalid> {
