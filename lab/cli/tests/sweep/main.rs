@@ -3,4 +3,5 @@
 
 mod agents;
 mod ledgers;
+mod policies;
 mod world;

@@ -45,6 +45,12 @@ impl World {
         self.variant_of("ledgers", name, tags, &program("ledgers-sync"), script);
     }
 
+    /// The same of the schedulers family, around the policy that never decides.
+    pub fn policy(&self, name: &str, script: &str) {
+        let floor = program("schedulers-always_inline");
+        self.variant_of("schedulers", name, &["t"], &floor, script);
+    }
+
     fn variant_of(&self, family: &str, name: &str, tags: &[&str], floor: &Path, script: &str) {
         let folder = self.path(family).join(name);
         fs::create_dir_all(&folder).unwrap();

@@ -1,0 +1,147 @@
+//! Scheduling policies: the lab drew the costs, and a policy that tells others, or loses an item,
+//! is a failed record.
+
+use std::fs;
+
+use crate::world::World;
+use assert_cmd::assert::OutputAssertExt;
+use lab_record::{Results, Run, Status};
+use predicates::{prelude::PredicateBooleanExt, str::contains};
+
+const EXPERIMENT: &str = r#"schema = 1
+name = "e"
+question = "Does the lab survive this?"
+family = "schedulers"
+seed = 1
+blocks = 1
+[variants]
+tags = ["t"]
+[[cells]]
+test = ["decide"]
+part = ["cycle", "cold"]
+deciders = ["2"]
+[[cells]]
+test = ["stream", "wake"]
+[[cells]]
+test = ["replay"]
+costs = ["shift", "recorded"]
+[analysis]
+reference = "good"
+floor = "good"
+pairing = "paired"
+alpha = 0.05
+comparisons = []
+[offload]
+recorded = "times.tsv"
+replay_steps = 50
+[offload.defaults]
+test = "replay"
+part = "choose"
+deciders = "1"
+costs = "steady_small"
+work = "w"
+concurrency = "2"
+order = "unordered"
+load = "l"
+tokio_workers = "1"
+rayon_threads = "1"
+[offload.decide]
+calls = 100
+cold_calls = 10
+batches = 2
+warmup_batches = 1
+keys = 2
+[offload.stream]
+work_ms = 1
+items_max = 20
+warmup_repetitions = 1
+repetitions = 2
+[offload.wake]
+duration_ms = 100
+tick_us = 1000
+[offload.work_ns]
+w = [1_000, 20_000]
+[offload.load]
+l = { open = { work_ns = 10_000, every_us = 5_000 } }
+"#;
+
+fn world() -> World {
+    let world = World::new();
+    world.policy("good", "exec \"$FLOOR\"");
+    fs::write(world.path("experiments/e.toml"), EXPERIMENT).unwrap();
+    let times = "site\tinline_ns\toffload_ns\n0\t5000\t9000\n1\t50000\t9500\n";
+    fs::write(world.path("experiments/times.tsv"), times).unwrap();
+    world
+}
+
+fn run(world: &World, code: i32) -> Results {
+    world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert().code(code);
+    Results::load(&world.path("r")).unwrap()
+}
+
+fn of<'a>(results: &'a Results, variant: &str) -> Vec<&'a Run> {
+    results.runs.iter().filter(|run| run.variant == variant).collect()
+}
+
+#[test]
+fn every_test_of_a_policy_is_checked_and_kept() {
+    let world = world();
+    let results = run(&world, 0);
+    let runs = of(&results, "good");
+    assert_eq!(runs.len(), 1 + 6);
+    for run in runs {
+        assert_eq!((run.status, run.verified), (Status::Ok, true), "{:?}", run.reason);
+    }
+    assert!(fs::read_to_string(world.path("r/report.md")).unwrap().contains("good"));
+    world.lab(&["report", "r", "--check"]).assert().code(0);
+}
+
+#[test]
+fn costs_that_the_lab_did_not_draw_are_a_failed_record() {
+    let world = world();
+    world.policy("liar", r#""$FLOOR" | sed 's/"cost_ns":\[[0-9]*/"cost_ns":[7/'"#);
+    world.policy("boaster", r#""$FLOOR" | sed 's/"regret_ns":\[[0-9]*/"regret_ns":[-7/'"#);
+    world.policy("third", r#""$FLOOR" | sed 's/"arm":\[[0-9]*/"arm":[2/'"#);
+    let results = run(&world, 1);
+    for (variant, reason) in [
+        ("liar", "cost_ns of step 0 is 7, it was"),
+        ("boaster", "regret_ns of step 0 is -7, it was"),
+        ("third", "arm of step 0 is 2, neither 0 nor 1"),
+    ] {
+        let runs = of(&results, variant);
+        assert_eq!(runs.len(), 1, "its check failed, so it is not timed");
+        assert!(runs[0].reason.as_ref().unwrap().contains(reason), "{:?}", runs[0].reason);
+    }
+}
+
+#[test]
+fn an_item_lost_a_batch_cut_and_a_tick_left_out_are_failed_records() {
+    let world = world();
+    world.policy("loser", r#""$FLOOR" | sed 's/"answer":\[[-0-9]*/"answer":[7/'"#);
+    world.policy("cutter", r#""$FLOOR" | sed 's/"calls":\[[0-9]*/"calls":[7/'"#);
+    world.policy(
+        "sleeper",
+        r#""$FLOOR" | sed 's/"tick_latency_ns":\[[0-9]*,/"tick_latency_ns":[/'"#,
+    );
+    let results = run(&world, 1);
+    for (variant, test, reason) in [
+        ("loser", "stream", "answer of repetition 0 is 7"),
+        ("cutter", "decide", "batch 0 has 7 calls"),
+        ("sleeper", "wake", "column tick_latency_ns has 99 rows, not 100"),
+    ] {
+        for run in of(&results, variant) {
+            let failed = run.cell["test"] == test;
+            assert_eq!(run.status == Status::Failed, failed, "{variant}: {:?}", run.reason);
+            let told = run.reason.as_deref().unwrap_or_default();
+            assert!(!failed || told.contains(reason), "{told}");
+        }
+    }
+}
+
+#[test]
+fn recorded_times_that_cannot_be_read_are_named() {
+    let world = world();
+    fs::write(world.path("experiments/times.tsv"), "site\tinline_ns\toffload_ns\nx\n").unwrap();
+    let run = world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert();
+    run.code(2).stderr(contains("times.tsv").and(contains("line 2")));
+}
