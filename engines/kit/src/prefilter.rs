@@ -3,8 +3,12 @@
 //! A query's literals stand in the line as they are, unless JSON escapes them. So a needle holds no
 //! character that is usually escaped (quotes, backslashes, control characters) and no slash, which
 //! may be; and a line that spells a needle's character as `\uXXXX` passes unseen.
+//!
+//! A few needles are looked for by their rarest bytes, in registers; many by an automaton, which
+//! looks at every byte once, however many they are (Aho and Corasick, CACM 18(6), 1975).
 
-use memchr::memmem;
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::{memchr_iter, memmem};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::find::{Finder, Pair, Probe};
@@ -17,10 +21,18 @@ pub(crate) struct Prefilter {
     /// Each candidate line holds one of these, or an escape.
     any: Vec<Finder>,
     /// What `any` and the escapes are looked for by.
-    pairs: Vec<Pair>,
+    by: By,
     /// What else it holds; `None` where the first finders say all.
     need: Option<Need>,
     escapes: Escapes,
+}
+
+/// A way of looking for several things in one pass.
+#[derive(Debug, Clone)]
+enum By {
+    Pairs(Vec<Pair>),
+    /// The needles in either case and, behind them, what every escape begins with.
+    Automaton(Box<AhoCorasick>),
 }
 
 /// What a line's bytes must hold.
@@ -33,7 +45,7 @@ enum Need {
 }
 
 impl Prefilter {
-    /// `None` where every line may match, or where there are too many needles to be worth it.
+    /// `None` where every line may match.
     pub(crate) fn new(query: &Query) -> Option<Self> {
         let mut needs = vec![Need::of(&query.expr)];
         // These are compared as they are, so their pieces must be there, too.
@@ -44,11 +56,11 @@ impl Prefilter {
                 .map(|text| Need::literal(text, true)),
         );
         let need = Need::all(needs);
-        let any = need.rarest().filter(|any| any.len() < MOST_PAIRS)?;
+        let any = need.rarest()?;
         let escapes = Escapes::hiding(&any);
-        let need = (!matches!(&need, Need::One(_))).then_some(need);
-        let pairs = any.iter().map(Finder::pair).chain([ESCAPE]).collect();
-        Some(Self { any, pairs, need, escapes })
+        let need = (!need.is_any_of_one()).then_some(need);
+        let by = By::of(&any);
+        Some(Self { any, by, need, escapes })
     }
 
     /// Calls `candidate` with the range of each line of `lines` that may match, in their order, and
@@ -56,8 +68,8 @@ impl Prefilter {
     pub(crate) fn candidates(&self, lines: &[u8], mut candidate: impl FnMut(usize, usize)) -> u64 {
         // Of a line that was looked at, further hits say nothing new.
         let mut done = 0;
-        let each = |hit: usize| {
-            if hit >= done && self.is_hit(lines, hit) {
+        let mut take = |hit: usize, is_hit: &dyn Fn() -> bool| {
+            if hit >= done && is_hit() {
                 let start =
                     memchr::memrchr(b'\n', &lines[done..hit]).map_or(done, |at| done + at + 1);
                 let end = memchr::memchr(b'\n', &lines[hit..]).map_or(lines.len(), |at| hit + at);
@@ -66,26 +78,65 @@ impl Prefilter {
                 }
                 done = (end + 1).min(lines.len());
             }
-            true
         };
-        #[cfg(target_arch = "x86_64")]
-        if scan::has_registers() {
-            // SAFETY: the processor can, as the line above made sure.
-            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-            return unsafe { scan::places(lines, &self.pairs, true, each) };
+        match &self.by {
+            By::Pairs(pairs) => places(lines, pairs, |hit| {
+                take(hit, &|| self.is_hit(lines, hit));
+                true
+            }),
+            By::Automaton(automaton) => {
+                for found in automaton.find_overlapping_iter(lines) {
+                    let (hit, number) = (found.start(), found.pattern().as_usize());
+                    // The automaton has no regard to case, and a needle may.
+                    take(hit, &|| match self.any.get(number) {
+                        Some(finder) => finder.is_at(lines, hit),
+                        None => self.is_escape(lines, hit),
+                    });
+                }
+                memchr_iter(b'\n', lines).count() as u64
+            }
         }
-        scan::rest(lines, 0, each)
     }
 
     fn is_hit(&self, lines: &[u8], at: usize) -> bool {
-        let escape = || lines[at..].starts_with(b"\\u") && self.escapes.hides(&lines[at + 2..]);
-        self.any.iter().any(|finder| finder.is_at(lines, at)) || escape()
+        self.any.iter().any(|finder| finder.is_at(lines, at)) || self.is_escape(lines, at)
+    }
+
+    fn is_escape(&self, lines: &[u8], at: usize) -> bool {
+        lines[at..].starts_with(b"\\u") && self.escapes.hides(&lines[at + 2..])
     }
 
     fn admits(&self, line: &[u8]) -> bool {
         let Some(need) = &self.need else { return true };
         need.is_in(line) || self.escapes.find_any(line)
     }
+}
+
+impl By {
+    fn of(needles: &[Finder]) -> Self {
+        if needles.len() < MOST_PAIRS {
+            return Self::Pairs(needles.iter().map(Finder::pair).chain([ESCAPE]).collect());
+        }
+        let patterns = needles.iter().map(Finder::needle).chain([&b"\\u"[..]]);
+        // Every match, also one inside another: which of them counts is decided by its case.
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .build(patterns)
+            .expect("a query is shorter than an automaton's largest pattern");
+        Self::Automaton(Box::new(automaton))
+    }
+}
+
+/// The places that hold a pair; see [`scan::places`].
+fn places(lines: &[u8], pairs: &[Pair], each: impl FnMut(usize) -> bool) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if scan::has_registers() {
+        // SAFETY: the processor can, as the line above made sure.
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+        return unsafe { scan::places(lines, pairs, true, each) };
+    }
+    scan::rest(lines, 0, each)
 }
 
 impl Need {
@@ -155,6 +206,15 @@ impl Need {
             return Self::Nothing;
         }
         Self::Any(needs)
+    }
+
+    /// Whether a line that has one of the rarest needles has all that it needs.
+    fn is_any_of_one(&self) -> bool {
+        match self {
+            Self::One(_) => true,
+            Self::Any(needs) => needs.iter().all(Self::is_any_of_one),
+            Self::Nothing | Self::All(_) => false,
+        }
     }
 
     fn is_in(&self, line: &[u8]) -> bool {
@@ -322,6 +382,12 @@ mod tests {
             let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
             assert_eq!(needles(text), Some(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn many_needles_are_all_looked_for() {
+        let words: Vec<String> = (0..100).map(|number| format!("word{number}x")).collect();
+        assert_eq!(needles(&words.join(" OR ")), Some(words));
     }
 
     #[test]

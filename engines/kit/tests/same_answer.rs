@@ -116,6 +116,7 @@ fn told() -> impl Strategy<Value = Told> {
         prop_oneof![
             prop::collection::vec(inner.clone(), 1..4).prop_map(Told::And),
             prop::collection::vec(inner.clone(), 1..4).prop_map(Told::Or),
+            prop::collection::vec(letters(4).prop_map(Told::Literal), 33..40).prop_map(Told::Or),
             inner.prop_map(|one| Told::Not(Box::new(one))),
         ]
     })
