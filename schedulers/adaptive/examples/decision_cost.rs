@@ -15,7 +15,7 @@ fn main() {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     for threads in [1, threads] {
         let choose = timed(threads, |scheduler, key, context| {
-            black_box(scheduler.choose(key, context));
+            let _ = black_box(scheduler.choose(key, context));
         });
         let cycle = timed(threads, |scheduler, key, context| {
             let decision = scheduler.choose(key, context);
