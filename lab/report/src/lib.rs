@@ -19,6 +19,7 @@ pub mod metrics;
 mod noise;
 mod page;
 mod published;
+mod schedulers;
 mod slim;
 mod study;
 mod tables;
@@ -31,6 +32,7 @@ pub use agents::METRICS;
 pub use engines::METRICS as ENGINE_METRICS;
 pub use frame::{Frame, Row};
 pub use ledgers::METRICS as LEDGER_METRICS;
+pub use schedulers::METRICS as SCHEDULER_METRICS;
 pub use slim::slim;
 
 /// What a folder of records says.
@@ -67,7 +69,7 @@ pub enum ReportError {
     /// Nobody wrote a report for this family.
     #[error(
         "experiment {experiment}: there is no report for the family `{family}`; \
-         known are runtimes, engines and ledgers"
+         known are runtimes, engines, ledgers and schedulers"
     )]
     UnknownFamily {
         /// The experiment's name.
@@ -92,6 +94,7 @@ pub fn report(frame: &Frame) -> Result<Report, ReportError> {
         "runtimes" => Ok(agents::report(frame)),
         "engines" => Ok(engines::report(frame)),
         "ledgers" => Ok(ledgers::report(frame)),
+        "schedulers" => Ok(schedulers::report(frame)),
         other => Err(ReportError::UnknownFamily { experiment, family: other.to_owned() }),
     }
 }

@@ -138,7 +138,8 @@ impl Distribution {
         Self::from_sorted(counts)
     }
 
-    fn of_column(samples: &Samples, name: &str) -> Option<Self> {
+    /// Of a column, raw or a histogram.
+    pub(crate) fn of_column(samples: &Samples, name: &str) -> Option<Self> {
         match samples.columns.get(name)? {
             Column::Raw(values) => Self::of(values.clone()),
             Column::Histogram(stored) => {

@@ -1,9 +1,11 @@
 //! What was run, on what, and whether the lab itself was working: what every family's report says.
 
-use lab_record::Run;
+use std::collections::{BTreeMap, BTreeSet};
+
+use lab_record::{Run, Status};
 
 use crate::aa::AA_LEVEL;
-use crate::frame::{Row, name};
+use crate::frame::{Row, cell_key, is_gated, name};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::study::{Study, is_unpaired};
@@ -35,6 +37,30 @@ pub(crate) fn identity(study: &Study, page: &mut Page) {
         file.seed,
         file.arguments.join(" ")
     ));
+}
+
+/// Rows by what became of them.
+pub(crate) fn counted(study: &Study) -> String {
+    let rows = &study.rows;
+    let count = |keep: &dyn Fn(&Run) -> bool| rows.iter().filter(|row| keep(&row.run)).count();
+    let mut sizes: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for one in &study.all {
+        *sizes.entry((one.variant(), cell_key(&one.row.run))).or_default() += 1;
+    }
+    let range: BTreeSet<usize> = sizes.values().copied().collect();
+    format!(
+        "Rows: {}, of which analysed {} ({} to {} per variant and cell, {} such places), warm-up \
+         {}, failed {}, unsupported {}; gated {}. Only analysed rows enter a number below.",
+        rows.len(),
+        study.all.len(),
+        range.first().copied().unwrap_or(0),
+        range.last().copied().unwrap_or(0),
+        sizes.len(),
+        count(&|run| run.warmup),
+        count(&|run| !run.warmup && run.status == Status::Failed),
+        count(&|run| !run.warmup && run.status == Status::Unsupported),
+        count(&|run| is_gated(run)),
+    )
 }
 
 /// The environment and the programs, folded.

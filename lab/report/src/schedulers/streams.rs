@@ -1,0 +1,211 @@
+//! Sections 3 and 5: items of real work through a stream, by class, policy and ratio of threads.
+
+use lab_stats::describe::median;
+
+use super::bars::ratio;
+use super::grid::{self, Line};
+use super::reading::or_not_measured;
+use super::slim::classes;
+use super::trials::{INLINE, OFFLOAD, ORACLE, OURS, PUBLISHED, Trials};
+use super::wakes::LOAD;
+use crate::measure::Unit;
+use crate::page::Page;
+use crate::tables::{Cell, Table, show};
+
+/// Of `work`: compute_map and adaptive_map, and the gain that was concluded.
+const SAID: [(&str, &str); 4] = [
+    ("fast", "compute_map 85,761/s, adaptive_map 1,392,286/s (+1,523 %)"),
+    ("medium", "compute_map 55,222/s, adaptive_map 209,818/s (+280 %)"),
+    ("slow", "compute_map 27,802/s, adaptive_map 44,509/s (+60 %)"),
+    ("mixed", "compute_map 58,673/s, adaptive_map 249,178/s (+325 %)"),
+];
+/// Tokio and Rayon threads: mixed compute_map and adaptive_map, and the published latency.
+const RATIOS: [(&str, &str, &str); 3] = [
+    ("1:15", "59,333/s and 242,489/s", "P95 1,962 idle, 1,860 µs loaded"),
+    ("2:14", "54,140/s and 241,836/s", "P95 1,996 idle, 1,678 µs loaded"),
+    ("8:8", "63,619/s and 242,915/s", "P95 1,962 idle, 1,673 µs loaded"),
+];
+
+pub(super) fn throughput(trials: &Trials, page: &mut Page) {
+    page.heading("3. Throughput by class of work");
+    page.paragraph(
+        "Published: 500 items one after the other, mean of 3, work of so many loop iterations; by \
+         its own rates items labelled 10, 100 and 500 µs took 0.72, 4.77 and 22.5 µs, so that \
+         inline was always right, and no arm ran everything inline. Here work is calibrated by the \
+         clock, and what it really took stands below.",
+    );
+    let mut lines = Vec::new();
+    for place in trials.combinations("stream", &[], &["work", "concurrency", "order"]) {
+        let [work, concurrency, order] = place.as_slice() else { continue };
+        let levels = [("work", work.as_str()), ("concurrency", concurrency), ("order", order)];
+        let class = work.strip_prefix("published_").unwrap_or(work);
+        let said = SAID.iter().find(|(name, _)| *name == class && concurrency == "1");
+        let line = Line::of("stream", &levels, "items_per_s");
+        let line = line.labelled(&[work, concurrency, order]);
+        lines.push(line.published(said.map_or("", |(_, said)| said)));
+    }
+    grid::write(trials, page, "throughput", &["work", "concurrency", "order"], &lines);
+    if lines.is_empty() {
+        return;
+    }
+    durations(trials, page);
+    page.paragraph(&reading(trials));
+}
+
+/// What each class really took, and which share of it each policy offloaded.
+fn durations(trials: &Trials, page: &mut Page) {
+    let mut table = Table::new(&[
+        ("work", "work"),
+        ("concurrency", "concurrency"),
+        ("order", "order"),
+        ("policy", "policy"),
+        ("class", "class"),
+        ("items", "items"),
+        ("real work, median", "work_ns"),
+        ("offloaded", "offload_share"),
+    ]);
+    for place in trials.combinations("stream", &[], &["work", "concurrency", "order"]) {
+        let [work, concurrency, order] = place.as_slice() else { continue };
+        let levels = [("work", work.as_str()), ("concurrency", concurrency), ("order", order)];
+        for policy in trials.policies() {
+            let runs = trials.rows(policy, "stream", &levels);
+            let all: Vec<_> = runs.iter().filter_map(|one| classes(&one.row.samples)).collect();
+            let most = all.iter().map(Vec::len).max().unwrap_or(0);
+            for class in 0..most {
+                let rows: Vec<&[i64; 3]> = all.iter().filter_map(|run| run.get(class)).collect();
+                let sum = |place: usize| rows.iter().map(|row| row[place]).sum::<i64>() as f64;
+                let took: Vec<f64> =
+                    rows.iter().map(|row| row[2] as f64).filter(|ns| *ns > 0.0).collect();
+                let items = sum(0);
+                table.row(vec![
+                    Cell::text(work),
+                    Cell::text(concurrency),
+                    Cell::text(order),
+                    Cell::code(policy),
+                    Cell::count(class),
+                    Cell::Value(items, Unit::Count),
+                    Cell::value(median(&took), Unit::Ns),
+                    Cell::value((items > 0.0).then(|| sum(1) / items), Unit::Share),
+                ]);
+            }
+        }
+    }
+    if !table.is_empty() {
+        page.folded("classes", "Real durations and shares by class of work", &table);
+    }
+}
+
+fn reading(trials: &Trials) -> String {
+    let over = |work: &str, a, b| {
+        let levels = [("work", work), ("concurrency", "1"), ("order", "ordered")];
+        ratio(trials, (a, b), "stream", &levels, "items_per_s")
+    };
+    let mut parts = Vec::new();
+    for work in trials.levels("stream", "work") {
+        let Some(gain) = over(&work, OURS, OFFLOAD) else { continue };
+        let best_arm = [INLINE, OFFLOAD]
+            .into_iter()
+            .filter_map(|arm| Some((arm, over(&work, arm, OURS)?)))
+            .max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+        let arm = best_arm.map_or(String::new(), |(arm, reading)| {
+            format!(
+                ", and the better fixed arm `{arm}` does {} of its rate",
+                show(reading.estimate, Unit::Times)
+            )
+        });
+        parts.push(format!(
+            "on `{work}` `{OURS}` does {} times the items of `{OFFLOAD}`{arm}",
+            gain.text()
+        ));
+    }
+    let oracle = over("mixed", OURS, ORACLE);
+    let published = over("mixed", PUBLISHED, OFFLOAD);
+    if parts.is_empty() {
+        parts.push("nothing ran one item at a time and in order".to_owned());
+    }
+    format!(
+        "**Reading.** One item at a time, in order: {}. On mixed work `{OURS}` over the oracle is \
+         {}; `{PUBLISHED}` over `{OFFLOAD}` is {} where 4.25× was published.",
+        parts.join("; "),
+        or_not_measured(oracle.as_ref()),
+        or_not_measured(published.as_ref()),
+    )
+}
+
+pub(super) fn ratios(trials: &Trials, page: &mut Page) {
+    page.heading("5. Ratios of threads");
+    page.paragraph(
+        "Published: three ratios whose throughputs differ by 0.4 %, a table of latencies that ran \
+         one runtime three times, and a recommendation that is printed whatever was measured. Here \
+         each ratio really runs, on the CPUs of this machine.",
+    );
+    let both = ["tokio_workers", "rayon_threads"];
+    let mut lines = Vec::new();
+    for (test, level, metric, what) in [
+        ("stream", ("work", "mixed"), "items_per_s", "mixed items/s"),
+        ("wake", ("load", LOAD), "tick_p95_ns", "tick P95 under 3 ms work"),
+    ] {
+        for place in trials.combinations(test, &[level], &both) {
+            let [tokio, rayon] = place.as_slice() else { continue };
+            let levels = [level, ("tokio_workers", tokio), ("rayon_threads", rayon)];
+            let name = format!("{tokio}:{rayon}");
+            let said = RATIOS.iter().find(|(ratio, _, _)| *ratio == name);
+            let said = said.map_or("", |(_, items, ticks)| match test {
+                "stream" => items,
+                _ => ticks,
+            });
+            lines.push(Line::of(test, &levels, metric).labelled(&[&name, what]).published(said));
+        }
+    }
+    grid::write(trials, page, "ratios", &["tokio:rayon", "metric"], &lines);
+    published_ratios(page);
+    if !lines.is_empty() {
+        page.paragraph(&best_ratio(trials));
+    }
+}
+
+fn published_ratios(page: &mut Page) {
+    let said = RATIOS.iter().map(|(ratio, items, ticks)| format!("{ratio}: {items}; {ticks}"));
+    page.paragraph(&format!(
+        "Published, 16 CPUs (compute_map and adaptive_map): {}.",
+        said.collect::<Vec<_>>().join(" · ")
+    ));
+}
+
+/// The ratio with the most mixed items of our policy, and whether any other is surely worse.
+fn best_ratio(trials: &Trials) -> String {
+    let both = ["tokio_workers", "rayon_threads"];
+    let places = trials.combinations("stream", &[("work", "mixed")], &both);
+    let series = |place: &Vec<String>| {
+        let levels = [
+            ("work", "mixed"),
+            ("tokio_workers", place[0].as_str()),
+            ("rayon_threads", place[1].as_str()),
+        ];
+        trials.series(OURS, "stream", &levels, "items_per_s")
+    };
+    let middle = |place: &&Vec<String>| {
+        median(&series(place).values().copied().collect::<Vec<_>>()).unwrap_or(0.0)
+    };
+    let Some(best) = places.iter().max_by(|a, b| middle(a).total_cmp(&middle(b))) else {
+        return "**Reading.** No mixed stream ran.".to_owned();
+    };
+    let others = places.iter().filter(|place| *place != best).map(|place| {
+        let reading = super::reading::Reading::ratio(&series(best), &series(place));
+        let word = match reading {
+            Some(reading) if reading.surely_at_least(1.0) => "slower",
+            _ => "not distinguishable",
+        };
+        format!("{}: {word} ({})", place.join(":"), or_not_measured(reading.as_ref()))
+    });
+    let others: Vec<String> = others.collect();
+    if others.is_empty() {
+        return format!("**Reading.** One ratio ran, {}: there is no choice.", best.join(":"));
+    }
+    format!(
+        "**Reading.** For `{OURS}` on mixed items {} has the highest median; the best over the \
+         others: {}.",
+        best.join(":"),
+        others.join("; ")
+    )
+}
