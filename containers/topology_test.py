@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""Starts compose.yaml for real, with the paced server in an image made on the spot.
+
+It runs in network, process and mount namespaces of its own, so no firewall rule, bridge, process or
+mount of the machine is touched, and compares them before and after all the same. Health timers
+need systemd, which such a machine may lack: a thread asks podman for every health check instead.
+
+Where podman cannot run, the tests are skipped, and the summary counts them so.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from pathlib import Path
+
+ROOT = Path.cwd()
+HERE = ROOT / "containers"
+COMPOSE = HERE / "compose.yaml"
+INSIDE = "--inside"
+TOOLS = ["podman", "docker-compose", "podman-compose", "netavark", "aardvark-dns", "runc", "unshare", "nft"]
+FOLDERS = "/usr/lib/podman:/usr/libexec/podman:/usr/sbin:/sbin"
+PROJECT = "lab-servers"
+# Bounds every wait. Nothing here is measured.
+PATIENCE_S = 120
+
+
+def main() -> None:
+    if sys.argv[1:2] == [INSIDE]:
+        sys.exit(run_tests(Path(sys.argv[2])))
+    reason = cannot_run()
+    if reason:
+        print(f"skipped: {reason}")
+        summary(0, 0, len(TESTS))
+        return
+    before = machine_state()
+    with tempfile.TemporaryDirectory(prefix="lab-containers-") as folder:
+        ended = subprocess.run([*NAMESPACES, sys.executable, __file__, INSIDE, folder], check=False)
+    left = [line for line in machine_state() if line not in before]
+    gone = [line for line in before if line not in machine_state()]
+    print(f"test the machine is left as it was found ... {'FAILED' if left or gone else 'ok'}")
+    for line in left + gone:
+        print(f"  changed: {line}")
+    summary(int(not (left or gone)), int(bool(left or gone)), 0)
+    sys.exit(1 if ended.returncode or left or gone else 0)
+
+
+NAMESPACES = ["unshare", "--net", "--pid", "--mount", "--propagation", "private", "--fork",
+              "--kill-child", "--mount-proc"]  # fmt: skip
+
+
+def cannot_run() -> str | None:
+    """Why podman cannot run here, in one sentence."""
+    path = f"{os.environ.get('PATH', '')}:{FOLDERS}"
+    missing = [tool for tool in TOOLS if not shutil.which(tool, path=path)]
+    if missing:
+        return f"{', '.join(missing)} not installed; ./enter's Debian environment has them"
+    if os.geteuid() != 0:
+        return "only root may make the network and the mounts of this test"
+    tried = subprocess.run([*NAMESPACES, "mount", "-t", "tmpfs", "tmpfs", "/run"],
+                           capture_output=True, text=True, check=False)  # fmt: skip
+    if tried.returncode:
+        return f"no namespaces of our own here: {tried.stderr.strip()}"
+    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    if not any(line.split()[4] == "/" for line in mounts):
+        return "the root is no mount (a plain chroot), so runc cannot put a container's there"
+    return None
+
+
+def machine_state() -> list[str]:
+    """Firewall rules, network devices, forwarding and podman's cgroups, a line each."""
+    rules = subprocess.run(["nft", "list", "ruleset"], capture_output=True, text=True, check=False)
+    forward = Path("/proc/sys/net/ipv4/ip_forward").read_text().strip()
+    devices = sorted(os.listdir("/sys/class/net"))
+    groups = sorted(str(group) for group in Path("/sys/fs/cgroup").glob("*/libpod*"))
+    return [*rules.stdout.splitlines(), f"ip_forward {forward}", *devices, *groups]
+
+
+def summary(passed: int, failed: int, skipped: int) -> None:
+    verdict = "FAILED" if failed else "ok"
+    print(f"test result: {verdict}. {passed} passed; {failed} failed; {skipped} ignored")
+
+
+# --- Inside the namespaces ------------------------------------------------------------------------
+
+
+def run_tests(folder: Path) -> int:
+    run("mount", "-t", "tmpfs", "tmpfs", "/run")
+    raise_loopback()
+    exports = run(str(HERE / "podman-env"), str(folder / "podman"))
+    for line in exports.splitlines():
+        name, value = line.removeprefix("export ").split("=", 1)
+        os.environ[name] = value.strip("'")
+    os.environ["PATH"] = f"{os.environ.get('PATH', '/usr/bin:/bin')}:{FOLDERS}"
+    os.environ["HOME"] = str(folder)
+    lab = Lab(folder)
+    passed = failed = 0
+    for test in TESTS:
+        try:
+            test(lab)
+            outcome, passed = "ok", passed + 1
+        except Exception:  # noqa: BLE001 - every failure is reported, and the rest goes on
+            outcome, failed = "FAILED", failed + 1
+            traceback.print_exc(file=sys.stdout)
+        print(f"test {test.__doc__.splitlines()[0].rstrip('.')} ... {outcome}", flush=True)
+    lab.end()
+    summary(passed, failed, 0)
+    return 1 if failed else 0
+
+
+def raise_loopback() -> None:
+    """SIOCSIFFLAGS with IFF_UP and IFF_RUNNING, for a new network has its loopback down."""
+    import fcntl
+    import struct
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh", b"lo", 0x41))
+
+
+def run(*command: str, rc: int | None = 0, **options) -> str:
+    """Both outputs of a command that has to end with `rc`; None takes any end."""
+    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           stdin=subprocess.DEVNULL, timeout=PATIENCE_S, check=False,
+                           **options)  # fmt: skip
+    if rc is not None and ended.returncode != rc:
+        raise AssertionError(f"{' '.join(command)} ended with {ended.returncode}:\n{ended.stdout}")
+    return ended.stdout
+
+
+class Lab:
+    """The service that podman offers to docker-compose, and the image."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.lab = ROOT / os.environ["LAB_PROGRAM"]
+        self.digest = ""
+        self.ports = free_ports(2)
+        self.ended = threading.Event()
+        socket_path = folder / "podman.sock"
+        os.environ["DOCKER_HOST"] = f"unix://{socket_path}"
+        self.service = subprocess.Popen(
+            ["podman", "system", "service", "--time", "0", f"unix://{socket_path}"],
+            stdin=subprocess.DEVNULL,
+        )
+        wait_until(socket_path.exists, "podman's socket")
+        threading.Thread(target=self.ask_for_health, daemon=True).start()
+
+    def ask_for_health(self) -> None:
+        while not self.ended.wait(0.3):
+            for name in run("podman", "ps", "--quiet", rc=None).split():
+                run("podman", "healthcheck", "run", name, rc=None)
+
+    def build(self, tag: str) -> str:
+        context = self.folder / "context"
+        if not context.exists():
+            run(str(HERE / "paced/root"), str(self.lab), str(context / "root"))
+        run("podman", "build", "--timestamp", "0", "--no-cache", "--quiet", "--build-arg",
+            "PACED_TIME_SCALE=0.02", "--tag", f"localhost/paced:{tag}", "--file",
+            str(HERE / "paced/Containerfile"), str(context))  # fmt: skip
+        return run("podman", "image", "inspect", f"localhost/paced:{tag}", "--format",
+                   "{{.Digest}}").strip()  # fmt: skip
+
+    def compose(self, profile: str, *command: str, rc: int | None = 0, tool: str = "docker-compose",
+                **variables: str) -> str:  # fmt: skip
+        environment = os.environ | {
+            "OLLAMA_IMAGE": "localhost/paced", "OLLAMA_TAG": "first", "OLLAMA_DIGEST": self.digest,
+            "MODEL": "paced", "OLLAMA_A_PORT": str(self.ports[0]),
+            "OLLAMA_B_PORT": str(self.ports[1]), **variables,
+        }  # fmt: skip
+        return run(tool, "-f", str(COMPOSE), "--profile", profile, *command, rc=rc, env=environment)
+
+    def end(self) -> None:
+        self.ended.set()
+        self.service.terminate()
+        self.service.wait(timeout=PATIENCE_S)
+        # podman leaves the group above its containers' behind. One that is in use stays.
+        for group in Path("/sys/fs/cgroup").glob("**/libpod_parent"):
+            with contextlib.suppress(OSError):
+                group.rmdir()
+
+
+def free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def wait_until(condition, what: str) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"no {what} within {PATIENCE_S} s")
+        time.sleep(0.05)
+
+
+def container(service: str) -> str:
+    return f"{PROJECT}-{service}-1"
+
+
+# --- The tests, in this order ---------------------------------------------------------------------
+
+
+def image(lab: Lab) -> None:
+    """an image that is built twice has one digest."""
+    lab.digest = lab.build("first")
+    assert lab.digest.startswith("sha256:"), lab.digest
+    assert lab.build("second") == lab.digest
+
+
+def loader(lab: Lab) -> None:
+    """the loader of docker-compose takes every profile and refuses an unknown key."""
+    for profile in ["cpu", "gpu", "lab"]:
+        lab.compose(profile, "config", "--quiet")
+    refused = lab.compose("cpu", "config", "--quiet", rc=None, OLLAMA_DIGEST="")
+    assert "docs/CONTAINERS.md" in refused, refused
+    wrong = lab.folder / "wrong.yaml"
+    wrong.write_text(COMPOSE.read_text().replace("cap_drop:", "cap_dropp:"))
+    said = run("docker-compose", "-f", str(wrong), "config", rc=None,
+               env=os.environ | {"OLLAMA_DIGEST": lab.digest})  # fmt: skip
+    assert "cap_dropp" in said, said
+
+
+def health(lab: Lab) -> None:
+    """two servers become healthy and answer on the loopback ports."""
+    lab.compose("cpu", "up", "--detach", "--wait", "--pull", "never", "ollama_a", "ollama_b")
+    for port in lab.ports:
+        assert "-paced" in run(str(lab.lab), "sim", "--check", f"127.0.0.1:{port}")
+
+
+def models(lab: Lab) -> None:
+    """the jobs that bring the model reach their servers by name and end well."""
+    for job in ["model_a", "model_b"]:
+        lab.compose("cpu", "run", "--rm", "--no-deps", "-T", job)
+    said = lab.compose("cpu", "run", "--rm", "--no-deps", "-T", "-e", "OLLAMA_HOST=nobody:1",
+                       "model_a", rc=None)  # fmt: skip
+    assert "no answer from nobody" in said, said
+
+
+def limits(lab: Lab) -> None:
+    """the limits and rights are those of the file."""
+    for service in ["ollama_a", "ollama_b"]:
+        facts = json.loads(run("podman", "inspect", container(service)))[0]
+        host = facts["HostConfig"]
+        assert host["ReadonlyRootfs"] and "no-new-privileges" in host["SecurityOpt"], host
+        assert not facts["EffectiveCaps"], facts["EffectiveCaps"]
+        bindings = host["PortBindings"]["11434/tcp"]
+        assert [binding["HostIp"] for binding in bindings] == ["127.0.0.1"], bindings
+        assert cgroup(facts["State"]["Pid"]) == {"memory": 2 << 30, "pids": 256, "cpus": 1.0}
+        status = Path(f"/proc/{facts['State']['Pid']}/status").read_text()
+        assert "NoNewPrivs:\t1" in status and "CapEff:\t0000000000000000" in status, status
+
+
+def cgroup(pid: int) -> dict:
+    """What the kernel itself holds as the limits of a process, in either version of cgroups."""
+    places = {}
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        places.update({name: path for name in controllers.split(",")})
+
+    def read(controller: str, old: str, new: str) -> str:
+        if controller in places:
+            return Path(f"/sys/fs/cgroup/{controller}{places[controller]}/{old}").read_text()
+        return Path(f"/sys/fs/cgroup{places['']}/{new}").read_text()
+
+    if "cpu" in places:
+        quota = read("cpu", "cpu.cfs_quota_us", "").strip()
+        quota += " " + read("cpu", "cpu.cfs_period_us", "")
+    else:
+        quota = read("cpu", "", "cpu.max")
+    most, period = map(int, quota.split())
+    return {"memory": int(read("memory", "memory.limit_in_bytes", "memory.max")),
+            "pids": int(read("pids", "pids.max", "pids.max")), "cpus": most / period}  # fmt: skip
+
+
+def killed(lab: Lab) -> None:
+    """a server that is killed and started again costs runs, not the matrix."""
+    text = (ROOT / "experiments/tr115-ollama.toml").read_text()
+    experiment = lab.folder / "experiment.toml"
+    text = text.replace("[profile.quick]\nblocks = 1", "[profile.quick]\nblocks = 8")
+    experiment.write_text(text.replace("stall_timeout_ms = 60_000", "stall_timeout_ms = 3_000"))
+    tables = ROOT / "experiments/tables"
+    shutil.copytree(tables, lab.folder / "tables", dirs_exist_ok=True)
+    results = lab.folder / "results"
+    servers = ",".join(f"http://127.0.0.1:{port}" for port in lab.ports)
+    matrix = subprocess.Popen(
+        [str(lab.lab), "run", str(experiment), "--quick", "--servers", servers, "--model", "paced",
+         "--out", str(results), "--no-startup", "--no-report", "--json", "--root", str(ROOT)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)  # fmt: skip
+
+    def rows() -> list[dict]:
+        file = results / "runs.jsonl"
+        lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def timed(status: str) -> list[dict]:
+        return [row for row in rows() if row["block"] > 0 and row["status"] == status]
+
+    wait_until(lambda: timed("ok") or matrix.poll() is not None, "first run")
+    before = len(rows())
+    run("podman", "kill", "--signal", "KILL", container("ollama_b"))
+    wait_until(lambda: timed("failed") or matrix.poll() is not None, "failed run")
+    run("podman", "start", container("ollama_b"))
+    said, _ = matrix.communicate(timeout=PATIENCE_S)
+    assert matrix.returncode == 1, f"ended with {matrix.returncode}: {said}"
+    end = json.loads(said)
+    assert end["finished"] and end["failed"], end
+    assert before < end["recorded"], end
+    assert rows()[-1]["status"] == "ok", rows()[-1]
+    assert all(row["reason"] for row in timed("failed"))
+
+
+def down(lab: Lab) -> None:
+    """nothing is left after down."""
+    lab.compose("cpu", "down", "--volumes")
+    assert not run("podman", "ps", "--all", "--quiet"), "containers are left"
+    assert not run("podman", "volume", "ls", "--quiet"), "volumes are left"
+    assert PROJECT not in run("podman", "network", "ls")
+    for port in lab.ports:
+        run(str(lab.lab), "sim", "--check", f"127.0.0.1:{port}", rc=5)
+
+
+def no_gpu(lab: Lab) -> None:
+    """the profile gpu does not start without the cards."""
+    said = gpu(lab, "up", "--detach", "--no-build", "ollama_a_gpu", rc=None)
+    assert "unresolvable CDI devices nvidia.com/gpu=0" in said, said
+    gpu(lab, "down", "--volumes", rc=None)
+
+
+def own_cards(lab: Lab) -> None:
+    """with stub devices each server of the profile gpu gets its own card."""
+    write_stub(lab)
+    assert cards(lab) == [["/dev/nvidia0"], ["/dev/nvidia1"]]
+
+
+def one_card(lab: Lab) -> None:
+    """one variable puts both servers on one card."""
+    write_stub(lab)
+    assert cards(lab, GPU_B="0") == [["/dev/nvidia0"], ["/dev/nvidia0"]]
+
+
+def gpu(lab: Lab, *command: str, rc: int | None = 0, **variables: str) -> str:
+    # podman's service for docker-compose drops device requests, podman-compose hands them on.
+    return lab.compose("gpu", *command, rc=rc, tool="podman-compose", **variables)
+
+
+def write_stub(lab: Lab) -> None:
+    """Two devices of NVIDIA's kind that are /dev/null: they show the wiring, not a GPU."""
+    node = lambda card: {"path": f"/dev/nvidia{card}", "hostPath": "/dev/null"}  # noqa: E731
+    devices = [{"name": str(card), "containerEdits": {"deviceNodes": [node(card)]}}
+               for card in range(2)]  # fmt: skip
+    stub = {"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu", "devices": devices}
+    (lab.folder / "podman/cdi/stub.json").write_text(json.dumps(stub))
+
+
+def cards(lab: Lab, **variables: str) -> list[list[str]]:
+    """The cards that each server sees, once it is healthy and has its model."""
+    services = ["ollama_a_gpu", "ollama_b_gpu"]
+    gpu(lab, "up", "--detach", "--no-build", *services, **variables)
+    names = [f"{PROJECT}_{service}_1" for service in services]
+    is_healthy = ["podman", "inspect", "--format", "{{.State.Health.Status}}"]
+    for name in names:
+        wait_until(lambda: run(*is_healthy, name).strip() == "healthy", f"health of {name}")
+    gpu(lab, "run", "--rm", "--no-deps", "-T", "model_b", **variables)
+    seen = [run("podman", "exec", name, "sh", "-c", "echo /dev/nvidia*").split() for name in names]
+    gpu(lab, "down", "--volumes", **variables)
+    assert not run("podman", "ps", "--all", "--quiet"), "containers are left"
+    return seen
+
+
+TESTS = [image, loader, health, models, limits, killed, down, no_gpu, own_cards, one_card]
+
+if __name__ == "__main__":
+    main()
