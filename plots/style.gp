@@ -28,6 +28,13 @@ colour(name) = \
     name eq "owned"                        ? 0xD55E00 : \
     name eq "rayon"                        ? 0xCC79A7 : \
     name eq "sync"                         ? 0x444444 : \
+    name eq "always_inline"                ? 0x444444 : \
+    name eq "always_offload"               ? 0x56B4E9 : \
+    name eq "threshold"                    ? 0xE69F00 : \
+    name eq "ewma"                         ? 0x009E73 : \
+    name eq "thompson"                     ? 0xD55E00 : \
+    name eq "loom_rs"                      ? 0x0072B2 : \
+    name eq "oracle"                       ? 0xCC79A7 : \
     strstrt(name, "twin") > 0              ? 0xAAAAAA : \
     fallback(name)
 
