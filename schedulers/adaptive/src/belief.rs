@@ -37,15 +37,18 @@ impl Belief {
     /// the mean away. Few observations know little of their spread, so the mean stands in for it.
     pub fn surprised_by(&self, cost: f64) -> bool {
         let distance = cost - self.mean;
-        let spread = self.variance + self.mean * self.mean / (4.0 * self.weight);
+        // Both sides times four times the weight, because a division costs more than all the rest.
+        let scale = 4.0 * self.weight;
+        let spread = scale * self.variance + self.mean * self.mean;
         let far = 2.0 * distance.abs() > self.mean;
-        self.weight > 1.0 && far && distance * distance > SURPRISE_SQUARED * spread
+        self.weight > 1.0 && far && scale * distance * distance > SURPRISE_SQUARED * spread
     }
 
     /// Variance of the mean itself, which Thompson sampling draws from. The second term is a
     /// prior spread as large as the mean, with the weight of one observation.
     pub fn variance_of_mean(&self) -> f64 {
-        (self.variance + self.mean * self.mean / (1.0 + self.weight)) / self.weight
+        let more = 1.0 + self.weight;
+        (self.variance * more + self.mean * self.mean) / (self.weight * more)
     }
 }
 

@@ -29,6 +29,7 @@ impl Context {
     /// A task that waits `queue_delay_ns` while polls take `poll_time_ns` has their ratio of tasks
     /// before it. Where no polls are measured, every call in flight beyond one per worker counts
     /// as waiting; with neither, nothing waits.
+    #[inline]
     #[must_use]
     pub fn waiting_at_least(&self, quarters: u64) -> bool {
         if self.poll_time_ns > 0 {
@@ -61,8 +62,12 @@ impl Context {
     /// that wait, or more. Comparisons only, for it is computed in every decision.
     #[inline]
     pub(crate) fn level(&self) -> u8 {
+        // The usual case, at the price of one comparison.
+        if !self.waiting_at_least(1) {
+            return 0;
+        }
         let waits = |quarters| u8::from(self.waiting_at_least(quarters));
-        let level = waits(1) + waits(4) + waits(16);
+        let level = 1 + waits(4) + waits(16);
         if self.rayon_saturated() { 0 } else { level }
     }
 }

@@ -12,7 +12,7 @@ use crate::decision::{Arm, Cost, Decision, Reason};
 use crate::key::{Hint, Key};
 use crate::site::{Hot, PROBE_INLINE, PROBE_OFFLOAD, STRUCK, Site, WARM};
 use crate::state::{Call, Rules};
-use crate::stripe::{Event, Stripes};
+use crate::stripe::{Event, Mine, Stripes};
 use crate::table::Table;
 
 /// Decides for each call where it runs, and learns from what it cost. Clones share everything.
@@ -108,16 +108,17 @@ impl Scheduler {
         let inner = &*self.0;
         let index = inner.table.locate(key.hash());
         let level = context.level();
+        let mine = inner.stripes.mine();
         let (arm, reason) = match inner.table.site(index) {
             Some(site) if site.hot.flags.load(Relaxed) == WARM => {
-                inner.warm(&site.hot, level, context)
+                inner.warm(&site.hot, mine, level, context)
             }
-            Some(site) => inner.unusual(&site.hot, level, hint, context),
+            Some(site) => inner.unusual(&site.hot, mine, level, hint, context),
             None => (Arm::Offload, Reason::Cold),
         };
-        inner.stripes.count(reason as usize * 2 + arm as usize);
+        mine.count(reason as usize * 2 + arm as usize);
         if index == inner.table.shared() {
-            inner.stripes.count(Event::Overflow as usize);
+            mine.count(Event::Overflow as usize);
         }
         Decision { site: index as u32, arm, level, reason }
     }
@@ -157,10 +158,10 @@ impl Scheduler {
         if flags & WARM == 0 {
             return unknown;
         }
-        let state = site.load();
+        let now = site.load().now(self.round_trip_ns() as f64);
         Estimate {
-            inline_ns: Some(state.inline_now().mean),
-            offload_ns: Some(state.offload_now(self.round_trip_ns() as f64).mean),
+            inline_ns: Some(now.inline.mean),
+            offload_ns: Some(now.offload.mean),
             offload_probability: f64::from(site.hot.threshold(0)) / f64::from(ALWAYS),
             struck: flags & STRUCK != 0,
         }
@@ -195,7 +196,7 @@ impl Scheduler {
 impl Inner {
     /// A site that was measured, and that neither a strike nor a probe concerns.
     #[inline]
-    fn warm(&self, hot: &Hot, level: u8, context: &Context) -> (Arm, Reason) {
+    fn warm(&self, hot: &Hot, mine: Mine<'_>, level: u8, context: &Context) -> (Arm, Reason) {
         let inline_ns = hot.inline_ns();
         if inline_ns > self.guarded_above_ns
             && let Some(reason) = self.guardrail(inline_ns, level, context)
@@ -203,7 +204,7 @@ impl Inner {
             return (Arm::Offload, reason);
         }
         // One less than ALWAYS at most, so that a certain arm is always taken.
-        let draw = (u32::from(self.stripes.draw()) * u32::from(ALWAYS)) >> 16;
+        let draw = (u32::from(mine.draw()) * u32::from(ALWAYS)) >> 16;
         let offload = draw < u32::from(hot.threshold(level));
         (if offload { Arm::Offload } else { Arm::Inline }, Reason::Learned)
     }
@@ -226,7 +227,14 @@ impl Inner {
     }
 
     #[cold]
-    fn unusual(&self, hot: &Hot, level: u8, hint: Hint, context: &Context) -> (Arm, Reason) {
+    fn unusual(
+        &self,
+        hot: &Hot,
+        mine: Mine<'_>,
+        level: u8,
+        hint: Hint,
+        context: &Context,
+    ) -> (Arm, Reason) {
         let flags = hot.flags.load(Relaxed);
         if flags & WARM == 0 {
             let idle = level == 0 && context.tokio_workers != 1;
@@ -244,7 +252,7 @@ impl Inner {
         if hot.take(PROBE_OFFLOAD) {
             return (Arm::Offload, Reason::Probe);
         }
-        self.warm(hot, level, context)
+        self.warm(hot, mine, level, context)
     }
 
     fn learn(&self, site: &Site, decision: &Decision, cost: Cost) {
@@ -258,17 +266,18 @@ impl Inner {
             cost,
         };
         let outcome = state.finish(&self.rules, call, round_trip);
-        site.store(&state);
-        let thresholds = state.thresholds(&self.rules, &self.normal, round_trip);
-        site.hot.publish(thresholds, state.inline_now().mean);
+        site.store(&state, &call);
+        let now = state.now(round_trip);
+        site.hot.publish(state.thresholds(&self.rules, &self.normal, now), now.inline.mean);
         site.hot.apply(&outcome);
-        self.stripes.count(Event::Finished as usize);
+        let mine = self.stripes.mine();
+        mine.count(Event::Finished as usize);
         if outcome.strike {
-            self.stripes.count(Event::Strike as usize);
+            mine.count(Event::Strike as usize);
             tracing::debug!(total_ns = cost.total_ns, strikes = state.marks.strikes, "strike");
         }
         if outcome.changed {
-            self.stripes.count(Event::Change as usize);
+            mine.count(Event::Change as usize);
             tracing::debug!(arm = ?decision.arm, total_ns = cost.total_ns, "cost changed");
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::belief::Belief;
 use crate::decision::Arm;
-use crate::state::{Marks, Outcome, State};
+use crate::state::{Call, Marks, Outcome, State};
 
 /// Something was measured.
 pub(crate) const WARM: u32 = 1;
@@ -123,21 +123,32 @@ impl Site {
         }
     }
 
-    pub fn store(&self, state: &State) {
+    /// Stores what a call can have changed.
+    pub fn store(&self, state: &State, call: &Call) {
         let cold = &self.cold;
-        let put = |place: &AtomicU64, value: f64| place.store(value.to_bits(), Relaxed);
-        let beliefs = [&state.inline, &state.offload, &state.work];
-        for (place, belief) in cold.beliefs.iter().zip(beliefs) {
-            put(&place[0], belief.mean);
-            put(&place[1], belief.variance);
-            put(&place[2], belief.weight);
+        let (index, belief) = match call.arm {
+            Arm::Inline => (0, &state.inline),
+            Arm::Offload => (1, &state.offload),
+        };
+        put_belief(&cold.beliefs[index], belief);
+        put(&cold.doubt[index], state.doubt[index]);
+        if call.cost.function_ns.is_some() {
+            put_belief(&cold.beliefs[2], &state.work);
         }
         put(&cold.work_then, state.work_then);
         put(&cold.credit, state.credit);
-        put(&cold.doubt[0], state.doubt[0]);
-        put(&cold.doubt[1], state.doubt[1]);
         cold.marks.store(pack(state.marks), Relaxed);
     }
+}
+
+fn put(place: &AtomicU64, value: f64) {
+    place.store(value.to_bits(), Relaxed);
+}
+
+fn put_belief(place: &[AtomicU64; 3], belief: &Belief) {
+    put(&place[0], belief.mean);
+    put(&place[1], belief.variance);
+    put(&place[2], belief.weight);
 }
 
 fn pack(marks: Marks) -> u64 {
@@ -159,6 +170,7 @@ fn unpack(bits: u64) -> Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decision::{Cost, Reason};
 
     #[test]
     fn what_is_stored_is_loaded() {
@@ -169,7 +181,13 @@ mod tests {
         state.work = Belief { mean: 7.5, variance: 8.5, weight: 9.0 };
         state.marks = Marks { strikes: 9, left: 65_535, clean: 255, patience: 1024 };
         let site = Site::default();
-        site.store(&state);
+        let cost = Cost { total_ns: 1, function_ns: Some(1), queued_ns: None };
+        for arm in [Arm::Inline, Arm::Offload] {
+            site.store(
+                &state,
+                &Call { arm, level: 0, reason: Reason::Learned, struck: false, cost },
+            );
+        }
         assert_eq!(site.load(), state);
     }
 

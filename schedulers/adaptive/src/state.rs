@@ -64,6 +64,13 @@ pub(crate) struct Outcome {
     pub probe: Option<Arm>,
 }
 
+/// Both arms' costs as they would be now.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Now {
+    pub inline: Belief,
+    pub offload: Belief,
+}
+
 /// The settings in the form in which a call needs them.
 #[derive(Debug)]
 pub(crate) struct Rules {
@@ -93,7 +100,7 @@ impl Rules {
 impl State {
     /// Takes in one call.
     pub fn finish(&mut self, rules: &Rules, call: Call, round_trip: f64) -> Outcome {
-        let cost = call.cost.total_ns.max(1) as f64;
+        let cost = nanoseconds(call.cost.total_ns);
         let mut outcome = Outcome::default();
         self.marks.patience = match call.reason {
             Reason::Probe => 0,
@@ -103,44 +110,51 @@ impl State {
             Arm::Inline => self.ran_inline(rules, call, cost, &mut outcome),
             Arm::Offload => self.ran_offloaded(rules, call, cost),
         };
-        self.account(rules, call, cost, round_trip);
+        let now = self.now(round_trip);
+        self.account(rules, call, cost, now);
         let struck = outcome.strike || (call.struck && !outcome.forgiven);
-        outcome.probe = self.next_probe(rules, call, outcome.changed, struck, round_trip);
+        outcome.probe = self.next_probe(rules, call, outcome.changed, struck, now);
         if outcome.probe.is_some() {
             self.marks.patience = PROBE_PATIENCE;
         }
         outcome
     }
 
-    /// The inline cost as it would be now: the last ones seen, scaled by what the work's own time
-    /// did since. A site that never ran inline is known by its work, or else is no longer than the
-    /// whole offloaded call.
-    pub fn inline_now(&self) -> Belief {
-        if self.inline.weight > 0.0 {
-            let ratio = self.work.mean / self.work_then;
-            if self.work_then <= 0.0 || STEADY.contains(&ratio) {
-                return self.inline;
-            }
-            let variance = self.inline.variance * ratio * ratio;
-            let weight = self.inline.weight.min(2.0);
-            return Belief { mean: self.inline.mean * ratio, variance, weight };
-        }
-        let known = if self.work.weight > 0.0 { self.work.mean } else { self.offload.mean };
-        Belief::vague(known)
+    /// Both arms' costs as they would be now.
+    pub fn now(&self, round_trip: f64) -> Now {
+        let inline = match (self.inline.weight > 0.0, self.is_steady()) {
+            (true, true) => self.inline,
+            (true, false) => self.inline_scaled(),
+            // A site that never ran inline is known by its work, or else is no longer than the
+            // whole offloaded call.
+            (false, _) if self.work.weight > 0.0 => Belief::vague(self.work.mean),
+            (false, _) => Belief::vague(self.offload.mean),
+        };
+        let offload = if self.offload.weight > 0.0 {
+            self.offload
+        } else {
+            Belief::vague(round_trip + self.inline.mean)
+        };
+        Now { inline, offload }
     }
 
-    /// The offload cost; before the first such call the round trip and the work.
-    pub fn offload_now(&self, round_trip: f64) -> Belief {
-        if self.offload.weight > 0.0 {
-            return self.offload;
-        }
-        Belief::vague(round_trip + self.inline.mean)
+    /// Whether the work's own time is about what it was at the last inline call.
+    fn is_steady(&self) -> bool {
+        let (now, then) = (self.work.mean, self.work_then);
+        then <= 0.0 || (then * STEADY.start() <= now && now <= then * STEADY.end())
+    }
+
+    /// The inline costs that were seen, scaled by what the work's own time did since.
+    fn inline_scaled(&self) -> Belief {
+        let ratio = self.work.mean / self.work_then;
+        let variance = self.inline.variance * ratio * ratio;
+        Belief { mean: self.inline.mean * ratio, variance, weight: self.inline.weight.min(2.0) }
     }
 
     /// Probability, by level of pressure, that offloading costs less; once the exploration budget
     /// is spent, certainty for the arm that looks better.
-    pub fn thresholds(&self, rules: &Rules, table: &NormalTable, round_trip: f64) -> [u16; 4] {
-        let (inline, offload) = (self.inline_now(), self.offload_now(round_trip));
+    pub fn thresholds(&self, rules: &Rules, table: &NormalTable, now: Now) -> [u16; 4] {
+        let Now { inline, offload } = now;
         let seen = self.inline.weight.min(self.offload.weight) >= 2.0;
         let greedy = seen && self.credit < 0.0;
         let (inline_variance, offload_variance) =
@@ -155,8 +169,7 @@ impl State {
     }
 
     fn ran_inline(&mut self, rules: &Rules, call: Call, cost: f64, outcome: &mut Outcome) -> bool {
-        let scaled = self.work_then > 0.0 && !STEADY.contains(&(self.work.mean / self.work_then));
-        if scaled {
+        if !self.is_steady() {
             // What was seen before belongs to work of another length.
             self.inline = Belief::default();
             self.doubt[0] = 0.0;
@@ -181,7 +194,7 @@ impl State {
 
     fn ran_offloaded(&mut self, rules: &Rules, call: Call, cost: f64) -> bool {
         if let Some(function_ns) = call.cost.function_ns {
-            self.work.observe(function_ns.max(1) as f64, WORK_MEMORY);
+            self.work.observe(nanoseconds(function_ns), WORK_MEMORY);
             if self.inline.weight > 0.0 && self.work_then <= 0.0 {
                 self.work_then = self.work.mean;
             }
@@ -194,10 +207,9 @@ impl State {
 
     /// Earns a share of every cost, and pays what a call on the worse arm lost by it. The first
     /// two samples of an arm are free: without them nothing is known.
-    fn account(&mut self, rules: &Rules, call: Call, cost: f64, round_trip: f64) {
+    fn account(&mut self, rules: &Rules, call: Call, cost: f64, now: Now) {
         let factor = rules.factors[usize::from(call.level)];
-        let inline = self.inline_now().mean * factor;
-        let offload = self.offload_now(round_trip).mean;
+        let (inline, offload) = (now.inline.mean * factor, now.offload.mean);
         let (mean, best, weight, paid) = match call.arm {
             Arm::Inline => (inline, offload, self.inline.weight, cost * factor),
             Arm::Offload => (offload, inline, self.offload.weight, cost),
@@ -222,10 +234,10 @@ impl State {
         call: Call,
         changed: bool,
         struck: bool,
-        round_trip: f64,
+        now: Now,
     ) -> Option<Arm> {
         let factor = rules.factors[usize::from(call.level)];
-        let (inline, offload) = (self.inline_now().mean, self.offload_now(round_trip).mean);
+        let (inline, offload) = (now.inline.mean, now.offload.mean);
         let known_long = self.work.weight > 0.0 && inline > rules.inline_cap;
         if struck {
             let due = call.arm == Arm::Offload && self.marks.left == 0 && !known_long;
@@ -274,4 +286,10 @@ fn observe(belief: &mut Belief, doubt: &mut f64, cost: f64, memory: f64) -> bool
     }
     belief.observe(cost, memory);
     false
+}
+
+/// At least one nanosecond, so that no cost is nothing; at most 292 years, because a signed number
+/// is converted in one instruction.
+fn nanoseconds(cost_ns: u64) -> f64 {
+    cost_ns.clamp(1, i64::MAX as u64) as i64 as f64
 }

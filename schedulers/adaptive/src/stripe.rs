@@ -48,21 +48,11 @@ impl Stripes {
         Self { stripes: (0..=SHARED).map(stripe).collect(), seed, seeded: AtomicUsize::new(0) }
     }
 
-    /// Sixteen random bits for this thread: Marsaglia 2003, "Xorshift RNGs", 13, 7, 17.
-    ///
-    /// Two threads on the shared stripe may draw the same number, which harms nobody.
+    /// The calling thread's stripe.
     #[inline]
-    pub fn draw(&self) -> u16 {
-        let random = &self.stripes[slot()].random;
-        let mut state = random.load(Relaxed);
-        if state == 0 {
-            state = self.first_state();
-        }
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        random.store(state, Relaxed);
-        (state >> 48) as u16
+    pub fn mine(&self) -> Mine<'_> {
+        let slot = slot();
+        Mine { stripes: self, stripe: &self.stripes[slot], owned: slot != SHARED }
     }
 
     /// Stripes are seeded in the order in which they are first used, so that a scheduler that one
@@ -73,21 +63,47 @@ impl Stripes {
         mix(self.seed ^ mix(order)) | 1
     }
 
-    /// Counts. A stripe's owner is the only writer, so that a plain store is enough.
-    #[inline]
-    pub fn count(&self, index: usize) {
-        let slot = slot();
-        let counter = &self.stripes[slot].counters[index];
-        if slot == SHARED {
-            counter.fetch_add(1, Relaxed);
-        } else {
-            counter.store(counter.load(Relaxed) + 1, Relaxed);
-        }
-    }
-
     /// The sum of a counter over all threads.
     pub fn sum(&self, index: usize) -> u64 {
         self.stripes.iter().map(|stripe| stripe.counters[index].load(Relaxed)).sum()
+    }
+}
+
+/// A thread's stripe.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mine<'a> {
+    stripes: &'a Stripes,
+    stripe: &'a Stripe,
+    owned: bool,
+}
+
+impl Mine<'_> {
+    /// Sixteen random bits: Marsaglia 2003, "Xorshift RNGs", 13, 7, 17.
+    ///
+    /// Two threads on the shared stripe may draw the same number, which harms nobody.
+    #[inline]
+    pub fn draw(self) -> u16 {
+        let random = &self.stripe.random;
+        let mut state = random.load(Relaxed);
+        if state == 0 {
+            state = self.stripes.first_state();
+        }
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        random.store(state, Relaxed);
+        (state >> 48) as u16
+    }
+
+    /// Counts. A stripe's owner is the only writer, so that a plain store is enough.
+    #[inline]
+    pub fn count(self, index: usize) {
+        let counter = &self.stripe.counters[index];
+        if self.owned {
+            counter.store(counter.load(Relaxed) + 1, Relaxed);
+        } else {
+            counter.fetch_add(1, Relaxed);
+        }
     }
 }
 
@@ -144,7 +160,7 @@ mod tests {
         for _ in 0..3 {
             std::thread::scope(|scope| {
                 for _ in 0..OWNED + 10 {
-                    scope.spawn(|| (0..100).for_each(|_| stripes.count(3)));
+                    scope.spawn(|| (0..100).for_each(|_| stripes.mine().count(3)));
                 }
             });
         }
@@ -155,7 +171,7 @@ mod tests {
     fn one_seed_gives_one_sequence_evenly_spread() {
         let draws = |seed| {
             let stripes = Stripes::new(seed);
-            (0..4096).map(|_| stripes.draw()).collect::<Vec<_>>()
+            (0..4096).map(|_| stripes.mine().draw()).collect::<Vec<_>>()
         };
         assert_eq!(draws(7), draws(7));
         assert_ne!(draws(7), draws(8));
