@@ -102,6 +102,7 @@ def lab_binary(
 def variant(
         family,
         crates = [],
+        deps = [],
         kit = None,
         shared_srcs = [],
         test_crates = [],
@@ -114,6 +115,7 @@ def variant(
     Args:
         family: the family's name, which is its folder's.
         crates: of [dependencies], not ours.
+        deps: libraries of ours beside the kit.
         kit: the family's kit, where it is not `//FAMILY/kit`.
         shared_srcs: sources of another variant that this one includes, by label.
         test_crates: of [dev-dependencies], not ours.
@@ -123,7 +125,7 @@ def variant(
     lab_binary(
         name = program,
         crates = crates,
-        deps = [kit or "//%s/kit" % family],
+        deps = [kit or "//%s/kit" % family] + deps,
         shared_srcs = shared_srcs,
         test_crates = test_crates,
         test_files = test_files,

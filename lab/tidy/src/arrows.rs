@@ -33,6 +33,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-sim", &[]),
     ("lab-stats", &[]),
     ("lab-tidy", &[]),
+    // A library for anybody, and the variant that measures it.
+    ("schedulers-adaptive", &[]),
+    ("schedulers-thompson", &["schedulers-adaptive", "schedulers-kit"]),
 ];
 
 /// What the pure crates may not name: clocks, environment, processes, network.

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 /// Folders of families of variants.
 pub const FAMILIES: &[&str] = &["runtimes", "engines", "ledgers", "schedulers", "workflows"];
 
-/// Packages of a family that are no variants.
-pub const NOT_VARIANTS: &[&str] = &["kit", "conformance"];
+/// Packages of a family that are no variants: what its variants share, its tests, a library that
+/// one of them measures.
+pub const NOT_VARIANTS: &[&str] = &["kit", "conformance", "adaptive"];
 
 /// The root of the repository, from any file of it that a test was given.
 ///

@@ -1,5 +1,5 @@
-//! Everything runs on the pool, and nothing is decided: each call pays the round trip, and no worker
-//! is ever kept.
+//! Everything runs on the pool, and nothing is decided: each call pays the round trip, and no
+//! worker is ever kept.
 
 use std::process::ExitCode;
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use lab_protocol::offload::Workload;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use crate::clock::now_ns;
 use crate::work::Work;
@@ -59,20 +60,25 @@ impl Bench {
         &self,
         future: impl Future<Output = T> + Send + 'static,
     ) -> T {
-        let task = self.runtime.spawn(future);
+        self.wait(self.runtime.spawn(future))
+    }
+
+    /// Waits for a task on a thread that is no worker. Its panic becomes this thread's.
+    pub(crate) fn wait<T>(&self, task: JoinHandle<T>) -> T {
         self.runtime.block_on(task).unwrap_or_else(|error| match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(error) => panic!("{error}"),
         })
     }
 
+    /// The asynchronous runtime.
+    pub fn handle(&self) -> &Handle {
+        self.runtime.handle()
+    }
+
     /// The pool that work is offloaded to.
     pub fn pool(&self) -> &Arc<rayon::ThreadPool> {
         &self.machine.pool
-    }
-
-    pub(crate) fn runtime(&self) -> &Runtime {
-        &self.runtime
     }
 
     pub(crate) fn machine(&self) -> &Arc<Machine> {

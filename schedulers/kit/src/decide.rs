@@ -1,7 +1,7 @@
 //! What a decision costs, in batches with one pair of clock reads around each.
 
-use std::hint::black_box;
-use std::sync::Barrier;
+use std::hint::{black_box, spin_loop};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
 use lab_protocol::offload::{Decide, Part, Workload};
@@ -22,7 +22,7 @@ pub(crate) fn run<P: Policy>(workload: &Workload, decide: &Decide) -> Result<Mea
     let setup = Setup { workload, offload_round_trip_ns: None };
     let mut measured = Measured::default();
     let mut decisions = Decisions::default();
-    let rows = if decide.part == Part::Cold {
+    let mut rows = if decide.part == Part::Cold {
         // Each decider has keys of its own, so that every call is for a new one.
         let asks = asks::<P>(workload, decide.deciders * decide.calls);
         let mut rows = Vec::new();
@@ -40,6 +40,7 @@ pub(crate) fn run<P: Policy>(workload: &Workload, decide: &Decide) -> Result<Mea
         measured.count_policy(&policy);
         rows.into_iter().filter(|row| row.batch >= decide.warmup_batches).collect()
     };
+    rows.sort_by_key(|row| row.decider);
     measured.count_decisions(decisions);
     measured.column("decider", rows.iter().map(|row| row.decider));
     measured.column("calls", rows.iter().map(|_| decide.calls));
@@ -71,15 +72,16 @@ fn deciders<P: Policy>(
     batches: u32,
     decisions: &mut Decisions,
 ) -> Vec<Row> {
-    let barrier = &Barrier::new(decide.deciders as usize);
+    let gate = &Gate::new(decide.deciders);
     let one = |decider: u32| {
+        let _opens = OpenOnPanic(gate);
         let mut caller = Caller::new(policy, decide, asks, decider);
         let batch = |batch| {
             let learns = decide.part == Part::Choose && batch < decide.warmup_batches;
             let cycle = learns || decide.part == Part::Cycle;
-            barrier.wait();
+            gate.wait();
             let elapsed_ns = if cycle { caller.cycles() } else { caller.choices() };
-            barrier.wait();
+            gate.wait();
             caller.clear_up();
             Row { decider, batch, elapsed_ns }
         };
@@ -97,6 +99,45 @@ fn deciders<P: Policy>(
         }
         rows
     })
+}
+
+/// A barrier that its threads leave within nanoseconds of each other: they wait for the last one
+/// without sleeping. A thread that has to be woken comes tens of microseconds later, when much of
+/// a batch is over that was to be contended.
+struct Gate {
+    deciders: u32,
+    arrived: AtomicU32,
+    broken: AtomicBool,
+}
+
+/// Lets nobody wait for a decider that panicked.
+struct OpenOnPanic<'a>(&'a Gate);
+
+impl Drop for OpenOnPanic<'_> {
+    fn drop(&mut self) {
+        self.0.broken.fetch_or(thread::panicking(), Ordering::Relaxed);
+    }
+}
+
+/// After so many looks at the gate the processor is lent to whoever else needs it: there may be
+/// fewer processors than deciders.
+const LOOKS: u32 = 10_000;
+
+impl Gate {
+    fn new(deciders: u32) -> Self {
+        Self { deciders, arrived: AtomicU32::new(0), broken: AtomicBool::new(false) }
+    }
+
+    fn wait(&self) {
+        let before = self.arrived.fetch_add(1, Ordering::AcqRel);
+        let all = before - before % self.deciders + self.deciders;
+        let mut looks = 0;
+        while self.arrived.load(Ordering::Acquire) < all {
+            assert!(!self.broken.load(Ordering::Relaxed), "another decider panicked");
+            looks += 1;
+            if looks % LOOKS == 0 { thread::yield_now() } else { spin_loop() }
+        }
+    }
 }
 
 /// A thread that decides. Where only decisions are timed, what they left pending is finished after

@@ -96,10 +96,10 @@ fn print(line: &impl Serialize, code: i32) -> ExitCode {
 
 fn print_help(identity: &Identity) -> ExitCode {
     let text = format!(
-        "schedulers-{}: inline or offload, as {} {} decides\n\nReads one run spec as a JSON line from \
-         standard input and writes one outcome as a JSON line.\n\n  --describe  print who this \
-         is, as JSON\n  --help      print this\n\nExit codes: 0 done, 1 failed (the outcome says \
-         why), 2 bad spec",
+        "schedulers-{}: inline or offload, as {} {} decides\n\nReads one run spec as a JSON line \
+         from standard input and writes one outcome as a JSON line.\n\n  --describe  print who \
+         this is, as JSON\n  --help      print this\n\nExit codes: 0 done, 1 failed (the outcome \
+         says why), 2 bad spec",
         identity.variant, identity.measures, identity.version
     );
     let written = writeln!(io::stdout(), "{text}");

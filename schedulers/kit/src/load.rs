@@ -50,12 +50,12 @@ impl<P: Policy> Jobs<P> {
         times: Times,
         every_ns: u64,
     ) -> Result<Vec<Job>, RunError> {
-        let (machine, handle) = (bench.machine(), bench.runtime().handle());
+        let (machine, handle) = (bench.machine(), bench.handle());
         let tasks = thread::scope(|scope| {
             let start = scope.spawn(|| self.start_at_intervals(machine, handle, times, every_ns));
             start.join().expect("the thread that starts jobs only sleeps and spawns")
         })?;
-        Ok(tasks.into_iter().map(|task| wait(handle, task)).collect())
+        Ok(tasks.into_iter().map(|task| bench.wait(task)).collect())
     }
 
     fn start_at_intervals(
@@ -86,7 +86,7 @@ impl<P: Policy> Jobs<P> {
     /// Tasks that each start a job as soon as their last is done. In between they yield, as a task
     /// that takes its next request from a socket does.
     pub(crate) fn closed(&self, bench: &Bench, times: Times, tasks: u32) -> Vec<Job> {
-        let handle = bench.runtime().handle();
+        let handle = bench.handle();
         sleep_until(times.from_ns);
         let one = |_| {
             let (policy, work, expected_ns) =
@@ -108,7 +108,7 @@ impl<P: Policy> Jobs<P> {
             })
         };
         let tasks: Vec<_> = (0..tasks).map(one).collect();
-        let mut done: Vec<Job> = tasks.into_iter().flat_map(|task| wait(handle, task)).collect();
+        let mut done: Vec<Job> = tasks.into_iter().flat_map(|task| bench.wait(task)).collect();
         done.sort_by_key(|job| job.start_ns);
         done
     }
@@ -116,12 +116,4 @@ impl<P: Policy> Jobs<P> {
 
 fn job(start_ns: u64, ran: Ran) -> Job {
     Job { start_ns, end_ns: now_ns(), work_ns: ran.work_ns, arm: ran.arm }
-}
-
-/// Waits on a thread that is no worker.
-pub(crate) fn wait<T>(handle: &Handle, task: JoinHandle<T>) -> T {
-    handle.block_on(task).unwrap_or_else(|error| match error.try_into_panic() {
-        Ok(panic) => std::panic::resume_unwind(panic),
-        Err(error) => panic!("{error}"),
-    })
 }

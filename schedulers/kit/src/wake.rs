@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lab_protocol::offload::{Load, Wake, Workload};
 
 use crate::clock::{now_ns, sleep_until};
-use crate::load::{Job, Jobs, Times, wait};
+use crate::load::{Job, Jobs, Times};
 use crate::measure::{Decisions, Measured};
 use crate::ticks::Ticks;
 use crate::work::Work;
@@ -29,11 +29,11 @@ pub(crate) fn run<P: Policy>(workload: &Workload, wake: &Wake) -> Result<Measure
     let ticks = (wake.duration_ms * 1_000 / wake.tick_us) as usize;
     let every_ns = wake.tick_us * 1_000;
     let probe = bench
-        .runtime()
+        .handle()
         .spawn(async move { Ticks::new(counts_from_ns, every_ns)?.latencies(ticks).await });
     bench.machine().load_starts();
     let done = load(&jobs, &bench, Times { from_ns, until_ns }, wake.load)?;
-    let latencies = wait(bench.runtime().handle(), probe).map_err(RunError::setup)?;
+    let latencies = bench.wait(probe).map_err(RunError::setup)?;
 
     let mut measured = Measured::default();
     measured.count("elapsed_ns", now_ns() - counts_from_ns);
