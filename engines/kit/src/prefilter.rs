@@ -11,7 +11,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memmem};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::find::{Finder, Pair, Probe};
+use crate::find::{Finder, Pair};
 use crate::query::{Expr, Query, has_other_forms};
 use crate::scan::{self, MOST_PAIRS};
 
@@ -20,7 +20,7 @@ use crate::scan::{self, MOST_PAIRS};
 pub(crate) struct Prefilter {
     /// Each candidate line holds one of these, or an escape.
     any: Vec<Finder>,
-    /// What `any` and the escapes are looked for by.
+    /// How these and the escapes are looked for.
     by: By,
     /// What else it holds; `None` where the first finders say all.
     need: Option<Need>,
@@ -114,8 +114,8 @@ impl Prefilter {
 
 impl By {
     fn of(needles: &[Finder]) -> Self {
-        if needles.len() < MOST_PAIRS {
-            return Self::Pairs(needles.iter().map(Finder::pair).chain([ESCAPE]).collect());
+        if needles.len() <= MOST_PAIRS {
+            return Self::Pairs(needles.iter().map(Finder::pair).collect());
         }
         let patterns = needles.iter().map(Finder::needle).chain([&b"\\u"[..]]);
         // Every match, also one inside another: which of them counts is decided by its case.
@@ -128,7 +128,7 @@ impl By {
     }
 }
 
-/// The places that hold a pair; see [`scan::places`].
+/// The places that hold a pair or an escape; see [`scan::places`].
 fn places(lines: &[u8], pairs: &[Pair], each: impl FnMut(usize) -> bool) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if scan::has_registers() {
@@ -297,10 +297,6 @@ fn pieces(letters: impl IntoIterator<Item = Letter>) -> Vec<Need> {
 fn stands_for_itself(letter: char) -> bool {
     !letter.is_control() && !matches!(letter, '"' | '\\' | '/')
 }
-
-/// What every `\uXXXX` begins with.
-const ESCAPE: Pair =
-    [Probe { offset: 0, byte: b'\\', mask: 0 }, Probe { offset: 1, byte: b'u', mask: 0 }];
 
 /// `\uXXXX` of a character that a needle holds.
 #[derive(Debug, Clone)]
