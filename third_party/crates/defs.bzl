@@ -296,10 +296,8 @@ def aliases(
 _NORMAL_DEPENDENCIES = {
     "engines/conformance": {
         _COMMON_CONDITION: {
-            "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
-            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
     },
@@ -316,6 +314,7 @@ _NORMAL_DEPENDENCIES = {
     },
     "engines/kit": {
         _COMMON_CONDITION: {
+            "aho-corasick": Label("@crates__aho-corasick-1.1.5//:aho_corasick"),
             "memchr": Label("@crates__memchr-2.8.3//:memchr"),
             "memmap2": Label("@crates__memmap2-0.9.12//:memmap2"),
             "nix": Label("@crates__nix-0.30.1//:nix"),
@@ -336,6 +335,18 @@ _NORMAL_DEPENDENCIES = {
     },
     "engines/rayon": {
         _COMMON_CONDITION: {
+            "rayon": Label("@crates__rayon-1.12.0//:rayon"),
+        },
+    },
+    "engines/rayon_jemalloc": {
+        _COMMON_CONDITION: {
+            "rayon": Label("@crates__rayon-1.12.0//:rayon"),
+            "tikv-jemallocator": Label("@crates__tikv-jemallocator-0.7.0//:tikv_jemallocator"),
+        },
+    },
+    "engines/rayon_mimalloc": {
+        _COMMON_CONDITION: {
+            "mimalloc": Label("@crates__mimalloc-0.1.52//:mimalloc"),
             "rayon": Label("@crates__rayon-1.12.0//:rayon"),
         },
     },
@@ -439,6 +450,12 @@ _NORMAL_DEPENDENCIES = {
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
         },
     },
+    "lab/programs": {
+        _COMMON_CONDITION: {
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+        },
+    },
     "lab/protocol": {
         _COMMON_CONDITION: {
             "serde": Label("@crates__serde-1.0.229//:serde"),
@@ -494,9 +511,7 @@ _NORMAL_DEPENDENCIES = {
     },
     "ledgers/conformance": {
         _COMMON_CONDITION: {
-            "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
-            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
     },
     "ledgers/dashmap": {
@@ -560,9 +575,7 @@ _NORMAL_DEPENDENCIES = {
     },
     "runtimes/conformance": {
         _COMMON_CONDITION: {
-            "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
-            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
     },
@@ -624,6 +637,57 @@ _NORMAL_DEPENDENCIES = {
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
     },
+    "schedulers/adaptive": {
+        _COMMON_CONDITION: {
+            "futures-util": Label("@crates__futures-util-0.3.34//:futures_util"),
+            "prometheus-client": Label("@crates__prometheus-client-0.25.2//:prometheus_client"),
+            "rayon": Label("@crates__rayon-1.12.0//:rayon"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+            "tracing": Label("@crates__tracing-0.1.44//:tracing"),
+        },
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+        _COMMON_CONDITION: {
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+        },
+    },
+    "schedulers/ewma": {
+        _COMMON_CONDITION: {
+            "dashmap": Label("@crates__dashmap-6.2.1//:dashmap"),
+        },
+    },
+    "schedulers/kit": {
+        _COMMON_CONDITION: {
+            "futures-util": Label("@crates__futures-util-0.3.34//:futures_util"),
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
+            "rayon": Label("@crates__rayon-1.12.0//:rayon"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
+    "schedulers/loom_rs": {
+        _COMMON_CONDITION: {
+            "futures-util": Label("@crates__futures-util-0.3.34//:futures_util"),
+            "loom-rs": Label("@crates__loom-rs-0.5.0//:loom_rs"),
+        },
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+        _COMMON_CONDITION: {
+            "futures-util": Label("@crates__futures-util-0.3.34//:futures_util"),
+        },
+    },
+    "schedulers/threshold": {
+    },
 }
 
 
@@ -651,6 +715,14 @@ _NORMAL_ALIASES = {
         },
     },
     "engines/rayon": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/rayon_jemalloc": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/rayon_mimalloc": {
         _COMMON_CONDITION: {
         },
     },
@@ -703,6 +775,10 @@ _NORMAL_ALIASES = {
         },
     },
     "lab/probe": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/programs": {
         _COMMON_CONDITION: {
         },
     },
@@ -808,6 +884,38 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "schedulers/adaptive": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "schedulers/ewma": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "schedulers/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "schedulers/loom_rs": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "schedulers/threshold": {
+    },
 }
 
 
@@ -831,6 +939,10 @@ _NORMAL_DEV_DEPENDENCIES = {
     "engines/newline_scan": {
     },
     "engines/rayon": {
+    },
+    "engines/rayon_jemalloc": {
+    },
+    "engines/rayon_mimalloc": {
     },
     "engines/ripgrep": {
     },
@@ -877,6 +989,8 @@ _NORMAL_DEV_DEPENDENCIES = {
         },
     },
     "lab/probe": {
+    },
+    "lab/programs": {
     },
     "lab/protocol": {
         _COMMON_CONDITION: {
@@ -958,6 +1072,29 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "runtimes/tokio_localset_as_published": {
     },
+    "schedulers/adaptive": {
+        _COMMON_CONDITION: {
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+        },
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+    },
+    "schedulers/ewma": {
+    },
+    "schedulers/kit": {
+    },
+    "schedulers/loom_rs": {
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+    },
+    "schedulers/threshold": {
+    },
 }
 
 
@@ -980,6 +1117,10 @@ _NORMAL_DEV_ALIASES = {
     },
     "engines/rayon": {
     },
+    "engines/rayon_jemalloc": {
+    },
+    "engines/rayon_mimalloc": {
+    },
     "engines/ripgrep": {
     },
     "engines/sequential": {
@@ -1017,6 +1158,8 @@ _NORMAL_DEV_ALIASES = {
         },
     },
     "lab/probe": {
+    },
+    "lab/programs": {
     },
     "lab/protocol": {
         _COMMON_CONDITION: {
@@ -1085,6 +1228,28 @@ _NORMAL_DEV_ALIASES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "schedulers/adaptive": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+    },
+    "schedulers/ewma": {
+    },
+    "schedulers/kit": {
+    },
+    "schedulers/loom_rs": {
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+    },
+    "schedulers/threshold": {
     },
 }
 
@@ -1106,6 +1271,10 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "engines/rayon": {
     },
+    "engines/rayon_jemalloc": {
+    },
+    "engines/rayon_mimalloc": {
+    },
     "engines/ripgrep": {
     },
     "engines/sequential": {
@@ -1135,6 +1304,8 @@ _PROC_MACRO_DEPENDENCIES = {
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/programs": {
     },
     "lab/protocol": {
     },
@@ -1187,6 +1358,26 @@ _PROC_MACRO_DEPENDENCIES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "schedulers/adaptive": {
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+    },
+    "schedulers/ewma": {
+    },
+    "schedulers/kit": {
+    },
+    "schedulers/loom_rs": {
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+    },
+    "schedulers/threshold": {
     },
 }
 
@@ -1208,6 +1399,10 @@ _PROC_MACRO_ALIASES = {
     },
     "engines/rayon": {
     },
+    "engines/rayon_jemalloc": {
+    },
+    "engines/rayon_mimalloc": {
+    },
     "engines/ripgrep": {
     },
     "engines/sequential": {
@@ -1237,6 +1432,8 @@ _PROC_MACRO_ALIASES = {
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/programs": {
     },
     "lab/protocol": {
     },
@@ -1289,6 +1486,26 @@ _PROC_MACRO_ALIASES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "schedulers/adaptive": {
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+    },
+    "schedulers/ewma": {
+    },
+    "schedulers/kit": {
+    },
+    "schedulers/loom_rs": {
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+    },
+    "schedulers/threshold": {
     },
 }
 
@@ -1310,6 +1527,10 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "engines/rayon": {
     },
+    "engines/rayon_jemalloc": {
+    },
+    "engines/rayon_mimalloc": {
+    },
     "engines/ripgrep": {
     },
     "engines/sequential": {
@@ -1339,6 +1560,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/programs": {
     },
     "lab/protocol": {
     },
@@ -1391,6 +1614,26 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "schedulers/adaptive": {
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+    },
+    "schedulers/ewma": {
+    },
+    "schedulers/kit": {
+    },
+    "schedulers/loom_rs": {
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+    },
+    "schedulers/threshold": {
     },
 }
 
@@ -1414,6 +1657,10 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "engines/rayon": {
     },
+    "engines/rayon_jemalloc": {
+    },
+    "engines/rayon_mimalloc": {
+    },
     "engines/ripgrep": {
     },
     "engines/sequential": {
@@ -1451,6 +1698,8 @@ _PROC_MACRO_DEV_ALIASES = {
         },
     },
     "lab/probe": {
+    },
+    "lab/programs": {
     },
     "lab/protocol": {
         _COMMON_CONDITION: {
@@ -1519,6 +1768,28 @@ _PROC_MACRO_DEV_ALIASES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "schedulers/adaptive": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+    },
+    "schedulers/ewma": {
+    },
+    "schedulers/kit": {
+    },
+    "schedulers/loom_rs": {
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+    },
+    "schedulers/threshold": {
     },
 }
 
@@ -1540,6 +1811,10 @@ _BUILD_DEPENDENCIES = {
     },
     "engines/rayon": {
     },
+    "engines/rayon_jemalloc": {
+    },
+    "engines/rayon_mimalloc": {
+    },
     "engines/ripgrep": {
     },
     "engines/sequential": {
@@ -1569,6 +1844,8 @@ _BUILD_DEPENDENCIES = {
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/programs": {
     },
     "lab/protocol": {
     },
@@ -1621,6 +1898,26 @@ _BUILD_DEPENDENCIES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "schedulers/adaptive": {
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+    },
+    "schedulers/ewma": {
+    },
+    "schedulers/kit": {
+    },
+    "schedulers/loom_rs": {
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+    },
+    "schedulers/threshold": {
     },
 }
 
@@ -1642,6 +1939,10 @@ _BUILD_ALIASES = {
     },
     "engines/rayon": {
     },
+    "engines/rayon_jemalloc": {
+    },
+    "engines/rayon_mimalloc": {
+    },
     "engines/ripgrep": {
     },
     "engines/sequential": {
@@ -1671,6 +1972,8 @@ _BUILD_ALIASES = {
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/programs": {
     },
     "lab/protocol": {
     },
@@ -1723,6 +2026,26 @@ _BUILD_ALIASES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "schedulers/adaptive": {
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+    },
+    "schedulers/ewma": {
+    },
+    "schedulers/kit": {
+    },
+    "schedulers/loom_rs": {
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+    },
+    "schedulers/threshold": {
     },
 }
 
@@ -1744,6 +2067,10 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "engines/rayon": {
     },
+    "engines/rayon_jemalloc": {
+    },
+    "engines/rayon_mimalloc": {
+    },
     "engines/ripgrep": {
     },
     "engines/sequential": {
@@ -1773,6 +2100,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/programs": {
     },
     "lab/protocol": {
     },
@@ -1825,6 +2154,26 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "schedulers/adaptive": {
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+    },
+    "schedulers/ewma": {
+    },
+    "schedulers/kit": {
+    },
+    "schedulers/loom_rs": {
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+    },
+    "schedulers/threshold": {
     },
 }
 
@@ -1846,6 +2195,10 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "engines/rayon": {
     },
+    "engines/rayon_jemalloc": {
+    },
+    "engines/rayon_mimalloc": {
+    },
     "engines/ripgrep": {
     },
     "engines/sequential": {
@@ -1875,6 +2228,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/programs": {
     },
     "lab/protocol": {
     },
@@ -1927,6 +2282,26 @@ _BUILD_PROC_MACRO_ALIASES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "schedulers/adaptive": {
+    },
+    "schedulers/always_inline": {
+    },
+    "schedulers/always_offload": {
+    },
+    "schedulers/conformance": {
+    },
+    "schedulers/ewma": {
+    },
+    "schedulers/kit": {
+    },
+    "schedulers/loom_rs": {
+    },
+    "schedulers/oracle": {
+    },
+    "schedulers/thompson": {
+    },
+    "schedulers/threshold": {
     },
 }
 
@@ -1956,10 +2331,12 @@ _CONDITIONS = {
     "cfg(any())": [],
     "cfg(any(target_arch = \"aarch64\", target_arch = \"x86_64\", target_arch = \"x86\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(any(target_arch = \"x86_64\", target_arch = \"x86\"))": ["@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
+    "cfg(any(target_os = \"android\", target_os = \"linux\", target_os = \"macos\", target_os = \"freebsd\", target_os = \"netbsd\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(any(target_os = \"dragonfly\", target_os = \"freebsd\", target_os = \"hurd\", target_os = \"illumos\", target_os = \"cygwin\", all(target_os = \"horizon\", target_arch = \"arm\")))": [],
     "cfg(any(target_os = \"haiku\", target_os = \"redox\", target_os = \"nto\", target_os = \"aix\"))": [],
     "cfg(any(target_os = \"ios\", target_os = \"visionos\", target_os = \"watchos\", target_os = \"tvos\"))": [],
     "cfg(any(target_os = \"macos\", target_os = \"openbsd\", target_os = \"vita\", target_os = \"emscripten\"))": [],
+    "cfg(any(target_pointer_width = \"8\", target_pointer_width = \"16\", target_pointer_width = \"32\"))": [],
     "cfg(any(unix, target_os = \"fuchsia\", target_os = \"vxworks\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(any(unix, target_os = \"hermit\", target_os = \"wasi\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(any(unix, target_os = \"wasi\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
@@ -1974,13 +2351,17 @@ _CONDITIONS = {
     "cfg(st3_loom)": [],
     "cfg(target_arch = \"wasm32\")": [],
     "cfg(target_os = \"hermit\")": [],
+    "cfg(target_os = \"linux\")": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(target_os = \"netbsd\")": [],
     "cfg(target_os = \"redox\")": [],
     "cfg(target_os = \"solaris\")": [],
     "cfg(target_os = \"vxworks\")": [],
     "cfg(target_os = \"wasi\")": [],
+    "cfg(target_os = \"windows\")": [],
     "cfg(unix)": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(windows)": [],
+    "i686-pc-windows-gnu": [],
+    "x86_64-pc-windows-gnu": [],
     "x86_64-pc-windows-gnullvm": [],
     "x86_64-unknown-linux-gnu": ["@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
 }
@@ -2211,6 +2592,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__atomic-0.6.1",
+        sha256 = "a89cbf775b137e9b968e67227ef7f775587cde3fd31b0d8599dbd0f598a48340",
+        strip_prefix = "atomic-0.6.1",
+        build_file = Label("//third_party/crates:BUILD.atomic-0.6.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__atomic-waker-1.1.2",
         sha256 = "1505bd5d3d116872e7271a6d4e16d81d0c8570876c8de68093a09ac269d8aac0",
         strip_prefix = "atomic-waker-1.1.2",
@@ -2319,6 +2708,14 @@ def crate_repositories():
         sha256 = "72f5acc6cb2ba439de613abc23857ec3d78374d8ed5ac84e9d11336e87da8649",
         strip_prefix = "bumpalo-3.20.3",
         build_file = Label("//third_party/crates:BUILD.bumpalo-3.20.3.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__bytemuck-1.25.2",
+        sha256 = "95832e849adfb21180ccb6826a99da14e5d266ae5c2e668e1602cf234f153797",
+        strip_prefix = "bytemuck-1.25.2",
+        build_file = Label("//third_party/crates:BUILD.bytemuck-1.25.2.bazel"),
     )
 
     maybe(
@@ -2443,6 +2840,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__core_affinity-0.8.3",
+        sha256 = "a034b3a7b624016c6e13f5df875747cc25f884156aad2abd12b6c46797971342",
+        strip_prefix = "core_affinity-0.8.3",
+        build_file = Label("//third_party/crates:BUILD.core_affinity-0.8.3.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__core_detect-1.0.0",
         sha256 = "7f8f80099a98041a3d1622845c271458a2d73e688351bf3cb999266764b81d48",
         strip_prefix = "core_detect-1.0.0",
@@ -2555,6 +2960,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__diatomic-waker-0.2.3",
+        sha256 = "ab03c107fafeb3ee9f5925686dbb7a73bc76e3932abb0d2b365cb64b169cf04c",
+        strip_prefix = "diatomic-waker-0.2.3",
+        build_file = Label("//third_party/crates:BUILD.diatomic-waker-0.2.3.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__difflib-0.4.0",
         sha256 = "6184e33543162437515c2e2b48714794e37845ec9851711914eec9d308f6ebe8",
         strip_prefix = "difflib-0.4.0",
@@ -2575,6 +2988,14 @@ def crate_repositories():
         sha256 = "c6232dd377dcc64799954cbd3a9bb882e9cdc1308ccd87b1c098f1fb2eaf82a8",
         strip_prefix = "displaydoc-0.2.7",
         build_file = Label("//third_party/crates:BUILD.displaydoc-0.2.7.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__dtoa-1.0.11",
+        sha256 = "4c3cf4824e2d5f025c7b531afcb2325364084a16806f6d47fbc1f5fbd9960590",
+        strip_prefix = "dtoa-1.0.11",
+        build_file = Label("//third_party/crates:BUILD.dtoa-1.0.11.bazel"),
     )
 
     maybe(
@@ -2655,6 +3076,14 @@ def crate_repositories():
         sha256 = "1ca7d44d22004409a61c393afb3369c8f7bb74abcae49fe249ee01dcc3002113",
         strip_prefix = "faststr-0.2.34",
         build_file = Label("//third_party/crates:BUILD.faststr-0.2.34.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__figment-0.10.19",
+        sha256 = "8cb01cd46b0cf372153850f4c6c272d9cbea2da513e07538405148f95bd789f3",
+        strip_prefix = "figment-0.10.19",
+        build_file = Label("//third_party/crates:BUILD.figment-0.10.19.bazel"),
     )
 
     maybe(
@@ -2791,6 +3220,14 @@ def crate_repositories():
         sha256 = "85649ca51fd72272d7821adaf274ad91c288277713d9c18820d8499a7ff69e9a",
         strip_prefix = "generic-array-0.14.7",
         build_file = Label("//third_party/crates:BUILD.generic-array-0.14.7.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__getrandom-0.2.17",
+        sha256 = "ff2abc00be7fca6ebc474524697ae276ad847ad0a6b3faa4bcb027e9a4614ad0",
+        strip_prefix = "getrandom-0.2.17",
+        build_file = Label("//third_party/crates:BUILD.getrandom-0.2.17.bazel"),
     )
 
     maybe(
@@ -3027,6 +3464,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__inlinable_string-0.1.15",
+        sha256 = "c8fae54786f62fb2918dcfae3d568594e50eb9b5c25bf04371af6fe7516452fb",
+        strip_prefix = "inlinable_string-0.1.15",
+        build_file = Label("//third_party/crates:BUILD.inlinable_string-0.1.15.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__insta-1.49.0",
         sha256 = "b67d3d2e287e4b86c10b3f3b641033d1f89b74bdb39d05f34952e2b9a6fe21cd",
         strip_prefix = "insta-1.49.0",
@@ -3123,6 +3568,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__libmimalloc-sys-0.1.49",
+        sha256 = "6a45a52f43e1c16f667ccfe4dd8c85b7f7c204fd5e3bf46c5b0db9a5c3c0b8e9",
+        strip_prefix = "libmimalloc-sys-0.1.49",
+        build_file = Label("//third_party/crates:BUILD.libmimalloc-sys-0.1.49.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__linux-raw-sys-0.12.1",
         sha256 = "32a66949e030da00e8c7d4434b251670a91556f4144941d37452769c25d58a53",
         strip_prefix = "linux-raw-sys-0.12.1",
@@ -3163,6 +3616,22 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__loom-macros-0.4.0",
+        sha256 = "d581a1e3891a7a9c7876c6a1a315ff54fbb49e98efcbf2a927d22d4d01d8db1c",
+        strip_prefix = "loom-macros-0.4.0",
+        build_file = Label("//third_party/crates:BUILD.loom-macros-0.4.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__loom-rs-0.5.0",
+        sha256 = "efcf1a3c1b43c05d1ec85131724b11054495b9df8f2a5b5c90fdb25dfa8c6333",
+        strip_prefix = "loom-rs-0.5.0",
+        build_file = Label("//third_party/crates:BUILD.loom-rs-0.5.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__matchers-0.2.0",
         sha256 = "d1525a2a28c7f4fa0fc98bb91ae755d1e2d1505079e05539e35bc876b5d65ae9",
         strip_prefix = "matchers-0.2.0",
@@ -3191,6 +3660,14 @@ def crate_repositories():
         sha256 = "488016bfae457b036d996092f6cb448677611ce4449e970ceaf42695203f218a",
         strip_prefix = "memoffset-0.9.1",
         build_file = Label("//third_party/crates:BUILD.memoffset-0.9.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__mimalloc-0.1.52",
+        sha256 = "2d4139bb28d14ad1facf21d5eb8825051b326e172d216b39f6d31df53cc97862",
+        strip_prefix = "mimalloc-0.1.52",
+        build_file = Label("//third_party/crates:BUILD.mimalloc-0.1.52.bazel"),
     )
 
     maybe(
@@ -3319,6 +3796,22 @@ def crate_repositories():
         sha256 = "2621685985a2ebf1c516881c026032ac7deafcda1a2c9b7850dc81e3dfcb64c1",
         strip_prefix = "parking_lot_core-0.9.12",
         build_file = Label("//third_party/crates:BUILD.parking_lot_core-0.9.12.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__pear-0.2.9",
+        sha256 = "bdeeaa00ce488657faba8ebf44ab9361f9365a97bd39ffb8a60663f57ff4b467",
+        strip_prefix = "pear-0.2.9",
+        build_file = Label("//third_party/crates:BUILD.pear-0.2.9.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__pear_codegen-0.2.9",
+        sha256 = "4bab5b985dc082b345f812b7df84e1bef27e7207b39e448439ba8bd69c93f147",
+        strip_prefix = "pear_codegen-0.2.9",
+        build_file = Label("//third_party/crates:BUILD.pear_codegen-0.2.9.bazel"),
     )
 
     maybe(
@@ -3459,6 +3952,38 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__proc-macro2-diagnostics-0.10.1",
+        sha256 = "af066a9c399a26e020ada66a034357a868728e72cd426f3adcd35f80d88d88c8",
+        strip_prefix = "proc-macro2-diagnostics-0.10.1",
+        build_file = Label("//third_party/crates:BUILD.proc-macro2-diagnostics-0.10.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__prometheus-0.13.4",
+        sha256 = "3d33c28a30771f7f96db69893f78b857f7450d7e0237e9c8fc6427a81bae7ed1",
+        strip_prefix = "prometheus-0.13.4",
+        build_file = Label("//third_party/crates:BUILD.prometheus-0.13.4.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__prometheus-client-0.25.2",
+        sha256 = "6d150ad7bf80e60f45769d18a0a8c01028ab8f56355f33ed7bfce3a31f82e696",
+        strip_prefix = "prometheus-client-0.25.2",
+        build_file = Label("//third_party/crates:BUILD.prometheus-client-0.25.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__prometheus-client-derive-encode-0.5.1",
+        sha256 = "01e34894696ff94f64a20c2c373a6440903e9c2789a303d68ec6e6f953f890e4",
+        strip_prefix = "prometheus-client-derive-encode-0.5.1",
+        build_file = Label("//third_party/crates:BUILD.prometheus-client-derive-encode-0.5.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__proptest-1.12.0",
         sha256 = "b8530004ccb15eae51c7e40009fbe317f341f804db54dc033eec1c50be28cfa0",
         strip_prefix = "proptest-1.12.0",
@@ -3539,10 +4064,26 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__rand-0.8.8",
+        sha256 = "e058c7de0b26af77780c769414d6257830bb240f3c38477dbc2c16e5f54d6d4c",
+        strip_prefix = "rand-0.8.8",
+        build_file = Label("//third_party/crates:BUILD.rand-0.8.8.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__rand-0.9.5",
         sha256 = "b9ef1d0d795eb7d84685bca4f72f3649f064e6641543d3a8c415898726a57b41",
         strip_prefix = "rand-0.9.5",
         build_file = Label("//third_party/crates:BUILD.rand-0.9.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__rand_chacha-0.3.1",
+        sha256 = "e6c10a63a0fa32252be49d21e7709d4d4baf8d231c2dbce1eaa8141b9b127d88",
+        strip_prefix = "rand_chacha-0.3.1",
+        build_file = Label("//third_party/crates:BUILD.rand_chacha-0.3.1.bazel"),
     )
 
     maybe(
@@ -3563,10 +4104,26 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__rand_core-0.6.4",
+        sha256 = "ec0be4795e2f6a28069bec0b5ff3e2ac9bafc99e6a9a7dc3547996c5c816922c",
+        strip_prefix = "rand_core-0.6.4",
+        build_file = Label("//third_party/crates:BUILD.rand_core-0.6.4.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__rand_core-0.9.5",
         sha256 = "76afc826de14238e6e8c374ddcc1fa19e374fd8dd986b0d2af0d02377261d83c",
         strip_prefix = "rand_core-0.9.5",
         build_file = Label("//third_party/crates:BUILD.rand_core-0.9.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__rand_distr-0.4.3",
+        sha256 = "32cb0b9bc82b0a0876c2dd994a7e7a2683d3e7390ca40e6886785ef0c7e3ee31",
+        strip_prefix = "rand_distr-0.4.3",
+        build_file = Label("//third_party/crates:BUILD.rand_distr-0.4.3.bazel"),
     )
 
     maybe(
@@ -3787,6 +4344,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__serde_spanned-0.6.9",
+        sha256 = "bf41e0cfaf7226dca15e8197172c295a782857fcb97fad1808a166870dee75a3",
+        strip_prefix = "serde_spanned-0.6.9",
+        build_file = Label("//third_party/crates:BUILD.serde_spanned-0.6.9.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__serde_spanned-1.1.3",
         sha256 = "9c187e0a369471c550af028cba56d4f4fa2a489ad28151ae95a4d340a2a8b782",
         strip_prefix = "serde_spanned-1.1.3",
@@ -3799,6 +4364,14 @@ def crate_repositories():
         sha256 = "d3491c14715ca2294c4d6a88f15e84739788c1d030eed8c110436aafdaa2f3fd",
         strip_prefix = "serde_urlencoded-0.7.1",
         build_file = Label("//third_party/crates:BUILD.serde_urlencoded-0.7.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__serde_yaml-0.9.34-deprecated",
+        sha256 = "6a8b1a1a2ebf674015cc02edccce75287f1a0130d394307b36743c2f5d504b47",
+        strip_prefix = "serde_yaml-0.9.34+deprecated",
+        build_file = Label("//third_party/crates:BUILD.serde_yaml-0.9.34+deprecated.bazel"),
     )
 
     maybe(
@@ -4035,10 +4608,26 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__thiserror-1.0.69",
+        sha256 = "b6aaf5339b578ea85b50e080feb250a3e8ae8cfcdff9a461c9ec2904bc923f52",
+        strip_prefix = "thiserror-1.0.69",
+        build_file = Label("//third_party/crates:BUILD.thiserror-1.0.69.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__thiserror-2.0.21",
         sha256 = "09e52cb86a36cede5cb101bf8908837b3e4c6e5e59fe7fd85c23fb56200d189e",
         strip_prefix = "thiserror-2.0.21",
         build_file = Label("//third_party/crates:BUILD.thiserror-2.0.21.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__thiserror-impl-1.0.69",
+        sha256 = "4fee6c4efc90059e10f81e6d42c60a18f76588c3d74cb83a0b242a2b6c7504c1",
+        strip_prefix = "thiserror-impl-1.0.69",
+        build_file = Label("//third_party/crates:BUILD.thiserror-impl-1.0.69.bazel"),
     )
 
     maybe(
@@ -4055,6 +4644,22 @@ def crate_repositories():
         sha256 = "1ad99c4c6d32803332c548b1af0540b357b3f5fc0be8f6c6bfe8b2e6ae784070",
         strip_prefix = "thread_local-1.1.10",
         build_file = Label("//third_party/crates:BUILD.thread_local-1.1.10.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__tikv-jemalloc-sys-0.7.1-5.3.1-0-g81034ce1f1373e37dc865038e1bc8eeecf559ce8",
+        sha256 = "1a2825c78386b4ae0314074867860ba9577875de945f05992c38815cbec327f0",
+        strip_prefix = "tikv-jemalloc-sys-0.7.1+5.3.1-0-g81034ce1f1373e37dc865038e1bc8eeecf559ce8",
+        build_file = Label("//third_party/crates:BUILD.tikv-jemalloc-sys-0.7.1+5.3.1-0-g81034ce1f1373e37dc865038e1bc8eeecf559ce8.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__tikv-jemallocator-0.7.0",
+        sha256 = "249f09e49ab1609436f34c776e84231bead18d6a955f119f939bdc1d847561bd",
+        strip_prefix = "tikv-jemallocator-0.7.0",
+        build_file = Label("//third_party/crates:BUILD.tikv-jemallocator-0.7.0.bazel"),
     )
 
     maybe(
@@ -4091,10 +4696,26 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__toml-0.8.23",
+        sha256 = "dc1beb996b9d83529a9e75c17a1686767d148d70663143c7854d8b4a09ced362",
+        strip_prefix = "toml-0.8.23",
+        build_file = Label("//third_party/crates:BUILD.toml-0.8.23.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__toml-0.9.12-spec-1.1.0",
         sha256 = "cf92845e79fc2e2def6a5d828f0801e29a2f8acc037becc5ab08595c7d5e9863",
         strip_prefix = "toml-0.9.12+spec-1.1.0",
         build_file = Label("//third_party/crates:BUILD.toml-0.9.12+spec-1.1.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__toml_datetime-0.6.11",
+        sha256 = "22cddaf88f4fbc13c51aebbf5f8eceb5c7c5a9da2ac40a13519eb5b0a0e8f11c",
+        strip_prefix = "toml_datetime-0.6.11",
+        build_file = Label("//third_party/crates:BUILD.toml_datetime-0.6.11.bazel"),
     )
 
     maybe(
@@ -4115,6 +4736,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__toml_edit-0.22.27",
+        sha256 = "41fe8c660ae4257887cf66394862d21dbca4a6ddd26f04a3560410406a2f819a",
+        strip_prefix = "toml_edit-0.22.27",
+        build_file = Label("//third_party/crates:BUILD.toml_edit-0.22.27.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__toml_edit-0.25.18-spec-1.1.0",
         sha256 = "1ec6e78bd70db9420d8d212fa9dc97f116448a1ceff5d00eabb991d407e21396",
         strip_prefix = "toml_edit-0.25.18+spec-1.1.0",
@@ -4127,6 +4756,14 @@ def crate_repositories():
         sha256 = "baa693a8032d7e1cada7d0041e96126df243179ff061456783ac7f12bda4744c",
         strip_prefix = "toml_parser-1.1.5+spec-1.1.0",
         build_file = Label("//third_party/crates:BUILD.toml_parser-1.1.5+spec-1.1.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__toml_write-0.1.2",
+        sha256 = "5d99f8c9a7727884afe522e9bd5edbfc91a3312b36a77b5fb8926e4c31a41801",
+        strip_prefix = "toml_write-0.1.2",
+        build_file = Label("//third_party/crates:BUILD.toml_write-0.1.2.bazel"),
     )
 
     maybe(
@@ -4235,6 +4872,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__uncased-0.9.10",
+        sha256 = "e1b88fcfe09e89d3866a5c11019378088af2d24c3fbd4f0543f96b479ec90697",
+        strip_prefix = "uncased-0.9.10",
+        build_file = Label("//third_party/crates:BUILD.uncased-0.9.10.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__unicase-2.10.0",
         sha256 = "357cc3acc6a036009fd6c973ed009037c732d60d0b4f6c673e9041497482a28f",
         strip_prefix = "unicase-2.10.0",
@@ -4263,6 +4908,14 @@ def crate_repositories():
         sha256 = "81e544489bf3d8ef66c953931f56617f423cd4b5494be343d9b9d3dda037b9a3",
         strip_prefix = "unit-prefix-0.5.2",
         build_file = Label("//third_party/crates:BUILD.unit-prefix-0.5.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__unsafe-libyaml-0.2.11",
+        sha256 = "673aac59facbab8a9007c7f6108d11f63b603f7cabff99fabf650fea5c32b861",
+        strip_prefix = "unsafe-libyaml-0.2.11",
+        build_file = Label("//third_party/crates:BUILD.unsafe-libyaml-0.2.11.bazel"),
     )
 
     maybe(
@@ -4467,6 +5120,30 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__winapi-0.3.9",
+        sha256 = "5c839a674fcd7a98952e593242ea400abe93992746761e38641405d28b00f419",
+        strip_prefix = "winapi-0.3.9",
+        build_file = Label("//third_party/crates:BUILD.winapi-0.3.9.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__winapi-i686-pc-windows-gnu-0.4.0",
+        sha256 = "ac3b87c63620426dd9b991e5ce0329eff545bccbbb34f3be09ff6fb6ab51b7b6",
+        strip_prefix = "winapi-i686-pc-windows-gnu-0.4.0",
+        build_file = Label("//third_party/crates:BUILD.winapi-i686-pc-windows-gnu-0.4.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__winapi-x86_64-pc-windows-gnu-0.4.0",
+        sha256 = "712e227841d057c1ee1cd2fb22fa7e5a5461ae8e48fa2ca79ec42cfc1931183f",
+        strip_prefix = "winapi-x86_64-pc-windows-gnu-0.4.0",
+        build_file = Label("//third_party/crates:BUILD.winapi-x86_64-pc-windows-gnu-0.4.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__windows-0.48.0",
         sha256 = "e686886bc078bc1b0b600cac0147aadb815089b6e4da64016cbd754b6342700f",
         strip_prefix = "windows-0.48.0",
@@ -4595,6 +5272,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__yansi-1.0.1",
+        sha256 = "cfe53a6657fd280eaa890a3bc59152892ffa3e30101319d168b781ed6529b049",
+        strip_prefix = "yansi-1.0.1",
+        build_file = Label("//third_party/crates:BUILD.yansi-1.0.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__yoke-0.8.4",
         sha256 = "417ef3fcf6c300b7dbd25c85531a746931c02ad536f3cf4786ed1e88223340b3",
         strip_prefix = "yoke-0.8.4",
@@ -4706,6 +5391,7 @@ def crate_repositories():
     )
 
     return [
+       struct(repo="crates__aho-corasick-1.1.5", is_dev_dep = False),
        struct(repo="crates__anyhow-1.0.104", is_dev_dep = False),
        struct(repo="crates__async-std-1.13.2", is_dev_dep = False),
        struct(repo="crates__base64-0.22.1", is_dev_dep = False),
@@ -4718,11 +5404,14 @@ def crate_repositories():
        struct(repo="crates__humantime-2.4.0", is_dev_dep = False),
        struct(repo="crates__indicatif-0.18.6", is_dev_dep = False),
        struct(repo="crates__io-uring-0.7.15", is_dev_dep = False),
+       struct(repo="crates__loom-rs-0.5.0", is_dev_dep = False),
        struct(repo="crates__memchr-2.8.3", is_dev_dep = False),
        struct(repo="crates__memmap2-0.9.12", is_dev_dep = False),
+       struct(repo="crates__mimalloc-0.1.52", is_dev_dep = False),
        struct(repo="crates__mio-1.2.4", is_dev_dep = False),
        struct(repo="crates__nix-0.30.1", is_dev_dep = False),
        struct(repo="crates__perf-event2-0.7.4", is_dev_dep = False),
+       struct(repo="crates__prometheus-client-0.25.2", is_dev_dep = False),
        struct(repo="crates__pulldown-cmark-0.13.6", is_dev_dep = False),
        struct(repo="crates__rand-0.9.5", is_dev_dep = False),
        struct(repo="crates__rand_distr-0.5.1", is_dev_dep = False),
@@ -4742,8 +5431,10 @@ def crate_repositories():
        struct(repo="crates__statrs-0.18.0", is_dev_dep = False),
        struct(repo="crates__tempfile-3.27.0", is_dev_dep = False),
        struct(repo="crates__thiserror-2.0.21", is_dev_dep = False),
+       struct(repo="crates__tikv-jemallocator-0.7.0", is_dev_dep = False),
        struct(repo="crates__tokio-1.54.1", is_dev_dep = False),
        struct(repo="crates__toml-0.9.12-spec-1.1.0", is_dev_dep = False),
+       struct(repo="crates__tracing-0.1.44", is_dev_dep = False),
        struct(repo="crates__ureq-3.5.1", is_dev_dep = False),
        struct(repo="crates__xxhash-rust-0.8.19", is_dev_dep = False),
        struct(repo="crates__zstd-0.13.4", is_dev_dep = False),
