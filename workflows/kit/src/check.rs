@@ -1,0 +1,49 @@
+//! Refusing a workload that no variant can run, and shapes that are none.
+
+use lab_protocol::workflow::{MODULUS, Operation, Shape, Step, Workload};
+
+/// Refuses a workload that no variant can run.
+///
+/// # Errors
+/// A sentence that names the key.
+pub(crate) fn workload(workload: &Workload) -> Result<(), String> {
+    for (key, value) in [
+        ("tasks", workload.tasks),
+        ("in_flight", workload.in_flight),
+        ("workers", workload.workers),
+    ] {
+        if value == 0 {
+            return Err(format!("{key} is 0, write at least 1"));
+        }
+    }
+    if workload.tasks.checked_add(workload.warmup_tasks).is_none() {
+        return Err("tasks and warmup_tasks together are more than 32 bits".to_owned());
+    }
+    shape(&workload.shape)
+}
+
+fn shape(shape: &Shape) -> Result<(), String> {
+    let Some(last) = shape.steps.last() else {
+        return Err(format!("shape {} has no step", shape.name));
+    };
+    if last.when.is_some() || last.parts_of.is_some() {
+        return Err(format!(
+            "step {} is the last: it gives the result, and must always be one step",
+            last.name
+        ));
+    }
+    (0u32..).zip(&shape.steps).try_for_each(|(index, each)| step(index, each))
+}
+
+fn step(index: u32, step: &Step) -> Result<(), String> {
+    let deciders = step.when.map(|when| when.step).into_iter().chain(step.parts_of);
+    if let Some(other) = step.after.iter().copied().chain(deciders).find(|other| *other >= index) {
+        return Err(format!("step {} waits for step {other}, which is not before it", step.name));
+    }
+    match step.operation {
+        Operation::Constant(value) if value >= MODULUS => {
+            Err(format!("step {} is constant {value}; values are below 2^61 - 1", step.name))
+        }
+        _ => Ok(()),
+    }
+}

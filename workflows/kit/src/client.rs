@@ -1,0 +1,163 @@
+//! The client: hands tasks in, and is told or looks until they are complete.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use lab_protocol::workflow::{Worker, Workload, input};
+
+use crate::columns::{StepRow, TaskRow, columns};
+use crate::costs::whole_run;
+use crate::{Accepted, Graph, RunError, now_ns};
+
+/// Counters by the protocol's names.
+pub type Counters = BTreeMap<&'static str, u64>;
+
+/// Something that keeps tasks and has their steps done.
+///
+/// A back end that finds in the workload's folder what an earlier run of the same workload left
+/// goes on from there: tasks that it knows are not accepted again, steps that are recorded are not
+/// done again.
+pub trait BackEnd: Sized {
+    /// The counter of [`BackEnd::bare_ns`], where there is one.
+    const BARE: Option<&'static str>;
+
+    /// Ready for tasks, workers included.
+    ///
+    /// # Errors
+    /// Whatever prevents it.
+    fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError>;
+
+    /// Takes a task over; on return it would not be lost any more.
+    ///
+    /// # Errors
+    /// The back end has stopped.
+    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError>;
+
+    /// Waits to be told of at least one complete task. Each is named once.
+    ///
+    /// # Errors
+    /// The back end has stopped.
+    fn wait(&mut self) -> Result<Vec<u32>, RunError>;
+
+    /// Looks which of these tasks are complete.
+    ///
+    /// # Errors
+    /// The back end has stopped.
+    fn look(&mut self, waiting: &[u32]) -> Result<Vec<u32>, RunError>;
+
+    /// Does the least that makes one record durable where this back end keeps its state, and says
+    /// how long that took. It is called when no task is under way.
+    ///
+    /// # Errors
+    /// It could not be made durable.
+    fn bare_ns(&mut self) -> Result<Option<u64>, RunError> {
+        Ok(None)
+    }
+
+    /// What has been counted so far.
+    fn counters(&self) -> Counters {
+        Counters::new()
+    }
+
+    /// Ends the workers and everything that was started, and gives the steps of all tasks.
+    ///
+    /// # Errors
+    /// The steps could not be read.
+    fn finish(self) -> Result<Vec<StepRow>, RunError>;
+}
+
+/// How often the bare write is done before the first and after the last task: the median needs
+/// some also where tasks overlap and none can be done between them.
+const BARE_AROUND: u32 = 8;
+
+/// What a run left.
+pub(crate) struct Measured {
+    pub(crate) counters: BTreeMap<String, u64>,
+    pub(crate) samples: BTreeMap<String, Vec<i64>>,
+}
+
+/// Runs the workload. Tasks that count are 0 and up, those before them have the numbers behind.
+pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunError> {
+    if workload.worker != Worker::Native {
+        return Err(RunError::unsupported(
+            "the operations of this back end run in its workers themselves: set worker to native",
+        ));
+    }
+    let graph = Arc::new(Graph::new(&workload.shape));
+    let mut client = Client { back_end: B::start(workload, &graph)?, workload, bare: Vec::new() };
+    client.drive(workload.tasks..workload.tasks + workload.warmup_tasks)?;
+    client.bare(BARE_AROUND)?;
+    let before = client.back_end.counters();
+    let tasks = client.drive(0..workload.tasks)?;
+    let after = client.back_end.counters();
+    client.bare(BARE_AROUND)?;
+    let Client { back_end, mut bare, .. } = client;
+    let steps = back_end.finish()?;
+    let counted = after
+        .into_iter()
+        .map(|(name, count)| (name, count - before.get(name).copied().unwrap_or(0)));
+    bare.sort_unstable();
+    let bare = B::BARE.into_iter().zip(bare.get(bare.len() / 2).copied());
+    let counters = counted.chain(bare).chain(whole_run());
+    Ok(Measured {
+        counters: counters.map(|(name, count)| (name.to_owned(), count)).collect(),
+        samples: columns(tasks, steps),
+    })
+}
+
+struct Client<'a, B> {
+    back_end: B,
+    workload: &'a Workload,
+    bare: Vec<u64>,
+}
+
+impl<B: BackEnd> Client<'_, B> {
+    /// Brings these tasks to their end.
+    fn drive(&mut self, mut tasks: std::ops::Range<u32>) -> Result<Vec<TaskRow>, RunError> {
+        let mut rows = Vec::with_capacity(tasks.len());
+        let mut waiting: BTreeMap<u32, TaskRow> = BTreeMap::new();
+        loop {
+            while waiting.len() < self.workload.in_flight as usize
+                && let Some(task) = tasks.next()
+            {
+                if waiting.is_empty() {
+                    self.bare(1)?;
+                }
+                waiting.insert(task, self.submit(task)?);
+            }
+            if waiting.is_empty() {
+                return Ok(rows);
+            }
+            let complete = self.complete(&waiting)?;
+            let observed_ns = now_ns();
+            for task in complete {
+                // Of a task that an earlier run left nobody may have asked yet.
+                let row = waiting.remove(&task);
+                rows.extend(row.map(|row| TaskRow { observed_ns, ..row }));
+            }
+        }
+    }
+
+    fn submit(&mut self, task: u32) -> Result<TaskRow, RunError> {
+        let input = input(self.workload.seed, task);
+        let Accepted { submitted_ns, accepted_ns } = self.back_end.submit(task, input, now_ns())?;
+        Ok(TaskRow { task, submitted_ns, accepted_ns, observed_ns: 0 })
+    }
+
+    fn complete(&mut self, waiting: &BTreeMap<u32, TaskRow>) -> Result<Vec<u32>, RunError> {
+        if self.workload.poll_ms == 0 {
+            return self.back_end.wait();
+        }
+        thread::sleep(Duration::from_millis(self.workload.poll_ms.into()));
+        self.back_end.look(&waiting.keys().copied().collect::<Vec<_>>())
+    }
+
+    fn bare(&mut self, times: u32) -> Result<(), RunError> {
+        for _ in 0..times {
+            self.bare.extend(self.back_end.bare_ns()?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! What the workflows family shares: the state of a task, the client's loop, and the columns of a
+//! run.
+//!
+//! A variant is a [`BackEnd`]: it takes tasks over, has workers do their steps, and tells when a
+//! task is complete. This crate hands the tasks in, waits or looks, stamps, and writes the outcome;
+//! the door is [`variant_main`]. What may be done next is decided by [`Task`], which does no input
+//! or output; [`Pool`] runs it with worker threads for back ends whose state lives in this process.
+//! It must never know a disk or a database.
+
+mod board;
+mod check;
+mod client;
+mod clock;
+mod columns;
+mod costs;
+mod entry;
+mod error;
+mod graph;
+mod pool;
+mod task;
+
+pub use board::Accepted;
+pub use client::{BackEnd, Counters};
+pub use clock::now_ns;
+pub use columns::StepRow;
+pub use entry::{Identity, variant_main};
+pub use error::RunError;
+pub use graph::Graph;
+pub use lab_protocol::workflow::{Operation, Shape, Workload};
+pub use pool::{Log, Pool, panic_text};
+pub use task::{Job, MAX_PARTS, Progress, Refused, StepId, Task};

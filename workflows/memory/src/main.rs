@@ -1,0 +1,55 @@
+//! The floor: tasks in memory, worker threads, nothing durable. What a journal or a database adds,
+//! it adds to this.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use workflows_kit::{
+    Accepted, BackEnd, Graph, Identity, Log, Pool, RunError, StepRow, Workload, variant_main,
+};
+
+const IDENTITY: Identity =
+    Identity { variant: "memory", measures: "workflows-memory", version: "0.1.0", features: &[] };
+
+fn main() -> ExitCode {
+    variant_main::<Memory>(&IDENTITY)
+}
+
+struct Memory(Pool<Nowhere>);
+
+/// Nothing is written, and nothing outlives the process.
+struct Nowhere;
+
+impl Log for Nowhere {
+    fn accepted(&self, _: u32, _: u64, _: i64) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn recorded(&self, _: &StepRow) -> Result<(), RunError> {
+        Ok(())
+    }
+}
+
+impl BackEnd for Memory {
+    const BARE: Option<&'static str> = None;
+
+    fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
+        Pool::new(graph, Nowhere).start(workload.workers).map(Self)
+    }
+
+    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
+        self.0.submit(task, input, submitted_ns)
+    }
+
+    fn wait(&mut self) -> Result<Vec<u32>, RunError> {
+        self.0.complete(true)
+    }
+
+    fn look(&mut self, _: &[u32]) -> Result<Vec<u32>, RunError> {
+        self.0.complete(false)
+    }
+
+    fn finish(self) -> Result<Vec<StepRow>, RunError> {
+        Ok(self.0.finish())
+    }
+}
