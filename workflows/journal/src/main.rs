@@ -1,0 +1,119 @@
+//! Tasks in memory, and a journal from which they can be had again.
+//!
+//! Two transitions are written: a task was taken over, and a step has a value. What may be done
+//! next follows from these; who has claimed a step does not outlive the process and is not written.
+//! A transition is synced before anybody acts on it; transitions that wait at the same time share
+//! one write and one `fdatasync`. Started again on the same folder, it goes on where it stopped.
+
+mod journal;
+mod line;
+mod recovery;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use workflows_kit::{
+    Accepted, BackEnd, Counters, Graph, Identity, Log, Pool, RunError, StepRow, Workload,
+    variant_main,
+};
+
+use journal::{Bare, Journal};
+use line::Record;
+
+const IDENTITY: Identity =
+    Identity { variant: "journal", measures: "workflows-journal", version: "0.1.0", features: &[] };
+
+fn main() -> ExitCode {
+    variant_main::<Journalled>(&IDENTITY)
+}
+
+struct Journalled {
+    pool: Pool<Transitions>,
+    bare: Bare,
+}
+
+struct Transitions(Journal);
+
+impl Log for Transitions {
+    fn accepted(&self, task: u32, input: u64, submitted_ns: i64) -> Result<(), RunError> {
+        self.0.append(Record::Task { task, input, submitted_ns })
+    }
+
+    fn recorded(&self, row: &StepRow) -> Result<(), RunError> {
+        self.0.append(Record::Step(*row))
+    }
+}
+
+impl BackEnd for Journalled {
+    const BARE: Option<&'static str> = Some("bare_sync_ns");
+
+    fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
+        survive_a_full_disk()?;
+        let folder = folder(workload)?;
+        let (journal, left) = Journal::open(&folder.join("journal"), identity(workload))?;
+        let pool = Pool::new(graph, Transitions(journal));
+        for record in left {
+            match record {
+                Record::Open { .. } => {}
+                Record::Task { task, input, submitted_ns } => {
+                    pool.restore_task(task, input, submitted_ns);
+                }
+                Record::Step(row) => pool.restore_step(row)?,
+            }
+        }
+        Ok(Self { pool: pool.start(workload.workers)?, bare: Bare::create(&folder)? })
+    }
+
+    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
+        self.pool.submit(task, input, submitted_ns)
+    }
+
+    fn wait(&mut self) -> Result<Vec<u32>, RunError> {
+        self.pool.complete(true)
+    }
+
+    fn look(&mut self, _: &[u32]) -> Result<Vec<u32>, RunError> {
+        self.pool.complete(false)
+    }
+
+    fn bare_ns(&mut self) -> Result<Option<u64>, RunError> {
+        self.bare.append_ns().map(Some)
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::from([("syncs", self.pool.log().0.syncs())])
+    }
+
+    fn finish(self) -> Result<Vec<StepRow>, RunError> {
+        Ok(self.pool.finish())
+    }
+}
+
+fn folder(workload: &Workload) -> Result<PathBuf, RunError> {
+    let folder = Path::new(&workload.folder);
+    if folder.is_absolute() && folder.is_dir() {
+        return Ok(folder.to_owned());
+    }
+    Err(RunError::setup(format!(
+        "folder is {:?}: give the absolute path of a folder that is there",
+        workload.folder
+    )))
+}
+
+/// What tasks there are and what their steps compute: a journal of others is not gone on with.
+fn identity(workload: &Workload) -> u64 {
+    let text = serde_json::to_string(&(workload.seed, &workload.shape, workload.tasks))
+        .expect("numbers and a shape have only string keys");
+    xxhash_rust::xxh64::xxh64(text.as_bytes(), 0)
+}
+
+/// By default a write beyond the limit of a file's size ends the process; with a handler, whatever
+/// it does, the write fails like that on a full disk.
+fn survive_a_full_disk() -> Result<(), RunError> {
+    let signal = signal_hook::consts::SIGXFSZ;
+    signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
+        .map(drop)
+        .map_err(RunError::setup)
+}
