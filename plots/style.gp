@@ -35,6 +35,21 @@ colour(name) = \
     name eq "thompson"                     ? 0xD55E00 : \
     name eq "loom_rs"                      ? 0x0072B2 : \
     name eq "oracle"                       ? 0xCC79A7 : \
+    name eq "sequential"                   ? 0x666633 : \
+    name eq "tokio"                        ? 0x0072B2 : \
+    name eq "tokio_async"                  ? 0x56B4E9 : \
+    name eq "smol_multi"                   ? 0x117733 : \
+    name eq "smolscale"                    ? 0x999933 : \
+    name eq "threads"                      ? 0xD55E00 : \
+    name eq "io_uring"                     ? 0xE69F00 : \
+    name eq "rayon_jemalloc"               ? 0x882255 : \
+    name eq "rayon_mimalloc"               ? 0xAA4499 : \
+    name eq "ripgrep"                      ? 0x332288 : \
+    name eq "grep"                         ? 0x8888CC : \
+    name eq "ugrep"                        ? 0x5D3A9B : \
+    name eq "jq"                           ? 0xA0522D : \
+    name eq "duckdb"                       ? 0xCC3311 : \
+    name eq "newline_scan"                 ? 0x000000 : \
     strstrt(name, "twin") > 0              ? 0xAAAAAA : \
     fallback(name)
 

@@ -10,6 +10,7 @@ mod aa;
 mod agents;
 mod compare;
 mod contrast;
+mod effect;
 pub mod efficiency;
 mod engines;
 mod frame;
@@ -19,11 +20,13 @@ pub mod metrics;
 mod noise;
 mod page;
 mod published;
+mod reading;
 mod schedulers;
 mod slim;
 mod study;
 mod tables;
 mod verdicts;
+mod workflows;
 mod working;
 
 use std::collections::BTreeMap;
@@ -34,6 +37,7 @@ pub use frame::{Frame, Row};
 pub use ledgers::METRICS as LEDGER_METRICS;
 pub use schedulers::METRICS as SCHEDULER_METRICS;
 pub use slim::slim;
+pub use workflows::METRICS as WORKFLOW_METRICS;
 
 /// What a folder of records says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +73,7 @@ pub enum ReportError {
     /// Nobody wrote a report for this family.
     #[error(
         "experiment {experiment}: there is no report for the family `{family}`; \
-         known are runtimes, engines, ledgers and schedulers"
+         known are runtimes, engines, ledgers, schedulers and workflows"
     )]
     UnknownFamily {
         /// The experiment's name.
@@ -95,6 +99,7 @@ pub fn report(frame: &Frame) -> Result<Report, ReportError> {
         "engines" => Ok(engines::report(frame)),
         "ledgers" => Ok(ledgers::report(frame)),
         "schedulers" => Ok(schedulers::report(frame)),
+        "workflows" => Ok(workflows::report(frame)),
         other => Err(ReportError::UnknownFamily { experiment, family: other.to_owned() }),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::effect::{Effect, as_times, logarithms};
 use super::measure::WALL;
 use super::sweep::{Cell as Levels, FACTORS, PLACE, Sweep, with};
+use crate::effect::{Effect, as_times, log_ratios};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table};
@@ -67,10 +67,10 @@ fn setting<'a>(
     engine: &'a str,
     groups: &[(Levels, Vec<String>)],
 ) -> Setting<'a> {
-    let ratios = |rest: &Levels| {
+    let ratios = |rest: &Levels| -> Vec<f64> {
         let metric = metric(factor, rest);
         let at = |level: &str| sweep.series(engine, &with(rest, factor, level), metric);
-        logarithms(&at(level), &at(normal))
+        log_ratios(&at(level), &at(normal)).into_values().collect()
     };
     let by_cell = groups.iter().map(|(rest, _)| (rest, ratios(rest)));
     let by_cell: Vec<(&Levels, Vec<f64>)> = by_cell.filter(|(_, all)| !all.is_empty()).collect();
@@ -159,8 +159,8 @@ pub(super) fn reading(effect: Option<&Effect>) -> &'static str {
     match effect {
         None => "only beside another setting",
         Some(effect) if effect.interval.is_none() => "too few pairs",
-        Some(effect) if effect.surely_below(1.0) => "faster",
-        Some(effect) if effect.surely_above(1.0) => "slower",
+        Some(effect) if effect.surely_below(0.0) => "faster",
+        Some(effect) if effect.surely_above(0.0) => "slower",
         Some(_) => "not shown to differ",
     }
 }

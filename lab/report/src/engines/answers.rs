@@ -3,9 +3,9 @@
 use super::ablation::{Setting, reading};
 use super::bars::Bar;
 use super::crossover::Win;
-use super::effect::Effect;
 use super::statements::Judgement;
 use super::sweep::Sweep;
+use crate::effect::Effect;
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table, show};
@@ -107,7 +107,7 @@ fn spread(sweep: &Sweep, wins: &[Win]) -> Answer {
     let twins = sweep.study.frame.twins();
     let twin = twins.iter().find_map(|(twin, original)| {
         let time = |variant: &str| sweep.wall(variant, &win.cell);
-        Effect::ratio(&time(twin), &time(original)).map(|effect| (*twin, effect))
+        Effect::log_ratio(&time(twin), &time(original)).map(|effect| (*twin, effect))
     });
     let noise = twin.map_or("no twin ran there".to_owned(), |(twin, effect)| {
         format!("two equal programs (`{twin}`) differ by {}", effect.times())

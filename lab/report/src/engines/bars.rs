@@ -1,7 +1,7 @@
 //! What was set out to be reached: the best engine against peers and against a newline scan.
 
-use super::effect::{Effect, as_times};
 use super::sweep::{Cell as Levels, NEWLINE_SCAN, Sweep};
+use crate::effect::{Effect, as_times};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table, show};
@@ -41,7 +41,7 @@ pub(super) fn bars<'a>(sweep: &Sweep<'a>) -> Vec<Bar<'a>> {
     let bar = |(peer, target): (&'static str, f64)| {
         let peer_cell = sweep.best_read(peer, cell);
         let measured = best.zip(peer_cell).and_then(|((engine, own), theirs)| {
-            Effect::ratio(&sweep.wall(peer, theirs), &sweep.wall(engine, own))
+            Effect::log_ratio(&sweep.wall(peer, theirs), &sweep.wall(engine, own))
         });
         let is_stated_one = cell.get("corpus").is_some_and(|corpus| corpus == CORPUS);
         Bar {
@@ -61,7 +61,7 @@ fn met(measured: Option<&Effect>, target: f64, is_stated_one: bool) -> &'static 
     match measured {
         None => "not measured",
         Some(_) if !is_stated_one => "not the corpus of the bar",
-        Some(effect) if effect.surely_above(target) => "met",
+        Some(effect) if effect.surely_above(target.ln()) => "met",
         Some(effect) if effect.estimate >= target.ln() => {
             "met by the estimate, not by the interval"
         }

@@ -1,8 +1,8 @@
 //! Who wins where: corpus × query × threads, and whether the win is beyond the interval.
 
-use super::effect::{Effect, as_times};
 use super::measure::WALL;
 use super::sweep::{Cell as Levels, PLACE, Sweep};
+use crate::effect::{Effect, as_times};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table, show};
@@ -29,14 +29,14 @@ impl<'a> Win<'a> {
         timed.sort_by(|a, b| a.1.total_cmp(&b.1));
         let (best, _) = *timed.first()?;
         let best_time = sweep.wall(best, cell);
-        let behind = |engine: &str| Effect::ratio(&sweep.wall(engine, cell), &best_time);
+        let behind = |engine: &str| Effect::log_ratio(&sweep.wall(engine, cell), &best_time);
         let others = timed[1..].iter().filter_map(|(e, _)| Some((*e, behind(e)?)));
         let others: Vec<(&str, Effect)> = others.collect();
         let (runner_up, advantage) = others.first()?.clone();
         let (slowest, spread) = others.last()?.clone();
         let close = |engine: &&str| {
             let mut others = others.iter();
-            *engine == best || others.any(|(e, effect)| e == engine && !effect.surely_above(1.0))
+            *engine == best || others.any(|(e, effect)| e == engine && !effect.surely_above(0.0))
         };
         let tied = engines.iter().copied().filter(close).collect();
         let cell = cell.clone();

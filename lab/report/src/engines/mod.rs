@@ -4,7 +4,6 @@ mod ablation;
 mod answers;
 mod bars;
 mod crossover;
-mod effect;
 mod measure;
 mod peers;
 mod phases;
@@ -21,10 +20,10 @@ use crate::contrast::{self, contrasts};
 use crate::frame::Frame;
 use crate::page::Page;
 use crate::study::Judged;
-use crate::tables::Cell;
+use crate::tables::{Cell, show_percent};
 use crate::verdicts;
 
-use effect::Effect;
+use crate::effect::Effect;
 pub use measure::METRICS;
 use sweep::Sweep;
 
@@ -77,6 +76,7 @@ fn judge<'a>(sweep: &Sweep<'a>) -> Vec<Judged<'a>> {
 
 /// The true difference that a statement's blocks would have found, as a table's cell.
 fn detectable(sweep: &Sweep, effect: Option<&Effect>) -> Cell {
+    let effect = effect.filter(|effect| effect.interval.is_some());
     let found = effect.and_then(|effect| effect.detectable(sweep.seed()));
-    found.map_or(Cell::Missing, Cell::Text)
+    found.map_or(Cell::Missing, |least| Cell::text(show_percent(least.exp_m1())))
 }

@@ -1,8 +1,8 @@
 //! Other programs with the nearest question, in the same rounds, and their counts beside ours.
 
-use super::effect::{Effect, as_times};
 use super::measure::WALL;
 use super::sweep::{Cell as Levels, NEWLINE_SCAN, Sweep};
+use crate::effect::{Effect, as_times};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table};
@@ -66,7 +66,7 @@ fn row(sweep: &Sweep, peer: &str, cell: &Levels, best: Option<(&str, &Levels)>) 
         }),
         Cell::value(super::sweep::centre(&engine_time), Unit::Ns),
     ];
-    row.extend(as_times(Effect::ratio(&time, &engine_time).as_ref()));
+    row.extend(as_times(Effect::log_ratio(&time, &engine_time).as_ref()));
     row.push(Cell::value(found, Unit::Count));
     row.push(Cell::value(floor, Unit::Count));
     row.push(Cell::text(match found.zip(floor) {

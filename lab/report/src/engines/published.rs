@@ -3,8 +3,8 @@
 use lab_stats::describe::summarize;
 use lab_stats::interval::median_interval;
 
-use super::effect::{CONFIDENCE, Effect, Series, as_times};
 use super::sweep::{Cell as Levels, Sweep};
+use crate::effect::{CONFIDENCE, Effect, Series, as_times};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table};
@@ -142,7 +142,7 @@ fn measured(sweep: &Sweep, cell: &Levels) -> Table {
             of("hyperfine_system_ns", Unit::Ns),
             of("cores_used", Unit::Count),
         ];
-        row.extend(as_times(Effect::ratio(&time, &smol).as_ref()));
+        row.extend(as_times(Effect::log_ratio(&time, &smol).as_ref()));
         let ratio = said.map(|said| said.mean_ms / SAID[0].mean_ms);
         row.push(Cell::value(ratio, Unit::Times));
         row.push(Cell::value(said.map(Said::cores), Unit::Count));

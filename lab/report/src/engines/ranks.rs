@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::effect::Series;
 use super::sweep::{Cell as Levels, PLACE, Sweep};
+use crate::effect::Series;
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table};

@@ -3,8 +3,8 @@
 
 use lab_stats::interval::median_interval;
 
-use super::effect::CONFIDENCE;
 use super::sweep::{Cell as Levels, NEWLINE_SCAN, Sweep};
+use crate::effect::CONFIDENCE;
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table, show};

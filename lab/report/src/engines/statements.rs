@@ -1,8 +1,8 @@
 //! The five statements of the published report, each judged on this machine.
 
-use super::effect::{Effect, Series};
 use super::published::{SAID, SMOL, Said};
 use super::sweep::{Cell as Levels, Sweep, centre, with};
+use crate::effect::{Effect, Series};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table, show};
@@ -78,7 +78,7 @@ pub(super) fn write(sweep: &Sweep, judgements: &[Judgement], page: &mut Page) {
         let effect = one.effect.as_ref();
         let mut row =
             vec![Cell::text(one.statement), Cell::text(&one.published), Cell::text(&one.measured)];
-        row.extend(super::effect::as_times(effect));
+        row.extend(crate::effect::as_times(effect));
         row.push(Cell::value(effect.map(|effect| effect.n() as f64), Unit::Count));
         row.push(super::detectable(sweep, effect));
         row.push(Cell::text(&one.verdict));
@@ -101,7 +101,7 @@ fn five(sweep: &Sweep) -> Vec<Judgement> {
 
 /// An engine's time over smol's.
 fn over_smol(sweep: &Sweep, cell: &Levels, engine: &str) -> Option<Effect> {
-    Effect::ratio(&sweep.wall(engine, cell), &sweep.wall(SMOL, cell))
+    Effect::log_ratio(&sweep.wall(engine, cell), &sweep.wall(SMOL, cell))
 }
 
 fn smol_is_fastest(sweep: &Sweep, cell: &Levels) -> Judgement {
@@ -110,8 +110,8 @@ fn smol_is_fastest(sweep: &Sweep, cell: &Levels) -> Judgement {
         .filter_map(|said| Some((said.engine, over_smol(sweep, cell, said.engine)?)))
         .collect();
     let complete = effects.len() == SAID.len() - 1;
-    let beaten = effects.iter().any(|(_, effect)| effect.surely_below_in(1.0, effects.len()));
-    let ahead = complete && effects.iter().all(|(_, effect)| effect.surely_above(1.0));
+    let beaten = effects.iter().any(|(_, effect)| effect.surely_below_in(0.0, effects.len()));
+    let ahead = complete && effects.iter().all(|(_, effect)| effect.surely_above(0.0));
     let verdict = match (effects.is_empty(), beaten, ahead) {
         (true, ..) => NOT_MEASURED,
         (_, true, _) => REFUTED,
@@ -138,12 +138,12 @@ fn smol_is_fastest(sweep: &Sweep, cell: &Levels) -> Judgement {
 /// The thesis: smol wins because it is single-threaded. smol with one blocking thread is.
 fn one_thread_wins(sweep: &Sweep, cell: &Levels) -> Judgement {
     let at = |threads: &str| sweep.wall(SMOL, &with(cell, "threads", threads));
-    let effect = Effect::ratio(&at("default"), &at("1"));
+    let effect = Effect::log_ratio(&at("default"), &at("1"));
     let verdict = match &effect {
         None => NOT_MEASURED.to_owned(),
         Some(_) if sweep.cpus() < 2 => "not testable on 1 core".to_owned(),
-        Some(effect) if effect.surely_below(1.0) => REFUTED.to_owned(),
-        Some(effect) if effect.surely_above(1.0) => REPRODUCED.to_owned(),
+        Some(effect) if effect.surely_below(0.0) => REFUTED.to_owned(),
+        Some(effect) if effect.surely_above(0.0) => REPRODUCED.to_owned(),
         Some(_) => CANNOT_TELL.to_owned(),
     };
     let pool = effect.as_ref().map_or("not measured".to_owned(), Effect::times);
@@ -166,7 +166,7 @@ fn one_thread_wins(sweep: &Sweep, cell: &Levels) -> Judgement {
 fn cores(series: &Series) -> String {
     let values: Vec<f64> = series.values().copied().collect();
     let Some(middle) = centre(series) else { return "an unknown number of cores".to_owned() };
-    let interval = lab_stats::interval::median_interval(&values, super::effect::CONFIDENCE);
+    let interval = lab_stats::interval::median_interval(&values, crate::effect::CONFIDENCE);
     let interval = interval.map_or("no interval".to_owned(), |i| {
         format!("{} … {}", show(i.low, Unit::Count), show(i.high, Unit::Count))
     });
@@ -179,13 +179,13 @@ fn further(sweep: &Sweep) -> String {
     let places = places.filter(|(rest, _)| sweep.is_base_but(rest, &super::sweep::PLACE));
     let effects = places.filter_map(|(rest, _)| {
         let at = |threads: &str| sweep.wall(SMOL, &with(&rest, "threads", threads));
-        Effect::ratio(&at("2"), &at("1"))
+        Effect::log_ratio(&at("2"), &at("1"))
     });
     let (mut faster, mut slower, mut all) = (0, 0, 0);
     for effect in effects {
         all += 1;
-        faster += usize::from(effect.surely_below(1.0));
-        slower += usize::from(effect.surely_above(1.0));
+        faster += usize::from(effect.surely_below(0.0));
+        slower += usize::from(effect.surely_above(0.0));
     }
     match all {
         0 => String::new(),
@@ -204,7 +204,7 @@ fn sized(sweep: &Sweep, cell: &Levels, engine: &'static str, statement: &'static
     let verdict = match &effect {
         None => NOT_MEASURED,
         Some(effect) if effect.interval.is_none() => CANNOT_TELL,
-        Some(effect) => match (effect.surely_above(1.0), effect.may_be(said)) {
+        Some(effect) => match (effect.surely_above(0.0), effect.may_be(said.ln())) {
             (true, true) => REPRODUCED,
             (true, false) => DIRECTION_ONLY,
             (false, false) => REFUTED,

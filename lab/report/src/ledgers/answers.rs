@@ -2,10 +2,10 @@
 
 use super::bars;
 use super::causes::{Cause, Finding};
-use super::effect::Effect;
 use super::heatmap::Choice;
 use super::penalty::penalty;
 use super::sweep::{Cell as Levels, Sweep, number, with, without};
+use crate::effect::Effect;
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table, show, show_percent};

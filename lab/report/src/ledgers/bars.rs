@@ -1,7 +1,7 @@
 //! What was set out to be reached: `owned` against the reference, and the harness's own cost.
 
-use super::effect::{Effect, as_times};
 use super::sweep::{Cell as Levels, Sweep, centre, number, with};
+use crate::effect::{Effect, as_times};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table, show};

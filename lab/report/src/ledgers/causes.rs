@@ -4,9 +4,9 @@
 //! to the CPUs. Each cause predicts how the penalty changes when one thing is taken away; the
 //! prediction is tested by a difference of differences, paired by block.
 
-use super::effect::{Effect, scaled};
 use super::penalty::{Penalty, between, penalties, penalty};
 use super::sweep::{Cell as Levels, Sweep, counts, number, with, without};
+use crate::effect::{Effect, scaled};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table, show};

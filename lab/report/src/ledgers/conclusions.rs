@@ -2,10 +2,10 @@
 
 use super::answers::published;
 use super::causes::{Cause, Finding, library_shards, margin};
-use super::effect::{Effect, Series, log_ratios, scaled};
 use super::evidence::{Evidence, Side};
 use super::sweep::{Sweep, with};
 use crate::contrast::Contrasted;
+use crate::effect::{Effect, Series, log_ratios, scaled};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table};

@@ -2,8 +2,8 @@
 
 use lab_stats::interval::median_interval;
 
-use super::effect::{CONFIDENCE, Effect, Series, as_times};
 use super::sweep::{Cell as Levels, FACTORS, Sweep, centre, counts, with};
+use crate::effect::{CONFIDENCE, Effect, Series, as_times};
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table};

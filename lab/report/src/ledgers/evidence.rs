@@ -4,9 +4,9 @@ use lab_record::Scale;
 use lab_stats::verdict::Verdict;
 
 use super::answers::published;
-use super::effect::Effect;
 use super::sweep::{Cell, Sweep, with};
 use crate::contrast::Contrasted;
+use crate::effect::Effect;
 use crate::measure::Unit;
 use crate::study::word_of;
 use crate::tables::show;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::effect::{Effect, Series, as_times, log_ratios};
 use super::sweep::{Cell as Levels, Sweep, with};
+use crate::effect::{Effect, Series, as_times, log_ratios};
 use crate::page::Page;
 use crate::tables::{Cell, Table};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::effect::Effect;
 use super::sweep::{Cell as Levels, Sweep, counts, number, without};
+use crate::effect::Effect;
 use crate::measure::Unit;
 use crate::page::Page;
 use crate::tables::{Cell, Table};
@@ -218,7 +218,7 @@ fn table(sweep: &Sweep, choices: &[Choice]) -> Table {
             Cell::text(one.label()),
             Cell::value(second.map(|(count, _)| f64::from(*count)), Unit::Count),
         ];
-        row.extend(super::effect::as_times(second.map(|(_, effect)| effect)));
+        row.extend(crate::effect::as_times(second.map(|(_, effect)| effect)));
         row.push(Cell::count(one.n()));
         table.row(row);
     }

@@ -5,7 +5,6 @@ mod bars;
 mod causes;
 mod conclusions;
 mod curve;
-mod effect;
 mod evidence;
 mod factors;
 mod heatmap;

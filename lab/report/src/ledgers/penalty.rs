@@ -1,7 +1,7 @@
 //! What workers beyond the CPUs cost, per variant and cell.
 
-use super::effect::{Effect, Series, as_times, log_ratios, minus};
 use super::sweep::{Cell as Levels, Sweep, centre};
+use crate::effect::{Effect, Series, as_times, log_ratios, minus};
 use crate::measure::Unit;
 use crate::tables::{Cell, Table};
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::bars::advantage;
-use super::effect::Effect;
 use super::heatmap::Choice;
 use super::penalty::penalty;
 use super::sweep::{Cell as Levels, Sweep, number, with};
+use crate::effect::Effect;
 use crate::page::Page;
 use crate::tables::show_percent;
 

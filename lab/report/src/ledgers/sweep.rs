@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use lab_stats::describe::median;
 use serde::Deserialize;
 
-use super::effect::Series;
 use super::measure::measure;
 use crate::contrast::alarm;
+use crate::effect::Series;
 use crate::frame::Frame;
 use crate::study::Study;
 

@@ -10,72 +10,84 @@ use crate::compare::POWER;
 use crate::measure::Unit;
 use crate::tables::{Cell, show, show_percent};
 
-/// The confidence of every interval of this family's exploratory tables.
-pub(super) const CONFIDENCE: f64 = 0.95;
+/// The confidence of every interval of the exploratory tables.
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// A metric by block.
-pub(super) type Series = BTreeMap<u32, f64>;
+pub(crate) type Series = BTreeMap<u32, f64>;
 
 /// Paired differences, by block.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Effect {
-    pub(super) differences: Vec<f64>,
+pub(crate) struct Effect {
+    pub(crate) differences: Vec<f64>,
     /// By Hodges and Lehmann.
-    pub(super) estimate: f64,
+    pub(crate) estimate: f64,
     /// `None` below six blocks.
-    pub(super) interval: Option<Interval>,
+    pub(crate) interval: Option<Interval>,
 }
 
 impl Effect {
     /// `None` of no difference.
-    pub(super) fn of(differences: Vec<f64>) -> Option<Self> {
+    pub(crate) fn of(differences: Vec<f64>) -> Option<Self> {
         let shift = hodges_lehmann(&differences, CONFIDENCE)?;
         Some(Self { differences, estimate: shift.estimate, interval: shift.interval })
     }
 
     /// Natural logarithm of `a` over `b`, within blocks.
-    pub(super) fn log_ratio(a: &Series, b: &Series) -> Option<Self> {
+    pub(crate) fn log_ratio(a: &Series, b: &Series) -> Option<Self> {
         Self::of(log_ratios(a, b).into_values().collect())
     }
 
     /// `a` minus `b`, within blocks.
-    pub(super) fn difference(a: &Series, b: &Series) -> Option<Self> {
+    pub(crate) fn difference(a: &Series, b: &Series) -> Option<Self> {
         Self::of(minus(a, b).into_values().collect())
     }
 
-    pub(super) fn n(&self) -> usize {
+    pub(crate) fn n(&self) -> usize {
         self.differences.len()
     }
 
     /// Above `bound` with the interval's confidence.
-    pub(super) fn surely_above(&self, bound: f64) -> bool {
+    pub(crate) fn surely_above(&self, bound: f64) -> bool {
         self.interval.is_some_and(|interval| interval.low > bound)
     }
 
     /// Below `bound` with the interval's confidence.
-    pub(super) fn surely_below(&self, bound: f64) -> bool {
+    pub(crate) fn surely_below(&self, bound: f64) -> bool {
         self.interval.is_some_and(|interval| interval.high < bound)
+    }
+
+    /// The same where it is one of `family` looks, by Bonferroni.
+    pub(crate) fn surely_below_in(&self, bound: f64, family: usize) -> bool {
+        let confidence = 1.0 - (1.0 - CONFIDENCE) / family.max(1) as f64;
+        let shift = hodges_lehmann(&self.differences, confidence);
+        shift.and_then(|shift| shift.interval).is_some_and(|interval| interval.high < bound)
+    }
+
+    /// Whether the interval reaches over a value.
+    pub(crate) fn may_be(&self, value: f64) -> bool {
+        self.interval.is_some_and(|interval| interval.low <= value && value <= interval.high)
     }
 
     /// The smallest true difference that these blocks would have found at 5 %, power 80 %. It is
     /// simulated, so it is for the statements that stand alone and not for long tables.
-    pub(super) fn detectable(&self, seed: u64) -> Option<f64> {
+    pub(crate) fn detectable(&self, seed: u64) -> Option<f64> {
         let n = self.n();
         minimum_detectable_effect(&self.differences, n, 1.0 - CONFIDENCE, POWER, seed)
     }
 
     /// "+12.0 % (+10.0 % … +14.0 %, n = 12)" of a logarithm.
-    pub(super) fn percent(&self) -> String {
+    pub(crate) fn percent(&self) -> String {
         self.shown(|value| show_percent(value.exp_m1()))
     }
 
     /// "1.95× (1.90× … 2.00×, n = 12)" of a logarithm.
-    pub(super) fn times(&self) -> String {
+    pub(crate) fn times(&self) -> String {
         self.shown(|value| show(value.exp(), Unit::Times))
     }
 
     /// "12 µs (…)" of a difference.
-    pub(super) fn ns(&self) -> String {
+    pub(crate) fn ns(&self) -> String {
         self.shown(|value| show(value, Unit::Ns))
     }
 
@@ -89,7 +101,7 @@ impl Effect {
 }
 
 /// Cells for a table: estimate, low and high of a ratio, as multiples.
-pub(super) fn as_times(effect: Option<&Effect>) -> [Cell; 3] {
+pub(crate) fn as_times(effect: Option<&Effect>) -> [Cell; 3] {
     let Some(effect) = effect else { return [Cell::Missing, Cell::Missing, Cell::Missing] };
     let cell = |value: f64| Cell::Value(value.exp(), Unit::Times);
     let end = |end: fn(&Interval) -> f64| {
@@ -99,7 +111,7 @@ pub(super) fn as_times(effect: Option<&Effect>) -> [Cell; 3] {
 }
 
 /// ln a - ln b, wherever both are there.
-pub(super) fn log_ratios(a: &Series, b: &Series) -> Series {
+pub(crate) fn log_ratios(a: &Series, b: &Series) -> Series {
     let ratio = |(block, a): (&u32, &f64)| {
         let b = b.get(block).filter(|b| **b > 0.0)?;
         (*a > 0.0).then(|| (*block, (a / b).ln()))
@@ -108,11 +120,11 @@ pub(super) fn log_ratios(a: &Series, b: &Series) -> Series {
 }
 
 /// a - b, wherever both are there.
-pub(super) fn minus(a: &Series, b: &Series) -> Series {
+pub(crate) fn minus(a: &Series, b: &Series) -> Series {
     a.iter().filter_map(|(block, a)| Some((*block, a - b.get(block)?))).collect()
 }
 
 /// Every value times `factor`.
-pub(super) fn scaled(series: &Series, factor: f64) -> Series {
+pub(crate) fn scaled(series: &Series, factor: f64) -> Series {
     series.iter().map(|(block, value)| (*block, value * factor)).collect()
 }
