@@ -47,21 +47,29 @@ impl Bar {
         word.to_owned()
     }
 
-    fn row(&self, trials: &Trials) -> Vec<Cell> {
+    /// `gated` is the word of the runs that passed the noise gate, where not all did.
+    fn row(&self, trials: &Trials, gated: Option<&str>) -> Vec<Cell> {
+        let word = self.word(trials);
+        let word = match gated {
+            Some(gated) if gated != word => {
+                format!("cannot tell: all runs say {word}, those past the noise gate {gated}")
+            }
+            _ => word,
+        };
         let mut row = vec![Cell::text(&self.what), Cell::text(&self.cell)];
         row.extend(Reading::cells(self.measured.as_ref()));
         let n = self.measured.map(|reading| reading.n as f64);
         row.extend([
             Cell::value(n, Unit::Count),
             Cell::text(self.target.text(Unit::Times)),
-            Cell::text(self.word(trials)),
+            Cell::text(word),
             Cell::text(&self.pairing),
         ]);
         row
     }
 }
 
-pub(super) fn write(trials: &Trials, bars: &[Bar], page: &mut Page) {
+pub(super) fn write(trials: &Trials, clean: Option<&Trials>, page: &mut Page) {
     page.heading("Bars");
     page.paragraph(
         "Ratios of two runs of one block, so that they share a session; estimate and interval \
@@ -79,11 +87,17 @@ pub(super) fn write(trials: &Trials, bars: &[Bar], page: &mut Page) {
         ("met", "met"),
         ("pairing", "pairing"),
     ]);
-    bars.iter().for_each(|bar| table.row(bar.row(trials)));
+    let gated = clean.map(|clean| (clean, bars(clean)));
+    for bar in bars(trials) {
+        let same = |other: &&Bar| other.what == bar.what && other.cell == bar.cell;
+        let gated =
+            gated.as_ref().and_then(|(clean, bars)| Some(bars.iter().find(same)?.word(clean)));
+        table.row(bar.row(trials, gated.as_deref()));
+    }
     page.table("bars", &table);
 }
 
-pub(super) fn bars(trials: &Trials) -> Vec<Bar> {
+fn bars(trials: &Trials) -> Vec<Bar> {
     let mut bars = decisions(trials);
     bars.extend(throughput(trials));
     bars.extend(ticks(trials));

@@ -21,15 +21,36 @@ struct Judgement {
     truth: Truth,
 }
 
-pub(super) fn write(trials: &Trials, page: &mut Page) {
+pub(super) fn write(trials: &Trials, clean: Option<&Trials>, page: &mut Page) {
     page.heading("The published conclusions");
     page.paragraph(&format!(
         "Judged on `{PUBLISHED}`, the published crate through its public interface, on this \
          machine. Reproduced where every part of a conclusion holds with the interval's \
-         confidence, refuted where one part surely does not, cannot tell in between; not testable \
-         where this sweep did not run what it takes.",
+         confidence, refuted where one part surely does not, cannot tell in between or where the \
+         runs that passed the noise gate alone say something else; not testable where this sweep \
+         did not run what it takes.",
     ));
-    let judgements = [
+    let gated = clean.map(judge);
+    let mut table = Table::new(&[
+        ("conclusion", "conclusion"),
+        ("judged by", "how"),
+        ("measured here", "measured"),
+        ("verdict", "verdict"),
+    ]);
+    for (place, one) in judge(trials).into_iter().enumerate() {
+        let truth = one.truth.agreed(gated.as_ref().map(|gated| gated[place].truth));
+        table.row(vec![
+            Cell::text(one.statement),
+            Cell::text(one.how),
+            Cell::text(one.measured),
+            Cell::text(word(truth)),
+        ]);
+    }
+    page.table("conclusions", &table);
+}
+
+fn judge(trials: &Trials) -> [Judgement; 7] {
+    [
         overhead(trials),
         starvation(trials),
         throughput(trials),
@@ -37,22 +58,7 @@ pub(super) fn write(trials: &Trials, page: &mut Page) {
         adapting(trials),
         guardrails(trials),
         both_worlds(trials),
-    ];
-    let mut table = Table::new(&[
-        ("conclusion", "conclusion"),
-        ("judged by", "how"),
-        ("measured here", "measured"),
-        ("verdict", "verdict"),
-    ]);
-    for one in judgements {
-        table.row(vec![
-            Cell::text(one.statement),
-            Cell::text(one.how),
-            Cell::text(one.measured),
-            Cell::text(word(one.truth)),
-        ]);
-    }
-    page.table("conclusions", &table);
+    ]
 }
 
 fn word(truth: Truth) -> &'static str {

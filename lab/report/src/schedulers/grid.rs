@@ -37,7 +37,17 @@ impl Line {
         self
     }
 
-    pub(super) fn reading(&self, trials: &Trials, policy: &str) -> Option<Reading> {
+    pub(super) fn row(&self, trials: &Trials) -> Row {
+        let policies = trials.policies().into_iter();
+        Row {
+            labels: self.labels.clone(),
+            published: self.published.clone(),
+            metric: self.metric,
+            readings: policies.map(|policy| self.reading(trials, policy)).collect(),
+        }
+    }
+
+    fn reading(&self, trials: &Trials, policy: &str) -> Option<Reading> {
         let levels: Vec<(&str, &str)> =
             self.levels.iter().map(|(factor, level)| (*factor, level.as_str())).collect();
         read(trials, policy, self.test, &levels, self.metric)
@@ -64,16 +74,21 @@ pub(super) struct Row {
     pub(super) readings: Vec<Option<Reading>>,
 }
 
+impl Row {
+    /// The same row with some of its labels.
+    pub(super) fn labelled_by(&self, labels: &[usize]) -> Self {
+        Self {
+            labels: labels.iter().map(|place| self.labels[*place].clone()).collect(),
+            published: self.published.clone(),
+            metric: self.metric,
+            readings: self.readings.clone(),
+        }
+    }
+}
+
 /// Writes lines that anyone has a value for.
 pub(super) fn write(trials: &Trials, page: &mut Page, name: &str, titles: &[&str], lines: &[Line]) {
-    let policies = trials.policies();
-    let row = |line: &Line| Row {
-        labels: line.labels.clone(),
-        published: line.published.clone(),
-        metric: line.metric,
-        readings: policies.iter().map(|policy| line.reading(trials, policy)).collect(),
-    };
-    write_rows(trials, page, name, titles, lines.iter().map(row).collect());
+    write_rows(trials, page, name, titles, lines.iter().map(|line| line.row(trials)).collect());
 }
 
 /// Writes rows that anyone has a value for: in the text a column per policy, in `name`.tsv a row
@@ -98,6 +113,21 @@ pub(super) fn write_rows(
         .collect();
     page.markdown.push_str(&format!("{}\n", wide(titles, &policies, &rows).markdown()));
     page.data(name, &long(titles, &policies, &rows));
+}
+
+/// The same for machines alone.
+pub(super) fn keep_rows(
+    trials: &Trials,
+    page: &mut Page,
+    name: &str,
+    titles: &[&str],
+    rows: Vec<Row>,
+) {
+    let policies: Vec<(usize, &str)> = trials.policies().into_iter().enumerate().collect();
+    let table = long(titles, &policies, &rows);
+    if !table.is_empty() {
+        page.data(name, &table);
+    }
 }
 
 fn wide(titles: &[&str], policies: &[(usize, &str)], rows: &[Row]) -> Table {

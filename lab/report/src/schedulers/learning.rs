@@ -1,9 +1,10 @@
 //! Section 4: how soon a policy takes the better arm.
 
-use super::grid::{self, Line, read};
-use super::reading::Series;
+use super::grid::{self, Line, Row, read};
+use super::reading::{Reading, Series};
 use super::steps::{SETTLED, Steps, WINDOW};
 use super::trials::{OURS, PUBLISHED, Trials};
+use crate::measure::Unit;
 use crate::page::Page;
 
 /// Constant costs, and what was published of them.
@@ -33,10 +34,29 @@ pub(super) fn write(trials: &Trials, page: &mut Page) {
             lines.push(if metric == "learning_steps" { line.published(said) } else { line });
         }
     }
-    grid::write(trials, page, "learning", &["costs", "measure"], &lines);
+    let mut rows: Vec<Row> = lines.iter().map(|line| line.row(trials)).collect();
+    rows.extend(STEADY.map(|(costs, _)| never(trials, costs)));
+    grid::write_rows(trials, page, "learning", &["costs", "measure"], rows);
     let said: Vec<String> = STEADY.iter().filter_map(|(costs, _)| reading(trials, costs)).collect();
     if !said.is_empty() {
         page.paragraph(&format!("**Reading.** {}.", said.join("; ")));
+    }
+}
+
+/// The share of runs that never got there, by policy.
+fn never(trials: &Trials, costs: &str) -> Row {
+    let share = |policy: &str| {
+        let runs = trials.rows(policy, "replay", &[("costs", costs)]);
+        let never = runs.iter().filter(|one| one.value("learning_steps").is_none()).count();
+        let estimate = never as f64 / runs.len() as f64;
+        let reading = Reading { estimate, low_high: None, n: runs.len(), unit: Unit::Share };
+        (!runs.is_empty()).then_some(reading)
+    };
+    Row {
+        labels: vec![costs.to_owned(), "runs that never were stable".to_owned()],
+        published: String::new(),
+        metric: "never_stable_share",
+        readings: trials.policies().into_iter().map(share).collect(),
     }
 }
 
@@ -51,7 +71,7 @@ fn reading(trials: &Trials, costs: &str) -> Option<String> {
             .then(|| format!("`{policy}` {after}, in {never} of {} runs never", runs.len()))
     };
     let said: Vec<String> = [OURS, PUBLISHED].into_iter().filter_map(one).collect();
-    (!said.is_empty()).then(|| format!("On `{costs}` {}", said.join(", ")))
+    (!said.is_empty()).then(|| format!("on `{costs}` {}", said.join(", ")))
 }
 
 /// Steps until stable by block, for judgements: a run that never got there counts with its length,

@@ -38,8 +38,9 @@ pub(crate) fn report(frame: &Frame) -> Report {
     trials.study.judged = judge(&trials);
     let contrasted = contrasts(&trials.study);
     let mut page = Page::titled(&frame.run_file.experiment);
-    checklist::write(&trials, &mut page);
-    bars::write(&trials, &bars::bars(&trials), &mut page);
+    let clean = Trials::clean(frame);
+    checklist::write(&trials, clean.as_ref(), &mut page);
+    bars::write(&trials, clean.as_ref(), &mut page);
     which::write(&trials, &mut page);
     working::header(&trials, &mut page);
     verdicts::write(&trials.study, &mut page);
@@ -52,7 +53,7 @@ pub(crate) fn report(frame: &Frame) -> Report {
     shift::write(&trials, &mut page);
     pressure::write(&trials, &mut page);
     counters::write(&trials, &mut page);
-    conclusions::write(&trials, &mut page);
+    conclusions::write(&trials, clean.as_ref(), &mut page);
     regret::write(&trials, &mut page);
     wakes::stalls(&trials, &mut page);
     working::write(&trials, &mut page);

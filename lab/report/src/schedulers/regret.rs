@@ -103,6 +103,10 @@ fn curves(trials: &Trials, costs: &[String]) -> Table {
 fn reading(trials: &Trials, costs: &[String]) -> String {
     let one = |costs: &String| {
         let times = super::bars::regret_ratio(trials, PUBLISHED, OURS, costs)?;
+        let lost = |policy| trials.series(policy, "replay", &[("costs", costs)], "regret_ns");
+        if lost(PUBLISHED).values().chain(lost(OURS).values()).all(|ns| *ns == 0.0) {
+            return Some(format!("on `{costs}` neither `{PUBLISHED}` nor `{OURS}` loses anything"));
+        }
         let ours = trials.series(OURS, "replay", &[("costs", costs)], "cost_ns");
         let fixed = Reading::ratio(&ours, &best_fixed(trials, costs));
         Some(format!(

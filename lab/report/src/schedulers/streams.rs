@@ -3,14 +3,14 @@
 use lab_stats::describe::median;
 
 use super::bars::ratio;
-use super::grid::{self, Line};
-use super::reading::or_not_measured;
+use super::grid::{self, Line, Row};
+use super::reading::{Reading, Series, or_not_measured};
 use super::slim::classes;
-use super::trials::{INLINE, OFFLOAD, ORACLE, OURS, PUBLISHED, Trials};
+use super::trials::{Asked, INLINE, OFFLOAD, ORACLE, OURS, PUBLISHED, Trials};
 use super::wakes::LOAD;
 use crate::measure::Unit;
 use crate::page::Page;
-use crate::tables::{Cell, Table, show};
+use crate::tables::show;
 
 /// Of `work`: compute_map and adaptive_map, and the gain that was concluded.
 const SAID: [(&str, &str); 4] = [
@@ -39,7 +39,9 @@ pub(super) fn throughput(trials: &Trials, page: &mut Page) {
         let [work, concurrency, order] = place.as_slice() else { continue };
         let levels = [("work", work.as_str()), ("concurrency", concurrency), ("order", order)];
         let class = work.strip_prefix("published_").unwrap_or(work);
-        let said = SAID.iter().find(|(name, _)| *name == class && concurrency == "1");
+        let said = SAID
+            .iter()
+            .find(|(name, _)| *name == class && concurrency == "1" && order == "ordered");
         let line = Line::of("stream", &levels, "items_per_s");
         let line = line.labelled(&[work, concurrency, order]);
         lines.push(line.published(said.map_or("", |(_, said)| said)));
@@ -52,47 +54,64 @@ pub(super) fn throughput(trials: &Trials, page: &mut Page) {
     page.paragraph(&reading(trials));
 }
 
-/// What each class really took, and which share of it each policy offloaded.
+/// What each class really took, and which share of it each policy offloaded, in every cell in the
+/// TSV and one item at a time in the text.
 fn durations(trials: &Trials, page: &mut Page) {
-    let mut table = Table::new(&[
-        ("work", "work"),
-        ("concurrency", "concurrency"),
-        ("order", "order"),
-        ("policy", "policy"),
-        ("class", "class"),
-        ("items", "items"),
-        ("real work, median", "work_ns"),
-        ("offloaded", "offload_share"),
-    ]);
+    let mut rows = Vec::new();
+    let mut text = Vec::new();
     for place in trials.combinations("stream", &[], &["work", "concurrency", "order"]) {
         let [work, concurrency, order] = place.as_slice() else { continue };
+        let alone = concurrency == "1" && order == "ordered";
         let levels = [("work", work.as_str()), ("concurrency", concurrency), ("order", order)];
-        for policy in trials.policies() {
-            let runs = trials.rows(policy, "stream", &levels);
-            let all: Vec<_> = runs.iter().filter_map(|one| classes(&one.row.samples)).collect();
-            let most = all.iter().map(Vec::len).max().unwrap_or(0);
-            for class in 0..most {
-                let rows: Vec<&[i64; 3]> = all.iter().filter_map(|run| run.get(class)).collect();
-                let sum = |place: usize| rows.iter().map(|row| row[place]).sum::<i64>() as f64;
-                let took: Vec<f64> =
-                    rows.iter().map(|row| row[2] as f64).filter(|ns| *ns > 0.0).collect();
-                let items = sum(0);
-                table.row(vec![
-                    Cell::text(work),
-                    Cell::text(concurrency),
-                    Cell::text(order),
-                    Cell::code(policy),
-                    Cell::count(class),
-                    Cell::Value(items, Unit::Count),
-                    Cell::value(median(&took), Unit::Ns),
-                    Cell::value((items > 0.0).then(|| sum(1) / items), Unit::Share),
-                ]);
-            }
+        let runs: Vec<Vec<Classes>> =
+            trials.policies().iter().map(|policy| by_block(trials, policy, &levels)).collect();
+        let most = runs.iter().flatten().map(|(_, rows)| rows.len()).max().unwrap_or(0);
+        for class in 0..most {
+            let of_class = |runs: &Vec<Classes>| -> Vec<(u32, [i64; 3])> {
+                let row = |(block, rows): &Classes| Some((*block, *rows.get(class)?));
+                runs.iter().filter_map(row).filter(|(_, row)| row[0] > 0).collect()
+            };
+            let took: Vec<f64> =
+                runs.iter().flat_map(of_class).map(|(_, row)| row[2] as f64).collect();
+            let took = median(&took).map_or("?".to_owned(), |ns| show(ns, Unit::Ns));
+            let share = |runs: &Vec<Classes>| {
+                let shares: Series = of_class(runs)
+                    .into_iter()
+                    .map(|(block, row)| (block, row[1] as f64 / row[0] as f64))
+                    .collect();
+                Reading::level(&shares, Unit::Share)
+            };
+            let row = Row {
+                labels: vec![
+                    work.clone(),
+                    concurrency.clone(),
+                    order.clone(),
+                    class.to_string(),
+                    took,
+                ],
+                published: String::new(),
+                metric: "offload_share",
+                readings: runs.iter().map(share).collect(),
+            };
+            let one = alone && row.readings.iter().any(Option::is_some);
+            text.extend(one.then(|| row.labelled_by(&[0, 3, 4])));
+            rows.push(row);
         }
     }
-    if !table.is_empty() {
-        page.folded("classes", "Real durations and shares by class of work", &table);
+    let titles = ["work", "concurrency", "order", "class", "real work"];
+    grid::keep_rows(trials, page, "classes", &titles, rows);
+    if !text.is_empty() {
+        page.paragraph("Share that was offloaded by class of work, one item at a time:");
+        grid::write_rows(trials, page, "classes-alone", &["work", "class", "real work"], text);
     }
+}
+
+/// The classes of a run's stream, with its block.
+type Classes = (u32, Vec<[i64; 3]>);
+
+fn by_block(trials: &Trials, policy: &str, levels: Asked) -> Vec<Classes> {
+    let runs = trials.rows(policy, "stream", levels).into_iter();
+    runs.filter_map(|one| Some((one.row.run.block, classes(&one.row.samples)?))).collect()
 }
 
 fn reading(trials: &Trials) -> String {
@@ -109,12 +128,12 @@ fn reading(trials: &Trials) -> String {
             .max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
         let arm = best_arm.map_or(String::new(), |(arm, reading)| {
             format!(
-                ", and the better fixed arm `{arm}` does {} of its rate",
+                ", and the better fixed arm, `{arm}`, {} the items of `{OURS}`",
                 show(reading.estimate, Unit::Times)
             )
         });
         parts.push(format!(
-            "on `{work}` `{OURS}` does {} times the items of `{OFFLOAD}`{arm}",
+            "on `{work}` `{OURS}` does {} the items of `{OFFLOAD}`{arm}",
             gain.text()
         ));
     }
@@ -191,7 +210,7 @@ fn best_ratio(trials: &Trials) -> String {
         return "**Reading.** No mixed stream ran.".to_owned();
     };
     let others = places.iter().filter(|place| *place != best).map(|place| {
-        let reading = super::reading::Reading::ratio(&series(best), &series(place));
+        let reading = Reading::ratio(&series(best), &series(place));
         let word = match reading {
             Some(reading) if reading.surely_at_least(1.0) => "slower",
             _ => "not distinguishable",

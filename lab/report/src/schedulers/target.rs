@@ -78,6 +78,14 @@ impl Truth {
         }
     }
 
+    /// What holds for all runs and for those that passed the noise gate, where not all did.
+    pub(super) fn agreed(self, clean: Option<Self>) -> Self {
+        match clean {
+            Some(clean) if clean != self => Self::Unknown,
+            _ => self,
+        }
+    }
+
     /// One that is not refutes all; one that is not known leaves all unknown.
     pub(super) fn all(parts: impl IntoIterator<Item = Self>) -> Self {
         let parts: Vec<Self> = parts.into_iter().collect();

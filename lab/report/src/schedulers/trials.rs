@@ -41,11 +41,14 @@ pub(super) const FACTORS: [&str; 10] = [
     "rayon_threads",
 ];
 
-/// Words in the order in which tables show them; strangers come last.
+/// Words in the order in which tables show them, costs and works alike (`slow` is both); strangers
+/// come last.
 const WORDS: [&str; 21] = [
     "cold",
     "choose",
     "cycle",
+    "steady_small",
+    "inline_240_offload_30",
     "fast",
     "medium",
     "slow",
@@ -54,8 +57,6 @@ const WORDS: [&str; 21] = [
     "published_medium",
     "published_slow",
     "published_mixed",
-    "steady_small",
-    "inline_240_offload_30",
     "shift",
     "drift",
     "bimodal",
@@ -90,9 +91,22 @@ struct Section {
 
 impl<'a> Trials<'a> {
     pub(super) fn of(frame: &'a Frame) -> Self {
+        Self::index(frame, Study::of(frame, measure))
+    }
+
+    /// The same, of the runs that passed the noise gate; `None` where all did.
+    pub(super) fn clean(frame: &'a Frame) -> Option<Self> {
+        let mut study = Study::of(frame, measure);
+        if study.clean.len() == study.all.len() {
+            return None;
+        }
+        study.all = std::mem::take(&mut study.clean);
+        Some(Self::index(frame, study))
+    }
+
+    fn index(frame: &Frame, study: Study<'a>) -> Self {
         let text: Experiment = toml::from_str(&frame.run_file.experiment_toml).unwrap_or_default();
         let base = text.offload.unwrap_or_default().defaults;
-        let study = Study::of(frame, measure);
         let mut runs: BTreeMap<&str, BTreeMap<Cell, Vec<usize>>> = BTreeMap::new();
         let mut cells = BTreeSet::new();
         for (position, one) in study.all.iter().enumerate() {

@@ -38,7 +38,8 @@ pub(super) fn write(trials: &Trials, page: &mut Page) {
          \"baseline\" is the timer and load \"improves\" it. Here the kernel's own expiry is the \
          intended instant, and a tick's latency runs from there until the task on the runtime has \
          read it. Percentiles within a run, then the median over blocks; a maximum has no interval \
-         that means anything.",
+         that means anything. With one Tokio worker the published policy inlines nothing above \
+         50 µs by its guardrail GR0, so more workers say more about it.",
     );
     let loads: Vec<&str> = [IDLE, LOAD].into_iter().filter(|l| at(trials, l)).collect();
     if loads.is_empty() {
