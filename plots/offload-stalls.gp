@@ -1,0 +1,57 @@
+# The tail of wake-ups and the longest block of a worker: a row per load, a mark per policy.
+load ARG0[1:strstrt(ARG0, "offload-stalls.gp") - 1]."style.gp"
+file = ARG1."/stalls.tsv"
+policies = names_in(file, 3)
+places = system(sprintf( \
+    "awk -F '\t' 'NR > 1 && !seen[$1 \",\" $2]++ { print $1 \",\" $2 }' '%s'", file))
+count = words(places)
+set terminal svg noenhanced size 1000, 32 * count + 150 font "Helvetica,12" background "white"
+set output ARG2."/stalls.svg"
+
+# Counted from above, in the order of the table.
+row(load, workers) = \
+    int(system(sprintf("awk -F '\t' 'NR > 1 && !seen[$1 \",\" $2]++ { n++ } \
+        $1 == \"%s\" && $2 == \"%s\" { print n; exit }' '%s'", load, workers, file)))
+shift_of(policy) = 0.09 * (index_of(policy) - 0.5 * (1 + words(policies)))
+index_of(policy) = sum [i = 1:words(policies)] (word(policies, i) eq policy ? i : 0)
+here(policy, value) = strcol("policy") eq policy ? value : NaN
+y(policy) = -row(strcol("load"), strcol("tokio_workers")) - shift_of(policy)
+
+set logscale x
+set format x "%g"
+set xlabel "ms"
+unset ylabel
+set yrange [-count - 0.6:-0.4]
+set grid x y
+set rmargin 1
+set key at screen 0.995, screen 0.9 right top
+set multiplot title "Stalls (".time_scale("stalls").")"
+set size 0.43, 0.94
+do for [i = 0:1] {
+    set origin 0.43 * i, 0
+    set lmargin (i == 0 ? 24 : 2)
+    set ytics ()
+    do for [n = 1:count] {
+        place = word(places, n)
+        at = strstrt(place, ",")
+        label = place[1:at - 1].", ".place[at + 1:*]." worker(s)"
+        set ytics add ((i == 0 ? label : "") -n)
+    }
+    if (i == 0) {
+        set title "P99.9 of ticks" font ",11"
+        plot for [policy in policies] file using \
+                (here(policy, column("tick_p999_ns") / 1e6)):(y(policy)): \
+                (column("tick_p999_low_ns") / 1e6):(column("tick_p999_high_ns") / 1e6) \
+                with xerrorbars pt 7 ps 0.01 lw 1 lc rgb colour(policy) notitle, \
+            for [policy in policies] file using \
+                (here(policy, column("tick_p999_ns") / 1e6)):(y(policy)) \
+                with points pt 7 ps 0.6 lc rgb colour(policy) title policy
+    } else {
+        unset key
+        set title "longest block of a worker, all runs" font ",11"
+        plot for [policy in policies] file using \
+            (here(policy, column("block_longest_worst_ns") / 1e6)):(y(policy)) \
+            with points pt 5 ps 0.6 lc rgb colour(policy) notitle
+    }
+}
+unset multiplot

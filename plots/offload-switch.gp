@@ -1,0 +1,37 @@
+# Which share of changes a policy has followed, over the steps since the change.
+load ARG0[1:strstrt(ARG0, "offload-switch.gp") - 1]."style.gp"
+file = ARG1."/switch-times.tsv"
+away = "to offload"
+back = "to inline"
+policies = names_in(file, 2)
+set terminal svg noenhanced size 940, 380 font "Helvetica,12" background "white"
+set output ARG2."/switch-times.svg"
+
+here(change, policy, value) = \
+    strcol("change") eq change && strcol("policy") eq policy ? value : NaN
+
+# Step 0 has its place on a logarithmic axis.
+set logscale x
+set xrange [1:201]
+set xtics ("0" 1, "1" 2, "4" 5, "9" 10, "19" 20, "49" 50, "99" 100, "199" 200)
+set yrange [0:105]
+set xlabel "steps since the change"
+set ylabel "% of changes followed"
+set lmargin 8
+set rmargin 1
+set multiplot title "How soon a change is followed (".time_scale("switch-times").")"
+set size 0.43, 0.92
+do for [i = 0:1] {
+    change = i == 0 ? away : back
+    set origin 0.43 * i, 0
+    if (i == 0) {
+        set key at screen 0.995, screen 0.88 right top
+    } else {
+        unset key
+    }
+    set title "now it is better ".change font ",11" noenhanced
+    plot for [policy in policies] file using \
+        (here(change, policy, 1 + column("steps"))):(100 * column("share")) \
+        with steps lw 1.8 lc rgb colour(policy) title policy
+}
+unset multiplot
