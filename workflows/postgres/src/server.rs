@@ -1,0 +1,203 @@
+//! A PostgreSQL server of the run's own, which ends with it.
+
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use postgres::{Client, Config, NoTls};
+use workflows_kit::RunError;
+
+use crate::programs::Programs;
+
+/// Between two looks at a server that starts or ends.
+const LOOK: Duration = Duration::from_millis(10);
+/// A minute of these: after a crash the server first replays its log.
+const LOOKS: u32 = 6_000;
+
+/// The server's process. Dropped, it is asked to end and waited for.
+#[derive(Debug)]
+pub(crate) struct Server {
+    process: Arc<Mutex<Child>>,
+    config: Config,
+    /// The socket is reached through this, for a socket's path has room for 107 bytes only.
+    _data: Arc<File>,
+}
+
+/// How a session is opened, and whether the server is still there.
+#[derive(Debug, Clone)]
+pub(crate) struct Door {
+    process: Arc<Mutex<Child>>,
+    config: Config,
+}
+
+impl Server {
+    /// Starts a server on the data in this folder, which it makes when there are none yet.
+    /// Everything that durability depends on is as PostgreSQL has it by default. It listens on a
+    /// socket in a folder that is open to its own user alone.
+    ///
+    /// # Errors
+    /// There is no PostgreSQL, or it does not start; the message has its last words.
+    pub(crate) fn start(run: &Path) -> Result<Self, RunError> {
+        let programs = Programs::find(run)?;
+        let data = run.join("data");
+        let log = run.join("postgres.log");
+        if !data.is_dir() {
+            make_cluster(&programs, &data, &log)?;
+        }
+        let folder = Arc::new(File::open(&data).map_err(RunError::setup)?);
+        let mut config = Config::new();
+        config
+            .host_path(format!("/proc/self/fd/{}", folder.as_raw_fd()))
+            .user("lab")
+            .dbname("postgres")
+            .connect_timeout(Duration::from_secs(10));
+        let mut last_words = String::new();
+        for _ in 0..LOOKS / 10 {
+            let mut server = Self::spawn(&programs, &data, &log, &config, &folder)?;
+            match server.ready() {
+                Ok(()) => return Ok(server),
+                Err(words) => last_words = words,
+            }
+            // The processes of a server that was killed live on for a moment.
+            if !data.join("postmaster.pid").exists() || last_words.is_empty() {
+                break;
+            }
+            sleep(LOOK * 10);
+        }
+        let log = fs::read_to_string(&log).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().rev().take(2).collect();
+        Err(RunError::setup(format!(
+            "PostgreSQL does not start: {last_words}; {}",
+            lines.join("; ")
+        )))
+    }
+
+    fn spawn(
+        programs: &Programs,
+        data: &Path,
+        log: &Path,
+        config: &Config,
+        folder: &Arc<File>,
+    ) -> Result<Self, RunError> {
+        let mut command = programs.command("postgres");
+        command.arg("-D").arg(data).args(["-k", ".", "-p", "5432", "-c", "listen_addresses="]);
+        let child = run(command, log)?;
+        let process = Arc::new(Mutex::new(child));
+        Ok(Self { process, config: config.clone(), _data: Arc::clone(folder) })
+    }
+
+    /// Waits until it takes sessions.
+    fn ready(&mut self) -> Result<(), String> {
+        let door = self.door();
+        let mut last = String::new();
+        for _ in 0..LOOKS {
+            match self.config.connect(NoTls) {
+                Ok(_) => return Ok(()),
+                Err(error) => last = said(&error),
+            }
+            if let Some(ended) = door.ended() {
+                return Err(ended);
+            }
+            sleep(LOOK);
+        }
+        Err(last)
+    }
+
+    /// For threads that open sessions.
+    pub(crate) fn door(&self) -> Door {
+        Door { process: Arc::clone(&self.process), config: self.config.clone() }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let mut process = self.process.lock().expect("nobody panics while it holds the server");
+        let pid = Pid::from_raw(process.id().cast_signed());
+        for signal in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGKILL] {
+            if !matches!(process.try_wait(), Ok(None)) {
+                return;
+            }
+            // The process is ours and not waited for, so the number is still its own.
+            let _ = kill(pid, signal);
+            for _ in 0..LOOKS / 3 {
+                if !matches!(process.try_wait(), Ok(None)) {
+                    return;
+                }
+                sleep(LOOK);
+            }
+        }
+    }
+}
+
+impl Door {
+    /// A session. A server that restarts its processes, for one of them was killed, takes none for
+    /// a moment.
+    ///
+    /// # Errors
+    /// The server has ended, or takes no session for a minute.
+    pub(crate) fn connect(&self) -> Result<Client, RunError> {
+        let mut last = String::new();
+        for _ in 0..LOOKS {
+            match self.config.connect(NoTls) {
+                Ok(client) => return Ok(client),
+                Err(error) => last = said(&error),
+            }
+            if let Some(ended) = self.ended() {
+                last = ended;
+                break;
+            }
+            sleep(LOOK);
+        }
+        Err(RunError::failed(format!(
+            "the database is lost: {last}; start again with the same folder: whatever was recorded \
+             is kept"
+        )))
+    }
+
+    /// How the server ended, if it did.
+    fn ended(&self) -> Option<String> {
+        let mut process = self.process.lock().expect("nobody panics while it holds the server");
+        let status = process.try_wait().ok().flatten()?;
+        Some(format!("the server has ended ({status})"))
+    }
+}
+
+/// In another folder first: a cluster that was not finished must not look like one.
+fn make_cluster(programs: &Programs, data: &Path, log: &Path) -> Result<(), RunError> {
+    let fresh: PathBuf = data.with_extension("new");
+    let _ = fs::remove_dir_all(&fresh);
+    let mut command = programs.command("initdb");
+    command.arg("-D").arg(&fresh).args(["-U", "lab", "-A", "trust", "-E", "UTF8", "--no-locale"]);
+    let status = run(command, log)?.wait().map_err(RunError::setup)?;
+    if !status.success() {
+        let log = fs::read_to_string(log).unwrap_or_default();
+        let last = log.lines().last().unwrap_or_default().to_owned();
+        return Err(RunError::setup(format!("initdb failed ({status}): {last}")));
+    }
+    fs::rename(&fresh, data).map_err(RunError::setup)
+}
+
+fn run(mut command: std::process::Command, log: &Path) -> Result<Child, RunError> {
+    let mut options = File::options();
+    let log = options.append(true).create(true).open(log).map_err(RunError::setup)?;
+    let copy = log.try_clone().map_err(RunError::setup)?;
+    command.stdout(Stdio::from(copy)).stderr(Stdio::from(log));
+    let what = command.get_program().to_string_lossy().into_owned();
+    command.spawn().map_err(|error| {
+        RunError::setup(format!("cannot start {what}: {error}; install Debian's util-linux"))
+    })
+}
+
+/// With what the server said, which the client's own message leaves out.
+pub(crate) fn said(error: &postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(said) => said.message().to_owned(),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,141 @@
+//! A session that is opened again when it is lost, and what goes through it.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use postgres::types::ToSql;
+use postgres::{Client, Row, Statement};
+use workflows_kit::{Counters, RunError};
+
+use crate::server::{Door, said};
+
+/// Of all sessions of the back end.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    statements: AtomicU64,
+    commits: AtomicU64,
+    messages: AtomicU64,
+    reconnections: AtomicU64,
+}
+
+impl Counts {
+    /// A statement that changed something, and the messages that its commit sent.
+    pub(crate) fn commit(&self, messages: u64) {
+        self.commits.fetch_add(1, Relaxed);
+        self.messages.fetch_add(messages, Relaxed);
+    }
+
+    /// By the protocol's names.
+    pub(crate) fn read(&self) -> Counters {
+        Counters::from([
+            ("statements", self.statements.load(Relaxed)),
+            ("commits", self.commits.load(Relaxed)),
+            ("messages", self.messages.load(Relaxed)),
+            ("reconnections", self.reconnections.load(Relaxed)),
+        ])
+    }
+}
+
+/// A session with its prepared statements.
+pub(crate) struct Session<'a> {
+    door: Door,
+    counts: &'a Counts,
+    /// What it does first, and what it prepares.
+    opening: &'static str,
+    texts: &'static [&'static str],
+    pub(crate) client: Client,
+    statements: Vec<Statement>,
+}
+
+/// What became of a statement.
+pub(crate) enum Answer {
+    /// It was done, and gave one row.
+    Row(Row),
+    /// The session was lost, so nobody knows whether it was done; there is a new one.
+    Reconnected,
+}
+
+impl<'a> Session<'a> {
+    /// Opens a session, and prepares statements that each give one row.
+    ///
+    /// # Errors
+    /// The database is lost.
+    pub(crate) fn open(
+        door: Door,
+        counts: &'a Counts,
+        opening: &'static str,
+        texts: &'static [&'static str],
+    ) -> Result<Self, RunError> {
+        for _ in 0..RECONNECTIONS_MOST {
+            let mut client = door.connect()?;
+            match prepare(&mut client, opening, texts) {
+                Ok(statements) => {
+                    return Ok(Self { door, counts, opening, texts, client, statements });
+                }
+                Err(error) if lost(&client, &error) => {}
+                Err(error) => return Err(RunError::setup(said(&error))),
+            }
+        }
+        Err(RunError::failed("the database ends every session at once"))
+    }
+
+    /// Runs one of the statements.
+    ///
+    /// # Errors
+    /// The database refuses it, or is lost.
+    pub(crate) fn ask(
+        &mut self,
+        statement: usize,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Answer, RunError> {
+        self.counts.statements.fetch_add(1, Relaxed);
+        self.uncounted(statement, values)
+    }
+
+    /// Runs one of the statements that no task needs.
+    ///
+    /// # Errors
+    /// The database refuses it, or is lost.
+    pub(crate) fn uncounted(
+        &mut self,
+        statement: usize,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Answer, RunError> {
+        match self.client.query_one(&self.statements[statement], values) {
+            Ok(row) => Ok(Answer::Row(row)),
+            Err(error) => self.lost_or(&error).map(|()| Answer::Reconnected),
+        }
+    }
+
+    /// Opens the session again if this error means that it is lost.
+    ///
+    /// # Errors
+    /// It means something else, or the database is lost as a whole.
+    pub(crate) fn lost_or(&mut self, error: &postgres::Error) -> Result<(), RunError> {
+        if !lost(&self.client, error) {
+            return Err(RunError::failed(format!("the database refuses: {}", said(error))));
+        }
+        if self.counts.reconnections.fetch_add(1, Relaxed) > RECONNECTIONS_MOST {
+            return Err(RunError::failed(format!("too many sessions were lost: {}", said(error))));
+        }
+        *self = Self::open(self.door.clone(), self.counts, self.opening, self.texts)?;
+        Ok(())
+    }
+}
+
+const RECONNECTIONS_MOST: u64 = 100;
+
+fn prepare(
+    client: &mut Client,
+    opening: &str,
+    texts: &[&str],
+) -> Result<Vec<Statement>, postgres::Error> {
+    client.batch_execute(opening)?;
+    texts.iter().map(|text| client.prepare(text)).collect()
+}
+
+/// Class 57 is "operator intervention": ended by an administrator, by the crash of another process,
+/// or not taken because of a start or an end.
+fn lost(client: &Client, error: &postgres::Error) -> bool {
+    let code = error.code().map(|code| code.code());
+    client.is_closed() || error.is_closed() || code.is_some_and(|code| code.starts_with("57P"))
+}
