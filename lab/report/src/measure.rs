@@ -45,7 +45,9 @@ pub(crate) fn unit(metric: &str) -> Unit {
     match metric {
         name if name.starts_with("efficiency") || name.ends_with("_share") => Unit::Share,
         name if name.starts_with("tokens_per_s") => Unit::PerSecond,
-        "transactions_per_s" | "files_per_s" | "items_per_s" | "jobs_per_s" => Unit::PerSecond,
+        "transactions_per_s" | "files_per_s" | "items_per_s" | "jobs_per_s" | "steps_per_s" => {
+            Unit::PerSecond
+        }
         name if name.ends_with("ns_per_transaction") => Unit::Ns,
         name if name.starts_with("speed_up") => Unit::Times,
         name if name.ends_with("_ns") => Unit::Ns,
@@ -65,6 +67,7 @@ pub(crate) fn direction(metric: &str) -> Direction {
         "files_per_s",
         "items_per_s",
         "jobs_per_s",
+        "steps_per_s",
         "better_share",
         "token_balance",
         "agent_overlap",

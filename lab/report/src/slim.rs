@@ -3,18 +3,19 @@
 use lab_record::{Column, Histogram, Run, Samples};
 
 use crate::metrics::{raw_gaps_ns, raw_lags_ns};
-use crate::{ledgers, schedulers};
+use crate::{ledgers, schedulers, workflows};
 
 /// Columns with a row per token.
 const TOKEN_COLUMNS: [&str; 3] = ["token_received_ns", "token_sent_ns", "server_pacing_error_ns"];
 const REAL_TIME_PPM: u64 = 1_000_000;
 
-/// By family: middle repetitions of a ledger's run, what a scheduler's sections read, token columns
-/// of real time for an agent's.
+/// By family: middle repetitions of a ledger's run, what a scheduler's sections read, the times of
+/// a workflow's tasks, token columns of real time for an agent's.
 pub fn slim(run: &Run, samples: Samples) -> Samples {
     match run.family.as_str() {
         "ledgers" => ledgers::slim::middle_repetitions(samples),
         "schedulers" => schedulers::slim::slim(run, samples),
+        "workflows" => workflows::slim::from_the_first_task(samples),
         _ => of_agents(run, samples),
     }
 }

@@ -12,6 +12,7 @@
 //! sign is the good one.
 
 pub mod bootstrap;
+pub mod circular;
 pub mod correlation;
 pub mod describe;
 pub mod effect;
