@@ -12,7 +12,7 @@ pub(crate) struct Work {
 
 /// Rounds from which the duration of one is taken first; about a microsecond.
 const TRIAL_ROUNDS: u32 = 1_000;
-/// Durations of which the median is taken.
+/// Durations that are taken: the shortest calibrates, the median is reported.
 const SAMPLES: usize = 21;
 /// How long one sample takes at least, so that reading the clock does not count.
 const SAMPLE_NS: u64 = 100_000;
@@ -28,11 +28,13 @@ impl Work {
         }
         let mut work = Self { rounds: TRIAL_ROUNDS };
         // Twice: a processor that speeds up or slows down during the first is known by the second.
+        // From the fastest sample: another process can only make one longer, and work calibrated
+        // beside one would be too short without it.
         for _ in 0..2 {
-            let rounds = work_ns * 1_000 * u64::from(work.rounds) / work.median_ps();
+            let rounds = work_ns * 1_000 * u64::from(work.rounds) / work.samples_ps()[0];
             work.rounds = u32::try_from(rounds.max(1)).unwrap_or(u32::MAX);
         }
-        (work, work.median_ps() / 1_000)
+        (work, work.samples_ps()[SAMPLES / 2] / 1_000)
     }
 
     /// Does it and returns how long it took.
@@ -46,10 +48,11 @@ impl Work {
         black_box(chain(black_box(1), self.rounds));
     }
 
-    fn median_ps(self) -> u64 {
+    /// Durations of one call, the shortest first.
+    fn samples_ps(self) -> Vec<u64> {
         let mut samples: Vec<u64> = (0..SAMPLES).map(|_| self.sample_ps()).collect();
         samples.sort_unstable();
-        samples[SAMPLES / 2].max(1)
+        samples
     }
 
     fn sample_ps(self) -> u64 {
@@ -60,7 +63,7 @@ impl Work {
             calls += 1;
             let elapsed = now_ns() - start;
             if elapsed >= SAMPLE_NS {
-                return elapsed * 1_000 / calls;
+                return (elapsed * 1_000 / calls).max(1);
             }
         }
     }
