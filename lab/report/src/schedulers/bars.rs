@@ -1,10 +1,10 @@
 //! What was set out to be reached, each as one ratio within a session.
 
-use super::reading::{Reading, Series};
 use super::target::Target;
 use super::trials::{Asked, OFFLOAD, ORACLE, OURS, PUBLISHED, Trials};
 use crate::measure::Unit;
 use crate::page::Page;
+use crate::reading::{Reading, Series};
 use crate::tables::{Cell, Table};
 
 const CHOOSE_AT_MOST: f64 = 0.3;

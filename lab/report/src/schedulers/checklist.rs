@@ -5,13 +5,13 @@ use super::bars::{contention, ratio};
 use super::grid::read;
 use super::learning::learned;
 use super::pressure::closed;
-use super::reading::{Reading, or_not_measured};
 use super::shift::{followed, middles, switches};
 use super::target::{Target, Truth};
 use super::trials::{INLINE, OFFLOAD, ORACLE, OURS, PUBLISHED, Trials};
 use super::wakes::LOAD;
 use crate::measure::Unit;
 use crate::page::Page;
+use crate::reading::{Reading, or_not_measured};
 use crate::tables::{Cell, Table};
 
 const WARM_AT_MOST_NS: f64 = 200.0;

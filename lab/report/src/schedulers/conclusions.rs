@@ -4,13 +4,13 @@ use super::bars::{contention, ratio};
 use super::grid::read;
 use super::learning::learned;
 use super::pressure::{acted, closed};
-use super::reading::{Reading, or_not_measured};
 use super::shift::{middles, switches};
 use super::target::{Target, Truth};
 use super::trials::{Asked, INLINE, OFFLOAD, PUBLISHED, Trials};
 use super::wakes::{LOAD, interference};
 use crate::measure::Unit;
 use crate::page::Page;
+use crate::reading::{Reading, or_not_measured};
 use crate::tables::{Cell, Table};
 
 /// One conclusion, judged.

@@ -1,9 +1,9 @@
 //! Tables of one metric: a row per place, a column per policy.
 
-use super::reading::Reading;
 use super::trials::{Asked, Trials};
 use crate::measure::{Unit, unit};
 use crate::page::Page;
+use crate::reading::Reading;
 use crate::tables::{Cell, Table};
 
 /// What a row shows of every policy.

@@ -1,11 +1,11 @@
 //! Section 4: how soon a policy takes the better arm.
 
 use super::grid::{self, Line, Row, read};
-use super::reading::{Reading, Series};
 use super::steps::{SETTLED, Steps, WINDOW};
 use super::trials::{OURS, PUBLISHED, Trials};
 use crate::measure::Unit;
 use crate::page::Page;
+use crate::reading::{Reading, Series};
 
 /// Constant costs, and what was published of them.
 const STEADY: [(&str, &str); 3] = [

@@ -9,7 +9,6 @@ mod learning;
 mod measure;
 mod overhead;
 mod pressure;
-mod reading;
 mod regret;
 mod shift;
 pub(crate) mod slim;

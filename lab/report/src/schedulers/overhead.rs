@@ -2,9 +2,9 @@
 
 use super::bars::{contention, ratio};
 use super::grid::{self, Line, read};
-use super::reading::or_not_measured;
 use super::trials::{INLINE, OURS, PUBLISHED, Trials};
 use crate::page::Page;
+use crate::reading::or_not_measured;
 
 /// (part, metric, what was published: P50 and mean).
 const PARTS: [(&str, &str, &str, &str); 3] = [

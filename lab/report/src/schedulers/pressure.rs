@@ -2,10 +2,10 @@
 
 use super::bars::ratio;
 use super::grid::{self, Line};
-use super::reading::or_not_measured;
 use super::trials::{INLINE, OFFLOAD, OURS, PUBLISHED, Trials};
 use crate::measure::Unit;
 use crate::page::Page;
+use crate::reading::or_not_measured;
 use crate::tables::{Cell, Table};
 
 /// Jobs in flight, and what was published of so many.

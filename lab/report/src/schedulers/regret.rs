@@ -1,11 +1,11 @@
 //! What wrong decisions cost: against an oracle, and against the better of the two fixed arms.
 
 use super::grid::{self, Line, Row};
-use super::reading::{Reading, Series, or_not_measured};
 use super::steps::{POINTS, Steps, regret_curve};
 use super::trials::{INLINE, OFFLOAD, OURS, PUBLISHED, Trials};
 use crate::measure::Unit;
 use crate::page::Page;
+use crate::reading::{Reading, Series, or_not_measured};
 use crate::tables::{Cell, Table};
 
 pub(super) fn write(trials: &Trials, page: &mut Page) {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use lab_stats::describe::median;
 
-use super::reading::{Reading, Series};
 use super::steps::{SETTLED, Steps, Switch, WINDOW};
 use super::trajectory;
 use super::trials::{OURS, PUBLISHED, Trials};
 use crate::measure::Unit;
 use crate::page::Page;
+use crate::reading::{Reading, Series};
 use crate::tables::{Cell, Table};
 
 pub(super) const SHIFT: &str = "shift";

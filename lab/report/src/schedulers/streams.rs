@@ -4,12 +4,12 @@ use lab_stats::describe::median;
 
 use super::bars::ratio;
 use super::grid::{self, Line, Row};
-use super::reading::{Reading, Series, or_not_measured};
 use super::slim::classes;
 use super::trials::{Asked, INLINE, OFFLOAD, ORACLE, OURS, PUBLISHED, Trials};
 use super::wakes::LOAD;
 use crate::measure::Unit;
 use crate::page::Page;
+use crate::reading::{Reading, Series, or_not_measured};
 use crate::tables::show;
 
 /// Of `work`: compute_map and adaptive_map, and the gain that was concluded.

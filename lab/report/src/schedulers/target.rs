@@ -1,8 +1,8 @@
 //! Where a number is to be, and whether it is there.
 
-use super::reading::Reading;
 use super::trials::Trials;
 use crate::measure::Unit;
+use crate::reading::Reading;
 use crate::tables::show;
 
 /// Where a number is to be.

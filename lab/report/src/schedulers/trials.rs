@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::measure::measure;
-use super::reading::Series;
 use crate::contrast::alarm;
 use crate::frame::Frame;
 use crate::measure::Measured;
+use crate::reading::Series;
 use crate::study::Study;
 
 /// Levels by factor, all factors named.

@@ -2,10 +2,10 @@
 
 use super::bars::ratio;
 use super::grid::read;
-use super::reading::{Reading, or_not_measured};
 use super::trials::{INLINE, OFFLOAD, OURS, PUBLISHED, Trials};
 use crate::measure::Unit;
 use crate::page::Page;
+use crate::reading::{Reading, or_not_measured};
 use crate::tables::{Cell, Table};
 
 /// The published load.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use lab_stats::describe::median;
 
-use super::reading::{Reading, Series};
 use super::trials::{ORACLE, Trials};
 use super::wakes::IDLE;
 use crate::measure::{Unit, direction, unit};
 use crate::page::Page;
+use crate::reading::{Reading, Series};
 use crate::tables::{Cell, Table};
 use lab_stats::verdict::Direction;
 
