@@ -88,6 +88,11 @@ fn bars_are_met_where_the_formula_says_so() {
     assert!((ripgrep - 1.25 / 0.8).abs() < 0.01, "{ripgrep}");
     assert_eq!(bar("ripgrep", "met"), "met");
     assert_eq!(bar("ripgrep", "engine"), "threads (read mmap)");
+    // In its own case the peer takes half the time, and nobody maps there.
+    let in_case: f64 = bar("ripgrep --case-sensitive", "measured").parse().unwrap();
+    assert!((in_case - 0.625 / 0.8).abs() < 0.01, "{in_case}");
+    assert_eq!(bar("ripgrep --case-sensitive", "met"), "not met");
+    assert_eq!(bar("ripgrep --case-sensitive", "cell"), "gigabyte, zyzzyva_case, 2 threads");
     assert_eq!(bar("duckdb", "met"), "not met");
     assert_eq!(bar("newline_scan", "met"), "met");
     let elsewhere = World { corpus: "xlarge", ..World::default() };
@@ -153,6 +158,23 @@ fn settings_cost_what_was_planted() {
     assert!((ratio("cache", "cold") - 3.0).abs() < 0.01);
     assert_eq!(setting("advise", "will_need", "reading"), "not shown to differ");
     assert_eq!(setting("read", "mmap", "reading"), "faster");
+    assert!((ratio("chunk", "file") - 1.25).abs() < 0.06);
+    let jemalloc = [("factor", "allocator"), ("level", "jemalloc"), ("engine", "threads")];
+    assert!((number(&report, "ablations.tsv", &jemalloc, "ratio") - 0.9).abs() < 0.01);
+    assert_eq!(field(&report, "ablations.tsv", &jemalloc, "reference"), "system");
+}
+
+#[test]
+fn records_of_a_time_before_a_factor_are_read_without_it() {
+    let mut frame = World::default().frame();
+    for row in &mut frame.rows {
+        row.run.cell.remove("chunk");
+    }
+    frame.rows.retain(|row| row.run.cell["query"] != "zyzzyva_case");
+    let report = report(&frame).unwrap();
+    assert_eq!(field(&report, "bars.tsv", &[("peer", "ripgrep")], "met"), "met");
+    assert!(!report.tables["bars.tsv"].contains("case-sensitive"));
+    assert!(report.markdown.contains("Not varied: chunk"), "{}", report.markdown);
 }
 
 #[test]
@@ -172,6 +194,10 @@ fn the_roofline_has_its_ceilings() {
     let of_scan = number(&report, "roofline.tsv", &threads, "newline_scan_share");
     assert!((of_scan - 1.0).abs() < 0.01, "{of_scan}");
     assert_eq!(field(&report, "roofline.tsv", &[("program", "newline_scan")], "kind"), "ceiling");
+    let smol = [("engine", "smol"), ("cell", "gigabyte, zyzzyva, 2 threads")];
+    let of = |column| number(&report, "resources.tsv", &smol, column);
+    assert!((of("memory_share") - of("gigabytes_per_s") / 10.0).abs() < 1e-9);
+    assert!((of("touched_per_byte") - 1.0 - 40.0 / 2_000_000.0).abs() < 1e-9);
 }
 
 #[test]

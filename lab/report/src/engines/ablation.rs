@@ -10,8 +10,9 @@ use crate::page::Page;
 use crate::tables::{Cell, Table};
 
 /// Factors with a level that is the normal one.
-const SWITCHES: [&str; 9] = [
+const SWITCHES: [&str; 10] = [
     "read",
+    "chunk",
     "buffer_bytes",
     "channel_bound",
     "semaphore",
@@ -57,8 +58,21 @@ pub(super) fn settings<'a>(sweep: &Sweep<'a>) -> Vec<Setting<'a>> {
             settings.extend(levels.into_iter().map(of));
         }
     }
+    settings.extend(allocators(sweep));
     settings.retain(|setting| !setting.cells.is_empty());
     settings
+}
+
+/// An engine with another allocator against the same engine with the system's.
+fn allocators<'a>(sweep: &Sweep<'a>) -> Vec<Setting<'a>> {
+    let of = |(engine, allocator, program): (&'a str, &str, &str)| {
+        let cells = sweep.cells(program).into_iter().map(|cell| {
+            let at = |variant: &str| sweep.wall(variant, cell);
+            (cell, log_ratios(&at(program), &at(engine)).into_values().collect())
+        });
+        Setting::of(sweep, ("allocator", allocator, "system"), engine, cells.collect())
+    };
+    sweep.allocators().into_iter().map(of).collect()
 }
 
 fn setting<'a>(
@@ -73,17 +87,29 @@ fn setting<'a>(
         log_ratios(&at(level), &at(normal)).into_values().collect()
     };
     let by_cell = groups.iter().map(|(rest, _)| (rest, ratios(rest)));
-    let by_cell: Vec<(&Levels, Vec<f64>)> = by_cell.filter(|(_, all)| !all.is_empty()).collect();
-    let plain = by_cell.iter().filter(|(rest, _)| sweep.is_base_but(rest, &PLACE));
-    let pooled = Effect::of(plain.flat_map(|(_, ratios)| ratios.iter().copied()).collect());
-    let cells = by_cell.into_iter();
-    Setting {
-        factor,
-        level: level.to_owned(),
-        against: normal.to_owned(),
-        engine,
-        pooled,
-        cells: cells.filter_map(|(rest, all)| Some((rest.clone(), Effect::of(all)?))).collect(),
+    Setting::of(sweep, (factor, level, normal), engine, by_cell.collect())
+}
+
+impl<'a> Setting<'a> {
+    /// By the logarithms of each cell's ratios.
+    fn of(
+        sweep: &Sweep,
+        (factor, level, against): (&'static str, &str, &str),
+        engine: &'a str,
+        mut cells: Vec<(&Levels, Vec<f64>)>,
+    ) -> Self {
+        cells.retain(|(_, all)| !all.is_empty());
+        let plain = cells.iter().filter(|(rest, _)| sweep.is_base_but(rest, &PLACE));
+        let pooled = Effect::of(plain.flat_map(|(_, ratios)| ratios.iter().copied()).collect());
+        let cells = cells.into_iter();
+        Self {
+            factor,
+            level: level.to_owned(),
+            against: against.to_owned(),
+            engine,
+            pooled,
+            cells: cells.filter_map(|(rest, all)| Some((rest.clone(), Effect::of(all)?))).collect(),
+        }
     }
 }
 
@@ -116,11 +142,9 @@ fn not_varied(sweep: &Sweep) -> String {
     let factors: Vec<&str> = FACTORS.iter().copied().filter(single).collect();
     let factors =
         if factors.is_empty() { "none of the factors".to_owned() } else { factors.join(", ") };
-    let features = sweep.study.frame.run_file.variants.iter().flat_map(|entry| &entry.features);
-    let allocators = features.filter(|name| name.contains("alloc")).count();
-    let allocator = match allocators {
-        0 => "No engine states an allocator among its features: it is no factor of these records.",
-        _ => "Allocators are features of variants (see the programs above), no factor.",
+    let allocator = match sweep.allocators().len() {
+        0 => "No engine came with another allocator: it is no factor of these records.",
+        _ => "An allocator is a program of its own, and the system's is against it.",
     };
     format!("Not varied: {factors}. {allocator}")
 }

@@ -10,13 +10,16 @@ use crate::measure::Measured;
 
 /// The metrics that are computed from counters. Every counter of a run is a metric too, by its
 /// name; the time of a whole process is the counter [`WALL`].
-pub const METRICS: [&str; 12] = [
+pub const METRICS: [&str; 15] = [
     "gigabytes_per_s",
     "files_per_s",
     "cpu_ns",
     "cores_used",
     "page_faults",
     "parsed_share",
+    "read_per_byte",
+    "parsed_per_byte",
+    "touched_per_byte",
     "outside_search_ns",
     "walk_share",
     "read_share",
@@ -96,6 +99,11 @@ fn of_run(run: &Run, size: Option<Size>) -> BTreeMap<&'static str, f64> {
     put("page_faults", of("page_faults_minor").zip(of("page_faults_major")).map(sum));
     let parsed = of("lines_parsed").zip(of("lines")).map(|(parsed, lines)| parsed / lines);
     put("parsed_share", parsed);
+    let per_byte = |counter: &str| of(counter).zip(of("bytes")).map(|(some, all)| some / all);
+    let (read, given) = (per_byte("bytes_read"), per_byte("bytes_parsed"));
+    put("read_per_byte", read);
+    put("parsed_per_byte", given);
+    put("touched_per_byte", read.zip(given).map(sum));
     put("outside_search_ns", wall.zip(of("wall_ns")).map(|(process, search)| process - search));
     let all: f64 = PHASES.iter().filter_map(|(counter, _)| of(counter)).sum();
     for (counter, share) in PHASES {
@@ -128,14 +136,19 @@ mod tests {
             ("wall_ns", 1_999_000_000),
         ];
         let counts = [("bytes", 1_000_000_000), ("files", 10), ("lines", 200), ("lines_parsed", 5)];
+        let touched = [("bytes_read", 1_250_000_000), ("bytes_parsed", 500_000_000)];
         let phases = [("walk_ns", 1), ("read_ns", 2), ("scan_ns", 3), ("parse_ns", 4)];
-        let values = of_run(&run(&[&times[..], &counts[..], &phases[..]].concat()), None);
+        let values =
+            of_run(&run(&[&times[..], &counts[..], &touched[..], &phases[..]].concat()), None);
         let expected = [
             ("gigabytes_per_s", 0.5),
             ("files_per_s", 5.0),
             ("cpu_ns", 3e9),
             ("cores_used", 1.5),
             ("parsed_share", 0.025),
+            ("read_per_byte", 1.25),
+            ("parsed_per_byte", 0.5),
+            ("touched_per_byte", 1.75),
             ("outside_search_ns", 1e6),
             ("scan_share", 0.3),
         ];

@@ -1,6 +1,7 @@
 //! Where the time goes inside an engine, and what it takes from the machine.
 
 use super::measure::{PHASES, WALL};
+use super::roofline::bandwidth;
 use super::sweep::{Cell as Levels, Sweep, centre, without};
 use crate::measure::Unit;
 use crate::page::Page;
@@ -24,8 +25,10 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
     page.paragraph(
         "What it takes: bytes and files over the whole process's time, CPU time (user + system), \
          cores used (CPU time over time), page faults, memory, and the share of lines that the \
-         prefilter lets through to the parser. How many times each byte is touched is not counted \
-         by any of these programs.",
+         prefilter lets through to the parser. Bytes touched per byte of file are those read (copied \
+         into a buffer and scanned there, or scanned where they are mapped) and, again, those given \
+         to the parser. The share of the memory's bandwidth is that of bytes of file; it is absent \
+         where no session measured the memory.",
     );
     page.table("resources", &resources(sweep, &shown));
     let engines = sweep.engines();
@@ -92,9 +95,14 @@ fn resources(sweep: &Sweep, places: &[(&str, &Levels)]) -> Table {
         ("involuntary", "involuntary_switches", Unit::Count),
         ("threads", "threads", Unit::Count),
         ("share of lines parsed", "parsed_share", Unit::Count),
+        ("bytes touched per byte of file", "touched_per_byte", Unit::Times),
+        ("read", "read_per_byte", Unit::Times),
+        ("parsed", "parsed_per_byte", Unit::Times),
     ];
     let mut columns = vec![("cell", "cell"), ("engine", "engine"), ("n", "n")];
     columns.extend(metrics.map(|(title, key, _)| (title, key)));
+    columns.push(("of memory bandwidth", "memory_share"));
+    let bandwidth = bandwidth(sweep).map(|found| found.gigabytes_per_s);
     let mut table = Table::new(&columns);
     for (engine, cell) in places {
         let value = |(_, metric, unit): (&str, &str, Unit)| {
@@ -106,6 +114,9 @@ fn resources(sweep: &Sweep, places: &[(&str, &Levels)]) -> Table {
             Cell::count(sweep.wall(engine, cell).len()),
         ];
         row.extend(metrics.map(value));
+        let speed = sweep.median(engine, cell, "gigabytes_per_s");
+        let share = speed.zip(bandwidth).map(|(speed, all)| speed / all);
+        row.push(Cell::value(share, Unit::Share));
         table.row(row);
     }
     table

@@ -10,10 +10,10 @@ use crate::page::Page;
 use crate::tables::{Cell, Table, show};
 
 /// What the machine can read from memory, if a session said so.
-struct Bandwidth {
+pub(super) struct Bandwidth {
     /// The key it was recorded under.
     name: String,
-    gigabytes_per_s: f64,
+    pub(super) gigabytes_per_s: f64,
 }
 
 pub(super) fn write(sweep: &Sweep, page: &mut Page) {
@@ -112,7 +112,7 @@ fn table(sweep: &Sweep, bandwidth: Option<&Bandwidth>) -> Table {
 
 /// The last session's floor for reading memory in bytes per second; the largest where it
 /// measured several (with several threads).
-fn bandwidth(sweep: &Sweep) -> Option<Bandwidth> {
+pub(super) fn bandwidth(sweep: &Sweep) -> Option<Bandwidth> {
     let sessions = sweep.study.frame.sessions.iter().rev();
     let mut floors = sessions.filter_map(|session| session.environment.get("floors")?.as_object());
     floors.find_map(|floors| {

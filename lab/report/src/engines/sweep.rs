@@ -15,11 +15,12 @@ use crate::study::Study;
 pub(super) type Cell = BTreeMap<String, String>;
 
 /// In the order in which tables show them.
-pub(super) const FACTORS: [&str; 12] = [
+pub(super) const FACTORS: [&str; 13] = [
     "corpus",
     "query",
     "threads",
     "read",
+    "chunk",
     "buffer_bytes",
     "channel_bound",
     "semaphore",
@@ -32,11 +33,12 @@ pub(super) const FACTORS: [&str; 12] = [
 /// The factors that say what is searched and by how many; the others say how.
 pub(super) const PLACE: [&str; 3] = ["corpus", "query", "threads"];
 /// A level for every factor, for experiments that name no defaults.
-const BASE: [&str; 12] = [
+const BASE: [&str; 13] = [
     "gigabyte",
     "zyzzyva",
     "1",
     "buffered",
+    "default",
     "default",
     "unbounded",
     "off",
@@ -51,6 +53,7 @@ const PUBLISHED: [(&str, &str); 3] =
     [("corpus", "xlarge"), ("query", "claude"), ("threads", "default")];
 /// Threads at which the bars of speed are stated.
 const BARS_THREADS: &str = "2";
+const ALLOCATORS: [&str; 2] = ["jemalloc", "mimalloc"];
 const PEER_TAG: &str = "peer";
 /// The peer that only looks for newlines: the practical ceiling.
 pub(super) const NEWLINE_SCAN: &str = "newline_scan";
@@ -62,6 +65,8 @@ pub(super) struct Sweep<'a> {
     pub(super) base: Cell,
     /// By level of `corpus`.
     pub(super) sizes: BTreeMap<String, Size>,
+    /// The queries in which letters match in their own case only.
+    in_their_case: Vec<String>,
     /// Share of lines that match, by level of `query`.
     selectivity: BTreeMap<String, f64>,
     /// Positions in `study.all` by variant and cell.
@@ -80,6 +85,14 @@ struct Experiment {
 struct Section {
     #[serde(default)]
     defaults: Cell,
+    #[serde(default)]
+    query: BTreeMap<String, Asked>,
+}
+
+#[derive(Default, Deserialize)]
+struct Asked {
+    #[serde(default)]
+    case_sensitive: bool,
 }
 
 impl<'a> Sweep<'a> {
@@ -89,12 +102,20 @@ impl<'a> Sweep<'a> {
         let profile = file.profile.as_ref().and_then(|name| text.profile.get(name));
         let named = FACTORS.iter().zip(BASE);
         let mut base: Cell = named.map(|(f, l)| ((*f).to_owned(), l.to_owned())).collect();
-        base.extend(text.search.unwrap_or_default().defaults);
+        let search = text.search.unwrap_or_default();
+        let in_their_case = search.query.into_iter().filter(|(_, asked)| asked.case_sensitive);
+        let in_their_case = in_their_case.map(|(name, _)| name).collect();
+        base.extend(search.defaults);
         base.extend(profile.into_iter().flat_map(|profile| profile.defaults.clone()));
+        // Records of a time before a factor have no level of it.
+        let is_known =
+            |factor: &str| frame.rows.iter().any(|row| row.run.cell.contains_key(factor));
+        base.retain(|factor, _| is_known(factor));
         let sizes = sizes(&frame.rows);
         let study = Study::of(frame, |rows, keep| measure(rows, keep, &sizes));
         let runs = index(&study);
-        let mut sweep = Self { study, base, sizes, selectivity: BTreeMap::new(), runs };
+        let mut sweep =
+            Self { study, base, sizes, in_their_case, selectivity: BTreeMap::new(), runs };
         sweep.selectivity = selectivity(&sweep);
         sweep
     }
@@ -142,8 +163,20 @@ impl<'a> Sweep<'a> {
     }
 
     /// Of those, the ones on the shared kernel: their answers are compared, so they did equal work.
+    /// One with another allocator is a setting of its engine and no engine.
     pub(super) fn engines(&self) -> Vec<&'a str> {
-        self.variants().filter(|name| !self.is_peer(name)).collect()
+        let is_engine = |name: &&str| !self.is_peer(name) && allocator(name).is_none();
+        self.variants().filter(is_engine).collect()
+    }
+
+    /// (engine, allocator, program) of the engines with another allocator.
+    pub(super) fn allocators(&self) -> Vec<(&'a str, &'static str, &'a str)> {
+        let named = |name: &'a str| {
+            let allocator = allocator(name)?;
+            let engine = name.strip_suffix(allocator)?.strip_suffix('_')?;
+            Some((engine, allocator, name))
+        };
+        self.variants().filter_map(named).collect()
     }
 
     /// Somebody else's programs.
@@ -208,6 +241,13 @@ impl<'a> Sweep<'a> {
     /// The cell of the bars of speed: what the experiment asks where it does not say otherwise.
     pub(super) fn bars_cell(&self) -> Cell {
         with(&self.base, "threads", BARS_THREADS)
+    }
+
+    /// The same for a word in its own case, where the experiment asks for one.
+    pub(super) fn bars_cell_in_case(&self) -> Option<Cell> {
+        let queries = self.in_their_case.iter();
+        let mut cells = queries.map(|query| with(&self.bars_cell(), "query", query));
+        cells.find(|cell| self.fastest(&self.engines(), cell).is_some())
     }
 
     /// The published table's cell, or else the one at default threads where most engines ran.
@@ -291,6 +331,11 @@ impl<'a> Sweep<'a> {
         };
         (1e9 * value) as i64
     }
+}
+
+/// The allocator of a program that is an engine with another one, named ENGINE_ALLOCATOR.
+fn allocator(variant: &str) -> Option<&'static str> {
+    ALLOCATORS.into_iter().find(|name| variant.ends_with(&format!("_{name}")))
 }
 
 /// The median over blocks.
