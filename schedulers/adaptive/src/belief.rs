@@ -17,12 +17,14 @@ const SURPRISE_SQUARED: f64 = 16.0;
 
 impl Belief {
     /// A belief of that mean that one observation outweighs.
+    #[inline]
     pub fn vague(mean: f64) -> Self {
         Self { mean, variance: 0.0, weight: 1.0 }
     }
 
     /// Takes in one observation. West 1979, "Updating mean and variance estimates", with a
     /// bounded weight.
+    #[inline]
     pub fn observe(&mut self, cost: f64, memory: f64) {
         self.weight = (self.weight + 1.0).min(memory);
         let share = 1.0 / self.weight;
@@ -35,6 +37,7 @@ impl Belief {
 
     /// Whether an observation does not look like those before: four standard deviations and half
     /// the mean away. Few observations know little of their spread, so the mean stands in for it.
+    #[inline]
     pub fn surprised_by(&self, cost: f64) -> bool {
         let distance = cost - self.mean;
         // Both sides times four times the weight, because a division costs more than all the rest.
@@ -46,6 +49,7 @@ impl Belief {
 
     /// Variance of the mean itself, which Thompson sampling draws from. The second term is a
     /// prior spread as large as the mean, with the weight of one observation.
+    #[inline]
     pub fn variance_of_mean(&self) -> f64 {
         let more = 1.0 + self.weight;
         (self.variance * more + self.mean * self.mean) / (self.weight * more)

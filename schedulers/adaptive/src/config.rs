@@ -15,8 +15,8 @@ pub struct Config {
     /// Share of all cost that may be lost on samples of the arm that looks worse, in thousandths.
     /// The first two samples of either arm are not counted. Default 10.
     pub exploration_permille: u32,
-    /// Observations that an estimate remembers: each has at least the weight 1/memory.
-    /// Default 32.
+    /// Observations that an estimate remembers: each has at least the weight 1/memory. Once there
+    /// are so many, every fourth call is an observation. Default 16.
     pub memory: u32,
     /// Weight of the others' waiting in the cost of an inline call, in percent: 100 counts their
     /// time like the caller's own, 0 leaves it out. Default 100.
@@ -45,7 +45,7 @@ impl Default for Config {
             seed: 0,
             sites: 1024,
             exploration_permille: 10,
-            memory: 32,
+            memory: 16,
             pressure_percent: 100,
             round_trip_ns: 20_000,
             single_worker_cap_ns: 50_000,

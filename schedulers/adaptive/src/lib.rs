@@ -1,4 +1,10 @@
-//! Inline or offload: decides per call site where work runs.
+#![doc = include_str!("../README.md")]
+//!
+//! # Where things are
+//!
+//! [`Scheduler`] is the rule, without threads or clocks; [`Adaptive`] joins it to a Tokio runtime
+//! and a Rayon pool; [`AdaptiveStreamExt`] maps streams; [`metrics`] registers what was counted
+//! with a Prometheus registry. Spans and events go to the crate `tracing`.
 
 mod belief;
 mod config;

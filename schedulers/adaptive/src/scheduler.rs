@@ -255,30 +255,50 @@ impl Inner {
         self.warm(hot, mine, level, context)
     }
 
+    #[inline]
     fn learn(&self, site: &Site, decision: &Decision, cost: Cost) {
-        let mut state = site.load();
-        let round_trip = self.round_trip_ns.load(Relaxed) as f64;
+        let mine = self.stripes.mine();
+        mine.count(Event::Finished as usize);
+        let flags = site.hot.flags.load(Relaxed);
+        let mut stands_for = 1.0;
+        let ordinary = !matches!(decision.reason, Reason::Cold | Reason::Probe);
+        // A call on the arm that looks worse is rare, wanted, and paid for: none is left out.
+        if flags == WARM && ordinary && site.hot.favours(decision.level & 3) == decision.arm {
+            let (belief, doubtful) = site.arm(decision.arm);
+            let draw = mine.draw();
+            match self.rules.stands_for(&belief, decision.arm, cost, draw) {
+                Some(calls) => stands_for = calls,
+                None if doubtful => stands_for = 0.0,
+                None => return,
+            }
+        }
         let call = Call {
             arm: decision.arm,
             level: decision.level & 3,
             reason: decision.reason,
-            struck: site.hot.flags.load(Relaxed) & STRUCK != 0,
+            struck: flags & STRUCK != 0,
+            stands_for,
             cost,
         };
-        let outcome = state.finish(&self.rules, call, round_trip);
-        site.store(&state, &call);
+        self.take_in(site, mine, &call);
+    }
+
+    fn take_in(&self, site: &Site, mine: Mine<'_>, call: &Call) {
+        let mut state = site.load();
+        let round_trip = self.round_trip_ns.load(Relaxed) as f64;
+        let outcome = state.finish(&self.rules, *call, round_trip);
+        site.store(&state, call);
         let now = state.now(round_trip);
         site.hot.publish(state.thresholds(&self.rules, &self.normal, now), now.inline.mean);
         site.hot.apply(&outcome);
-        let mine = self.stripes.mine();
-        mine.count(Event::Finished as usize);
+        let total_ns = call.cost.total_ns;
         if outcome.strike {
             mine.count(Event::Strike as usize);
-            tracing::debug!(total_ns = cost.total_ns, strikes = state.marks.strikes, "strike");
+            tracing::debug!(total_ns, strikes = state.marks.strikes, "strike");
         }
         if outcome.changed {
             mine.count(Event::Change as usize);
-            tracing::debug!(arm = ?decision.arm, total_ns = cost.total_ns, "cost changed");
+            tracing::debug!(arm = ?call.arm, total_ns, "cost changed");
         }
     }
 }

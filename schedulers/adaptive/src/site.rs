@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::belief::Belief;
+use crate::belief::{ALWAYS, Belief};
 use crate::decision::Arm;
 use crate::state::{Call, Marks, Outcome, State};
 
@@ -42,17 +42,25 @@ impl Hot {
         (self.thresholds.load(Relaxed) >> (16 * u32::from(level))) as u16
     }
 
+    /// The arm that probably costs less.
+    #[inline]
+    pub fn favours(&self, level: u8) -> Arm {
+        if self.threshold(level) > ALWAYS / 2 { Arm::Offload } else { Arm::Inline }
+    }
+
     #[inline]
     pub fn inline_ns(&self) -> u64 {
         self.inline_ns.load(Relaxed)
     }
 
     /// Takes a probe that was given out; of several threads one succeeds.
+    #[inline]
     pub fn take(&self, probe: u32) -> bool {
         let flags = self.flags.load(Relaxed);
         flags & probe != 0 && self.flags.fetch_and(!probe, Relaxed) & probe != 0
     }
 
+    #[inline]
     pub fn apply(&self, outcome: &Outcome) {
         let mut set = WARM;
         if outcome.strike {
@@ -75,11 +83,11 @@ impl Hot {
         }
     }
 
+    #[inline]
     pub fn publish(&self, thresholds: [u16; 4], inline_ns: f64) {
-        let mut word = 0;
-        for (level, threshold) in thresholds.into_iter().enumerate() {
-            word |= u64::from(threshold) << (16 * level);
-        }
+        let [first, second, third, fourth] = thresholds;
+        let low = u64::from(first) | u64::from(second) << 16;
+        let word = low | u64::from(third) << 32 | u64::from(fourth) << 48;
         if self.thresholds.load(Relaxed) != word {
             self.thresholds.store(word, Relaxed);
         }
@@ -105,13 +113,10 @@ struct Cold {
 impl Site {
     /// What is known. Beside a concurrent [`Self::store`] fields may come from both states, each
     /// of which is a possible value of its own.
+    #[inline]
     pub fn load(&self) -> State {
         let cold = &self.cold;
-        let number = |bits: &AtomicU64| f64::from_bits(bits.load(Relaxed));
-        let belief = |index: usize| {
-            let [mean, variance, weight] = &cold.beliefs[index];
-            Belief { mean: number(mean), variance: number(variance), weight: number(weight) }
-        };
+        let belief = |index: usize| get_belief(&cold.beliefs[index]);
         State {
             inline: belief(0),
             offload: belief(1),
@@ -123,7 +128,15 @@ impl Site {
         }
     }
 
+    /// What is known of one arm, and whether a surprise of it waits for its confirmation.
+    #[inline]
+    pub fn arm(&self, arm: Arm) -> (Belief, bool) {
+        let index = arm as usize;
+        (get_belief(&self.cold.beliefs[index]), number(&self.cold.doubt[index]) != 0.0)
+    }
+
     /// Stores what a call can have changed.
+    #[inline]
     pub fn store(&self, state: &State, call: &Call) {
         let cold = &self.cold;
         let (index, belief) = match call.arm {
@@ -141,16 +154,29 @@ impl Site {
     }
 }
 
+#[inline]
+fn number(bits: &AtomicU64) -> f64 {
+    f64::from_bits(bits.load(Relaxed))
+}
+
+#[inline]
+fn get_belief([mean, variance, weight]: &[AtomicU64; 3]) -> Belief {
+    Belief { mean: number(mean), variance: number(variance), weight: number(weight) }
+}
+
+#[inline]
 fn put(place: &AtomicU64, value: f64) {
     place.store(value.to_bits(), Relaxed);
 }
 
+#[inline]
 fn put_belief(place: &[AtomicU64; 3], belief: &Belief) {
     put(&place[0], belief.mean);
     put(&place[1], belief.variance);
     put(&place[2], belief.weight);
 }
 
+#[inline]
 fn pack(marks: Marks) -> u64 {
     u64::from(marks.strikes)
         | u64::from(marks.left) << 16
@@ -158,6 +184,7 @@ fn pack(marks: Marks) -> u64 {
         | u64::from(marks.patience) << 48
 }
 
+#[inline]
 fn unpack(bits: u64) -> Marks {
     Marks {
         strikes: bits as u8,
@@ -185,7 +212,14 @@ mod tests {
         for arm in [Arm::Inline, Arm::Offload] {
             site.store(
                 &state,
-                &Call { arm, level: 0, reason: Reason::Learned, struck: false, cost },
+                &Call {
+                    arm,
+                    level: 0,
+                    reason: Reason::Learned,
+                    struck: false,
+                    stands_for: 1.0,
+                    cost,
+                },
             );
         }
         assert_eq!(site.load(), state);

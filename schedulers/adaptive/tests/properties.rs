@@ -82,9 +82,10 @@ proptest! {
             total += cost;
             scheduler.finish(decision, Cost::total(cost));
         }
-        // Two samples are free, and one more may go into debt.
+        // Two samples are free, a debt is possible, and what is earned is counted on a random
+        // quarter of the calls, so that 5,000 of them give it to within a few per cent.
         let difference = inline_ns.abs_diff(offload_ns);
-        let budget = total * u64::from(permille) / 1000 + 3 * difference;
+        let budget = total * u64::from(permille) * 12 / 10_000 + 4 * difference;
         prop_assert!(lost <= budget, "{lost} lost in {worse} calls, {budget} allowed");
     }
 
