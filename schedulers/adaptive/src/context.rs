@@ -44,11 +44,10 @@ impl Context {
     /// index. By the same rule as [`Self::waiting_at_least`].
     #[must_use]
     pub fn pressure_milli(&self) -> u64 {
-        if self.poll_time_ns > 0 {
-            return self.queue_delay_ns.saturating_mul(1000) / self.poll_time_ns;
-        }
         let workers = u64::from(self.tokio_workers.max(1));
-        u64::from(self.in_flight).saturating_sub(workers) * 1000 / workers
+        let in_flight = u64::from(self.in_flight).saturating_sub(workers) * 1000 / workers;
+        let delay = self.queue_delay_ns.saturating_mul(1000);
+        delay.checked_div(self.poll_time_ns).unwrap_or(in_flight)
     }
 
     /// Whether the Rayon pool is so far behind that offloading only moves the queue.

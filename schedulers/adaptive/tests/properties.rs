@@ -90,7 +90,10 @@ proptest! {
     }
 
     #[test]
-    fn every_decision_is_counted_once(seed: u64, costs in prop::collection::vec(0..2_000_000_u64, 1..300)) {
+    fn every_decision_is_counted_once(
+        seed: u64,
+        costs in prop::collection::vec(0..2_000_000_u64, 1..300),
+    ) {
         let config = Config { seed, sites: 2, ..Config::default() };
         let scheduler = Scheduler::new(config).unwrap();
         let mut expected = [0; 2];
@@ -101,7 +104,8 @@ proptest! {
         }
         let counters: Counters = scheduler.counters();
         prop_assert_eq!([counters.of_arm(Arm::Inline), counters.of_arm(Arm::Offload)], expected);
-        prop_assert_eq!(Reason::ALL.map(|reason| counters.of_reason(reason)).iter().sum::<u64>(), costs.len() as u64);
+        let reasons = Reason::ALL.map(|reason| counters.of_reason(reason));
+        prop_assert_eq!(reasons.iter().sum::<u64>(), costs.len() as u64);
         prop_assert_eq!(counters.finished, costs.len() as u64);
     }
 }
