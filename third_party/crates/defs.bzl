@@ -688,6 +688,31 @@ _NORMAL_DEPENDENCIES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/journal": {
+        _COMMON_CONDITION: {
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "signal-hook": Label("@crates__signal-hook-0.3.18//:signal_hook"),
+            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
+        },
+    },
+    "workflows/kit": {
+        _COMMON_CONDITION: {
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
+        },
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
+        _COMMON_CONDITION: {
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "postgres": Label("@crates__postgres-0.19.14//:postgres"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
+        },
+    },
 }
 
 
@@ -916,6 +941,20 @@ _NORMAL_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/journal": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
+        _COMMON_CONDITION: {
+        },
+    },
 }
 
 
@@ -1095,6 +1134,21 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/journal": {
+        _COMMON_CONDITION: {
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
+    },
+    "workflows/kit": {
+        _COMMON_CONDITION: {
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+        },
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
+    },
 }
 
 
@@ -1251,6 +1305,18 @@ _NORMAL_DEV_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/journal": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
+    },
 }
 
 
@@ -1378,6 +1444,14 @@ _PROC_MACRO_DEPENDENCIES = {
     "schedulers/thompson": {
     },
     "schedulers/threshold": {
+    },
+    "workflows/journal": {
+    },
+    "workflows/kit": {
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
     },
 }
 
@@ -1507,6 +1581,14 @@ _PROC_MACRO_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/journal": {
+    },
+    "workflows/kit": {
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
+    },
 }
 
 
@@ -1634,6 +1716,14 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "schedulers/thompson": {
     },
     "schedulers/threshold": {
+    },
+    "workflows/journal": {
+    },
+    "workflows/kit": {
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
     },
 }
 
@@ -1791,6 +1881,18 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/journal": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/kit": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
+    },
 }
 
 
@@ -1918,6 +2020,14 @@ _BUILD_DEPENDENCIES = {
     "schedulers/thompson": {
     },
     "schedulers/threshold": {
+    },
+    "workflows/journal": {
+    },
+    "workflows/kit": {
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
     },
 }
 
@@ -2047,6 +2157,14 @@ _BUILD_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/journal": {
+    },
+    "workflows/kit": {
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
+    },
 }
 
 
@@ -2175,6 +2293,14 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/journal": {
+    },
+    "workflows/kit": {
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
+    },
 }
 
 
@@ -2302,6 +2428,14 @@ _BUILD_PROC_MACRO_ALIASES = {
     "schedulers/thompson": {
     },
     "schedulers/threshold": {
+    },
+    "workflows/journal": {
+    },
+    "workflows/kit": {
+    },
+    "workflows/memory": {
+    },
+    "workflows/postgres": {
     },
 }
 
@@ -2592,6 +2726,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__async-trait-0.1.92",
+        sha256 = "82f6aeea286b8eb4dd3431a1be1b59d290ace00f5bfd8e2a159bc2a05e2c1667",
+        strip_prefix = "async-trait-0.1.92",
+        build_file = Label("//third_party/crates:BUILD.async-trait-0.1.92.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__atomic-0.6.1",
         sha256 = "a89cbf775b137e9b968e67227ef7f775587cde3fd31b0d8599dbd0f598a48340",
         strip_prefix = "atomic-0.6.1",
@@ -2668,6 +2810,14 @@ def crate_repositories():
         sha256 = "3078c7629b62d3f0439517fa394996acacc5cbc91c5a20d8c658e77abd503a71",
         strip_prefix = "block-buffer-0.10.4",
         build_file = Label("//third_party/crates:BUILD.block-buffer-0.10.4.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__block-buffer-0.12.1",
+        sha256 = "d2f6c7dbe95a6ed67ad9f18e57daf93a2f034c524b99fd2b76d18fdfeb6660aa",
+        strip_prefix = "block-buffer-0.12.1",
+        build_file = Label("//third_party/crates:BUILD.block-buffer-0.12.1.bazel"),
     )
 
     maybe(
@@ -2816,6 +2966,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__cmov-0.5.4",
+        sha256 = "0c9ea0ac24bc397ab3c98583a3c9ba74fa56b09a4449bbe172b9b1ddb016027a",
+        strip_prefix = "cmov-0.5.4",
+        build_file = Label("//third_party/crates:BUILD.cmov-0.5.4.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__colorchoice-1.0.5",
         sha256 = "1d07550c9036bf2ae0c684c4297d503f838287c83c53686d05370d0e139ae570",
         strip_prefix = "colorchoice-1.0.5",
@@ -2836,6 +2994,14 @@ def crate_repositories():
         sha256 = "e96a4956774c13c126a8b5af4daa79384f4d826534c95a02d76afb39e2ab64e3",
         strip_prefix = "console-0.16.6",
         build_file = Label("//third_party/crates:BUILD.console-0.16.6.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__const-oid-0.10.2",
+        sha256 = "a6ef517f0926dd24a1582492c791b6a4818a4d94e789a334894aa15b0d12f55c",
+        strip_prefix = "const-oid-0.10.2",
+        build_file = Label("//third_party/crates:BUILD.const-oid-0.10.2.bazel"),
     )
 
     maybe(
@@ -2928,6 +3094,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__crypto-common-0.2.2",
+        sha256 = "ce6e4c961d6cd6c9a86db418387425e8bdeaf05b3c8bc1411e6dca4c252f1453",
+        strip_prefix = "crypto-common-0.2.2",
+        build_file = Label("//third_party/crates:BUILD.crypto-common-0.2.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__csv-1.4.0",
         sha256 = "52cd9d68cf7efc6ddfaaee42e7288d3a99d613d4b50f76ce9827ae0c6e14f938",
         strip_prefix = "csv-1.4.0",
@@ -2940,6 +3114,14 @@ def crate_repositories():
         sha256 = "704a3c26996a80471189265814dbc2c257598b96b8a7feae2d31ace646bb9782",
         strip_prefix = "csv-core-0.1.13",
         build_file = Label("//third_party/crates:BUILD.csv-core-0.1.13.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__ctutils-0.4.8",
+        sha256 = "261af4dc7a06ea8a527a8717d8cbba3417530d6ea14e1edb3de6b67806be474f",
+        strip_prefix = "ctutils-0.4.8",
+        build_file = Label("//third_party/crates:BUILD.ctutils-0.4.8.bazel"),
     )
 
     maybe(
@@ -2980,6 +3162,14 @@ def crate_repositories():
         sha256 = "9ed9a281f7bc9b7576e61468ba615a66a5c8cfdff42420a70aa82701a3b1e292",
         strip_prefix = "digest-0.10.7",
         build_file = Label("//third_party/crates:BUILD.digest-0.10.7.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__digest-0.11.3",
+        sha256 = "f1dd6dbb5841937940781866fa1281a1ff7bd3bf827091440879f9994983d5c2",
+        strip_prefix = "digest-0.11.3",
+        build_file = Label("//third_party/crates:BUILD.digest-0.11.3.bazel"),
     )
 
     maybe(
@@ -3052,6 +3242,14 @@ def crate_repositories():
         sha256 = "8be9f3dfaaffdae2972880079a491a1a8bb7cbed0b8dd7a347f668b4150a3b93",
         strip_prefix = "event-listener-strategy-0.5.4",
         build_file = Label("//third_party/crates:BUILD.event-listener-strategy-0.5.4.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__fallible-iterator-0.2.0",
+        sha256 = "4443176a9f2c162692bd3d352d745ef9413eec5782a80d8fd6f8a1ac692a07f7",
+        strip_prefix = "fallible-iterator-0.2.0",
+        build_file = Label("//third_party/crates:BUILD.fallible-iterator-0.2.0.bazel"),
     )
 
     maybe(
@@ -3320,6 +3518,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__hmac-0.13.0",
+        sha256 = "6303bc9732ae41b04cb554b844a762b4115a61bfaa81e3e83050991eeb56863f",
+        strip_prefix = "hmac-0.13.0",
+        build_file = Label("//third_party/crates:BUILD.hmac-0.13.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__http-1.5.0",
         sha256 = "918d3568bebf352712bc2ef3d46a8bcf1a75b373be6539de198e9105cbbf9ce0",
         strip_prefix = "http-1.5.0",
@@ -3356,6 +3562,14 @@ def crate_repositories():
         sha256 = "15cdd26707701c53297e2fa6afb323d55fbc1d0810c3aec078ae3ef0424c3c15",
         strip_prefix = "humantime-2.4.0",
         build_file = Label("//third_party/crates:BUILD.humantime-2.4.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__hybrid-array-0.4.15",
+        sha256 = "27f864f10dfb56725ce5ce5472bc52252c8f93a4ab86327122cebf62c5f59a17",
+        strip_prefix = "hybrid-array-0.4.15",
+        build_file = Label("//third_party/crates:BUILD.hybrid-array-0.4.15.bazel"),
     )
 
     maybe(
@@ -3576,6 +3790,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__libredox-0.1.25",
+        sha256 = "61ff90caf6077a803a240f62fdbe88645a890bbca49ef8174c3cb0404362171d",
+        strip_prefix = "libredox-0.1.25",
+        build_file = Label("//third_party/crates:BUILD.libredox-0.1.25.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__linux-raw-sys-0.12.1",
         sha256 = "32a66949e030da00e8c7d4434b251670a91556f4144941d37452769c25d58a53",
         strip_prefix = "linux-raw-sys-0.12.1",
@@ -3636,6 +3858,14 @@ def crate_repositories():
         sha256 = "d1525a2a28c7f4fa0fc98bb91ae755d1e2d1505079e05539e35bc876b5d65ae9",
         strip_prefix = "matchers-0.2.0",
         build_file = Label("//third_party/crates:BUILD.matchers-0.2.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__md-5-0.11.0",
+        sha256 = "69b6441f590336821bb897fb28fc622898ccceb1d6cea3fde5ea86b090c4de98",
+        strip_prefix = "md-5-0.11.0",
+        build_file = Label("//third_party/crates:BUILD.md-5-0.11.0.bazel"),
     )
 
     maybe(
@@ -3752,6 +3982,22 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__objc2-core-foundation-0.3.2",
+        sha256 = "2a180dd8642fa45cdb7dd721cd4c11b1cadd4929ce112ebd8b9f5803cc79d536",
+        strip_prefix = "objc2-core-foundation-0.3.2",
+        build_file = Label("//third_party/crates:BUILD.objc2-core-foundation-0.3.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__objc2-system-configuration-0.3.2",
+        sha256 = "7216bd11cbda54ccabcab84d523dc93b858ec75ecfb3a7d89513fa22464da396",
+        strip_prefix = "objc2-system-configuration-0.3.2",
+        build_file = Label("//third_party/crates:BUILD.objc2-system-configuration-0.3.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__object-0.40.0",
         sha256 = "dd229a0361b9d0d4396176e02d65897f487eebeab7caa6d443855ee152ca0b9c",
         strip_prefix = "object-0.40.0",
@@ -3848,6 +4094,22 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__phf-0.13.1",
+        sha256 = "c1562dc717473dbaa4c1f85a36410e03c047b2e7df7f45ee938fbef64ae7fadf",
+        strip_prefix = "phf-0.13.1",
+        build_file = Label("//third_party/crates:BUILD.phf-0.13.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__phf_shared-0.13.1",
+        sha256 = "e57fef6bc5981e38c2ce2d63bfa546861309f875b8a75f092d1d54ae2d64f266",
+        strip_prefix = "phf_shared-0.13.1",
+        build_file = Label("//third_party/crates:BUILD.phf_shared-0.13.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__pin-project-lite-0.2.17",
         sha256 = "a89322df9ebe1c1578d689c92318e070967d1042b512afbe49518723f4e6d5cd",
         strip_prefix = "pin-project-lite-0.2.17",
@@ -3892,6 +4154,30 @@ def crate_repositories():
         sha256 = "05c8b63e8d9609db387f0324918f81d68fe27748f084ef092fb35954d0539a85",
         strip_prefix = "portable-atomic-1.15.0",
         build_file = Label("//third_party/crates:BUILD.portable-atomic-1.15.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__postgres-0.19.14",
+        sha256 = "33ad20e0aa0b24f5a394eab4f78c781d248982b22b25cecc7e3aa46a681605bd",
+        strip_prefix = "postgres-0.19.14",
+        build_file = Label("//third_party/crates:BUILD.postgres-0.19.14.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__postgres-protocol-0.6.12",
+        sha256 = "08808e3c483c46e999108051c78334f473d5adb59d78bb80a1268c7e6aa6c514",
+        strip_prefix = "postgres-protocol-0.6.12",
+        build_file = Label("//third_party/crates:BUILD.postgres-protocol-0.6.12.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__postgres-types-0.2.14",
+        sha256 = "851ca9db4932932d69f3ea811b1abe63087a0f740a47692619dd40d4899b68be",
+        strip_prefix = "postgres-types-0.2.14",
+        build_file = Label("//third_party/crates:BUILD.postgres-types-0.2.14.bazel"),
     )
 
     maybe(
@@ -4384,6 +4670,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__sha2-0.11.1",
+        sha256 = "47d7069beb7d6ac7b9acd1039986e73443f24234f41074da099d6f994ac9ad19",
+        strip_prefix = "sha2-0.11.1",
+        build_file = Label("//third_party/crates:BUILD.sha2-0.11.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__sharded-slab-0.1.7",
         sha256 = "f40ca3c46823713e0d4209592e8d6e826aa57e928f09752619fc696c499637f6",
         strip_prefix = "sharded-slab-0.1.7",
@@ -4444,6 +4738,14 @@ def crate_repositories():
         sha256 = "bbbb5d9659141646ae647b42fe094daf6c6192d1620870b449d9557f748b2daa",
         strip_prefix = "similar-2.7.0",
         build_file = Label("//third_party/crates:BUILD.similar-2.7.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__siphasher-1.0.4",
+        sha256 = "33f4fe9184a62d842c9ef383018f3306d8ba224fd9d836f56d7288308847c256",
+        strip_prefix = "siphasher-1.0.4",
+        build_file = Label("//third_party/crates:BUILD.siphasher-1.0.4.bazel"),
     )
 
     maybe(
@@ -4532,6 +4834,14 @@ def crate_repositories():
         sha256 = "2a3fe7c28c6512e766b0874335db33c94ad7b8f9054228ae1c2abd47ce7d335e",
         strip_prefix = "statrs-0.18.0",
         build_file = Label("//third_party/crates:BUILD.statrs-0.18.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__stringprep-0.1.5",
+        sha256 = "7b4df3d392d81bd458a8a621b8bffbd2302a12ffe288a9d931670948749463b1",
+        strip_prefix = "stringprep-0.1.5",
+        build_file = Label("//third_party/crates:BUILD.stringprep-0.1.5.bazel"),
     )
 
     maybe(
@@ -4684,6 +4994,14 @@ def crate_repositories():
         sha256 = "b52fd3255258d26fac7264ab5a76b53c13367136dc011d3d6ad4f8ed070396a3",
         strip_prefix = "tokio-1.54.1",
         build_file = Label("//third_party/crates:BUILD.tokio-1.54.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__tokio-postgres-0.7.18",
+        sha256 = "a528f7d280f6d5b9cd149635c8705b0dd049754bc67d81d31fa25169a93809d3",
+        strip_prefix = "tokio-postgres-0.7.18",
+        build_file = Label("//third_party/crates:BUILD.tokio-postgres-0.7.18.bazel"),
     )
 
     maybe(
@@ -4888,10 +5206,34 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__unicode-bidi-0.3.18",
+        sha256 = "5c1cb5db39152898a79168971543b1cb5020dff7fe43c8dc468b0885f5e29df5",
+        strip_prefix = "unicode-bidi-0.3.18",
+        build_file = Label("//third_party/crates:BUILD.unicode-bidi-0.3.18.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__unicode-ident-1.0.27",
         sha256 = "a2c754d6c33795a1c324727428e5a7dedb5b06195f9890bdbcba760d3e246563",
         strip_prefix = "unicode-ident-1.0.27",
         build_file = Label("//third_party/crates:BUILD.unicode-ident-1.0.27.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__unicode-normalization-0.1.26",
+        sha256 = "75cd3fb03d5288b3ba9a1ee103ac7e9cbb59f0b03d64f8ddfcc04dd42758a85d",
+        strip_prefix = "unicode-normalization-0.1.26",
+        build_file = Label("//third_party/crates:BUILD.unicode-normalization-0.1.26.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__unicode-properties-0.1.5",
+        sha256 = "993ad287eb20e8ba755312801cfe1413e0f25d604075863acaddca10b04c1833",
+        strip_prefix = "unicode-properties-0.1.5",
+        build_file = Label("//third_party/crates:BUILD.unicode-properties-0.1.5.bazel"),
     )
 
     maybe(
@@ -5048,10 +5390,26 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__wasi-0.14.7-wasi-0.2.4",
+        sha256 = "883478de20367e224c0090af9cf5f9fa85bed63a95c1abf3afc5c083ebc06e8c",
+        strip_prefix = "wasi-0.14.7+wasi-0.2.4",
+        build_file = Label("//third_party/crates:BUILD.wasi-0.14.7+wasi-0.2.4.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__wasip2-1.0.4-wasi-0.2.12",
         sha256 = "b67efb37e106e55ce722a510d6b5f9c17f083e5fc79afc2badeb12cc313d9487",
         strip_prefix = "wasip2-1.0.4+wasi-0.2.12",
         build_file = Label("//third_party/crates:BUILD.wasip2-1.0.4+wasi-0.2.12.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__wasite-1.0.2",
+        sha256 = "66fe902b4a6b8028a753d5424909b764ccf79b7a209eac9bf97e59cda9f71a42",
+        strip_prefix = "wasite-1.0.2",
+        build_file = Label("//third_party/crates:BUILD.wasite-1.0.2.bazel"),
     )
 
     maybe(
@@ -5116,6 +5474,14 @@ def crate_repositories():
         sha256 = "5a6580f308b1fad9207618087a65c04e7a10bc77e02c8e84e9b00dd4b12fa0bb",
         strip_prefix = "web-time-1.1.0",
         build_file = Label("//third_party/crates:BUILD.web-time-1.1.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__whoami-2.1.3",
+        sha256 = "626c4bac6755d76ffc12cb01b2eac751db1996b9e0041de9aa02c8c211ddc82c",
+        strip_prefix = "whoami-2.1.3",
+        build_file = Label("//third_party/crates:BUILD.whoami-2.1.3.bazel"),
     )
 
     maybe(
@@ -5411,6 +5777,7 @@ def crate_repositories():
        struct(repo="crates__mio-1.2.4", is_dev_dep = False),
        struct(repo="crates__nix-0.30.1", is_dev_dep = False),
        struct(repo="crates__perf-event2-0.7.4", is_dev_dep = False),
+       struct(repo="crates__postgres-0.19.14", is_dev_dep = False),
        struct(repo="crates__prometheus-client-0.25.2", is_dev_dep = False),
        struct(repo="crates__pulldown-cmark-0.13.6", is_dev_dep = False),
        struct(repo="crates__rand-0.9.5", is_dev_dep = False),
