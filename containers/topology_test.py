@@ -43,6 +43,7 @@ def main() -> None:
     before = machine_state()
     with tempfile.TemporaryDirectory(prefix="lab-containers-") as folder:
         ended = subprocess.run([*NAMESPACES, sys.executable, __file__, INSIDE, folder], check=False)
+    remove_new_groups(before)
     left = [line for line in machine_state() if line not in before]
     gone = [line for line in before if line not in machine_state()]
     print(f"test the machine is left as it was found ... {'FAILED' if left or gone else 'ok'}")
@@ -79,8 +80,19 @@ def machine_state() -> list[str]:
     rules = subprocess.run(["nft", "list", "ruleset"], capture_output=True, text=True, check=False)
     forward = Path("/proc/sys/net/ipv4/ip_forward").read_text().strip()
     devices = sorted(os.listdir("/sys/class/net"))
-    groups = sorted(str(group) for group in Path("/sys/fs/cgroup").glob("*/libpod*"))
-    return [*rules.stdout.splitlines(), f"ip_forward {forward}", *devices, *groups]
+    return [*rules.stdout.splitlines(), f"ip_forward {forward}", *devices, *groups()]
+
+
+def groups() -> list[str]:
+    return sorted(str(group) for group in Path("/sys/fs/cgroup").glob("*/libpod*"))
+
+
+def remove_new_groups(before: list[str]) -> None:
+    """podman leaves the groups of its containers behind; a group that is in use stays."""
+    for group in set(groups()) - set(before):
+        for folder, _, _ in os.walk(group, topdown=False):
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
 
 
 def summary(passed: int, failed: int, skipped: int) -> None:
@@ -180,10 +192,6 @@ class Lab:
         self.ended.set()
         self.service.terminate()
         self.service.wait(timeout=PATIENCE_S)
-        # podman leaves the group above its containers' behind. One that is in use stays.
-        for group in Path("/sys/fs/cgroup").glob("**/libpod_parent"):
-            with contextlib.suppress(OSError):
-                group.rmdir()
 
 
 def free_ports(count: int) -> list[int]:

@@ -48,6 +48,11 @@ pub fn check_servers(addresses: &[String], model: &str) -> Result<Vec<String>, D
     addresses.iter().map(|address| check(address, model)).collect()
 }
 
+/// Whether an Ollama server is there.
+pub(crate) fn answers(address: &str) -> bool {
+    get(&format!("{address}/api/version")).is_ok()
+}
+
 fn check(address: &str, model: &str) -> Result<String, DriverError> {
     let trouble = |what: &str, error: &dyn std::fmt::Display| {
         DriverError::Server(format!(
