@@ -249,6 +249,18 @@ fn a_trajectory_shows_the_turn() {
 }
 
 #[test]
+fn ratios_of_threads_are_compared_in_one_stream() {
+    let report = of(&World::default());
+    let items = |ratio| {
+        let keys = [("tokio:rayon", ratio), ("policy", "oracle"), ("metric", "items_per_s")];
+        number(&report, "ratios.tsv", &keys, "value")
+    };
+    // 1:2 ran one at a time too, where half as many are done.
+    assert!((items("1:2") / items("2:1") - 1.0).abs() < 0.02);
+    assert!(report.markdown.contains("(concurrency 4, order ordered)"));
+}
+
+#[test]
 fn regret_stands_beside_the_better_fixed_arm() {
     let report = of(&World::default());
     let bimodal = |policy| [("costs", "bimodal"), ("policy", policy)];

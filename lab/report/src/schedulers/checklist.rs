@@ -1,5 +1,5 @@
-//! Thresholds that can fail: each stands here with the number that decides, for the library's policy
-//! and for the published one.
+//! Thresholds that can fail: each stands here with the number that decides, for the library's
+//! policy and for the published one.
 
 use super::bars::{contention, ratio};
 use super::grid::read;

@@ -7,8 +7,8 @@ use crate::page::Page;
 use crate::tables::{Cell, Table};
 
 const COUNTERS: [&str; 3] = ["decisions_inline", "decisions_offload", "jobs_started"];
-const SAID: &str = "Published, \"cumulative across all phases\": inline 50, offload 50, GR1 0, GR2 0, \
-    GR3 0, starvation 0; the same report's seventh section counts 297 activations.";
+const SAID: &str = "Published, \"cumulative across all phases\": inline 50, offload 50, GR1 0, GR2 \
+    0, GR3 0, starvation 0; the same report's seventh section counts 297 activations.";
 
 pub(super) fn write(trials: &Trials, page: &mut Page) {
     page.heading("8. Counters over all that ran");

@@ -158,15 +158,18 @@ pub(super) fn ratios(trials: &Trials, page: &mut Page) {
          one runtime three times, and a recommendation that is printed whatever was measured. Here \
          each ratio really runs, on the CPUs of this machine.",
     );
-    let both = ["tokio_workers", "rayon_threads"];
+    let shared = most_ratios(trials);
     let mut lines = Vec::new();
-    for (test, level, metric, what) in [
-        ("stream", ("work", "mixed"), "items_per_s", "mixed items/s"),
-        ("wake", ("load", LOAD), "tick_p95_ns", "tick P95 under 3 ms work"),
+    for (test, levels, metric, what) in [
+        ("stream", shared.as_slice(), "items_per_s", "mixed items/s"),
+        ("wake", &[("load", LOAD.to_owned())], "tick_p95_ns", "tick P95 under 3 ms work"),
     ] {
-        for place in trials.combinations(test, &[level], &both) {
+        let fixed: Vec<(&'static str, &str)> =
+            levels.iter().map(|(factor, level)| (*factor, level.as_str())).collect();
+        for place in trials.combinations(test, &fixed, &THREADS) {
             let [tokio, rayon] = place.as_slice() else { continue };
-            let levels = [level, ("tokio_workers", tokio), ("rayon_threads", rayon)];
+            let mut levels = fixed.clone();
+            levels.extend([("tokio_workers", tokio.as_str()), ("rayon_threads", rayon)]);
             let name = format!("{tokio}:{rayon}");
             let said = RATIOS.iter().find(|(ratio, _, _)| *ratio == name);
             let said = said.map_or("", |(_, items, ticks)| match test {
@@ -176,11 +179,32 @@ pub(super) fn ratios(trials: &Trials, page: &mut Page) {
             lines.push(Line::of(test, &levels, metric).labelled(&[&name, what]).published(said));
         }
     }
-    grid::write(trials, page, "ratios", &["tokio:rayon", "metric"], &lines);
+    grid::write(trials, page, "ratios", &["tokio:rayon", "measure"], &lines);
     published_ratios(page);
     if !lines.is_empty() {
         page.paragraph(&best_ratio(trials));
     }
+}
+
+const THREADS: [&str; 2] = ["tokio_workers", "rayon_threads"];
+
+/// The mixed stream that ran at the most ratios: they are compared at one concurrency and order.
+fn most_ratios(trials: &Trials) -> Vec<(&'static str, String)> {
+    let mixed = [("work", "mixed")];
+    let places = trials.combinations("stream", &mixed, &["concurrency", "order"]).into_iter();
+    let streams = places.map(|place| {
+        let [concurrency, order] = [place[0].as_str(), place[1].as_str()];
+        let levels = [("work", "mixed"), ("concurrency", concurrency), ("order", order)];
+        let ratios = trials.combinations("stream", &levels, &THREADS).len();
+        (ratios, levels.map(|(factor, level)| (factor, level.to_owned())).to_vec())
+    });
+    let mut streams: Vec<_> = streams.collect();
+    // Stable: the first of those with as many.
+    streams.sort_by_key(|(ratios, _)| std::cmp::Reverse(*ratios));
+    streams
+        .into_iter()
+        .next()
+        .map_or_else(|| vec![("work", "mixed".to_owned())], |(_, levels)| levels)
 }
 
 fn published_ratios(page: &mut Page) {
@@ -193,14 +217,13 @@ fn published_ratios(page: &mut Page) {
 
 /// The ratio with the most mixed items of our policy, and whether any other is surely worse.
 fn best_ratio(trials: &Trials) -> String {
-    let both = ["tokio_workers", "rayon_threads"];
-    let places = trials.combinations("stream", &[("work", "mixed")], &both);
+    let shared = most_ratios(trials);
+    let fixed: Vec<(&str, &str)> =
+        shared.iter().map(|(factor, level)| (*factor, level.as_str())).collect();
+    let places = trials.combinations("stream", &fixed, &THREADS);
     let series = |place: &Vec<String>| {
-        let levels = [
-            ("work", "mixed"),
-            ("tokio_workers", place[0].as_str()),
-            ("rayon_threads", place[1].as_str()),
-        ];
+        let mut levels = fixed.clone();
+        levels.extend([("tokio_workers", place[0].as_str()), ("rayon_threads", &place[1])]);
         trials.series(OURS, "stream", &levels, "items_per_s")
     };
     let middle = |place: &&Vec<String>| {
@@ -222,8 +245,9 @@ fn best_ratio(trials: &Trials) -> String {
         return format!("**Reading.** One ratio ran, {}: there is no choice.", best.join(":"));
     }
     format!(
-        "**Reading.** For `{OURS}` on mixed items {} has the highest median; the best over the \
-         others: {}.",
+        "**Reading.** For `{OURS}` on mixed items ({}) {} has the highest median; the best over \
+         the others: {}.",
+        fixed[1..].iter().map(|(f, level)| format!("{f} {level}")).collect::<Vec<_>>().join(", "),
         best.join(":"),
         others.join("; ")
     )
