@@ -1,6 +1,6 @@
 //! The first lines: what was asked, answered by numbers, each with its restarts and interval.
 
-use super::bars::Bar;
+use super::bars::{Bar, Target};
 use super::breakdown::total;
 use super::conclusions::{Conclusion, of_medians};
 use super::looks;
@@ -12,7 +12,7 @@ use crate::tables::{Cell, Table, show, show_p};
 
 /// What the other sections found.
 pub(super) struct Findings<'f> {
-    pub(super) bars: &'f [Bar],
+    pub(super) bars: &'f [(Bar, String)],
     pub(super) conclusions: &'f [Conclusion],
 }
 
@@ -30,12 +30,11 @@ pub(super) fn write(sweep: &Sweep, found: &Findings, page: &mut Page) {
     put("What does a step cost from end to end (linear, told)?", steps(sweep));
     put("Where does the time of the reference go (linear, told)?", places(sweep));
     put("Are the published latencies counts of looks?", published());
-    let alarm = sweep.alarm();
-    let words = found.bars.iter().filter(|bar| bar.target != super::bars::Target::None);
+    let words = found.bars.iter().filter(|(bar, _)| bar.target != Target::None);
     let words: Vec<String> = words
-        .map(|bar| {
-            let measured = bar.measured.as_ref().map(|r| format!(" {}", r.text()));
-            format!("{}:{} {}", bar.what, measured.unwrap_or_default(), bar.word(alarm.as_deref()))
+        .map(|(bar, word)| {
+            let measured = bar.measured.as_ref().map(|reading| format!(" {}", reading.text()));
+            format!("{}:{} {word}", bar.what, measured.unwrap_or_default())
         })
         .collect();
     put("Which bars are met?", words.join("; "));

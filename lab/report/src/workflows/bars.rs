@@ -42,7 +42,7 @@ pub(super) struct Bar {
 
 impl Bar {
     /// In words; where the lab tells twins apart, nothing is said.
-    pub(super) fn word(&self, alarm: Option<&str>) -> String {
+    fn word(&self, alarm: Option<&str>) -> String {
         let reading = match &self.measured {
             Ok(reading) => reading,
             Err(why) => return format!("not measured: {why}"),
@@ -79,7 +79,30 @@ impl Bar {
     }
 }
 
-pub(super) fn write(sweep: &Sweep, bars: &[Bar], page: &mut Page) {
+/// All bars with the word on each. Where the runs that passed the noise gate say something else,
+/// the word is "cannot tell".
+pub(super) fn judged(sweep: &Sweep, clean: Option<&Sweep>) -> Vec<(Bar, String)> {
+    let alarm = sweep.alarm();
+    let words = |sweep: &Sweep| -> Vec<(String, String)> {
+        let bars = bars(sweep).into_iter();
+        bars.map(|bar| (bar.word(alarm.as_deref()), bar.what)).collect()
+    };
+    let gated = clean.map(words);
+    let with_word = |bar: Bar| {
+        let word = bar.word(alarm.as_deref());
+        let mut second = gated.iter().flatten().filter(|(_, what)| *what == bar.what);
+        let word = match second.next() {
+            Some((gated, _)) if *gated != word => {
+                format!("cannot tell: all runs say {word}, those past the noise gate {gated}")
+            }
+            _ => word,
+        };
+        (bar, word)
+    };
+    bars(sweep).into_iter().map(with_word).collect()
+}
+
+pub(super) fn write(bars: &[(Bar, String)], page: &mut Page) {
     page.heading("Bars");
     page.paragraph(
         "Numbers of one block each, so that both sides share a session: a bare commit or a bare \
@@ -98,15 +121,14 @@ pub(super) fn write(sweep: &Sweep, bars: &[Bar], page: &mut Page) {
         ("met", "met"),
         ("made of", "note"),
     ]);
-    let alarm = sweep.alarm();
-    for bar in bars {
+    for (bar, word) in bars {
         let reading = bar.measured.as_ref().ok();
         let mut row = vec![Cell::text(&bar.what), Cell::text(&bar.cell)];
         row.extend(Reading::cells(reading));
         row.extend([
             Cell::value(reading.map(|reading| reading.n as f64), Unit::Count),
             Cell::text(bar.target()),
-            Cell::text(bar.word(alarm.as_deref())),
+            Cell::text(word),
             Cell::text(&bar.note),
         ]);
         table.row(row);
@@ -114,7 +136,7 @@ pub(super) fn write(sweep: &Sweep, bars: &[Bar], page: &mut Page) {
     page.table("bars", &table);
 }
 
-pub(super) fn bars(sweep: &Sweep) -> Vec<Bar> {
+fn bars(sweep: &Sweep) -> Vec<Bar> {
     let mut bars = vec![commits(sweep), syncs(sweep)];
     bars.extend(looks(sweep));
     bars.push(dbos(sweep));

@@ -29,6 +29,8 @@ pub(super) struct Lattice {
     pub(super) smooth: f64,
     /// Points that are occupied.
     pub(super) levels: usize,
+    /// How many steps the first of them lies above the offset.
+    first: i64,
     /// The share of values close to a point.
     pub(super) near: f64,
 }
@@ -37,8 +39,10 @@ pub(super) struct Lattice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     Lattice,
-    /// All on one point: a lattice of one point is a constant, and numbers cannot tell the two.
+    /// All on one point, whole steps above the offset: as a poll and as a constant would have it.
     OnePoint,
+    /// All below one step: nobody who looks in such steps could have seen them.
+    BelowOneStep,
     /// Closer together than the step without lying on one point of it.
     Narrow,
     None,
@@ -58,16 +62,18 @@ impl Lattice {
             values.iter().map(|value| distance(value).round() as i64).collect();
         points.sort_unstable();
         points.dedup();
+        let first = points.first().copied()?;
         let is_near = |value: &&f64| (distance(value) - distance(value).round()).abs() <= WITHIN;
         let near = values.iter().filter(is_near).count() as f64 / values.len() as f64;
         let smooth = resultant_of_normal(spread, step);
-        Some(Self { step, phases, smooth, levels: points.len(), near })
+        Some(Self { step, phases, smooth, levels: points.len(), first, near })
     }
 
     pub(super) fn found(&self) -> Found {
         let exceeds = self.phases.resultant > self.smooth + BEYOND_SMOOTH;
         match self.levels {
-            1 => Found::OnePoint,
+            1 if self.first >= 1 => Found::OnePoint,
+            1 => Found::BelowOneStep,
             _ if self.phases.p <= LEVEL && exceeds => Found::Lattice,
             _ if self.smooth >= 0.5 => Found::Narrow,
             _ => Found::None,
@@ -79,7 +85,8 @@ impl Found {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Lattice => "a lattice",
-            Self::OnePoint => "one point: numbers alone cannot tell",
+            Self::OnePoint => "one point: a poll or a constant",
+            Self::BelowOneStep => "below one step: no looks",
             Self::Narrow => "narrower than the step: cannot tell",
             Self::None => "no lattice found",
         }
@@ -106,7 +113,8 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
          of the phases (Mardia and Jupp 2000, section 6.3.1) at {LEVEL}; R is the mean resultant \
          length, 1 where all lie on the lattice exactly, and \"smooth R\" what normal values of the \
          same spread have (section 3.5.7): a lattice is found where p is below the level, R \
-         exceeds smooth R by {BEYOND_SMOOTH} and more than one point is occupied. \"Near\" is the \
+         exceeds smooth R by {BEYOND_SMOOTH} and more than one point is occupied. All on one point, a \
+         poll and a constant look alike in the numbers; the stamps below tell. \"Near\" is the \
          share of values within {} % of the step around a point. Cells that are told have no step; \
          they are held against {PUBLISHED_POLL} ms. Tasks of all restarts together; tasks of one \
          run share its state, so p is a description and no verdict rests on it alone.",
@@ -256,7 +264,7 @@ mod tests {
         assert_eq!(Lattice::of(&wide, LOOK_MS).unwrap().found(), Found::None);
         // A millisecond held against fifty, with and without a task that took longer.
         let mut narrow: Vec<f64> = (0..60).map(|k| 20.0 + 0.1 * f64::from(k)).collect();
-        assert_eq!(Lattice::of(&narrow, 50.0).unwrap().found(), Found::OnePoint);
+        assert_eq!(Lattice::of(&narrow, 50.0).unwrap().found(), Found::BelowOneStep);
         narrow[7] = 90.0;
         assert_eq!(Lattice::of(&narrow, 50.0).unwrap().found(), Found::Narrow);
     }

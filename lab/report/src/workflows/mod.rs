@@ -32,13 +32,14 @@ pub(crate) fn report(frame: &Frame) -> Report {
     let mut sweep = Sweep::of(frame);
     sweep.study.judged = judge(&sweep);
     let contrasted = contrasts(&sweep.study);
-    let bars = bars::bars(&sweep);
-    let conclusions = conclusions::judge(&sweep, Sweep::clean(frame).as_ref());
+    let clean = Sweep::clean(frame);
+    let bars = bars::judged(&sweep, clean.as_ref());
+    let conclusions = conclusions::judge(&sweep, clean.as_ref());
     let mut page = Page::titled(&frame.run_file.experiment);
     let findings = answers::Findings { bars: &bars, conclusions: &conclusions };
     answers::write(&sweep, &findings, &mut page);
     working::header(&sweep, &mut page);
-    bars::write(&sweep, &bars, &mut page);
+    bars::write(&bars, &mut page);
     verdicts::write(&sweep.study, &mut page);
     contrast::write(&sweep.study, &contrasted, &mut page);
     tiers::write(&sweep, &mut page);

@@ -59,7 +59,7 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
         ("n", "n"),
     ]);
     for scenario in &SCENARIOS {
-        let ns = |ms: f64| Cell::Value(ms * 1e6, Unit::Ns);
+        let ns = |ms: f64| Cell::Value((ms * 1e6).round(), Unit::Ns);
         let [one, two] = scenario.runs_ms;
         let published = [
             Cell::text(scenario.tier),
