@@ -64,10 +64,10 @@ fn bars_are_met_where_the_formula_says_so() {
     let beside = [("bar", "warm choose() of loom_rs, all deciders at once over one")];
     assert!((number(&report, "bars.tsv", &beside, "measured") - 4.0).abs() < 0.1);
     let like = "mixed throughput, thompson over loom_rs";
-    assert_eq!(met(&report, like, "concurrency 1, ordered"), "met");
-    assert_eq!(met(&report, like, "concurrency 4, unordered"), "met");
+    assert_eq!(met(&report, like, "concurrency 1, ordered, 1 Tokio and 2 pool threads"), "met");
+    assert_eq!(met(&report, like, "concurrency 4, unordered, 1 Tokio and 2 pool threads"), "met");
     let oracle = "mixed throughput, thompson over oracle";
-    assert_eq!(met(&report, oracle, "concurrency 1, ordered"), "met");
+    assert_eq!(met(&report, oracle, "concurrency 1, ordered, 1 Tokio and 2 pool threads"), "met");
     let ticks = "tick P99 under 3 ms blocking work, thompson over always_offload";
     assert_eq!(met(&report, ticks, "1 Tokio worker"), "met");
     assert_eq!(met(&report, ticks, "2 Tokio workers"), "met");
@@ -260,6 +260,21 @@ fn ratios_of_threads_are_compared_in_one_stream() {
     assert!(report.markdown.contains("(concurrency 4, order ordered)"));
 }
 
+/// loom-rs refuses more threads than processors.
+#[test]
+fn a_policy_that_refuses_the_usual_threads_is_compared_where_both_ran() {
+    let mut frame = World::default().frame();
+    frame.rows.retain(|row| {
+        let stream = row.run.cell["test"] == "stream" && row.run.cell["order"] == "ordered";
+        !(stream && row.run.variant == "loom_rs" && row.run.cell["tokio_workers"] == "1")
+    });
+    let report = report(&frame).unwrap();
+    let like = "mixed throughput, thompson over loom_rs";
+    let cell = "concurrency 4, ordered, 2 Tokio and 1 pool threads";
+    assert_eq!(met(&report, like, cell), "met");
+    assert_eq!(met(&report, like, "concurrency 1, ordered"), "not measured");
+}
+
 #[test]
 fn regret_stands_beside_the_better_fixed_arm() {
     let report = of(&World::default());
@@ -277,7 +292,7 @@ fn regret_stands_beside_the_better_fixed_arm() {
 #[test]
 fn the_best_policy_is_named_with_those_that_are_no_worse() {
     let report = of(&World::default());
-    let mixed = [("work", "stream of mixed items, 1 in flight, ordered")];
+    let mixed = [("work", "stream of mixed items, 1 in flight, ordered, 1:2 threads")];
     assert_eq!(field(&report, "which-policy.tsv", &mixed, "best"), "thompson");
     assert_eq!(field(&report, "which-policy.tsv", &mixed, "next"), "ewma");
     let shift = [("work", "replay of shift")];

@@ -112,7 +112,8 @@ fn bars(trials: &Trials) -> Vec<Bar> {
     bars
 }
 
-/// A metric of one policy over another's, within blocks.
+/// A metric of one policy over another's, within blocks. Streams are compared at a ratio of threads
+/// at which both ran.
 pub(super) fn ratio(
     trials: &Trials,
     (a, b): (&str, &str),
@@ -120,7 +121,15 @@ pub(super) fn ratio(
     levels: Asked,
     metric: &str,
 ) -> Option<Reading> {
-    let series = |policy| trials.series(policy, test, levels, metric);
+    let mut levels = levels.to_vec();
+    let threads = (test == "stream"
+        && !levels.iter().any(|(factor, _)| *factor == "tokio_workers"))
+    .then(|| trials.shared_threads(&[a, b], &levels))
+    .flatten();
+    if let Some([tokio, rayon]) = &threads {
+        levels.extend([("tokio_workers", tokio.as_str()), ("rayon_threads", rayon)]);
+    }
+    let series = |policy| trials.series(policy, test, &levels, metric);
     Reading::ratio(&series(a), &series(b))
 }
 
@@ -202,9 +211,13 @@ fn throughput(trials: &Trials) -> Vec<Bar> {
                 }
                 _ => "the same block and items",
             };
+            let threads = trials.shared_threads(&[OURS, other], &levels);
+            let threads = threads.map_or(String::new(), |[tokio, rayon]| {
+                format!(", {tokio} Tokio and {rayon} pool threads")
+            });
             bars.push(Bar {
                 what: format!("mixed throughput, `{OURS}` over `{other}`"),
-                cell: format!("concurrency {concurrency}, {order}"),
+                cell: format!("concurrency {concurrency}, {order}{threads}"),
                 pairing: like.to_owned(),
                 metric: "items_per_s",
                 measured: ratio(trials, (OURS, other), "stream", &levels, "items_per_s"),

@@ -111,6 +111,9 @@ fn starvation(trials: &Trials) -> Judgement {
 fn throughput(trials: &Trials) -> Judgement {
     let share = |work| {
         let levels = [("work", work), ("concurrency", "1"), ("order", "ordered")];
+        let threads = trials.shared_threads(&[PUBLISHED], &levels)?;
+        let mut levels = levels.to_vec();
+        levels.extend([("tokio_workers", threads[0].as_str()), ("rayon_threads", &threads[1])]);
         read(trials, PUBLISHED, "stream", &levels, "offload_share")
     };
     let (fast, slow) = (share("fast"), share("slow"));

@@ -37,7 +37,9 @@ pub(super) fn write(trials: &Trials, page: &mut Page) {
     ));
     let (table, ecdf) = (summary(trials), distribution(trials));
     if table.is_empty() {
-        page.paragraph("No run of this sweep replayed `shift`.");
+        page.paragraph(
+            "No replay of `shift` in this sweep has a lasting change of the better arm.",
+        );
         return;
     }
     page.table("switches", &table);

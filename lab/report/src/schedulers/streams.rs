@@ -35,18 +35,26 @@ pub(super) fn throughput(trials: &Trials, page: &mut Page) {
          clock, and what it really took stands below.",
     );
     let mut lines = Vec::new();
-    for place in trials.combinations("stream", &[], &["work", "concurrency", "order"]) {
-        let [work, concurrency, order] = place.as_slice() else { continue };
-        let levels = [("work", work.as_str()), ("concurrency", concurrency), ("order", order)];
+    let factors = ["work", "concurrency", "order", "tokio_workers", "rayon_threads"];
+    for place in trials.combinations("stream", &[], &factors) {
+        let levels: Vec<(&'static str, &str)> =
+            factors.into_iter().zip(place.iter().map(String::as_str)).collect();
+        let [work, concurrency, order, tokio, rayon] = place.as_slice() else { continue };
         let class = work.strip_prefix("published_").unwrap_or(work);
         let said = SAID
             .iter()
             .find(|(name, _)| *name == class && concurrency == "1" && order == "ordered");
         let line = Line::of("stream", &levels, "items_per_s");
-        let line = line.labelled(&[work, concurrency, order]);
+        let line = line.labelled(&[work, concurrency, order, &format!("{tokio}:{rayon}")]);
         lines.push(line.published(said.map_or("", |(_, said)| said)));
     }
-    grid::write(trials, page, "throughput", &["work", "concurrency", "order"], &lines);
+    grid::write(
+        trials,
+        page,
+        "throughput",
+        &["work", "concurrency", "order", "tokio:rayon"],
+        &lines,
+    );
     if lines.is_empty() {
         return;
     }

@@ -196,6 +196,26 @@ impl<'a> Trials<'a> {
         sums.into_iter().map(|(block, (sum, count))| (block, sum / count)).collect()
     }
 
+    /// The ratio of threads at which all of these policies streamed: the default one, or else the
+    /// first in the order of tables. A policy may refuse more threads than there are processors.
+    pub(super) fn shared_threads(&self, policies: &[&str], levels: Asked) -> Option<[String; 2]> {
+        let factors = ["tokio_workers", "rayon_threads"];
+        let ran = |threads: &Vec<String>| {
+            let mut levels = levels.to_vec();
+            levels.extend(factors.iter().copied().zip(threads.iter().map(String::as_str)));
+            let streamed =
+                |policy: &&str| !self.series(policy, "stream", &levels, "items_per_s").is_empty();
+            policies.iter().all(streamed)
+        };
+        let usual = |threads: &Vec<String>| {
+            factors.iter().zip(threads).all(|(factor, level)| is(&self.base, factor, level))
+        };
+        let mut found = self.combinations("stream", levels, &factors);
+        found.retain(ran);
+        found.sort_by_key(|threads| !usual(threads));
+        found.into_iter().next()?.try_into().ok()
+    }
+
     /// The runs of a variant at these levels, in the order of the plan.
     pub(super) fn rows(&self, variant: &str, test: &str, levels: Asked) -> Vec<&Measured<'a>> {
         let Some(own) = self.runs.get(variant) else { return vec![] };

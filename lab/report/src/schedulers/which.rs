@@ -82,14 +82,13 @@ fn works(trials: &Trials) -> Vec<Work> {
             work("replay", format!("replay of `{costs}`"), vec![("costs", costs)], "cost_ns")
         })
         .collect();
-    for place in trials.combinations("stream", &[], &["work", "concurrency", "order"]) {
-        let [class, concurrency, order] = place.as_slice() else { continue };
-        let name = format!("stream of `{class}` items, {concurrency} in flight, {order}");
-        let levels = vec![
-            ("work", class.clone()),
-            ("concurrency", concurrency.clone()),
-            ("order", order.clone()),
-        ];
+    let factors = ["work", "concurrency", "order", "tokio_workers", "rayon_threads"];
+    for place in trials.combinations("stream", &[], &factors) {
+        let [class, concurrency, order, tokio, rayon] = place.as_slice() else { continue };
+        let name = format!(
+            "stream of `{class}` items, {concurrency} in flight, {order}, {tokio}:{rayon} threads"
+        );
+        let levels = factors.into_iter().zip(place.iter().cloned()).collect();
         works.push(work("stream", name, levels, "items_per_s"));
     }
     for place in trials.combinations("wake", &[], &["load", "tokio_workers"]) {
