@@ -1,6 +1,10 @@
 //! `lab doctor`: what this machine is, how noisy it is, and what is missing.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Args;
 use lab_driver::{Catalog, tool_version};
@@ -13,6 +17,10 @@ pub(crate) struct DoctorArgs {
     /// One JSON object instead of lines
     #[arg(long)]
     json: bool,
+    /// Only whether containers can use an NVIDIA card here, and what is missing; exit code 1 where
+    /// something is
+    #[arg(long)]
+    gpu: bool,
 }
 
 /// Programs that a report gets better by.
@@ -23,6 +31,9 @@ const TOOLS: [(&str, &str); 3] = [
 ];
 
 pub(crate) fn doctor(args: &DoctorArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+    if args.gpu {
+        return Ok(gpu(args.json));
+    }
     let floors = lab_probe::measure_floors()
         .map_err(|error| Failure::lab(format!("no loopback sockets: {error}")))?;
     let tools: Vec<Value> = TOOLS
@@ -43,6 +54,22 @@ pub(crate) fn doctor(args: &DoctorArgs, paths: &Paths) -> Result<ExitCode, Failu
         print_lines("", &findings);
     }
     Ok(ExitCode::from(u8::from(!missing.is_empty())))
+}
+
+fn gpu(as_json: bool) -> ExitCode {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path: Vec<PathBuf> = env::split_paths(&path).collect();
+    let parts = lab_probe::gpu_parts(Path::new("/"), &path);
+    if as_json {
+        println!("{}", json!({ "gpu": parts }));
+    } else {
+        for part in &parts {
+            let (found, to_do) = (part.found.as_deref(), part.to_do.unwrap_or_default());
+            let what = found.map_or_else(|| format!("missing: {to_do}"), str::to_owned);
+            println!("{:<8} {what}", part.name);
+        }
+    }
+    ExitCode::from(u8::from(parts.iter().any(|part| part.found.is_none())))
 }
 
 fn missing_programs(paths: &Paths) -> Result<Vec<String>, Failure> {

@@ -26,15 +26,27 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const STAND_IN: &str = r#"#!/bin/bash
 echo "${0##*/} $*" >>"$FAKE/calls"
 raise() { setsid "$LAB" sim --ports "$1" </dev/null >/dev/null 2>&1 & echo $! >"$FAKE/$1"; }
-lower() { for port in "$@"; do [ -e "$FAKE/$port" ] && kill -9 "$(<"$FAKE/$port")"; rm -f "$FAKE/$port"; done; }
+lower() {
+  for port; do [ -e "$FAKE/$port" ] && kill -9 "$(<"$FAKE/$port")"; rm -f "$FAKE/$port"; done
+}
 hang() { if [ -e "$FAKE/hang" ]; then touch "$FAKE/hanging"; sleep 300; fi; }
 fail() { if [ -e "$FAKE/fail" ]; then echo "the model is unknown" >&2; exit 7; fi; }
 case ${0##*/}:$* in
-up:*) IFS=, read -r a b <<<"$2"; trap 'lower "$a" "$b"' EXIT; raise "$a"; hang; fail; raise "$b"; trap - EXIT ;;
+up:*)
+  IFS=, read -r a b <<<"$2"
+  trap 'lower "$a" "$b"' EXIT
+  raise "$a"; hang; fail; raise "$b"
+  trap - EXIT ;;
 down:*) IFS=, read -r a b <<<"$2"; lower "$a" "$b" ;;
-podman:run*) for word; do case $word in --publish=*) port=${word#*:}; raise "${port%%:*}" ;; esac; done ;;
+podman:run*)
+  for word; do
+    case $word in --publish=*) port=${word#*:}; raise "${port%%:*}" ;; esac
+  done ;;
 podman:exec*) hang; fail ;;
-podman:rm*) for word; do case $word in lab-ollama-*) port=${word#lab-ollama-}; lower "${port%-*}" ;; esac; done ;;
+podman:rm*)
+  for word; do
+    case $word in lab-ollama-*) port=${word#lab-ollama-}; lower "${port%-*}" ;; esac
+  done ;;
 docker-compose:*" up "*) raise "$OLLAMA_A_PORT"; raise "$OLLAMA_B_PORT" ;;
 docker-compose:*" run "*) hang; fail ;;
 docker-compose:*" down"*) lower "$OLLAMA_A_PORT" "$OLLAMA_B_PORT" ;;

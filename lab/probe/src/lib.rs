@@ -4,10 +4,12 @@
 //! does not tell is `None` here, never a guess.
 
 mod floors;
+mod gpu;
 mod machine;
 mod noise;
 
 pub use floors::{Floors, measure_floors};
+pub use gpu::{GpuPart, gpu_parts};
 pub use machine::{environment, machine};
 pub use noise::{Snapshot, between};
 

@@ -67,7 +67,8 @@ pub struct SimArgs {
 /// Runs `lab sim`.
 ///
 /// # Errors
-/// A port that is taken, a checked server that does not answer, flags that no server could follow, a control stream that breaks.
+/// A port that is taken, a checked server that does not answer,
+/// flags that no server could follow, a control stream that breaks.
 pub fn run(args: SimArgs) -> anyhow::Result<()> {
     if let Some(runs) = args.measure {
         let load = Load { streams: args.streams, rate_tokens_per_s: args.measure_rate };

@@ -6,7 +6,9 @@
 
 pub mod arrows;
 pub mod build_files;
+pub mod environments;
 pub mod pins;
 pub mod repository;
+pub mod supply;
 pub mod text;
 pub mod variants;
