@@ -1,0 +1,130 @@
+//! A variant's program while it runs, and the processes below it.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::{Finished, Variant};
+
+/// No run of these tests takes a tenth of it.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// A program that was started and has its spec. Dropped, it is killed.
+#[derive(Debug)]
+pub struct UnderWay {
+    child: Child,
+    started: Instant,
+}
+
+impl UnderWay {
+    /// Starts a variant; with `file_blocks` no file may grow beyond that many blocks of 512 bytes.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn start(variant: &Variant, input: &str, file_blocks: Option<u32>) -> Self {
+        let mut command = Command::new("sh");
+        let limit = file_blocks.map_or(String::new(), |blocks| format!("ulimit -f {blocks}; "));
+        command.arg("-c").arg(format!("{limit}exec \"$0\"")).arg(&variant.program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("a built program can be started");
+        let mut stdin = child.stdin.take().expect("standard input is a pipe");
+        stdin.write_all(input.as_bytes()).expect("a variant reads its spec");
+        Self { child, started: Instant::now() }
+    }
+
+    /// Waits until this is so; false when the program has ended before.
+    ///
+    /// # Panics
+    /// When neither happens in time.
+    pub fn until(&mut self, mut so: impl FnMut() -> bool) -> bool {
+        loop {
+            if so() {
+                return true;
+            }
+            if self.child.try_wait().expect("a child can be waited for").is_some() {
+                return false;
+            }
+            assert!(self.started.elapsed() < TIME_LIMIT, "nothing happens");
+            sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Ends it at once.
+    pub fn kill(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// When it does not end in time.
+    pub fn finish(mut self) -> Finished {
+        // An outcome may be longer than a pipe holds.
+        let mut pipe = self.child.stdout.take().expect("standard output is a pipe");
+        let reader = std::thread::spawn(move || {
+            let mut text = String::new();
+            pipe.read_to_string(&mut text).map(|_| text)
+        });
+        self.until(|| false);
+        let status = self.child.wait().expect("a child can be waited for");
+        let mut stderr = String::new();
+        let mut pipe = self.child.stderr.take().expect("standard error is a pipe");
+        pipe.read_to_string(&mut stderr).expect("messages are text");
+        let stdout = reader.join().expect("a reader does not panic").expect("an outcome is text");
+        Finished { code: status.code(), stdout, stderr }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A PostgreSQL server and the processes of its clients' sessions.
+#[derive(Debug)]
+pub struct Sessions {
+    server: Pid,
+    /// In the order of their numbers.
+    pub sessions: Vec<Pid>,
+}
+
+impl Sessions {
+    /// Ends the server at once.
+    pub fn kill_server(&self) {
+        let _ = kill(self.server, Signal::SIGKILL);
+    }
+
+    /// Sends a signal to one of the sessions.
+    pub fn signal(&self, session: usize, signal: Signal) {
+        let _ = kill(self.sessions[session % self.sessions.len()], signal);
+    }
+}
+
+/// The server that runs on the data in a run's folder, with those sessions that wait or work.
+pub fn sessions_of(folder: &Path) -> Option<Sessions> {
+    let file = fs::read_to_string(folder.join("data/postmaster.pid")).ok()?;
+    let server: i32 = file.lines().next()?.parse().ok()?;
+    let parent = format!("PPid:\t{server}");
+    let is_session = |pid: &i32| {
+        let read = |what: &str| fs::read_to_string(format!("/proc/{pid}/{what}"));
+        read("status").is_ok_and(|status| status.lines().any(|line| line == parent))
+            && read("cmdline").is_ok_and(|line| line.starts_with("postgres: lab postgres"))
+    };
+    let numbers = fs::read_dir("/proc").ok()?;
+    let mut sessions: Vec<i32> = numbers
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(is_session)
+        .collect();
+    sessions.sort_unstable();
+    let sessions = sessions.into_iter().map(Pid::from_raw).collect();
+    Some(Sessions { server: Pid::from_raw(server), sessions })
+}
