@@ -192,7 +192,8 @@ def _sources():
     return native.glob(["src/**/*.rs"])
 
 def _included_files():
-    return native.glob(["src/**"], exclude = ["**/*.rs", "**/*.snap"], allow_empty = True)
+    # A library may have its README as its page.
+    return native.glob(["README.md", "src/**"], exclude = ["**/*.rs", "**/*.snap"], allow_empty = True)
 
 def _of_lock(crates):
     return ["@crates//:" + crate for crate in crates]
