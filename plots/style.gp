@@ -50,6 +50,13 @@ colour(name) = \
     name eq "jq"                           ? 0xA0522D : \
     name eq "duckdb"                       ? 0xCC3311 : \
     name eq "newline_scan"                 ? 0x000000 : \
+    name eq "memory"                       ? 0x444444 : \
+    name eq "journal"                      ? 0xE69F00 : \
+    name eq "postgres"                     ? 0x0072B2 : \
+    name eq "postgres_rabbitmq"            ? 0x56B4E9 : \
+    name eq "dbos"                         ? 0x009E73 : \
+    name eq "restate"                      ? 0xCC79A7 : \
+    name eq "tasker"                       ? 0xD55E00 : \
     strstrt(name, "twin") > 0              ? 0xAAAAAA : \
     fallback(name)
 
@@ -73,3 +80,13 @@ names_in(file, column) = system(sprintf( \
 # The time scale of a picture's cells, as the report labelled it.
 time_scale(name) = system(sprintf( \
     "awk -F '\t' '$1 == \"%s\" { printf \"%%s\", $2 }' '%s/figures.tsv'", name, ARG1))
+
+# Stretches of a workflow's task.
+segment_colour(name) = \
+    name eq "wait"      ? 0xBBBBBB : \
+    name eq "queue"     ? 0xE69F00 : \
+    name eq "start"     ? 0xF0E442 : \
+    name eq "work"      ? 0x009E73 : \
+    name eq "recording" ? 0x0072B2 : \
+    name eq "look"      ? 0xCC79A7 : \
+    0x000000

@@ -1,0 +1,56 @@
+# One task of each shape as bars in time: a panel per shape and variant, a lane per step.
+load ARG0[1:strstrt(ARG0, "workflow-waterfall.gp") - 1]."style.gp"
+file = ARG1."/waterfall.tsv"
+panels = ARG1."/waterfall-panels.tsv"
+count = int(system(sprintf("awk 'END { print NR - 1 }' '%s'", panels)))
+across = count < 2 ? 1 : 2
+down = (count + across - 1) / across
+set terminal svg noenhanced size 560 * across, 250 * down + 70 font "Helvetica,11" \
+    background "white"
+set output ARG2."/waterfall.svg"
+
+of(panel, field) = system(sprintf( \
+    "awk -F '\t' 'NR > 1 && $1 == %d { printf \"%%s\", $%d }' '%s'", panel, field, panels))
+# In one call: the words of a title cannot be joined where it is set.
+title_of(panel) = system(sprintf( \
+    "awk -F '\t' 'NR > 1 && $1 == %d { printf \"%%s, %%s\", $2, $3 }' '%s'", panel, panels))
+segments = "wait queue start work recording look"
+# The rows of one panel alone: a label is drawn for a row that is not a number, too.
+rows_of(panel) = sprintf("< awk -F '\t' 'NR == 1 || $1 == %d' '%s'", panel, file)
+# A step off the critical path is pale.
+pale(colour) = 0xCC000000 + colour
+shade(name, critical) = critical > 0 ? segment_colour(name) : pale(segment_colour(name))
+
+unset grid
+set border 1
+set ytics scale 0
+set xlabel "µs since hand-in" offset 0, 0.5
+set tmargin 2
+set bmargin 3
+set lmargin 19
+set rmargin 2
+top = 60.0 / (250 * down + 70)
+set multiplot title "One task of each shape (".time_scale("waterfall").")"
+set size 1.0 / across, (1 - top) / down
+do for [panel = 0:count - 1] {
+    set origin (panel % across) * 1.0 / across, \
+        (1 - top) * (1 - (panel / across + 1) / (1.0 * down))
+    lanes = int(of(panel, 4))
+    end = real(of(panel, 5))
+    set title title_of(panel) font ",11" noenhanced
+    set xrange [0:1.02 * end]
+    set yrange [lanes - 0.5:-0.5]
+    if (panel == 0) {
+        set key at screen 0.99, screen 1 - 0.45 * top right top horizontal
+    } else {
+        unset key
+    }
+    plot for [i = 1:words(segments)] keyentry with boxes fillstyle solid noborder \
+            lc rgb segment_colour(word(segments, i)) title word(segments, i), \
+        rows_of(panel) using (column("from_us")):(column("lane")): \
+            (column("from_us")):(column("to_us")): \
+            (column("lane") - 0.38):(column("lane") + 0.38): \
+            (shade(strcol("segment"), column("critical"))):ytic(strcol("step")) \
+            with boxxyerror fillstyle solid noborder lc rgb variable notitle
+}
+unset multiplot
