@@ -35,6 +35,8 @@ PATIENCE_S = 120
 def main() -> None:
     if sys.argv[1:2] == [INSIDE]:
         sys.exit(run_tests(Path(sys.argv[2])))
+    # Bazel's PATH has neither the tools of root nor podman's helpers.
+    os.environ["PATH"] = f"{os.environ.get('PATH', '/usr/bin:/bin')}:{FOLDERS}"
     reason = cannot_run()
     if reason:
         print(f"skipped: {reason}")
@@ -59,8 +61,7 @@ NAMESPACES = ["unshare", "--net", "--pid", "--mount", "--propagation", "private"
 
 def cannot_run() -> str | None:
     """Why podman cannot run here, in one sentence."""
-    path = f"{os.environ.get('PATH', '')}:{FOLDERS}"
-    missing = [tool for tool in TOOLS if not shutil.which(tool, path=path)]
+    missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
         return f"{', '.join(missing)} not installed; ./enter's Debian environment has them"
     if os.geteuid() != 0:
@@ -110,7 +111,6 @@ def run_tests(folder: Path) -> int:
     for line in exports.splitlines():
         name, value = line.removeprefix("export ").split("=", 1)
         os.environ[name] = value.strip("'")
-    os.environ["PATH"] = f"{os.environ.get('PATH', '/usr/bin:/bin')}:{FOLDERS}"
     os.environ["HOME"] = str(folder)
     lab = Lab(folder)
     passed = failed = 0
