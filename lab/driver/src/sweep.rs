@@ -23,7 +23,7 @@ use crate::{
     pinning::Pinning,
     stage::{Answer, Stage},
     startup,
-    tools::tool_version,
+    tools::{cards, tool_version},
 };
 
 /// Rounds of start-up timing; a report wants an interval, so more than six.
@@ -369,6 +369,12 @@ impl<'a> Sweep<'a> {
             Ok(floors) => environment.insert("floors".to_owned(), json!(floors)),
             Err(error) => environment.insert("floors_reason".to_owned(), json!(error.to_string())),
         };
+        // At the start and the end of a session; during runs nothing is asked.
+        let cards = cards();
+        environment.insert("gpu".to_owned(), json!(cards.as_ref().ok()));
+        if let Err(reason) = cards {
+            environment.insert("gpu_reason".to_owned(), json!(reason));
+        }
         Session { schema: SCHEMA, event, unix_s: unix_s(), environment }
     }
 }

@@ -3,11 +3,13 @@
 //! Reads `/proc` and `/sys` and times a few system calls. It decides nothing, and what a machine
 //! does not tell is `None` here, never a guess.
 
+mod cards;
 mod floors;
 mod gpu;
 mod machine;
 mod noise;
 
+pub use cards::{CARD_QUERY, CardSample, card_samples};
 pub use floors::{Floors, measure_floors};
 pub use gpu::{GpuPart, gpu_parts};
 pub use machine::{environment, machine};
