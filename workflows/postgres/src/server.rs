@@ -59,13 +59,14 @@ impl Server {
             .connect_timeout(Duration::from_secs(10));
         let mut last_words = String::new();
         for _ in 0..LOOKS / 10 {
+            let another = data.join("postmaster.pid").exists();
             let mut server = Self::spawn(&programs, &data, &log, &config, &folder)?;
             match server.ready() {
                 Ok(()) => return Ok(server),
                 Err(words) => last_words = words,
             }
-            // The processes of a server that was killed live on for a moment.
-            if !data.join("postmaster.pid").exists() || last_words.is_empty() {
+            // A server whose starter was killed, or its processes if it was, live on for a moment.
+            if !another {
                 break;
             }
             sleep(LOOK * 10);

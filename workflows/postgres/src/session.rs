@@ -133,9 +133,13 @@ fn prepare(
     texts.iter().map(|text| client.prepare(text)).collect()
 }
 
-/// Class 57 is "operator intervention": ended by an administrator, by the crash of another process,
+/// The socket is gone, or the server says so: class 57 is "operator intervention": ended by an administrator, by the crash of another process,
 /// or not taken because of a start or an end.
 fn lost(client: &Client, error: &postgres::Error) -> bool {
     let code = error.code().map(|code| code.code());
-    client.is_closed() || error.is_closed() || code.is_some_and(|code| code.starts_with("57P"))
+    let source = std::error::Error::source(error);
+    client.is_closed()
+        || error.is_closed()
+        || source.is_some_and(|source| source.is::<std::io::Error>())
+        || code.is_some_and(|code| code.starts_with("57P"))
 }
