@@ -20,6 +20,8 @@ const LOOKS_AT_LEAST: f64 = 20.0;
 /// What `postgres` adds to its commits over what DBOS adds.
 const OF_DBOS: f64 = 0.2;
 
+const NOT_MEASURED: &str = "not measured";
+
 /// Where a number is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Target {
@@ -45,7 +47,7 @@ impl Bar {
     fn word(&self, alarm: Option<&str>) -> String {
         let reading = match &self.measured {
             Ok(reading) => reading,
-            Err(why) => return format!("not measured: {why}"),
+            Err(why) => return format!("{NOT_MEASURED}: {why}"),
         };
         let (holds, surely, surely_not) = match self.target {
             Target::None => return "–".to_owned(),
@@ -92,6 +94,9 @@ pub(super) fn judged(sweep: &Sweep, clean: Option<&Sweep>) -> Vec<(Bar, String)>
         let word = bar.word(alarm.as_deref());
         let mut second = gated.iter().flatten().filter(|(_, what)| *what == bar.what);
         let word = match second.next() {
+            Some((gated, _)) if gated.starts_with(NOT_MEASURED) && *gated != word => {
+                format!("cannot tell: {word}, and too few runs passed the noise gate")
+            }
             Some((gated, _)) if *gated != word => {
                 format!("cannot tell: all runs say {word}, those past the noise gate {gated}")
             }

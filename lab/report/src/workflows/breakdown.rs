@@ -30,8 +30,11 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
          along that path, in whole nanoseconds that add up to it exactly: handing in (until the \
          first step may be claimed), waiting to be claimed and claimed to started (dispatch), \
          work, recording (until the result would not be lost: durability), to the next step (what \
-         the back end does before it may be claimed), completing, and the client's look. Shares of \
-         all tasks of all restarts together; the sums in nanoseconds stand in `parts.tsv`.",
+         the back end does before it may be claimed), completing, and the client's look. Where one \
+         transaction records a step and hands out the next, all of it is recording. A stamp that a \
+         worker takes after the client knew (its commit returned later than the notice) ends at \
+         the client's. Shares of all tasks of all restarts together; the sums in nanoseconds stand \
+         in `parts.tsv`.",
     );
     let no_shape: Vec<String> =
         sweep.shapes().into_iter().filter(|name| sweep.shape(name).is_empty()).collect();

@@ -74,5 +74,6 @@ fn judge<'a>(sweep: &Sweep<'a>) -> Vec<Judged<'a>> {
 fn note(sweep: &Sweep) -> String {
     let file = &sweep.study.frame.run_file;
     let smoke = file.profile.as_ref().map_or(String::new(), |name| format!("; profile {name}"));
-    format!("{} restarts on {} CPUs{smoke}", file.blocks, file.machine.cpus)
+    let plural = if file.blocks == 1 { "" } else { "s" };
+    format!("{} restart{plural} on {} CPUs{smoke}", file.blocks, file.machine.cpus)
 }

@@ -152,7 +152,10 @@ mod tests {
             submitted in -1_000..1_000_i64,
             lasts in 0..10_000_i64,
             completed in -2_000..12_000_i64,
-            stamps in prop::collection::vec((0..4_usize, prop::array::uniform5(-2_000..12_000_i64)), 0..9),
+            stamps in prop::collection::vec(
+                (0..4_usize, prop::array::uniform5(-2_000..12_000_i64)),
+                0..9,
+            ),
         ) {
             let steps = stamps.into_iter().map(|(index, times)| step(index, times)).collect();
             let observed = submitted + lasts;

@@ -88,13 +88,23 @@ mod tests {
     use super::*;
 
     const TEXT: &str = r#"
-        steps = [
-          { name = "validate", operation = { constant = 500 } },
-          { name = "decide", after = ["validate"], operation = "pass" },
-          { name = "small", after = ["decide"], operation = "square", when = { step = "decide", low = 0, high = 9 } },
-          { name = "large", after = ["decide"], operation = "square", when = { step = "decide", low = 9, high = 99 } },
-          { name = "end", after = ["small", "large"], operation = "sum" },
-        ]
+        [[steps]]
+        name = "validate"
+        operation = { constant = 500 }
+        [[steps]]
+        name = "decide"
+        after = ["validate"]
+        [[steps]]
+        name = "small"
+        after = ["decide"]
+        when = { step = "decide", low = 0, high = 9 }
+        [[steps]]
+        name = "large"
+        after = ["decide"]
+        when = { step = "decide", low = 9, high = 99 }
+        [[steps]]
+        name = "end"
+        after = ["small", "large"]
     "#;
 
     #[test]
