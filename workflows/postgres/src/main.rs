@@ -38,7 +38,7 @@ const IDENTITY: Identity =
 /// How long the client waits before it looks whether the workers are well.
 const LOOK_AFTER_WORKERS: Duration = Duration::from_millis(500);
 
-const OPENING: &str = "listen complete";
+const OPENING: &str = "set plan_cache_mode = force_generic_plan; listen complete";
 const ACCEPT: usize = 0;
 const LOOK: usize = 1;
 const BARE: usize = 2;

@@ -82,29 +82,47 @@ end
 $$;
 
 -- The values that a step takes, in order.
-create function inputs(_task bigint, _step int) returns bigint[] language sql stable as $$
-  select case
-    when cardinality(h.inputs_from) = 0 then array[t.input]
-    else coalesce((
-      select array_agg(s.value order by f.place, s.part)
-      from unnest(h.inputs_from) with ordinality f (step, place)
-      join steps s on s.task = _task and s.step = f.step), '{}')
-    end
-  from shape h, tasks t where h.step = _step and t.task = _task
+--
+-- All functions are in PL/pgSQL, which keeps their plans for the session; one in SQL is planned at
+-- every call.
+create function inputs(_task bigint, _step int) returns bigint[] language plpgsql as $$
+declare
+  sources int[];
+begin
+  select inputs_from into sources from shape where step = _step;
+  if cardinality(sources) = 0 then
+    return (select array[input] from tasks where task = _task);
+  elsif cardinality(sources) = 1 then
+    return (
+      select coalesce(array_agg(value order by part), '{}') from steps
+      where task = _task and step = sources[1]);
+  end if;
+  return (
+    select coalesce(array_agg(s.value order by f.place, s.part), '{}')
+    from unnest(sources) with ordinality f (step, place)
+    join steps s on s.task = _task and s.step = f.step);
+end
 $$;
 
 -- How many steps are made of one whose deciders are done.
-create function parts(_task bigint, _step int) returns bigint language sql stable as $$
-  select case
-    when h.when_step is not null and not coalesce((
-      select s.value >= h.when_low and s.value < h.when_high from steps s
-      where s.task = _task and s.step = h.when_step and s.part = 0), false) then 0
-    when h.parts_of is null then 1
-    else coalesce((
-      select s.value from steps s
-      where s.task = _task and s.step = h.parts_of and s.part = 0), 0)
-    end
-  from shape h where h.step = _step
+create function parts(_task bigint, _shape shape) returns bigint language plpgsql as $$
+declare
+  decided bigint;
+begin
+  if _shape.when_step is not null then
+    select value into decided from steps
+    where task = _task and step = _shape.when_step and part = 0;
+    if not coalesce(decided >= _shape.when_low and decided < _shape.when_high, false) then
+      return 0;
+    end if;
+  end if;
+  if _shape.parts_of is null then
+    return 1;
+  end if;
+  select value into decided from steps
+  where task = _task and step = _shape.parts_of and part = 0;
+  return coalesce(decided, 0);
+end
 $$;
 
 -- Gives the first step that is nobody's to a worker. Steps that others are about to take are
@@ -162,7 +180,7 @@ declare
   result told;
   state tasks;
   done int[];
-  follower int;
+  follower shape;
   parts bigint;
   made bigint := 0;
 begin
@@ -181,20 +199,36 @@ begin
     end if;
     while cardinality(done) > 0 loop
       state.steps_left := state.steps_left - 1;
-      foreach follower in array (select followers from shape where step = done[1]) loop
-        state.waits[follower + 1] := state.waits[follower + 1] - 1;
-        if state.waits[follower + 1] = 0 then
+      for follower in
+        select f.* from shape d join shape f on f.step = any(d.followers)
+        where d.step = done[1] order by f.step
+      loop
+        state.waits[follower.step + 1] := state.waits[follower.step + 1] - 1;
+        if state.waits[follower.step + 1] = 0 then
           parts := parts(_task, follower);
           if parts = 0 then
-            done := done || follower;
+            done := done || follower.step;
+            continue;
           elsif parts > _parts_most then
             raise exception 'a fan-out of % steps: at most % are made', parts, _parts_most;
-          else
-            state.parts_left[follower + 1] := parts;
-            insert into steps (task, step, part)
-            select _task, follower, part from generate_series(0, parts - 1) part;
-            made := made + parts;
           end if;
+          state.parts_left[follower.step + 1] := parts;
+          -- The first of the new steps is this worker's own next one.
+          insert into steps (task, step, part, claimed_by, claims)
+          values (
+            _task, follower.step, 0, case when made = 0 then _worker end, (made = 0)::int);
+          if made = 0 then
+            result.task := _task;
+            result.step := follower.step;
+            result.part := 0;
+            result.claims := 1;
+            result.inputs := inputs(_task, follower.step);
+          end if;
+          if parts > 1 then
+            insert into steps (task, step, part)
+            select _task, follower.step, part from generate_series(1, parts - 1) part;
+          end if;
+          made := made + parts;
         end if;
       end loop;
       done := done[2:];
@@ -207,8 +241,9 @@ begin
       result.messages := result.messages + 1;
     end if;
   end if;
-  result := take(_worker, result);
-  -- This worker goes on with one of the new steps; for a second one another is woken.
+  if result.task is null then
+    result := take(_worker, result);
+  end if;
   if made > 1 then
     perform pg_notify('work', '');
     result.messages := result.messages + 1;

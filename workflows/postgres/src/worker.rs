@@ -42,7 +42,8 @@ impl Shared {
 /// is gone.
 const LOOK_FOR_DEAD: Duration = Duration::from_millis(200);
 
-const OPENING: &str = "listen work";
+// The tables are small and grow: plans for the values at hand would be made again and again.
+const OPENING: &str = "set plan_cache_mode = force_generic_plan; listen work";
 const ENTER: usize = 0;
 const CLAIM: usize = 1;
 const RECORD: usize = 2;
