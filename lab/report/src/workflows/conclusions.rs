@@ -54,9 +54,9 @@ pub(super) fn write(conclusions: &[Conclusion], page: &mut Page) {
     page.paragraph(&format!(
         "Its four recommendations, and its sentence on foreign workers. Where a verdict rests on \
          the published numbers it follows from their arithmetic: a whole look takes about \
-         {LOOK_MS} ms (50 ms asleep, the timer's lateness, the request). A cost counts as \
-         lowered where it is below two thirds of what it was, and as not lowered from nine tenths on. Intervals at \
-         95 % or more over restarts."
+         {LOOK_MS} ms (50 ms asleep, the timer's lateness, the request). A cost counts as lowered \
+         where it is below two thirds of what it was, and as not lowered from nine tenths on. \
+         Intervals at 95 % or more over restarts."
     ));
     let mut table = Table::new(&[
         ("it says", "says"),

@@ -114,10 +114,11 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
          length, 1 where all lie on the lattice exactly, and \"smooth R\" what normal values of \
          the same spread have (section 3.5.7): a lattice is found where p is below the level, R \
          exceeds smooth R by {BEYOND_SMOOTH} and more than one point is occupied. All on one \
-         point, a poll and a constant look alike in the numbers; the stamps below tell. \
-         \"Near\" is the share of values within {} % of the step around a point. Cells that are told have no step; \
-         they are held against {PUBLISHED_POLL} ms. Tasks of all restarts together; tasks of one \
-         run share its state, so p is a description and no verdict rests on it alone.",
+         point, a poll and a constant look alike in the numbers; the stamps below tell. \"Near\" \
+         is the share of values within {} % of the step around a point. Cells that are told have \
+         no step; they are held against {PUBLISHED_POLL} ms. Tasks of all restarts together; \
+         tasks of one run share its state, so p is a description and no verdict rests on it \
+         alone.",
         100.0 * WITHIN
     ));
     page.table("looks", &table(sweep));
