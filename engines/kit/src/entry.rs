@@ -42,9 +42,10 @@ impl Identity {
 }
 
 /// The whole of an engine's `main`: answers `--describe` and `--help`, searches for a person
-/// (`--search`), or reads one `RunSpec` line from standard input, calls `run` and writes one `RunOutcome` line to standard output. `run` is
-/// what is timed: walk, read, search, merge. Its error and its panic become an outcome without
-/// numbers. The exit codes are those of [`lab_protocol::exit`].
+/// (`--search`), or reads one `RunSpec` line from standard input, calls `run` and writes one
+/// `RunOutcome` line to standard output. `run` is what is timed: walk, read, search, merge. Its
+/// error and its panic become an outcome without numbers. The exit codes are those of
+/// [`lab_protocol::exit`].
 pub fn variant_main(
     identity: &Identity,
     run: impl FnOnce(Arc<Search>) -> Result<Answer, RunError>,

@@ -6,8 +6,9 @@
 //!
 //! The door is [`variant_main`], which hands an engine its [`Search`]: cut the corpus into
 //! [`jobs`](Search::jobs); give each thread or task a [`worker`](Search::worker); let it
-//! [`search`](Worker::search_job) by itself, or read for it and [`feed`](Stream::feed) a [`Stream`]; [`finish`](Worker::finish) it and [`add`](Merger::add)
-//! what it found to a [`merger`](Search::merger).
+//! [`search`](Worker::search_job) by itself, or read for it and [`feed`](Stream::feed) a
+//! [`Stream`]; [`finish`](Worker::finish) it and [`add`](Merger::add) what it found to a
+//! [`merger`](Search::merger).
 
 mod ask;
 mod busy;

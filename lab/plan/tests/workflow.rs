@@ -123,7 +123,10 @@ fn bad_shapes_and_levels_are_named() {
     let workers = refused("workers = \"2\"", "workers = \"0\"");
     assert!(workers.contains("1 to 256"), "{workers}");
     let last = refused(
-        "parts_of = \"analyze_csv\" },\n  { name = \"aggregate\", after = [\"process_batch\"], operation = \"sum\" },",
+        concat!(
+            "parts_of = \"analyze_csv\" },\n",
+            "  { name = \"aggregate\", after = [\"process_batch\"], operation = \"sum\" },"
+        ),
         "parts_of = \"analyze_csv\" },",
     );
     assert!(last.contains("process_batch") && last.contains("always be one"), "{last}");

@@ -9,14 +9,14 @@
 //! # Counters of a run
 //! `wall_ns` (from before the walk to after the merge) and its phases where they do not overlap, or
 //! the sum over workers where they do: `walk_ns`, `read_ns`, `scan_ns`, `parse_ns`, `merge_ns`;
-//! `files`, `bytes` (of the lines that were searched), `bytes_read` (copied out of files, or of lines
-//! in mapped ones; what two pieces of work both need counts twice), `bytes_parsed` (of the lines
-//! that the prefilter let through), `lines`, `lines_parsed` (the same lines), `matches` (all, not
-//! only the reported), `lines_invalid`, `files_unreadable`; `cpu_total_ns`,
-//! `cpu_user_ns`, `cpu_system_ns`, `page_faults_minor`, `page_faults_major`,
-//! `voluntary_switches`, `involuntary_switches`, `threads`, `rss_high_water_bytes`, and, where
-//! allocations are counted, `allocations`. A peer (somebody else's program, asked the nearest
-//! question) has `matches` and no answer columns.
+//! `files`, `bytes` (of the lines that were searched), `bytes_read` (copied out of files, or of
+//! lines in mapped ones; what two pieces of work both need counts twice), `bytes_parsed` (of the
+//! lines that the prefilter let through), `lines`, `lines_parsed` (the same lines), `matches` (all,
+//! not only the reported), `lines_invalid`, `files_unreadable`; `cpu_total_ns`, `cpu_user_ns`,
+//! `cpu_system_ns`, `page_faults_minor`, `page_faults_major`, `voluntary_switches`,
+//! `involuntary_switches`, `threads`, `rss_high_water_bytes`, and, where allocations are counted,
+//! `allocations`. A peer (somebody else's program, asked the nearest question) has `matches` and no
+//! answer columns.
 
 use serde::{Deserialize, Serialize};
 

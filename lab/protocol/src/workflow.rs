@@ -11,19 +11,19 @@
 //!   taken it over and would not lose it any more), `task_completed_ns` (the back end has recorded
 //!   its last step), `task_observed_ns` (the client knows).
 //! * A row per step that was created, by task and then by step: `step_task`, `step` (the index in
-//!   [`Shape::steps`]), `step_part` (0, or which of the steps that a fan-out made), `step_created_ns`
-//!   (it exists in the task's state), `step_enqueued_ns` (everything it waits for is recorded, and
-//!   it may be claimed), `step_claimed_ns` (a worker has it and nobody else), `step_started_ns` and
-//!   `step_finished_ns` (around the operation itself), `step_recorded_ns` (its result would not be
-//!   lost any more), `step_value`, `step_claims` (how often it was claimed).
-//!   A step that a decision left out is not created.
+//!   [`Shape::steps`]), `step_part` (0, or which of the steps that a fan-out made),
+//!   `step_created_ns` (it exists in the task's state), `step_enqueued_ns` (everything it waits for
+//!   is recorded, and it may be claimed), `step_claimed_ns` (a worker has it and nobody else),
+//!   `step_started_ns` and `step_finished_ns` (around the operation itself), `step_recorded_ns`
+//!   (its result would not be lost any more), `step_value`, `step_claims` (how often it was
+//!   claimed). A step that a decision left out is not created.
 //!
 //! # Counters of a run
 //! `statements`, `commits`, `messages`, `syncs` (over the tasks that count, all processes of the
 //! back end; absent where it has none), `bare_commit_ns` or `bare_sync_ns` (the median of the least
 //! that makes one row or record durable on the same database or file, measured in the same run
-//! beside the tasks), `ffi_call_ns` (median of an empty call through the worker's boundary, where it
-//! has one), `rss_high_water_bytes`, `cpu_total_ns`.
+//! beside the tasks), `ffi_call_ns` (median of an empty call through the worker's boundary, where
+//! it has one), `rss_high_water_bytes`, `cpu_total_ns`.
 
 use serde::{Deserialize, Serialize};
 

@@ -87,8 +87,8 @@ pub(super) fn write(bars: &[Bar], page: &mut Page) {
          reads, same corpus, same number of threads, paired by round. The engine is chosen by the \
          same runs, which flatters it where several are close. The engine also checks \
          the JSON field, sorts and reports; `newline_scan` maps the files and counts newlines, \
-         the least that any search by lines must do. `ripgrep` is asked with `-i` as the engines are \
-         without regard to case; `--case-sensitive` is the other question, asked of both.",
+         the least that any search by lines must do. `ripgrep` is asked with `-i` as the engines \
+         are without regard to case; `--case-sensitive` is the other question, asked of both.",
     );
     let mut table = Table::new(&[
         ("best engine over", "peer"),

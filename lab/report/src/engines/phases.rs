@@ -25,10 +25,10 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
     page.paragraph(
         "What it takes: bytes and files over the whole process's time, CPU time (user + system), \
          cores used (CPU time over time), page faults, memory, and the share of lines that the \
-         prefilter lets through to the parser. Bytes touched per byte of file are those read (copied \
-         into a buffer and scanned there, or scanned where they are mapped) and, again, those given \
-         to the parser. The share of the memory's bandwidth is that of bytes of file; it is absent \
-         where no session measured the memory.",
+         prefilter lets through to the parser. Bytes touched per byte of file are those read \
+         (copied into a buffer and scanned there, or scanned where they are mapped) and, again, \
+         those given to the parser. The share of the memory's bandwidth is that of bytes of file; \
+         it is absent where no session measured the memory.",
     );
     page.table("resources", &resources(sweep, &shown));
     let engines = sweep.engines();
