@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lab_protocol::workflow::{Workload, input, row};
@@ -130,6 +131,45 @@ fn a_full_disk_ends_a_journal_with_a_clear_state_and_room_lets_it_go_on() {
     }
     whole("room again", &workload, &outcome(&journal, &workload));
     each_once("room again", &workload, &file);
+}
+
+/// A small disk, a run on it, more room, and the same run again: `$0 MOUNT SPEC BEFORE AFTER`.
+const SMALL_DISK: &str = r#"
+mount -t tmpfs -o size=52m none "$1" || exit 77
+timeout 120 "$0" < "$2" > "$3"
+mount -o remount,size=400m "$1" || exit 77
+timeout 120 "$0" < "$2" > "$4"
+"#;
+
+#[test]
+fn a_full_disk_ends_a_database_with_a_clear_state_and_room_lets_it_go_on() {
+    let (postgres, folder) = (variant("postgres"), tempfile::tempdir().unwrap());
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("disk")).unwrap();
+    // A new cluster takes some 40 megabytes, most of it a segment of the log; the second fills it.
+    let workload = Workload { tasks: 3_000, ..batches(&at("disk"), 5) };
+    fs::write(at("spec"), line(&workload)).unwrap();
+    let mut small = Command::new("unshare");
+    small.args(["--mount", "sh", "-c", SMALL_DISK]).arg(&postgres.program).arg(at("disk"));
+    small.args(["spec", "before", "after"].map(at));
+    let status = small.stderr(Stdio::null()).status();
+    if status.is_err() || fs::metadata(at("after")).is_err() {
+        eprintln!("SKIPPED: a small disk cannot be mounted here");
+        return;
+    }
+    let outcome = |name: &str| -> RunOutcome {
+        serde_json::from_str(&fs::read_to_string(at(name)).unwrap()).unwrap()
+    };
+    let before = outcome("before");
+    if is_missing(&before) {
+        return;
+    }
+    assert_eq!(before.status, Status::Failed);
+    let reason = before.reason.unwrap();
+    // A later PostgreSQL may not even find room for an empty cluster.
+    let clear = ["start again with the same folder", "initdb failed"];
+    assert!(clear.iter().any(|words| reason.contains(words)), "{reason}");
+    whole("room again", &workload, &outcome("after"));
 }
 
 #[test]

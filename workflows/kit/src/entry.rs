@@ -38,8 +38,8 @@ impl Identity {
 }
 
 /// The whole of a variant's `main`: answers `--describe` and `--help`, or reads one `RunSpec` line
-/// from standard input, runs the workload on `B` and writes one `RunOutcome` line to standard output. A panic
-/// becomes a failed outcome. The exit codes are those of [`lab_protocol::exit`].
+/// from standard input, runs the workload on `B` and writes one `RunOutcome` line to standard
+/// output. A panic becomes a failed outcome. The exit codes are those of [`lab_protocol::exit`].
 pub fn variant_main<B: BackEnd>(identity: &Identity) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {

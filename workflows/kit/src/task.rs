@@ -111,9 +111,8 @@ impl Task {
         (task, progress)
     }
 
-    /// Takes a step's value, and says what that makes possible. In a decision, in a fan-out and as
-    /// an input, the value of a step that was made by a fan-out is that of all parts in order, or of
-    /// the first where only one is looked at.
+    /// Takes a step's value, and says what that makes possible. Where a fan-out made several steps,
+    /// the values of all are inputs, in order; a decision or a further fan-out looks at the first.
     ///
     /// # Errors
     /// [`Refused`]; nothing has changed then.

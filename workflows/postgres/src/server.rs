@@ -198,7 +198,10 @@ fn run(mut command: std::process::Command, log: &Path) -> Result<Child, RunError
 /// With what the server said, which the client's own message leaves out.
 pub(crate) fn said(error: &postgres::Error) -> String {
     match error.as_db_error() {
-        Some(said) => said.message().to_owned(),
+        Some(said) => match said.detail() {
+            Some(detail) => format!("{}: {detail}", said.message()),
+            None => said.message().to_owned(),
+        },
         None => error.to_string(),
     }
 }

@@ -112,7 +112,11 @@ impl<'a> Session<'a> {
     /// It means something else, or the database is lost as a whole.
     pub(crate) fn lost_or(&mut self, error: &postgres::Error) -> Result<(), RunError> {
         if !lost(&self.client, error) {
-            return Err(RunError::failed(format!("the database refuses: {}", said(error))));
+            return Err(RunError::failed(format!(
+                "the database refuses: {}; when its cause is gone, start again with the same \
+                 folder: whatever was recorded is kept",
+                said(error)
+            )));
         }
         if self.counts.reconnections.fetch_add(1, Relaxed) > RECONNECTIONS_MOST {
             return Err(RunError::failed(format!("too many sessions were lost: {}", said(error))));
@@ -133,8 +137,9 @@ fn prepare(
     texts.iter().map(|text| client.prepare(text)).collect()
 }
 
-/// The socket is gone, or the server says so: class 57 is "operator intervention": ended by an administrator, by the crash of another process,
-/// or not taken because of a start or an end.
+/// The socket is gone, or the server says so: class 57P is "operator intervention", which is a
+/// session that an administrator or another's crash ended, or that a starting or ending server does
+/// not take.
 fn lost(client: &Client, error: &postgres::Error) -> bool {
     let code = error.code().map(|code| code.code());
     let source = std::error::Error::source(error);
