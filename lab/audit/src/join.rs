@@ -140,7 +140,8 @@ fn judge(test: &Test, row: &Row, base: Option<&Row>, place: &str) -> (Outcome, S
         .unwrap_or_default();
     if let Some(wanted) = &test.expect.is {
         let outcome = match cell.as_str() {
-            "" | "nan" | "cannot tell" | "not measured" => Outcome::CannotTell,
+            "" | "nan" | "cannot tell" | "CANNOT TELL" | "not measured" => Outcome::CannotTell,
+            "not testable" => Outcome::NotTestable,
             cell if cell.starts_with("withheld") => Outcome::CannotTell,
             cell if wanted.names().iter().any(|name| name == cell) => Outcome::Reproduced,
             _ => Outcome::Refuted,

@@ -72,9 +72,9 @@ impl Paths {
         self.workspace.join("results").join(format!("{stamp}-{:x}", process::id()))
     }
 
-    /// Where generated corpora are kept.
-    pub(crate) fn corpora(&self) -> PathBuf {
-        self.workspace.join("results").join("corpora")
+    /// The folder that holds everything a sweep writes, on the disk that is measured.
+    pub(crate) fn all_results(&self) -> PathBuf {
+        self.workspace.join("results")
     }
 
     /// The command line as a record may keep it: without the flags that only say where this machine

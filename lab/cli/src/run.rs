@@ -64,7 +64,7 @@ pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
         results: results.clone(),
         resume: args.resume.is_some(),
         lab: paths.lab.clone(),
-        corpora: paths.corpora(),
+        workspace: paths.all_results(),
         description: prepared.description.clone(),
         startup: !args.no_startup,
     };

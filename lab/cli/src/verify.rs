@@ -28,7 +28,7 @@ pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<ExitCode, Failu
         results: paths.new_results(),
         resume: false,
         lab: paths.lab.clone(),
-        corpora: paths.corpora(),
+        workspace: paths.all_results(),
         description: prepared.description.clone(),
         startup: false,
     };

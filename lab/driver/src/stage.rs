@@ -94,7 +94,7 @@ impl Stage {
             Section::Workflow(_) => Ok(Self::Workflow { scratch: scratch.to_owned() }),
             Section::Search(_) => Ok(Self::Search {
                 oracle: Oracle::of(file, experiment, programs)?,
-                corpora: Corpora::new(&options.lab, &options.corpora),
+                corpora: Corpora::new(&options.lab, &options.workspace.join("corpora")),
                 scratch: scratch.to_owned(),
             }),
         }

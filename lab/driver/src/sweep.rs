@@ -2,7 +2,8 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    fs, io,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -38,8 +39,9 @@ pub struct SweepOptions {
     pub resume: bool,
     /// The `lab` program, which is also the paced server.
     pub lab: PathBuf,
-    /// Where generated corpora are kept from one sweep to the next.
-    pub corpora: PathBuf,
+    /// Where generated corpora are kept from one sweep to the next, and where scratch files lie: on
+    /// the disk that is measured, for a temporary folder may be memory.
+    pub workspace: PathBuf,
     /// What `run.json` says of the experiment, the arguments and the repository; the driver adds
     /// programs and machine.
     pub description: Description,
@@ -120,7 +122,7 @@ impl<'a> Sweep<'a> {
         options: &SweepOptions,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, DriverError> {
-        let scratch = tempfile::tempdir()
+        let scratch = scratch_in(&options.workspace)
             .map_err(|error| DriverError::Lab(format!("cannot make a scratch folder: {error}")))?;
         let programs = plan
             .entrants
@@ -421,4 +423,9 @@ fn label(planned: &PlannedRun) -> String {
 
 fn unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+fn scratch_in(folder: &Path) -> io::Result<TempDir> {
+    fs::create_dir_all(folder)?;
+    tempfile::Builder::new().prefix("scratch-").tempdir_in(folder)
 }

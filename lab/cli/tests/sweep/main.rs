@@ -4,4 +4,5 @@
 mod agents;
 mod ledgers;
 mod policies;
+mod tasks;
 mod world;

@@ -51,6 +51,12 @@ impl World {
         self.variant_of("schedulers", name, &["t"], &floor, script);
     }
 
+    /// The same of the workflows family, around the back end that keeps its state in memory.
+    pub fn back_end(&self, name: &str, script: &str) {
+        let floor = program("workflows-memory");
+        self.variant_of("workflows", name, &["t"], &floor, script);
+    }
+
     fn variant_of(&self, family: &str, name: &str, tags: &[&str], floor: &Path, script: &str) {
         let folder = self.path(family).join(name);
         fs::create_dir_all(&folder).unwrap();

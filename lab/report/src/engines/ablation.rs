@@ -140,13 +140,15 @@ fn not_varied(sweep: &Sweep) -> String {
         levels.len() < 2
     };
     let factors: Vec<&str> = FACTORS.iter().copied().filter(single).collect();
-    let factors =
-        if factors.is_empty() { "none of the factors".to_owned() } else { factors.join(", ") };
+    let factors = match factors.is_empty() {
+        true => "Every factor was varied.".to_owned(),
+        false => format!("Not varied: {}.", factors.join(", ")),
+    };
     let allocator = match sweep.allocators().len() {
         0 => "No engine came with another allocator: it is no factor of these records.",
         _ => "An allocator is a program of its own, and the system's is against it.",
     };
-    format!("Not varied: {factors}. {allocator}")
+    format!("{factors} {allocator}")
 }
 
 fn pooled(sweep: &Sweep, settings: &[Setting]) -> Table {
