@@ -208,7 +208,8 @@ mod tests {
         );
         let claim: Claim = toml::from_str(&claim).unwrap();
         let table = "variant\tmean\tlow\thigh\tverdict\tdetectable\n\
-                     a\t1.5\t1.2\t1.8\tslower\t0.3\nb\t0.5\t-0.1\t1.1\tcannot tell\t0.8\n";
+                     a\t1.5\t1.2\t1.8\tslower\t0.3\nb\t0.5\t-0.1\t1.1\tcannot tell\t0.8\n\
+                     u\t\t\t\tnot testable\t\nq\t\t\t\tCANNOT TELL\t\n";
         let tables = Tables::from([("r/t".to_owned(), table.to_owned())]);
         let verdict = verdict(&claim, &tables);
         (verdict.outcome, verdict.why)
@@ -240,6 +241,15 @@ mod tests {
         );
         assert_eq!(outcome, Outcome::CannotTell);
         assert!(why.contains("a difference of 0.8 would have been found"), "{why}");
+    }
+
+    #[test]
+    fn a_report_that_judges_nothing_refutes_nothing() {
+        let of = |variant: &str| {
+            let row = format!("row = {{ variant = \"{variant}\" }}\ncolumn = \"verdict\"\n");
+            outcome(&format!("{row}expect = {{ is = \"slower\" }}")).0
+        };
+        assert_eq!((of("u"), of("q")), (Outcome::NotTestable, Outcome::CannotTell));
     }
 
     #[test]
