@@ -63,6 +63,51 @@ pub(crate) fn counted(study: &Study) -> String {
     )
 }
 
+/// Variants of the field that this sweep has not.
+pub(crate) fn not_in_sweep<'a>(missing: impl Iterator<Item = &'a str>) -> Option<String> {
+    let missing: Vec<String> = missing.map(|name| format!("`{name}`")).collect();
+    (!missing.is_empty()).then(|| {
+        format!("**Not in this sweep**: {}; nothing is said about them.", missing.join(", "))
+    })
+}
+
+/// That a profile is not the whole experiment.
+pub(crate) fn smoke_test(study: &Study, what_follows: &str) -> Option<String> {
+    let name = study.frame.run_file.profile.as_ref()?;
+    Some(format!("**Profile `{name}`**: not the whole experiment; where {what_follows}"))
+}
+
+/// Refusals, once each: they are no failures, and no number rests on them.
+pub(crate) fn unsupported(study: &Study, who: &str, page: &mut Page) {
+    let mut refused: BTreeMap<(&str, &str), Vec<&Run>> = BTreeMap::new();
+    for run in study.rows.iter().map(|row| &row.run) {
+        if run.status == Status::Unsupported && !run.warmup {
+            let reason = run.reason.as_deref().unwrap_or("no reason was recorded");
+            refused.entry((&run.variant, reason)).or_default().push(run);
+        }
+    }
+    if refused.is_empty() {
+        return;
+    }
+    page.paragraph(&format!("What {who}, as it says itself:"));
+    let mut table = Table::new(&[
+        ("variant", "variant"),
+        ("cells", "cells"),
+        ("reason", "reason"),
+        ("runs", "runs"),
+    ]);
+    for ((variant, reason), runs) in refused {
+        let cells: BTreeSet<&BTreeMap<String, String>> = runs.iter().map(|r| &r.cell).collect();
+        table.row(vec![
+            Cell::code(variant),
+            Cell::count(cells.len()),
+            Cell::text(reason),
+            Cell::count(runs.len()),
+        ]);
+    }
+    page.table("unsupported", &table);
+}
+
 /// The environment and the programs, folded.
 pub(crate) fn inventory(study: &Study, page: &mut Page) {
     let environment = environment(study);

@@ -1,11 +1,10 @@
 //! What was run, what is missing, and whether the lab itself was working, for this family.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use lab_record::{Run, Status};
+use lab_record::Status;
 
 use super::sweep::{FACTORS, NEWLINE_SCAN, Sweep};
-use crate::frame::is_gated;
 use crate::measure::Unit;
 use crate::noise;
 use crate::page::Page;
@@ -29,20 +28,20 @@ const PEERS: [&str; 6] = ["ripgrep", "grep", "ugrep", "jq", "duckdb", NEWLINE_SC
 pub(super) fn header(sweep: &Sweep, page: &mut Page) {
     page.heading("What was run");
     working::identity(&sweep.study, page);
-    page.item(&counted(sweep));
+    page.item(&working::counted(&sweep.study));
     page.item(
         "A run is one whole process, timed by hyperfine (one run, no shell, no warm-up), and \
          gives one value per metric. A round is a block: every cell once, in random order. n \
          counts rounds, or (cell × round) pairs where the text says so; intervals are at 95 % or \
          more.",
     );
-    page.items(smoke_test(sweep));
+    page.items(working::smoke_test(&sweep.study, "it says less, fewer cells or rounds ran."));
     page.items(working::without_a_run(&sweep.study));
     page.items(not_in_sweep(sweep));
     page.items(without_hyperfine(sweep));
     page.markdown.push('\n');
     corpora(sweep, page);
-    unsupported(sweep, page);
+    working::unsupported(&sweep.study, "a program cannot do or is not there for", page);
     working::inventory(&sweep.study, page);
     rows_per_cell(sweep, page);
 }
@@ -60,43 +59,10 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
     noise::write(&sweep.study, page);
 }
 
-fn counted(sweep: &Sweep) -> String {
-    let rows = &sweep.study.rows;
-    let count = |keep: &dyn Fn(&Run) -> bool| rows.iter().filter(|row| keep(&row.run)).count();
-    let mut sizes: BTreeMap<(&str, &BTreeMap<String, String>), usize> = BTreeMap::new();
-    for one in &sweep.study.all {
-        *sizes.entry((one.variant(), &one.row.run.cell)).or_default() += 1;
-    }
-    let range: BTreeSet<usize> = sizes.values().copied().collect();
-    format!(
-        "Rows: {}, of which analysed {} ({} to {} per variant and cell, {} such places), warm-up \
-         {}, failed {}, unsupported {}; gated {}. Only analysed rows enter a number below.",
-        rows.len(),
-        sweep.study.all.len(),
-        range.first().copied().unwrap_or(0),
-        range.last().copied().unwrap_or(0),
-        sizes.len(),
-        count(&|run| run.warmup),
-        count(&|run| !run.warmup && run.status == Status::Failed),
-        count(&|run| !run.warmup && run.status == Status::Unsupported),
-        count(&|run| is_gated(run)),
-    )
-}
-
-fn smoke_test(sweep: &Sweep) -> Option<String> {
-    let name = sweep.study.frame.run_file.profile.as_ref()?;
-    Some(format!(
-        "**Profile `{name}`**: not the whole experiment; where it says less, fewer cells or rounds \
-         ran."
-    ))
-}
-
 fn not_in_sweep(sweep: &Sweep) -> Option<String> {
     let present = sweep.study.frame.variants();
-    let field = ENGINES.iter().chain(&PEERS).filter(|name| !present.contains(name));
-    let missing: Vec<String> = field.map(|name| format!("`{name}`")).collect();
-    let missing = (!missing.is_empty()).then(|| missing.join(", "))?;
-    Some(format!("**Not in this sweep**: {missing}; nothing is said about them."))
+    let field = ENGINES.into_iter().chain(PEERS);
+    working::not_in_sweep(field.filter(|name| !present.contains(name)))
 }
 
 /// Runs that were not started by hyperfine have no time of the whole process.
@@ -130,37 +96,6 @@ fn corpora(sweep: &Sweep, page: &mut Page) {
     if !table.is_empty() {
         page.table("corpora", &table);
     }
-}
-
-/// Refusals, once each: they are no failures, and no number rests on them.
-fn unsupported(sweep: &Sweep, page: &mut Page) {
-    let mut refused: BTreeMap<(&str, &str), Vec<&Run>> = BTreeMap::new();
-    for run in sweep.study.rows.iter().map(|row| &row.run) {
-        if run.status == Status::Unsupported && !run.warmup {
-            let reason = run.reason.as_deref().unwrap_or("no reason was recorded");
-            refused.entry((&run.variant, reason)).or_default().push(run);
-        }
-    }
-    if refused.is_empty() {
-        return;
-    }
-    page.paragraph("What a program cannot do or is not there for, as it says itself:");
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("cells", "cells"),
-        ("reason", "reason"),
-        ("runs", "runs"),
-    ]);
-    for ((variant, reason), runs) in refused {
-        let cells: BTreeSet<&BTreeMap<String, String>> = runs.iter().map(|r| &r.cell).collect();
-        table.row(vec![
-            Cell::code(variant),
-            Cell::count(cells.len()),
-            Cell::text(reason),
-            Cell::count(runs.len()),
-        ]);
-    }
-    page.table("unsupported", &table);
 }
 
 fn rows_per_cell(sweep: &Sweep, page: &mut Page) {

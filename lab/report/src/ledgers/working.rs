@@ -7,7 +7,6 @@ use lab_stats::describe::median;
 
 use super::slim::{REPETITIONS, repetitions};
 use super::sweep::{FACTORS, Sweep, level_rank};
-use crate::frame::{cell_but, is_gated};
 use crate::measure::Unit;
 use crate::noise;
 use crate::page::Page;
@@ -17,7 +16,7 @@ use crate::working;
 pub(super) fn header(sweep: &Sweep, page: &mut Page) {
     page.heading("What was run");
     working::identity(&sweep.study, page);
-    page.item(&counted(sweep));
+    page.item(&working::counted(&sweep.study));
     page.item(
         "A run repeats its work and gives one value per metric, from the medians over its \
          repetitions: repetitions of one process are no independent samples. n counts blocks, or \
@@ -46,30 +45,6 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
     page.items(busy_work(sweep));
     working::failures(&sweep.study, page, |run| run.status == Status::Failed);
     noise::write(&sweep.study, page);
-}
-
-/// What each run's workers, shards and memory were: a row per variant.
-fn counted(sweep: &Sweep) -> String {
-    let rows = &sweep.study.rows;
-    let count = |keep: &dyn Fn(&Run) -> bool| rows.iter().filter(|row| keep(&row.run)).count();
-    let mut sizes: BTreeMap<(&str, String), usize> = BTreeMap::new();
-    for one in &sweep.study.all {
-        *sizes.entry((one.variant(), cell_but(&one.row.run, ""))).or_default() += 1;
-    }
-    let range: BTreeSet<usize> = sizes.values().copied().collect();
-    format!(
-        "Rows: {}, of which analysed {} ({} to {} per variant and cell, {} such places), warm-up \
-         {}, failed {}, unsupported {}; gated {}. Only analysed rows enter a number below.",
-        rows.len(),
-        sweep.study.all.len(),
-        range.first().copied().unwrap_or(0),
-        range.last().copied().unwrap_or(0),
-        sizes.len(),
-        count(&|run| run.warmup),
-        count(&|run| !run.warmup && run.status == Status::Failed),
-        count(&|run| !run.warmup && run.status == Status::Unsupported),
-        count(&|run| is_gated(run)),
-    )
 }
 
 fn slimmed(sweep: &Sweep) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_record::{Run, Status};
+use lab_record::Status;
 use lab_stats::describe::median;
 
 use super::trials::{FACTORS, FIELD, Trials};
@@ -22,13 +22,16 @@ pub(super) fn header(trials: &Trials, page: &mut Page) {
          blocks, or (cell × block) pairs where the text says so; intervals are over blocks, at \
          95 % or more, and there is none below six.",
     );
-    page.items(smoke_test(trials));
+    page.items(working::smoke_test(
+        &trials.study,
+        "a section says that something was not measured, it did not run.",
+    ));
     page.items(working::without_a_run(&trials.study));
     page.items(not_in_sweep(trials));
     page.items(work_durations(trials));
     page.items(round_trips(trials));
     page.markdown.push('\n');
-    unsupported(trials, page);
+    working::unsupported(&trials.study, "a policy cannot do", page);
     working::inventory(&trials.study, page);
     rows_per_cell(trials, page);
 }
@@ -43,21 +46,9 @@ pub(super) fn write(trials: &Trials, page: &mut Page) {
     noise::write(&trials.study, page);
 }
 
-fn smoke_test(trials: &Trials) -> Option<String> {
-    let name = trials.study.frame.run_file.profile.as_ref()?;
-    Some(format!(
-        "**Profile `{name}`**: not the whole experiment; where a section says that something was \
-         not measured, it did not run."
-    ))
-}
-
 fn not_in_sweep(trials: &Trials) -> Option<String> {
     let present = trials.study.frame.variants();
-    let missing = FIELD.iter().filter(|name| !present.contains(name));
-    let missing: Vec<String> = missing.map(|name| format!("`{name}`")).collect();
-    (!missing.is_empty()).then(|| {
-        format!("**Not in this sweep**: {}; nothing is said about them.", missing.join(", "))
-    })
+    working::not_in_sweep(FIELD.into_iter().filter(|name| !present.contains(name)))
 }
 
 /// A known answer: who knows the true cost regrets nothing.
@@ -121,37 +112,6 @@ fn round_trips(trials: &Trials) -> Option<String> {
         show(median(&all)?, Unit::Ns),
         all.len()
     ))
-}
-
-/// Refusals, once each: they are no failures, and no number rests on them.
-fn unsupported(trials: &Trials, page: &mut Page) {
-    let mut refused: BTreeMap<(&str, &str), Vec<&Run>> = BTreeMap::new();
-    for run in trials.study.rows.iter().map(|row| &row.run) {
-        if run.status == Status::Unsupported && !run.warmup {
-            let reason = run.reason.as_deref().unwrap_or("no reason was recorded");
-            refused.entry((&run.variant, reason)).or_default().push(run);
-        }
-    }
-    if refused.is_empty() {
-        return;
-    }
-    page.paragraph("What a policy cannot do, as it says itself:");
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("cells", "cells"),
-        ("reason", "reason"),
-        ("runs", "runs"),
-    ]);
-    for ((variant, reason), runs) in refused {
-        let cells: BTreeSet<&BTreeMap<String, String>> = runs.iter().map(|r| &r.cell).collect();
-        table.row(vec![
-            Cell::code(variant),
-            Cell::count(cells.len()),
-            Cell::text(reason),
-            Cell::count(runs.len()),
-        ]);
-    }
-    page.table("unsupported", &table);
 }
 
 fn rows_per_cell(trials: &Trials, page: &mut Page) {

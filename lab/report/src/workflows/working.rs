@@ -24,7 +24,10 @@ pub(super) fn header(sweep: &Sweep, page: &mut Page) {
          restarts; n counts them, or (cell × block) pairs where the text says so. Intervals are \
          over blocks, at 95 % or more, and there is none below six.",
     );
-    page.items(smoke_test(sweep));
+    page.items(working::smoke_test(
+        &sweep.study,
+        "a section says that something was not measured, it did not run.",
+    ));
     page.items(working::without_a_run(&sweep.study));
     page.items(not_in_sweep(sweep));
     page.items(missing_shapes(sweep));
@@ -43,21 +46,10 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
     noise::write(&sweep.study, page);
 }
 
-fn smoke_test(sweep: &Sweep) -> Option<String> {
-    let name = sweep.study.frame.run_file.profile.as_ref()?;
-    Some(format!(
-        "**Profile `{name}`**: not the whole experiment; where a section says that something was \
-         not measured, it did not run."
-    ))
-}
-
 fn not_in_sweep(sweep: &Sweep) -> Option<String> {
     let present = sweep.study.frame.variants();
-    let missing = FIELD.iter().filter(|name| !present.iter().any(|other| other.starts_with(*name)));
-    let missing: Vec<String> = missing.map(|name| format!("`{name}`")).collect();
-    (!missing.is_empty()).then(|| {
-        format!("**Not in this sweep**: {}; nothing is said about them.", missing.join(", "))
-    })
+    let is_there = |name: &str| present.iter().any(|other| other.starts_with(name));
+    working::not_in_sweep(FIELD.into_iter().filter(|name| !is_there(name)))
 }
 
 fn missing_shapes(sweep: &Sweep) -> Option<String> {
