@@ -36,6 +36,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // A library for anybody, and the variant that measures it.
     ("schedulers-adaptive", &[]),
     ("schedulers-thompson", &["schedulers-adaptive", "schedulers-kit"]),
+    // What back ends that keep their state in PostgreSQL share.
+    ("workflows-database", &["workflows-kit"]),
+    ("workflows-postgres", &["workflows-database", "workflows-kit"]),
 ];
 
 /// What the pure crates may not name: clocks, environment, processes, network.

@@ -5,9 +5,7 @@
 //! That is one round trip and one commit. Started again on the same folder, it goes on where it
 //! stopped.
 
-mod programs;
 mod rows;
-mod server;
 mod session;
 mod setup;
 mod worker;
@@ -28,9 +26,9 @@ use workflows_kit::{
     variant_main,
 };
 
-use server::{Door, Server};
 use session::{Answer, Session};
 use worker::Shared;
+use workflows_database::{Door, Server};
 
 const IDENTITY: Identity =
     Identity { variant: "postgres", measures: "postgresql", version: "installed", features: &[] };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use postgres::Client;
 use workflows_kit::{Accepted, Graph, RunError, StepId, StepRow};
 
-use crate::server::said;
+use workflows_database::said;
 
 const STEPS: &str = "select task, step, part, value, claims, claimed_ns, started_ns, finished_ns \
     from steps where value is not null order by task, step, part";

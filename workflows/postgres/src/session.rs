@@ -6,7 +6,7 @@ use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
 use workflows_kit::{Counters, RunError};
 
-use crate::server::{Door, said};
+use workflows_database::{Door, said};
 
 /// Of all sessions of the back end.
 #[derive(Debug, Default)]

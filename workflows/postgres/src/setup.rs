@@ -3,7 +3,7 @@
 use postgres::Client;
 use workflows_kit::{Graph, RunError, Workload};
 
-use crate::server::said;
+use workflows_database::said;
 
 /// Makes the tables of a new database; of one that an earlier run left it sees that the tasks are
 /// the same.

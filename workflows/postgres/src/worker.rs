@@ -9,8 +9,8 @@ use postgres::Row;
 use postgres::fallible_iterator::FallibleIterator;
 use workflows_kit::{Graph, Job, MAX_PARTS, RunError, StepId, now_ns};
 
-use crate::server::Door;
 use crate::session::{Answer, Counts, Session};
+use workflows_database::Door;
 
 /// What all workers and the client share.
 #[derive(Debug, Default)]

@@ -22,7 +22,7 @@ const LOOKS: u32 = 6_000;
 
 /// The server's process. Dropped, it is asked to end and waited for.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub struct Server {
     process: Arc<Mutex<Child>>,
     config: Config,
     /// The socket is reached through this, for a socket's path has room for 107 bytes only.
@@ -31,7 +31,7 @@ pub(crate) struct Server {
 
 /// How a session is opened, and whether the server is still there.
 #[derive(Debug, Clone)]
-pub(crate) struct Door {
+pub struct Door {
     process: Arc<Mutex<Child>>,
     config: Config,
 }
@@ -43,7 +43,7 @@ impl Server {
     ///
     /// # Errors
     /// There is no PostgreSQL, or it does not start; the message has its last words.
-    pub(crate) fn start(run: &Path) -> Result<Self, RunError> {
+    pub fn start(run: &Path) -> Result<Self, RunError> {
         let programs = Programs::find(run)?;
         let data = run.join("data");
         let log = run.join("postgres.log");
@@ -111,7 +111,7 @@ impl Server {
     }
 
     /// For threads that open sessions.
-    pub(crate) fn door(&self) -> Door {
+    pub fn door(&self) -> Door {
         Door { process: Arc::clone(&self.process), config: self.config.clone() }
     }
 }
@@ -142,7 +142,7 @@ impl Door {
     ///
     /// # Errors
     /// The server has ended, or takes no session for a minute.
-    pub(crate) fn connect(&self) -> Result<Client, RunError> {
+    pub fn connect(&self) -> Result<Client, RunError> {
         let mut last = String::new();
         for _ in 0..LOOKS {
             match self.config.connect(NoTls) {
@@ -196,7 +196,7 @@ fn run(mut command: std::process::Command, log: &Path) -> Result<Child, RunError
 }
 
 /// With what the server said, which the client's own message leaves out.
-pub(crate) fn said(error: &postgres::Error) -> String {
+pub fn said(error: &postgres::Error) -> String {
     match error.as_db_error() {
         Some(said) => match said.detail() {
             Some(detail) => format!("{}: {detail}", said.message()),
