@@ -1,6 +1,7 @@
 //! Every engine through the door that a person takes: `--search QUERY [PATH…]`.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use engines_conformance::{
@@ -24,6 +25,17 @@ fn engines_here() -> Vec<Variant> {
 
 fn ask(engine: &Variant, arguments: &[&str]) -> Finished {
     run(engine, &[&["--search"], arguments].concat(), "")
+}
+
+/// Root reads whatever it likes, unless this right is taken from it.
+fn ask_without_override(engine: Variant, arguments: &[&str]) -> Finished {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return ask(&engine, arguments);
+    }
+    let program = engine.program.to_str().unwrap().to_owned();
+    let plain = ["--bounding-set", "-dac_override,-dac_read_search", &program, "--search"];
+    let engine = Variant { program: "setpriv".into(), ..engine };
+    run(&engine, &[&plain, arguments].concat(), "")
 }
 
 /// Three messages in two files, in a folder of their own.
@@ -121,6 +133,26 @@ fn a_file_that_cannot_be_read_is_named_and_the_exit_code_says_so() {
         assert_eq!(unreadable.len() as u64, expected.unreadable, "{name}");
         // Nothing found does not hide it.
         assert_eq!(ask(&engine, &["nowhere-in-them", root]).code, TROUBLE, "{name}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_takes_nothing_from_the_others() {
+    let dir = sessions();
+    let root = text(dir.path());
+    let closed = dir.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    for engine in engines_here() {
+        let name = engine.manifest.name.clone();
+        let finished = ask_without_override(engine, &["memory", root, "--output", "json"]);
+        assert_eq!(finished.code, TROUBLE, "{finished:?}");
+        let whole: Value = serde_json::from_str(&finished.stdout).unwrap();
+        assert_eq!(whole["matches"], 3, "{name}");
+        let listed = &whole["unreadable"][0];
+        assert_eq!(listed["path"], text(&closed), "{name}: {whole}");
+        let reason = listed["reason"].as_str().unwrap();
+        assert!(reason.contains("Permission denied"), "{name}: {reason}");
     }
 }
 

@@ -71,7 +71,12 @@ impl SourceFile {
     /// Whatever the system says, and that it is no regular file.
     pub fn open(&self, advise: Advise) -> io::Result<File> {
         // Looked at before it is opened: to open a pipe waits for its writer.
-        if !fs::metadata(&self.path)?.is_file() {
+        let metadata = fs::metadata(&self.path)?;
+        if metadata.is_dir() {
+            // The reason why it could not be looked into, which a folder named `*.jsonl` has none of.
+            fs::read_dir(&self.path)?;
+        }
+        if !metadata.is_file() {
             return Err(io::Error::other("not a regular file"));
         }
         let file = File::open(&self.path)?;
@@ -170,16 +175,30 @@ fn find(root: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
         paths.push(root.to_owned());
         return Ok(());
     }
-    let mut folders = vec![root.to_owned()];
+    let mut folders = Vec::new();
+    look_into(root, &mut folders, paths)?;
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            let path = entry.path();
-            if path.as_os_str().as_bytes().ends_with(b".jsonl") {
-                paths.push(path);
-            } else if entry.file_type()?.is_dir() {
-                folders.push(path);
-            }
+        // One among many that cannot be read takes nothing from the others: it becomes a file that
+        // cannot be opened, and so is named and counted as those are.
+        if look_into(&folder, &mut folders, paths).is_err() {
+            paths.push(folder);
+        }
+    }
+    Ok(())
+}
+
+fn look_into(
+    folder: &Path,
+    folders: &mut Vec<PathBuf>,
+    paths: &mut Vec<PathBuf>,
+) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if path.as_os_str().as_bytes().ends_with(b".jsonl") {
+            paths.push(path);
+        } else if entry.file_type()?.is_dir() {
+            folders.push(path);
         }
     }
     Ok(())
