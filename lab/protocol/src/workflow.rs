@@ -22,8 +22,8 @@
 //! `statements`, `commits`, `messages`, `syncs` (over the tasks that count, all processes of the
 //! back end; absent where it has none), `bare_commit_ns` or `bare_sync_ns` (the median of the least
 //! that makes one row or record durable on the same database or file, measured in the same run
-//! beside the tasks), `ffi_call_ns` (median of an empty call through the worker's boundary, where
-//! it has one), `rss_high_water_bytes`, `cpu_total_ns`.
+//! beside the tasks), `ffi_call_ns` (median of an empty call through the boundary of an `_ffi`
+//! worker), `rss_high_water_bytes`, `cpu_total_ns`.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,23 +48,45 @@ pub struct Workload {
     pub poll_ms: u32,
     /// Worker threads or processes.
     pub workers: u32,
-    /// Where the operations run.
+    /// Who computes the operations.
     pub worker: Worker,
+    /// The folder of the program `workflows-worker` and of its library `libworkflows_worker.so`,
+    /// for a worker outside the back end; filled in by whoever knows where they were built.
+    #[serde(default)]
+    pub worker_folder: String,
     /// An empty folder of the run's own, on the disk that is to be measured; filled in by whoever
     /// made it.
     pub folder: String,
 }
 
-/// Where a step's operation runs.
+/// Who computes a step's operation.
+///
+/// All but `native` are processes of their own beside the back end, one for each of its workers,
+/// and each step goes there and back through a pipe in the same form. `native_process` is that way
+/// with everything in Rust. A language's `_ffi` level differs from it in that the same worker in
+/// Rust, which holds the pipe, is a library that a program of the language calls through a C
+/// interface; the program computes. That difference is the overhead of the foreign-function
+/// boundary. In its `_process` level the program holds the pipe itself; its difference from
+/// `native_process` is what a worker entirely of the language costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Worker {
-    /// In the worker itself.
+    /// The back end's own worker thread.
     Native,
-    /// In Python, called by the worker through a C interface in its own process.
+    /// A process in Rust.
+    NativeProcess,
+    /// A process in Python, which calls the worker in Rust by ctypes.
     PythonFfi,
-    /// In Python, in a process of its own.
+    /// A process in Python.
     PythonProcess,
+    /// A process in Ruby, which calls the worker in Rust by Fiddle.
+    RubyFfi,
+    /// A process in Ruby.
+    RubyProcess,
+    /// A process in Node.js, which calls the worker in Rust by koffi.
+    NodeFfi,
+    /// A process in Node.js.
+    NodeProcess,
 }
 
 /// A directed acyclic graph of steps. A step only waits for steps before it in the list.

@@ -38,6 +38,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("schedulers-thompson", &["schedulers-adaptive", "schedulers-kit"]),
     // What back ends that keep their state in PostgreSQL share.
     ("workflows-database", &["workflows-kit"]),
+    // A worker knows what an operation is; the kit starts workers and speaks their format.
+    ("workflows-kit", &["lab-protocol", "workflows-worker"]),
+    ("workflows-worker", &["lab-protocol"]),
     ("workflows-postgres", &["workflows-database", "workflows-kit"]),
 ];
 

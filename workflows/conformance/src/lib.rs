@@ -6,7 +6,7 @@ mod shapes;
 mod under_way;
 mod verdict;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lab_protocol::workflow::{Shape, Worker, Workload};
 use lab_protocol::{PROTOCOL, RunOutcome, RunSpec, Status};
@@ -41,6 +41,22 @@ pub fn workflows_dir() -> std::path::PathBuf {
     lab_programs::family_dir("workflows")
 }
 
+/// The folder that has the worker in Rust, program and library; the empty text where they were not
+/// built.
+pub fn worker_folder() -> String {
+    let beside_this = std::env::current_exe().expect("Linux knows the path of this program");
+    let places = [
+        std::env::var_os("LAB_BIN_DIR").map(PathBuf::from),
+        Some(workflows_dir().join("worker")),
+        // Cargo puts a test into target/PROFILE/deps and a program into target/PROFILE.
+        beside_this.parent().and_then(Path::parent).map(Path::to_owned),
+    ];
+    let mut places = places.into_iter().flatten();
+    let found = places.find(|folder| folder.join("workflows-worker").is_file());
+    let found = found.and_then(|folder| folder.canonicalize().ok());
+    found.map_or(String::new(), |folder| folder.to_string_lossy().into_owned())
+}
+
 /// A few tasks of a shape, one after the other, told of completion.
 pub fn workload(shape: &Shape, folder: &Path) -> Workload {
     Workload {
@@ -52,6 +68,7 @@ pub fn workload(shape: &Shape, folder: &Path) -> Workload {
         poll_ms: 0,
         workers: 2,
         worker: Worker::Native,
+        worker_folder: worker_folder(),
         folder: folder.to_str().expect("a temporary folder's name is text").to_owned(),
     }
 }

@@ -47,6 +47,7 @@ impl Log for Transitions {
 }
 
 impl BackEnd for Journalled {
+    const TAKES_HANDS: bool = true;
     const BARE: Option<&'static str> = Some("bare_sync_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
@@ -63,7 +64,7 @@ impl BackEnd for Journalled {
                 Record::Step(row) => pool.restore_step(row)?,
             }
         }
-        Ok(Self { pool: pool.start(workload.workers)?, bare: Bare::create(&folder)? })
+        Ok(Self { pool: pool.start(workload)?, bare: Bare::create(&folder)? })
     }
 
     fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use crate::{Graph, Job, Progress, RunError, StepId, StepRow, Task, now_ns};
+use crate::{Done, Graph, Hands, Job, Progress, RunError, StepId, StepRow, Task, now_ns};
 
 /// When a task was handed in, and when the back end had taken it over; both lie before the present
 /// run for a task that an earlier one left.
@@ -65,12 +65,13 @@ pub(crate) struct Claimed {
 
 impl Claimed {
     /// Does the step. Until it is recorded, `recorded_ns` is when it was finished.
-    pub(crate) fn perform(self) -> StepRow {
-        let started_ns = now_ns();
-        let value = self.job.compute();
-        let finished_ns = now_ns();
+    ///
+    /// # Errors
+    /// As [`Hands::compute`].
+    pub(crate) fn perform(self, hands: &mut Hands) -> Result<StepRow, RunError> {
+        let Done { value, started_ns, finished_ns } = hands.compute(&self.job)?;
         let StepId { step, part } = self.job.id;
-        StepRow {
+        Ok(StepRow {
             task: self.task,
             step,
             part,
@@ -82,7 +83,7 @@ impl Claimed {
             recorded_ns: finished_ns,
             value,
             claims: 1,
-        }
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use lab_protocol::workflow::{Worker, Workload, input};
 
 use crate::columns::{StepRow, TaskRow, columns};
 use crate::costs::whole_run;
-use crate::{Accepted, Graph, RunError, now_ns};
+use crate::{Accepted, Graph, Hands, RunError, now_ns};
 
 /// Counters by the protocol's names.
 pub type Counters = BTreeMap<&'static str, u64>;
@@ -20,6 +20,10 @@ pub type Counters = BTreeMap<&'static str, u64>;
 /// goes on from there: tasks that it knows are not accepted again, steps that are recorded are not
 /// done again.
 pub trait BackEnd: Sized {
+    /// Whether its workers compute with [`Hands`]. Those of other back ends are what they are, and
+    /// do `native` workloads only.
+    const TAKES_HANDS: bool = false;
+
     /// The counter of [`BackEnd::bare_ns`], where there is one.
     const BARE: Option<&'static str>;
 
@@ -80,11 +84,13 @@ pub(crate) struct Measured {
 
 /// Runs the workload. Tasks that count are 0 and up, those before them have the numbers behind.
 pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunError> {
-    if workload.worker != Worker::Native {
+    if workload.worker != Worker::Native && !B::TAKES_HANDS {
         return Err(RunError::unsupported(
             "the operations of this back end run in its workers themselves: set worker to native",
         ));
     }
+    // Asked before anything is started, so that an interpreter that is not there is an answer.
+    let ffi_call_ns = Hands::start(workload)?.ffi_call_ns();
     let graph = Arc::new(Graph::new(&workload.shape));
     let mut client = Client { back_end: B::start(workload, &graph)?, workload, bare: Vec::new() };
     client.drive(workload.tasks..workload.tasks + workload.warmup_tasks)?;
@@ -100,7 +106,8 @@ pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunEr
         .map(|(name, count)| (name, count - before.get(name).copied().unwrap_or(0)));
     bare.sort_unstable();
     let bare = B::BARE.into_iter().zip(bare.get(bare.len() / 2).copied());
-    let counters = counted.chain(bare).chain(whole_run());
+    let call = ffi_call_ns.map(|ns| ("ffi_call_ns", ns));
+    let counters = counted.chain(bare).chain(call).chain(whole_run());
     Ok(Measured {
         counters: counters.map(|(name, count)| (name.to_owned(), count)).collect(),
         samples: columns(tasks, steps),

@@ -5,6 +5,7 @@
 //! task is complete. This crate hands the tasks in, waits or looks, stamps, and writes the outcome;
 //! the door is [`variant_main`]. What may be done next is decided by [`Task`], which does no input
 //! or output; [`Pool`] runs it with worker threads for back ends whose state lives in this process.
+//! Who computes a step, a thread or a process in some language, is behind [`Hands`].
 //! It must never know a disk or a database.
 
 mod board;
@@ -16,6 +17,7 @@ mod costs;
 mod entry;
 mod error;
 mod graph;
+mod hands;
 mod pool;
 mod task;
 
@@ -26,6 +28,7 @@ pub use columns::StepRow;
 pub use entry::{Identity, variant_main};
 pub use error::RunError;
 pub use graph::Graph;
+pub use hands::{Done, Hands};
 pub use lab_protocol::workflow::{Operation, Shape, Workload};
 pub use pool::{Log, Pool, panic_text};
 pub use task::{Job, MAX_PARTS, Progress, Refused, StepId, Task};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crate::board::Board;
-use crate::{Accepted, Counters, Graph, RunError, StepRow};
+use crate::{Accepted, Counters, Graph, Hands, RunError, StepRow, Workload};
 
 /// Where a transition is written before anybody acts on it.
 pub trait Log: Send + Sync + 'static {
@@ -63,15 +63,17 @@ impl<L: Log> Pool<L> {
         self.board.restore(row)
     }
 
-    /// Starts the worker threads.
+    /// Starts the worker threads, and what they compute with.
     ///
     /// # Errors
-    /// The system does not give a thread.
-    pub fn start(mut self, workers: u32) -> Result<Self, RunError> {
-        for worker in 0..workers {
+    /// The system does not give a thread, or as [`Hands::start`].
+    pub fn start(mut self, workload: &Workload) -> Result<Self, RunError> {
+        for worker in 0..workload.workers {
+            let hands = Hands::start(workload)?;
             let (board, log) = (Arc::clone(&self.board), Arc::clone(&self.log));
             let thread = std::thread::Builder::new().name(format!("worker-{worker}"));
-            let thread = thread.spawn(move || guarded(&board, &*log)).map_err(RunError::setup)?;
+            let thread = thread.spawn(move || guarded(&board, &*log, hands));
+            let thread = thread.map_err(RunError::setup)?;
             self.threads.push(thread);
         }
         Ok(self)
@@ -120,18 +122,18 @@ impl<L> Drop for Pool<L> {
     }
 }
 
-fn guarded<L: Log>(board: &Board, log: &L) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(board, log))) {
+fn guarded<L: Log>(board: &Board, log: &L, mut hands: Hands) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(board, log, &mut hands))) {
         board.fail(&RunError::Panicked(panic_text(&*panic)));
     }
 }
 
-fn work<L: Log>(board: &Board, log: &L) {
+fn work<L: Log>(board: &Board, log: &L, hands: &mut Hands) {
     let mut next = board.claim();
     while let Some(claimed) = next {
-        let row = claimed.perform();
-        next = match log.recorded(&row) {
-            Ok(()) => board.record_and_claim(row),
+        let row = claimed.perform(hands);
+        next = match row.and_then(|row| log.recorded(&row).map(|()| row)) {
+            Ok(row) => board.record_and_claim(row),
             Err(error) => return board.fail(&error),
         };
     }

@@ -31,10 +31,11 @@ impl Log for Nowhere {
 }
 
 impl BackEnd for Memory {
+    const TAKES_HANDS: bool = true;
     const BARE: Option<&'static str> = None;
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        Pool::new(graph, Nowhere).start(workload.workers).map(Self)
+        Pool::new(graph, Nowhere).start(workload).map(Self)
     }
 
     fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {

@@ -22,8 +22,8 @@ use std::time::Duration;
 
 use postgres::fallible_iterator::FallibleIterator;
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, now_ns, panic_text,
-    variant_main,
+    Accepted, BackEnd, Counters, Graph, Hands, Identity, RunError, StepRow, Workload, now_ns,
+    panic_text, variant_main,
 };
 
 use session::{Answer, Session};
@@ -71,6 +71,7 @@ struct Workers {
 }
 
 impl BackEnd for Orchestrator {
+    const TAKES_HANDS: bool = true;
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
@@ -85,7 +86,7 @@ impl BackEnd for Orchestrator {
         setup::prepare(&mut server.door().connect()?, workload, graph)?;
         // For the rest of the process: there is one run in it.
         let shared: &'static Shared = Box::leak(Box::default());
-        let workers = Workers::start(workload.workers, &server.door(), graph, shared)?;
+        let workers = Workers::start(workload, &server.door(), graph, shared)?;
         let session = Session::open(server.door(), &shared.counts, OPENING, STATEMENTS)?;
         Ok(Self {
             graph: Arc::clone(graph),
@@ -199,17 +200,20 @@ impl Orchestrator {
 
 impl Workers {
     fn start(
-        count: u32,
+        workload: &Workload,
         door: &Door,
         graph: &Arc<Graph>,
         shared: &'static Shared,
     ) -> Result<Self, RunError> {
         let mut workers = Self { shared, threads: Vec::new(), door: door.clone() };
-        for worker in 0..count {
+        for worker in 0..workload.workers {
+            let mut hands = Hands::start(workload)?;
             let (door, graph) = (door.clone(), Arc::clone(graph));
             let thread = std::thread::Builder::new().name(format!("worker-{worker}"));
             let body = move || {
-                let result = catch_unwind(AssertUnwindSafe(|| worker::work(&door, &graph, shared)));
+                let result = catch_unwind(AssertUnwindSafe(|| {
+                    worker::work(&door, &graph, shared, &mut hands)
+                }));
                 let panicked =
                     |panic: Box<dyn Any + Send>| Err(RunError::Panicked(panic_text(&*panic)));
                 if let Err(error) = result.unwrap_or_else(panicked) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use postgres::Row;
 use postgres::fallible_iterator::FallibleIterator;
-use workflows_kit::{Graph, Job, MAX_PARTS, RunError, StepId, now_ns};
+use workflows_kit::{Done, Graph, Hands, Job, MAX_PARTS, RunError, StepId, now_ns};
 
 use crate::session::{Answer, Counts, Session};
 use workflows_database::Door;
@@ -66,16 +66,22 @@ struct Worker<'a> {
     shared: &'a Shared,
     graph: &'a Graph,
     session: Session<'a>,
+    hands: &'a mut Hands,
     number: i32,
 }
 
 /// Works until it is told to stop.
 ///
 /// # Errors
-/// The database is lost, or refuses a statement.
-pub(crate) fn work(door: &Door, graph: &Graph, shared: &Shared) -> Result<(), RunError> {
+/// The database is lost, or refuses a statement; or as [`Hands::compute`].
+pub(crate) fn work(
+    door: &Door,
+    graph: &Graph,
+    shared: &Shared,
+    hands: &mut Hands,
+) -> Result<(), RunError> {
     let session = Session::open(door.clone(), &shared.counts, OPENING, STATEMENTS)?;
-    let mut worker = Worker { shared, graph, session, number: 0 };
+    let mut worker = Worker { shared, graph, session, hands, number: 0 };
     worker.enter()?;
     let mut next = worker.claim(true)?;
     while !shared.stop.load(SeqCst) {
@@ -117,9 +123,8 @@ impl Worker<'_> {
     /// Does a step, records it, and takes the next one, in one round trip.
     fn perform(&mut self, claimed: Claimed) -> Result<Option<Claimed>, RunError> {
         let Claimed { task, job, claimed_ns } = claimed;
-        let started_ns = now_ns();
-        let value = job.compute().cast_signed();
-        let finished_ns = now_ns();
+        let Done { value, started_ns, finished_ns } = self.hands.compute(&job)?;
+        let value = value.cast_signed();
         let (step, part) = (job.id.step.cast_signed(), job.id.part.cast_signed());
         let answer = self.session.ask(
             RECORD,

@@ -101,13 +101,19 @@ impl Section {
             poll_ms,
             workers: count("workers", 256)?,
             worker: levels.one_of("worker", &WORKERS)?,
+            worker_folder: String::new(),
             folder: String::new(),
         })
     }
 }
 
-const WORKERS: [(&str, Worker); 3] = [
+const WORKERS: [(&str, Worker); 8] = [
     ("native", Worker::Native),
+    ("native_process", Worker::NativeProcess),
     ("python_ffi", Worker::PythonFfi),
     ("python_process", Worker::PythonProcess),
+    ("ruby_ffi", Worker::RubyFfi),
+    ("ruby_process", Worker::RubyProcess),
+    ("node_ffi", Worker::NodeFfi),
+    ("node_process", Worker::NodeProcess),
 ];
