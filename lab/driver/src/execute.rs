@@ -266,7 +266,7 @@ pub(crate) fn stop(child: &mut Child) {
 }
 
 /// Ends a child and all that it started, by the group that it leads.
-fn stop_group(child: &mut Child) {
+pub(crate) fn stop_group(child: &mut Child) {
     let leader = Pid::from_raw(child.id().cast_signed());
     let _ = killpg(leader, Signal::SIGKILL);
     stop(child);

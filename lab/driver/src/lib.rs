@@ -2,6 +2,7 @@
 //!
 //! It knows manifests and paths, never a particular variant. It computes no statistic.
 
+mod cards;
 mod catalog;
 mod corpora;
 mod execute;

@@ -13,7 +13,7 @@ use lab_protocol::{
 };
 
 use crate::{
-    DriverError, Program, SweepOptions,
+    Catalog, DriverError, Program, SweepOptions,
     corpora::Corpora,
     execute::Starter,
     given::GivenServers,
@@ -39,8 +39,8 @@ pub(crate) enum Stage {
     Ledgers(Oracle),
     /// Nobody: the plan knows what is true.
     Offload,
-    /// A disk: every run has an empty folder on it.
-    Workflow { scratch: PathBuf },
+    /// A disk: every run has an empty folder on it. And where workers of their own process lie.
+    Workflow { scratch: PathBuf, worker_folder: String },
     /// The floor variant, the corpora, and a folder for hyperfine's files.
     Search { oracle: Oracle, corpora: Corpora, scratch: PathBuf },
 }
@@ -68,6 +68,7 @@ impl Stage {
     pub(crate) fn set(
         experiment: &Experiment,
         options: &SweepOptions,
+        catalog: &Catalog,
         programs: &[Program],
         scratch: &Path,
         pinning: &Pinning,
@@ -91,7 +92,10 @@ impl Stage {
             }
             Section::Ledgers(_) => Oracle::of(file, experiment, programs).map(Self::Ledgers),
             Section::Offload(_) => Ok(Self::Offload),
-            Section::Workflow(_) => Ok(Self::Workflow { scratch: scratch.to_owned() }),
+            Section::Workflow(_) => Ok(Self::Workflow {
+                scratch: scratch.to_owned(),
+                worker_folder: catalog.worker_folder(&experiment.family),
+            }),
             Section::Search(_) => Ok(Self::Search {
                 oracle: Oracle::of(file, experiment, programs)?,
                 corpora: Corpora::new(&options.lab, &options.workspace.join("corpora")),
@@ -120,6 +124,11 @@ impl Stage {
     /// their own work would count as outside.
     pub(crate) fn knows_outside_cpu(&self) -> bool {
         !matches!(self, Self::Agents { servers: Servers::Given(_), .. })
+    }
+
+    /// Whether the work of runs can reach a card: on servers that the user gave.
+    pub(crate) fn may_use_cards(&self) -> bool {
+        matches!(self, Self::Agents { servers: Servers::Given(_), .. })
     }
 
     /// Whether a program's start-up time is part of the family's question.
@@ -153,11 +162,12 @@ impl Stage {
                 let line = spec_line(run, &workload);
                 Ok(Ok(Ready { line, work: Work::Offload { workload, costs: None } }))
             }
-            (Self::Workflow { scratch }, Work::Workflow { workload }) => {
+            (Self::Workflow { scratch, worker_folder }, Work::Workflow { workload }) => {
                 let folder = scratch.join("run");
                 empty(&folder)?;
                 let folder = folder.to_string_lossy().into_owned();
-                let workload = workflow::Workload { folder, ..workload.clone() };
+                let worker_folder = worker_folder.clone();
+                let workload = workflow::Workload { folder, worker_folder, ..workload.clone() };
                 let line = spec_line(run, &workload);
                 Ok(Ok(Ready { line, work: Work::Workflow { workload } }))
             }

@@ -18,13 +18,14 @@ use tempfile::TempDir;
 
 use crate::{
     DriverError, Program,
+    cards::{CardWatch, cards},
     execute::{Executed, execute},
     gate,
     package::{Done, failed, package, unfit_variant},
     pinning::Pinning,
     stage::{Answer, Stage},
     startup,
-    tools::{cards, tool_version},
+    tools::tool_version,
 };
 
 /// Rounds of start-up timing; a report wants an interval, so more than six.
@@ -105,6 +106,7 @@ pub struct Sweep<'a> {
     programs: Vec<Program>,
     stage: Stage,
     pinning: Pinning,
+    cards: CardWatch,
     scratch: TempDir,
     interrupt: &'a AtomicBool,
 }
@@ -130,8 +132,13 @@ impl<'a> Sweep<'a> {
             .map(|entrant| catalog.program(entrant, scratch.path()))
             .collect::<Result<Vec<_>, _>>()?;
         let pinning = Pinning::choose(experiment.agents.is_some());
-        let stage = Stage::set(experiment, options, &programs, scratch.path(), &pinning)?;
-        Ok(Self { experiment, plan, programs, stage, pinning, scratch, interrupt })
+        let stage = Stage::set(experiment, options, catalog, &programs, scratch.path(), &pinning)?;
+        let cards = if stage.may_use_cards() {
+            CardWatch::start()
+        } else {
+            CardWatch::none("not asked: nothing that this sweep starts uses a card")
+        };
+        Ok(Self { experiment, plan, programs, stage, pinning, cards, scratch, interrupt })
     }
 
     /// Runs each variant once and checks its answer, without recording anything.
@@ -226,7 +233,8 @@ impl<'a> Sweep<'a> {
                 return Ok(Some(failed(run, reason)));
             }
         };
-        let before = Snapshot::take(&self.stage.pids());
+        let ours: Vec<u32> = self.stage.pids().into_iter().chain(self.cards.pid()).collect();
+        let before = Snapshot::take(&ours);
         let execution = {
             let _pinned = self.pinning.for_client();
             let deadline = Duration::from_millis(planned.deadline_ms);
@@ -234,8 +242,9 @@ impl<'a> Sweep<'a> {
             let starter = self.stage.starter();
             execute(starter, path, &ready.line, &name, deadline, self.interrupt)
         };
-        let after = Snapshot::take(&self.stage.pids());
+        let after = Snapshot::take(&ours);
         let mut run = self.row(planned, execution.start_ns, execution.process_ns);
+        self.cards.note(&mut run, execution.start_ns, execution.start_ns + execution.process_ns);
         let outcome = match execution.ended {
             Executed::Interrupted => return Ok(None),
             Executed::Broken(reason) => return Ok(Some(failed(run, reason))),
@@ -281,6 +290,8 @@ impl<'a> Sweep<'a> {
             counters: BTreeMap::new(),
             noise: lab_record::Noise::default(),
             gated: Vec::new(),
+            gpu: None,
+            gpu_reason: Some("not asked: no program of a variant ran for work".to_owned()),
             samples: None,
         }
     }
@@ -371,7 +382,7 @@ impl<'a> Sweep<'a> {
             Ok(floors) => environment.insert("floors".to_owned(), json!(floors)),
             Err(error) => environment.insert("floors_reason".to_owned(), json!(error.to_string())),
         };
-        // At the start and the end of a session; during runs nothing is asked.
+        // Which cards there are, in every session; what they do during a run is in its row.
         let cards = cards();
         environment.insert("gpu".to_owned(), json!(cards.as_ref().ok()));
         if let Err(reason) = cards {

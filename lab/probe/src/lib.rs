@@ -9,7 +9,7 @@ mod gpu;
 mod machine;
 mod noise;
 
-pub use cards::{CARD_QUERY, CardSample, card_samples};
+pub use cards::{CARD_LOOP, CARD_QUERY, CardSample, card_samples, card_uses};
 pub use floors::{Floors, measure_floors};
 pub use gpu::{GpuPart, gpu_parts};
 pub use machine::{environment, machine};

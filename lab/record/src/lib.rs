@@ -19,8 +19,8 @@ mod store;
 pub use histogram::{HISTOGRAM_DIGITS, Histogram};
 pub use samples::{Column, Samples};
 pub use schema::{
-    Analysis, Comparison, Contrast, GitState, Machine, Noise, Pairing, Run, RunFile, Scale,
-    Session, SessionEvent, Status, VariantEntry,
+    Analysis, CardUse, Comparison, Contrast, GitState, Machine, Noise, Pairing, Run, RunFile,
+    Scale, Session, SessionEvent, Spread, Status, VariantEntry,
 };
 pub use store::{RecordError, Results, Writer, sha256_hex};
 

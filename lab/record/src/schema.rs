@@ -256,6 +256,13 @@ pub struct Run {
     /// Causes outside the run that the gate found; empty for a clean run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gated: Vec<String>,
+    /// What each NVIDIA card did meanwhile; `null` where that is not known. Records from before
+    /// cards were asked during runs lack it.
+    #[serde(default)]
+    pub gpu: Option<Vec<CardUse>>,
+    /// Why `gpu` is `null`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu_reason: Option<String>,
     /// Name of the samples (sha256 of their uncompressed bytes), where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<String>,
@@ -274,4 +281,33 @@ pub struct Noise {
     pub run_queue_ns: Option<u64>,
     /// Mean CPU frequency after the run.
     pub frequency_khz: Option<u64>,
+}
+
+/// One card during a run: what was in use by all programs, not by the run's servers alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardUse {
+    /// Its number.
+    pub card: u32,
+    /// Its model.
+    pub name: String,
+    /// How many samples fell into the run.
+    pub samples: u32,
+    /// Share of the last sampling period with a kernel running; `None`, as in all of these, where
+    /// the card never tells.
+    pub utilisation_percent: Option<Spread>,
+    /// Memory in use.
+    pub memory_used_bytes: Option<Spread>,
+    /// Clock of the multiprocessors.
+    pub clock_hz: Option<Spread>,
+    /// Power drawn.
+    pub power_mw: Option<Spread>,
+}
+
+/// The middle and the largest of the samples of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Nearest rank: of an even number of samples the lower of the two in the middle.
+    pub median: u64,
+    /// The largest.
+    pub max: u64,
 }

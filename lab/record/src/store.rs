@@ -15,10 +15,16 @@ use crate::{Run, RunFile, SCHEMA, Samples, Session};
 const RUN_FILE: &str = "run.json";
 const SESSIONS: &str = "sessions.jsonl";
 const RUNS: &str = "runs.jsonl";
+/// An exported report keeps its runs in this file, where they would be larger than `LARGEST_RUNS`.
+const RUNS_PACK: &str = "runs.jsonl.zst";
+/// In bytes: what a repository takes without harm, and a reader's tools still open.
+const LARGEST_RUNS: usize = 2_000_000;
 const SAMPLES: &str = "samples";
 /// An exported report keeps all samples in one file: a line `{"name":…,"samples":…}` per run.
 const SAMPLES_PACK: &str = "samples.jsonl.zst";
 const ZSTD_LEVEL: i32 = 9;
+/// Of an export, which is written once and read often.
+const EXPORT_ZSTD_LEVEL: i32 = 19;
 
 /// Why a results folder could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -171,7 +177,7 @@ impl Results {
         Ok(Self {
             run_file,
             sessions: read_lines(&dir.join(SESSIONS))?,
-            runs: read_lines(&dir.join(RUNS))?,
+            runs: read_runs(dir)?,
             dir: dir.to_owned(),
             pack,
         })
@@ -196,7 +202,7 @@ impl Results {
     }
 
     /// Writes a copy that is fit to commit: one samples file, with what `slim` keeps of each run's
-    /// samples. Each run keeps the name of its original samples.
+    /// samples. Each run keeps the name of its original samples. Runs of more than 2 MB are packed.
     ///
     /// # Errors
     /// Where samples cannot be read or the copy cannot be written.
@@ -206,10 +212,11 @@ impl Results {
         slim: impl Fn(&Run, Samples) -> Samples,
     ) -> Result<(), RecordError> {
         fs::create_dir_all(to).map_err(at(to))?;
-        for name in [RUN_FILE, SESSIONS, RUNS] {
+        for name in [RUN_FILE, SESSIONS] {
             let (from, to) = (self.dir.join(name), to.join(name));
             fs::copy(&from, &to).map_err(at(&from))?;
         }
+        export_runs(&self.dir, to)?;
         let mut lines = Vec::new();
         let mut written = HashSet::new();
         for run in &self.runs {
@@ -223,9 +230,45 @@ impl Results {
             lines.push(b'\n');
         }
         let path = to.join(SAMPLES_PACK);
-        let packed = zstd::encode_all(lines.as_slice(), 19).map_err(at(&path))?;
+        let packed = zstd::encode_all(lines.as_slice(), EXPORT_ZSTD_LEVEL).map_err(at(&path))?;
         write_whole(&path, &packed)
     }
+}
+
+/// The lines as they were written, whichever of its two files a folder has them in.
+fn runs_text(dir: &Path) -> Result<Vec<u8>, RecordError> {
+    let packed = dir.join(RUNS_PACK);
+    if packed.exists() {
+        let file = File::open(&packed).map_err(at(&packed))?;
+        return zstd::decode_all(file).map_err(at(&packed));
+    }
+    let plain = dir.join(RUNS);
+    fs::read(&plain).map_err(at(&plain))
+}
+
+/// The copy has one of the two files, also where an earlier copy had the other.
+fn export_runs(from: &Path, to: &Path) -> Result<(), RecordError> {
+    let text = runs_text(from)?;
+    let (plain, packed) = (to.join(RUNS), to.join(RUNS_PACK));
+    let (other, written) = if text.len() > LARGEST_RUNS {
+        let bytes = zstd::encode_all(text.as_slice(), EXPORT_ZSTD_LEVEL).map_err(at(&packed))?;
+        (&plain, write_whole(&packed, &bytes))
+    } else {
+        (&packed, write_whole(&plain, &text))
+    };
+    written?;
+    match fs::remove_file(other) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(other)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn read_runs(dir: &Path) -> Result<Vec<Run>, RecordError> {
+    let packed = dir.join(RUNS_PACK);
+    if packed.exists() {
+        return parse_lines(runs_text(dir)?.as_slice(), &packed);
+    }
+    read_lines(&dir.join(RUNS))
 }
 
 #[derive(Serialize, serde::Deserialize)]

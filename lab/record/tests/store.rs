@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, fs, fs::OpenOptions, io::Write, path::Path};
 
 use lab_record::{
-    Analysis, Column, Histogram, Machine, Noise, Pairing, RecordError, Results, Run, RunFile,
-    SCHEMA, Samples, Session, SessionEvent, Status, Writer,
+    Analysis, CardUse, Column, Histogram, Machine, Noise, Pairing, RecordError, Results, Run,
+    RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, Writer,
 };
 
 fn run_file() -> RunFile {
@@ -62,7 +62,21 @@ fn run(order: u64) -> Run {
         counters: BTreeMap::from([("wall_ns".to_owned(), u64::MAX)]),
         noise: Noise { steal_ns: Some(3), ..Noise::default() },
         gated: vec!["steal".to_owned()],
+        gpu: Some(vec![card()]),
+        gpu_reason: None,
         samples: None,
+    }
+}
+
+fn card() -> CardUse {
+    CardUse {
+        card: 1,
+        name: "A Card".to_owned(),
+        samples: 2,
+        utilisation_percent: Some(Spread { median: 3, max: 100 }),
+        memory_used_bytes: Some(Spread { median: 1 << 30, max: 1 << 31 }),
+        clock_hz: None,
+        power_mw: None,
     }
 }
 
@@ -102,6 +116,14 @@ fn every_field_comes_back() {
     assert_eq!(read.runs, [first, run(1)]);
     assert_eq!(read.samples(&read.runs[0]).unwrap(), samples());
     assert_eq!(read.samples(&read.runs[1]).unwrap(), Samples::default());
+}
+
+#[test]
+fn a_run_from_before_cards_were_asked_is_read() {
+    let mut old = serde_json::to_value(run(0)).unwrap();
+    old.as_object_mut().unwrap().remove("gpu").expect("it is written, also where it is null");
+    let read: Run = serde_json::from_value(old).unwrap();
+    assert_eq!((read.gpu, read.gpu_reason), (None, None));
 }
 
 #[test]

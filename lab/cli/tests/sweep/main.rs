@@ -2,6 +2,7 @@
 //! are scripts around it.
 
 mod agents;
+mod cards;
 mod ledgers;
 mod policies;
 mod tasks;

@@ -338,6 +338,8 @@ fn blank(variant: &str, cell: Levels, block: u32, order: u64) -> Run {
         counters: BTreeMap::new(),
         noise: Noise::default(),
         gated: vec![],
+        gpu: None,
+        gpu_reason: None,
         samples: None,
     }
 }

@@ -158,6 +158,8 @@ fn blank(fake: &Fake, block: u32, order: u64, cell: BTreeMap<String, String>) ->
         counters: BTreeMap::new(),
         noise: Noise::default(),
         gated: vec![],
+        gpu: None,
+        gpu_reason: None,
         samples: None,
     }
 }

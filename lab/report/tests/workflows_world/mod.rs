@@ -376,6 +376,8 @@ fn blank(
         counters,
         noise: Noise::default(),
         gated: vec![],
+        gpu: None,
+        gpu_reason: None,
         samples: None,
     }
 }

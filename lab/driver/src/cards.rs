@@ -1,0 +1,158 @@
+//! What NVIDIA cards do, at one moment and while runs go on.
+//!
+//! One `nvidia-smi` prints a line a card again and again; a thread notes when each line came, and a
+//! run takes the lines that came while it went on. It is asked only where a run's work can reach a
+//! card: asking takes CPU time, which every other family would measure.
+
+use std::{
+    io::{BufRead, BufReader},
+    os::unix::process::CommandExt,
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+};
+
+use lab_probe::{CARD_LOOP, CARD_QUERY, CardSample, card_samples, card_uses, monotonic_ns};
+use lab_record::{CardUse, Run};
+
+use crate::execute::stop_group;
+
+const PROGRAM: &str = "nvidia-smi";
+/// Samples that are kept for a run that ends later. At 5 a second, 14 hours of one card.
+const KEPT_MAX: usize = 250_000;
+
+/// What the machine's NVIDIA cards do now, or why that is not known.
+pub(crate) fn cards() -> Result<Vec<CardSample>, String> {
+    let output = Command::new(PROGRAM)
+        .args(CARD_QUERY)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| cannot_start(&error))?;
+    let answer = String::from_utf8_lossy(&output.stdout);
+    let said = || says(answer.lines().next().unwrap_or("nothing"));
+    if !output.status.success() {
+        return Err(said());
+    }
+    card_samples(&answer).ok_or_else(said)
+}
+
+/// The cards over a sweep, or why they are not watched.
+#[derive(Debug)]
+pub(crate) struct CardWatch(Result<Watching, String>);
+
+#[derive(Debug)]
+struct Watching {
+    child: Child,
+    seen: Arc<Mutex<Seen>>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// Each with the moment when its line came.
+    samples: Vec<(u64, CardSample)>,
+    /// The last line that was none of a card's.
+    said: Option<String>,
+    /// `nvidia-smi` prints no more.
+    ended: bool,
+}
+
+impl CardWatch {
+    /// Starts to watch; where that is not possible, every run gets the reason.
+    pub(crate) fn start() -> Self {
+        let child = Command::new(PROGRAM)
+            .args(CARD_QUERY)
+            .arg(CARD_LOOP)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            // Ctrl-C is for the lab, which records the run that it stops.
+            .process_group(0)
+            .spawn();
+        Self(child.map(Watching::of).map_err(|error| cannot_start(&error)))
+    }
+
+    /// Nothing is asked.
+    pub(crate) fn none(reason: &str) -> Self {
+        Self(Err(reason.to_owned()))
+    }
+
+    /// The process that prints, whose CPU time is the lab's own.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.0.as_ref().ok().map(|watching| watching.child.id())
+    }
+
+    /// Notes in a run's row what the cards did between two moments, and drops what is older.
+    pub(crate) fn note(&self, run: &mut Run, start_ns: u64, end_ns: u64) {
+        let uses = match &self.0 {
+            Ok(watching) => watching.between(start_ns, end_ns),
+            Err(reason) => Err(reason.clone()),
+        };
+        (run.gpu, run.gpu_reason) = match uses {
+            Ok(uses) => (Some(uses), None),
+            Err(reason) => (None, Some(reason)),
+        };
+    }
+}
+
+impl Watching {
+    fn of(mut child: Child) -> Self {
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let output = child.stdout.take().expect("stdout is piped");
+        let shared = Arc::clone(&seen);
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                lock(&shared).take(&line);
+            }
+            lock(&shared).ended = true;
+        });
+        Self { child, seen }
+    }
+
+    fn between(&self, start_ns: u64, end_ns: u64) -> Result<Vec<CardUse>, String> {
+        let mut seen = lock(&self.seen);
+        // Runs come one after the other: nobody asks for what was before this one.
+        seen.samples.retain(|(at_ns, _)| *at_ns >= start_ns);
+        let within = seen.samples.iter().filter(|(at_ns, _)| *at_ns <= end_ns);
+        let within: Vec<CardSample> = within.map(|(_, sample)| sample.clone()).collect();
+        if !within.is_empty() {
+            return Ok(card_uses(&within));
+        }
+        Err(match (&seen.said, seen.ended) {
+            (Some(said), _) => says(said),
+            (None, true) => format!("{PROGRAM} ended"),
+            (None, false) => "no sample fell into the run".to_owned(),
+        })
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        stop_group(&mut self.child);
+    }
+}
+
+impl Seen {
+    fn take(&mut self, line: &str) {
+        match card_samples(line) {
+            Some(cards) if self.samples.len() < KEPT_MAX => {
+                let at_ns = monotonic_ns();
+                self.samples.extend(cards.into_iter().map(|card| (at_ns, card)));
+            }
+            Some(_) => {}
+            None => self.said = Some(line.to_owned()),
+        }
+    }
+}
+
+/// A thread that panicked while it held the lock leaves whole samples.
+fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn cannot_start(error: &std::io::Error) -> String {
+    format!("{PROGRAM} cannot be started: {error}")
+}
+
+fn says(line: &str) -> String {
+    format!("{PROGRAM} says: {line}")
+}
