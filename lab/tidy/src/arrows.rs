@@ -33,13 +33,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-sim", &[]),
     ("lab-stats", &[]),
     ("lab-tidy", &[]),
+    // The kits alone know it: a variant knows its kit.
+    ("lab-variant", &["lab-protocol"]),
     // A library for anybody, and the variant that measures it.
     ("schedulers-adaptive", &[]),
     ("schedulers-thompson", &["schedulers-adaptive", "schedulers-kit"]),
     // What back ends that keep their state in PostgreSQL share.
     ("workflows-database", &["workflows-kit"]),
     // A worker knows what an operation is; the kit starts workers and speaks their format.
-    ("workflows-kit", &["lab-protocol", "workflows-worker"]),
+    ("workflows-kit", &["lab-protocol", "lab-variant", "workflows-worker"]),
     ("workflows-worker", &["lab-protocol"]),
     ("workflows-postgres", &["workflows-database", "workflows-kit"]),
 ];
@@ -57,7 +59,7 @@ pub fn complaints(family: &str, manifest: &Table) -> Vec<String> {
     let kit = format!("{family}-kit");
     let allowed: Vec<&str> = match ALLOWED.iter().find(|(crate_name, _)| *crate_name == name) {
         Some((_, allowed)) => allowed.to_vec(),
-        None if name == kit => vec!["lab-protocol"],
+        None if name == kit => vec!["lab-protocol", "lab-variant"],
         None if name == format!("{family}-conformance") => vec!["lab-programs", "lab-protocol"],
         None => vec![kit.as_str(), "lab-protocol"],
     };
@@ -105,6 +107,8 @@ mod tests {
         assert_eq!(check("runtimes", "runtimes-smol", "lab-record").len(), 1);
         assert_eq!(check("runtimes", "runtimes-smol", "runtimes-floor").len(), 1);
         assert_eq!(check("runtimes", "runtimes-kit", "runtimes-smol").len(), 1);
+        assert!(check("runtimes", "runtimes-kit", "lab-variant").is_empty());
+        assert_eq!(check("runtimes", "runtimes-smol", "lab-variant").len(), 1);
         assert_eq!(check("lab", "lab-driver", "lab-report").len(), 1);
     }
 
