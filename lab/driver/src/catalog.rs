@@ -94,6 +94,16 @@ impl Catalog {
         Ok(Program { path, entry })
     }
 
+    /// The folder of the program that does a family's steps outside its variants; empty where it
+    /// was not built, so that only the runs that need it fail, and say so.
+    pub(crate) fn worker_folder(&self, family: &str) -> String {
+        let own = self.root.join(family).join("worker");
+        let places = [own, self.bin_dir.clone()];
+        let has_it = |folder: &&PathBuf| folder.join(format!("{family}-worker")).is_file();
+        let found = places.iter().find(has_it).and_then(|folder| folder.canonicalize().ok());
+        found.map_or(String::new(), |folder| folder.to_string_lossy().into_owned())
+    }
+
     fn locate(&self, manifest: &Manifest) -> Result<PathBuf, DriverError> {
         let program = manifest.program();
         let own = self.root.join(&manifest.family).join(&manifest.name).join(&program);

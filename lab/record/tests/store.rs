@@ -207,3 +207,24 @@ fn an_export_reads_like_its_source() {
     let read = Results::load(&copy).unwrap();
     assert_eq!(read.samples(&read.runs[0]).unwrap().raw("token_received_ns"), None);
 }
+
+#[test]
+fn many_runs_are_exported_packed_and_read_the_same() {
+    let home = tempfile::tempdir().unwrap();
+    let (dir, copy, again) =
+        (home.path().join("r"), home.path().join("copy"), home.path().join("again"));
+    let mut writer = written(&dir);
+    let few = Results::load(&dir).unwrap();
+    few.export(&copy, |_, samples| samples).unwrap();
+    assert!(copy.join("runs.jsonl").exists());
+    let long = Run { reason: Some("long ".repeat(500_000)), ..run(2) };
+    writer.run(long, &samples()).unwrap();
+    let many = Results::load(&dir).unwrap();
+    many.export(&copy, |_, samples| samples).unwrap();
+    assert!(!copy.join("runs.jsonl").exists(), "the earlier copy's is gone");
+    let read = Results::load(&copy).unwrap();
+    assert_eq!(read.runs, many.runs);
+    // A copy can be exported once more.
+    read.export(&again, |_, samples| samples).unwrap();
+    assert_eq!(Results::load(&again).unwrap().runs, many.runs);
+}
