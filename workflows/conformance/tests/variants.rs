@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use lab_protocol::workflow::{Worker, Workload};
+use lab_protocol::workflow::Workload;
 use lab_protocol::{Identity, PROTOCOL, Status, exit};
 use workflows_conformance::{
     check, is_missing, line, outcome, run, shapes, variants, workflows_dir, workload,
@@ -130,21 +130,6 @@ fn many_tasks_at_once_with_more_workers_than_steps_are_right() {
         let outcome = outcome(&variant, &workload);
         if !is_missing(&outcome) {
             check(&variant.manifest.name, &workload, &outcome);
-        }
-    }
-}
-
-#[test]
-fn what_a_variant_cannot_do_is_unsupported_with_a_reason() {
-    for variant in variants() {
-        for worker in [Worker::PythonFfi, Worker::PythonProcess] {
-            let folder = tempfile::tempdir().unwrap();
-            let workload = Workload { worker, ..workload(&shapes()[0], folder.path()) };
-            let outcome = outcome(&variant, &workload);
-            assert_eq!(outcome.status, Status::Unsupported);
-            assert!(outcome.samples.is_empty() && outcome.counters.is_empty());
-            let reason = outcome.reason.unwrap();
-            assert!(reason.contains("set worker to native"), "{reason}");
         }
     }
 }
