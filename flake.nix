@@ -27,7 +27,8 @@
         };
 
       # Bazel takes rustc from PATH (tools/bazel/rust_toolchain.bzl), so one toolchain serves Cargo
-      # and Bazel. nixpkgs' Bazel refuses a .bazelversion other than its own version.
+      # and Bazel. nixpkgs' Bazel refuses a .bazelversion other than its own version. ./enter has
+      # these three lists in Debian's names, and a test compares them.
       tools =
         pkgs: with pkgs; [
           bazel_7
@@ -38,38 +39,54 @@
           gnuplot
           hyperfine
           jq
-          python3
+          (python3.withPackages (packages: [ packages.jsonschema ]))
           ripgrep
           rustc
           rustfmt
           ugrep
         ];
 
+      # What workflow back ends run on; nothing of it is started by entering a shell.
+      backEnds =
+        pkgs: with pkgs; [
+          nodejs_24
+          postgresql_18
+          rabbitmq-server
+          ruby
+        ];
+
+      # What starts Ollama twice, and reads this file and the compose file.
+      containers =
+        pkgs: with pkgs; [
+          aardvark-dns
+          catatonit
+          docker-compose
+          netavark
+          nftables
+          nix
+          podman
+          podman-compose
+          runc
+        ];
+
+      # docs/ENVIRONMENTS.md promises versions in the row that begins with "nix".
+      promised =
+        let
+          isRow = lib.hasPrefix "| nix |";
+          lines = lib.splitString "\n" (builtins.readFile ./docs/ENVIRONMENTS.md);
+          cells = map lib.trim (lib.splitString "|" (lib.findFirst isRow "" lines));
+        in
+        {
+          bazel = builtins.elemAt cells 4;
+          gnuplot = builtins.elemAt cells 5;
+          hyperfine = builtins.elemAt cells 6;
+        };
+
       # What the rest of the repository pins too: rust-toolchain.toml for rustup, .bazelversion.
       pins = {
         bazel = lib.trim (builtins.readFile ./.bazelversion);
         rustc = (lib.importTOML ./rust-toolchain.toml).toolchain.channel;
       };
-    in
-    {
-      devShells = forAllSystems (
-        system:
-        let
-          pkgs = free system;
-          cuda = withCuda system;
-        in
-        {
-          default = pkgs.mkShell { packages = tools pkgs; };
-
-          # For two real Ollama servers on a GPU.
-          gpu = cuda.mkShell {
-            packages = tools cuda ++ [
-              cuda.nvidia-container-toolkit
-              cuda.ollama-cuda
-            ];
-          };
-        }
-      );
 
       # The lab's tools as a container image; the repository is mounted at /lab.
       packages = forAllSystems (
@@ -81,12 +98,15 @@
           image = pkgs.dockerTools.buildLayeredImage {
             name = "lab-tools";
             tag = "latest";
-            contents = tools pkgs ++ [
-              pkgs.bashInteractive
-              pkgs.cacert
-              pkgs.coreutils
-              pkgs.stdenv.cc
-            ];
+            contents =
+              tools pkgs
+              ++ backEnds pkgs
+              ++ [
+                pkgs.bashInteractive
+                pkgs.cacert
+                pkgs.coreutils
+                pkgs.stdenv.cc
+              ];
             config = {
               Cmd = [ "bash" ];
               Env = [
@@ -98,6 +118,32 @@
           };
         }
       );
+    in
+    {
+      devShells = forAllSystems (
+        system:
+        let
+          pkgs = free system;
+          cuda = withCuda system;
+        in
+        {
+          default = pkgs.mkShell { packages = tools pkgs ++ backEnds pkgs ++ containers pkgs; };
+
+          # For two real Ollama servers on a GPU.
+          gpu = cuda.mkShell {
+            packages =
+              tools cuda
+              ++ backEnds cuda
+              ++ containers cuda
+              ++ [
+                cuda.nvidia-container-toolkit
+                cuda.ollama-cuda
+              ];
+          };
+        }
+      );
+
+      inherit packages;
 
       # `nix run .#tr115`, in a checkout of the repository.
       apps = forAllSystems (
@@ -135,6 +181,39 @@
             assert lib.assertMsg (pkgs.bazel_7.version == pins.bazel)
               ".bazelversion names Bazel ${pins.bazel}, nixpkgs has ${pkgs.bazel_7.version}";
             pkgs.runCommand "pins-agree" { } "touch $out";
+
+          # The page and this file have to name the same major versions.
+          promises =
+            let
+              major = version: builtins.head (builtins.splitVersion version);
+              keeps =
+                name: package:
+                lib.assertMsg (major promised.${name} == major package.version)
+                  "docs/ENVIRONMENTS.md has ${name} ${promised.${name}}, nixpkgs ${package.version}";
+            in
+            assert keeps "bazel" pkgs.bazel_7;
+            assert keeps "gnuplot" pkgs.gnuplot;
+            assert keeps "hyperfine" pkgs.hyperfine;
+            pkgs.runCommand "promises-kept" { } "touch $out";
+
+          # Each program that the lab calls by name is there, and starts.
+          tools-start =
+            pkgs.runCommand "tools-start"
+              {
+                nativeBuildInputs = tools pkgs ++ backEnds pkgs ++ containers pkgs;
+              }
+              ''
+                export HOME=$TMPDIR
+                for tool in buildifier cargo docker-compose git gnuplot hyperfine jq nft node podman \
+                  postgres python3 rg ruby runc rustc rustfmt ugrep; do
+                  "$tool" --version >>"$out" || { echo "$tool does not start" >&2; exit 1; }
+                done
+                python3 -c 'import jsonschema'
+                command -v bazel rabbitmq-server podman-compose >>"$out"
+              '';
+
+          # What an engine would be handed is an image that has the lab's tools.
+          inherit (packages.${system}) image;
         }
       );
 

@@ -1,5 +1,7 @@
 //! The environments' recipes: their versions as docs/ENVIRONMENTS.md has them.
 
+use std::collections::BTreeSet;
+
 use crate::supply::rows;
 
 /// One row of the page's table.
@@ -51,11 +53,61 @@ pub fn versions(page: &str, rustc: &str, bazel_version: &str, packages: &str) ->
 
 /// Complaints about packages that ./enter asks for and the recorded list lacks.
 pub fn recorded(enter: &str, packages: &str) -> Vec<String> {
-    let list = enter.split_once("\nPACKAGES=(").and_then(|(_, rest)| rest.split_once(')'));
-    let Some((list, _)) = list else { return vec!["enter has no list PACKAGES".to_owned()] };
+    let list = match asked(enter) {
+        Ok(list) => list,
+        Err(complaint) => return vec![complaint],
+    };
     let has = |name: &&str| rows(packages).any(|row| row.first() == Some(name));
-    let missing = list.split_whitespace().filter(|name| !has(name));
+    let missing = list.into_iter().filter(|name| !has(name));
     missing.map(|name| format!("packages.tsv lacks {name}; tools/sbom/record adds it")).collect()
+}
+
+/// Complaints about packages that ./enter asks for and the flake's shells lack.
+pub fn in_the_flake(enter: &str, flake: &str) -> Vec<String> {
+    let list = match asked(enter) {
+        Ok(list) => list,
+        Err(complaint) => return vec![complaint],
+    };
+    let is_part = |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_';
+    let words: BTreeSet<&str> = flake.split(is_part).collect();
+    // nixpkgs writes the version behind some names: postgresql_18.
+    let is_named = |word: &str, name: &str| match word.strip_prefix(name) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('_').is_some_and(|end| end.parse::<u32>().is_ok()),
+        None => false,
+    };
+    let lacks = |name: &&str| {
+        nix_name(name).is_some_and(|nix| !words.iter().any(|word| is_named(word, nix)))
+    };
+    list.into_iter().filter(lacks).map(|name| format!("flake.nix lacks ./enter's {name}")).collect()
+}
+
+/// What nixpkgs calls a package of Debian; `None` where a shell of Nix needs nothing for it.
+fn nix_name(debian: &str) -> Option<&str> {
+    match debian {
+        // The shell's own compiler, and rules that only Debian's Bazel has in packages.
+        "g++" | "gcc" | "libc6-dev" | "bazel-rules-rust" | "bazel-rules-shell" => None,
+        "bazel-bootstrap" => Some("bazel"),
+        "ca-certificates" => Some("cacert"),
+        "gnuplot-nox" => Some("gnuplot"),
+        "nix-bin" => Some("nix"),
+        "python3-jsonschema" => Some("jsonschema"),
+        "python3-venv" => Some("python3"),
+        same => Some(same),
+    }
+}
+
+/// The packages that ./enter asks for.
+fn asked(enter: &str) -> Result<Vec<&str>, String> {
+    let list = enter.split_once("\nPACKAGES=(").and_then(|(_, rest)| rest.split_once(')'));
+    let (list, _) = list.ok_or("enter has no list PACKAGES")?;
+    Ok(list.split_whitespace().collect())
+}
+
+/// The versions that the page promises of Nix: rustc, Bazel, gnuplot and hyperfine.
+pub fn promised_by_nix(page: &str) -> Option<[&str; 4]> {
+    let nix = page.lines().filter_map(row).find(|row| row.name == "nix")?;
+    Some([nix.rustc, nix.bazel, nix.gnuplot, nix.hyperfine])
 }
 
 /// Complaints about a flake that writes a compiler's version instead of reading rustup's, or lacks
@@ -104,6 +156,17 @@ mod tests {
         assert_eq!(check(&PAGE.replace("7.6.0", "8.6.0"), PACKAGES).len(), 1);
         assert_eq!(check(PAGE, &PACKAGES.replace("\t2.0.0", "\t1:3.0.0")).len(), 1);
         assert!(!check("", PACKAGES).is_empty());
+    }
+
+    #[test]
+    fn a_package_that_the_flake_lacks_is_found() {
+        let enter = "\nPACKAGES=(gcc gnuplot-nox jq nix-bin postgresql)\n";
+        let flake = "[ gnuplot jq nix postgresql_18 ]";
+        assert_eq!(in_the_flake(enter, flake), [""; 0]);
+        // nixpkgs and postgresql_jdbc are words of their own.
+        let other = "inherit (nixpkgs) lib; [ gnuplot postgresql_jdbc ]";
+        assert_eq!(in_the_flake(enter, other).len(), 3);
+        assert_eq!(in_the_flake("", flake).len(), 1);
     }
 
     #[test]
