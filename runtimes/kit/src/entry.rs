@@ -1,42 +1,18 @@
-//! The command line of every variant.
+//! The command line of every variant: the lab's own, and what this family adds to it.
 
-use std::any::Any;
-use std::io::{self, BufRead, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use lab_protocol::agents::Workload;
-use lab_protocol::{PROTOCOL, RunOutcome, RunSpec, Status, exit};
-use serde::Serialize;
+use lab_variant::{Failure, Family, Identity, Numbers};
 
 use crate::{AgentLog, Meter, RunError, outcome, request};
 
-/// Who a variant is; the same as its `variant.toml`, which a test compares.
-#[derive(Debug, Clone, Copy)]
-pub struct Identity {
-    /// The folder's name.
-    pub variant: &'static str,
-    /// The crate whose behaviour is measured.
-    pub measures: &'static str,
-    /// Its pinned version.
-    pub version: &'static str,
-    /// Its features that the variant asks for.
-    pub features: &'static [&'static str],
-}
-
-impl Identity {
-    fn describe(&self) -> lab_protocol::Identity {
-        lab_protocol::Identity {
-            protocol: PROTOCOL,
-            family: "runtimes".to_owned(),
-            variant: self.variant.to_owned(),
-            measures: self.measures.to_owned(),
-            version: self.version.to_owned(),
-            features: self.features.iter().map(|&feature| feature.to_owned()).collect(),
-        }
-    }
-}
+const FAMILY: Family = Family {
+    name: "runtimes",
+    summary: |identity| format!("LLM agents on {} {}", identity.measures, identity.version),
+    door: None,
+};
 
 /// The whole of a variant's `main`: answers `--describe` and `--help`, or reads one `RunSpec` line
 /// from standard input, calls `run` and writes one `RunOutcome` line to standard output. `run`
@@ -46,78 +22,22 @@ pub fn variant_main(
     identity: &Identity,
     run: impl FnOnce(Workload, Arc<Meter>) -> Result<Vec<AgentLog>, RunError>,
 ) -> ExitCode {
+    // First of all, for the time until the first agent counts from here.
     let meter = Arc::new(Meter::start());
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => {}
-        ["--describe"] => return print(&identity.describe(), exit::DONE),
-        ["--help" | "-h"] => return print_help(identity),
-        _ => return refuse("the only arguments are --describe and --help"),
-    }
-    let spec = match read_spec() {
-        Ok(spec) => spec,
-        Err(sentence) => return refuse(&sentence),
-    };
-    let workload = spec.workload;
-    let result = catch_unwind(AssertUnwindSafe(|| run(workload, Arc::clone(&meter))));
-    match result.unwrap_or_else(|panic| Err(RunError::Panicked(panic_text(&*panic)))) {
-        Ok(logs) => print(&success(spec.run, &logs, &meter), exit::DONE),
-        Err(error) => {
-            eprintln!("{}: {error}", identity.variant);
-            let failed = RunOutcome::without_numbers(&spec.run, Status::Failed, error.to_string());
-            print(&failed, exit::FAILED)
-        }
-    }
+    let prepare = |workload| request::check(&workload).map(|()| workload);
+    lab_variant::variant_main(&FAMILY, identity, prepare, |workload| {
+        run(workload, Arc::clone(&meter)).map(|logs| numbers(&logs, &meter))
+    })
 }
 
-fn read_spec() -> Result<RunSpec<Workload>, String> {
-    let mut line = String::new();
-    let length = io::stdin().lock().read_line(&mut line);
-    match length.map_err(|error| format!("cannot read standard input: {error}"))? {
-        0 => Err("standard input ended before a run spec: write one JSON line to it".to_owned()),
-        _ => {
-            let spec = RunSpec::<Workload>::from_line(&line)?;
-            request::check(&spec.workload)?;
-            Ok(spec)
-        }
-    }
-}
-
-fn success(run: String, logs: &[AgentLog], meter: &Meter) -> RunOutcome {
+fn numbers(logs: &[AgentLog], meter: &Meter) -> Numbers {
     let mut counters = meter.counters();
     counters.insert("wall_ns".to_owned(), outcome::wall_ns(logs));
-    let samples = outcome::samples(logs);
-    RunOutcome { protocol: PROTOCOL, run, status: Status::Ok, reason: None, counters, samples }
+    Numbers { counters, samples: outcome::samples(logs) }
 }
 
-fn print(line: &impl Serialize, code: i32) -> ExitCode {
-    let text = serde_json::to_string(line).expect("an outcome has only string keys");
-    match writeln!(io::stdout(), "{text}") {
-        Ok(()) => ExitCode::from(code as u8),
-        // Whoever asked is gone.
-        Err(_) => ExitCode::from(exit::FAILED as u8),
+impl Failure for RunError {
+    fn panicked(text: String) -> Self {
+        Self::Panicked(text)
     }
-}
-
-fn print_help(identity: &Identity) -> ExitCode {
-    let text = format!(
-        "runtimes-{}: LLM agents on {} {}\n\nReads one run spec as a JSON line from standard \
-         input and writes one outcome as a JSON line.\n\n  --describe  print who this is, as \
-         JSON\n  --help      print this\n\nExit codes: 0 done, 1 failed (the outcome says why), \
-         2 bad spec",
-        identity.variant, identity.measures, identity.version
-    );
-    let written = writeln!(io::stdout(), "{text}");
-    ExitCode::from(if written.is_ok() { exit::DONE } else { exit::FAILED } as u8)
-}
-
-fn refuse(sentence: &str) -> ExitCode {
-    eprintln!("{sentence}");
-    ExitCode::from(exit::BAD_SPEC as u8)
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_default()
 }

@@ -25,12 +25,12 @@ mod reply;
 mod request;
 
 pub use agent::{AgentLog, AgentRun};
-pub use clock::now_ns;
-pub use entry::{Identity, variant_main};
+pub use entry::variant_main;
 pub use error::{CallError, RunError};
 pub use http1::{Part, ResponseParser};
 pub use ingest::{IngestJob, Ingested};
 pub use lab_protocol::agents::{Arrangement, Workload};
+pub use lab_variant::{Identity, now_ns};
 pub use meter::Meter;
 pub use reply::CallLog;
 pub use request::Request;
