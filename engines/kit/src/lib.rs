@@ -31,12 +31,12 @@ mod search;
 mod show;
 mod time;
 
-pub use clock::now_ns;
-pub use entry::{Identity, variant_main};
+pub use entry::variant_main;
 pub use error::RunError;
 pub use files::{CHUNKS, Chunk, Job, SourceFile, aligned};
 pub use kernel::{Tally, Worker};
 pub use lab_protocol::search::{Advise, Granularity, Parser, Read, Workload};
+pub use lab_variant::{Identity, now_ns};
 pub use lines::Stream;
 pub use merge::{Answer, Found, Hit, Merger};
 pub use peer::{Ends, Question, ask_peer, count_after_colon};
