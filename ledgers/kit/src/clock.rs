@@ -1,19 +1,3 @@
-//! The two clocks that every number of a run is read from.
+//! The clock that the costs of a run are read from, beside [`now_ns`](crate::now_ns).
 
-use nix::time::{ClockId, clock_gettime};
-
-/// `CLOCK_MONOTONIC` in nanoseconds.
-#[inline]
-pub fn now_ns() -> i64 {
-    read(ClockId::CLOCK_MONOTONIC)
-}
-
-/// CPU time of all threads of this process in nanoseconds.
-pub(crate) fn cpu_ns() -> i64 {
-    read(ClockId::CLOCK_PROCESS_CPUTIME_ID)
-}
-
-fn read(clock: ClockId) -> i64 {
-    let time = clock_gettime(clock).expect("Linux has had both clocks since 2.6");
-    time.tv_sec() * 1_000_000_000 + time.tv_nsec()
-}
+pub(crate) use lab_variant::cpu_ns;

@@ -23,13 +23,13 @@ mod work;
 
 pub use answer::Answer;
 pub use check::without_locks;
-pub use clock::now_ns;
 pub use dash::{Dash, dash_shards, default_shards};
 pub use draw::{Drawn, Kind, Streams, Transaction};
-pub use entry::{Identity, variant_main};
+pub use entry::variant_main;
 pub use error::RunError;
 pub use jobs::{Pins, deal, jobs};
 pub use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers, Workload};
+pub use lab_variant::{Identity, now_ns};
 pub use ledger::{Account, FILLER, Hasher, Map, Record, State, Store, apply, apply_all};
 pub use measure::Variant;
 pub use plain::Plain;
