@@ -21,11 +21,12 @@ mod wake;
 mod work;
 
 pub use bench::Bench;
-pub use entry::{Identity, variant_main};
+pub use entry::variant_main;
 pub use error::RunError;
 pub use lab_protocol::offload::{
     Decide, Load, Part, Replay, Stream, Test, Wake, Workload, stream_answer,
 };
+pub use lab_variant::Identity;
 pub use map::{Done, Item};
 pub use measure::{Measured, measure};
 pub use policy::{Arm, Ask, Cost, Policy, Setup, Truth};
