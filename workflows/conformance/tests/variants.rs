@@ -94,6 +94,12 @@ fn every_shape_has_every_step_once_with_its_value() {
                     assert!(count("bare_commit_ns").unwrap() > 0, "{who}");
                     assert_eq!(count("reconnections"), Some(0), "{who}");
                 }
+                "dbos" => {
+                    // A transaction accepts, one records each step, and one the result.
+                    let (commits, statements) = (count("commits"), count("statements"));
+                    assert!(commits.unwrap() >= steps + 8 && statements >= commits, "{who}");
+                    assert!(count("bare_commit_ns").unwrap() > 0, "{who}");
+                }
                 other => panic!("nobody has said what {other} counts"),
             }
         }

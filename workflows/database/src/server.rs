@@ -26,7 +26,7 @@ pub struct Server {
     process: Arc<Mutex<Child>>,
     config: Config,
     /// The socket is reached through this, for a socket's path has room for 107 bytes only.
-    _data: Arc<File>,
+    data: Arc<File>,
 }
 
 /// How a session is opened, and whether the server is still there.
@@ -90,7 +90,7 @@ impl Server {
         command.arg("-D").arg(data).args(["-k", ".", "-p", "5432", "-c", "listen_addresses="]);
         let child = run(command, log)?;
         let process = Arc::new(Mutex::new(child));
-        Ok(Self { process, config: config.clone(), _data: Arc::clone(folder) })
+        Ok(Self { process, config: config.clone(), data: Arc::clone(folder) })
     }
 
     /// Waits until it takes sessions.
@@ -108,6 +108,13 @@ impl Server {
             sleep(LOOK);
         }
         Err(last)
+    }
+
+    /// The folder of its socket, under a name that is short and that other processes of this user
+    /// may take as long as this process runs. The port is 5432, the user `lab`, the database
+    /// `postgres`.
+    pub fn socket_folder(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.data.as_raw_fd()))
     }
 
     /// For threads that open sessions.

@@ -1,0 +1,208 @@
+"""DBOS, with one durable workflow that is any shape.
+
+Its arguments: the database, the shape, how many steps may run at once. Lines of JSON come in, one
+a task: `[task, input]`. Lines go out: `["ready", statements]`, `["accepted", task]`,
+`["complete", task, statements]`, and once the input has ended `["row", ...]` for each step. Of what
+goes wrong, `["failed", reason]` tells.
+"""
+
+import asyncio
+import concurrent.futures
+import json
+import os
+import sys
+import time
+
+# Whatever a library prints goes to the log: standard output is the door.
+DOOR = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+
+try:
+    # SQLAlchemy would ask for it later, and say less clearly that it is missing.
+    import psycopg  # noqa: F401
+    import sqlalchemy
+    from dbos import DBOS, SetWorkflowID
+except ImportError as error:
+    print(json.dumps(["missing", str(error)]), file=DOOR, flush=True)
+    sys.exit(0)
+
+MODULUS = (1 << 61) - 1
+WORD = (1 << 64) - 1
+DATABASE, SHAPE, WORKERS = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
+STEPS = SHAPE["steps"]
+
+# CLOCK_MONOTONIC on Linux, as on the other side of the door.
+now = time.monotonic_ns
+
+
+def mix(seed, index):
+    state = (seed + (index + 1) * 0x9E3779B97F4A7C15) & WORD
+    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & WORD
+    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & WORD
+    return state ^ (state >> 31)
+
+
+def compute(operation, values, part):
+    """`Operation::compute` of the lab's protocol."""
+    first = values[0] if values else 0
+    if operation == "pass":
+        return first
+    if operation == "square":
+        product = 1
+        for value in values:
+            product = product * value % MODULUS
+        return product * product % MODULUS
+    if operation == "sum":
+        return sum(values) % MODULUS
+    if "constant" in operation:
+        return operation["constant"]
+    rows = operation["sum_rows"]
+    indices = range(part * rows, (part + 1) * rows)
+    return sum(mix(first, index) % 10_000 for index in indices) % MODULUS
+
+
+class Count:
+    """Statements that DBOS sends: what its SQLAlchemy executes, BEGIN and COMMIT left out."""
+
+    statements = 0
+
+    @staticmethod
+    def one(*_):
+        Count.statements += 1
+
+
+# By task: a row for each step that was done.
+ROWS = {}
+
+
+def deciders(step):
+    of = [] if step.get("when") is None else [step["when"]["step"]]
+    return of if step.get("parts_of") is None else of + [step["parts_of"]]
+
+
+def parts_of(step, values):
+    """How many steps are made of one whose deciders are done."""
+    first = lambda other: values[other][0] if values[other] else None
+    when = step.get("when")
+    if when is not None:
+        value = first(when["step"])
+        if value is None or not when["low"] <= value < when["high"]:
+            return 0
+    return 1 if step.get("parts_of") is None else first(step["parts_of"]) or 0
+
+
+async def run_step(task, index, part, inputs, created_ns, enqueued_ns):
+    """One step of DBOS.
+
+    What its stamps mean: `created`, the workflow's code has learned all that decides about the
+    step. `enqueued`, it has learned the results of all that the step waits for, and makes the
+    call. `claimed`, DBOS has seen that no result is on record and calls the step's function, in a
+    thread. `started` and `finished` are around the operation. `recorded`, DBOS's call has returned,
+    so that the result's transaction is committed.
+    """
+    stamps = []
+
+    def step():
+        claimed_ns = now()
+        started_ns = now()
+        value = compute(STEPS[index]["operation"], inputs, part)
+        stamps.append([claimed_ns, started_ns, now()])
+        return value
+
+    value = await DBOS.run_step_async({"name": f"{index}.{part}"}, step)
+    claimed_ns, started_ns, finished_ns = stamps[-1]
+    times = [created_ns, enqueued_ns, claimed_ns, started_ns, finished_ns, now()]
+    ROWS[task].append([task, index, part, *times, value, len(stamps)])
+    return value
+
+
+@DBOS.workflow(name="shape")
+async def workflow(task, given):
+    """Runs at once whatever may be: DBOS wants the order in which steps begin to be the same
+    whenever the workflow is run again, so the next begin when all of these are done. In the
+    published shapes nothing has to wait longer for that."""
+    values = [None] * len(STEPS)
+    created_ns = [None] * len(STEPS)
+    known = lambda others: all(values[other] is not None for other in others)
+    while None in values:
+        at_ns = now()
+        wave, calls = [], []
+        for index, step in enumerate(STEPS):
+            if created_ns[index] is None and known(deciders(step)):
+                created_ns[index] = at_ns
+            if values[index] is not None or not known(step["after"] + deciders(step)):
+                continue
+            parts = parts_of(step, values)
+            if parts == 0:
+                values[index] = []
+                continue
+            inputs = [value for other in step["after"] for value in values[other]]
+            inputs = inputs if step["after"] else [given]
+            wave.append((index, parts))
+            for part in range(parts):
+                calls.append(run_step(task, index, part, inputs, created_ns[index], at_ns))
+        found = iter(await asyncio.gather(*calls))
+        for index, parts in wave:
+            values[index] = [next(found) for _ in range(parts)]
+    return values[-1][0]
+
+
+def tell(*message):
+    print(json.dumps(message), file=DOOR, flush=True)
+
+
+async def follow(task, handle):
+    try:
+        await handle.get_result()
+    except Exception as error:
+        tell("failed", f"task {task}: {type(error).__name__}: {error}")
+        return
+    tell("complete", task, Count.statements)
+
+
+async def serve():
+    loop = asyncio.get_running_loop()
+    # Steps run in these threads; so does what takes a task over, hence one more.
+    loop.set_default_executor(concurrent.futures.ThreadPoolExecutor(WORKERS + 1))
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    following = set()
+    tell("ready", Count.statements)
+    while line := await reader.readline():
+        task, given = json.loads(line)
+        ROWS[task] = []
+        with SetWorkflowID(str(task)):
+            handle = await DBOS.start_workflow_async(workflow, task, given)
+        tell("accepted", task)
+        # The loop itself keeps no task alive.
+        follower = asyncio.create_task(follow(task, handle))
+        following.add(follower)
+        follower.add_done_callback(following.discard)
+
+
+def main():
+    config = {
+        "name": "lab",
+        "system_database_url": DATABASE,
+        # Otherwise computed from the source's file, which there is not.
+        "application_version": "lab",
+        "log_level": "WARNING",
+        "enable_otlp": False,
+    }
+    try:
+        DBOS(config=config)
+        sqlalchemy.event.listen(sqlalchemy.Engine, "before_cursor_execute", Count.one)
+        DBOS.launch()
+        asyncio.run(serve())
+    except Exception as error:
+        tell("failed", f"{type(error).__name__}: {error}")
+        raise
+    for rows in ROWS.values():
+        for row in rows:
+            tell("row", *row)
+    # Not DBOS.destroy(): it waits for threads that look once a second.
+    DOOR.flush()
+    os._exit(0)
+
+
+main()
