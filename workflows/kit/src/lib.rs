@@ -11,7 +11,6 @@
 mod board;
 mod check;
 mod client;
-mod clock;
 mod columns;
 mod costs;
 mod entry;
@@ -23,12 +22,12 @@ mod task;
 
 pub use board::Accepted;
 pub use client::{BackEnd, Counters};
-pub use clock::now_ns;
 pub use columns::StepRow;
-pub use entry::{Identity, variant_main};
+pub use entry::variant_main;
 pub use error::RunError;
 pub use graph::Graph;
 pub use hands::{Done, Hands};
 pub use lab_protocol::workflow::{Operation, Shape, Workload};
-pub use pool::{Log, Pool, panic_text};
+pub use lab_variant::{Identity, now_ns, panic_text};
+pub use pool::{Log, Pool};
 pub use task::{Job, MAX_PARTS, Progress, Refused, StepId, Task};
