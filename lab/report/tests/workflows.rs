@@ -5,7 +5,7 @@ mod workflows_world;
 use lab_record::{Column, Status};
 use lab_report::{Frame, Report, report};
 use proptest::prelude::*;
-use workflows_world::{Costs, DBOS, JOURNAL, MEMORY, POSTGRES, World, unit_draw};
+use workflows_world::{Costs, DBOS, JOURNAL, MEMORY, PIPE_NS, POSTGRES, World, unit_draw};
 
 /// A field of a table, by the values of key columns.
 fn field(report: &Report, table: &str, keys: &[(&str, &str)], column: &str) -> String {
@@ -167,10 +167,17 @@ fn a_foreign_worker_is_a_difference_per_step() {
     let native = of(&World::default());
     assert!(native.markdown.contains("Not testable in this sweep: no worker but the native one"));
     let report = of(&World { python_ns: 40_000, noise: 0.0, ..World::default() });
-    let ffi = [("variant", "memory"), ("worker", "python_ffi")];
-    let added = number(&report, "workers.tsv", &ffi, "added_ns");
-    assert!((added - 40_000.0).abs() < 600.0, "{added}");
-    assert_eq!(number(&report, "workers.tsv", &ffi, "ffi_call_ns"), 150.0);
+    let of = |worker: &str, column: &str| {
+        number(&report, "workers.tsv", &[("variant", "memory"), ("worker", worker)], column)
+    };
+    // A process over a thread; the language behind a C interface, and alone, over the process.
+    for (worker, expected) in
+        [("native_process", PIPE_NS as f64), ("python_ffi", 40_000.0), ("python_process", 80_000.0)]
+    {
+        let added = of(worker, "added_ns");
+        assert!((added - expected).abs() < 600.0, "{worker} {added}");
+    }
+    assert_eq!(of("python_ffi", "ffi_call_ns"), 150.0);
 }
 
 #[test]

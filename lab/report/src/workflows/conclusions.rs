@@ -220,7 +220,7 @@ fn foreign(sweep: &Sweep, versions: [Foreign; 2]) -> Conclusion {
     let reference = sweep.reference();
     let added = boundary::FOREIGN.iter().filter_map(|worker| {
         let added = boundary::added(sweep, reference, "linear", worker)?;
-        Some(format!("{worker} adds {} a step", added.text()))
+        Some(format!("{worker} adds {} a step to native_process", added.text()))
     });
     let added: Vec<String> = added.collect();
     let here = if added.is_empty() {

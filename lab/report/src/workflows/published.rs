@@ -7,8 +7,7 @@ pub(super) struct Scenario {
     pub(super) runs_ms: [f64; 2],
     /// P95 over P50, which is given for the second run and for some scenarios.
     pub(super) tail: Option<f64>,
-    /// `None` where no worker of this sweep speaks the language.
-    pub(super) here: Option<Here>,
+    pub(super) here: Here,
 }
 
 /// Levels of this sweep that come nearest to a scenario.
@@ -26,7 +25,9 @@ const CLUSTER: &str = "3 cluster";
 const LANGUAGES: &str = "4 languages";
 const BATCH: &str = "5 batch";
 const NATIVE: &[&str] = &["native"];
+const RUBY: &[&str] = &["ruby_ffi", "ruby_process"];
 const PYTHON: &[&str] = &["python_ffi", "python_process"];
+const NODE: &[&str] = &["node_ffi", "node_process"];
 
 /// TAS-166, medians of two runs.
 pub(super) const SCENARIOS: [Scenario; 14] = [
@@ -37,12 +38,12 @@ pub(super) const SCENARIOS: [Scenario; 14] = [
     native(COMPLEX, "hierarchical_tree", [388.88, 425.65], 1.05, ("hierarchical_tree", "1")),
     native(CLUSTER, "single_task_linear", [261.34, 261.16], 1.10, ("linear", "1")),
     native(CLUSTER, "concurrent_tasks_2x", [331.91, 383.64], 1.03, ("linear", "2")),
-    foreign("ruby linear", [312.40, 315.27], None),
-    foreign("ruby diamond", [260.97, 259.92], None),
-    foreign("python linear", [314.72, 315.17], Some("linear")),
-    foreign("python diamond", [260.38, 275.16], Some("diamond")),
-    foreign("typescript linear", [315.08, 315.95], None),
-    foreign("typescript diamond", [260.37, 269.79], None),
+    foreign("ruby linear", [312.40, 315.27], "linear", RUBY),
+    foreign("ruby diamond", [260.97, 259.92], "diamond", RUBY),
+    foreign("python linear", [314.72, 315.17], "linear", PYTHON),
+    foreign("python diamond", [260.38, 275.16], "diamond", PYTHON),
+    foreign("typescript linear", [315.08, 315.95], "linear", NODE),
+    foreign("typescript diamond", [260.37, 269.79], "diamond", NODE),
     native(BATCH, "csv_products_1000_rows", [357.76, 367.86], 1.08, ("csv_batch", "1")),
 ];
 
@@ -88,14 +89,16 @@ const fn native(
     tail: f64,
     (shape, in_flight): (&'static str, &'static str),
 ) -> Scenario {
-    let here = Some(Here { shape, in_flight, workers: NATIVE });
+    let here = Here { shape, in_flight, workers: NATIVE };
     Scenario { tier, name, runs_ms, tail: Some(tail), here }
 }
 
-const fn foreign(name: &'static str, runs_ms: [f64; 2], shape: Option<&'static str>) -> Scenario {
-    let here = match shape {
-        Some(shape) => Some(Here { shape, in_flight: "1", workers: PYTHON }),
-        None => None,
-    };
+const fn foreign(
+    name: &'static str,
+    runs_ms: [f64; 2],
+    shape: &'static str,
+    workers: &'static [&'static str],
+) -> Scenario {
+    let here = Here { shape, in_flight: "1", workers };
     Scenario { tier: LANGUAGES, name, runs_ms, tail: None, here }
 }

@@ -69,8 +69,8 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
             Cell::value(scenario.tail, Unit::Count),
         ];
         let mut ours = Vec::new();
-        for worker in scenario.here.iter().flat_map(|here| here.workers) {
-            let Some(here) = scenario.here else { continue };
+        let here = scenario.here;
+        for worker in here.workers {
             let levels = [("shape", here.shape), ("in_flight", here.in_flight), ("worker", worker)];
             let cell = sweep.cell(&[&levels[..], &[("poll_ms", "0")]].concat());
             ours.extend(sweep.variants().into_iter().filter_map(|variant| {

@@ -78,9 +78,13 @@ pub struct World {
     /// Relative noise of a run, uniform within ± this.
     pub noise: f64,
     pub back_ends: Vec<(&'static str, Costs)>,
-    /// What a step takes more in a Python worker within the process; 0 for no such worker.
+    /// What a step takes more in Python behind a C interface than in a process in Rust, and half of
+    /// what it takes more in Python alone; 0 for no such workers.
     pub python_ns: i64,
 }
+
+/// What a step takes more in a process of its own.
+pub const PIPE_NS: i64 = 9_000;
 
 pub const MEMORY: Costs = Costs {
     next_ns: 1_000,
@@ -176,7 +180,8 @@ impl World {
             cells.extend(["linear", "diamond"].map(|s| cell(&[("shape", s), ("poll_ms", poll)])));
         }
         if self.python_ns > 0 {
-            cells.push(cell(&[("worker", "python_ffi")]));
+            let workers = ["native_process", "python_ffi", "python_process"];
+            cells.extend(workers.map(|worker| cell(&[("worker", worker)])));
         }
         cells
     }
@@ -227,14 +232,19 @@ impl World {
         start: i64,
     ) -> (Vec<(i64, i64, [i64; 6])>, i64) {
         let scaled = |ns: i64| (ns as f64 * slower) as i64;
-        let python = if cell["worker"] == "native" { 0 } else { self.python_ns };
+        let worker_ns = match cell["worker"].as_str() {
+            "native" => 0,
+            "native_process" => PIPE_NS,
+            "python_ffi" => PIPE_NS + self.python_ns,
+            _ => PIPE_NS + 2 * self.python_ns,
+        };
         let mut stamps: Vec<(i64, i64, [i64; 6])> = Vec::new();
         for (step, part, after) in rows_of(&cell["shape"]) {
             let ready = after.iter().map(|&row| stamps[row].2[5]).max().unwrap_or(start);
             let enqueued = ready + scaled(costs.next_ns) + 10 * part;
             let claimed = enqueued + scaled(costs.queue_ns);
             let started = claimed + 300;
-            let finished = started + 2_000 + python;
+            let finished = started + 2_000 + worker_ns;
             let recorded = finished + scaled(costs.record_ns) + 5 * step;
             stamps.push((
                 step,
@@ -296,7 +306,7 @@ fn counters(costs: Costs, cell: &Levels, steps: u64) -> BTreeMap<String, u64> {
         ("bare_commit_ns", if costs.commits_per_step > 0 { costs.bare_ns } else { 0 }),
         ("syncs", costs.syncs_per_step * steps),
         ("bare_sync_ns", if costs.syncs_per_step > 0 { costs.bare_ns } else { 0 }),
-        ("ffi_call_ns", if cell["worker"] == "native" { 0 } else { 150 }),
+        ("ffi_call_ns", if cell["worker"].ends_with("_ffi") { 150 } else { 0 }),
     ];
     let has = counts.into_iter().filter(|(_, count)| *count > 0);
     has.map(|(name, count)| (name.to_owned(), count)).collect()
