@@ -44,6 +44,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("workflows-kit", &["lab-protocol", "lab-variant", "workflows-worker"]),
     ("workflows-worker", &["lab-protocol"]),
     ("workflows-postgres", &["workflows-database", "workflows-kit"]),
+    ("workflows-postgres_rabbitmq", &["workflows-database", "workflows-kit"]),
 ];
 
 /// What the pure crates may not name: clocks, environment, processes, network.

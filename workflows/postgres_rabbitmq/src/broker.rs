@@ -1,0 +1,214 @@
+//! A RabbitMQ broker of the run's own, which ends with it.
+//!
+//! Its data, configuration and log are in the run's folder, and it listens on the loopback
+//! interface alone. As an Erlang node it takes no connections of other nodes, so that it needs no
+//! port mapper (epmd), which would be a second server and outlive the run.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use workflows_kit::RunError;
+
+/// Where Debian has the program itself. The one on PATH is a wrapper that changes the user.
+const DEBIAN: &str = "/usr/lib/rabbitmq/bin";
+const PROGRAM: &str = "rabbitmq-server";
+
+/// The port mapper is neither started nor asked, and the node listens to no other. RabbitMQ wants
+/// to be told a port nevertheless.
+const ALONE: &str = "-start_epmd false -dist_listen false -erl_epmd_port 1 -name lab@localhost";
+
+/// Between two looks at a broker that starts or ends.
+const LOOK: Duration = Duration::from_millis(10);
+/// A minute of these.
+const LOOKS: u32 = 6_000;
+/// How often another port is tried, for somebody may take one between its choice and its use.
+const PORTS: u32 = 5;
+
+/// The broker's process. Dropped, it is asked to end and waited for.
+#[derive(Debug)]
+pub(crate) struct Broker {
+    door: Door,
+    log: PathBuf,
+}
+
+/// How a connection is opened, and whether the broker is still there.
+#[derive(Debug, Clone)]
+pub(crate) struct Door {
+    process: Arc<Mutex<Child>>,
+    pub(crate) port: u16,
+    pub(crate) password: String,
+}
+
+impl Broker {
+    /// Starts a broker on the data in the run's folder, where there are some, and waits until it
+    /// takes connections.
+    ///
+    /// # Errors
+    /// [`RunError::Unsupported`], saying what to install; otherwise it does not start, and the
+    /// message has its last words.
+    pub(crate) fn start(run: &Path) -> Result<Self, RunError> {
+        let program = find()?;
+        let folder = run.join("broker");
+        fs::create_dir_all(&folder).map_err(RunError::setup)?;
+        let password = password(&folder.join("password")).map_err(RunError::setup)?;
+        let mut last_words = String::new();
+        for _ in 0..PORTS {
+            let mut broker = Self::spawn(&program, run, &folder, &password)?;
+            match broker.ready() {
+                Ok(()) => return Ok(broker),
+                Err(words) => last_words = words,
+            }
+            let log = fs::read_to_string(&broker.log).unwrap_or_default();
+            let error = log.lines().rev().find(|line| line.contains("[error]"));
+            last_words = format!("{last_words}; {}", error.unwrap_or_default());
+            if !log.contains("eaddrinuse") {
+                break;
+            }
+        }
+        Err(RunError::setup(format!("RabbitMQ does not start: {last_words}")))
+    }
+
+    fn spawn(program: &Path, run: &Path, folder: &Path, password: &str) -> Result<Self, RunError> {
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|taken| taken.local_addr());
+        let port = free.map_err(RunError::setup)?.port();
+        configure(folder, port, password).map_err(RunError::setup)?;
+        let log = run.join("rabbitmq.log");
+        let file = File::create(&log).map_err(RunError::setup)?;
+        let copy = file.try_clone().map_err(RunError::setup)?;
+        let mut command = command(program, folder);
+        let child = command.stdout(Stdio::from(copy)).stderr(Stdio::from(file)).spawn();
+        let child = child.map_err(|error| {
+            RunError::setup(format!("cannot start setpriv: {error}; install Debian's util-linux"))
+        })?;
+        let process = Arc::new(Mutex::new(child));
+        let door = Door { process, port, password: password.to_owned() };
+        Ok(Self { door, log })
+    }
+
+    /// Waits until it listens, which is the last that it does when it starts.
+    fn ready(&mut self) -> Result<(), String> {
+        for _ in 0..LOOKS {
+            if let Some(ended) = self.door.ended() {
+                return Err(ended);
+            }
+            let log = fs::read_to_string(&self.log).unwrap_or_default();
+            if log.contains("Server startup complete") {
+                return Ok(());
+            }
+            sleep(LOOK);
+        }
+        Err("it takes no connections after a minute".to_owned())
+    }
+
+    pub(crate) fn door(&self) -> Door {
+        self.door.clone()
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        let mut process = self.door.process.lock().expect("nobody panics while it holds this");
+        let pid = Pid::from_raw(process.id().cast_signed());
+        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+            if !matches!(process.try_wait(), Ok(None)) {
+                return;
+            }
+            // The process is ours and not waited for, so the number is still its own.
+            let _ = kill(pid, signal);
+            for _ in 0..LOOKS / 6 {
+                if !matches!(process.try_wait(), Ok(None)) {
+                    return;
+                }
+                sleep(LOOK);
+            }
+        }
+    }
+}
+
+impl Door {
+    /// How the broker ended, if it did.
+    pub(crate) fn ended(&self) -> Option<String> {
+        let mut process = self.process.lock().expect("nobody panics while it holds this");
+        let status = process.try_wait().ok().flatten()?;
+        Some(format!("the broker has ended ({status})"))
+    }
+}
+
+fn find() -> Result<PathBuf, RunError> {
+    let said = std::env::var_os("LAB_RABBITMQ_BIN").map(PathBuf::from);
+    let places = said.into_iter().chain([PathBuf::from(DEBIAN)]);
+    let mut programs = places.map(|folder| folder.join(PROGRAM));
+    programs.find(|program| program.is_file()).ok_or_else(|| {
+        RunError::unsupported(
+            "there is no RabbitMQ broker: install Debian's package rabbitmq-server, or name the \
+             folder of rabbitmq-server in LAB_RABBITMQ_BIN",
+        )
+    })
+}
+
+/// Made once, for the broker keeps it with its data. A connection that reached another broker, on
+/// a port that this one wanted, would be refused there.
+fn password(file: &Path) -> std::io::Result<String> {
+    if let Ok(password) = fs::read_to_string(file)
+        && !password.is_empty()
+    {
+        return Ok(password);
+    }
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let password: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    fs::write(file, &password)?;
+    Ok(password)
+}
+
+fn configure(folder: &Path, port: u16, password: &str) -> std::io::Result<()> {
+    // Threads that use a connection are not always there to answer a heartbeat; whether the broker
+    // lives is known from its process.
+    let config = format!(
+        "listeners.tcp.1 = 127.0.0.1:{port}\nheartbeat = {HEARTBEAT_S}\ndefault_user = lab\n\
+         default_pass = {password}\nlog.file = false\nlog.console = true\n\
+         log.console.level = info\nlog.console.use_colors = off\n"
+    );
+    fs::write(folder.join("rabbitmq.conf"), config)?;
+    fs::write(folder.join("advanced.config"), "[].\n")?;
+    fs::write(folder.join("enabled_plugins"), "[].\n")?;
+    // Names are looked up here and not by a helper process that would outlive a killed broker.
+    let names = "{lookup, [file]}.\n{host, {127,0,0,1}, [\"localhost\"]}.\n";
+    fs::write(folder.join("inetrc"), names)
+}
+
+/// Between two signs of life on an idle connection, in seconds.
+pub(crate) const HEARTBEAT_S: u16 = 600;
+
+fn command(program: &Path, folder: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL"]).arg(program).stdin(Stdio::null()).current_dir(folder);
+    // With this the script becomes the broker, so that the process that is started is the broker.
+    command.env("RUNNING_UNDER_SYSTEMD", "true").env_remove("NOTIFY_SOCKET");
+    command.env("HOME", folder).env("ERL_INETRC", folder.join("inetrc"));
+    command.env("RABBITMQ_NODENAME", "lab@localhost");
+    command.env("RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", ALONE);
+    for (name, file) in [
+        // None of these is the machine's.
+        ("CONF_ENV_FILE", "rabbitmq-env.conf"),
+        ("CONFIG_FILE", "rabbitmq.conf"),
+        ("CONFIG_FILES", "conf.d"),
+        ("ADVANCED_CONFIG_FILE", "advanced.config"),
+        ("ENABLED_PLUGINS_FILE", "enabled_plugins"),
+        ("GENERATED_CONFIG_DIR", "config"),
+        ("MNESIA_BASE", "node"),
+        ("LOG_BASE", "log"),
+        ("PID_FILE", "pid"),
+    ] {
+        command.env(format!("RABBITMQ_{name}"), folder.join(file));
+    }
+    command
+}

@@ -1,0 +1,159 @@
+//! A session that is opened again when it is lost, and what goes through it.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use postgres::types::ToSql;
+use postgres::{Client, Row, Statement};
+use workflows_kit::{Counters, RunError};
+
+use workflows_database::{Door, said};
+
+/// Of all sessions and connections of the back end.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    statements: AtomicU64,
+    commits: AtomicU64,
+    messages: AtomicU64,
+    reconnections: AtomicU64,
+}
+
+impl Counts {
+    /// A statement that changed something.
+    pub(crate) fn commit(&self) {
+        self.commits.fetch_add(1, Relaxed);
+    }
+
+    /// Messages that the broker has confirmed.
+    pub(crate) fn messages(&self, count: u64) {
+        self.messages.fetch_add(count, Relaxed);
+    }
+
+    /// A session or a connection was lost.
+    ///
+    /// # Errors
+    /// So many were that this will not end.
+    pub(crate) fn reconnected(&self) -> Result<(), RunError> {
+        if self.reconnections.fetch_add(1, Relaxed) > RECONNECTIONS_MOST {
+            return Err(RunError::failed("too many sessions and connections were lost"));
+        }
+        Ok(())
+    }
+
+    /// By the protocol's names.
+    pub(crate) fn read(&self) -> Counters {
+        Counters::from([
+            ("statements", self.statements.load(Relaxed)),
+            ("commits", self.commits.load(Relaxed)),
+            ("messages", self.messages.load(Relaxed)),
+            ("reconnections", self.reconnections.load(Relaxed)),
+        ])
+    }
+}
+
+/// A session with its prepared statements.
+pub(crate) struct Session<'a> {
+    door: Door,
+    counts: &'a Counts,
+    /// What it prepares.
+    texts: &'static [&'static str],
+    client: Client,
+    statements: Vec<Statement>,
+}
+
+/// What became of a statement.
+pub(crate) enum Answer {
+    /// It was done, and gave one row.
+    Row(Row),
+    /// The session was lost, so nobody knows whether it was done; there is a new one.
+    Reconnected,
+}
+
+impl<'a> Session<'a> {
+    /// Opens a session, and prepares statements that each give one row.
+    ///
+    /// # Errors
+    /// The database is lost.
+    pub(crate) fn open(
+        door: Door,
+        counts: &'a Counts,
+        texts: &'static [&'static str],
+    ) -> Result<Self, RunError> {
+        for _ in 0..RECONNECTIONS_MOST {
+            let mut client = door.connect()?;
+            match prepare(&mut client, texts) {
+                Ok(statements) => {
+                    return Ok(Self { door, counts, texts, client, statements });
+                }
+                Err(error) if lost(&client, &error) => {}
+                Err(error) => return Err(RunError::setup(said(&error))),
+            }
+        }
+        Err(RunError::failed("the database ends every session at once"))
+    }
+
+    /// Runs one of the statements.
+    ///
+    /// # Errors
+    /// The database refuses it, or is lost.
+    pub(crate) fn ask(
+        &mut self,
+        statement: usize,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Answer, RunError> {
+        self.counts.statements.fetch_add(1, Relaxed);
+        self.uncounted(statement, values)
+    }
+
+    /// Runs one of the statements that no task needs.
+    ///
+    /// # Errors
+    /// The database refuses it, or is lost.
+    pub(crate) fn uncounted(
+        &mut self,
+        statement: usize,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Answer, RunError> {
+        match self.client.query_one(&self.statements[statement], values) {
+            Ok(row) => Ok(Answer::Row(row)),
+            Err(error) => self.lost_or(&error).map(|()| Answer::Reconnected),
+        }
+    }
+
+    /// Opens the session again if this error means that it is lost.
+    ///
+    /// # Errors
+    /// It means something else, or the database is lost as a whole.
+    fn lost_or(&mut self, error: &postgres::Error) -> Result<(), RunError> {
+        if !lost(&self.client, error) {
+            return Err(RunError::failed(format!(
+                "the database refuses: {}; when its cause is gone, start again with the same \
+                 folder: whatever was recorded is kept",
+                said(error)
+            )));
+        }
+        self.counts.reconnected()?;
+        *self = Self::open(self.door.clone(), self.counts, self.texts)?;
+        Ok(())
+    }
+}
+
+const RECONNECTIONS_MOST: u64 = 100;
+// The tables are small and grow: plans for the values at hand would be made again and again.
+const OPENING: &str = "set plan_cache_mode = force_generic_plan";
+
+fn prepare(client: &mut Client, texts: &[&str]) -> Result<Vec<Statement>, postgres::Error> {
+    client.batch_execute(OPENING)?;
+    texts.iter().map(|text| client.prepare(text)).collect()
+}
+
+/// The socket is gone, or the server says so: class 57P is "operator intervention", which is a
+/// session that an administrator or another's crash ended, or that a starting or ending server does
+/// not take.
+fn lost(client: &Client, error: &postgres::Error) -> bool {
+    let code = error.code().map(|code| code.code());
+    let source = std::error::Error::source(error);
+    client.is_closed()
+        || error.is_closed()
+        || source.is_some_and(|source| source.is::<std::io::Error>())
+        || code.is_some_and(|code| code.starts_with("57P"))
+}
