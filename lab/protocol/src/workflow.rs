@@ -48,6 +48,11 @@ pub struct Workload {
     pub poll_ms: u32,
     /// Worker threads or processes.
     pub workers: u32,
+    /// How many processes keep the tasks: 0 where the back end is one, which is also the client's;
+    /// otherwise half of them are orchestrators, to which the client hands tasks in turn, and half
+    /// of them have the workers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub processes: u32,
     /// Who computes the operations.
     pub worker: Worker,
     /// The folder of the program `workflows-worker` and of its library `libworkflows_worker.so`,
@@ -57,6 +62,11 @@ pub struct Workload {
     /// An empty folder of the run's own, on the disk that is to be measured; filled in by whoever
     /// made it.
     pub folder: String,
+}
+
+/// Not written where it says nothing, so that back ends that are one process need not know it.
+fn is_zero(processes: &u32) -> bool {
+    *processes == 0
 }
 
 /// Who computes a step's operation.

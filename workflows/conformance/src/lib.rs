@@ -67,6 +67,7 @@ pub fn workload(shape: &Shape, folder: &Path) -> Workload {
         in_flight: 1,
         poll_ms: 0,
         workers: 2,
+        processes: 0,
         worker: Worker::Native,
         worker_folder: worker_folder(),
         folder: folder.to_str().expect("a temporary folder's name is text").to_owned(),

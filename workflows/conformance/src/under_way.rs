@@ -55,6 +55,14 @@ impl UnderWay {
         }
     }
 
+    /// The processes that it has started with this as their only argument, by number.
+    pub fn processes(&self, argument: &str) -> Vec<Pid> {
+        let parent = self.child.id().cast_signed();
+        children(parent, |line| {
+            line.strip_suffix('\0').is_some_and(|line| line.ends_with(argument))
+        })
+    }
+
     /// Ends it at once.
     pub fn kill(mut self) {
         let _ = self.child.kill();
@@ -113,18 +121,23 @@ impl Sessions {
 pub fn sessions_of(folder: &Path) -> Option<Sessions> {
     let file = fs::read_to_string(folder.join("data/postmaster.pid")).ok()?;
     let server: i32 = file.lines().next()?.parse().ok()?;
-    let parent = format!("PPid:\t{server}");
-    let is_session = |pid: &i32| {
+    let sessions = children(server, |line| line.starts_with("postgres: lab postgres"));
+    Some(Sessions { server: Pid::from_raw(server), sessions })
+}
+
+/// The processes of this parent whose command line is so, in the order of their numbers.
+fn children(parent: i32, so: impl Fn(&str) -> bool) -> Vec<Pid> {
+    let parent = format!("PPid:\t{parent}");
+    let is_one = |pid: &i32| {
         let read = |what: &str| fs::read_to_string(format!("/proc/{pid}/{what}"));
         read("status").is_ok_and(|status| status.lines().any(|line| line == parent))
-            && read("cmdline").is_ok_and(|line| line.starts_with("postgres: lab postgres"))
+            && read("cmdline").is_ok_and(|line| so(&line))
     };
-    let numbers = fs::read_dir("/proc").ok()?;
-    let mut sessions: Vec<i32> = numbers
+    let numbers = fs::read_dir("/proc").into_iter().flatten();
+    let mut found: Vec<i32> = numbers
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter(is_session)
+        .filter(is_one)
         .collect();
-    sessions.sort_unstable();
-    let sessions = sessions.into_iter().map(Pid::from_raw).collect();
-    Some(Sessions { server: Pid::from_raw(server), sessions })
+    found.sort_unstable();
+    found.into_iter().map(Pid::from_raw).collect()
 }

@@ -32,8 +32,11 @@ pub struct Server {
 /// How a session is opened, and whether the server is still there.
 #[derive(Debug, Clone)]
 pub struct Door {
-    process: Arc<Mutex<Child>>,
+    /// Known to the process that started it.
+    process: Option<Arc<Mutex<Child>>>,
     config: Config,
+    /// The socket is reached through this.
+    _data: Arc<File>,
 }
 
 impl Server {
@@ -50,13 +53,7 @@ impl Server {
         if !data.is_dir() {
             make_cluster(&programs, &data, &log)?;
         }
-        let folder = Arc::new(File::open(&data).map_err(RunError::setup)?);
-        let mut config = Config::new();
-        config
-            .host_path(format!("/proc/self/fd/{}", folder.as_raw_fd()))
-            .user("lab")
-            .dbname("postgres")
-            .connect_timeout(Duration::from_secs(10));
+        let (folder, config) = socket(&data)?;
         let mut last_words = String::new();
         for _ in 0..LOOKS / 10 {
             let another = data.join("postmaster.pid").exists();
@@ -119,7 +116,8 @@ impl Server {
 
     /// For threads that open sessions.
     pub fn door(&self) -> Door {
-        Door { process: Arc::clone(&self.process), config: self.config.clone() }
+        let process = Some(Arc::clone(&self.process));
+        Door { process, config: self.config.clone(), _data: Arc::clone(&self.data) }
     }
 }
 
@@ -144,6 +142,23 @@ impl Drop for Server {
 }
 
 impl Door {
+    /// The door of the server that another process has started on the data in this folder.
+    ///
+    /// # Errors
+    /// There are no data.
+    pub fn inside(run: &Path) -> Result<Self, RunError> {
+        let (data, config) = socket(&run.join("data"))?;
+        Ok(Self { process: None, config, _data: data })
+    }
+
+    /// Whether the server that this process has started is still there.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn check(&self) -> Result<(), RunError> {
+        self.ended().map_or(Ok(()), |how| Err(database_is_lost(&how)))
+    }
+
     /// A session. A server that restarts its processes, for one of them was killed, takes none for
     /// a moment.
     ///
@@ -162,18 +177,35 @@ impl Door {
             }
             sleep(LOOK);
         }
-        Err(RunError::failed(format!(
-            "the database is lost: {last}; start again with the same folder: whatever was recorded \
-             is kept"
-        )))
+        Err(database_is_lost(&last))
     }
 
     /// How the server ended, if it did.
     fn ended(&self) -> Option<String> {
-        let mut process = self.process.lock().expect("nobody panics while it holds the server");
+        let process = self.process.as_ref()?;
+        let mut process = process.lock().expect("nobody panics while it holds the server");
         let status = process.try_wait().ok().flatten()?;
         Some(format!("the server has ended ({status})"))
     }
+}
+
+fn database_is_lost(how: &str) -> RunError {
+    RunError::failed(format!(
+        "the database is lost: {how}; start again with the same folder: whatever was recorded is \
+         kept"
+    ))
+}
+
+/// How the socket in a data folder is reached; as long as the folder is open.
+fn socket(data: &Path) -> Result<(Arc<File>, Config), RunError> {
+    let folder = Arc::new(File::open(data).map_err(RunError::setup)?);
+    let mut config = Config::new();
+    config
+        .host_path(format!("/proc/self/fd/{}", folder.as_raw_fd()))
+        .user("lab")
+        .dbname("postgres")
+        .connect_timeout(Duration::from_secs(10));
+    Ok((folder, config))
 }
 
 /// In another folder first: a cluster that was not finished must not look like one.

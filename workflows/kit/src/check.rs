@@ -16,6 +16,13 @@ pub(crate) fn workload(workload: &Workload) -> Result<(), String> {
             return Err(format!("{key} is 0, write at least 1"));
         }
     }
+    if !workload.processes.is_multiple_of(2) {
+        return Err(format!(
+            "processes is {}: half of them are orchestrators and half have the workers, so write \
+             an even number",
+            workload.processes
+        ));
+    }
     if workload.tasks.checked_add(workload.warmup_tasks).is_none() {
         return Err("tasks and warmup_tasks together are more than 32 bits".to_owned());
     }

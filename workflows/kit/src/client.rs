@@ -24,6 +24,9 @@ pub trait BackEnd: Sized {
     /// do `native` workloads only.
     const TAKES_HANDS: bool = false;
 
+    /// Whether it can be several processes.
+    const TAKES_PROCESSES: bool = false;
+
     /// The counter of [`BackEnd::bare_ns`], where there is one.
     const BARE: Option<&'static str>;
 
@@ -87,6 +90,11 @@ pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunEr
     if workload.worker != Worker::Native && !B::TAKES_HANDS {
         return Err(RunError::unsupported(
             "the operations of this back end run in its workers themselves: set worker to native",
+        ));
+    }
+    if workload.processes > 0 && !B::TAKES_PROCESSES {
+        return Err(RunError::unsupported(
+            "this back end is not made of several processes: set processes to 0",
         ));
     }
     // Asked before anything is started, so that an interpreter that is not there is an answer.

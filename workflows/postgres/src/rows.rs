@@ -1,11 +1,12 @@
 //! What the database has of all steps, as rows.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use postgres::Client;
-use workflows_kit::{Accepted, Graph, RunError, StepId, StepRow};
-
 use workflows_database::said;
+use workflows_kit::{Graph, RunError, StepId, StepRow};
+
+use crate::Known;
 
 const STEPS: &str = "select task, step, part, value, claims, claimed_ns, started_ns, finished_ns \
     from steps where value is not null order by task, step, part";
@@ -23,8 +24,7 @@ const STEPS: &str = "select task, step, part, value, claims, claimed_ns, started
 pub(crate) fn read(
     client: &mut Client,
     graph: &Graph,
-    accepted: &HashMap<u32, Accepted>,
-    recorded_ns: &HashMap<(u32, StepId), i64>,
+    known: &Known,
 ) -> Result<Vec<StepRow>, RunError> {
     let found = client.query(STEPS, &[]).map_err(|error| RunError::failed(said(&error)))?;
     let mut tasks: BTreeMap<u32, Vec<StepRow>> = BTreeMap::new();
@@ -33,7 +33,7 @@ pub(crate) fn read(
         let step = row.get::<_, i32>("step").unsigned_abs();
         let part = row.get::<_, i32>("part").unsigned_abs();
         let finished_ns = row.get("finished_ns");
-        let known = recorded_ns.get(&(task, StepId { step, part }));
+        let told_ns = known.recorded_ns.get(&(task, StepId { step, part }));
         tasks.entry(task).or_default().push(StepRow {
             task,
             step,
@@ -43,13 +43,13 @@ pub(crate) fn read(
             claimed_ns: row.get("claimed_ns"),
             started_ns: row.get("started_ns"),
             finished_ns,
-            recorded_ns: known.copied().unwrap_or(finished_ns),
+            recorded_ns: told_ns.copied().unwrap_or(finished_ns),
             value: row.get::<_, i64>("value").cast_unsigned(),
             claims: row.get::<_, i32>("claims").unsigned_abs(),
         });
     }
     for (task, rows) in &mut tasks {
-        let from = accepted.get(task).map_or(i64::MIN, |accepted| accepted.accepted_ns);
+        let from = known.accepted.get(task).map_or(i64::MIN, |accepted| accepted.accepted_ns);
         place(graph, from, rows);
     }
     Ok(tasks.into_values().flatten().collect())

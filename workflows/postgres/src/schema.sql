@@ -169,6 +169,28 @@ begin
 end
 $$;
 
+-- For whoever knows that these workers' process has ended. The lock is waited for: the server lets
+-- it go when it has noticed the end too and has done what it was asked before, and from then on
+-- nobody records as this worker. Their steps are nobody's again, and others are told of them.
+create function bury(_workers int[]) returns int language plpgsql as $$
+declare
+  other int;
+  freed int := 0;
+begin
+  foreach other in array _workers loop
+    perform pg_advisory_xact_lock(1, other);
+    update steps set claimed_by = null where value is null and claimed_by = other;
+    if found then
+      freed := freed + 1;
+    end if;
+  end loop;
+  if freed > 0 then
+    perform pg_notify('work', '');
+  end if;
+  return freed;
+end
+$$;
+
 -- Records a step's value, makes whatever may be done now, and gives the worker its next step: all
 -- or nothing. A worker whose step was given to another records nothing. The lock on the task lets
 -- one transition of a task happen at a time, so that of two last parts one sees the other.

@@ -1,10 +1,11 @@
 //! A session that is opened again when it is lost, and what goes through it.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
-use workflows_kit::{Counters, RunError};
+use workflows_kit::{Accepted, Counters, RunError, now_ns};
 
 use workflows_database::{Door, said};
 
@@ -24,16 +25,27 @@ impl Counts {
         self.messages.fetch_add(messages, Relaxed);
     }
 
-    /// By the protocol's names.
-    pub(crate) fn read(&self) -> Counters {
-        Counters::from([
-            ("statements", self.statements.load(Relaxed)),
-            ("commits", self.commits.load(Relaxed)),
-            ("messages", self.messages.load(Relaxed)),
-            ("reconnections", self.reconnections.load(Relaxed)),
-        ])
+    /// In the order of [`COUNTED`].
+    pub(crate) fn numbers(&self) -> [u64; 4] {
+        [&self.statements, &self.commits, &self.messages, &self.reconnections]
+            .map(|count| count.load(Relaxed))
     }
 }
+
+/// By the protocol's names.
+pub(crate) fn named(counts: [u64; 4]) -> Counters {
+    COUNTED.into_iter().zip(counts).collect()
+}
+
+const COUNTED: [&str; 4] = ["statements", "commits", "messages", "reconnections"];
+
+/// Takes a task over.
+pub(crate) const ACCEPT: &str = "select * from accept($1, $2, $3)";
+/// Which of some tasks are complete.
+pub(crate) const LOOK: &str =
+    "select coalesce(array_agg(task), '{}') from tasks where task = any($1) and steps_left = 0";
+/// The least that commits something.
+pub(crate) const BARE: &str = "update bare set commits = commits + 1 returning commits";
 
 /// A session with its prepared statements.
 pub(crate) struct Session<'a> {
@@ -78,13 +90,16 @@ impl<'a> Session<'a> {
         Err(RunError::failed("the database ends every session at once"))
     }
 
-    /// Runs one of the statements.
+    /// Runs one of the statements, by its text.
     ///
     /// # Errors
     /// The database refuses it, or is lost.
+    ///
+    /// # Panics
+    /// When it was not prepared.
     pub(crate) fn ask(
         &mut self,
-        statement: usize,
+        statement: &str,
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Answer, RunError> {
         self.counts.statements.fetch_add(1, Relaxed);
@@ -97,12 +112,66 @@ impl<'a> Session<'a> {
     /// The database refuses it, or is lost.
     pub(crate) fn uncounted(
         &mut self,
-        statement: usize,
+        statement: &str,
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Answer, RunError> {
-        match self.client.query_one(&self.statements[statement], values) {
+        let place = self.texts.iter().position(|text| *text == statement);
+        let place = place.expect("a session asks what it has prepared");
+        match self.client.query_one(&self.statements[place], values) {
             Ok(row) => Ok(Answer::Row(row)),
             Err(error) => self.lost_or(&error).map(|()| Answer::Reconnected),
+        }
+    }
+
+    /// Takes a task over, and says whether it is complete already. Asked twice, it does so once.
+    ///
+    /// # Errors
+    /// The database refuses, or is lost.
+    pub(crate) fn accept(
+        &mut self,
+        task: u32,
+        input: u64,
+        submitted_ns: i64,
+    ) -> Result<(Accepted, bool), RunError> {
+        let values = (i64::from(task), input.cast_signed(), submitted_ns);
+        let row = loop {
+            if let Answer::Row(row) = self.ask(ACCEPT, &[&values.0, &values.1, &values.2])? {
+                break row;
+            }
+        };
+        let (is_new, submitted_ns): (bool, i64) = (row.get(0), row.get(1));
+        // When somebody else accepted it is not kept.
+        let accepted_ns = if is_new { now_ns() } else { submitted_ns };
+        if is_new {
+            self.counts.commit(1);
+        }
+        Ok((Accepted { submitted_ns, accepted_ns }, row.get(2)))
+    }
+
+    /// Which of these tasks are complete.
+    ///
+    /// # Errors
+    /// The database refuses, or is lost.
+    pub(crate) fn complete_of(&mut self, tasks: &BTreeSet<u32>) -> Result<Vec<u32>, RunError> {
+        let tasks: Vec<i64> = tasks.iter().map(|&task| task.into()).collect();
+        loop {
+            if let Answer::Row(row) = self.ask(LOOK, &[&tasks])? {
+                let complete: Vec<i64> = row.get(0);
+                return Ok(complete.into_iter().map(|task| task as u32).collect());
+            }
+        }
+    }
+
+    /// How long the least that commits something takes.
+    ///
+    /// # Errors
+    /// The database refuses, or is lost.
+    pub(crate) fn bare_ns(&mut self) -> Result<u64, RunError> {
+        loop {
+            let start_ns = now_ns();
+            if let Answer::Row(_) = self.uncounted(BARE, &[])? {
+                return Ok((now_ns() - start_ns).unsigned_abs());
+            }
         }
     }
 

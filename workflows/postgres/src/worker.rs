@@ -12,20 +12,41 @@ use workflows_kit::{Done, Graph, Hands, Job, MAX_PARTS, RunError, StepId, now_ns
 use crate::session::{Answer, Counts, Session};
 use workflows_database::Door;
 
-/// What all workers and the client share.
-#[derive(Debug, Default)]
+/// What all workers of a process and whoever started them share.
+#[derive(Debug)]
 pub(crate) struct Shared {
+    /// Hears from the workers, in their threads.
+    hear: fn(News<'_>),
     pub(crate) counts: Counts,
     pub(crate) stop: AtomicBool,
     /// Why a worker ended.
-    pub(crate) failure: Mutex<Option<String>>,
+    failure: Mutex<Option<String>>,
     /// When a worker knew that a step was recorded.
-    pub(crate) recorded_ns: Mutex<HashMap<(u32, StepId), i64>>,
+    recorded_ns: Mutex<HashMap<(u32, StepId), i64>>,
+}
+
+/// What is heard of a worker at once.
+pub(crate) enum News<'a> {
+    /// It works under this number, which no other session has or had.
+    Entered(i32),
+    /// It has ended.
+    Failed(&'a RunError),
 }
 
 impl Shared {
+    pub(crate) fn new(hear: fn(News<'_>)) -> Self {
+        Self {
+            hear,
+            counts: Counts::default(),
+            stop: AtomicBool::new(false),
+            failure: Mutex::default(),
+            recorded_ns: Mutex::default(),
+        }
+    }
+
     /// Nothing more is done, for this reason.
     pub(crate) fn fail(&self, error: &RunError) {
+        (self.hear)(News::Failed(error));
         let mut failure = self.failure.lock().expect("nobody panics while it holds the failure");
         failure.get_or_insert_with(|| error.to_string());
         self.stop.store(true, SeqCst);
@@ -36,6 +57,11 @@ impl Shared {
         let failure = self.failure.lock().expect("nobody panics while it holds the failure");
         failure.clone().map_or(Ok(()), |reason| Err(RunError::Failed(reason)))
     }
+
+    /// When the workers knew of which step that it was recorded.
+    pub(crate) fn take_recorded(&self) -> HashMap<(u32, StepId), i64> {
+        std::mem::take(&mut *self.recorded_ns.lock().expect("nobody panics while it holds this"))
+    }
 }
 
 /// How long a worker waits to be told of work before it also looks for steps whose worker's session
@@ -44,16 +70,11 @@ const LOOK_FOR_DEAD: Duration = Duration::from_millis(200);
 
 // The tables are small and grow: plans for the values at hand would be made again and again.
 const OPENING: &str = "set plan_cache_mode = force_generic_plan; listen work";
-const ENTER: usize = 0;
-const CLAIM: usize = 1;
-const RECORD: usize = 2;
-const STATEMENTS: &[&str] = &[
-    // One row: the worker's number, locked as long as the session lives.
-    "with me as materialized (select nextval('workers')::int as number)
-     select number, pg_advisory_lock(1, number)::text from me",
-    "select * from claim($1, $2)",
-    "select * from record_step($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-];
+/// One row: the worker's number, locked as long as the session lives.
+const ENTER: &str = "with me as materialized (select nextval('workers')::int as number)
+     select number, pg_advisory_lock(1, number)::text from me";
+const CLAIM: &str = "select * from claim($1, $2)";
+const RECORD: &str = "select * from record_step($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 /// A step that this worker has.
 struct Claimed {
@@ -80,7 +101,7 @@ pub(crate) fn work(
     shared: &Shared,
     hands: &mut Hands,
 ) -> Result<(), RunError> {
-    let session = Session::open(door.clone(), &shared.counts, OPENING, STATEMENTS)?;
+    let session = Session::open(door.clone(), &shared.counts, OPENING, &[ENTER, CLAIM, RECORD])?;
     let mut worker = Worker { shared, graph, session, hands, number: 0 };
     worker.enter()?;
     let mut next = worker.claim(true)?;
@@ -102,6 +123,7 @@ impl Worker<'_> {
         loop {
             if let Answer::Row(row) = self.session.uncounted(ENTER, &[])? {
                 self.number = row.get(0);
+                (self.shared.hear)(News::Entered(self.number));
                 return Ok(());
             }
         }

@@ -92,6 +92,14 @@ impl Section {
         if poll_ms > 10_000 {
             return Err(levels.refuse("poll_ms", "0 (told) to 10,000"));
         }
+        // Left out, the back end is one process.
+        let processes: u32 = match cell.get("processes") {
+            Some(_) => levels.number("processes")?,
+            None => 0,
+        };
+        if !processes.is_multiple_of(2) || processes > 64 {
+            return Err(levels.refuse("processes", "an even number from 0 (threads) to 64"));
+        }
         Ok(Workload {
             seed,
             shape: shape.resolve(file, levels.text("shape")?)?,
@@ -100,6 +108,7 @@ impl Section {
             in_flight: count("in_flight", 1_024)?,
             poll_ms,
             workers: count("workers", 256)?,
+            processes,
             worker: levels.one_of("worker", &WORKERS)?,
             worker_folder: String::new(),
             folder: String::new(),

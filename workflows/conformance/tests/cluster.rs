@@ -1,0 +1,258 @@
+//! A back end of several processes on one database: its values, and what is left of them when some
+//! of its processes are killed. A process that is killed is not started again; others go on.
+//!
+//! `LAB_KILLS` says how many seeds to try; a few without it.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use lab_protocol::workflow::{Operation, Workload, input, row};
+use lab_protocol::{RunOutcome, Status, exit};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use workflows_conformance::{
+    UnderWay, Variant, check, is_missing, line, outcome, run, sessions_of, shapes, total, variant,
+    variants, workload,
+};
+
+/// Two orchestrators and two processes with a worker each.
+const PROCESSES: u32 = 4;
+const ORCHESTRATOR: &str = "--orchestrator";
+const WORKER: &str = "--worker";
+
+fn kills(few: u64) -> u64 {
+    let said = std::env::var("LAB_KILLS").ok();
+    said.map_or(few, |said| said.parse().expect("LAB_KILLS is a number"))
+}
+
+/// A number below `below` that depends on the seed and on which of its draws this is.
+fn draw(seed: u64, which: u64, below: u64) -> u64 {
+    input(seed.wrapping_mul(1_000).wrapping_add(which), 0) * 7_919 % below
+}
+
+/// Batches, several at once, each of whose cursors adds up so many amounts.
+fn batches(folder: &Path, seed: u64, rows: u64) -> Workload {
+    let mut batch = shapes().into_iter().find(|shape| shape.name == "csv_batch").unwrap();
+    batch.steps[1].operation = Operation::SumRows(rows);
+    let workload = workload(&batch, folder);
+    // Without warm-up every step is among those that are told of.
+    let (tasks, warmup_tasks, in_flight) = (40, 0, 4);
+    Workload { seed, tasks, warmup_tasks, in_flight, processes: PROCESSES, ..workload }
+}
+
+/// All steps once, with their values, and no amount lost or added.
+fn whole(who: &str, workload: &Workload, outcome: &RunOutcome) {
+    check(who, workload, outcome);
+    let Operation::SumRows(rows) = workload.shape.steps[1].operation else { panic!("no batch") };
+    let amounts = (0..workload.tasks).flat_map(|task| {
+        let input = input(workload.seed, task);
+        (0..5 * rows).map(move |index| row(input, index))
+    });
+    let conserved: u64 = amounts.sum();
+    assert_eq!(total(workload, outcome), conserved.cast_signed(), "{who}");
+}
+
+fn said(run: UnderWay) -> RunOutcome {
+    let finished = run.finish();
+    serde_json::from_str(&finished.stdout).unwrap_or_else(|error| panic!("{error}: {finished:?}"))
+}
+
+/// A run whose processes are all there and have their sessions; nothing where the machine has no
+/// such database.
+fn under_way(postgres: &Variant, workload: &Workload) -> Option<UnderWay> {
+    let mut run = UnderWay::start(postgres, &line(workload), None);
+    let folder = Path::new(&workload.folder);
+    // Two of each orchestrator, one of each worker, one of the client.
+    let has_all = || sessions_of(folder).is_some_and(|found| found.sessions.len() >= 7);
+    if !run.until(has_all) {
+        let outcome = said(run);
+        assert!(is_missing(&outcome), "it ended before its sessions were there: {outcome:?}");
+        return None;
+    }
+    Some(run)
+}
+
+/// Kills one of the processes with this argument after a while; false when all had ended.
+fn kill_one(run: &mut UnderWay, argument: &str, seed: u64, below_us: u64) -> bool {
+    let (from, wait) = (Instant::now(), Duration::from_micros(draw(seed, 0, below_us)));
+    run.until(|| from.elapsed() >= wait);
+    let found = run.processes(argument);
+    let Some(&one) = found.get(draw(seed, 1, 97) as usize % found.len().max(1)) else {
+        return false;
+    };
+    kill(one, Signal::SIGKILL).is_ok()
+}
+
+/// Hundredths of a second that a process has computed; many where it has ended.
+fn ticks(process: Pid) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The fourteenth word, by proc(5); the second may have blanks and ends with a bracket.
+    let rest = stat.rsplit(')').next().unwrap_or_default();
+    rest.split_whitespace().nth(11).map_or(u64::MAX, |word| word.parse().unwrap_or(u64::MAX))
+}
+
+fn taken_over(outcome: &RunOutcome) -> usize {
+    outcome.samples["step_claims"].iter().filter(|&&claims| claims > 1).count()
+}
+
+#[test]
+fn several_processes_do_every_shape_rightly() {
+    let postgres = variant("postgres");
+    for shape in shapes() {
+        let folder = tempfile::tempdir().unwrap();
+        let workload = Workload {
+            tasks: 12,
+            in_flight: 4,
+            workers: 3,
+            processes: PROCESSES,
+            ..workload(&shape, folder.path())
+        };
+        let outcome = outcome(&postgres, &workload);
+        if is_missing(&outcome) {
+            return;
+        }
+        check(&shape.name, &workload, &outcome);
+        assert_eq!(taken_over(&outcome), 0, "{}", shape.name);
+        // Counted in each process, and over all of them as in one.
+        let count = |key: &str| outcome.counters[key];
+        let steps = outcome.samples["step"].len() as u64;
+        assert!((steps + 12..=2 * steps + 12).contains(&count("commits")), "{outcome:?}");
+        assert!(count("statements") >= count("commits") && count("messages") >= 24);
+        assert!(count("reconnections") == 0 && count("bare_commit_ns") > 0);
+    }
+}
+
+#[test]
+fn a_client_that_looks_sees_what_several_processes_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let workload = Workload { poll_ms: 10, tasks: 6, ..batches(folder.path(), 0, 200) };
+    let outcome = outcome(&variant("postgres"), &workload);
+    if !is_missing(&outcome) {
+        whole("looking", &workload, &outcome);
+    }
+}
+
+#[test]
+fn a_worker_process_that_is_killed_loses_and_repeats_nothing() {
+    let postgres = variant("postgres");
+    let (mut killed, mut taken) = (0, 0);
+    for seed in 0..kills(3) {
+        let folder = tempfile::tempdir().unwrap();
+        let workload = batches(folder.path(), seed, 200);
+        let Some(mut run) = under_way(&postgres, &workload) else { return };
+        killed += u64::from(kill_one(&mut run, WORKER, seed, 400_000));
+        let outcome = said(run);
+        whole(&format!("seed {seed}"), &workload, &outcome);
+        taken += taken_over(&outcome);
+        assert!(sessions_of(folder.path()).is_none(), "a server is left");
+    }
+    assert!(killed > 0, "every run had ended before a process was to be killed");
+    eprintln!("{killed} worker processes killed, {taken} steps taken over");
+}
+
+#[test]
+fn a_step_whose_worker_is_killed_while_it_computes_is_done_by_another() {
+    let postgres = variant("postgres");
+    let mut taken = 0;
+    for seed in 0..kills(2) {
+        let folder = tempfile::tempdir().unwrap();
+        // Almost all the time is in the operations.
+        let workload = Workload { tasks: 6, ..batches(folder.path(), seed, 10_000_000) };
+        let Some(mut run) = under_way(&postgres, &workload) else { return };
+        let workers = run.processes(WORKER);
+        run.until(|| workers.iter().all(|&one| ticks(one) > 2));
+        kill_one(&mut run, WORKER, seed, 50_000);
+        let outcome = said(run);
+        whole(&format!("seed {seed}"), &workload, &outcome);
+        taken += taken_over(&outcome);
+    }
+    assert!(taken > 0, "no step was under way when its worker was killed");
+}
+
+#[test]
+fn the_tasks_of_an_orchestrator_that_is_killed_are_brought_to_their_end() {
+    let postgres = variant("postgres");
+    let mut killed = 0;
+    for seed in 0..kills(3) {
+        let folder = tempfile::tempdir().unwrap();
+        let workload = batches(folder.path(), seed, 200);
+        let Some(mut run) = under_way(&postgres, &workload) else { return };
+        killed += u64::from(kill_one(&mut run, ORCHESTRATOR, seed, 400_000));
+        // One of each at once: whoever is told of the worker's end may be the one that ends.
+        if seed % 2 == 1 {
+            killed += u64::from(kill_one(&mut run, WORKER, seed, 1_000));
+        }
+        whole(&format!("seed {seed}"), &workload, &said(run));
+    }
+    assert!(killed > 0, "every run had ended before a process was to be killed");
+}
+
+#[test]
+fn a_worker_whose_session_is_lost_while_it_computes_records_nothing_late() {
+    let postgres = variant("postgres");
+    let folder = tempfile::tempdir().unwrap();
+    let workload = Workload { tasks: 6, ..batches(folder.path(), 5, 10_000_000) };
+    let Some(mut run) = under_way(&postgres, &workload) else { return };
+    // The processes live on, and come with values of steps that others have by then.
+    for _ in 0..3 {
+        let from = Instant::now();
+        run.until(|| from.elapsed() >= Duration::from_millis(40));
+        let found = sessions_of(folder.path()).map_or(0, |found| {
+            (0..found.sessions.len()).for_each(|one| found.signal(one, Signal::SIGTERM));
+            found.sessions.len()
+        });
+        assert!(found > 0 || run.processes(WORKER).is_empty());
+    }
+    whole("late", &workload, &said(run));
+}
+
+#[test]
+fn without_any_worker_process_a_run_ends_and_its_folder_goes_on() {
+    let postgres = variant("postgres");
+    let folder = tempfile::tempdir().unwrap();
+    let workload = Workload { tasks: 6, ..batches(folder.path(), 6, 10_000_000) };
+    let Some(run) = under_way(&postgres, &workload) else { return };
+    for one in run.processes(WORKER) {
+        let _ = kill(one, Signal::SIGKILL);
+    }
+    let finished = run.finish();
+    let ended: RunOutcome = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!((ended.status, finished.code), (Status::Failed, Some(exit::FAILED)));
+    let reason = ended.reason.unwrap();
+    assert!(reason.contains("the last process with --worker has ended"), "{reason}");
+    whole("again", &workload, &outcome(&postgres, &workload));
+}
+
+#[test]
+fn a_client_that_is_killed_leaves_no_process_and_its_folder_goes_on() {
+    let postgres = variant("postgres");
+    let folder = tempfile::tempdir().unwrap();
+    let workload = batches(folder.path(), 7, 200);
+    let Some(run) = under_way(&postgres, &workload) else { return };
+    let mut left = [run.processes(ORCHESTRATOR), run.processes(WORKER)].concat();
+    run.kill();
+    // By whoever finds one on the same folder, with workers in threads this time.
+    let again = Workload { processes: 0, ..workload };
+    whole("again", &again, &outcome(&postgres, &again));
+    let from = Instant::now();
+    while !left.is_empty() && from.elapsed() < Duration::from_secs(60) {
+        left.retain(|one| kill(*one, None).is_ok());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(left.is_empty(), "processes are left: {left:?}");
+}
+
+#[test]
+fn a_back_end_that_is_one_process_says_so() {
+    for variant in variants().into_iter().filter(|variant| variant.manifest.name != "postgres") {
+        let folder = tempfile::tempdir().unwrap();
+        let workload = batches(folder.path(), 0, 200);
+        let outcome = outcome(&variant, &workload);
+        assert_eq!(outcome.status, Status::Unsupported, "{}", variant.manifest.name);
+        assert!(outcome.reason.is_some() && outcome.samples.is_empty());
+        let finished = run(&variant, &[], &line(&Workload { processes: 3, ..workload }));
+        assert_eq!(finished.code, Some(exit::BAD_SPEC));
+        assert!(finished.stderr.contains("an even number"), "{}", finished.stderr);
+    }
+}
