@@ -108,7 +108,7 @@ impl BackEnd for Orchestrator {
             waiting: BTreeSet::new(),
             complete: Vec::new(),
             accepted: HashMap::new(),
-            broker: broker,
+            broker,
             server,
         };
         orchestrator.sweep()?;

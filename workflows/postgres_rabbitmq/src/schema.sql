@@ -140,7 +140,7 @@ $$;
 -- Records a step's value and makes whatever may be done now: all or nothing. A step that has a
 -- value keeps it; but if this delivery is not the first, or this call not, then whoever recorded it
 -- may have been lost before it published, and the task's messages are given again. The lock on the
--- task lets one transition of a task happen at a time, so that of two last parts one sees the other.
+-- task lets one transition of a task happen at a time: of two last parts one sees the other.
 create function record_step(
   _task bigint, _step int, _part int, _value bigint, _redelivered boolean, _again boolean,
   _claimed_ns bigint, _started_ns bigint, _finished_ns bigint, _parts_most bigint,
