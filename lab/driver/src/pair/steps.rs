@@ -1,6 +1,9 @@
 //! The commands that start, fill and end a pair of servers, for each of the three ways.
 
-use std::process::{Command, Stdio};
+use std::{
+    env,
+    process::{Command, Stdio},
+};
 
 use super::{Pair, With};
 use crate::DriverError;
@@ -107,6 +110,11 @@ pub(super) fn end(pair: &Pair) -> Vec<Command> {
         With::Compose => {
             let mut command = compose(pair);
             command.arg("down");
+            // The file wants a digest before it reads on, and the shell that ends the servers need
+            // not be the one that started them. Ending looks at no image.
+            if env::var_os("OLLAMA_DIGEST").is_none() {
+                command.env("OLLAMA_DIGEST", "sha256:none");
+            }
             vec![command]
         }
     }
