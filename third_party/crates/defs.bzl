@@ -509,6 +509,13 @@ _NORMAL_DEPENDENCIES = {
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
     },
+    "lab/variant": {
+        _COMMON_CONDITION: {
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+        },
+    },
     "ledgers/conformance": {
         _COMMON_CONDITION: {
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
@@ -530,8 +537,6 @@ _NORMAL_DEPENDENCIES = {
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "perf-event2": Label("@crates__perf-event2-0.7.4//:perf_event"),
             "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
-            "serde": Label("@crates__serde-1.0.229//:serde"),
-            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
@@ -667,8 +672,6 @@ _NORMAL_DEPENDENCIES = {
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
             "rayon": Label("@crates__rayon-1.12.0//:rayon"),
-            "serde": Label("@crates__serde-1.0.229//:serde"),
-            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
@@ -688,6 +691,25 @@ _NORMAL_DEPENDENCIES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+        _COMMON_CONDITION: {
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
+    },
+    "workflows/database": {
+        _COMMON_CONDITION: {
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "postgres": Label("@crates__postgres-0.19.14//:postgres"),
+        },
+    },
+    "workflows/dbos": {
+        _COMMON_CONDITION: {
+            "postgres": Label("@crates__postgres-0.19.14//:postgres"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+        },
+    },
     "workflows/journal": {
         _COMMON_CONDITION: {
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
@@ -698,8 +720,6 @@ _NORMAL_DEPENDENCIES = {
     "workflows/kit": {
         _COMMON_CONDITION: {
             "nix": Label("@crates__nix-0.30.1//:nix"),
-            "serde": Label("@crates__serde-1.0.229//:serde"),
-            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
         },
     },
@@ -707,10 +727,25 @@ _NORMAL_DEPENDENCIES = {
     },
     "workflows/postgres": {
         _COMMON_CONDITION: {
+            "postgres": Label("@crates__postgres-0.19.14//:postgres"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
+        },
+    },
+    "workflows/postgres_rabbitmq": {
+        _COMMON_CONDITION: {
+            "amqprs": Label("@crates__amqprs-2.1.5//:amqprs"),
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "postgres": Label("@crates__postgres-0.19.14//:postgres"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
+        },
+    },
+    "workflows/worker": {
+        _COMMON_CONDITION: {
+            "nix": Label("@crates__nix-0.30.1//:nix"),
         },
     },
 }
@@ -831,6 +866,10 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/variant": {
+        _COMMON_CONDITION: {
+        },
+    },
     "ledgers/conformance": {
         _COMMON_CONDITION: {
         },
@@ -941,6 +980,18 @@ _NORMAL_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/database": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/dbos": {
+        _COMMON_CONDITION: {
+        },
+    },
     "workflows/journal": {
         _COMMON_CONDITION: {
         },
@@ -952,6 +1003,14 @@ _NORMAL_ALIASES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/postgres_rabbitmq": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/worker": {
         _COMMON_CONDITION: {
         },
     },
@@ -1028,6 +1087,9 @@ _NORMAL_DEV_DEPENDENCIES = {
         },
     },
     "lab/probe": {
+        _COMMON_CONDITION: {
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
     },
     "lab/programs": {
     },
@@ -1064,6 +1126,8 @@ _NORMAL_DEV_DEPENDENCIES = {
         _COMMON_CONDITION: {
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
+    },
+    "lab/variant": {
     },
     "ledgers/conformance": {
     },
@@ -1134,6 +1198,12 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+    },
+    "workflows/database": {
+    },
+    "workflows/dbos": {
+    },
     "workflows/journal": {
         _COMMON_CONDITION: {
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
@@ -1148,6 +1218,13 @@ _NORMAL_DEV_DEPENDENCIES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+    },
+    "workflows/postgres_rabbitmq": {
+    },
+    "workflows/worker": {
+        _COMMON_CONDITION: {
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+        },
     },
 }
 
@@ -1212,6 +1289,8 @@ _NORMAL_DEV_ALIASES = {
         },
     },
     "lab/probe": {
+        _COMMON_CONDITION: {
+        },
     },
     "lab/programs": {
     },
@@ -1238,6 +1317,8 @@ _NORMAL_DEV_ALIASES = {
     "lab/tidy": {
         _COMMON_CONDITION: {
         },
+    },
+    "lab/variant": {
     },
     "ledgers/conformance": {
     },
@@ -1305,6 +1386,12 @@ _NORMAL_DEV_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+    },
+    "workflows/database": {
+    },
+    "workflows/dbos": {
+    },
     "workflows/journal": {
         _COMMON_CONDITION: {
         },
@@ -1316,6 +1403,12 @@ _NORMAL_DEV_ALIASES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+    },
+    "workflows/postgres_rabbitmq": {
+    },
+    "workflows/worker": {
+        _COMMON_CONDITION: {
+        },
     },
 }
 
@@ -1385,6 +1478,8 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "lab/tidy": {
     },
+    "lab/variant": {
+    },
     "ledgers/conformance": {
     },
     "ledgers/dashmap": {
@@ -1445,6 +1540,12 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+    },
+    "workflows/database": {
+    },
+    "workflows/dbos": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -1452,6 +1553,10 @@ _PROC_MACRO_DEPENDENCIES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+    },
+    "workflows/postgres_rabbitmq": {
+    },
+    "workflows/worker": {
     },
 }
 
@@ -1521,6 +1626,8 @@ _PROC_MACRO_ALIASES = {
     },
     "lab/tidy": {
     },
+    "lab/variant": {
+    },
     "ledgers/conformance": {
     },
     "ledgers/dashmap": {
@@ -1581,6 +1688,12 @@ _PROC_MACRO_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+    },
+    "workflows/database": {
+    },
+    "workflows/dbos": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -1588,6 +1701,10 @@ _PROC_MACRO_ALIASES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+    },
+    "workflows/postgres_rabbitmq": {
+    },
+    "workflows/worker": {
     },
 }
 
@@ -1657,6 +1774,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "lab/tidy": {
     },
+    "lab/variant": {
+    },
     "ledgers/conformance": {
     },
     "ledgers/dashmap": {
@@ -1717,6 +1836,12 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+    },
+    "workflows/database": {
+    },
+    "workflows/dbos": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -1724,6 +1849,10 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+    },
+    "workflows/postgres_rabbitmq": {
+    },
+    "workflows/worker": {
     },
 }
 
@@ -1788,6 +1917,8 @@ _PROC_MACRO_DEV_ALIASES = {
         },
     },
     "lab/probe": {
+        _COMMON_CONDITION: {
+        },
     },
     "lab/programs": {
     },
@@ -1814,6 +1945,8 @@ _PROC_MACRO_DEV_ALIASES = {
     "lab/tidy": {
         _COMMON_CONDITION: {
         },
+    },
+    "lab/variant": {
     },
     "ledgers/conformance": {
     },
@@ -1881,6 +2014,12 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+    },
+    "workflows/database": {
+    },
+    "workflows/dbos": {
+    },
     "workflows/journal": {
         _COMMON_CONDITION: {
         },
@@ -1892,6 +2031,12 @@ _PROC_MACRO_DEV_ALIASES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+    },
+    "workflows/postgres_rabbitmq": {
+    },
+    "workflows/worker": {
+        _COMMON_CONDITION: {
+        },
     },
 }
 
@@ -1961,6 +2106,8 @@ _BUILD_DEPENDENCIES = {
     },
     "lab/tidy": {
     },
+    "lab/variant": {
+    },
     "ledgers/conformance": {
     },
     "ledgers/dashmap": {
@@ -2021,6 +2168,12 @@ _BUILD_DEPENDENCIES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+    },
+    "workflows/database": {
+    },
+    "workflows/dbos": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -2028,6 +2181,10 @@ _BUILD_DEPENDENCIES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+    },
+    "workflows/postgres_rabbitmq": {
+    },
+    "workflows/worker": {
     },
 }
 
@@ -2097,6 +2254,8 @@ _BUILD_ALIASES = {
     },
     "lab/tidy": {
     },
+    "lab/variant": {
+    },
     "ledgers/conformance": {
     },
     "ledgers/dashmap": {
@@ -2157,6 +2316,12 @@ _BUILD_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+    },
+    "workflows/database": {
+    },
+    "workflows/dbos": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -2164,6 +2329,10 @@ _BUILD_ALIASES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+    },
+    "workflows/postgres_rabbitmq": {
+    },
+    "workflows/worker": {
     },
 }
 
@@ -2233,6 +2402,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "lab/tidy": {
     },
+    "lab/variant": {
+    },
     "ledgers/conformance": {
     },
     "ledgers/dashmap": {
@@ -2293,6 +2464,12 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+    },
+    "workflows/database": {
+    },
+    "workflows/dbos": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -2300,6 +2477,10 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+    },
+    "workflows/postgres_rabbitmq": {
+    },
+    "workflows/worker": {
     },
 }
 
@@ -2369,6 +2550,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "lab/tidy": {
     },
+    "lab/variant": {
+    },
     "ledgers/conformance": {
     },
     "ledgers/dashmap": {
@@ -2429,6 +2612,12 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "schedulers/threshold": {
     },
+    "workflows/conformance": {
+    },
+    "workflows/database": {
+    },
+    "workflows/dbos": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -2436,6 +2625,10 @@ _BUILD_PROC_MACRO_ALIASES = {
     "workflows/memory": {
     },
     "workflows/postgres": {
+    },
+    "workflows/postgres_rabbitmq": {
+    },
+    "workflows/worker": {
     },
 }
 
@@ -2546,6 +2739,22 @@ def crate_repositories():
         sha256 = "683d7910e743518b0e34f1186f92494becacb047c7b6bf616c96772180fef923",
         strip_prefix = "allocator-api2-0.2.21",
         build_file = Label("//third_party/crates:BUILD.allocator-api2-0.2.21.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__amqp_serde-0.4.3",
+        sha256 = "f5f450f572a1ec4cdb4af7af09cbd0c7c3e1b9da2bfc7414c059a780993a8e16",
+        strip_prefix = "amqp_serde-0.4.3",
+        build_file = Label("//third_party/crates:BUILD.amqp_serde-0.4.3.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__amqprs-2.1.5",
+        sha256 = "b768f791c4e8b038dc883cb0f1b533a498a9e59a7ddb352ed2ea9cb0a728dbf4",
+        strip_prefix = "amqprs-2.1.5",
+        build_file = Label("//third_party/crates:BUILD.amqprs-2.1.5.bazel"),
     )
 
     maybe(
@@ -4606,6 +4815,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__serde_bytes-0.11.19",
+        sha256 = "a5d440709e79d88e51ac01c4b72fc6cb7314017bb7da9eeff678aa94c10e3ea8",
+        strip_prefix = "serde_bytes-0.11.19",
+        build_file = Label("//third_party/crates:BUILD.serde_bytes-0.11.19.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__serde_core-1.0.229",
         sha256 = "67dca2c9c51e58a4791a4b1ed58308b39c64224d349a935ab5039aa360942a48",
         strip_prefix = "serde_core-1.0.229",
@@ -4994,6 +5211,14 @@ def crate_repositories():
         sha256 = "b52fd3255258d26fac7264ab5a76b53c13367136dc011d3d6ad4f8ed070396a3",
         strip_prefix = "tokio-1.54.1",
         build_file = Label("//third_party/crates:BUILD.tokio-1.54.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__tokio-macros-2.7.2",
+        sha256 = "78773a2a397f451582ce068015985c33193cf6dea8b74d2a639fe457b2f07b0e",
+        strip_prefix = "tokio-macros-2.7.2",
+        build_file = Label("//third_party/crates:BUILD.tokio-macros-2.7.2.bazel"),
     )
 
     maybe(
@@ -5758,6 +5983,7 @@ def crate_repositories():
 
     return [
        struct(repo="crates__aho-corasick-1.1.5", is_dev_dep = False),
+       struct(repo="crates__amqprs-2.1.5", is_dev_dep = False),
        struct(repo="crates__anyhow-1.0.104", is_dev_dep = False),
        struct(repo="crates__async-std-1.13.2", is_dev_dep = False),
        struct(repo="crates__base64-0.22.1", is_dev_dep = False),

@@ -73,7 +73,7 @@ impl SourceFile {
         // Looked at before it is opened: to open a pipe waits for its writer.
         let metadata = fs::metadata(&self.path)?;
         if metadata.is_dir() {
-            // The reason why it could not be looked into, which a folder named `*.jsonl` has none of.
+            // Says why nobody could look into it; that a folder is named `*.jsonl` is said below.
             fs::read_dir(&self.path)?;
         }
         if !metadata.is_file() {

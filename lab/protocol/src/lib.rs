@@ -1,9 +1,10 @@
 //! What a variant reads and writes: one [`RunSpec`] line in, one [`RunOutcome`] line out.
 //!
-//! This is the only crate of `lab/` that a variant sees. It holds data, the formulas by which an
-//! answer can be checked, and no behaviour: no clock, no process, no network. Integers carry their
-//! unit in the name; every time is `CLOCK_MONOTONIC` in nanoseconds, so the readings of a variant
-//! and of a server on the same machine can be compared.
+//! Beside the command line that kits share, in `lab/variant`, this is the only crate of `lab/` that
+//! a variant sees. It holds data, the formulas by which an answer can be checked, and no behaviour:
+//! no clock, no process, no network. Integers carry their unit in the name; every time is
+//! `CLOCK_MONOTONIC` in nanoseconds, so the readings of a variant and of a server on the same
+//! machine can be compared.
 
 pub mod agents;
 pub mod ledgers;

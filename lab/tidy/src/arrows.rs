@@ -43,6 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // A worker knows what an operation is; the kit starts workers and speaks their format.
     ("workflows-kit", &["lab-protocol", "lab-variant", "workflows-worker"]),
     ("workflows-worker", &["lab-protocol"]),
+    ("workflows-dbos", &["workflows-database", "workflows-kit"]),
     ("workflows-postgres", &["workflows-database", "workflows-kit"]),
     ("workflows-postgres_rabbitmq", &["workflows-database", "workflows-kit"]),
 ];

@@ -215,9 +215,10 @@ fn missing_module(said: &str) -> RunError {
 
 /// Of the numbers in the order in which the script writes them.
 fn row(numbers: &[i64]) -> Option<StepRow> {
-    let &[task, step, part, created, enqueued, claimed, started, finished, recorded, value, claims] =
-        numbers
-    else {
+    let &[task, step, part, ref times @ .., value, claims] = numbers else {
+        return None;
+    };
+    let &[created, enqueued, claimed, started, finished, recorded] = times else {
         return None;
     };
     Some(StepRow {

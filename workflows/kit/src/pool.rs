@@ -1,12 +1,11 @@
 //! Worker threads over tasks in this process's memory, and a log that may outlive it.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crate::board::Board;
-use crate::{Accepted, Counters, Graph, Hands, RunError, StepRow, Workload};
+use crate::{Accepted, Counters, Graph, Hands, RunError, StepRow, Workload, panic_text};
 
 /// Where a transition is written before anybody acts on it.
 pub trait Log: Send + Sync + 'static {
@@ -137,11 +136,4 @@ fn work<L: Log>(board: &Board, log: &L, hands: &mut Hands) {
             Err(error) => return board.fail(&error),
         };
     }
-}
-
-/// What a panic said.
-pub fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_default()
 }
