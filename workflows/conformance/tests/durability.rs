@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use lab_protocol::workflow::{Workload, input, row};
 use lab_protocol::{RunOutcome, Status, exit};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use workflows_conformance::{
     Finished, Sessions, UnderWay, Variant, check, is_missing, line, outcome, sessions_of, shapes,
     total, variant, workload,
@@ -174,7 +175,7 @@ fn a_full_disk_ends_a_database_with_a_clear_state_and_room_lets_it_go_on() {
 
 #[test]
 fn the_journal_and_the_database_of_another_workload_are_left_alone() {
-    for variant in [variant("journal"), variant("postgres")] {
+    for variant in ["journal", "postgres", "postgres_rabbitmq"].map(variant) {
         let folder = tempfile::tempdir().unwrap();
         let first = outcome(&variant, &Workload { tasks: 2, ..batches(folder.path(), 3) });
         if is_missing(&first) {
@@ -206,35 +207,73 @@ fn under_way(postgres: &Variant, workload: &Workload) -> Option<(UnderWay, Sessi
 
 #[test]
 fn a_postgres_whose_processes_are_killed_loses_and_repeats_nothing() {
-    let postgres = variant("postgres");
     for seed in 0..kills(3) {
-        let folder = tempfile::tempdir().unwrap();
-        let workload = batches(folder.path(), seed);
-        let Some((mut run, found)) = under_way(&postgres, &workload) else { return };
-        let (from, wait) = (Instant::now(), Duration::from_micros(draw(seed, 0, 200_000)));
-        run.until(|| from.elapsed() >= wait);
-        if seed % 2 == 0 {
-            // Told by the system that its starter has gone, the server ends on its own.
-            run.kill();
-        } else {
-            found.kill_server();
-            let finished = run.finish();
-            let outcome = said(&finished);
-            if outcome.status != Status::Ok {
-                assert_eq!(finished.code, Some(exit::FAILED));
-                let reason = outcome.reason.unwrap();
-                assert!(reason.contains("the database is lost"), "{reason}");
-                assert!(reason.contains("start again with the same folder"), "{reason}");
-            }
-        }
-        whole(&format!("seed {seed}"), &workload, &outcome(&postgres, &workload));
-        assert!(sessions_of(folder.path()).is_none(), "a server is left");
+        killed_and_whole(&variant("postgres"), seed);
     }
 }
 
 #[test]
+fn a_broker_beside_it_whose_processes_are_killed_loses_and_repeats_nothing() {
+    for seed in 0..kills(3) {
+        killed_and_whole(&variant("postgres_rabbitmq"), seed);
+    }
+}
+
+/// Kills the variant, its database, or its broker where it has one; then it goes on.
+fn killed_and_whole(variant: &Variant, seed: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let workload = batches(folder.path(), seed);
+    let Some((mut run, found)) = under_way(variant, &workload) else { return };
+    let (from, wait) = (Instant::now(), Duration::from_micros(draw(seed, 0, 200_000)));
+    run.until(|| from.elapsed() >= wait);
+    let broker = broker_of(folder.path()).filter(|_| seed % 3 == 2);
+    if let Some(broker) = broker {
+        kill(broker, Signal::SIGKILL).unwrap();
+        stopped(run, "the broker is lost");
+    } else if seed % 2 == 0 {
+        // Told by the system that its starter has gone, the server ends on its own.
+        run.kill();
+    } else {
+        found.kill_server();
+        stopped(run, "the database is lost");
+    }
+    whole(&format!("seed {seed}"), &workload, &outcome(variant, &workload));
+    assert!(sessions_of(folder.path()).is_none(), "a server is left");
+    assert_eq!(broker_of(folder.path()), None, "a broker is left");
+}
+
+/// A run that lost something ends with a clear state, if it did not end before.
+fn stopped(run: UnderWay, lost: &str) {
+    let finished = run.finish();
+    let outcome = said(&finished);
+    if outcome.status != Status::Ok {
+        assert_eq!(finished.code, Some(exit::FAILED));
+        let reason = outcome.reason.unwrap();
+        assert!(reason.contains(lost), "{reason}");
+        assert!(reason.contains("start again with the same folder"), "{reason}");
+    }
+}
+
+/// The broker of a run works in a folder of its own.
+fn broker_of(folder: &Path) -> Option<Pid> {
+    let numbers = fs::read_dir("/proc").ok()?;
+    let mut numbers = numbers.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let is_one = |pid: &i32| {
+        let works_in = fs::read_link(format!("/proc/{pid}/cwd"));
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        works_in.is_ok_and(|works_in| works_in == folder.join("broker")) && name == "beam.smp\n"
+    };
+    numbers.find(is_one).map(Pid::from_raw)
+}
+
+#[test]
 fn a_session_that_is_lost_is_opened_again_and_its_step_is_done_by_another() {
-    let postgres = variant("postgres");
+    for name in ["postgres", "postgres_rabbitmq"] {
+        sessions_are_lost(&variant(name));
+    }
+}
+
+fn sessions_are_lost(postgres: &Variant) {
     // Ended one by one; and killed, upon which the server ends all sessions and takes new ones when
     // it has replayed its log. Those that fall before the tasks that count are not counted, and
     // on a slow machine that may be many.
@@ -242,7 +281,7 @@ fn a_session_that_is_lost_is_opened_again_and_its_step_is_done_by_another() {
     for (signal, times) in [(Signal::SIGTERM, 16), (Signal::SIGKILL, 10)] {
         let folder = tempfile::tempdir().unwrap();
         let workload = Workload { tasks: 300, ..batches(folder.path(), 1) };
-        let Some((mut run, _)) = under_way(&postgres, &workload) else { return };
+        let Some((mut run, _)) = under_way(postgres, &workload) else { return };
         for which in 0..times {
             let from = Instant::now();
             let mut found = None;

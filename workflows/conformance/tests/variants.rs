@@ -100,6 +100,15 @@ fn every_shape_has_every_step_once_with_its_value() {
                     assert!(commits.unwrap() >= steps + 8 && statements >= commits, "{who}");
                     assert!(count("bare_commit_ns").unwrap() > 0, "{who}");
                 }
+                "postgres_rabbitmq" => {
+                    // A commit accepts, and one records each step; a message gives a worker each
+                    // step, and one tells the client of each task.
+                    let expected = Some(steps + 4);
+                    assert_eq!([count("commits"), count("messages")], [expected; 2], "{who}");
+                    assert_eq!(count("statements"), expected, "{who}");
+                    assert!(count("bare_commit_ns").unwrap() > 0, "{who}");
+                    assert_eq!(count("reconnections"), Some(0), "{who}");
+                }
                 other => panic!("nobody has said what {other} counts"),
             }
         }
