@@ -43,7 +43,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // A worker knows what an operation is; the kit starts workers and speaks their format.
     ("workflows-kit", &["lab-protocol", "lab-variant", "workflows-worker"]),
     ("workflows-worker", &["lab-protocol"]),
-    ("workflows-dbos", &["workflows-database", "workflows-kit"]),
+    ("workflows-dbos", &["workflows-database", "workflows-kit", "workflows-peer"]),
+    // What back ends that are somebody else's system share.
+    ("workflows-peer", &["workflows-kit"]),
+    ("workflows-restate", &["workflows-kit", "workflows-peer"]),
     ("workflows-postgres", &["workflows-database", "workflows-kit"]),
     ("workflows-postgres_rabbitmq", &["workflows-database", "workflows-kit"]),
 ];

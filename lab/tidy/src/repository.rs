@@ -9,7 +9,7 @@ pub const FAMILIES: &[&str] = &["runtimes", "engines", "ledgers", "schedulers", 
 
 /// Packages of a family that are no variants: what its variants share, its tests, a library that
 /// one of them measures.
-pub const NOT_VARIANTS: &[&str] = &["kit", "conformance", "adaptive", "database", "worker"];
+pub const NOT_VARIANTS: &[&str] = &["kit", "conformance", "adaptive", "database", "peer", "worker"];
 
 /// The root of the repository, from any file of it that a test was given.
 ///

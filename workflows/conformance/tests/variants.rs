@@ -109,6 +109,8 @@ fn every_shape_has_every_step_once_with_its_value() {
                     assert!(count("bare_commit_ns").unwrap() > 0, "{who}");
                     assert_eq!(count("reconnections"), Some(0), "{who}");
                 }
+                // It keeps what it does to itself.
+                "restate" => assert_eq!([count("syncs"), count("commits")], [None; 2], "{who}"),
                 other => panic!("nobody has said what {other} counts"),
             }
         }

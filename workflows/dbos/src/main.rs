@@ -3,23 +3,27 @@
 //!
 //! DBOS's own recovery is not measured: a folder that an earlier run has used is refused.
 
-mod host;
-
 use std::cell::RefCell;
-use std::path::Path;
-use std::process::ExitCode;
+use std::env;
+use std::ffi::OsStr;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
 use postgres::{Client, Statement};
 use workflows_database::{Server, said};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, now_ns, variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, Shape, StepRow, Workload, now_ns,
+    variant_main,
 };
-
-use host::{Host, Message};
+use workflows_peer::{Peer, System, empty_folder};
 
 const IDENTITY: Identity =
     Identity { variant: "dbos", measures: "dbos", version: "installed", features: &[] };
+
+const DBOS: System = System { name: "DBOS", installer: "tools/dbos/up" };
+const SCRIPT: &str = include_str!("host.py");
+/// Names a Python that has DBOS.
+const PYTHON: &str = "LAB_DBOS_PYTHON";
 
 const BARE_TABLE: &str = "create table bare (commits bigint not null); insert into bare values (0)";
 const BARE: &str = "update bare set commits = commits + 1";
@@ -34,14 +38,11 @@ fn main() -> ExitCode {
 
 /// Fields are dropped in order: the server ends last.
 struct Dbos {
-    host: Host,
+    peer: Peer,
     session: RefCell<Client>,
     bare: Statement,
     /// How often it was done: these commits are none of DBOS's.
     bare_commits: u64,
-    statements: u64,
-    /// Tasks of which was told before they were asked for.
-    complete: Vec<u32>,
     _server: Server,
 }
 
@@ -49,71 +50,33 @@ impl BackEnd for Dbos {
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = Path::new(&workload.folder);
-        if !folder.is_absolute() || !folder.is_dir() {
-            return Err(RunError::setup(format!(
-                "folder is {:?}: give the absolute path of a folder that is there",
-                workload.folder
-            )));
-        }
-        if folder.join("data").exists() {
-            return Err(RunError::setup(format!(
-                "{} has what an earlier run left, with which this back end does not go on: give \
-                 an empty folder",
-                workload.folder
-            )));
-        }
-        let python = host::python()?;
+        let folder = empty_folder(&workload.folder)?;
+        let python = env::var_os(PYTHON).ok_or_else(|| {
+            RunError::unsupported(format!(
+                "there is no Python with DBOS: tools/dbos/up makes one, and prints what to put \
+                 into {PYTHON}"
+            ))
+        })?;
         let server = Server::start(folder)?;
         let mut session = server.door().connect()?;
         let prepared = session.batch_execute(BARE_TABLE).and_then(|()| session.prepare(BARE));
         let bare = prepared.map_err(|error| RunError::setup(said(&error)))?;
-        // Without a password, through the socket alone.
-        let database = format!(
-            "postgresql+psycopg://lab@/postgres?host={}&port=5432",
-            server.socket_folder().display()
-        );
-        let mut host = Host::start(&python, folder, &database, graph.shape(), workload.workers)?;
-        let Message::Ready { statements } = host.next()? else {
-            return Err(RunError::setup("the peer speaks of tasks before it is ready"));
-        };
-        Ok(Self {
-            host,
-            session: RefCell::new(session),
-            bare,
-            bare_commits: 0,
-            statements,
-            complete: Vec::new(),
-            _server: server,
-        })
+        let host = host(&python, &server, graph.shape(), workload.workers);
+        let peer = Peer::start(DBOS, host, folder)?;
+        let session = RefCell::new(session);
+        Ok(Self { peer, session, bare, bare_commits: 0, _server: server })
     }
 
     fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        self.host.hand_in(task, input)?;
-        loop {
-            match self.host.next()? {
-                Message::Accepted { task: taken } if taken == task => {
-                    return Ok(Accepted { submitted_ns, accepted_ns: now_ns() });
-                }
-                other => self.heard(other)?,
-            }
-        }
+        self.peer.submit(task, input, submitted_ns)
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {
-        while self.complete.is_empty() {
-            let message = self.host.next()?;
-            self.heard(message)?;
-        }
-        Ok(std::mem::take(&mut self.complete))
+        self.peer.wait()
     }
 
-    /// At what the peer has told until now: it is not asked.
     fn look(&mut self, _: &[u32]) -> Result<Vec<u32>, RunError> {
-        while let Some(message) = self.host.told()? {
-            self.heard(message)?;
-        }
-        Ok(std::mem::take(&mut self.complete))
+        self.peer.look()
     }
 
     fn bare_ns(&mut self) -> Result<Option<u64>, RunError> {
@@ -127,7 +90,7 @@ impl BackEnd for Dbos {
     /// `commits` are transactions that wrote. DBOS writes none while no task is under way; an
     /// autovacuum that falls into the run would add a few.
     fn counters(&self) -> Counters {
-        let mut counters = Counters::from([("statements", self.statements)]);
+        let mut counters = Counters::from([("statements", self.peer.statements())]);
         // A session that is lost makes the run fail at its next bare commit.
         if let Ok(row) = self.session.borrow_mut().query_one(WRITERS, &[]) {
             let writers = row.get::<_, i64>(0).unsigned_abs();
@@ -137,19 +100,22 @@ impl BackEnd for Dbos {
     }
 
     fn finish(self) -> Result<Vec<StepRow>, RunError> {
-        self.host.finish()
+        self.peer.finish()
     }
 }
 
-impl Dbos {
-    fn heard(&mut self, message: Message) -> Result<(), RunError> {
-        match message {
-            Message::Complete { task, statements } => {
-                self.complete.push(task);
-                self.statements = statements;
-                Ok(())
-            }
-            other => Err(RunError::failed(format!("the peer said {other:?}, which nobody asked"))),
-        }
+/// The Python process, which reaches the server without a password, through the socket alone.
+fn host(python: &OsStr, server: &Server, shape: &Shape, workers: u32) -> Command {
+    let shape = serde_json::to_string(shape).expect("a shape has only string keys");
+    let folder = server.socket_folder();
+    let database =
+        format!("postgresql+psycopg://lab@/postgres?host={}&port=5432", folder.display());
+    let mut command = Command::new(python);
+    command.args(["-c", SCRIPT, &database, &shape, &workers.to_string()]);
+    // What would make DBOS call somebody outside, or stand for its configuration.
+    let names = env::vars_os().map(|(name, _)| name);
+    for name in names.filter(|name| name.to_string_lossy().starts_with("DBOS_")) {
+        command.env_remove(name);
     }
+    command
 }

@@ -1,0 +1,81 @@
+//! Restate: a server of the run's own, and a Node.js process that has the handler, does its steps
+//! and calls it through the server (`host.mjs`). This one hands tasks in and is told of their
+//! completion, through pipes.
+//!
+//! Node.js computes in one thread, so the workload's `workers` changes nothing. Restate's own
+//! recovery is not measured: a folder that an earlier run has used is refused.
+
+mod server;
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+
+use workflows_kit::{
+    Accepted, BackEnd, Graph, Identity, RunError, Shape, StepRow, Workload, variant_main,
+};
+use workflows_peer::{Peer, System, empty_folder};
+
+use server::Server;
+
+const IDENTITY: Identity =
+    Identity { variant: "restate", measures: "restate", version: "installed", features: &[] };
+
+const RESTATE: System = System { name: "Restate", installer: "tools/restate/up" };
+const SCRIPT: &str = include_str!("host.mjs");
+/// Names the folder in which npm has installed Restate's server and SDK.
+const FOLDER: &str = "LAB_RESTATE";
+
+fn main() -> ExitCode {
+    variant_main::<Restate>(&IDENTITY)
+}
+
+/// Fields are dropped in order: the server ends last.
+struct Restate {
+    peer: Peer,
+    _server: Server,
+}
+
+impl BackEnd for Restate {
+    const BARE: Option<&'static str> = None;
+
+    fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
+        let folder = empty_folder(&workload.folder)?;
+        let missing = || {
+            RunError::unsupported(format!(
+                "there is no Restate: tools/restate/up installs it, and prints what to put into \
+                 {FOLDER}"
+            ))
+        };
+        let packages = env::var_os(FOLDER).map(PathBuf::from).ok_or_else(missing)?;
+        let server = Server::start(&packages, folder)?.ok_or_else(missing)?;
+        let peer = Peer::start(RESTATE, host(&packages, &server, graph.shape()), folder)?;
+        Ok(Self { peer, _server: server })
+    }
+
+    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
+        self.peer.submit(task, input, submitted_ns)
+    }
+
+    fn wait(&mut self) -> Result<Vec<u32>, RunError> {
+        self.peer.wait()
+    }
+
+    fn look(&mut self, _: &[u32]) -> Result<Vec<u32>, RunError> {
+        self.peer.look()
+    }
+
+    fn finish(self) -> Result<Vec<StepRow>, RunError> {
+        self.peer.finish()
+    }
+}
+
+/// The Node.js process.
+fn host(packages: &Path, server: &Server, shape: &Shape) -> Command {
+    let shape = serde_json::to_string(shape).expect("a shape has only string keys");
+    let mut command = Command::new("node");
+    command.args(["--input-type=module", "--eval", SCRIPT, "--"]);
+    command.arg(packages).args([&server.ingress, &server.administration, &shape]);
+    command
+}
