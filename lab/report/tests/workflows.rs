@@ -181,6 +181,37 @@ fn a_foreign_worker_is_a_difference_per_step() {
 }
 
 #[test]
+fn several_processes_stand_beside_threads() {
+    let mut frame = World { noise: 0.0, ..World::default() }.frame();
+    assert!(!report(&frame).unwrap().tables.contains_key("processes.tsv"));
+    // The same runs twice, with each task observed twice as late as it was handed in.
+    let is_told = |row: &lab_report::Row| {
+        let cell = &row.run.cell;
+        let usual = cell["shape"] == "linear" && cell["in_flight"] == "1" && cell["poll_ms"] == "0";
+        usual && row.run.variant == "postgres"
+    };
+    let mut apart: Vec<lab_report::Row> =
+        frame.rows.iter().filter(|r| is_told(r)).cloned().collect();
+    let planned = frame.rows.len() as u64;
+    for (row, order) in apart.iter_mut().zip(planned..) {
+        row.run.order = order;
+        row.run.cell.insert("processes".to_owned(), "4".to_owned());
+        let submitted = row.samples.columns["task_submitted_ns"].clone();
+        let (Column::Raw(from), Some(Column::Raw(to))) =
+            (submitted, row.samples.columns.get_mut("task_observed_ns"))
+        else {
+            panic!("a world has every sample");
+        };
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = from + 2 * (*to - from));
+    }
+    frame.rows.extend(apart);
+    frame.run_file.runs_planned = frame.rows.len() as u64;
+    let keys = [("variant", "postgres"), ("cell", "linear, told, 4 processes")];
+    let ratio = number(&report(&frame).unwrap(), "processes.tsv", &keys, "makespan_ratio");
+    assert!((ratio - 2.0).abs() < 1e-9, "{ratio}");
+}
+
+#[test]
 fn a_lab_that_tells_twins_apart_withholds() {
     let mut frame = World::default().frame();
     for row in frame.rows.iter_mut().filter(|row| row.run.variant == "postgres_twin") {

@@ -4,6 +4,7 @@ mod answers;
 mod bars;
 mod boundary;
 mod breakdown;
+mod cluster;
 mod conclusions;
 mod looks;
 mod measure;
@@ -47,6 +48,7 @@ pub(crate) fn report(frame: &Frame) -> Report {
     breakdown::write(&sweep, &mut page);
     waterfall::write(&sweep, &mut page);
     boundary::write(&sweep, &mut page);
+    cluster::write(&sweep, &mut page);
     conclusions::write(&conclusions, &mut page);
     working::write(&sweep, &mut page);
     crate::working::again(&sweep.study, &mut page);

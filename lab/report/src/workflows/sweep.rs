@@ -17,16 +17,18 @@ use crate::study::Study;
 pub(super) type Cell = BTreeMap<String, String>;
 
 /// In the order in which tables show them.
-pub(super) const FACTORS: [&str; 5] = ["shape", "in_flight", "poll_ms", "workers", "worker"];
+pub(super) const FACTORS: [&str; 6] =
+    ["shape", "in_flight", "poll_ms", "workers", "processes", "worker"];
 /// In the order in which tables show them; strangers come last.
 pub(super) const SHAPES: [&str; 6] =
     ["linear", "diamond", "conditional", "complex_dag", "hierarchical_tree", "csv_batch"];
 /// The cell of most questions, for experiments that name no defaults.
-const USUAL: [(&str, &str); 5] = [
+const USUAL: [(&str, &str); 6] = [
     ("shape", "linear"),
     ("in_flight", "1"),
     ("poll_ms", "0"),
     ("workers", "2"),
+    ("processes", "0"),
     ("worker", "native"),
 ];
 
@@ -188,6 +190,7 @@ impl<'a> Sweep<'a> {
                 "poll_ms" => label.push_str(&format!(", {}", looking(level))),
                 _ if self.base.get(factor) == Some(level) => {}
                 "in_flight" => label.push_str(&format!(", {level} in flight")),
+                "processes" => label.push_str(&format!(", {level} processes")),
                 "workers" => label.push_str(&format!(", {level} workers")),
                 _ => label.push_str(&format!(", {factor} {level}")),
             }
