@@ -148,14 +148,19 @@ impl Link {
         self.runtime.block_on(async { open.publish(messages).await })
     }
 
-    /// Says that a message is dealt with. That goes out when the thread next waits for the broker.
+    /// Says that a message is dealt with.
     ///
     /// # Errors
     /// [`Lost`]; the message goes to another.
     pub(crate) fn acknowledge(&mut self, delivery: &Delivery) -> Result<(), Lost> {
         let open = self.open.as_mut().ok_or_else(closed)?;
         let done = BasicAckArguments::new(delivery.tag, false);
-        Ok(self.runtime.block_on(open.channel.basic_ack(done))?)
+        Ok(self.runtime.block_on(async {
+            open.channel.basic_ack(done).await?;
+            // The task that writes has its turn, for this may be the last time that any has.
+            tokio::task::yield_now().await;
+            Ok::<_, Error>(())
+        })?)
     }
 
     fn close(&mut self) {

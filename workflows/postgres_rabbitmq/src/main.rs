@@ -224,14 +224,11 @@ impl Orchestrator {
 
     /// Publishes steps, again if the connection is lost on the way.
     fn publish(&mut self, steps: Vec<String>) -> Result<(), RunError> {
-        let count = steps.len() as u64;
         loop {
+            self.workers.shared.counts.messages(steps.len() as u64);
             let messages = steps.iter().map(|body| (STEPS, body.clone())).collect();
             match self.link.publish(messages) {
-                Ok(()) => {
-                    self.workers.shared.counts.messages(count);
-                    return Ok(());
-                }
+                Ok(()) => return Ok(()),
                 Err(lost) => self.reopen(&lost)?,
             }
         }

@@ -23,7 +23,7 @@ impl Counts {
         self.commits.fetch_add(1, Relaxed);
     }
 
-    /// Messages that the broker has confirmed.
+    /// Messages, said before they are published: who is told by one finds it counted.
     pub(crate) fn messages(&self, count: u64) {
         self.messages.fetch_add(count, Relaxed);
     }

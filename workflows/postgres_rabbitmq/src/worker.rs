@@ -87,12 +87,9 @@ impl Worker<'_> {
         let claimed_ns = now_ns();
         let (task, job) = self.read(&delivery)?;
         let messages = self.perform(task, &job, claimed_ns, delivery.redelivered)?;
-        let count = messages.len() as u64;
+        self.shared.counts.messages(messages.len() as u64);
         let sent = if messages.is_empty() { Ok(()) } else { self.link.publish(messages) };
-        Ok(sent.and_then(|()| {
-            self.shared.counts.messages(count);
-            self.link.acknowledge(&delivery)
-        }))
+        Ok(sent.and_then(|()| self.link.acknowledge(&delivery)))
     }
 
     fn read(&self, delivery: &Delivery) -> Result<(u32, Job), RunError> {
