@@ -34,7 +34,7 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
             let over = |metric| sweep.ratio((variant, cell, metric), (variant, &threads, metric));
             let Some(makespan) = over(MAKESPAN) else { continue };
             let level = |cell| sweep.level(variant, cell, MAKESPAN).map(|level| level.estimate);
-            let mut row = vec![Cell::code(variant), Cell::text(&sweep.label(cell))];
+            let mut row = vec![Cell::code(variant), Cell::text(sweep.label(cell))];
             row.push(Cell::value(level(cell), Unit::Ns));
             row.push(Cell::value(level(&threads), Unit::Ns));
             row.extend(Reading::cells(Some(&makespan)));
@@ -48,10 +48,10 @@ pub(super) fn write(sweep: &Sweep, page: &mut Page) {
     }
     page.heading("Several processes on one database");
     page.paragraph(
-        "Half of the processes are orchestrators, to which the client hands tasks in turn, and half \
-         have the workers, as many in all as there are threads otherwise. Every word between client \
-         and orchestrator goes through a pipe. Ratios within blocks, by Hodges and Lehmann on \
-         logarithms, at 95 % or more over blocks (restarts).",
+        "Half of the processes are orchestrators, to which the client hands tasks in turn, and \
+         half have the workers, as many in all as there are threads otherwise. Every word between \
+         client and orchestrator goes through a pipe. Ratios within blocks, by Hodges and Lehmann \
+         on logarithms, at 95 % or more over blocks (restarts).",
     );
     page.table("processes", &table);
 }
