@@ -133,8 +133,8 @@ impl Process {
             None => command.arg("process"),
             Some("koffi") if env::var_os(KOFFI).is_none() => {
                 return Err(RunError::unsupported(format!(
-                    "there is no koffi for node: install it from npm and set {KOFFI} to the \
-                     absolute path of its folder, or leave node_ffi out"
+                    "there is no koffi for node: run tools/koffi/up and set {KOFFI} as it says, or \
+                     leave node_ffi out"
                 )));
             }
             Some(_) => command.arg("ffi").arg(built(folder, LIBRARY)?),
