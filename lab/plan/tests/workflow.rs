@@ -7,7 +7,8 @@ use lab_plan::{Experiment, Manifest, Plan, PlanError, Work, plan};
 use lab_protocol::workflow::{Shape, Workload, row};
 
 const WORKFLOW: &str = include_str!("../../../experiments/workflow.toml");
-const VARIANTS: [&str; 3] = ["memory", "journal", "postgres"];
+const VARIANTS: [&str; 6] =
+    ["memory", "journal", "postgres", "postgres_rabbitmq", "dbos", "restate"];
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, PlanError> {
     let mut experiment = Experiment::parse("e.toml", text)?;
