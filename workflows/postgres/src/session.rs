@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
@@ -16,17 +17,26 @@ pub(crate) struct Counts {
     commits: AtomicU64,
     messages: AtomicU64,
     reconnections: AtomicU64,
+    /// Read by whoever is about to change something, until that is counted.
+    changes: RwLock<()>,
 }
 
 impl Counts {
+    /// Taken before a statement that may change something and kept until that is counted: others
+    /// may be told of the change, and ask for the counts, before its own session is.
+    pub(crate) fn change(&self) -> RwLockReadGuard<'_, ()> {
+        self.changes.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A statement that changed something, and the messages that its commit sent.
     pub(crate) fn commit(&self, messages: u64) {
         self.commits.fetch_add(1, Relaxed);
         self.messages.fetch_add(messages, Relaxed);
     }
 
-    /// In the order of [`COUNTED`].
+    /// In the order of [`COUNTED`]. Waits for the changes that are under way.
     pub(crate) fn numbers(&self) -> [u64; 4] {
+        let _none = self.changes.write().unwrap_or_else(PoisonError::into_inner);
         [&self.statements, &self.commits, &self.messages, &self.reconnections]
             .map(|count| count.load(Relaxed))
     }
@@ -134,6 +144,7 @@ impl<'a> Session<'a> {
         submitted_ns: i64,
     ) -> Result<(Accepted, bool), RunError> {
         let values = (i64::from(task), input.cast_signed(), submitted_ns);
+        let _change = self.counts.change();
         let row = loop {
             if let Answer::Row(row) = self.ask(ACCEPT, &[&values.0, &values.1, &values.2])? {
                 break row;

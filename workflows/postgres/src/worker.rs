@@ -130,6 +130,7 @@ impl Worker<'_> {
     }
 
     fn claim(&mut self, of_dead: bool) -> Result<Option<Claimed>, RunError> {
+        let _change = self.shared.counts.change();
         match self.session.ask(CLAIM, &[&self.number, &of_dead])? {
             Answer::Row(row) => {
                 let claimed = self.claimed(&row);
@@ -148,6 +149,7 @@ impl Worker<'_> {
         let Done { value, started_ns, finished_ns } = self.hands.compute(&job)?;
         let value = value.cast_signed();
         let (step, part) = (job.id.step.cast_signed(), job.id.part.cast_signed());
+        let _change = self.shared.counts.change();
         let answer = self.session.ask(
             RECORD,
             &[

@@ -75,6 +75,8 @@ struct State {
     complete: Vec<u32>,
     /// Every member was told to end.
     finishing: bool,
+    /// Why the run cannot go on, found where nobody could be told.
+    failure: Option<RunError>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -115,6 +117,7 @@ impl Cluster {
             recorded_ns: HashMap::new(),
             complete: Vec::new(),
             finishing: false,
+            failure: None,
         };
         state.until(|state| state.members.iter().all(|member| member.ready || !member.lives))?;
         Ok(Self { state: RefCell::new(state), bare })
@@ -138,6 +141,7 @@ impl Tasks for Cluster {
     /// The client looks at what the orchestrators have said.
     fn look(&mut self) -> Result<Vec<u32>, RunError> {
         let state = self.state.get_mut();
+        state.check()?;
         while let Ok(heard) = state.news.try_recv() {
             state.take(heard)?;
         }
@@ -155,8 +159,10 @@ impl Tasks for Cluster {
             member.counted = false;
             member.tell(&Order::Count);
         }
-        // Who cannot go on has said so, and whoever waits next hears it.
-        let _ = state.until(|state| state.members.iter().all(|one| one.counted || !one.lives));
+        let counted =
+            state.until(|state| state.members.iter().all(|one| one.counted || !one.lives));
+        // Whoever waits next hears it.
+        state.failure = counted.err();
         let sum = |place: usize| state.members.iter().map(|member| member.counts[place]).sum();
         named(std::array::from_fn(sum))
     }
@@ -173,8 +179,13 @@ impl Tasks for Cluster {
 }
 
 impl State {
+    fn check(&mut self) -> Result<(), RunError> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
     /// Takes what is said until this is so.
     fn until(&mut self, so: impl Fn(&Self) -> bool) -> Result<(), RunError> {
+        self.check()?;
         while !so(self) {
             match self.news.recv_timeout(LOOK_AFTER_SERVER) {
                 Ok(heard) => self.take(heard)?,
