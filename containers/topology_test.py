@@ -13,24 +13,18 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 import traceback
 from pathlib import Path
 
-ROOT = Path.cwd()
-HERE = ROOT / "containers"
-COMPOSE = HERE / "compose.yaml"
+from topology import (COMPOSE, HERE, PATIENCE_S, PROJECT, ROOT, Lab, container, raise_loopback, run,
+                      wait_until)  # fmt: skip
+
 INSIDE = "--inside"
 TOOLS = ["podman", "docker-compose", "podman-compose", "netavark", "aardvark-dns", "runc", "unshare", "nft"]
 FOLDERS = "/usr/lib/podman:/usr/libexec/podman:/usr/sbin:/sbin"
-PROJECT = "lab-servers"
-# Bounds every wait. Nothing here is measured.
-PATIENCE_S = 120
 
 
 def main() -> None:
@@ -128,95 +122,6 @@ def run_tests(folder: Path) -> int:
     return 1 if failed else 0
 
 
-def raise_loopback() -> None:
-    """SIOCSIFFLAGS with IFF_UP and IFF_RUNNING, for a new network has its loopback down."""
-    import fcntl
-    import struct
-
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh", b"lo", 0x41))
-
-
-def run(*command: str, rc: int | None = 0, **options) -> str:
-    """Both outputs of a command that has to end with `rc`; None takes any end."""
-    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                           stdin=subprocess.DEVNULL, timeout=PATIENCE_S, check=False,
-                           **options)  # fmt: skip
-    if rc is not None and ended.returncode != rc:
-        raise AssertionError(f"{' '.join(command)} ended with {ended.returncode}:\n{ended.stdout}")
-    return ended.stdout
-
-
-class Lab:
-    """The service that podman offers to docker-compose, and the image."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.lab = ROOT / os.environ["LAB_PROGRAM"]
-        self.digest = ""
-        self.ports = free_ports(2)
-        self.ended = threading.Event()
-        socket_path = folder / "podman.sock"
-        os.environ["DOCKER_HOST"] = f"unix://{socket_path}"
-        self.service = subprocess.Popen(
-            ["podman", "system", "service", "--time", "0", f"unix://{socket_path}"],
-            stdin=subprocess.DEVNULL,
-        )
-        wait_until(socket_path.exists, "podman's socket")
-        threading.Thread(target=self.ask_for_health, daemon=True).start()
-
-    def ask_for_health(self) -> None:
-        while not self.ended.wait(0.3):
-            for name in run("podman", "ps", "--quiet", rc=None).split():
-                run("podman", "healthcheck", "run", name, rc=None)
-
-    def build(self, tag: str) -> str:
-        context = self.folder / "context"
-        if not context.exists():
-            run(str(HERE / "paced/root"), str(self.lab), str(context / "root"))
-        run("podman", "build", "--timestamp", "0", "--no-cache", "--quiet", "--build-arg",
-            "PACED_TIME_SCALE=0.02", "--tag", f"localhost/paced:{tag}", "--file",
-            str(HERE / "paced/Containerfile"), str(context))  # fmt: skip
-        return run("podman", "image", "inspect", f"localhost/paced:{tag}", "--format",
-                   "{{.Digest}}").strip()  # fmt: skip
-
-    def compose(self, profile: str, *command: str, rc: int | None = 0, tool: str = "docker-compose",
-                **variables: str) -> str:  # fmt: skip
-        environment = os.environ | {
-            "OLLAMA_IMAGE": "localhost/paced", "OLLAMA_TAG": "first", "OLLAMA_DIGEST": self.digest,
-            "MODEL": "paced", "OLLAMA_A_PORT": str(self.ports[0]),
-            "OLLAMA_B_PORT": str(self.ports[1]), **variables,
-        }  # fmt: skip
-        return run(tool, "-f", str(COMPOSE), "--profile", profile, *command, rc=rc, env=environment)
-
-    def end(self) -> None:
-        self.ended.set()
-        self.service.terminate()
-        self.service.wait(timeout=PATIENCE_S)
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
-def wait_until(condition, what: str) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"no {what} within {PATIENCE_S} s")
-        time.sleep(0.05)
-
-
-def container(service: str) -> str:
-    return f"{PROJECT}-{service}-1"
-
-
 # --- The tests, in this order ---------------------------------------------------------------------
 
 
@@ -290,6 +195,36 @@ def cgroup(pid: int) -> dict:
     most, period = map(int, quota.split())
     return {"memory": int(read("memory", "memory.limit_in_bytes", "memory.max")),
             "pids": int(read("pids", "pids.max", "pids.max")), "cpus": most / period}  # fmt: skip
+
+
+def matrix(lab: Lab) -> None:
+    """the service lab runs the matrix against both and leaves its records in the volume."""
+    context = lab.folder / "matrix"
+    programs = lab.folder / "programs"
+    programs.mkdir()
+    for program in [lab.lab, *ROOT.glob("runtimes/*/runtimes-*")]:
+        (programs / program.name).symlink_to(program.resolve())
+    run(str(HERE / "lab/context"), str(programs), str(context))
+    text = (ROOT / "experiments/tr115-ollama.toml").read_text()
+    one = text.replace("blocks = 6", "blocks = 1")
+    (context / "lab/experiments/one.toml").write_text(one)
+    (context / "results").mkdir()
+    # In place of Debian: the paced image has all the libraries that the programs need.
+    (context / "Containerfile").write_text(
+        "FROM localhost/paced:first\nCOPY lab/ /lab/\n"
+        "COPY --chown=1000:1000 results/ /lab/results/\n"
+        "WORKDIR /lab\nENV PATH=/lab/bin:/usr/bin:/bin\n"
+    )
+    run("podman", "build", "--quiet", "--tag", "localhost/lab:matrix", str(context))
+    said = lab.compose("cpu", "run", "--rm", "--no-deps", "-T", "lab", LAB_TAG="matrix",
+                       EXPERIMENT="experiments/one.toml", RESULTS="one")  # fmt: skip
+    volume = run("podman", "volume", "inspect", f"{PROJECT}_results", "--format", "{{.Mountpoint}}")
+    results = Path(volume.strip()) / "one"
+    rows = [json.loads(line) for line in (results / "runs.jsonl").read_text().splitlines()]
+    assert rows and all(row["status"] == "ok" and row["verified"] for row in rows), said
+    servers = json.loads((results / "run.json").read_text())["servers"]
+    assert servers == ["http://ollama_a:11434", "http://ollama_b:11434"], servers
+    assert "tokio_default" in (results / "report.md").read_text()
 
 
 def killed(lab: Lab) -> None:
@@ -484,8 +419,8 @@ def cards(lab: Lab, **variables: str) -> list[list[str]]:
     return seen
 
 
-TESTS = [image, loader, health, models, limits, killed, down, servers_containers, servers_compose,
-         servers_stopped, no_gpu, own_cards, one_card]  # fmt: skip
+TESTS = [image, loader, health, models, limits, matrix, killed, down, servers_containers,
+         servers_compose, servers_stopped, no_gpu, own_cards, one_card]  # fmt: skip
 
 if __name__ == "__main__":
     main()

@@ -19,11 +19,13 @@ pub(crate) enum Servers {
 }
 
 impl Servers {
-    pub(crate) fn addresses(&self) -> &[String] {
-        match self {
+    /// So many of them, or all where there are fewer.
+    pub(crate) fn first(&self, count: usize) -> &[String] {
+        let addresses = match self {
             Self::Paced(server) => &server.addresses,
             Self::Given(servers) => &servers.addresses,
-        }
+        };
+        &addresses[..count.min(addresses.len())]
     }
 
     pub(crate) fn pids(&self) -> Vec<u32> {

@@ -1,6 +1,7 @@
 //! What a family needs around its runs: servers that answer, or somebody who knows the truth.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -84,7 +85,9 @@ impl Stage {
                         DriverError::Lab(format!("cannot write the ingest folder: {error}"))
                     })?;
                 let servers = if section.servers == lab_plan::agents::Servers::Given {
-                    Servers::Given(GivenServers::new(options.description.servers.clone()))
+                    let given = &options.description.servers;
+                    enough(file, experiment, given)?;
+                    Servers::Given(GivenServers::new(given.clone()))
                 } else {
                     Servers::Paced(PacedServer::start(&options.lab, section.agents, pinning)?)
                 };
@@ -145,14 +148,14 @@ impl Stage {
         match (self, work) {
             (
                 Self::Agents { servers, ingest },
-                Work::Agents { workload, paced, time_scale_ppm },
+                Work::Agents { workload, servers: count, paced, time_scale_ppm },
             ) => {
-                let workload = addressed(workload, servers.addresses(), ingest);
+                let workload = addressed(workload, servers.first(*count), ingest);
                 let prepared = servers.begin(run, &workload, paced.as_ref())?;
-                Ok(prepared.map(|()| Ready {
-                    line: spec_line(run, &workload),
-                    work: Work::Agents { workload, paced: None, time_scale_ppm: *time_scale_ppm },
-                }))
+                let line = spec_line(run, &workload);
+                let (servers, time_scale_ppm) = (*count, *time_scale_ppm);
+                let work = Work::Agents { workload, servers, paced: None, time_scale_ppm };
+                Ok(prepared.map(|()| Ready { line, work }))
             }
             (Self::Ledgers(_), Work::Ledgers { workload }) => {
                 Ok(Ok(Ready { line: spec_line(run, workload), work: work.clone() }))
@@ -245,6 +248,20 @@ fn priced(workload: &offload::Workload, costs: Option<&offload::Replay>) -> offl
     match costs {
         Some(costs) => offload::Workload { test: Test::Replay(costs.clone()), ..workload.clone() },
         None => workload.clone(),
+    }
+}
+
+/// An experiment that tells one server from several needs that many.
+fn enough(file: &str, experiment: &Experiment, given: &[String]) -> Result<(), DriverError> {
+    let levels = experiment.cells.iter().filter_map(|group| group.get(lab_plan::agents::SERVERS));
+    let most = levels.flatten().filter_map(|level| level.parse::<usize>().ok()).max();
+    let different = given.iter().collect::<BTreeSet<_>>().len();
+    match most.filter(|&most| most > different) {
+        None => Ok(()),
+        Some(most) => Err(DriverError::Input(format!(
+            "{file}: key `cells.servers`: asks for {most} servers, but --servers names {different}; \
+             give {most} different addresses"
+        ))),
     }
 }
 

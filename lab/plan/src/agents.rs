@@ -11,6 +11,8 @@ use crate::{Address, PlanError, Work, draw};
 
 /// The name that records give the table of configurations.
 pub const TABLE: &str = "servers";
+/// The factor that says how many servers the agents share; without it they have one each.
+pub const SERVERS: &str = "servers";
 /// What an agent asks first. Short, because a real small model reads about 80 tokens a second.
 const ANALYSIS_PROMPT: &str =
     "Name the three numbers in a benchmark report that matter most, and say why.";
@@ -241,20 +243,32 @@ impl Section {
                 return Err(PlanError::value(file, "cells.arrangement", message));
             }
         };
+        let servers = self.server_count(file, at)?;
         let unscaled = self.unscaled.iter().any(|name| name == config);
         let time_scale = if unscaled { 1.0 } else { self.time_scale };
         let agents: Vec<Agent> = (0..self.agents).map(|index| self.agent(row, at, index)).collect();
-        let expected_ms = expected_ms(row, arrangement, &agents, time_scale);
+        let takes_turns = servers == 1 && self.agents > 1 || arrangement == Arrangement::Solo;
+        let expected_ms = expected_ms(row, takes_turns, &agents, time_scale);
         let workload = Workload {
             arrangement,
             stall_timeout_ms: self.stall_timeout_ms,
             ingest_dir: None,
             agents,
         };
-        let paced = (self.servers == Servers::Paced).then(|| self.paced(row, time_scale));
+        let paced = (self.servers == Servers::Paced).then(|| self.paced(row, servers, time_scale));
         let time_scale_ppm = (time_scale * 1e6).round() as u64;
         let deadline_ms = self.deadline_ms(expected_ms);
-        Ok((Work::Agents { workload, paced, time_scale_ppm }, expected_ms, deadline_ms))
+        Ok((Work::Agents { workload, servers, paced, time_scale_ppm }, expected_ms, deadline_ms))
+    }
+
+    /// How many servers the agents share: one each, or as the factor [`SERVERS`] says, one for all.
+    fn server_count(&self, file: &str, at: &Address<'_>) -> Result<usize, PlanError> {
+        let Some(level) = at.cell.get(SERVERS) else { return Ok(self.agents) };
+        let count = level.parse().ok().filter(|&count| count == 1 || count == self.agents);
+        count.ok_or_else(|| {
+            let message = format!("`{level}` is neither 1 nor the number of agents");
+            PlanError::value(file, "cells.servers", &message)
+        })
     }
 
     fn agent(&self, row: &Row, at: &Address<'_>, index: usize) -> Agent {
@@ -276,14 +290,15 @@ impl Section {
         Agent { server: String::new(), model: self.model.clone(), calls: calls.collect() }
     }
 
-    /// What the draws of an agent depend on: not the arrangement, so that a solo run repeats the
-    /// lengths of the concurrent one; and the variant only in the published mode.
+    /// What the draws of an agent depend on: neither the arrangement nor the servers, so that a
+    /// solo run repeats the lengths of the concurrent one, and one server serves what two did; and
+    /// the variant only in the published mode.
     fn address(&self, row: &Row, at: &Address<'_>, index: usize) -> Vec<String> {
         let mut address = vec![at.block.to_string(), row.treatment()];
         let further = at
             .cell
             .iter()
-            .filter(|(factor, _)| !matches!(factor.as_str(), "config" | "arrangement"));
+            .filter(|(factor, _)| !matches!(factor.as_str(), "config" | "arrangement" | SERVERS));
         address.extend(further.map(|(factor, level)| format!("{factor}={level}")));
         if self.mode == Mode::AsPublished {
             address.push(at.variant.name.clone());
@@ -306,9 +321,11 @@ impl Section {
         }
     }
 
-    fn paced(&self, row: &Row, time_scale: f64) -> serde_json::Value {
+    fn paced(&self, row: &Row, servers: usize, time_scale: f64) -> serde_json::Value {
+        // Two servers on one card slow each other down; one server takes one request at a time.
+        let mode = if servers == 1 && self.agents > 1 { "queue" } else { "shared_gpu" };
         json!({
-            "mode": "shared_gpu",
+            "mode": mode,
             "model": self.model,
             "ttft_ms": { "median": row.ttft_ms.median, "sigma_log": row.ttft_ms.sigma_log },
             "rate_tokens_per_s": row.rate_tokens_per_s,
@@ -319,8 +336,8 @@ impl Section {
 }
 
 /// A forecast for the progress bar, not a result: agents that overlap share the server for as long
-/// as the shorter one runs.
-fn expected_ms(row: &Row, arrangement: Arrangement, agents: &[Agent], time_scale: f64) -> u64 {
+/// as the shorter one runs; one server answers them in turn, as a solo run asks them.
+fn expected_ms(row: &Row, takes_turns: bool, agents: &[Agent], time_scale: f64) -> u64 {
     let alone = row.rate_tokens_per_s[0];
     let shared = *row
         .rate_tokens_per_s
@@ -330,11 +347,10 @@ fn expected_ms(row: &Row, arrangement: Arrangement, agents: &[Agent], time_scale
         let tokens: i64 = agent.calls.iter().map(|call| call.options.num_predict).sum();
         agent.calls.len() as f64 * row.ttft_ms.median + tokens as f64 / rate * 1e3
     };
-    let total = match arrangement {
-        Arrangement::Solo => agents.iter().map(|agent| agent_ms(agent, alone)).sum(),
-        Arrangement::Concurrent => {
-            agents.iter().map(|agent| agent_ms(agent, shared)).fold(0.0, f64::max)
-        }
+    let total = if takes_turns {
+        agents.iter().map(|agent| agent_ms(agent, alone)).sum()
+    } else {
+        agents.iter().map(|agent| agent_ms(agent, shared)).fold(0.0, f64::max)
     };
     (total * time_scale).ceil() as u64
 }

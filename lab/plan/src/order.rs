@@ -62,6 +62,8 @@ pub enum Work {
     Agents {
         /// The workload.
         workload: agents::Workload,
+        /// How many servers answer: the agents' calls go to them in turn.
+        servers: usize,
         /// What the paced server must do; `None` on real servers.
         paced: Option<serde_json::Value>,
         /// Parts per million of real time.

@@ -8,8 +8,11 @@ use lab_protocol::agents::{Arrangement, Workload};
 const TR115: &str = include_str!("../../../experiments/tr115.toml");
 const PUBLISHED: &str = include_str!("../../../experiments/tr115-published.toml");
 const OLLAMA: &str = include_str!("../../../experiments/tr115-ollama.toml");
+const TR113: &str = include_str!("../../../experiments/tr113.toml");
+const GPU: &str = include_str!("../../../experiments/tr115-gpu.toml");
 const SERVERS: &str = include_str!("../../../experiments/tables/tr115-servers.toml");
 const CPU: &str = include_str!("../../../experiments/tables/ollama-cpu.toml");
+const CARD: &str = include_str!("../../../experiments/tables/ollama-gpu.toml");
 const VARIANTS: [&str; 5] = ["tokio_default", "tokio_localset", "async_std", "smol", "smol_1kb"];
 
 fn manifests(names: &[&str]) -> Vec<Manifest> {
@@ -112,6 +115,43 @@ fn arrangements_stay_together_and_alternate() {
 }
 
 #[test]
+fn one_server_gets_the_lengths_that_two_get() {
+    for (text, table) in [(TR113, CPU), (GPU, CARD)] {
+        let names = [&VARIANTS[..], &["floor"]].concat();
+        let plan = planned(text, table, &names).unwrap();
+        let mut by_place: BTreeMap<_, BTreeMap<usize, Vec<i64>>> = BTreeMap::new();
+        let here = |run: &&PlannedRun| run.variant == "tokio_default" && !run.warmup;
+        for run in plan.runs.iter().filter(here) {
+            let Work::Agents { servers, .. } = run.work else { panic!("an experiment of agents") };
+            assert_eq!(run.cell["servers"], servers.to_string());
+            let place = (run.block, run.cell["config"].clone());
+            by_place.entry(place).or_default().insert(servers, lengths(run));
+        }
+        assert!(by_place.values().all(|lengths| lengths.len() == 2 && lengths[&1] == lengths[&2]));
+    }
+}
+
+#[test]
+fn one_paced_server_answers_in_turn() {
+    let text = TR115.replacen("arrangement =", "servers = [\"1\", \"2\"]\narrangement =", 1);
+    let plan = planned(&text, SERVERS, &VARIANTS).unwrap();
+    let mode_of = |run: &PlannedRun| {
+        let Work::Agents { paced, .. } = &run.work else { panic!("an experiment of agents") };
+        let mode = paced.as_ref().unwrap()["mode"].as_str().unwrap().to_owned();
+        (run.cell.get("servers").cloned(), mode)
+    };
+    let modes: BTreeSet<_> = plan.runs.iter().map(mode_of).collect();
+    let pair = |servers: Option<&str>, mode: &str| (servers.map(str::to_owned), mode.to_owned());
+    let expected = [
+        // The anchor, which the text above leaves as it is.
+        pair(None, "shared_gpu"),
+        pair(Some("1"), "queue"),
+        pair(Some("2"), "shared_gpu"),
+    ];
+    assert_eq!(modes, BTreeSet::from(expected));
+}
+
+#[test]
 fn prompts_begin_with_a_line_of_their_own() {
     let plan = planned(OLLAMA, CPU, &VARIANTS).unwrap();
     let mut first_lines = BTreeSet::new();
@@ -145,6 +185,8 @@ fn mistakes_are_named_with_file_and_key() {
     refused(("twin = \"tokio_default\"", "twin = \"tokyo\""), "no variant `tokyo` is selected");
     refused(("time_scale = 0.01", "time_scale = 0.0"), "key `agents.time_scale`");
     refused(("[\"concurrent\", \"solo\"]", "[\"parallel\"]"), "`parallel` is neither");
+    let three = "servers = [\"3\"]\narrangement =";
+    refused(("arrangement =", three), "key `cells.servers`: `3` is neither 1 nor the number");
     refused(("margin = 0.01", "margin = 0.0"), "must be above 0");
 }
 

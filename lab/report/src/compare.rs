@@ -274,7 +274,7 @@ pub(crate) fn by_pair_but(
             continue;
         };
         let run = &one.row.run;
-        let (sum, count) = sums.entry((cell_but(run, factor), run.block)).or_default();
+        let (sum, count) = sums.entry((cell_but(run, &[factor]), run.block)).or_default();
         *sum += value;
         *count += 1.0;
     }

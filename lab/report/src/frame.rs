@@ -108,9 +108,9 @@ pub(crate) fn configuration(run: &Run) -> String {
     parts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
 }
 
-/// The cell without one of its factors: what runs that differ in it alone share.
-pub(crate) fn cell_but(run: &Run, left_out: &str) -> String {
-    levels(run, |factor| factor != left_out)
+/// The cell without some of its factors: what runs that differ in these alone share.
+pub(crate) fn cell_but(run: &Run, left_out: &[&str]) -> String {
+    levels(run, |factor| !left_out.contains(&factor))
 }
 
 /// The whole cell as one key.

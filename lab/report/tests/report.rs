@@ -2,7 +2,9 @@
 
 mod sweep;
 
-use lab_record::{Column, Pairing, Results, Scale, Status, Writer};
+use std::collections::BTreeMap;
+
+use lab_record::{CardUse, Column, Contrast, Pairing, Results, Scale, Spread, Status, Writer};
 use lab_report::{Frame, Report, ReportError, report};
 use proptest::prelude::*;
 use sweep::{Fake, Sweep, on};
@@ -233,4 +235,89 @@ proptest! {
         });
         prop_assert_eq!(report(&frame), report(&shuffled));
     }
+}
+
+/// Every concurrent run again with one server, in twice the wall time.
+fn with_one_server_too(frame: &mut Frame) {
+    let mut more = Vec::new();
+    for row in frame.rows.iter_mut().filter(|row| row.run.cell.contains_key("arrangement")) {
+        let mut once = row.clone();
+        row.run.cell.insert("servers".into(), "2".into());
+        once.run.cell.insert("servers".into(), "1".into());
+        if let Some(wall_ns) = once.run.counters.get_mut("wall_ns") {
+            *wall_ns *= 2;
+        }
+        if once.run.cell["arrangement"] == "concurrent" {
+            more.push(once);
+        }
+    }
+    frame.rows.extend(more);
+    let contrast = |metric: &str| Contrast {
+        name: format!("{metric}_with_a_server_each"),
+        variant: "tokio_default".into(),
+        metric: metric.into(),
+        factor: "servers".into(),
+        level: "2".into(),
+        reference: "1".into(),
+        scale: Scale::Ratio,
+        margin: 0.05,
+        cells: BTreeMap::from([("arrangement".into(), vec!["concurrent".into()])]),
+    };
+    frame.run_file.analysis.contrasts = vec![contrast("wall_ns"), contrast("tokens_per_s_pooled")];
+}
+
+#[test]
+fn a_server_each_against_one_for_both_is_answered_first() {
+    let mut frame = Sweep::of(family(), 8).frame();
+    with_one_server_too(&mut frame);
+    let report = report(&frame).unwrap();
+    let answer = report.markdown.lines().find(|line| line.contains("One server for all")).unwrap();
+    let said = ["`wall_ns` of `tokio_default`", "-50.0 %", "faster", "+100.0 %", "n = 24"];
+    for words in said {
+        assert!(answer.contains(words), "{words}: {answer}");
+    }
+    assert!(report.tables["contrasts.tsv"].contains("wall_ns_with_a_server_each"));
+    // One server for both, too, is held against agents that were alone.
+    let loss = |servers: &str| {
+        let mut lines = report.tables["cells-efficiency_true.tsv"].lines();
+        let found = lines.find(|line| {
+            line.starts_with("tokio_default\tchimera_hetero") && line.contains(servers)
+        });
+        found.unwrap().split('\t').nth(5).unwrap().parse::<f64>().unwrap()
+    };
+    assert!((loss("servers=2") / loss("servers=1") - 2.0).abs() < 1e-3);
+}
+
+#[test]
+fn what_the_cards_did_is_told_and_why_it_is_not_known() {
+    let mut frame = Sweep::of(family(), 2).frame();
+    let spread = |median, max| Some(Spread { median, max });
+    for row in &mut frame.rows {
+        if row.run.cell.get("config").is_some_and(|config| config == "chimera_hetero") {
+            row.run.gpu = Some(vec![CardUse {
+                card: 0,
+                name: "Imaginary Card".into(),
+                samples: 5,
+                utilisation_percent: spread(40, 97),
+                memory_used_bytes: spread(3 << 30, 4 << 30),
+                clock_hz: spread(1_980_000_000, 1_980_000_000),
+                power_mw: spread(350_500, 600_000),
+            }]);
+        } else {
+            row.run.gpu_reason = Some("no sample fell into the run".into());
+        }
+    }
+    let report = report(&frame).unwrap();
+    let runs = 2 * family().len();
+    let expected = format!(
+        "0\tImaginary Card\tchimera_hetero\tconcurrent\t{runs}\t{}\t0.4\t0.97\t{}\t{}\t\
+         1980\t350.5\t600\n",
+        5 * runs,
+        3u64 << 30,
+        4u64 << 30,
+    );
+    assert!(report.tables["cards.tsv"].contains(&expected), "{}", report.tables["cards.tsv"]);
+    assert!(report.markdown.contains("no card was watched: no sample fell into the run."));
+    let silent = lab_report::report(&Sweep::of(family(), 2).frame()).unwrap();
+    assert!(!silent.markdown.contains("What the cards did"));
 }

@@ -35,6 +35,58 @@ fn a_sweep_records_every_cell_and_reports() {
     world.lab(&["report", "r", "--check"]).assert().code(0);
 }
 
+/// Adds the factor to the cells of experiments/e.toml.
+fn with_servers(world: &World, levels: &str) {
+    let file = world.path("experiments/e.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let arrangement = "arrangement = [\"concurrent\", \"solo\"]\n";
+    fs::write(&file, text.replace(arrangement, &format!("{arrangement}servers = {levels}\n"))).unwrap();
+}
+
+#[test]
+fn one_server_answers_two_agents_in_turn_and_two_at_once() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("paced", 1, "");
+    with_servers(&world, "[\"1\", \"2\"]");
+    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(0);
+    let results = Results::load(&world.path("r")).unwrap();
+    let concurrent = results.runs.iter().filter(|run| run.cell["arrangement"] == "concurrent");
+    let (mut in_turn, mut at_once) = (0, 0);
+    for run in concurrent.filter(|run| !run.warmup) {
+        assert!(run.verified);
+        let samples = results.samples(run).unwrap();
+        let [first, last] = ["call_first_token_ns", "call_last_token_ns"];
+        let [first, last] = [first, last].map(|name| samples.raw(name).unwrap().to_vec());
+        let mut replies: Vec<_> = first.into_iter().zip(last).collect();
+        replies.sort_unstable();
+        let overlap = replies.windows(2).any(|two| two[1].0 < two[0].1);
+        match &*run.cell["servers"] {
+            "1" if !overlap => in_turn += 1,
+            "2" if overlap => at_once += 1,
+            servers => panic!("{servers} servers, replies that overlap: {overlap}"),
+        }
+    }
+    assert_eq!((in_turn, at_once), (2, 2));
+}
+
+#[test]
+fn two_servers_that_are_asked_for_must_be_given() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("given", 1, "");
+    with_servers(&world, "[\"1\", \"2\"]");
+    let server = FaultyServer::start(&json!({"kind": "never_done", "every": 1_000_000}));
+    let url = server.urls.split(',').next().unwrap();
+    let twice = format!("{url},{url}");
+    for urls in [url, &twice] {
+        let run = ["run", "experiments/e.toml", "--servers", urls, "--out", "r", "--no-startup"];
+        let said = "asks for 2 servers, but --servers names 1";
+        world.lab(&run).assert().code(2).stderr(contains("cells.servers").and(contains(said)));
+    }
+    assert!(!world.path("r").exists(), "nothing was started");
+}
+
 #[test]
 fn a_report_that_does_not_follow_from_its_records_is_found_out() {
     let world = World::new();

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab_stats::correlation::{pearson, spearman};
 use lab_stats::describe::median;
+use lab_record::Contrast;
 use lab_stats::verdict::Verdict;
 
 use super::Page;
 use super::study::is_of_tr115;
 use crate::compare::{Line, takes_part};
+use crate::contrast::Contrasted;
 use crate::frame::{UNSCALED_PPM, configuration, name, time_scale_label, time_scale_ppm};
 use crate::measure::{Measured, Unit};
 use crate::metrics::tokens_per_agent;
@@ -21,10 +23,38 @@ const SUSPECT_AS_PUBLISHED: &str = "async_std_as_published";
 /// Groups of equal work that are named as the worst.
 const WORST_SHOWN: usize = 3;
 
-pub(super) fn write(study: &Study, page: &mut Page) {
+pub(super) fn write(study: &Study, contrasted: &[Contrasted], page: &mut Page) {
+    if !contrasted.is_empty() {
+        page.paragraph(&format!("**One server for all agents, or one each?** {}", one_or_each(contrasted)));
+    }
+    let described = study.measured_variants().into_iter().filter(|name| study.is_as_described(name));
+    if described.count() < 2 && !contrasted.is_empty() {
+        return;
+    }
     page.paragraph(&format!("**Does the runtime matter for two agents?** {}", matters(study)));
     page.paragraph(&format!("**What made async-std 50 %?** {}", fifty_percent(study)));
     page.paragraph(&format!("**What made the \"pathological\" runs?** {}", pathological(study)));
+}
+
+/// What each declared contrast says of it.
+fn one_or_each(contrasted: &[Contrasted]) -> String {
+    let sentence = |one: &Contrasted| {
+        let Contrast { name, variant, metric, factor, level, reference, .. } = one.contrast;
+        let counted = format!("`{factor}` {level} against {reference}");
+        let Some(shift) = one.line.shift else {
+            return format!("`{name}`: no pairs of {counted}.");
+        };
+        let interval = shift.interval.map_or(String::new(), |interval| {
+            format!("{} … {}, ", one.show(interval.low), one.show(interval.high))
+        });
+        let verdict = one.line.verdict.as_ref().map_or("no verdict".to_owned(), ToString::to_string);
+        format!(
+            "`{metric}` of `{variant}`, {counted}: {} ({interval}n = {}), {verdict} (`{name}`).",
+            one.show(shift.estimate),
+            one.line.n,
+        )
+    };
+    contrasted.iter().map(sentence).collect::<Vec<_>>().join(" ")
 }
 
 fn matters(study: &Study) -> String {

@@ -57,8 +57,9 @@ pub(super) fn measure<'a>(rows: &[&'a Row], keep: impl Fn(&Row) -> bool) -> Vec<
         .collect()
 }
 
+/// An agent that is alone has a server to itself, however many there are.
 fn partner(row: &Row) -> (String, String, u32) {
-    (row.run.variant.clone(), cell_but(&row.run, "arrangement"), row.run.block)
+    (row.run.variant.clone(), cell_but(&row.run, &["arrangement", "servers"]), row.run.block)
 }
 
 fn of_run<'a>(row: &'a Row, solo: Option<&Row>) -> Measured<'a> {
