@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use postgres::fallible_iterator::FallibleIterator;
-use workflows_database::Door;
+use workflows_database::{Door, Known};
 use workflows_kit::{Accepted, Counters, Graph, RunError, Workload};
 
+use crate::Tasks;
 use crate::session::{ACCEPT, BARE, LOOK, Session, named};
 use crate::threads::Threads;
 use crate::worker::Shared;
-use crate::{Known, Tasks};
 
 /// How long the client waits before it looks whether the workers are well.
 const LOOK_AFTER_WORKERS: Duration = Duration::from_millis(500);

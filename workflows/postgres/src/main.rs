@@ -10,20 +10,17 @@
 
 mod client;
 mod cluster;
-mod rows;
 mod session;
-mod setup;
 mod threads;
 mod worker;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use workflows_database::Server;
+use workflows_database::{Known, Server, prepare, read};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepId, StepRow, Workload, variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, variant_main,
 };
 
 use client::Client;
@@ -31,6 +28,8 @@ use cluster::Cluster;
 
 const IDENTITY: Identity =
     Identity { variant: "postgres", measures: "postgresql", version: "installed", features: &[] };
+
+const SCHEMA: &str = include_str!("schema.sql");
 
 fn main() -> ExitCode {
     match cluster::role() {
@@ -51,13 +50,6 @@ trait Tasks {
 
     /// Ends all workers.
     fn finish(self: Box<Self>) -> Result<Known, RunError>;
-}
-
-/// What is known beside the database.
-struct Known {
-    accepted: HashMap<u32, Accepted>,
-    /// When a worker knew that a step was recorded.
-    recorded_ns: HashMap<(u32, StepId), i64>,
 }
 
 /// Fields are dropped in order: the server ends last.
@@ -81,7 +73,7 @@ impl BackEnd for Postgres {
             )));
         }
         let server = Server::start(folder)?;
-        setup::prepare(&mut server.door().connect()?, workload, graph)?;
+        prepare(&mut server.door().connect()?, SCHEMA, workload, graph)?;
         let tasks: Box<dyn Tasks> = match workload.processes {
             0 => Box::new(Client::start(workload, &server.door(), graph)?),
             _ => Box::new(Cluster::start(workload, server.door())?),
@@ -112,6 +104,6 @@ impl BackEnd for Postgres {
     fn finish(self) -> Result<Vec<StepRow>, RunError> {
         let Self { graph, tasks, server } = self;
         let known = tasks.finish()?;
-        rows::read(&mut server.door().connect()?, &graph, &known)
+        read(&mut server.door().connect()?, &graph, &known)
     }
 }

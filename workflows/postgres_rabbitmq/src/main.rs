@@ -9,9 +9,7 @@
 
 mod broker;
 mod link;
-mod rows;
 mod session;
-mod setup;
 mod worker;
 
 use std::any::Any;
@@ -24,7 +22,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use workflows_database::Server;
+use workflows_database::{Known, Server, prepare, read};
 use workflows_kit::{
     Accepted, BackEnd, Counters, Graph, Hands, Identity, RunError, StepRow, Workload, now_ns,
     panic_text, variant_main,
@@ -44,6 +42,8 @@ const IDENTITY: Identity = Identity {
 
 /// How long the client waits before it looks whether the workers are well.
 const LOOK_AFTER_WORKERS: Duration = Duration::from_millis(500);
+
+const SCHEMA: &str = include_str!("schema.sql");
 
 const ACCEPT: usize = 0;
 const LOOK: usize = 1;
@@ -94,7 +94,7 @@ impl BackEnd for Orchestrator {
             )));
         }
         let server = Server::start(folder)?;
-        setup::prepare(&mut server.door().connect()?, workload, graph)?;
+        prepare(&mut server.door().connect()?, SCHEMA, workload, graph)?;
         let broker = Broker::start(folder)?;
         // For the rest of the process: there is one run in it.
         let shared: &'static Shared = Box::leak(Box::default());
@@ -185,8 +185,9 @@ impl BackEnd for Orchestrator {
         let shared = workers.shared;
         drop((workers, session, link));
         shared.check()?;
-        let recorded = shared.recorded_ns.lock().expect("the workers have ended");
-        rows::read(&mut server.door().connect()?, &graph, &accepted, &recorded)
+        let mut recorded = shared.recorded_ns.lock().expect("the workers have ended");
+        let known = Known { accepted, recorded_ns: std::mem::take(&mut recorded) };
+        read(&mut server.door().connect()?, &graph, &known)
     }
 }
 

@@ -18,11 +18,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use workflows_database::Door;
+use workflows_database::{Door, Known};
 use workflows_kit::{Accepted, Counters, RunError, StepId, Workload};
 
+use crate::Tasks;
 use crate::session::{BARE, Counts, Session, named};
-use crate::{Known, Tasks};
 use member::{Heard, Member};
 pub(crate) use process::process;
 use words::{Order, Said};

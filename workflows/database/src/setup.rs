@@ -3,15 +3,16 @@
 use postgres::Client;
 use workflows_kit::{Graph, RunError, Workload};
 
-use workflows_database::said;
+use crate::said;
 
-/// Makes the tables of a new database; of one that an earlier run left it sees that the tasks are
-/// the same.
+/// Makes the tables of a new database by this text, among them `workload` and `shape`, and fills these;
+/// of one that an earlier run left it sees that the tasks are the same.
 ///
 /// # Errors
 /// They are others, or the database refuses.
-pub(crate) fn prepare(
+pub fn prepare(
     client: &mut Client,
+    schema: &str,
     workload: &Workload,
     graph: &Graph,
 ) -> Result<(), RunError> {
@@ -22,7 +23,10 @@ pub(crate) fn prepare(
             "{} has the tasks of another workload: give an empty folder",
             workload.folder
         ))),
-        None => create(client, identity, graph).map_err(|error| RunError::setup(said(&error))),
+        None => {
+            let created = create(client, schema, identity, graph);
+            created.map_err(|error| RunError::setup(said(&error)))
+        }
     }
 }
 
@@ -42,9 +46,14 @@ fn found(client: &mut Client) -> Result<Option<i64>, postgres::Error> {
 }
 
 /// All of it or nothing: a run that is ended here leaves an empty database.
-fn create(client: &mut Client, identity: i64, graph: &Graph) -> Result<(), postgres::Error> {
+fn create(
+    client: &mut Client,
+    schema: &str,
+    identity: i64,
+    graph: &Graph,
+) -> Result<(), postgres::Error> {
     let mut transaction = client.transaction()?;
-    transaction.batch_execute(include_str!("schema.sql"))?;
+    transaction.batch_execute(schema)?;
     transaction.execute("insert into workload values ($1)", &[&identity])?;
     for (index, step) in (0u32..).zip(&graph.shape().steps) {
         let ints = |steps: &[u32]| steps.iter().map(|step| step.cast_signed()).collect::<Vec<_>>();

@@ -1,17 +1,26 @@
 //! What the database has of all steps, as rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use postgres::Client;
-use workflows_database::said;
-use workflows_kit::{Graph, RunError, StepId, StepRow};
+use workflows_kit::{Accepted, Graph, RunError, StepId, StepRow};
 
-use crate::Known;
+use crate::said;
+
+/// What no database has: when the client knew that a task was accepted, and a worker that a step was
+/// recorded.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// By task.
+    pub accepted: HashMap<u32, Accepted>,
+    /// By task and step.
+    pub recorded_ns: HashMap<(u32, StepId), i64>,
+}
 
 const STEPS: &str = "select task, step, part, value, claims, claimed_ns, started_ns, finished_ns \
     from steps where value is not null order by task, step, part";
 
-/// Reads all steps. The database keeps what a worker said of a step when it recorded it; that the
+/// Reads all steps of the table `steps`. The database keeps what a worker said of a step when it recorded it; that the
 /// commit has returned is known to the worker alone. A step whose worker did not live to see that
 /// counts as recorded when it was finished.
 ///
@@ -21,11 +30,7 @@ const STEPS: &str = "select task, step, part, value, claims, claimed_ns, started
 ///
 /// # Errors
 /// The database refuses.
-pub(crate) fn read(
-    client: &mut Client,
-    graph: &Graph,
-    known: &Known,
-) -> Result<Vec<StepRow>, RunError> {
+pub fn read(client: &mut Client, graph: &Graph, known: &Known) -> Result<Vec<StepRow>, RunError> {
     let found = client.query(STEPS, &[]).map_err(|error| RunError::failed(said(&error)))?;
     let mut tasks: BTreeMap<u32, Vec<StepRow>> = BTreeMap::new();
     for row in &found {
