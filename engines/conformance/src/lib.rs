@@ -8,7 +8,7 @@ mod corpus;
 mod oracle;
 
 pub use corpus::Corpus;
-pub use lab_programs::{Finished, Manifest, Variant, run};
+pub use lab_programs::{Finished, Manifest, Variant, run, skipped};
 pub use oracle::{Found, Wanted, search};
 
 /// Every variant of the family, by name.

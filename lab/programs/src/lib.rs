@@ -3,7 +3,7 @@
 
 use std::env;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{Read, Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -53,6 +53,14 @@ pub struct Finished {
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
+}
+
+/// Says that this test, the thread's, cannot go on here. It ends well all the same: Rust's test
+/// harness knows no other end, and would swallow what is printed. `.ci/count-tests` counts it.
+pub fn skipped(reason: &str) {
+    let thread = thread::current();
+    let test = thread.name().unwrap_or("main");
+    let _ = writeln!(stderr(), "SKIPPED {test}: {reason}");
 }
 
 /// Every variant of a family, by name.

@@ -63,6 +63,23 @@ fn single_tests_are_counted() {
     assert_eq!(verdict(&output), ("5 passed, 0 failed, 1 skipped".to_owned(), true));
 }
 
+/// A test that found out while it ran that it cannot, twice; and the harness's summary.
+fn with_a_skip() -> String {
+    let skip = "SKIPPED a_peer_is_right: there is no peer";
+    format!("test a_peer_is_right ... {skip}\nok\n{skip}\n{SUMMARY}")
+}
+
+#[test]
+fn a_test_that_says_so_while_it_runs_is_skipped() {
+    let output = ci(&bazel("PASSED", &with_a_skip(), 0), "exit 1");
+    assert_eq!(verdict(&output), ("4 passed, 0 failed, 2 skipped".to_owned(), true));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("skipped: //a:test a_peer_is_right: there is no peer"), "{said}");
+    let output = ci("exit 69", &format!("echo '{}'", with_a_skip()));
+    let line = "FALLBACK to cargo test: 4 passed, 0 failed, 2 skipped".to_owned();
+    assert_eq!(verdict(&output), (line, true));
+}
+
 #[test]
 fn a_shell_test_counts_as_one() {
     let output = ci(&bazel("PASSED", "fine", 0), "exit 1");

@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    io::Write,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -33,7 +34,9 @@ fn nix(arguments: &[&str]) -> Option<Result<String, String>> {
         }
         Ok(output) => Some(Err(String::from_utf8_lossy(&output.stderr).into_owned())),
         Err(error) => {
-            println!("SKIPPED: nix-instantiate: {error}");
+            // As `.ci/count-tests` counts it; the harness would swallow what is printed.
+            let test = std::thread::current().name().unwrap_or("main").to_owned();
+            let _ = writeln!(std::io::stderr(), "SKIPPED {test}: nix-instantiate: {error}");
             None
         }
     }

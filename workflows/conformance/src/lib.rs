@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use lab_protocol::workflow::{Shape, Worker, Workload};
 use lab_protocol::{PROTOCOL, RunOutcome, RunSpec, Status};
 
-pub use lab_programs::{Finished, Manifest, Variant, run};
+pub use lab_programs::{Finished, Manifest, Variant, run, skipped};
 pub use shapes::shapes;
 pub use under_way::{Sessions, UnderWay, sessions_of};
 pub use verdict::{check, total};
@@ -99,7 +99,7 @@ pub fn is_missing(outcome: &RunOutcome) -> bool {
     let reason = outcome.reason.as_deref().unwrap_or_default();
     let missing = outcome.status == Status::Unsupported && reason.starts_with("there is no ");
     if missing {
-        eprintln!("SKIPPED: {reason}");
+        skipped(reason);
     }
     missing
 }

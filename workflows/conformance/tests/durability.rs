@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use workflows_conformance::{
     Finished, Sessions, UnderWay, Variant, check, is_missing, line, outcome, sessions_of, shapes,
-    total, variant, workload,
+    skipped, total, variant, workload,
 };
 
 /// How many seeds, where nothing else is said.
@@ -155,7 +155,7 @@ fn a_full_disk_ends_a_database_with_a_clear_state_and_room_lets_it_go_on() {
     small.args(["spec", "before", "after"].map(at));
     let status = small.stderr(Stdio::null()).status();
     if status.is_err() || fs::metadata(at("after")).is_err() {
-        eprintln!("SKIPPED: a small disk cannot be mounted here");
+        skipped("a small disk cannot be mounted here");
         return;
     }
     let outcome = |name: &str| -> RunOutcome {

@@ -6,7 +6,7 @@ use std::fs;
 use lab_protocol::workflow::Workload;
 use lab_protocol::{Identity, PROTOCOL, Status, exit};
 use workflows_conformance::{
-    check, is_missing, line, outcome, run, shapes, variants, workflows_dir, workload,
+    Variant, check, is_missing, line, outcome, run, shapes, variants, workflows_dir, workload,
 };
 
 #[test]
@@ -60,13 +60,28 @@ fn a_bad_spec_is_refused_before_anything_runs() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "something was run");
 }
 
+/// Those that are ours, which every machine of the lab has, and those that it may lack.
+fn ours_and_peers() -> (Vec<Variant>, Vec<Variant>) {
+    let is_peer = |variant: &Variant| variant.manifest.tags.iter().any(|tag| tag == "peer");
+    variants().into_iter().partition(|variant| !is_peer(variant))
+}
+
 #[test]
 fn every_shape_has_every_step_once_with_its_value() {
+    every_shape(&ours_and_peers().0);
+}
+
+#[test]
+fn every_shape_has_every_step_once_with_its_value_in_a_peer() {
+    every_shape(&ours_and_peers().1);
+}
+
+fn every_shape(variants: &[Variant]) {
     for shape in shapes() {
-        for variant in variants() {
+        for variant in variants {
             let folder = tempfile::tempdir().unwrap();
             let workload = workload(&shape, folder.path());
-            let outcome = outcome(&variant, &workload);
+            let outcome = outcome(variant, &workload);
             if is_missing(&outcome) {
                 continue;
             }
@@ -119,11 +134,20 @@ fn every_shape_has_every_step_once_with_its_value() {
 
 #[test]
 fn a_client_that_looks_sees_completion_only_when_it_looks() {
-    for variant in variants() {
+    looks(&ours_and_peers().0);
+}
+
+#[test]
+fn a_client_that_looks_sees_completion_of_a_peer_only_when_it_looks() {
+    looks(&ours_and_peers().1);
+}
+
+fn looks(variants: &[Variant]) {
+    for variant in variants {
         let folder = tempfile::tempdir().unwrap();
         let workload =
             Workload { poll_ms: 20, in_flight: 2, ..workload(&shapes()[0], folder.path()) };
-        let outcome = outcome(&variant, &workload);
+        let outcome = outcome(variant, &workload);
         if is_missing(&outcome) {
             continue;
         }
@@ -139,12 +163,21 @@ fn a_client_that_looks_sees_completion_only_when_it_looks() {
 
 #[test]
 fn many_tasks_at_once_with_more_workers_than_steps_are_right() {
-    for variant in variants() {
+    many_at_once(&ours_and_peers().0);
+}
+
+#[test]
+fn many_tasks_at_once_are_right_in_a_peer() {
+    many_at_once(&ours_and_peers().1);
+}
+
+fn many_at_once(variants: &[Variant]) {
+    for variant in variants {
         let folder = tempfile::tempdir().unwrap();
         let shape = shapes().into_iter().find(|shape| shape.name == "mixed").unwrap();
         let workload =
             Workload { tasks: 40, in_flight: 16, workers: 6, ..workload(&shape, folder.path()) };
-        let outcome = outcome(&variant, &workload);
+        let outcome = outcome(variant, &workload);
         if !is_missing(&outcome) {
             check(&variant.manifest.name, &workload, &outcome);
         }

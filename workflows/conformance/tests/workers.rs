@@ -18,10 +18,6 @@ use workflows_conformance::{
 /// Back ends whose workers compute with the kit's hands.
 const HANDS: [&str; 4] = ["memory", "journal", "postgres", "postgres_rabbitmq"];
 
-const FFI: [Worker; 3] = [Worker::PythonFfi, Worker::RubyFfi, Worker::NodeFfi];
-const PROCESSES: [Worker; 4] =
-    [Worker::NativeProcess, Worker::PythonProcess, Worker::RubyProcess, Worker::NodeProcess];
-
 fn has_hands(variant: &Variant) -> bool {
     HANDS.contains(&variant.manifest.name.as_str())
 }
@@ -43,14 +39,38 @@ fn right(variant: &Variant, name: &str, worker: Worker) -> Option<RunOutcome> {
 }
 
 #[test]
-fn every_language_computes_what_rust_computes() {
+fn a_process_in_rust_computes_what_a_thread_computes() {
+    in_every_shape(Worker::NativeProcess, false);
+}
+
+#[test]
+fn python_computes_what_rust_computes() {
+    in_every_shape(Worker::PythonFfi, true);
+    in_every_shape(Worker::PythonProcess, false);
+}
+
+#[test]
+fn ruby_computes_what_rust_computes() {
+    in_every_shape(Worker::RubyFfi, true);
+    in_every_shape(Worker::RubyProcess, false);
+}
+
+#[test]
+fn node_computes_what_rust_computes() {
+    in_every_shape(Worker::NodeProcess, false);
+}
+
+#[test]
+fn node_with_the_worker_in_rust_behind_it_computes_what_rust_computes() {
+    in_every_shape(Worker::NodeFfi, true);
+}
+
+fn in_every_shape(worker: Worker, is_ffi: bool) {
     let memory = variant("memory");
-    for worker in FFI.into_iter().chain(PROCESSES) {
-        for shape in ["linear", "diamond", "conditional", "csv_batch", "mixed"] {
-            let Some(outcome) = right(&memory, shape, worker) else { continue };
-            let call = outcome.counters.get("ffi_call_ns");
-            assert_eq!(call.is_some(), FFI.contains(&worker), "{worker:?} {call:?}");
-        }
+    for shape in ["linear", "diamond", "conditional", "csv_batch", "mixed"] {
+        let Some(outcome) = right(&memory, shape, worker) else { return };
+        let call = outcome.counters.get("ffi_call_ns");
+        assert_eq!(call.is_some(), is_ffi, "{worker:?} {call:?}");
     }
 }
 

@@ -40,7 +40,8 @@ fn with_servers(world: &World, levels: &str) {
     let file = world.path("experiments/e.toml");
     let text = fs::read_to_string(&file).unwrap();
     let arrangement = "arrangement = [\"concurrent\", \"solo\"]\n";
-    fs::write(&file, text.replace(arrangement, &format!("{arrangement}servers = {levels}\n"))).unwrap();
+    fs::write(&file, text.replace(arrangement, &format!("{arrangement}servers = {levels}\n")))
+        .unwrap();
 }
 
 #[test]

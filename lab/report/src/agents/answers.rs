@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lab_record::Contrast;
 use lab_stats::correlation::{pearson, spearman};
 use lab_stats::describe::median;
-use lab_record::Contrast;
 use lab_stats::verdict::Verdict;
 
 use super::Page;
@@ -25,9 +25,13 @@ const WORST_SHOWN: usize = 3;
 
 pub(super) fn write(study: &Study, contrasted: &[Contrasted], page: &mut Page) {
     if !contrasted.is_empty() {
-        page.paragraph(&format!("**One server for all agents, or one each?** {}", one_or_each(contrasted)));
+        page.paragraph(&format!(
+            "**One server for all agents, or one each?** {}",
+            one_or_each(contrasted)
+        ));
     }
-    let described = study.measured_variants().into_iter().filter(|name| study.is_as_described(name));
+    let described =
+        study.measured_variants().into_iter().filter(|name| study.is_as_described(name));
     if described.count() < 2 && !contrasted.is_empty() {
         return;
     }
@@ -47,7 +51,8 @@ fn one_or_each(contrasted: &[Contrasted]) -> String {
         let interval = shift.interval.map_or(String::new(), |interval| {
             format!("{} … {}, ", one.show(interval.low), one.show(interval.high))
         });
-        let verdict = one.line.verdict.as_ref().map_or("no verdict".to_owned(), ToString::to_string);
+        let verdict =
+            one.line.verdict.as_ref().map_or("no verdict".to_owned(), ToString::to_string);
         format!(
             "`{metric}` of `{variant}`, {counted}: {} ({interval}n = {}), {verdict} (`{name}`).",
             one.show(shift.estimate),
