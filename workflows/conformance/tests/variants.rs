@@ -87,9 +87,12 @@ fn every_shape(variants: &[Variant]) {
             }
             let who = format!("{} {}", variant.manifest.name, shape.name);
             check(&who, &workload, &outcome);
-            for key in ["rss_high_water_bytes", "cpu_total_ns"] {
+            for key in ["rss_high_water_bytes", "cpu_total_ns", "all_pss_bytes"] {
                 assert!(outcome.counters[key] > 0, "{who}: {key}");
             }
+            // Its servers and workers are counted; one that computes in threads is alone.
+            let is_alone = ["memory", "journal"].contains(&&*variant.manifest.name);
+            assert_eq!(outcome.counters["all_processes"] == 1, is_alone, "{who}");
             let count = |key: &str| outcome.counters.get(key).copied();
             let steps = outcome.samples["step"].len() as u64;
             match variant.manifest.name.as_str() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use lab_protocol::workflow::{Worker, Workload, input};
 
 use crate::columns::{StepRow, TaskRow, columns};
-use crate::costs::whole_run;
+use crate::costs::{standing, whole_run};
 use crate::{Accepted, Graph, Hands, RunError, now_ns};
 
 /// Counters by the protocol's names.
@@ -107,6 +107,7 @@ pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunEr
     let tasks = client.drive(0..workload.tasks)?;
     let after = client.back_end.counters();
     client.bare(BARE_AROUND)?;
+    let standing = standing();
     let Client { back_end, mut bare, .. } = client;
     let steps = back_end.finish()?;
     let counted = after
@@ -115,7 +116,7 @@ pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunEr
     bare.sort_unstable();
     let bare = B::BARE.into_iter().zip(bare.get(bare.len() / 2).copied());
     let call = ffi_call_ns.map(|ns| ("ffi_call_ns", ns));
-    let counters = counted.chain(bare).chain(call).chain(whole_run());
+    let counters = counted.chain(bare).chain(call).chain(standing).chain(whole_run());
     Ok(Measured {
         counters: counters.map(|(name, count)| (name.to_owned(), count)).collect(),
         samples: columns(tasks, steps),

@@ -10,7 +10,36 @@ use nix::sys::time::TimeVal;
 pub(crate) fn whole_run() -> [(&'static str, u64); 2] {
     let cpu_ns = usage_ns(UsageWho::RUSAGE_SELF) + usage_ns(UsageWho::RUSAGE_CHILDREN);
     // Not `ru_maxrss`: after a fork that starts at what the parent needed.
-    [("cpu_total_ns", cpu_ns), ("rss_high_water_bytes", status_kib("VmHWM:") * 1024)]
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    [("cpu_total_ns", cpu_ns), ("rss_high_water_bytes", kib(&status, "VmHWM:") * 1024)]
+}
+
+/// The counters of everything that the run has started, read while it stands: the processes from this
+/// one down, and the memory that they hold together. That is their proportional set size, in which
+/// a page of several counts once (Pss in proc_pid_smaps(5)); 0 where the kernel does not say. A
+/// process that has left its parent is not seen.
+pub(crate) fn standing() -> [(&'static str, u64); 2] {
+    let mut found = vec![std::process::id()];
+    let mut next = 0;
+    while let Some(&process) = found.get(next) {
+        found.extend(children(process));
+        next += 1;
+    }
+    let bytes = found.iter().map(|process| {
+        let path = format!("/proc/{process}/smaps_rollup");
+        kib(&fs::read_to_string(path).unwrap_or_default(), "Pss:") * 1024
+    });
+    [("all_pss_bytes", bytes.sum()), ("all_processes", found.len() as u64)]
+}
+
+/// Those that the process's threads have started.
+fn children(process: u32) -> Vec<u32> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let lists = threads.map(|thread| {
+        let list = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        list.split_whitespace().filter_map(|number| number.parse().ok()).collect::<Vec<u32>>()
+    });
+    lists.flatten().collect()
 }
 
 fn usage_ns(who: UsageWho) -> u64 {
@@ -19,9 +48,8 @@ fn usage_ns(who: UsageWho) -> u64 {
     (ns(usage.user_time()) + ns(usage.system_time())).unsigned_abs()
 }
 
-/// A memory line of `/proc/self/status`; 0 where the kernel does not say.
-fn status_kib(key: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = status.lines().find_map(|line| line.strip_prefix(key));
+/// A memory line of one of the kernel's texts; 0 where it does not say.
+fn kib(text: &str, key: &str) -> u64 {
+    let value = text.lines().find_map(|line| line.strip_prefix(key));
     value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -134,6 +134,11 @@ fn operations(sweep: &Sweep, page: &mut Page) {
     columns.extend(OPERATIONS);
     columns.extend([("bare commit", "bare_commit_ns"), ("bare sync", "bare_sync_ns")]);
     columns.push(("beyond its commits", "beyond_commits_ns"));
+    // Records from before memory was asked for lack it.
+    let has_memory = sweep.study.all.iter().any(|one| one.value("all_pss_bytes").is_some());
+    if has_memory {
+        columns.extend([("processes", "all_processes"), ("memory of all", "all_pss_bytes")]);
+    }
     let mut table = Table::new(&columns);
     for (variant, cell) in places(sweep) {
         let level = |metric| sweep.level(variant, cell, metric).map(|level| level.estimate);
@@ -144,6 +149,10 @@ fn operations(sweep: &Sweep, page: &mut Page) {
         row.extend(bare.map(|metric| Cell::value(level(metric), Unit::Ns)));
         let in_a_row = *cell == sweep.event("linear");
         row.push(Cell::value(level("beyond_commits_ns").filter(|_| in_a_row), Unit::Ns));
+        if has_memory {
+            row.push(Cell::value(level("all_processes"), Unit::Count));
+            row.push(Cell::value(level("all_pss_bytes"), Unit::Bytes));
+        }
         table.row(row);
     }
     page.table("operations", &table);
