@@ -259,8 +259,8 @@ fn enough(file: &str, experiment: &Experiment, given: &[String]) -> Result<(), D
     match most.filter(|&most| most > different) {
         None => Ok(()),
         Some(most) => Err(DriverError::Input(format!(
-            "{file}: key `cells.servers`: asks for {most} servers, but --servers names {different}; \
-             give {most} different addresses"
+            "{file}: key `cells.servers`: asks for {most} servers, but --servers names \
+             {different}; give more addresses"
         ))),
     }
 }

@@ -47,6 +47,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // What back ends that are somebody else's system share.
     ("workflows-peer", &["workflows-kit"]),
     ("workflows-restate", &["workflows-kit", "workflows-peer"]),
+    ("workflows-tasker", &["workflows-database", "workflows-kit", "workflows-peer"]),
     ("workflows-postgres", &["workflows-database", "workflows-kit"]),
     ("workflows-postgres_rabbitmq", &["workflows-database", "workflows-kit"]),
 ];

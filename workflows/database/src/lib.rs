@@ -1,5 +1,5 @@
-//! A PostgreSQL server of a run's own, for the back ends that keep their state in one; and the tables
-//! that our own orchestrators share: the workload, its shape, and steps with their times.
+//! A PostgreSQL server of a run's own, for the back ends that keep their state in one; and the
+//! tables that our own orchestrators share: the workload, its shape, and steps with their times.
 
 mod programs;
 mod rows;

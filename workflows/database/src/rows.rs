@@ -7,8 +7,8 @@ use workflows_kit::{Accepted, Graph, RunError, StepId, StepRow};
 
 use crate::said;
 
-/// What no database has: when the client knew that a task was accepted, and a worker that a step was
-/// recorded.
+/// What no database has: when the client knew that a task was accepted, and a worker that a step
+/// was recorded.
 #[derive(Debug, Default)]
 pub struct Known {
     /// By task.
@@ -20,9 +20,9 @@ pub struct Known {
 const STEPS: &str = "select task, step, part, value, claims, claimed_ns, started_ns, finished_ns \
     from steps where value is not null order by task, step, part";
 
-/// Reads all steps of the table `steps`. The database keeps what a worker said of a step when it recorded it; that the
-/// commit has returned is known to the worker alone. A step whose worker did not live to see that
-/// counts as recorded when it was finished.
+/// Reads all steps of the table `steps`. The database keeps what a worker said of a step when it
+/// recorded it; that the commit has returned is known to the worker alone. A step whose worker did
+/// not live to see that counts as recorded when it was finished.
 ///
 /// When a step came to be and when it could be claimed is decided by commits of other steps, of
 /// which no one clock reading exists: they count as the moment at which the worker of the last of

@@ -5,8 +5,8 @@ use workflows_kit::{Graph, RunError, Workload};
 
 use crate::said;
 
-/// Makes the tables of a new database by this text, among them `workload` and `shape`, and fills these;
-/// of one that an earlier run left it sees that the tasks are the same.
+/// Makes the tables of a new database by this text, among them `workload` and `shape`, and fills
+/// these; of one that an earlier run left it sees that the tasks are the same.
 ///
 /// # Errors
 /// They are others, or the database refuses.
