@@ -266,7 +266,8 @@ def killed(lab: Lab) -> None:
 
 def down(lab: Lab) -> None:
     """nothing is left after down."""
-    lab.compose("cpu", "down", "--volumes")
+    # The records' volume is that of the profile lab.
+    lab.compose("cpu", "--profile", "lab", "down", "--volumes")
     assert not run("podman", "ps", "--all", "--quiet"), "containers are left"
     assert not run("podman", "volume", "ls", "--quiet"), "volumes are left"
     assert PROJECT not in run("podman", "network", "ls")
