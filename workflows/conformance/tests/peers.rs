@@ -1,6 +1,6 @@
 //! The peers where they are not installed, or are not what they should be. Where they are, the
-//! tests of every variant take them in: `tools/dbos/up` and `tools/restate/up` say what to put into
-//! the environment.
+//! tests of every variant take them in: `tools/dbos/up`, `tools/restate/up` and `tools/tasker/up`
+//! say what to put into the environment.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -10,8 +10,11 @@ use lab_protocol::{RunOutcome, Status};
 use workflows_conformance::{is_missing, line, shapes, variant, workload};
 
 /// Peer, its variable in the environment, what installs it.
-const PEERS: [[&str; 3]; 2] =
-    [["dbos", "LAB_DBOS_PYTHON", "tools/dbos/up"], ["restate", "LAB_RESTATE", "tools/restate/up"]];
+const PEERS: [[&str; 3]; 3] = [
+    ["dbos", "LAB_DBOS_PYTHON", "tools/dbos/up"],
+    ["restate", "LAB_RESTATE", "tools/restate/up"],
+    ["tasker", "LAB_TASKER", "tools/tasker/up"],
+];
 
 /// What a peer says of a workload when its variable has this value.
 fn outcome([name, key, _]: [&str; 3], value: Option<&str>, workload: &Workload) -> RunOutcome {

@@ -127,6 +127,13 @@ fn every_shape(variants: &[Variant]) {
                     assert!(count("bare_commit_ns").unwrap() > 0, "{who}");
                     assert_eq!(count("reconnections"), Some(0), "{who}");
                 }
+                "tasker" => {
+                    // Four transitions of each step and a message each way; more of the task's own.
+                    let (commits, messages) = (count("commits"), count("messages"));
+                    assert!(commits.unwrap() >= 4 * steps, "{who}: {commits:?} commits");
+                    assert!(messages.unwrap() >= 2 * steps, "{who}: {messages:?} messages");
+                    assert!(count("bare_commit_ns").unwrap() > 0, "{who}");
+                }
                 // It keeps what it does to itself.
                 "restate" => assert_eq!([count("syncs"), count("commits")], [None; 2], "{who}"),
                 other => panic!("nobody has said what {other} counts"),

@@ -1,0 +1,129 @@
+//! tasker on a PostgreSQL of the run's own: its orchestrator, and a worker of it whose only handler
+//! does the lab's operations (`tools/tasker/host`). This process hands tasks in by tasker's HTTP
+//! interface, and is told of their completion by a trigger on tasker's table, for tasker itself
+//! tells nobody; where the client looks, it asks that interface as the published bench did.
+//!
+//! tasker's own recovery is not measured: a folder that an earlier run has used is refused.
+
+mod door;
+mod programs;
+mod tables;
+mod template;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use workflows_database::Server;
+use workflows_kit::{
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, now_ns, variant_main,
+};
+use workflows_peer::empty_folder;
+
+use door::Door;
+use programs::Programs;
+use tables::Tables;
+
+const IDENTITY: Identity =
+    Identity { variant: "tasker", measures: "tasker", version: "installed", features: &[] };
+
+/// Names the folder that `tools/tasker/up` has filled.
+const FOLDER: &str = "LAB_TASKER";
+/// Between two looks whether tasker's processes are still there.
+const LOOK: Duration = Duration::from_secs(1);
+/// A minute of these: a peer that hangs must not hang the lab.
+const LOOKS: u32 = 60;
+
+fn main() -> ExitCode {
+    variant_main::<Tasker>(&IDENTITY)
+}
+
+/// Fields are dropped in order: the server ends last.
+struct Tasker {
+    door: Door,
+    /// tasker's numbers of tasks that are not known to be complete.
+    tasks: BTreeMap<u32, String>,
+    programs: Programs,
+    tables: Tables,
+    server: Server,
+}
+
+impl BackEnd for Tasker {
+    const BARE: Option<&'static str> = Some("bare_commit_ns");
+
+    fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
+        let run = empty_folder(&workload.folder)?;
+        let missing = || {
+            RunError::unsupported(format!(
+                "there is no tasker: tools/tasker/up builds it, and prints what to put into \
+                 {FOLDER}"
+            ))
+        };
+        let installed = env::var_os(FOLDER).map(PathBuf::from).ok_or_else(missing)?;
+        if !Programs::are_in(&installed) {
+            return Err(missing());
+        }
+        let template = template::of(graph.shape())?;
+        let server = Server::start(run)?;
+        let tables = Tables::make(&server.door(), &installed, workload.poll_ms == 0)?;
+        let programs = Programs::start(&installed, run, &server, &template, workload.workers)?;
+        let door = Door::open(programs.address())?;
+        Ok(Self { door, tasks: BTreeMap::new(), programs, tables, server })
+    }
+
+    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
+        let number = self.door.submit(task, input)?;
+        let accepted_ns = now_ns();
+        self.tasks.insert(task, number);
+        Ok(Accepted { submitted_ns, accepted_ns })
+    }
+
+    fn wait(&mut self) -> Result<Vec<u32>, RunError> {
+        for _ in 0..LOOKS {
+            if let Some((number, state)) = self.tables.told(LOOK)? {
+                let found = self.tasks.iter().find(|(_, known)| **known == number);
+                let task = found.map(|(task, _)| *task).ok_or_else(|| {
+                    RunError::failed(format!("tasker tells of task {number}, which is not ours"))
+                })?;
+                if state != "complete" {
+                    return Err(RunError::failed(format!("tasker leaves task {task} as {state}")));
+                }
+                self.tasks.remove(&task);
+                return Ok(vec![task]);
+            }
+            self.programs.check()?;
+        }
+        Err(RunError::failed(format!("tasker completes nothing for {LOOKS} s")))
+    }
+
+    fn look(&mut self, waiting: &[u32]) -> Result<Vec<u32>, RunError> {
+        self.programs.check()?;
+        let mut complete = Vec::new();
+        for task in waiting {
+            if self.door.is_complete(&self.tasks[task])? {
+                self.tasks.remove(task);
+                complete.push(*task);
+            }
+        }
+        Ok(complete)
+    }
+
+    fn bare_ns(&mut self) -> Result<Option<u64>, RunError> {
+        self.tables.bare_ns().map(Some)
+    }
+
+    fn counters(&self) -> Counters {
+        self.tables.counters()
+    }
+
+    fn finish(self) -> Result<Vec<StepRow>, RunError> {
+        let Self { programs, tables, server, .. } = self;
+        drop(programs);
+        let rows = tables.rows();
+        drop(server);
+        rows
+    }
+}

@@ -1,0 +1,115 @@
+//! tasker's two processes, which end with this one.
+
+use std::env;
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use workflows_database::Server;
+use workflows_kit::RunError;
+use workflows_peer::{Peer, System};
+
+const TASKER: System = System { name: "tasker", installer: "tools/tasker/up" };
+/// In the folder that `tools/tasker/up` fills.
+const PROGRAM: &str = "tasker-host";
+
+/// They are told to end by the end of their input, and waited for.
+pub(crate) struct Programs {
+    worker: Peer,
+    orchestrator: Peer,
+    address: String,
+}
+
+impl Programs {
+    /// Whether this folder has them.
+    pub(crate) fn are_in(installed: &Path) -> bool {
+        installed.join(PROGRAM).is_file()
+    }
+
+    /// Writes their configuration into the run's folder, and starts them there. Both are ready on
+    /// return. All that is not said here is as tasker's own types have it by default.
+    ///
+    /// # Errors
+    /// They do not start, or say so.
+    pub(crate) fn start(
+        installed: &Path,
+        run: &Path,
+        server: &Server,
+        template: &Value,
+        workers: u32,
+    ) -> Result<Self, RunError> {
+        let program = installed.join(PROGRAM);
+        let templates = run.join("templates");
+        fs::create_dir(&templates).map_err(RunError::setup)?;
+        // JSON is YAML too.
+        fs::write(templates.join("lab.yaml"), template.to_string()).map_err(RunError::setup)?;
+        let address = free_address()?;
+        let workers = workers.to_string();
+        let arguments =
+            ["configuration", &database(server), &address, &path(&templates)?, &workers];
+        let configuration = run.join("tasker.toml");
+        fs::write(&configuration, written(&program, &arguments)?).map_err(RunError::setup)?;
+        let start = |role: &str, arguments: &[&str]| {
+            let folder = run.join(role);
+            fs::create_dir(&folder).map_err(RunError::setup)?;
+            let mut command = Command::new(&program);
+            command.arg(role).args(arguments);
+            // What would stand for parts of the configuration.
+            let names = env::vars_os().map(|(name, _)| name);
+            for name in names.filter(|name| name.to_string_lossy().starts_with("TASKER_")) {
+                command.env_remove(name);
+            }
+            command.env("TASKER_CONFIG_PATH", &configuration);
+            command.env("TASKER_TEMPLATE_PATH", &templates);
+            Peer::start(TASKER, command, &folder)
+        };
+        let orchestrator = start("orchestrator", &[])?;
+        let worker = start("worker", &[&workers])?;
+        Ok(Self { worker, orchestrator, address })
+    }
+
+    /// Where the orchestrator listens, as host and port.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Whether both are still there.
+    ///
+    /// # Errors
+    /// One has ended, or said something.
+    pub(crate) fn check(&mut self) -> Result<(), RunError> {
+        self.orchestrator.look()?;
+        self.worker.look().map(|_| ())
+    }
+}
+
+/// The server's socket as tasker's client takes it: a password must be there, and nobody asks for
+/// it.
+fn database(server: &Server) -> String {
+    let folder = server.socket_folder();
+    format!("postgresql://lab:none@localhost:5432/postgres?host={}", folder.display())
+}
+
+/// An address that was free a moment ago: tasker cannot be asked which it has taken.
+fn free_address() -> Result<String, RunError> {
+    let taken = TcpListener::bind("127.0.0.1:0").map_err(RunError::setup)?;
+    taken.local_addr().map(|address| address.to_string()).map_err(RunError::setup)
+}
+
+fn path(path: &Path) -> Result<String, RunError> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| RunError::setup(format!("{} is no text: give another", path.display())))
+}
+
+/// What the program writes.
+fn written(program: &Path, arguments: &[&str]) -> Result<Vec<u8>, RunError> {
+    let mut command = Command::new(program);
+    let output = command.args(arguments).stdin(Stdio::null()).output().map_err(RunError::setup)?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stdout);
+        return Err(RunError::setup(format!("tasker gives no configuration: {said}")));
+    }
+    Ok(output.stdout)
+}
