@@ -19,8 +19,10 @@ import tempfile
 import traceback
 from pathlib import Path
 
+# The checkout stays as it is.
+sys.dont_write_bytecode = True
 from topology import (COMPOSE, HERE, PATIENCE_S, PROJECT, ROOT, Lab, container, raise_loopback, run,
-                      wait_until)  # fmt: skip
+                      wait_until)  # fmt: skip  # noqa: E402
 
 INSIDE = "--inside"
 TOOLS = ["podman", "docker-compose", "podman-compose", "netavark", "aardvark-dns", "runc", "unshare", "nft"]
