@@ -140,9 +140,11 @@ fn processes(program: &Path) -> Vec<Pid> {
 
 #[test]
 fn a_language_that_is_not_installed_is_unsupported() {
-    for (worker, program) in
-        [(Worker::PythonProcess, "python3"), (Worker::RubyFfi, "ruby"), (Worker::NodeFfi, "koffi")]
-    {
+    for (worker, program, what_to_do) in [
+        (Worker::PythonProcess, "python3", "install it"),
+        (Worker::RubyFfi, "ruby", "install it"),
+        (Worker::NodeFfi, "koffi", "run tools/koffi/up"),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let workload = Workload { worker, ..workload(&shape("linear"), folder.path()) };
         let mut command = Command::new(&variant("memory").program);
@@ -158,7 +160,7 @@ fn a_language_that_is_not_installed_is_unsupported() {
         assert_eq!(outcome.status, Status::Unsupported);
         let reason = outcome.reason.unwrap();
         assert!(reason.starts_with(&format!("there is no {program} ")), "{reason}");
-        assert!(reason.contains("install it"), "{reason}");
+        assert!(reason.contains(what_to_do), "{reason}");
     }
 }
 
