@@ -33,8 +33,8 @@ create trigger tell after insert on tasker.task_transitions for each row
         ('complete', 'error', 'cancelled', 'resolved_manually', 'blocked_by_failures'))
     execute function public.tell()";
 
-/// A row for each step: what it is, its result, and in microseconds when it was last brought into
-/// each of its states.
+/// A row for each step: what it is, its result, and in microseconds when it was made and when it was
+/// last brought into each of its states.
 const ROWS: &str = "
 select (task.context ->> 'task')::bigint,
     named.name,
@@ -42,13 +42,13 @@ select (task.context ->> 'task')::bigint,
     (step.results #>> '{result,value}')::bigint,
     (step.results #>> '{result,started_ns}')::bigint,
     (step.results #>> '{result,finished_ns}')::bigint,
-    entered.pending, entered.enqueued, entered.in_progress, entered.complete
+    (extract(epoch from step.created_at) * 1000000)::bigint,
+    entered.enqueued, entered.in_progress, entered.complete
 from tasker.workflow_steps step
 join tasker.tasks task using (task_uuid)
 join tasker.named_steps named using (named_step_uuid)
 cross join lateral (
-    select max(at_us) filter (where to_state = 'pending') as pending,
-        max(at_us) filter (where to_state = 'enqueued') as enqueued,
+    select max(at_us) filter (where to_state = 'enqueued') as enqueued,
         max(at_us) filter (where to_state = 'in_progress') as in_progress,
         max(at_us) filter (where to_state = 'complete') as complete
     from (
@@ -173,22 +173,22 @@ fn ahead_ns() -> i64 {
     brackets.min().map_or(0, |(_, ahead)| ahead)
 }
 
-/// A step's times: `created`, it is pending. `enqueued`, the orchestrator has sent its message.
+/// A step's times: `created`, tasker has a row of it. `enqueued`, the orchestrator has sent its message.
 /// `claimed`, the worker has it in progress. `started` and `finished` are around the operation.
 /// `recorded`, the orchestrator has it complete; only then may those that wait for it go on.
 ///
 /// tasker's are when a statement's transaction began, or older still, and have been cut to whole
 /// microseconds; they are moved to where they cannot contradict those of the operation.
 fn row(found: &Row, ahead_ns: i64) -> Result<StepRow, RunError> {
-    let number = |column: usize| {
-        found.get::<_, Option<i64>>(column).ok_or_else(|| {
-            RunError::failed(format!("tasker has a step without all it must have: {found:?}"))
-        })
-    };
-    let at_ns = |column: usize| number(column).map(|at_us| at_us * 1_000 + ahead_ns);
     let name: &str = found.get(1);
     let (step, part) =
         step_of(name).ok_or_else(|| RunError::failed(format!("tasker has a step {name}")))?;
+    let number = |column: usize| {
+        found.get::<_, Option<i64>>(column).ok_or_else(|| {
+            RunError::failed(format!("tasker has a {name} whose column {column} is empty"))
+        })
+    };
+    let at_ns = |column: usize| number(column).map(|at_us| at_us * 1_000 + ahead_ns);
     let (started_ns, finished_ns) = (number(4)?, number(5)?);
     let claimed_ns = at_ns(8)?.min(started_ns);
     let enqueued_ns = at_ns(7)?.min(claimed_ns);
