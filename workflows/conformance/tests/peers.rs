@@ -66,3 +66,14 @@ fn a_peer_that_ends_or_speaks_nonsense_is_a_failure_that_says_so() {
         assert!(reason.contains(said), "{reason}");
     }
 }
+
+#[test]
+fn a_shape_that_tasker_has_no_terms_for_is_named_before_anything_is_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let mixed = shapes().into_iter().find(|shape| shape.name == "mixed").unwrap();
+    let outcome = outcome(PEERS[2], None, &workload(&mixed, folder.path()));
+    assert_eq!(outcome.status, Status::Unsupported);
+    let reason = outcome.reason.unwrap();
+    assert!(reason.contains("there is no mixed in tasker's terms"), "{reason}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was started");
+}

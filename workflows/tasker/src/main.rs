@@ -56,6 +56,7 @@ impl BackEnd for Tasker {
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
         let run = empty_folder(&workload.folder)?;
+        let template = template::of(graph.shape())?;
         let missing = || {
             RunError::unsupported(format!(
                 "there is no tasker: tools/tasker/up builds it, and prints what to put into \
@@ -66,7 +67,6 @@ impl BackEnd for Tasker {
         if !Programs::are_in(&installed) {
             return Err(missing());
         }
-        let template = template::of(graph.shape())?;
         let server = Server::start(run)?;
         let tables = Tables::make(&server.door(), &installed, workload.poll_ms == 0)?;
         let programs = Programs::start(&installed, run, &server, &template, workload.workers)?;
