@@ -33,8 +33,8 @@ create trigger tell after insert on tasker.task_transitions for each row
         ('complete', 'error', 'cancelled', 'resolved_manually', 'blocked_by_failures'))
     execute function public.tell()";
 
-/// A row for each step: what it is, its result, and in microseconds when it was made and when it was
-/// last brought into each of its states.
+/// A row for each step: what it is, its result, and in microseconds when it was made and when it
+/// was last brought into each of its states.
 const ROWS: &str = "
 select (task.context ->> 'task')::bigint,
     named.name,
@@ -173,12 +173,13 @@ fn ahead_ns() -> i64 {
     brackets.min().map_or(0, |(_, ahead)| ahead)
 }
 
-/// A step's times: `created`, tasker has a row of it. `enqueued`, the orchestrator has sent its message.
-/// `claimed`, the worker has it in progress. `started` and `finished` are around the operation.
-/// `recorded`, the orchestrator has it complete; only then may those that wait for it go on.
+/// A step's times: `created`, tasker has a row of it. `enqueued`, the orchestrator has brought it
+/// into that state, after which it sends its message. `claimed`, the worker has it in progress.
+/// `started` and `finished` are around the operation. `recorded`, the orchestrator, told by a
+/// message, has it complete: only then may those that wait for it go on.
 ///
-/// tasker's are when a statement's transaction began, or older still, and have been cut to whole
-/// microseconds; they are moved to where they cannot contradict those of the operation.
+/// Those of tasker's states are when the transaction began, cut to whole microseconds; they are
+/// moved to where they cannot contradict those of the operation.
 fn row(found: &Row, ahead_ns: i64) -> Result<StepRow, RunError> {
     let name: &str = found.get(1);
     let (step, part) =
