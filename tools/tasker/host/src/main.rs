@@ -25,7 +25,11 @@ use tracing_subscriber::filter::LevelFilter;
 use operations::Operations;
 
 fn main() -> ExitCode {
-    tracing_subscriber::fmt().with_max_level(LevelFilter::WARN).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_max_level(LevelFilter::WARN)
+        .with_writer(std::io::stderr)
+        .init();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match run(&arguments) {
