@@ -14,10 +14,10 @@ pub(crate) fn whole_run() -> [(&'static str, u64); 2] {
     [("cpu_total_ns", cpu_ns), ("rss_high_water_bytes", kib(&status, "VmHWM:") * 1024)]
 }
 
-/// The counters of everything that the run has started, read while it stands: the processes from this
-/// one down, and the memory that they hold together. That is their proportional set size, in which
-/// a page of several counts once (Pss in proc_pid_smaps(5)); 0 where the kernel does not say. A
-/// process that has left its parent is not seen.
+/// The counters of everything that the run has started, read while it stands: the processes from
+/// this one down, and the memory that they hold together. That is their proportional set size, in
+/// which a page of several counts once (Pss in proc_pid_smaps(5)); 0 where the kernel does not say.
+/// A process that has left its parent is not seen.
 pub(crate) fn standing() -> [(&'static str, u64); 2] {
     let mut found = vec![std::process::id()];
     let mut next = 0;
