@@ -702,6 +702,8 @@ _NORMAL_DEPENDENCIES = {
         _COMMON_CONDITION: {
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "postgres": Label("@crates__postgres-0.19.14//:postgres"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
     },
     "workflows/dbos": {
@@ -725,12 +727,16 @@ _NORMAL_DEPENDENCIES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+        _COMMON_CONDITION: {
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+        },
+    },
     "workflows/postgres": {
         _COMMON_CONDITION: {
             "postgres": Label("@crates__postgres-0.19.14//:postgres"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
-            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
     },
     "workflows/postgres_rabbitmq": {
@@ -738,9 +744,21 @@ _NORMAL_DEPENDENCIES = {
             "amqprs": Label("@crates__amqprs-2.1.5//:amqprs"),
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "postgres": Label("@crates__postgres-0.19.14//:postgres"),
-            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
-            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
+        },
+    },
+    "workflows/restate": {
+        _COMMON_CONDITION: {
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+        },
+    },
+    "workflows/tasker": {
+        _COMMON_CONDITION: {
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "postgres": Label("@crates__postgres-0.19.14//:postgres"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "ureq": Label("@crates__ureq-3.5.1//:ureq"),
         },
     },
     "workflows/worker": {
@@ -1002,11 +1020,23 @@ _NORMAL_ALIASES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+        _COMMON_CONDITION: {
+        },
+    },
     "workflows/postgres": {
         _COMMON_CONDITION: {
         },
     },
     "workflows/postgres_rabbitmq": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/restate": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "workflows/tasker": {
         _COMMON_CONDITION: {
         },
     },
@@ -1217,9 +1247,15 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+    },
     "workflows/postgres": {
     },
     "workflows/postgres_rabbitmq": {
+    },
+    "workflows/restate": {
+    },
+    "workflows/tasker": {
     },
     "workflows/worker": {
         _COMMON_CONDITION: {
@@ -1402,9 +1438,15 @@ _NORMAL_DEV_ALIASES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+    },
     "workflows/postgres": {
     },
     "workflows/postgres_rabbitmq": {
+    },
+    "workflows/restate": {
+    },
+    "workflows/tasker": {
     },
     "workflows/worker": {
         _COMMON_CONDITION: {
@@ -1552,9 +1594,15 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+    },
     "workflows/postgres": {
     },
     "workflows/postgres_rabbitmq": {
+    },
+    "workflows/restate": {
+    },
+    "workflows/tasker": {
     },
     "workflows/worker": {
     },
@@ -1700,9 +1748,15 @@ _PROC_MACRO_ALIASES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+    },
     "workflows/postgres": {
     },
     "workflows/postgres_rabbitmq": {
+    },
+    "workflows/restate": {
+    },
+    "workflows/tasker": {
     },
     "workflows/worker": {
     },
@@ -1848,9 +1902,15 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+    },
     "workflows/postgres": {
     },
     "workflows/postgres_rabbitmq": {
+    },
+    "workflows/restate": {
+    },
+    "workflows/tasker": {
     },
     "workflows/worker": {
     },
@@ -2030,9 +2090,15 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+    },
     "workflows/postgres": {
     },
     "workflows/postgres_rabbitmq": {
+    },
+    "workflows/restate": {
+    },
+    "workflows/tasker": {
     },
     "workflows/worker": {
         _COMMON_CONDITION: {
@@ -2180,9 +2246,15 @@ _BUILD_DEPENDENCIES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+    },
     "workflows/postgres": {
     },
     "workflows/postgres_rabbitmq": {
+    },
+    "workflows/restate": {
+    },
+    "workflows/tasker": {
     },
     "workflows/worker": {
     },
@@ -2328,9 +2400,15 @@ _BUILD_ALIASES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+    },
     "workflows/postgres": {
     },
     "workflows/postgres_rabbitmq": {
+    },
+    "workflows/restate": {
+    },
+    "workflows/tasker": {
     },
     "workflows/worker": {
     },
@@ -2476,9 +2554,15 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+    },
     "workflows/postgres": {
     },
     "workflows/postgres_rabbitmq": {
+    },
+    "workflows/restate": {
+    },
+    "workflows/tasker": {
     },
     "workflows/worker": {
     },
@@ -2624,9 +2708,15 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "workflows/memory": {
     },
+    "workflows/peer": {
+    },
     "workflows/postgres": {
     },
     "workflows/postgres_rabbitmq": {
+    },
+    "workflows/restate": {
+    },
+    "workflows/tasker": {
     },
     "workflows/worker": {
     },

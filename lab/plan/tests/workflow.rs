@@ -7,8 +7,8 @@ use lab_plan::{Experiment, Manifest, Plan, PlanError, Work, plan};
 use lab_protocol::workflow::{Shape, Workload, row};
 
 const WORKFLOW: &str = include_str!("../../../experiments/workflow.toml");
-const VARIANTS: [&str; 6] =
-    ["memory", "journal", "postgres", "postgres_rabbitmq", "dbos", "restate"];
+const VARIANTS: [&str; 7] =
+    ["memory", "journal", "postgres", "postgres_rabbitmq", "dbos", "restate", "tasker"];
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, PlanError> {
     let mut experiment = Experiment::parse("e.toml", text)?;
