@@ -77,13 +77,15 @@ def lab_binary(
         test_files: labels of files outside the package, which tests read or include.
         test_tags: Bazel tags of the tests in tests/.
         binaries: further programs for the tests, as in `_tests`.
-        shared_srcs: sources of other packages that a `#[path]` of this one names.
+        shared_srcs: sources of other packages that a `#[path]` of this one names, and what they
+            include.
         visibility: who may run it.
     """
     rust_binary(
         name = name,
-        srcs = _sources() + shared_srcs,
-        compile_data = _included_files(),
+        srcs = _sources() + [label for label in shared_srcs if label.endswith(".rs")],
+        compile_data = _included_files() +
+                       [label for label in shared_srcs if not label.endswith(".rs")],
         crate_root = "src/main.rs",
         edition = _EDITION,
         version = _VERSION,

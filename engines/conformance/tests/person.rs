@@ -142,7 +142,7 @@ fn a_folder_that_cannot_be_read_takes_nothing_from_the_others() {
     let root = text(dir.path());
     let closed = dir.path().join("closed");
     fs::create_dir(&closed).unwrap();
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     for engine in engines_here() {
         let name = engine.manifest.name.clone();
         let finished = ask_without_override(engine, &["memory", root, "--output", "json"]);

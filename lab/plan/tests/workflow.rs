@@ -7,8 +7,16 @@ use lab_plan::{Experiment, Manifest, Plan, PlanError, Work, plan};
 use lab_protocol::workflow::{Shape, Workload, row};
 
 const WORKFLOW: &str = include_str!("../../../experiments/workflow.toml");
-const VARIANTS: [&str; 7] =
-    ["memory", "journal", "postgres", "postgres_rabbitmq", "dbos", "restate", "tasker"];
+const VARIANTS: [&str; 8] = [
+    "memory",
+    "journal",
+    "postgres",
+    "postgres_rabbitmq",
+    "dbos",
+    "dbos_sqlite",
+    "restate",
+    "tasker",
+];
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, PlanError> {
     let mut experiment = Experiment::parse("e.toml", text)?;

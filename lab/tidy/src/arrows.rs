@@ -44,6 +44,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("workflows-kit", &["lab-protocol", "lab-variant", "workflows-worker"]),
     ("workflows-worker", &["lab-protocol"]),
     ("workflows-dbos", &["workflows-database", "workflows-kit", "workflows-peer"]),
+    ("workflows-dbos_sqlite", &["workflows-kit", "workflows-peer"]),
     // What back ends that are somebody else's system share.
     ("workflows-peer", &["workflows-kit"]),
     ("workflows-restate", &["workflows-kit", "workflows-peer"]),

@@ -10,8 +10,9 @@ use lab_protocol::{RunOutcome, Status};
 use workflows_conformance::{is_missing, line, shapes, variant, workload};
 
 /// Peer, its variable in the environment, what installs it.
-const PEERS: [[&str; 3]; 3] = [
+const PEERS: [[&str; 3]; 4] = [
     ["dbos", "LAB_DBOS_PYTHON", "tools/dbos/up"],
+    ["dbos_sqlite", "LAB_DBOS_PYTHON", "tools/dbos/up"],
     ["restate", "LAB_RESTATE", "tools/restate/up"],
     ["tasker", "LAB_TASKER", "tools/tasker/up"],
 ];

@@ -3,27 +3,23 @@
 //!
 //! DBOS's own recovery is not measured: a folder that an earlier run has used is refused.
 
+mod host;
+
 use std::cell::RefCell;
-use std::env;
-use std::ffi::OsStr;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use postgres::{Client, Statement};
 use workflows_database::{Server, said};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, Shape, StepRow, Workload, now_ns,
-    variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, now_ns, variant_main,
 };
-use workflows_peer::{Peer, System, empty_folder};
+use workflows_peer::{Peer, empty_folder};
+
+use host::{DBOS, host, python};
 
 const IDENTITY: Identity =
     Identity { variant: "dbos", measures: "dbos", version: "installed", features: &[] };
-
-const DBOS: System = System { name: "DBOS", installer: "tools/dbos/up" };
-const SCRIPT: &str = include_str!("host.py");
-/// Names a Python that has DBOS.
-const PYTHON: &str = "LAB_DBOS_PYTHON";
 
 const BARE_TABLE: &str = "create table bare (commits bigint not null); insert into bare values (0)";
 const BARE: &str = "update bare set commits = commits + 1";
@@ -51,17 +47,12 @@ impl BackEnd for Dbos {
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
         let folder = empty_folder(&workload.folder)?;
-        let python = env::var_os(PYTHON).ok_or_else(|| {
-            RunError::unsupported(format!(
-                "there is no Python with DBOS: tools/dbos/up makes one, and prints what to put \
-                 into {PYTHON}"
-            ))
-        })?;
+        let python = python()?;
         let server = Server::start(folder)?;
         let mut session = server.door().connect()?;
         let prepared = session.batch_execute(BARE_TABLE).and_then(|()| session.prepare(BARE));
         let bare = prepared.map_err(|error| RunError::setup(said(&error)))?;
-        let host = host(&python, &server, graph.shape(), workload.workers);
+        let host = host(&python, &database(&server), graph.shape(), workload.workers);
         let peer = Peer::start(DBOS, host, folder)?;
         let session = RefCell::new(session);
         Ok(Self { peer, session, bare, bare_commits: 0, _server: server })
@@ -104,18 +95,8 @@ impl BackEnd for Dbos {
     }
 }
 
-/// The Python process, which reaches the server without a password, through the socket alone.
-fn host(python: &OsStr, server: &Server, shape: &Shape, workers: u32) -> Command {
-    let shape = serde_json::to_string(shape).expect("a shape has only string keys");
+/// The server, reached without a password, through the socket alone.
+fn database(server: &Server) -> String {
     let folder = server.socket_folder();
-    let database =
-        format!("postgresql+psycopg://lab@/postgres?host={}&port=5432", folder.display());
-    let mut command = Command::new(python);
-    command.args(["-c", SCRIPT, &database, &shape, &workers.to_string()]);
-    // What would make DBOS call somebody outside, or stand for its configuration.
-    let names = env::vars_os().map(|(name, _)| name);
-    for name in names.filter(|name| name.to_string_lossy().starts_with("DBOS_")) {
-        command.env_remove(name);
-    }
-    command
+    format!("postgresql+psycopg://lab@/postgres?host={}&port=5432", folder.display())
 }

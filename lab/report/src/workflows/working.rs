@@ -12,7 +12,7 @@ use crate::tables::{Cell, Table};
 use crate::working;
 
 /// Back ends that the comparison was made for; who is not there is named.
-const FIELD: [&str; 6] = [MEMORY, JOURNAL, POSTGRES, "dbos", "restate", "tasker"];
+const FIELD: [&str; 7] = [MEMORY, JOURNAL, POSTGRES, "dbos", "dbos_sqlite", "restate", "tasker"];
 
 pub(super) fn header(sweep: &Sweep, page: &mut Page) {
     page.heading("What was run");

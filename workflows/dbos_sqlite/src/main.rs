@@ -1,0 +1,59 @@
+//! DBOS for Python on a SQLite file in the run's folder, which is what it takes where nobody names a
+//! database. All else is as in the variant `dbos`.
+
+#[path = "../../dbos/src/host.rs"]
+mod host;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use workflows_kit::{
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, variant_main,
+};
+use workflows_peer::{Peer, empty_folder};
+
+use host::{DBOS, host, python};
+
+const IDENTITY: Identity =
+    Identity { variant: "dbos_sqlite", measures: "dbos", version: "installed", features: &[] };
+
+fn main() -> ExitCode {
+    variant_main::<DbosSqlite>(&IDENTITY)
+}
+
+struct DbosSqlite {
+    peer: Peer,
+}
+
+impl BackEnd for DbosSqlite {
+    // How DBOS opens the file, and so what a bare commit there costs, is its own affair.
+    const BARE: Option<&'static str> = None;
+
+    fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
+        let folder = empty_folder(&workload.folder)?;
+        let python = python()?;
+        let database = format!("sqlite:///{}", folder.join("dbos.sqlite").display());
+        let host = host(&python, &database, graph.shape(), workload.workers);
+        Ok(Self { peer: Peer::start(DBOS, host, folder)? })
+    }
+
+    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
+        self.peer.submit(task, input, submitted_ns)
+    }
+
+    fn wait(&mut self) -> Result<Vec<u32>, RunError> {
+        self.peer.wait()
+    }
+
+    fn look(&mut self, _: &[u32]) -> Result<Vec<u32>, RunError> {
+        self.peer.look()
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::from([("statements", self.peer.statements())])
+    }
+
+    fn finish(self) -> Result<Vec<StepRow>, RunError> {
+        self.peer.finish()
+    }
+}
