@@ -712,6 +712,11 @@ _NORMAL_DEPENDENCIES = {
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
         },
     },
+    "workflows/dbos_sqlite": {
+        _COMMON_CONDITION: {
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+        },
+    },
     "workflows/journal": {
         _COMMON_CONDITION: {
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
@@ -1010,6 +1015,10 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "workflows/dbos_sqlite": {
+        _COMMON_CONDITION: {
+        },
+    },
     "workflows/journal": {
         _COMMON_CONDITION: {
         },
@@ -1234,6 +1243,8 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "workflows/dbos": {
     },
+    "workflows/dbos_sqlite": {
+    },
     "workflows/journal": {
         _COMMON_CONDITION: {
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
@@ -1428,6 +1439,8 @@ _NORMAL_DEV_ALIASES = {
     },
     "workflows/dbos": {
     },
+    "workflows/dbos_sqlite": {
+    },
     "workflows/journal": {
         _COMMON_CONDITION: {
         },
@@ -1588,6 +1601,8 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "workflows/dbos": {
     },
+    "workflows/dbos_sqlite": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -1742,6 +1757,8 @@ _PROC_MACRO_ALIASES = {
     },
     "workflows/dbos": {
     },
+    "workflows/dbos_sqlite": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -1895,6 +1912,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "workflows/database": {
     },
     "workflows/dbos": {
+    },
+    "workflows/dbos_sqlite": {
     },
     "workflows/journal": {
     },
@@ -2080,6 +2099,8 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "workflows/dbos": {
     },
+    "workflows/dbos_sqlite": {
+    },
     "workflows/journal": {
         _COMMON_CONDITION: {
         },
@@ -2240,6 +2261,8 @@ _BUILD_DEPENDENCIES = {
     },
     "workflows/dbos": {
     },
+    "workflows/dbos_sqlite": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -2393,6 +2416,8 @@ _BUILD_ALIASES = {
     "workflows/database": {
     },
     "workflows/dbos": {
+    },
+    "workflows/dbos_sqlite": {
     },
     "workflows/journal": {
     },
@@ -2548,6 +2573,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "workflows/dbos": {
     },
+    "workflows/dbos_sqlite": {
+    },
     "workflows/journal": {
     },
     "workflows/kit": {
@@ -2701,6 +2728,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     "workflows/database": {
     },
     "workflows/dbos": {
+    },
+    "workflows/dbos_sqlite": {
     },
     "workflows/journal": {
     },
