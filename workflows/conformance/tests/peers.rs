@@ -12,9 +12,9 @@ use workflows_conformance::{is_missing, line, shapes, variant, workload};
 /// Peer, its variable in the environment, what installs it.
 const PEERS: [[&str; 3]; 4] = [
     ["dbos", "LAB_DBOS_PYTHON", "tools/dbos/up"],
-    ["dbos_sqlite", "LAB_DBOS_PYTHON", "tools/dbos/up"],
     ["restate", "LAB_RESTATE", "tools/restate/up"],
     ["tasker", "LAB_TASKER", "tools/tasker/up"],
+    ["dbos_sqlite", "LAB_DBOS_PYTHON", "tools/dbos/up"],
 ];
 
 /// What a peer says of a workload when its variable has this value.

@@ -1,5 +1,5 @@
-//! DBOS for Python on a SQLite file in the run's folder, which is what it takes where nobody names a
-//! database. All else is as in the variant `dbos`.
+//! DBOS for Python on a SQLite file in the run's folder, which is what it takes where nobody names
+//! a database. All else is as in the variant `dbos`.
 
 #[path = "../../dbos/src/host.rs"]
 mod host;
