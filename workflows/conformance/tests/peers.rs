@@ -9,11 +9,12 @@ use lab_protocol::workflow::Workload;
 use lab_protocol::{RunOutcome, Status};
 use workflows_conformance::{is_missing, line, shapes, variant, workload};
 
+const TASKER: [&str; 3] = ["tasker", "LAB_TASKER", "tools/tasker/up"];
 /// Peer, its variable in the environment, what installs it.
 const PEERS: [[&str; 3]; 4] = [
     ["dbos", "LAB_DBOS_PYTHON", "tools/dbos/up"],
     ["restate", "LAB_RESTATE", "tools/restate/up"],
-    ["tasker", "LAB_TASKER", "tools/tasker/up"],
+    TASKER,
     ["dbos_sqlite", "LAB_DBOS_PYTHON", "tools/dbos/up"],
 ];
 
@@ -72,7 +73,7 @@ fn a_peer_that_ends_or_speaks_nonsense_is_a_failure_that_says_so() {
 fn a_shape_that_tasker_has_no_terms_for_is_named_before_anything_is_started() {
     let folder = tempfile::tempdir().unwrap();
     let mixed = shapes().into_iter().find(|shape| shape.name == "mixed").unwrap();
-    let outcome = outcome(PEERS[2], None, &workload(&mixed, folder.path()));
+    let outcome = outcome(TASKER, None, &workload(&mixed, folder.path()));
     assert_eq!(outcome.status, Status::Unsupported);
     let reason = outcome.reason.unwrap();
     assert!(reason.contains("there is no mixed in tasker's terms"), "{reason}");
