@@ -230,7 +230,7 @@ fn killed_and_whole(variant: &Variant, seed: u64) {
     if let Some(broker) = broker {
         kill(broker, Signal::SIGKILL).unwrap();
         stopped(run, "the broker is lost");
-    } else if seed % 2 == 0 {
+    } else if seed.is_multiple_of(2) {
         // Told by the system that its starter has gone, the server ends on its own.
         run.kill();
     } else {
