@@ -80,6 +80,11 @@ fn the_bill_of_materials_is_whole_and_the_same_twice() {
     let crates = crates.iter().filter(|package| package.get("source").is_some()).count();
     let packages = read("containers/lab/packages.tsv");
     assert_eq!(listed.len(), crates + supply::rows(&packages).count());
+    for one in listed {
+        let sum = one["checksums"][0]["checksumValue"].as_str().unwrap_or_default();
+        let right = sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+        assert!(right, "{} has no SHA-256", one["SPDXID"]);
+    }
     let mut ids: Vec<_> = listed.iter().map(|one| one["SPDXID"].as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
