@@ -61,8 +61,12 @@ is_wanted_build() {
     grep -qE "mod[[:space:]]+github.com/ollama/ollama[[:space:]]+$version([[:space:]]|\$)" \
         <<<"$facts" &&
         grep -qFx -e $'\tbuild\tCGO_CFLAGS="'"$cgo_flags\"" -e $'\tbuild\tCGO_CFLAGS='"$cgo_flags" \
-            <<<"$facts"
+            <<<"$facts" &&
+        grep -qF -e "$(linked_version)" <<<"$facts"
 }
+
+# Else the server answers 0.0.0 when asked for its version, and so would our records.
+linked_version() { echo "-X=github.com/ollama/ollama/version.Version=${version#v}"; }
 
 build_ollama() {
     local log=$LAB_OLLAMA/build.log fresh=$LAB_OLLAMA/bin.new
@@ -72,7 +76,8 @@ build_ollama() {
     if ! GOMODCACHE=$LAB_OLLAMA/gomod GOCACHE=$LAB_OLLAMA/gocache GOTMPDIR=$LAB_OLLAMA/gotmp \
         GOBIN=$fresh GOFLAGS=-buildvcs=false CPLUS_INCLUDE_PATH=$LAB_OLLAMA/hdr \
         CGO_ENABLED=1 CGO_CFLAGS=$cgo_flags CGO_CXXFLAGS=$cgo_flags \
-        timeout "$BUILD_SECONDS" go install "github.com/ollama/ollama@$version" >"$log" 2>&1; then
+        timeout "$BUILD_SECONDS" go install -ldflags="$(linked_version)" \
+        "github.com/ollama/ollama@$version" >"$log" 2>&1; then
         tail -n 5 "$log" >&2
         die 1 "building ollama $version failed; the whole log is $log"
     fi

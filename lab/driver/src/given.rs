@@ -3,6 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use lab_protocol::agents::{Agent, Options};
+use serde::Serialize;
 use serde_json::{Value, json};
 use ureq::Agent as Http;
 
@@ -16,12 +17,31 @@ const LOAD_TIMEOUT: Duration = Duration::from_secs(300);
 #[derive(Debug)]
 pub(crate) struct GivenServers {
     pub(crate) addresses: Vec<String>,
+    model: String,
     loaded: HashMap<String, Value>,
 }
 
+/// What a server says of itself, for the records.
+#[derive(Debug, Serialize)]
+struct Identity {
+    address: String,
+    version: String,
+    /// Which bytes the model's name stands for there.
+    model_digest: Option<String>,
+}
+
 impl GivenServers {
-    pub(crate) fn new(addresses: Vec<String>) -> Self {
-        Self { addresses, loaded: HashMap::new() }
+    pub(crate) fn new(addresses: Vec<String>, model: String) -> Self {
+        Self { addresses, model, loaded: HashMap::new() }
+    }
+
+    /// Version and model of each server, or why they are not known.
+    pub(crate) fn identities(&self) -> Vec<Value> {
+        let identity = |address: &String| match check(address, &self.model) {
+            Ok(identity) => json!(identity),
+            Err(error) => json!({"address": address, "reason": error.to_string()}),
+        };
+        self.addresses.iter().map(identity).collect()
     }
 
     /// Sends an untimed request to every server whose runner options differ from those it has
@@ -45,7 +65,7 @@ impl GivenServers {
 /// # Errors
 /// One sentence per kind of trouble, with what to do.
 pub fn check_servers(addresses: &[String], model: &str) -> Result<Vec<String>, DriverError> {
-    addresses.iter().map(|address| check(address, model)).collect()
+    addresses.iter().map(|address| Ok(check(address, model)?.version)).collect()
 }
 
 /// Whether an Ollama server is there.
@@ -53,7 +73,7 @@ pub(crate) fn answers(address: &str) -> bool {
     get(&format!("{address}/api/version")).is_ok()
 }
 
-fn check(address: &str, model: &str) -> Result<String, DriverError> {
+fn check(address: &str, model: &str) -> Result<Identity, DriverError> {
     let trouble = |what: &str, error: &dyn std::fmt::Display| {
         DriverError::Server(format!(
             "the server {address} {what}: {error}; start it (tools/ollama/up), or correct --servers"
@@ -63,22 +83,24 @@ fn check(address: &str, model: &str) -> Result<String, DriverError> {
         .map_err(|error| trouble("does not answer as an Ollama server", &error))?;
     let tags = get(&format!("{address}/api/tags"))
         .map_err(|error| trouble("does not list its models", &error))?;
-    let names: Vec<&str> = tags["models"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry["name"].as_str())
-        .collect();
-    let has =
-        names.iter().any(|&name| name == model || name.strip_suffix(":latest") == Some(model));
-    if !has {
+    let models = || {
+        let entries = tags["models"].as_array().into_iter().flatten();
+        entries.filter_map(|entry| Some((entry["name"].as_str()?, entry)))
+    };
+    let is_it = |name: &str| name == model || name.strip_suffix(":latest") == Some(model);
+    let Some((_, found)) = models().find(|(name, _)| is_it(name)) else {
+        let names: Vec<&str> = models().map(|(name, _)| name).collect();
         return Err(DriverError::Server(format!(
             "the server {address} has no model `{model}`, only: {}; correct --model, or load \
              it there",
             if names.is_empty() { "none".to_owned() } else { names.join(", ") }
         )));
-    }
-    Ok(version["version"].as_str().unwrap_or("unknown").to_owned())
+    };
+    Ok(Identity {
+        address: address.to_owned(),
+        version: version["version"].as_str().unwrap_or("unknown").to_owned(),
+        model_digest: found["digest"].as_str().map(str::to_owned),
+    })
 }
 
 fn get(url: &str) -> Result<Value, String> {

@@ -87,7 +87,7 @@ impl Stage {
                 let servers = if section.servers == lab_plan::agents::Servers::Given {
                     let given = &options.description.servers;
                     enough(file, experiment, given)?;
-                    Servers::Given(GivenServers::new(given.clone()))
+                    Servers::Given(GivenServers::new(given.clone(), section.model.clone()))
                 } else {
                     Servers::Paced(PacedServer::start(&options.lab, section.agents, pinning)?)
                 };
@@ -119,6 +119,14 @@ impl Stage {
     pub(crate) fn pids(&self) -> Vec<u32> {
         match self {
             Self::Agents { servers, .. } => servers.pids(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What each of the given servers says of itself; empty where none are given.
+    pub(crate) fn given_servers(&self) -> Vec<serde_json::Value> {
+        match self {
+            Self::Agents { servers: Servers::Given(servers), .. } => servers.identities(),
             _ => Vec::new(),
         }
     }

@@ -388,6 +388,11 @@ impl<'a> Sweep<'a> {
         if let Err(reason) = cards {
             environment.insert("gpu_reason".to_owned(), json!(reason));
         }
+        // A server that is replaced between two sessions is another one.
+        let servers = self.stage.given_servers();
+        if !servers.is_empty() {
+            environment.insert("servers".to_owned(), json!(servers));
+        }
         Session { schema: SCHEMA, event, unix_s: unix_s(), environment }
     }
 }

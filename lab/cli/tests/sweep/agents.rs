@@ -212,6 +212,30 @@ fn misbehaving_servers_are_failed_records_with_agent_and_server() {
 }
 
 #[test]
+fn every_session_says_which_servers_answered() {
+    // A fault that is never reached: the server answers well.
+    let server = FaultyServer::start(&json!({"kind": "not_found", "every": 1_000_000}));
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("given", 1, "");
+    let command = ["run", "experiments/e.toml", "--servers", &server.urls, "--out", "r"];
+    world.lab(&[&command[..], &["--no-startup"]].concat()).assert().code(0);
+    let results = Results::load(&world.path("r")).unwrap();
+    assert_eq!(results.sessions.len(), 2);
+    for session in &results.sessions {
+        let servers = session.environment["servers"].as_array().unwrap();
+        let urls: Vec<&str> = servers.iter().filter_map(|one| one["address"].as_str()).collect();
+        assert_eq!(urls.join(","), server.urls);
+        for one in servers {
+            assert!(one["version"].as_str().is_some_and(|it| it.ends_with("-paced")), "{one}");
+            assert!(one["model_digest"].is_null(), "the paced server's model has no bytes");
+        }
+    }
+    let report = fs::read_to_string(world.path("r/report.md")).unwrap();
+    assert!(report.contains("-paced"), "the report does not say it");
+}
+
+#[test]
 fn servers_that_cannot_be_used_are_one_sentence() {
     let world = World::new();
     world.variant("steady", "exec \"$FLOOR\"");
