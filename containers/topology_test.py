@@ -224,8 +224,11 @@ def matrix(lab: Lab) -> None:
     results = Path(volume.strip()) / "one"
     rows = [json.loads(line) for line in (results / "runs.jsonl").read_text().splitlines()]
     assert rows and all(row["status"] == "ok" and row["verified"] for row in rows), said
-    servers = json.loads((results / "run.json").read_text())["servers"]
-    assert servers == ["http://ollama_a:11434", "http://ollama_b:11434"], servers
+    ran = json.loads((results / "run.json").read_text())
+    assert ran["servers"] == ["http://ollama_a:11434", "http://ollama_b:11434"], ran
+    # Of a checkout, not of an archive, the commit is known.
+    noted = context / "lab/commit.json"
+    assert ran["git"] == (json.loads(noted.read_text()) if noted.exists() else None), ran["git"]
     assert "tokio_default" in (results / "report.md").read_text()
 
 

@@ -1,15 +1,26 @@
 //! The state of the checkout.
 
 use std::{
+    fs,
     path::Path,
     process::{Command, Stdio},
 };
 
 use lab_record::GitState;
 
+/// In place of a repository: what `containers/lab/context` knew when it gathered an image.
+const GATHERED: &str = "commit.json";
+
 /// The commit at `root` and whether tracked files differ from it; `None` where there is no
-/// repository or no git.
+/// repository or no git, and no note of one.
 pub fn git_state(root: &Path) -> Option<GitState> {
+    asked(root).or_else(|| {
+        let note = fs::read_to_string(root.join(GATHERED)).ok()?;
+        serde_json::from_str(&note).ok()
+    })
+}
+
+fn asked(root: &Path) -> Option<GitState> {
     let commit = git(root, &["rev-parse", "HEAD"])?;
     let changes = git(root, &["status", "--porcelain", "--untracked-files=no"])?;
     Some(GitState { commit, dirty: !changes.is_empty() })
