@@ -144,7 +144,7 @@ fn say(args: &RunArgs, paths: &Paths, results: &Path, end: &SweepEnd, report: Op
         println!("{line}");
         return;
     }
-    eprintln!("{} runs recorded, {} failed: {shown}", end.recorded, end.failed);
+    eprintln!("{} rows recorded, {} failed: {shown}", end.recorded, end.failed);
     if !end.finished {
         eprintln!("go on with: lab run --resume {shown}");
     }
