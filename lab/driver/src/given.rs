@@ -26,7 +26,7 @@ pub(crate) struct GivenServers {
 struct Identity {
     address: String,
     version: String,
-    /// Which bytes the model's name stands for there.
+    /// Of the manifest behind the model's name; two imports of one file may differ in it.
     model_digest: Option<String>,
 }
 
