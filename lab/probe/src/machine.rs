@@ -43,6 +43,17 @@ pub fn environment() -> BTreeMap<String, Value> {
     known
 }
 
+/// Runnable and waiting tasks of the whole machine, this process among them, averaged by the kernel
+/// over about a minute.
+pub fn load_1min() -> Option<f64> {
+    first_load(&read_line("/proc/loadavg")?)
+}
+
+/// `0.20 0.18 0.12 1/80 11206`
+fn first_load(line: &str) -> Option<f64> {
+    line.split_whitespace().next()?.parse().ok()
+}
+
 fn memory_bytes() -> Option<u64> {
     let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

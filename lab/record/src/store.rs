@@ -10,11 +10,12 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
-use crate::{Run, RunFile, SCHEMA, Samples, Session};
+use crate::{Run, RunFile, SCHEMA, Samples, Session, Window};
 
 const RUN_FILE: &str = "run.json";
 const SESSIONS: &str = "sessions.jsonl";
 const RUNS: &str = "runs.jsonl";
+const WINDOWS: &str = "windows.jsonl";
 /// An exported report keeps its runs in this file, where they would be larger than `LARGEST_RUNS`.
 const RUNS_PACK: &str = "runs.jsonl.zst";
 /// In bytes: what a repository takes without harm, and a reader's tools still open.
@@ -36,6 +37,14 @@ pub enum RecordError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// A path that is no results folder.
+    #[error("{path} is no results folder: {why}; give a folder of results/ or reports/")]
+    NoResults {
+        /// The path.
+        path: PathBuf,
+        /// What it is instead.
+        why: &'static str,
     },
     /// A line or file is not what the schema says.
     #[error("{path}, line {line}: {message}")]
@@ -77,6 +86,7 @@ pub struct Writer {
     dir: PathBuf,
     runs: File,
     sessions: File,
+    windows: File,
 }
 
 impl Writer {
@@ -107,7 +117,7 @@ impl Writer {
         if schema > SCHEMA {
             return Err(RecordError::Newer { path: dir.to_owned(), found: schema });
         }
-        for name in [RUNS, SESSIONS] {
+        for name in [RUNS, SESSIONS, WINDOWS] {
             cut_torn_line(&dir.join(name))?;
         }
         Self::open(dir)
@@ -118,7 +128,12 @@ impl Writer {
             let path = dir.join(name);
             OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))
         };
-        Ok(Self { dir: dir.to_owned(), runs: append(RUNS)?, sessions: append(SESSIONS)? })
+        Ok(Self {
+            dir: dir.to_owned(),
+            runs: append(RUNS)?,
+            sessions: append(SESSIONS)?,
+            windows: append(WINDOWS)?,
+        })
     }
 
     /// Appends a session line and syncs it.
@@ -127,6 +142,14 @@ impl Writer {
     /// Where the file cannot be written.
     pub fn session(&mut self, session: &Session) -> Result<(), RecordError> {
         append_line(&mut self.sessions, &self.dir.join(SESSIONS), session)
+    }
+
+    /// Appends a window's line and syncs it.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn window(&mut self, window: &Window) -> Result<(), RecordError> {
+        append_line(&mut self.windows, &self.dir.join(WINDOWS), window)
     }
 
     /// Stores the samples first, then appends the run's line and syncs it: a line never names
@@ -157,7 +180,8 @@ pub struct Results {
     pub run_file: RunFile,
     /// `sessions.jsonl`.
     pub sessions: Vec<Session>,
-    /// `runs.jsonl`, in the order of writing.
+    /// `runs.jsonl`, in the order of writing. Runs that were too short to be gated alone have the
+    /// verdict of their window.
     pub runs: Vec<Run>,
     dir: PathBuf,
     pack: BTreeMap<String, Samples>,
@@ -170,14 +194,19 @@ impl Results {
     /// Names the file and the line that cannot be read. A torn last line is not an error.
     pub fn load(dir: &Path) -> Result<Self, RecordError> {
         let path = dir.join(RUN_FILE);
-        let text = fs::read_to_string(&path).map_err(at(&path))?;
+        let text = fs::read_to_string(&path).map_err(|source| no_results(dir, source))?;
         let run_file = serde_json::from_str(&text).map_err(damaged(&path, 1))?;
         let pack_path = dir.join(SAMPLES_PACK);
         let pack = if pack_path.exists() { read_pack(&pack_path)? } else { BTreeMap::new() };
+        let mut runs = read_runs(dir)?;
+        let windows: Vec<Window> = read_lines(&dir.join(WINDOWS))?;
+        for run in &mut runs {
+            windows.iter().for_each(|window| window.gate(run));
+        }
         Ok(Self {
             run_file,
             sessions: read_lines(&dir.join(SESSIONS))?,
-            runs: read_runs(dir)?,
+            runs,
             dir: dir.to_owned(),
             pack,
         })
@@ -212,8 +241,13 @@ impl Results {
         slim: impl Fn(&Run, Samples) -> Samples,
     ) -> Result<(), RecordError> {
         fs::create_dir_all(to).map_err(at(to))?;
-        for name in [RUN_FILE, SESSIONS] {
+        for name in [RUN_FILE, SESSIONS, WINDOWS] {
             let (from, to) = (self.dir.join(name), to.join(name));
+            if name == WINDOWS && !from.exists() {
+                // Records from before windows have none; an earlier copy may.
+                remove_if_there(&to)?;
+                continue;
+            }
             fs::copy(&from, &to).map_err(at(&from))?;
         }
         export_runs(&self.dir, to)?;
@@ -257,8 +291,12 @@ fn export_runs(from: &Path, to: &Path) -> Result<(), RecordError> {
         (&packed, write_whole(&plain, &text))
     };
     written?;
-    match fs::remove_file(other) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(other)(error)),
+    remove_if_there(other)
+}
+
+fn remove_if_there(path: &Path) -> Result<(), RecordError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
         _ => Ok(()),
     }
 }
@@ -338,6 +376,17 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
         fs::rename(&temporary, path)
     };
     write().map_err(at(path))
+}
+
+/// What a folder without a readable `run.json` is, in words.
+fn no_results(dir: &Path, source: io::Error) -> RecordError {
+    let why = match (dir.is_dir(), dir.exists()) {
+        (true, _) if source.kind() == io::ErrorKind::NotFound => "it holds no run.json",
+        (true, _) => return at(&dir.join(RUN_FILE))(source),
+        (false, true) => "it is a file",
+        (false, false) => "it does not exist",
+    };
+    RecordError::NoResults { path: dir.to_owned(), why }
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> RecordError {
