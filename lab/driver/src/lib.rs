@@ -11,6 +11,7 @@ mod given;
 mod hyperfine;
 mod ingest;
 mod oracle;
+mod orphans;
 mod paced;
 mod package;
 mod pair;

@@ -11,7 +11,7 @@ use std::{
 use lab_plan::{Experiment, Plan, PlannedRun, Work};
 use lab_probe::Snapshot;
 use lab_record::{
-    GitState, Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Writer,
+    GitState, Noise, Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Writer,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -20,7 +20,8 @@ use crate::{
     DriverError, Program,
     cards::{CardWatch, cards},
     execute::{Executed, execute},
-    gate,
+    gate::Gate,
+    orphans,
     package::{Done, failed, package, unfit_variant},
     pinning::Pinning,
     stage::{Answer, Stage},
@@ -30,6 +31,8 @@ use crate::{
 
 /// Rounds of start-up timing; a report wants an interval, so more than six.
 const STARTUP_ROUNDS: u32 = 10;
+/// Why a row has no readings of noise and cards.
+const NOT_RUN: &str = "not asked: no program of a variant ran for work";
 
 /// Everything that a sweep is given.
 #[derive(Debug)]
@@ -107,6 +110,8 @@ pub struct Sweep<'a> {
     stage: Stage,
     pinning: Pinning,
     cards: CardWatch,
+    gate: Gate,
+    load_at_start: Option<f64>,
     scratch: TempDir,
     interrupt: &'a AtomicBool,
 }
@@ -124,6 +129,8 @@ impl<'a> Sweep<'a> {
         options: &SweepOptions,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, DriverError> {
+        let load_at_start = lab_probe::load_1min();
+        orphans::inherit();
         let scratch = scratch_in(&options.workspace)
             .map_err(|error| DriverError::Lab(format!("cannot make a scratch folder: {error}")))?;
         let programs = plan
@@ -138,7 +145,19 @@ impl<'a> Sweep<'a> {
         } else {
             CardWatch::none("not asked: nothing that this sweep starts uses a card")
         };
-        Ok(Self { experiment, plan, programs, stage, pinning, cards, scratch, interrupt })
+        let gate = Gate::default();
+        Ok(Self {
+            experiment,
+            plan,
+            programs,
+            stage,
+            pinning,
+            cards,
+            gate,
+            load_at_start,
+            scratch,
+            interrupt,
+        })
     }
 
     /// Runs each variant once and checks its answer, without recording anything.
@@ -171,6 +190,9 @@ impl<'a> Sweep<'a> {
         let event = if options.resume { SessionEvent::Resume } else { SessionEvent::Start };
         writer.session(&self.session(event))?;
         let outcome = self.all(&mut writer, before, options, progress);
+        if let Some(window) = self.gate.rest() {
+            writer.window(&window)?;
+        }
         let finished = outcome.as_ref().is_ok_and(|end| end.finished);
         let event = if finished { SessionEvent::Finished } else { SessionEvent::Stopped };
         writer.session(&self.session(event))?;
@@ -216,6 +238,9 @@ impl<'a> Sweep<'a> {
                 unfit.insert(variant);
             }
             writer.run(run, &samples)?;
+            if let Some(window) = self.gate.recorded(planned.order, planned.block) {
+                writer.window(&window)?;
+            }
         }
         progress.at(total_ms, total_ms, "what is left");
         let startup = options.startup && self.stage.times_startup();
@@ -234,7 +259,8 @@ impl<'a> Sweep<'a> {
             }
         };
         let ours: Vec<u32> = self.stage.pids().into_iter().chain(self.cards.pid()).collect();
-        let before = Snapshot::take(&ours);
+        let ours_known = self.stage.knows_outside_cpu().then_some(&ours[..]);
+        let before = Snapshot::take(ours_known);
         let execution = {
             let _pinned = self.pinning.for_client();
             let deadline = Duration::from_millis(planned.deadline_ms);
@@ -242,18 +268,16 @@ impl<'a> Sweep<'a> {
             let starter = self.stage.starter();
             execute(starter, path, &ready.line, &name, deadline, self.interrupt)
         };
-        let after = Snapshot::take(&ours);
+        orphans::wait_for_ended(&ours);
+        let after = Snapshot::take(ours_known);
         let mut run = self.row(planned, execution.start_ns, execution.process_ns);
         self.cards.note(&mut run, execution.start_ns, execution.start_ns + execution.process_ns);
+        self.gate.judge(&mut run, before, after);
         let outcome = match execution.ended {
             Executed::Interrupted => return Ok(None),
             Executed::Broken(reason) => return Ok(Some(failed(run, reason))),
             Executed::Outcome(outcome) => outcome,
         };
-        let cpu_ns = outcome.counters.get("cpu_total_ns").copied();
-        let cpu_ns = cpu_ns.filter(|_| self.stage.knows_outside_cpu());
-        run.noise = lab_probe::between(&before, &after, cpu_ns);
-        run.gated = gate::causes(&run.noise, execution.process_ns);
         run.counters.clone_from(&outcome.counters);
         if let Some(timed) = execution.timed {
             run.counters.insert("hyperfine_wall_ns".to_owned(), timed.wall_ns);
@@ -288,10 +312,10 @@ impl<'a> Sweep<'a> {
             start_ns,
             process_ns,
             counters: BTreeMap::new(),
-            noise: lab_record::Noise::default(),
+            noise: Noise { ungated: Some(NOT_RUN.to_owned()), ..Noise::default() },
             gated: Vec::new(),
             gpu: None,
-            gpu_reason: Some("not asked: no program of a variant ran for work".to_owned()),
+            gpu_reason: Some(NOT_RUN.to_owned()),
             samples: None,
         }
     }
@@ -378,6 +402,7 @@ impl<'a> Sweep<'a> {
     fn session(&self, event: SessionEvent) -> Session {
         let mut environment = lab_probe::environment();
         environment.insert("pinning".to_owned(), json!(self.pinning.statement));
+        environment.insert("load_1min_at_start".to_owned(), json!(self.load_at_start));
         match lab_probe::measure_floors() {
             Ok(floors) => environment.insert("floors".to_owned(), json!(floors)),
             Err(error) => environment.insert("floors_reason".to_owned(), json!(error.to_string())),
