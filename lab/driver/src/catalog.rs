@@ -12,6 +12,26 @@ use lab_record::{VariantEntry, sha256_hex};
 
 use crate::DriverError;
 
+/// The families below `root`: folders that hold a folder with a `variant.toml`, by name.
+///
+/// # Errors
+/// Where `root` cannot be read.
+pub fn families(root: &Path) -> Result<Vec<String>, DriverError> {
+    let entries = fs::read_dir(root).map_err(|error| {
+        let place = root.display();
+        DriverError::Input(format!("cannot read {place}: {error}; correct --root"))
+    })?;
+    let has_variant = |folder: &Path| {
+        let below = fs::read_dir(folder).into_iter().flatten().flatten();
+        below.into_iter().any(|entry| entry.path().join("variant.toml").is_file())
+    };
+    let folders = entries.flatten().filter(|entry| has_variant(&entry.path()));
+    let mut names: Vec<String> =
+        folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
 /// The manifests of one family.
 #[derive(Debug)]
 pub struct Catalog {
@@ -102,6 +122,12 @@ impl Catalog {
         let has_it = |folder: &&PathBuf| folder.join(format!("{family}-worker")).is_file();
         let found = places.iter().find(has_it).and_then(|folder| folder.canonicalize().ok());
         found.map_or(String::new(), |folder| folder.to_string_lossy().into_owned())
+    }
+
+    /// Programs that were not built.
+    pub fn missing(&self) -> Vec<String> {
+        let missing = |manifest: &&Manifest| self.locate(manifest).is_err();
+        self.manifests.iter().filter(missing).map(Manifest::program).collect()
     }
 
     fn locate(&self, manifest: &Manifest) -> Result<PathBuf, DriverError> {

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{Read, Write},
+    io::{self, Read, Write},
     os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
@@ -140,10 +140,8 @@ fn finish(
 ) -> Result<Finished, Executed> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own: ending hyperfine alone would leave what it started.
-    let mut child = command
-        .process_group(0)
-        .spawn()
-        .map_err(|error| Executed::Broken(format!("cannot be started: {error}")))?;
+    let mut child =
+        command.process_group(0).spawn().map_err(|error| cannot_start(&command, &error))?;
     let stdout = read_in_background(child.stdout.take().expect("stdout is piped"));
     let stderr = read_in_background(child.stderr.take().expect("stderr is piped"));
     let mut stdin = child.stdin.take().expect("stdin is piped");
@@ -173,6 +171,17 @@ fn finish(
     };
     let stderr = stderr.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
     Ok(Finished { status, stdout, stderr })
+}
+
+/// Names the program by its file, for its folder is this machine's own.
+fn cannot_start(command: &Command, error: &io::Error) -> Executed {
+    let program = Path::new(command.get_program());
+    let name = program.file_name().unwrap_or(program.as_os_str()).display();
+    let to_do = match error.kind() {
+        io::ErrorKind::NotFound => "; install it, or run in the pinned environment (./enter)",
+        _ => "",
+    };
+    Executed::Broken(format!("{name} cannot be started: {error}{to_do}"))
 }
 
 /// Turns exit status and output into an outcome, or into a sentence.
@@ -277,4 +286,23 @@ fn excerpt(bytes: &[u8]) -> String {
     let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("");
     let cut: String = line.trim().chars().take(EXCERPT_CHARS).collect();
     cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_not_there_is_named_without_its_folder() {
+        let never = AtomicBool::new(false);
+        let program = Path::new("/nowhere/hyperfine");
+        let second = Duration::from_secs(1);
+        match execute(Starter::Lab, program, "{}", "r", second, &never).ended {
+            Executed::Broken(reason) => {
+                assert!(reason.starts_with("hyperfine cannot be started: No such"), "{reason}");
+                assert!(reason.ends_with("install it, or run in the pinned environment (./enter)"));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -82,8 +82,8 @@ impl Open {
 }
 
 /// The causes found in `place`; empty where none was. Where that is no proof that there was none,
-/// the noise says why.
-fn causes(noise: &mut Noise, place: &str) -> Vec<String> {
+/// `noise.ungated` says why.
+pub fn causes(noise: &mut Noise, place: &str) -> Vec<String> {
     let readings = [
         ("steal", noise.steal_ns, STEAL_SHARE_MAX),
         ("other processes", noise.outside_cpu_ns, OUTSIDE_SHARE_MAX),

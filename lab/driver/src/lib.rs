@@ -25,11 +25,13 @@ mod sweep;
 mod tools;
 mod truth;
 
-pub use catalog::{Catalog, Program};
+pub use catalog::{Catalog, Program, families};
+pub use gate::causes as noise_causes;
 pub use given::check_servers;
 pub use pair::{Pair, Raised, With};
+pub use pinning::CPUS_MIN as PINNING_CPUS_MIN;
 pub use repository::git_state;
-pub use sweep::{Description, Progress, Sweep, SweepEnd, SweepOptions, Verdict};
+pub use sweep::{Checked, Description, Progress, Sweep, SweepEnd, SweepOptions, Verdict};
 pub use tools::tool_version;
 
 /// Why a sweep could not start or go on. Failures of variants and servers during a sweep are

@@ -98,8 +98,19 @@ pub struct SweepEnd {
 pub struct Verdict {
     /// The variant.
     pub variant: String,
-    /// Why it must not be timed; `None` where its answer was right.
-    pub trouble: Option<String>,
+    /// What its check gave.
+    pub checked: Checked,
+}
+
+/// What the check of a variant gave; all but the first keep it from being timed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Checked {
+    /// Its answer was right.
+    Right,
+    /// It refused, for example because a program that it needs is not installed.
+    Absent(String),
+    /// It failed, or its answer was wrong.
+    Wrong(String),
 }
 
 /// A prepared sweep: planned, with its programs found and its stage set.
@@ -170,7 +181,13 @@ impl<'a> Sweep<'a> {
         for planned in &warmups {
             progress.at(0, 0, &planned.variant);
             let Some(done) = self.one(planned)? else { break };
-            verdicts.push(Verdict { variant: planned.variant.clone(), trouble: done.run.reason });
+            let reason = done.run.reason.unwrap_or_default();
+            let checked = match done.run.status {
+                Status::Ok => Checked::Right,
+                Status::Unsupported => Checked::Absent(reason),
+                Status::Failed => Checked::Wrong(reason),
+            };
+            verdicts.push(Verdict { variant: planned.variant.clone(), checked });
         }
         Ok(verdicts)
     }
@@ -234,7 +251,11 @@ impl<'a> Sweep<'a> {
                 progress.note(&format!("failed: {}: {reason}", label(planned)));
             }
             if let Some(variant) = unfit_variant(&run) {
-                progress.note(&format!("{variant} is left out: its check failed"));
+                let why = match run.status {
+                    Status::Unsupported => run.reason.as_deref().unwrap_or("it refused"),
+                    _ => "its check failed",
+                };
+                progress.note(&format!("{variant} is left out: {why}"));
                 unfit.insert(variant);
             }
             writer.run(run, &samples)?;
