@@ -4,6 +4,7 @@ mod audit;
 mod claims;
 mod corpus;
 mod doctor;
+mod idle;
 mod paths;
 mod plan;
 mod progress;
@@ -75,33 +76,27 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let outcome = match cli.command {
-        // The server and a corpus need no repository around them.
-        Command::Sim(args) => lab_sim::run(args).map(|()| ExitCode::SUCCESS).map_err(Failure::from),
-        Command::Corpus(args) => corpus::corpus(&args),
-        // Nor does a stranger's report.
-        Command::Audit(args) if args.document.is_some() => audit::audit(&args),
-        command => Paths::find(cli.place.root, cli.place.bin_dir)
-            .and_then(|paths| dispatch(command, &paths)),
-    };
-    outcome.unwrap_or_else(|failure| {
+    run(Cli::parse()).unwrap_or_else(|failure| {
         eprintln!("lab: {}", failure.sentence);
         ExitCode::from(failure.code)
     })
 }
 
-fn dispatch(command: Command, paths: &Paths) -> Result<ExitCode, Failure> {
+fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
+    // Not every command needs a checkout around it.
+    let paths = Paths::find(place.root, place.bin_dir);
     match command {
-        Command::Doctor(args) => doctor::doctor(&args, paths),
-        Command::Plan(args) => plan::plan(&args, paths),
-        Command::Verify(args) => verify::verify(&args, paths),
-        Command::Run(args) => run::run(&args, paths),
-        Command::Report(args) => report::report(&args, paths),
-        Command::Export(args) => report::export(&args, paths),
-        Command::Audit(args) => claims::audit(&args, paths),
-        Command::Servers(args) => servers::servers(&args, paths),
-        Command::Sim(_) | Command::Corpus(_) => unreachable!("main has taken these"),
+        Command::Doctor(args) => doctor::doctor(&args, paths.ok().as_ref()),
+        Command::Plan(args) => plan::plan(&args, &paths?),
+        Command::Verify(args) => verify::verify(&args, &paths?),
+        Command::Run(args) => run::run(&args, &paths?),
+        Command::Report(args) => report::report(&args, paths.ok().as_ref()),
+        Command::Export(args) => report::export(&args, &paths?),
+        Command::Audit(args) if args.document.is_some() => audit::audit(&args),
+        Command::Audit(args) => claims::audit(&args, &paths?),
+        Command::Servers(args) => servers::servers(&args, &paths?),
+        Command::Sim(args) => Ok(lab_sim::run(args).map(|()| ExitCode::SUCCESS)?),
+        Command::Corpus(args) => corpus::corpus(&args),
     }
 }
 

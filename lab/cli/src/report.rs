@@ -35,17 +35,26 @@ pub(crate) struct ExportArgs {
     to: PathBuf,
 }
 
-pub(crate) fn report(args: &ReportArgs, paths: &Paths) -> Result<ExitCode, Failure> {
-    let dir = paths.results(&args.dir);
+/// Needs a checkout for pictures alone.
+pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
+    let dir = paths.map_or_else(|| args.dir.clone(), |paths| paths.results(&args.dir));
+    let shown = |path: &Path| match paths {
+        Some(paths) => paths.shown(path),
+        None => path.display().to_string(),
+    };
     if args.check {
-        return check(&dir, paths);
+        return check(&dir, &shown(&dir));
     }
     let out = args.out.clone().unwrap_or_else(|| dir.clone());
     let figures = write_report(&dir, &out)?;
-    if !args.no_plots {
-        draw_all(&figures, &out, paths);
+    match paths {
+        _ if args.no_plots => {}
+        Some(paths) => draw_all(&figures, &out, paths),
+        None => eprintln!(
+            "no pictures: plots/ of a checkout draws them; change into one or give --root"
+        ),
     }
-    println!("{}", paths.shown(&out.join("report.md")));
+    println!("{}", shown(&out.join("report.md")));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -81,17 +90,16 @@ pub(crate) fn draw_all(figures: &[Figure], dir: &Path, paths: &Paths) {
     }
 }
 
-fn check(dir: &Path, paths: &Paths) -> Result<ExitCode, Failure> {
+fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
     let report = make(dir)?;
     let differs = |(name, text): &(&str, &str)| {
         fs::read_to_string(dir.join(name)).ok().as_deref() != Some(text)
     };
     let different: Vec<_> = files(&report).filter(differs).map(|(name, _)| name).collect();
     if different.is_empty() {
-        println!("{}: every file follows from the records", paths.shown(dir));
+        println!("{place}: every file follows from the records");
         return Ok(ExitCode::SUCCESS);
     }
-    let place = paths.shown(dir);
     eprintln!("{place}: not what the records give: {}", different.join(", "));
     Ok(ExitCode::from(1))
 }

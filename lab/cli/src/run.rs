@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::{
     Failure,
+    idle::{IdleArgs, before_start},
     paths::Paths,
     plan::{Choices, Prepared, Question, given_servers, prepare, summary},
     progress::Bar,
@@ -38,6 +39,8 @@ pub(crate) struct RunArgs {
     /// A new folder for the records [default: results/<utc>-<id>]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    idle: IdleArgs,
     /// Leave out the start-up times
     #[arg(long)]
     no_startup: bool,
@@ -69,6 +72,7 @@ pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
         startup: !args.no_startup,
     };
     eprintln!("{}\nrecords: {}", summary(&prepared), paths.shown(&results));
+    before_start(&args.idle);
     let end = sweep(&prepared, &options, args.json)?;
     let report =
         if end.finished && !args.no_report { Some(report(&results, paths)?) } else { None };

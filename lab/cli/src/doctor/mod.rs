@@ -1,59 +1,143 @@
-//! `lab doctor`: what this machine is, how noisy it is, and what is missing.
+//! `lab doctor`: what is wrong with this machine for measuring, what to do about it, and what could
+//! be detected today.
+
+mod findings;
+mod pilot;
 
 use std::{
+    collections::BTreeMap,
     env,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use clap::Args;
-use lab_driver::{Catalog, tool_version};
+use lab_driver::{Catalog, families, noise_causes, tool_version};
+use lab_probe::Floors;
+use lab_record::Machine;
 use serde_json::{Value, json};
 
 use crate::{Failure, paths::Paths};
+use findings::{Family, Finding, Seen, findings};
+use pilot::Pilot;
 
 #[derive(Args)]
+#[command(after_help = "Exit codes: 0, also with findings; 1 where a program of a variant is not \
+                        built or, with --gpu, a part is missing")]
 pub(crate) struct DoctorArgs {
-    /// One JSON object instead of lines
+    /// Print one JSON object: the findings and every value behind them
     #[arg(long)]
     json: bool,
-    /// Only whether containers can use an NVIDIA card here, and what is missing; exit code 1 where
-    /// something is
+    /// Check only what containers need to use an NVIDIA card
     #[arg(long)]
     gpu: bool,
 }
 
-/// Programs that a report gets better by.
+/// Programs that the lab starts, and what is lost without them.
 const TOOLS: [(&str, &str); 3] = [
-    ("gnuplot", "without it a report has tables and no pictures"),
-    ("hyperfine", "without it start-up times are left out, and searches need 1.16 or newer"),
-    ("git", "without it the records name no commit"),
+    ("gnuplot", "reports have tables and no pictures"),
+    ("hyperfine", "no start-up times; runs that it starts fail (1.16 or newer)"),
+    ("git", "records name no commit"),
 ];
 
-pub(crate) fn doctor(args: &DoctorArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+const OUTSIDE: &str = "Programs of variants: not checked, because no folder above this one is a \
+                       checkout; change into one or give --root";
+
+pub(crate) fn doctor(args: &DoctorArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
     if args.gpu {
         return Ok(gpu(args.json));
     }
-    let floors = lab_probe::measure_floors()
-        .map_err(|error| Failure::lab(format!("no loopback sockets: {error}")))?;
-    let tools: Vec<Value> = TOOLS
-        .iter()
-        .map(|(name, need)| json!({ "name": name, "version": tool_version(name), "need": need }))
-        .collect();
-    let missing = missing_programs(paths)?;
-    let findings = json!({
-        "machine": lab_probe::machine(),
-        "environment": lab_probe::environment(),
-        "floors": floors,
-        "tools": tools,
-        "programs_missing": missing,
-    });
+    let values = Values::read(paths)?;
+    let found = findings(&values.seen);
     if args.json {
-        println!("{findings}");
+        println!("{}", values.json(&found));
     } else {
-        print_lines("", &findings);
+        println!("{}\n", shown(&values.machine));
+        print_findings(&found);
+        println!("\n{}", values.pilot.text());
+        if !values.in_checkout {
+            println!("\n{OUTSIDE}.");
+        }
     }
-    Ok(ExitCode::from(u8::from(!missing.is_empty())))
+    Ok(ExitCode::from(u8::from(!values.seen.unbuilt().is_empty())))
+}
+
+/// Everything that is read of this machine.
+struct Values {
+    seen: Seen,
+    machine: Machine,
+    environment: BTreeMap<String, Value>,
+    floors: Floors,
+    pilot: Pilot,
+    tools: Vec<Value>,
+    in_checkout: bool,
+}
+
+impl Values {
+    fn read(paths: Option<&Paths>) -> Result<Self, Failure> {
+        // Before the pilot, which is load itself.
+        let (load, environment) = (lab_probe::load_1min(), lab_probe::environment());
+        let families = paths.map(families_of).transpose()?.unwrap_or_default();
+        let floors = lab_probe::measure_floors()
+            .map_err(|error| Failure::lab(format!("loopback sockets do not work: {error}")))?;
+        let mut pilot = pilot::pilot();
+        let tools = TOOLS.map(|(name, without)| (name, without, tool_version(name)));
+        let machine = lab_probe::machine();
+        let text = |key: &str| environment[key].as_str().map(str::to_owned);
+        let missing = tools.iter().filter(|(_, _, version)| version.is_none());
+        let seen = Seen {
+            load,
+            governor: text("cpu_governor"),
+            cpus: machine.cpus as usize,
+            virtual_machine: text("virtual_machine").is_some(),
+            disturbances: noise_causes(&mut pilot.noise, "the pilot"),
+            tools_missing: missing.map(|(name, without, _)| (*name, *without)).collect(),
+            families,
+        };
+        let tool = |(name, without, version)| json!({ "name": name, "version": version, "without": without });
+        let tools = tools.into_iter().map(tool).collect();
+        Ok(Self { seen, machine, environment, floors, pilot, tools, in_checkout: paths.is_some() })
+    }
+
+    fn json(&self, found: &[Finding]) -> Value {
+        let finding = |Finding { subject, problem, remedy }: &Finding| json!({ "subject": subject, "problem": problem, "remedy": remedy });
+        json!({
+            "findings": found.iter().map(finding).collect::<Vec<_>>(),
+            "pilot": self.pilot.json(),
+            "machine": self.machine,
+            "environment": self.environment,
+            "load_1min": self.seen.load,
+            "floors": self.floors,
+            "tools": self.tools,
+            "programs_missing": self.in_checkout.then(|| self.seen.unbuilt()),
+            "left_out": if self.in_checkout { vec![] } else { vec![OUTSIDE] },
+        })
+    }
+}
+
+fn shown(machine: &Machine) -> String {
+    let Machine { cpu_model, cpus, memory_bytes, kernel, arch } = machine;
+    let gib = *memory_bytes as f64 / f64::from(1 << 30);
+    format!("{cpu_model}, {cpus} CPUs, {gib:.1} GiB, Linux {kernel}, {arch}")
+}
+
+fn print_findings(found: &[Finding]) {
+    match found.len() {
+        0 => println!("Nothing is wrong with this machine for measuring."),
+        1 => println!("1 finding:"),
+        many => println!("{many} findings:"),
+    }
+    for Finding { subject, problem, remedy } in found {
+        println!("  {subject:<16}{problem}\n  {:<16}to do: {remedy}", "");
+    }
+}
+
+fn families_of(paths: &Paths) -> Result<Vec<Family>, Failure> {
+    let of = |name: String| {
+        let catalog = Catalog::read(&paths.root, &name, &paths.bin_dir)?;
+        Ok(Family { name, variants: catalog.manifests.len(), unbuilt: catalog.missing() })
+    };
+    families(&paths.root)?.into_iter().map(of).collect()
 }
 
 fn gpu(as_json: bool) -> ExitCode {
@@ -70,34 +154,4 @@ fn gpu(as_json: bool) -> ExitCode {
         }
     }
     ExitCode::from(u8::from(parts.iter().any(|part| part.found.is_none())))
-}
-
-fn missing_programs(paths: &Paths) -> Result<Vec<String>, Failure> {
-    let catalog = Catalog::read(&paths.root, "runtimes", &paths.bin_dir)?;
-    let missing = |program: &String| {
-        let built: PathBuf = paths.bin_dir.join(program);
-        !built.is_file()
-    };
-    let in_folder = |manifest: &lab_plan::Manifest| {
-        paths.root.join(&manifest.family).join(&manifest.name).join(manifest.program()).is_file()
-    };
-    let absent = catalog.manifests.iter().filter(|manifest| !in_folder(manifest));
-    Ok(absent.map(lab_plan::Manifest::program).filter(missing).collect())
-}
-
-fn print_lines(prefix: &str, value: &Value) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                let name = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
-                print_lines(&name, value);
-            }
-        }
-        Value::Array(values) => {
-            for (index, value) in values.iter().enumerate() {
-                print_lines(&format!("{prefix}.{index}"), value);
-            }
-        }
-        leaf => println!("{prefix:<44} {leaf}"),
-    }
 }

@@ -52,7 +52,8 @@ fn recorded(script: &str) -> (Results, Vec<Window>) {
     let script = script.replace("DONE", &world.path("done").display().to_string());
     world.ledger("busy", &["t"], &script);
     fs::write(world.path("experiments/e.toml"), EXPERIMENT).unwrap();
-    world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert().code(0);
+    let run = ["run", "--wait-idle=1", "experiments/e.toml", "--out", "r"];
+    world.lab(&run).assert().code(0);
     let windows = fs::read_to_string(world.path("r/windows.jsonl")).unwrap();
     let windows = windows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     (Results::load(&world.path("r")).unwrap(), windows)
