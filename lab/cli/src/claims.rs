@@ -118,8 +118,8 @@ fn check(page: &Page, dir: &Path) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     eprintln!(
-        "reports/claims: not what claims/ and reports/ give: {}; write it again with `lab audit \
-         --write`",
+        "reports/claims differs from what claims/ and reports/ give: {}; rewrite it with \
+         `lab audit --write`",
         different.join(", ")
     );
     Ok(ExitCode::from(1))
@@ -165,7 +165,7 @@ fn derive(args: &AuditArgs, corpus: &Corpus, dir: &Path) -> Result<ExitCode, Fai
     for claims in &corpus.claims {
         for info in &claims.raw {
             let Some(path) = find(&args.raw, info) else {
-                println!("{}: not there; the stored facts stand", info.file);
+                println!("{}: not found; the stored facts are kept", info.file);
                 continue;
             };
             found += 1;
@@ -177,7 +177,7 @@ fn derive(args: &AuditArgs, corpus: &Corpus, dir: &Path) -> Result<ExitCode, Fai
             corpus.claims.iter().flat_map(|claims| &claims.raw).map(|raw| raw.file.as_str());
         let names: Vec<_> = names.collect();
         return Err(Failure::input(format!(
-            "none of the raw files is there; the claim files name {}",
+            "no raw file was found; the claim files name {}",
             names.join(", ")
         )));
     }
@@ -218,7 +218,7 @@ fn derived(claims: &Claims, info: &RawInfo, path: &Path) -> Result<Facts, Failur
     let text = read(path)?;
     let sha256 = lab_audit::sha256(text.as_bytes());
     if sha256 != info.sha256 {
-        eprintln!("{}: other bytes than the claim file names (sha256 {sha256})", info.file);
+        eprintln!("{}: sha256 {sha256} differs from the claim file's", info.file);
     }
     let raw = info.read(&text).map_err(|error| Failure::input(error.to_string()))?;
     facts::derive(claims, info, &sha256, &raw)

@@ -14,7 +14,7 @@ const LOOKS_A_SENTENCE: u32 = 6;
 
 #[derive(Args)]
 pub(crate) struct IdleArgs {
-    /// Start when the load is at most 0.5, or after this many seconds [default: 300]
+    /// Wait until the load is at most 0.5, but no longer than SECONDS (300 without a number)
     #[arg(
         long,
         value_name = "SECONDS",

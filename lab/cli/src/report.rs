@@ -14,24 +14,24 @@ use crate::{Failure, paths::Paths};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
-    /// A results folder, or a folder of reports/
+    /// Results folder, or a folder of reports/
     dir: PathBuf,
-    /// Where the report goes [default: the same folder]
+    /// Folder for the report [default: DIR]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write nothing: fail unless the report and tables that lie there are what the records give
+    /// Write nothing; fail if the report or a table in DIR differs from what the records give
     #[arg(long, conflicts_with = "out")]
     check: bool,
-    /// Leave the pictures out
+    /// Write no pictures
     #[arg(long)]
     no_plots: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// A results folder
+    /// Results folder
     from: PathBuf,
-    /// The folder to make or to renew, for example reports/tr115-sim
+    /// Folder to create or replace, for example reports/tr115-sim
     to: PathBuf,
 }
 
@@ -100,7 +100,7 @@ fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
         println!("{place}: every file follows from the records");
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("{place}: not what the records give: {}", different.join(", "));
+    eprintln!("{place}: these files differ from what the records give: {}", different.join(", "));
     Ok(ExitCode::from(1))
 }
 

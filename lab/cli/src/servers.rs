@@ -1,4 +1,4 @@
-//! `lab servers`: the two real servers of an experiment, brought up and ended.
+//! `lab servers`: starts, checks and stops the two real servers of an experiment.
 
 use std::{
     env,
@@ -17,53 +17,53 @@ use crate::{Failure, paths::Paths};
 
 const INTERRUPTED: u8 = 130;
 
-/// Bring up, ask after or end two Ollama servers
+/// Start, check or stop two Ollama servers
 #[derive(Args)]
 pub(crate) struct ServersArgs {
     #[command(subcommand)]
     action: Action,
-    /// One JSON object on standard output
+    /// Print one JSON object
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
 enum Action {
-    /// Start both, bring the model and print how to measure against them
+    /// Start both, load the model and print the command to measure against them
     Up(UpArgs),
-    /// End what `up` started, and nothing else
+    /// Stop the servers that `up` started, and no others
     Down,
-    /// Say which of them answer; exit code 1 where one does not
+    /// Print which servers answer; exit code 1 if one does not
     Status,
 }
 
 #[derive(Args)]
 struct UpArgs {
-    /// In which way
+    /// How to run the servers
     #[arg(long, value_enum, default_value = "native")]
     with: Way,
     /// Two ports on 127.0.0.1
     #[arg(long, value_parser = two::<u16>, default_value = "11434,11435")]
     ports: [u16; 2],
-    /// The name of the model: with native the one of tools/ollama, else one of Ollama's library, or
-    /// any where containers/import has a Modelfile
+    /// Model name. native: the model of tools/ollama; else a model of Ollama's library, or any name
+    /// if containers/import has a Modelfile
     #[arg(long, default_value = "smollm2")]
     model: String,
-    /// The image of --with containers; containers/ollama/Containerfile builds the default
+    /// Image for `--with containers`; containers/ollama/Containerfile builds the default
     #[arg(long, default_value = "localhost/lab-ollama:v0.17.4")]
     image: String,
-    /// A card a server, 0,1 or 0,0 for both on one; without it they stay on the CPU
+    /// GPU index per server (`0,1`; `0,0` shares one) [default: CPU]
     #[arg(long, value_parser = two::<String>, value_name = "CARD,CARD")]
     cards: Option<[String; 2]>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Way {
-    /// As programs of this machine: tools/ollama builds and starts them
+    /// As local programs, built and started by tools/ollama
     Native,
-    /// As two containers of podman
+    /// As two podman containers
     Containers,
-    /// By containers/compose.yaml, with docker compose or podman-compose
+    /// From containers/compose.yaml, by docker compose or podman-compose
     Compose,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn servers(args: &ServersArgs, paths: &Paths) -> Result<ExitCode, Fai
             match pair.clone().up(&state, &*interrupt()?)? {
                 Raised::Up => print_up(&pair, args.json),
                 Raised::Interrupted => {
-                    eprintln!("stopped; what had been started is ended");
+                    eprintln!("interrupted; the servers are stopped");
                     return Ok(ExitCode::from(INTERRUPTED));
                 }
             }
@@ -90,9 +90,9 @@ pub(crate) fn servers(args: &ServersArgs, paths: &Paths) -> Result<ExitCode, Fai
             if args.json {
                 println!("{}", json!({ "ended": ended }));
             } else if ended.is_empty() {
-                println!("no servers are recorded, nothing to end");
+                println!("no servers are recorded; there is nothing to stop");
             } else {
-                println!("ended {}", ended.join(" and "));
+                println!("stopped {}", ended.join(" and "));
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -103,7 +103,7 @@ pub(crate) fn servers(args: &ServersArgs, paths: &Paths) -> Result<ExitCode, Fai
 fn pair(args: &UpArgs, paths: &Paths) -> Result<Pair, Failure> {
     let ports = args.ports;
     if ports[0] == ports[1] || ports.contains(&0) {
-        return Err(Failure::input("--ports: two servers need two ports, each above 0"));
+        return Err(Failure::input("--ports: give two different ports above 0"));
     }
     let with = match args.with {
         Way::Native => lab_driver::With::Native,
@@ -112,7 +112,7 @@ fn pair(args: &UpArgs, paths: &Paths) -> Result<Pair, Failure> {
     };
     if args.cards.is_some() && args.with == Way::Native {
         return Err(Failure::input(
-            "--cards: tools/ollama builds without CUDA; take --with containers or compose",
+            "--cards: tools/ollama builds without CUDA; use --with containers or --with compose",
         ));
     }
     Ok(Pair {
@@ -130,7 +130,7 @@ fn pair(args: &UpArgs, paths: &Paths) -> Result<Pair, Failure> {
 /// `A,B`, one for each server.
 fn two<T: FromStr>(text: &str) -> Result<[T; 2], String> {
     let pair = text.split_once(',').and_then(|(a, b)| Some([a.parse().ok()?, b.parse().ok()?]));
-    pair.ok_or_else(|| "expected two, like A,B".to_owned())
+    pair.ok_or_else(|| "expected two values: A,B".to_owned())
 }
 
 /// Beside tools/ollama's own records, so that every checkout sees the same servers.
@@ -153,7 +153,7 @@ fn interrupt() -> Result<Arc<AtomicBool>, Failure> {
             Arc::clone(&flag),
         )
         .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-        .map_err(|error| Failure::lab(format!("cannot watch for Ctrl-C: {error}")))?;
+        .map_err(|error| Failure::lab(format!("cannot handle Ctrl-C: {error}")))?;
     }
     Ok(flag)
 }
@@ -172,7 +172,7 @@ fn print_up(pair: &Pair, as_json: bool) {
     for server in servers {
         println!("server   {server}");
     }
-    println!("model    {}\nrun      {run}\nend      lab servers down", pair.model);
+    println!("model    {}\nrun      {run}\nstop     lab servers down", pair.model);
 }
 
 fn print_status(pair: Option<&Pair>, as_json: bool) -> ExitCode {
@@ -183,7 +183,7 @@ fn print_status(pair: Option<&Pair>, as_json: bool) -> ExitCode {
             status.iter().map(|(server, up)| json!({ "server": server, "up": up })).collect();
         println!("{}", json!({ "with": pair.map(|pair| pair.with), "servers": servers }));
     } else if status.is_empty() {
-        println!("no servers are recorded; bring them up with `lab servers up`");
+        println!("no servers are recorded; start them with `lab servers up`");
     } else {
         for (server, up) in status {
             println!("{server} {}", if up { "answers" } else { "does not answer" });

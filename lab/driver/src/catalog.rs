@@ -41,7 +41,7 @@ pub struct Catalog {
     pub manifests: Vec<Manifest>,
 }
 
-/// An entrant's program, found, hashed and asked who it is.
+/// An entrant's program, found, hashed and identified.
 #[derive(Debug, Clone)]
 pub struct Program {
     /// Its file.
@@ -62,7 +62,7 @@ impl Catalog {
             let place = folder.display();
             DriverError::Input(format!(
                 "cannot read the family folder {place}: {error}; \
-                 run from the repository or give --root"
+                 run in a checkout or give --root"
             ))
         })?;
         let mut manifests = Vec::new();
@@ -137,8 +137,8 @@ impl Catalog {
         [own, built].into_iter().find(|path| path.is_file()).ok_or_else(|| {
             let place = self.bin_dir.display();
             DriverError::Input(format!(
-                "the program {program} is neither in its own folder nor in {place}: build it first \
-                 (cargo build --release --workspace), or give --bin-dir"
+                "the program {program} is neither in its own folder nor in {place}; build it \
+                 (cargo build --release --workspace) or give --bin-dir"
             ))
         })
     }

@@ -99,7 +99,7 @@ fn timed_by_hyperfine(
         let _ = fs::remove_file(stale);
     }
     if let Err(error) = fs::write(&spec, format!("{spec_line}\n")) {
-        return (Executed::Broken(format!("its spec cannot be written: {error}")), None);
+        return (Executed::Broken(format!("cannot write its spec: {error}")), None);
     }
     let mut command = hyperfine::once(&export, &hyperfine::quoted(program));
     // A failed outcome ends with 1; that is for us to judge.
@@ -117,7 +117,7 @@ fn timed_by_hyperfine(
         Err(error) => {
             let said = excerpt(&end.stderr);
             let reason = format!(
-                "hyperfine left no time ({error}); it said: {said}; version 1.16 or newer is needed"
+                "hyperfine exported no time ({error}; stderr: {said}); 1.16 or newer is needed"
             );
             (Executed::Broken(reason), None)
         }
@@ -155,7 +155,7 @@ fn finish(
         Waited::TooLate => {
             stop_group(&mut child);
             return Err(Executed::Broken(format!(
-                "gave no outcome within {} s and was ended",
+                "gave no outcome within {} s and was killed",
                 deadline.as_secs_f64()
             )));
         }
@@ -166,7 +166,7 @@ fn finish(
     };
     // Its output is closed: it is ending, or hiding. A second is plenty for the first.
     let Some(status) = reap(&mut child) else {
-        let reason = "closed its output but did not end, and was ended";
+        let reason = "closed its output but did not exit, and was killed";
         return Err(Executed::Broken(reason.to_owned()));
     };
     let stderr = stderr.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
@@ -186,12 +186,12 @@ fn cannot_start(command: &Command, error: &io::Error) -> Executed {
 
 /// Turns exit status and output into an outcome, or into a sentence.
 fn judge(status: ExitStatus, output: &[u8], stderr: &[u8], run: &str) -> Executed {
-    let ended = outcome(output, stderr, &format!("it ended with {status}"), run);
+    let ended = outcome(output, stderr, &format!("it exited with {status}"), run);
     match ended {
         Executed::Outcome(outcome) if status.success() == (outcome.status == Status::Failed) => {
             let claim = outcome.status;
             let said = last_words(stderr);
-            Executed::Broken(format!("says {claim:?} but ended with {status}{said}"))
+            Executed::Broken(format!("reported {claim:?} but exited with {status}{said}"))
         }
         other => other,
     }
@@ -216,7 +216,7 @@ fn outcome(output: &[u8], stderr: &[u8], ended: &str, run: &str) -> Executed {
         }
     };
     if outcome.run != run {
-        return Executed::Broken(format!("answered for run `{}`, asked was `{run}`", outcome.run));
+        return Executed::Broken(format!("answered for run `{}` instead of `{run}`", outcome.run));
     }
     Executed::Outcome(outcome)
 }

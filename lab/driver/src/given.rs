@@ -60,15 +60,15 @@ impl GivenServers {
     }
 }
 
-/// Sees that every server answers and has the model; returns each server's version.
+/// Checks that every server answers and has the model; returns their versions.
 ///
 /// # Errors
-/// One sentence per kind of trouble, with what to do.
+/// One sentence with the address, the problem and what to do.
 pub fn check_servers(addresses: &[String], model: &str) -> Result<Vec<String>, DriverError> {
     addresses.iter().map(|address| Ok(check(address, model)?.version)).collect()
 }
 
-/// Whether an Ollama server is there.
+/// Whether an Ollama server answers.
 pub(crate) fn answers(address: &str) -> bool {
     get(&format!("{address}/api/version")).is_ok()
 }
@@ -76,7 +76,7 @@ pub(crate) fn answers(address: &str) -> bool {
 fn check(address: &str, model: &str) -> Result<Identity, DriverError> {
     let trouble = |what: &str, error: &dyn std::fmt::Display| {
         DriverError::Server(format!(
-            "the server {address} {what}: {error}; start it (tools/ollama/up), or correct --servers"
+            "the server {address} {what}: {error}; start it (tools/ollama/up) or correct --servers"
         ))
     };
     let version = get(&format!("{address}/api/version"))
@@ -91,8 +91,8 @@ fn check(address: &str, model: &str) -> Result<Identity, DriverError> {
     let Some((_, found)) = models().find(|(name, _)| is_it(name)) else {
         let names: Vec<&str> = models().map(|(name, _)| name).collect();
         return Err(DriverError::Server(format!(
-            "the server {address} has no model `{model}`, only: {}; correct --model, or load \
-             it there",
+            "the server {address} has no model `{model}`, only: {}; correct --model or load it \
+             there",
             if names.is_empty() { "none".to_owned() } else { names.join(", ") }
         )));
     };

@@ -64,7 +64,9 @@ impl Oracle {
             Executed::Broken(reason) => reason,
             Executed::Interrupted => unreachable!("its flag is never up"),
         };
-        Err(DriverError::Lab(format!("the floor, asked for the truth: {reason}")))
+        Err(DriverError::Lab(format!(
+            "the floor variant failed while computing the expected answer: {reason}"
+        )))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Processes that a run leaves behind: the lab inherits them, so that the kernel adds their CPU time
-//! to the lab's account and not to that of process 1.
+//! Processes that a run leaves behind: the lab inherits them, so that their CPU time counts as the
+//! lab's own.
 
 use nix::{
     sys::{

@@ -28,7 +28,7 @@ pub(crate) fn package(mut run: Run, outcome: RunOutcome, truth: Result<Truth, St
         }
         (lab_protocol::Status::Ok, Err(reason)) => {
             run.status = Status::Failed;
-            run.reason = Some(format!("the answer is wrong: {reason}"));
+            run.reason = Some(format!("wrong answer: {reason}"));
         }
         (lab_protocol::Status::Failed, _) => {
             run.status = Status::Failed;

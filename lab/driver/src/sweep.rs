@@ -142,8 +142,9 @@ impl<'a> Sweep<'a> {
     ) -> Result<Self, DriverError> {
         let load_at_start = lab_probe::load_1min();
         orphans::inherit();
-        let scratch = scratch_in(&options.workspace)
-            .map_err(|error| DriverError::Lab(format!("cannot make a scratch folder: {error}")))?;
+        let scratch = scratch_in(&options.workspace).map_err(|error| {
+            DriverError::Lab(format!("cannot create a scratch folder: {error}"))
+        })?;
         let programs = plan
             .entrants
             .iter()
@@ -351,7 +352,7 @@ impl<'a> Sweep<'a> {
         progress: &mut dyn Progress,
     ) -> Result<bool, DriverError> {
         if tool_version("hyperfine").is_none() {
-            progress.note("hyperfine is not installed: start-up times are left out");
+            progress.note("hyperfine is not installed: start-up times are skipped");
             return Ok(true);
         }
         let first = self.plan.runs.len() as u64;

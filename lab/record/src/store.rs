@@ -27,10 +27,10 @@ const ZSTD_LEVEL: i32 = 9;
 /// Of an export, which is written once and read often.
 const EXPORT_ZSTD_LEVEL: i32 = 19;
 
-/// Why a results folder could not be read or written.
+/// Why a results folder cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The file system said no.
+    /// A file operation failed.
     #[error("{path}: {source}")]
     Io {
         /// The file.
@@ -58,8 +58,7 @@ pub enum RecordError {
     },
     /// The folder was written by a newer lab.
     #[error(
-        "{path} has schema {found}, this lab writes {SCHEMA}: read it with a newer lab, \
-         or start a new sweep"
+        "{path} has schema {found}, this lab writes {SCHEMA}; use a newer lab or start a new sweep"
     )]
     Newer {
         /// The folder.
@@ -68,7 +67,9 @@ pub enum RecordError {
         found: u32,
     },
     /// Samples whose bytes do not hash to their name.
-    #[error("{path}: the samples do not match their name (sha256); the file was changed or cut")]
+    #[error(
+        "{path}: the samples do not match the sha256 in their name; the file was changed or cut"
+    )]
     Hash {
         /// The file.
         path: PathBuf,

@@ -36,7 +36,7 @@ pub(crate) struct DoctorArgs {
 /// Programs that the lab starts, and what is lost without them.
 const TOOLS: [(&str, &str); 3] = [
     ("gnuplot", "reports have tables and no pictures"),
-    ("hyperfine", "no start-up times; runs that it starts fail (1.16 or newer)"),
+    ("hyperfine", "there are no start-up times, and runs that it starts fail (1.16 or newer)"),
     ("git", "records name no commit"),
 ];
 
@@ -94,15 +94,20 @@ impl Values {
             tools_missing: missing.map(|(name, without, _)| (*name, *without)).collect(),
             families,
         };
-        let tool = |(name, without, version)| json!({ "name": name, "version": version, "without": without });
-        let tools = tools.into_iter().map(tool).collect();
+        let tools = tools.into_iter().map(|(name, without, version)| {
+            let need = format!("without it {without}");
+            json!({ "name": name, "version": version, "need": need })
+        });
+        let tools = tools.collect();
         Ok(Self { seen, machine, environment, floors, pilot, tools, in_checkout: paths.is_some() })
     }
 
     fn json(&self, found: &[Finding]) -> Value {
-        let finding = |Finding { subject, problem, remedy }: &Finding| json!({ "subject": subject, "problem": problem, "remedy": remedy });
+        let findings = found.iter().map(
+            |one| json!({ "subject": one.subject, "problem": one.problem, "remedy": one.remedy }),
+        );
         json!({
-            "findings": found.iter().map(finding).collect::<Vec<_>>(),
+            "findings": findings.collect::<Vec<_>>(),
             "pilot": self.pilot.json(),
             "machine": self.machine,
             "environment": self.environment,

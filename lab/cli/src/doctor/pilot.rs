@@ -48,14 +48,17 @@ fn of(pairs: &[(u64, u64)], noise: Noise) -> Pilot {
 
 impl Pilot {
     pub(super) fn json(&self) -> Value {
-        let forecast = |(pairs, share): &(usize, Option<f64>)| json!({ "pairs": pairs, "relative_difference": share });
+        let detectable = self
+            .detectable
+            .iter()
+            .map(|(pairs, share)| json!({ "pairs": pairs, "relative_difference": share }));
         json!({
             "pairs": PAIRS,
             "computation_ns": WORK_NS,
             "robust_sd": self.robust_sd,
             "alpha": ALPHA,
             "power": POWER,
-            "detectable": self.detectable.iter().map(forecast).collect::<Vec<_>>(),
+            "detectable": detectable.collect::<Vec<_>>(),
             "noise": self.noise,
         })
     }

@@ -1,9 +1,9 @@
-//! Two Ollama servers, brought up, asked after and ended: as programs of this machine, as
-//! containers, or by the compose file.
+//! Starts, checks and stops two Ollama servers: as local programs, as containers, or from the
+//! compose file.
 //!
-//! What was started is written down before it starts, so `down` ends it in any event, and nothing
-//! else: the native way by the process ids that tools/ollama keeps, containers by names that no
-//! other container has, the compose file by its project.
+//! The servers are recorded before they start, so that `down` stops them, and no others, whatever
+//! happened: local programs by the process ids that tools/ollama keeps, containers by unique names,
+//! the compose file by its project.
 
 mod steps;
 
@@ -25,53 +25,53 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DriverError, given::answers};
 
-/// How servers can be brought up.
+/// How the servers are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum With {
-    /// As programs of this machine, by tools/ollama.
+    /// As local programs, by tools/ollama.
     Native,
-    /// As two containers of podman.
+    /// As two podman containers.
     Containers,
-    /// By containers/compose.yaml.
+    /// From containers/compose.yaml.
     Compose,
 }
 
-/// What to bring up; and, written down, what was.
+/// The servers to start; as a record, the servers that were started.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
-    /// In which way.
+    /// How to run them.
     pub with: With,
-    /// Loopback ports, one a server.
+    /// Loopback ports, one per server.
     pub ports: [u16; 2],
-    /// The model, as the servers are to know it.
+    /// The model's name on the servers.
     pub model: String,
     /// The image of the containers.
     pub image: String,
-    /// A card a server, or none: servers on the CPU.
+    /// GPU index per server; `None` runs them on the CPU.
     pub cards: Option<[String; 2]>,
-    /// The repository, which has the scripts and the compose file.
+    /// The checkout with the scripts and the compose file.
     pub root: PathBuf,
-    /// Who made this, for names that no other container has.
+    /// Process id of the creator, for unique container names.
     pub id: u32,
-    /// The command that reads compose files here; found when it is needed.
+    /// The compose tool; found when it is needed.
     #[serde(default)]
     pub compose: Vec<String>,
 }
 
-/// How bringing up ended, where nothing failed.
+/// How a start ended, if nothing failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Raised {
     /// Both servers answer and have the model.
     Up,
-    /// The user stopped it, and what had been started is ended.
+    /// The user interrupted it, and the servers are stopped.
     Interrupted,
 }
 
-/// A wait for a server that was started: an image may have to be unpacked first.
+/// Longest wait for a started server to answer: an image may have to be unpacked first.
 const START_PATIENCE: Duration = Duration::from_secs(120);
-/// Between a polite end and a hard one.
+/// Between SIGINT and SIGKILL.
 const GRACE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(100);
 
@@ -81,18 +81,18 @@ impl Pair {
         self.ports.iter().map(|port| format!("http://127.0.0.1:{port}")).collect()
     }
 
-    /// Starts both servers, waits until they answer and brings the model; ends what it started when
-    /// that fails or `interrupt` is raised.
+    /// Starts both servers, waits until they answer and loads the model; stops them if that fails
+    /// or `interrupt` is set.
     ///
     /// # Errors
-    /// Servers that are up already, a port that is taken, a tool that is missing or fails.
+    /// If servers are up already, a port is in use, or a tool is missing or fails.
     pub fn up(mut self, state: &Path, interrupt: &AtomicBool) -> Result<Raised, DriverError> {
         if state.exists() {
-            return Err(input("servers are up already; end them with `lab servers down` first"));
+            return Err(input("servers are up already; stop them first with `lab servers down`"));
         }
         for port in self.ports {
             if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
-                return Err(input(&format!("port {port} is taken; choose others with --ports")));
+                return Err(input(&format!("port {port} is in use; choose others with --ports")));
             }
         }
         if self.with == With::Compose {
@@ -126,10 +126,10 @@ impl Pair {
         Ok(Raised::Up)
     }
 
-    /// What is written down as brought up, if anything is.
+    /// The recorded servers, if any.
     ///
     /// # Errors
-    /// A file that cannot be read, or is from another version of the lab.
+    /// If the file cannot be read or is from another version of the lab.
     pub fn recorded(state: &Path) -> Result<Option<Self>, DriverError> {
         let text = match fs::read_to_string(state) {
             Ok(text) => text,
@@ -137,7 +137,10 @@ impl Pair {
             Err(error) => return Err(DriverError::Lab(format!("{}: {error}", state.display()))),
         };
         serde_json::from_str(&text).map(Some).map_err(|error| {
-            input(&format!("{} is not this lab's: {error}; see what it names", state.display()))
+            input(&format!(
+                "{} is unreadable: {error}; stop what it names, then delete it",
+                state.display()
+            ))
         })
     }
 
@@ -150,10 +153,10 @@ impl Pair {
         self.servers().into_iter().map(ask).collect()
     }
 
-    /// Ends what `up` started. The record stays where that fails, so that it can be tried again.
+    /// Stops the servers. The record stays if that fails, so that it can be tried again.
     ///
     /// # Errors
-    /// A tool that is missing or fails.
+    /// If a tool is missing or fails.
     pub fn end(&self, state: &Path) -> Result<(), DriverError> {
         for step in steps::end(self) {
             finish(step, None)?;
@@ -176,8 +179,8 @@ fn write(state: &Path, pair: &Pair) -> Result<(), DriverError> {
         .map_err(|error| DriverError::Lab(format!("{}: {error}", state.display())))
 }
 
-/// Runs a command to its end, with what it says on our standard error. It gets a process group of
-/// its own, so that Ctrl-C reaches it through us and once.
+/// Runs a command to its end, its output on our standard error. It gets its own process group, so
+/// that Ctrl-C reaches it once, through us.
 fn finish(mut command: Command, interrupt: Option<&AtomicBool>) -> Result<Raised, DriverError> {
     use std::os::{fd::AsFd, unix::process::CommandExt};
     let name = command.get_program().to_string_lossy().into_owned();
@@ -194,8 +197,8 @@ fn finish(mut command: Command, interrupt: Option<&AtomicBool>) -> Result<Raised
         match status {
             Some(status) if status.success() => return Ok(Raised::Up),
             Some(status) => {
-                let what = "its own words are above";
-                return Err(DriverError::Lab(format!("{name} ended with {status}; {what}")));
+                let sentence = format!("{name} exited with {status}; its messages are above");
+                return Err(DriverError::Lab(sentence));
             }
             None if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) => {
                 interrupt_group(&mut child);
@@ -206,7 +209,7 @@ fn finish(mut command: Command, interrupt: Option<&AtomicBool>) -> Result<Raised
     }
 }
 
-/// As Ctrl-C does it; whoever does not listen is killed.
+/// Sends SIGINT to the group, then SIGKILL if it does not exit.
 fn interrupt_group(child: &mut Child) {
     let group = Pid::from_raw(child.id().cast_signed());
     let _ = killpg(group, Signal::SIGINT);
@@ -226,7 +229,7 @@ fn wait_for(server: &str, interrupt: &AtomicBool) -> Result<Raised, DriverError>
         }
         if Instant::now() > end {
             let waited = START_PATIENCE.as_secs();
-            let what = format!("{server} does not answer {waited} s after its start");
+            let what = format!("{server} did not answer within {waited} s of its start");
             return Err(DriverError::Server(what));
         }
         thread::sleep(POLL);

@@ -1,4 +1,4 @@
-//! The commands that start, fill and end a pair of servers, for each of the three ways.
+//! The commands that start a pair of servers, load the model and stop them, for each way to run.
 
 use std::{
     env,
@@ -8,8 +8,8 @@ use std::{
 use super::{Pair, With};
 use crate::DriverError;
 
-/// Brings the model into one server: out of containers/import where a Modelfile lies there, else by
-/// its name from the library of models. `$1` is the model.
+/// Loads the model into one server: from containers/import if it has a Modelfile, else by name from
+/// the library of models. `$1` is the model.
 const BRING: &str = "if [ -e /import/Modelfile ]; then \
                      cd /import && exec ollama create \"$1\" -f Modelfile; fi; \
                      exec ollama pull \"$1\"";
@@ -35,10 +35,10 @@ const CONTAINER: &[&str] = &[
     "--env=OLLAMA_NOHISTORY=1",
 ];
 
-/// What of a compose file is at hand: the first whose servant answers.
+/// The first installed compose tool whose daemon responds.
 ///
 /// # Errors
-/// When there is none.
+/// If there is none.
 pub(super) fn compose_tool() -> Result<Vec<String>, DriverError> {
     // `ls` needs the daemon, which a command that is only installed may lack.
     let tools: [(&[&str], &str); 3] = [
@@ -55,8 +55,8 @@ pub(super) fn compose_tool() -> Result<Vec<String>, DriverError> {
     let found = tools.iter().find(|candidate| works(candidate));
     found.map(|(tool, _)| tool.iter().map(|word| (*word).to_owned()).collect()).ok_or_else(|| {
         DriverError::Input(
-            "no docker compose with a running daemon and no podman-compose; install one, or take \
-             --with containers or native"
+            "found neither docker compose with a running daemon nor podman-compose; install one, \
+             or use --with containers or --with native"
                 .to_owned(),
         )
     })
