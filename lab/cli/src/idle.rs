@@ -54,7 +54,7 @@ fn wait(
     if let Some(load) = busy {
         say(&format!(
             "warning: the machine is busy (load {load:.2} over the last minute): other work \
-             disturbs what is measured; stop it, or start with --wait-idle"
+             disturbs what is measured; stop it, or wait with --wait-idle=SECONDS"
         ));
     }
 }
