@@ -9,7 +9,6 @@ mod plan;
 mod progress;
 mod report;
 mod run;
-mod servers;
 mod verify;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -66,8 +65,6 @@ enum Command {
     Export(report::ExportArgs),
     /// Find what cannot be true in a benchmark report
     Audit(audit::AuditArgs),
-    /// Bring up, ask after or end two real Ollama servers
-    Servers(servers::ServersArgs),
     /// Be the paced Ollama server
     Sim(lab_sim::SimArgs),
     /// Make a corpus of chat sessions to search in, or check one
@@ -100,7 +97,6 @@ fn dispatch(command: Command, paths: &Paths) -> Result<ExitCode, Failure> {
         Command::Report(args) => report::report(&args, paths),
         Command::Export(args) => report::export(&args, paths),
         Command::Audit(args) => claims::audit(&args, paths),
-        Command::Servers(args) => servers::servers(&args, paths),
         Command::Sim(_) | Command::Corpus(_) => unreachable!("main has taken these"),
     }
 }

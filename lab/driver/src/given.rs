@@ -68,11 +68,6 @@ pub fn check_servers(addresses: &[String], model: &str) -> Result<Vec<String>, D
     addresses.iter().map(|address| Ok(check(address, model)?.version)).collect()
 }
 
-/// Whether an Ollama server is there.
-pub(crate) fn answers(address: &str) -> bool {
-    get(&format!("{address}/api/version")).is_ok()
-}
-
 fn check(address: &str, model: &str) -> Result<Identity, DriverError> {
     let trouble = |what: &str, error: &dyn std::fmt::Display| {
         DriverError::Server(format!(

@@ -13,7 +13,6 @@ mod ingest;
 mod oracle;
 mod paced;
 mod package;
-mod pair;
 mod pinning;
 pub mod plots;
 mod repository;
@@ -26,7 +25,6 @@ mod truth;
 
 pub use catalog::{Catalog, Program};
 pub use given::check_servers;
-pub use pair::{Pair, Raised, With};
 pub use repository::git_state;
 pub use sweep::{Description, Progress, Sweep, SweepEnd, SweepOptions, Verdict};
 pub use tools::tool_version;
