@@ -31,9 +31,6 @@ pub(crate) struct AuditArgs {
     /// Without a document: fail unless reports/claims is what claims/ and reports/ give
     #[arg(long, conflicts_with_all = ["write", "raw"])]
     pub(crate) check: bool,
-    /// Without a document: audit so many generated reports, clean and with planted errors
-    #[arg(long, value_name = "N")]
-    pub(crate) self_test: Option<usize>,
     /// Print this many findings
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,

@@ -25,9 +25,6 @@ struct Corpus {
 /// Audits the claims of the repository: prints what it finds, or writes or checks their page; with
 /// raw data, derives their facts again.
 pub(crate) fn audit(args: &AuditArgs, paths: &Paths) -> Result<ExitCode, Failure> {
-    if let Some(reports) = args.self_test {
-        return self_test(args, reports, &paths.workspace.join("claims"));
-    }
     let corpus = load(&paths.root.join("claims"))?;
     if !args.raw.is_empty() {
         return derive(args, &corpus, &paths.workspace.join("claims"));
@@ -79,16 +76,7 @@ fn print(claims: &Claims, facts: &[Facts], args: &AuditArgs) -> Result<bool, Fai
     Ok(findings.iter().any(|finding| finding.severity == Severity::Impossible))
 }
 
-fn self_test(args: &AuditArgs, reports: usize, dir: &Path) -> Result<ExitCode, Failure> {
-    let text = lab_audit::trial::rates(1, reports).markdown();
-    if args.write {
-        write(&dir.join(SELF_TEST), &text)?;
-    }
-    print!("{text}");
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Where the rates of the self-test are stored, below claims/.
+/// How often the audit is wrong, below claims/; `lab-audit-trial` prints it.
 const SELF_TEST: &str = "self-test.md";
 
 fn page(corpus: &Corpus, paths: &Paths) -> Result<Page, Failure> {

@@ -26,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-probe", &["lab-record"]),
     ("lab-report", &["lab-record", "lab-stats"]),
     ("lab-audit", &["lab-record", "lab-stats"]),
+    ("lab-audit-trial", &["lab-audit", "lab-stats"]),
     ("lab-corpus", &[]),
     ("lab-programs", &[]),
     ("lab-protocol", &[]),

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use serde::Serialize;
+use lab_audit::{Finding, Severity};
 use statrs::distribution::{Beta, ContinuousCDF};
 
-use super::{KINDS, Kind, Report, clean, planted};
-use crate::{Finding, Severity};
+use crate::{KINDS, Kind, Report, clean, planted};
 
 /// A count of trials with an exact interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
     /// Trials in which it happened.
     pub hits: usize,
@@ -19,7 +18,7 @@ pub struct Share {
 }
 
 /// How often one kind of error is found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Detection {
     /// The kind.
     pub kind: Kind,
@@ -32,7 +31,7 @@ pub struct Detection {
 }
 
 /// What the audit gets right and wrong.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rates {
     /// The seed of the first report.
     pub seed: u64,
@@ -60,7 +59,7 @@ pub fn rates(seed: u64, reports: usize) -> Rates {
         rates.count(&clean(seed).audit(), seed);
     }
     let each = (reports / 10).max(4);
-    rates.detections = KINDS.into_iter().map(|kind| detection(seed, kind, each)).collect();
+    rates.detections = KINDS.iter().map(|&kind| detection(seed, kind, each)).collect();
     rates
 }
 
@@ -115,21 +114,6 @@ impl Rates {
                 text,
                 "\nFalse alarm `{check}` in {count} reports, first with seed {seed}."
             );
-        }
-        text
-    }
-
-    /// The same as tab-separated values: what, hits, trials, bounds of the rate.
-    pub fn tsv(&self) -> String {
-        let mut text = "what\thits\ttrials\tlow\thigh\n".to_owned();
-        let mut line = |name: &str, share: Share| {
-            let (low, high) = share.interval();
-            let _ = writeln!(text, "{name}\t{}\t{}\t{low:.4}\t{high:.4}", share.hits, share.of);
-        };
-        line("clean: impossible", self.impossible);
-        line("clean: doubtful", self.doubtful);
-        for found in &self.detections {
-            line(found.kind.name(), found.found);
         }
         text
     }

@@ -4,62 +4,62 @@ use rand::Rng;
 use rand_pcg::Pcg64;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::kind::Kind;
-use super::study::Study;
+use crate::kind::Kind;
+use crate::study::{Group, Study};
 
 /// What is stated of one group.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
-    pub(super) subject: usize,
-    pub(super) config: usize,
-    pub(super) mean: f64,
-    pub(super) median: f64,
-    pub(super) sd: f64,
-    pub(super) cv: f64,
-    pub(super) min: f64,
-    pub(super) max: f64,
-    pub(super) p95: f64,
-    pub(super) p99: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Row {
+    pub(crate) subject: usize,
+    pub(crate) config: usize,
+    pub(crate) mean: f64,
+    pub(crate) median: f64,
+    pub(crate) sd: f64,
+    pub(crate) cv: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) p95: f64,
+    pub(crate) p99: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
     /// For the maximum, where a report gives such a thing.
-    pub(super) top_low: f64,
-    pub(super) top_high: f64,
+    pub(crate) top_low: f64,
+    pub(crate) top_high: f64,
     /// Mean, as a second table states it.
-    pub(super) again: f64,
+    pub(crate) again: f64,
     /// Mean, as every other table states it.
-    pub(super) plain: f64,
+    pub(crate) plain: f64,
     /// Percent against the configuration's first subject.
-    pub(super) change: f64,
+    pub(crate) change: f64,
     /// How many times the first subject.
-    pub(super) ratio: f64,
-    pub(super) retries: f64,
-    pub(super) runs: Vec<f64>,
+    pub(crate) ratio: f64,
+    pub(crate) retries: f64,
+    pub(crate) runs: Vec<f64>,
 }
 
 /// A stated comparison of the first subject and another, in the first configuration.
 #[derive(Debug, Clone)]
-pub(super) struct Test {
-    pub(super) with: usize,
-    pub(super) t: f64,
-    pub(super) df: f64,
-    pub(super) p: f64,
+pub(crate) struct Test {
+    pub(crate) with: usize,
+    pub(crate) t: f64,
+    pub(crate) df: f64,
+    pub(crate) p: f64,
 }
 
 /// Everything that is stated.
 #[derive(Debug, Clone)]
-pub(super) struct Stated {
-    pub(super) rows: Vec<Row>,
-    pub(super) tests: Vec<Test>,
+pub(crate) struct Stated {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) tests: Vec<Test>,
     /// Subjects of the first configuration, the best first.
-    pub(super) ranking: Vec<usize>,
+    pub(crate) ranking: Vec<usize>,
     /// Of all runs, in seconds.
-    pub(super) total_s: Option<f64>,
+    pub(crate) total_s: Option<f64>,
 }
 
 impl Stated {
     /// `population` is the divisor n of standard deviations.
-    pub(super) fn of(study: &Study, population: bool) -> Self {
+    pub(crate) fn of(study: &Study, population: bool) -> Self {
         let mut rows: Vec<Row> = Vec::new();
         for group in &study.groups {
             let base = rows.iter().find(|row| row.config == group.config).map(|row| row.mean);
@@ -78,7 +78,7 @@ impl Stated {
     }
 
     /// Plants an error where it stands in the report alone. `step` is that of its printing.
-    pub(super) fn plant(&mut self, random: &mut Pcg64, kind: Kind, step: f64) {
+    pub(crate) fn plant(&mut self, random: &mut Pcg64, kind: Kind, step: f64) {
         // Most tables are about the first configuration alone.
         let victim = random.random_range(0..self.ranking.len());
         let away = |random: &mut Pcg64, sd: f64| {
@@ -163,7 +163,7 @@ impl Stated {
     }
 }
 
-fn row(group: &super::study::Group, base: Option<f64>, population: bool) -> Row {
+fn row(group: &Group, base: Option<f64>, population: bool) -> Row {
     let runs = sorted(&group.runs);
     let n = runs.len() as f64;
     let mean = runs.iter().sum::<f64>() / n;

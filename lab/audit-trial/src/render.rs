@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use super::kind::Kind;
-use super::stated::{Row, Stated};
-use super::study::Study;
-use super::style::{Column, Style};
+use crate::kind::Kind;
+use crate::stated::{Row, Stated};
+use crate::study::Study;
+use crate::style::{Column, Style};
 
 /// Everything that is written.
-pub(super) struct Writer<'a> {
-    pub(super) study: &'a Study,
-    pub(super) stated: &'a Stated,
-    pub(super) style: &'a Style,
+pub(crate) struct Writer<'a> {
+    pub(crate) study: &'a Study,
+    pub(crate) stated: &'a Stated,
+    pub(crate) style: &'a Style,
 }
 
 /// What writes a section.
@@ -19,7 +19,7 @@ type Section<W> = fn(&W) -> String;
 
 impl Writer<'_> {
     /// The report.
-    pub(super) fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let style = self.style;
         let mut text = self.introduction();
         let sections: [(bool, Section<Self>); 9] = [
@@ -41,7 +41,7 @@ impl Writer<'_> {
     }
 
     /// Raw files by name.
-    pub(super) fn raws(&self, kind: Option<Kind>, planted: bool) -> Vec<(String, String)> {
+    pub(crate) fn raws(&self, kind: Option<Kind>, planted: bool) -> Vec<(String, String)> {
         if !self.style.raw {
             return Vec::new();
         }

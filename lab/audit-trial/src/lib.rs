@@ -1,6 +1,9 @@
 //! How often the audit is wrong: consistent reports that it must pass, and planted errors that
 //! it must find.
 //!
+//! No program of the lab has this crate; its test holds the rates, and its example prints them:
+//! `cargo run --release -p lab-audit-trial --example rates > claims/self-test.md`.
+//!
 //! Reports are simulated runs, tables computed from them, and the printing of people: other
 //! digits, orders of columns, units and layouts. Everything follows from the seed.
 
@@ -14,10 +17,10 @@ mod style;
 pub use kind::{KINDS, Kind};
 pub use rates::{Detection, Rates, Share, rates};
 
+use lab_audit::{Document, Finding, Mapping, Raw, audit_document};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-use crate::{Document, Finding, Mapping, Raw, audit_document};
 use render::Writer;
 use stated::Stated;
 use study::Study;

@@ -5,46 +5,46 @@ use rand::seq::SliceRandom;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::kind::Kind;
+use crate::kind::Kind;
 
 /// What was measured.
 #[derive(Debug, Clone)]
-pub(super) struct Metric {
-    pub(super) name: &'static str,
+pub(crate) struct Metric {
+    pub(crate) name: &'static str,
     /// As a header prints it.
-    pub(super) unit: &'static str,
+    pub(crate) unit: &'static str,
     /// The raw file's column.
-    pub(super) column: &'static str,
-    pub(super) higher_is_better: bool,
+    pub(crate) column: &'static str,
+    pub(crate) higher_is_better: bool,
     /// How many of its units are a second, for times.
-    pub(super) per_second: Option<f64>,
+    pub(crate) per_second: Option<f64>,
 }
 
 /// Runs of one subject in one configuration.
 #[derive(Debug, Clone)]
-pub(super) struct Group {
-    pub(super) subject: usize,
-    pub(super) config: usize,
+pub(crate) struct Group {
+    pub(crate) subject: usize,
+    pub(crate) config: usize,
     /// In the metric's unit, as the raw file prints them.
-    pub(super) runs: Vec<f64>,
+    pub(crate) runs: Vec<f64>,
     /// Whole numbers, one per run.
-    pub(super) retries: Vec<u32>,
+    pub(crate) retries: Vec<u32>,
 }
 
 /// A benchmark and its outcomes.
 #[derive(Debug, Clone)]
-pub(super) struct Study {
-    pub(super) metric: Metric,
-    pub(super) subjects: Vec<&'static str>,
-    pub(super) configs: Vec<&'static str>,
+pub(crate) struct Study {
+    pub(crate) metric: Metric,
+    pub(crate) subjects: Vec<&'static str>,
+    pub(crate) configs: Vec<&'static str>,
     /// Runs per group.
-    pub(super) n: usize,
+    pub(crate) n: usize,
     /// By configuration, then by subject.
-    pub(super) groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
     /// Digits after the point of the raw file.
-    pub(super) raw_decimals: usize,
+    pub(crate) raw_decimals: usize,
     /// The order in which runs happened, as indices of group and run.
-    pub(super) order: Vec<(usize, usize)>,
+    pub(crate) order: Vec<(usize, usize)>,
 }
 
 const METRICS: [Metric; 7] = [
@@ -91,7 +91,7 @@ const SUBJECTS: [&str; 10] = [
 const CONFIGS: [&str; 5] = ["small", "large", "mixed", "ctx512", "batch"];
 
 impl Study {
-    pub(super) fn draw(random: &mut Pcg64, kind: Option<Kind>, plant: bool) -> Self {
+    pub(crate) fn draw(random: &mut Pcg64, kind: Option<Kind>, plant: bool) -> Self {
         let timed = matches!(kind, Some(Kind::TotalBeyondWall | Kind::PollLattice));
         let metric = METRICS[random.random_range(0..if timed { 4 } else { 7 })].clone();
         let mut subjects = SUBJECTS.to_vec();
@@ -140,7 +140,7 @@ impl Study {
     }
 
     /// As the raw file prints it.
-    pub(super) fn round(&self, value: f64) -> f64 {
+    pub(crate) fn round(&self, value: f64) -> f64 {
         let scale = 10f64.powi(self.raw_decimals as i32);
         (value * scale).round() / scale
     }
@@ -210,6 +210,6 @@ fn spread(runs: &[f64]) -> f64 {
     lab_stats::describe::summarize(runs).and_then(|summary| summary.sd).unwrap_or(0.0)
 }
 
-pub(super) fn gauss(random: &mut Pcg64) -> f64 {
+pub(crate) fn gauss(random: &mut Pcg64) -> f64 {
     StandardNormal.sample(random)
 }

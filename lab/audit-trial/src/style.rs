@@ -4,12 +4,12 @@ use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_pcg::Pcg64;
 
-use super::kind::Kind;
-use super::study::Study;
+use crate::kind::Kind;
+use crate::study::Study;
 
 /// A statistic of the summary table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Column {
+pub(crate) enum Column {
     Mean,
     Median,
     Sd,
@@ -23,45 +23,45 @@ pub(super) enum Column {
 
 /// Choices that change nothing in what is stated.
 #[derive(Debug, Clone)]
-pub(super) struct Style {
+pub(crate) struct Style {
     /// Digits after the point of values.
-    pub(super) decimals: usize,
+    pub(crate) decimals: usize,
     /// Numbers are cut off instead of rounded.
-    pub(super) cut_off: bool,
+    pub(crate) cut_off: bool,
     /// The divisor of standard deviations is n.
-    pub(super) population: bool,
-    pub(super) thousands: bool,
-    pub(super) unit_in_cells: bool,
-    pub(super) space_before_unit: bool,
-    pub(super) bold_best: bool,
-    pub(super) transposed: bool,
-    pub(super) plus_minus: bool,
-    pub(super) metric_in_header: bool,
+    pub(crate) population: bool,
+    pub(crate) thousands: bool,
+    pub(crate) unit_in_cells: bool,
+    pub(crate) space_before_unit: bool,
+    pub(crate) bold_best: bool,
+    pub(crate) transposed: bool,
+    pub(crate) plus_minus: bool,
+    pub(crate) metric_in_header: bool,
     /// Configurations are a column instead of tables of their own.
-    pub(super) config_column: bool,
+    pub(crate) config_column: bool,
     /// One synonym is taken throughout.
-    pub(super) synonym: usize,
-    pub(super) columns: Vec<Column>,
-    pub(super) appendix: bool,
-    pub(super) comparison: bool,
-    pub(super) speed_up: bool,
-    pub(super) ranking: bool,
-    pub(super) intervals: bool,
-    pub(super) maxima: bool,
-    pub(super) tests: bool,
-    pub(super) again: bool,
-    pub(super) total: bool,
-    pub(super) retries: bool,
-    pub(super) prose: bool,
-    pub(super) raw: bool,
+    pub(crate) synonym: usize,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) appendix: bool,
+    pub(crate) comparison: bool,
+    pub(crate) speed_up: bool,
+    pub(crate) ranking: bool,
+    pub(crate) intervals: bool,
+    pub(crate) maxima: bool,
+    pub(crate) tests: bool,
+    pub(crate) again: bool,
+    pub(crate) total: bool,
+    pub(crate) retries: bool,
+    pub(crate) prose: bool,
+    pub(crate) raw: bool,
     /// The raw file says when each run started.
-    pub(super) stamps: bool,
+    pub(crate) stamps: bool,
 }
 
 use Column::{Cv, Max, Mean, Median, Min, N, P95, P99, Sd};
 
 impl Style {
-    pub(super) fn draw(random: &mut Pcg64, study: &Study, kind: Option<Kind>) -> Self {
+    pub(crate) fn draw(random: &mut Pcg64, study: &Study, kind: Option<Kind>) -> Self {
         let is = |kinds: &[Kind]| kind.is_some_and(|kind| kinds.contains(&kind));
         let columns = columns(random, study.n, kind);
         let data = is(&[
@@ -127,12 +127,12 @@ impl Style {
     }
 
     /// The step between two printed values.
-    pub(super) fn step(&self) -> f64 {
+    pub(crate) fn step(&self) -> f64 {
         10f64.powi(-(self.decimals as i32))
     }
 
     /// The header of a statistic.
-    pub(super) fn name(&self, column: Column) -> &'static str {
+    pub(crate) fn name(&self, column: Column) -> &'static str {
         let names: [&str; 3] = match column {
             Mean => ["Mean", "Average", "Avg"],
             Median => ["Median", "P50", "p50"],
