@@ -6,8 +6,12 @@ use lab_protocol::{agents, ledgers, offload, search, workflow};
 use rand::seq::SliceRandom;
 
 use crate::{
-    Address, Cell, Experiment, Manifest, PlanError, Section, agents::Table, cells, cells::Place,
-    draw, offload::Recorded,
+    Address, Cell, Experiment, Manifest, PlanError, Section,
+    agents::Table,
+    cells,
+    cells::{Entry, Place},
+    draw,
+    offload::Recorded,
 };
 
 /// The factor whose levels are run back to back, in alternating order, because they are read as a
@@ -109,7 +113,7 @@ pub fn plan(
     check_groups(file, experiment, manifests)?;
     let entrants = entrants(file, experiment, manifests)?;
     let worker = Worker::of(file, experiment, attachments)?;
-    let places = cells::places(&experiment.cells, |cell| worker.complete(cell));
+    let places = cells::places(&experiment.cells, &entrants, |cell| worker.complete(cell));
     let mut runs = Vec::new();
     let mut push = |block: u32, variant: &Entrant, cell: &Cell| {
         let order = runs.len() as u64;
@@ -199,7 +203,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Names of variants in groups of cells, against those there are: a slip of the pen would otherwise
+/// Names and tags in groups of cells, against those there are: a slip of the pen would otherwise
 /// leave a cell empty without a word.
 fn check_groups(
     file: &str,
@@ -208,12 +212,16 @@ fn check_groups(
 ) -> Result<(), PlanError> {
     let named = experiment.cells.iter().filter_map(|group| group.get(cells::VARIANT)).flatten();
     let twin = experiment.variants.twin.as_deref().map(twin_name);
-    for name in named {
-        let is_variant = manifests.iter().any(|manifest| manifest.name == *name);
-        if !is_variant && twin.as_ref() != Some(name) {
-            let message = format!("no variant `{name}` is in the family");
-            return Err(PlanError::value(file, "cells.variant", message));
-        }
+    for text in named {
+        let (entry, _) = Entry::read(text);
+        let is_there = manifests.iter().any(|manifest| entry.means(&manifest.name, &manifest.tags));
+        let message = match entry {
+            _ if is_there => continue,
+            Entry::Name(name) if twin.as_deref() == Some(name) => continue,
+            Entry::Name(name) => format!("no variant `{name}` is in the family"),
+            Entry::Tag(tag) => format!("no variant of the family carries the tag `{tag}`"),
+        };
+        return Err(PlanError::value(file, "cells.variant", message));
     }
     Ok(())
 }
@@ -245,10 +253,7 @@ fn entrants(
     entrants.sort_by(|a, b| a.name.cmp(&b.name));
     let find = |key: &str, name: &str| {
         entrants.iter().find(|entrant| entrant.name == name).cloned().ok_or_else(|| {
-            let known: Vec<_> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();
-            let message =
-                format!("no variant `{name}` is selected; there are: {}", known.join(", "));
-            PlanError::value(file, key, message)
+            PlanError::value(file, key, not_selected(name, experiment, manifests, &entrants))
         })
     };
     for name in &selection.names {
@@ -267,6 +272,32 @@ fn entrants(
         });
     }
     Ok(entrants)
+}
+
+/// Why a variant that the experiment names takes no part, and what to change.
+fn not_selected(
+    name: &str,
+    experiment: &Experiment,
+    manifests: &[Manifest],
+    entrants: &[Entrant],
+) -> String {
+    let (family, selection) = (&experiment.family, &experiment.variants);
+    let found = manifests.iter().find(|one| one.family == *family && one.name == name);
+    let lacks = |manifest: &&Manifest| {
+        selection.tags.iter().find(|tag| !manifest.tags.contains(tag)).cloned()
+    };
+    if let Some(tag) = found.as_ref().and_then(lacks) {
+        return format!(
+            "`{name}` is not selected, for it lacks the tag `{tag}` of variants.tags: add it in \
+             {family}/{name}/variant.toml"
+        );
+    }
+    let known: Vec<_> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();
+    if known.is_empty() {
+        let tags = selection.tags.join("` and `");
+        return format!("no variant `{name}` is selected: no variant of {family} carries `{tags}`");
+    }
+    format!("no variant `{name}` is selected; there are: {}", known.join(", "))
 }
 
 /// One block: every (variant, cell) once, in random order. Cells that differ only in [`ADJACENT`]
