@@ -1,9 +1,9 @@
 //! What the timed region costs the process.
 
 use std::collections::BTreeMap;
-use std::fs;
 
-use nix::sys::resource::{Usage, UsageWho, getrusage};
+use lab_variant::{high_water_bytes, usage};
+use nix::sys::resource::Usage;
 use nix::sys::time::TimeValLike;
 
 use crate::clock::{cpu_ns, since};
@@ -43,19 +43,7 @@ impl Meter {
         let known = |(name, value)| (name, u64::try_from(value).unwrap_or(0));
         let mut counters: BTreeMap<_, _> = readings.into_iter().map(known).collect();
         counters.insert("wall_ns", wall_ns);
-        // Not `ru_maxrss`: after a fork that starts at what the parent needed.
-        counters.insert("rss_high_water_bytes", status_kib("VmHWM:") * 1024);
+        counters.insert("rss_high_water_bytes", high_water_bytes());
         counters
     }
-}
-
-fn usage() -> Usage {
-    getrusage(UsageWho::RUSAGE_SELF).expect("RUSAGE_SELF is always known")
-}
-
-/// A memory line of `/proc/self/status`; 0 where the kernel does not say.
-fn status_kib(key: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = status.lines().find_map(|line| line.strip_prefix(key));
-    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -44,7 +44,7 @@ pub enum Ends {
 ///
 /// # Errors
 /// [`RunError::Unsupported`] where the workload asks for more than a word, or the program is not
-/// there; [`RunError::Setup`] where it fails.
+/// there; [`RunError::Failed`] where it fails.
 pub fn ask_peer(
     search: &Search,
     ends: Ends,

@@ -15,8 +15,7 @@ use smol::Executor;
 use smol::channel::{self, Sender};
 use smol::lock::Semaphore;
 
-const IDENTITY: Identity =
-    Identity { variant: "smol_multi", measures: "smol", version: "2.0.2", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 thread_local! {
     /// A thread of the pool keeps its worker, and with it the read buffer, from file to file.

@@ -9,8 +9,7 @@ use ledgers_kit::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-const IDENTITY: Identity =
-    Identity { variant: "dashmap", measures: "dashmap", version: "6.2.1", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Dashmap>(&IDENTITY)

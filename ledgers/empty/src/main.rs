@@ -10,12 +10,7 @@ use ledgers_kit::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-const IDENTITY: Identity = Identity {
-    variant: "empty",
-    measures: "tokio",
-    version: "1.54.1",
-    features: &["rt-multi-thread"],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Empty>(&IDENTITY)

@@ -1,12 +1,8 @@
 //! What the timed region costs its process: CPU time, context switches, what the processor counts.
 
-use std::fs;
-
-use nix::sys::resource::{Usage, UsageWho, getrusage};
+use lab_variant::{cpu_ns, high_water_bytes, usage};
 use perf_event::events::Hardware;
 use perf_event::{Builder, Counter};
-
-use crate::clock::cpu_ns;
 
 /// Readings of the process, as columns.
 #[derive(Debug)]
@@ -54,20 +50,5 @@ impl Costs {
 
 /// The counters of the whole run, read now.
 pub(crate) fn whole_run() -> [(&'static str, u64); 2] {
-    [
-        ("cpu_total_ns", cpu_ns().unsigned_abs()),
-        // Not `ru_maxrss`: after a fork that starts at what the parent needed.
-        ("rss_high_water_bytes", status_kib("VmHWM:") * 1024),
-    ]
-}
-
-fn usage() -> Usage {
-    getrusage(UsageWho::RUSAGE_SELF).expect("RUSAGE_SELF is always known")
-}
-
-/// A memory line of `/proc/self/status`; 0 where the kernel does not say.
-fn status_kib(key: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = status.lines().find_map(|line| line.strip_prefix(key));
-    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    [("cpu_total_ns", cpu_ns().unsigned_abs()), ("rss_high_water_bytes", high_water_bytes())]
 }

@@ -8,12 +8,10 @@
 
 mod answer;
 mod check;
-mod clock;
 mod costs;
 mod dash;
 mod draw;
 mod entry;
-mod error;
 mod jobs;
 mod ledger;
 mod measure;
@@ -26,10 +24,9 @@ pub use check::without_locks;
 pub use dash::{Dash, dash_shards, default_shards};
 pub use draw::{Drawn, Kind, Streams, Transaction};
 pub use entry::variant_main;
-pub use error::RunError;
 pub use jobs::{Pins, deal, jobs};
 pub use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers, Workload};
-pub use lab_variant::{Identity, now_ns};
+pub use lab_variant::{Identity, RunError, now_ns};
 pub use ledger::{Account, FILLER, Hasher, Map, Record, State, Store, apply, apply_all};
 pub use measure::Variant;
 pub use plain::Plain;

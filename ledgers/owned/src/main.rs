@@ -13,8 +13,7 @@ use ledgers_kit::{
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-const IDENTITY: Identity =
-    Identity { variant: "owned", measures: "ledgers-owned", version: "0.1.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Owned>(&IDENTITY)

@@ -12,12 +12,7 @@ use ledgers_kit::{
 use store::Shards;
 use tokio::runtime::{Builder, Runtime};
 
-const IDENTITY: Identity = Identity {
-    variant: "sharded_mutex",
-    measures: "tokio",
-    version: "1.54.1",
-    features: &["rt-multi-thread"],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<ShardedMutex>(&IDENTITY)

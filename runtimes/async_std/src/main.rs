@@ -14,12 +14,7 @@ use runtimes_kit::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-const IDENTITY: Identity = Identity {
-    variant: "async_std",
-    measures: "async-std",
-    version: "1.13.2",
-    features: &["default"],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// An agent that keeps up leaves the channel empty; one that does not slows the socket down.
 const CHUNKS_IN_FLIGHT: usize = 64;
@@ -96,7 +91,7 @@ fn client(workload: &Workload) -> Result<Client, RunError> {
     let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
     // A proxy of the environment would be measured with the runtime.
     let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
-    client.map_err(|error| RunError::Setup(error.to_string()))
+    client.map_err(RunError::setup)
 }
 
 fn call_error(error: &reqwest::Error) -> CallError {

@@ -16,12 +16,7 @@ use runtimes_kit::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-const IDENTITY: Identity = Identity {
-    variant: "async_std_as_published",
-    measures: "async-std",
-    version: "1.13.2",
-    features: &["default"],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// Stored in the mutex, and never read, as in the original.
 const MAX_AGENTS: usize = 2;
@@ -99,7 +94,7 @@ fn client(workload: &Workload) -> Result<Client, RunError> {
     let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
     // A proxy of the environment would be measured with the runtime.
     let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
-    client.map_err(|error| RunError::Setup(error.to_string()))
+    client.map_err(RunError::setup)
 }
 
 fn call_error(error: &reqwest::Error) -> CallError {

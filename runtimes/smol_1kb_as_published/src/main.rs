@@ -18,12 +18,7 @@ use runtimes_kit::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-const IDENTITY: Identity = Identity {
-    variant: "smol_1kb_as_published",
-    measures: "smol",
-    version: "2.0.2",
-    features: &[],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// reqwest needs a Tokio reactor; it gets one with two workers, started by the first call.
 static BRIDGE: LazyLock<Runtime> = LazyLock::new(|| {
@@ -91,7 +86,7 @@ fn client(workload: &Workload) -> Result<Client, RunError> {
     let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
     // A proxy of the environment would be measured with the runtime.
     let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
-    client.map_err(|error| RunError::Setup(error.to_string()))
+    client.map_err(RunError::setup)
 }
 
 fn call_error(error: &reqwest::Error) -> CallError {

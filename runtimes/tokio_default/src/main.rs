@@ -12,17 +12,12 @@ use runtimes_kit::{
 };
 use tokio::runtime::Runtime;
 
-const IDENTITY: Identity = Identity {
-    variant: "tokio_default",
-    measures: "tokio",
-    version: "1.54.1",
-    features: &["rt-multi-thread"],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, |workload, meter| {
         // What `#[tokio::main]` expands to.
-        let runtime = Runtime::new().map_err(|error| RunError::Setup(error.to_string()))?;
+        let runtime = Runtime::new().map_err(RunError::setup)?;
         runtime.block_on(run(workload, meter))
     })
 }
@@ -79,7 +74,7 @@ fn client(workload: &Workload) -> Result<Client, RunError> {
     let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
     // A proxy of the environment would be measured with the runtime.
     let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
-    client.map_err(|error| RunError::Setup(error.to_string()))
+    client.map_err(RunError::setup)
 }
 
 fn call_error(error: &reqwest::Error) -> CallError {

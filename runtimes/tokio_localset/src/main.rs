@@ -13,14 +13,13 @@ use runtimes_kit::{
 use tokio::runtime::Builder;
 use tokio::task::{LocalSet, spawn_local};
 
-const IDENTITY: Identity =
-    Identity { variant: "tokio_localset", measures: "tokio", version: "1.54.1", features: &["rt"] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, |workload, meter| {
         // What `#[tokio::main(flavor = "current_thread")]` expands to.
         let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| RunError::Setup(error.to_string()))?;
+        let runtime = runtime.map_err(RunError::setup)?;
         let local = LocalSet::new();
         runtime.block_on(local.run_until(run(workload, meter)))
     })
@@ -78,7 +77,7 @@ fn client(workload: &Workload) -> Result<Client, RunError> {
     let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
     // A proxy of the environment would be measured with the runtime.
     let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
-    client.map_err(|error| RunError::Setup(error.to_string()))
+    client.map_err(RunError::setup)
 }
 
 fn call_error(error: &reqwest::Error) -> CallError {

@@ -9,7 +9,6 @@ mod check;
 mod clock;
 mod decide;
 mod entry;
-mod error;
 mod load;
 mod map;
 mod measure;
@@ -22,11 +21,10 @@ mod work;
 
 pub use bench::Bench;
 pub use entry::variant_main;
-pub use error::RunError;
 pub use lab_protocol::offload::{
     Decide, Load, Part, Replay, Stream, Test, Wake, Workload, stream_answer,
 };
-pub use lab_variant::Identity;
+pub use lab_variant::{Identity, RunError};
 pub use map::{Done, Item};
 pub use measure::{Measured, measure};
 pub use policy::{Arm, Ask, Cost, Policy, Setup, Truth};

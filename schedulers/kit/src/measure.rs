@@ -1,9 +1,9 @@
 //! Which test a run does, and what it leaves.
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use lab_protocol::offload::{Test, Workload};
+use lab_variant::high_water_bytes;
 
 use crate::clock::cpu_ns;
 use crate::{Arm, Policy, RunError, decide, replay, stream, wake};
@@ -29,7 +29,7 @@ pub fn measure<P: Policy>(workload: &Workload) -> Result<Measured, RunError> {
         Test::Wake(wake) => wake::run::<P>(workload, wake)?,
     };
     measured.count("cpu_total_ns", cpu_ns());
-    measured.count("rss_high_water_bytes", high_water_kib() * 1024);
+    measured.count("rss_high_water_bytes", high_water_bytes());
     Ok(measured)
 }
 
@@ -111,12 +111,4 @@ impl std::ops::AddAssign for Decisions {
         self.inline += other.inline;
         self.offload += other.offload;
     }
-}
-
-/// Not `ru_maxrss`: after a fork that starts at what the parent needed. 0 where the kernel does
-/// not say.
-fn high_water_kib() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -17,7 +17,7 @@ pub trait Policy: Send + Sync + Sized + 'static {
     /// Makes a policy that has learned nothing.
     ///
     /// # Errors
-    /// [`RunError::Unsupported`] where it cannot do this test, [`RunError::Setup`].
+    /// [`RunError::Unsupported`] where it cannot do this test, [`RunError::Failed`].
     fn new(setup: &Setup) -> Result<Self, RunError>;
 
     /// Puts a question into the policy's own words.

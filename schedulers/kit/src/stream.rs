@@ -69,7 +69,9 @@ fn check(repetition: u32, done: &mut [Done], stream: &Stream) -> Result<i64, Run
     let found = stream_answer(done.iter().map(|done| done.number));
     let expected = stream_answer(0..stream.items);
     if found != expected {
-        return Err(RunError::WrongAnswer { repetition, found, expected });
+        return Err(RunError::failed(format!(
+            "repetition {repetition} of the stream came to {found}, every item once to {expected}"
+        )));
     }
     Ok(found)
 }

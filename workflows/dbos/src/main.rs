@@ -18,8 +18,7 @@ use workflows_peer::{Peer, empty_folder};
 
 use host::{DBOS, host, python};
 
-const IDENTITY: Identity =
-    Identity { variant: "dbos", measures: "dbos", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 const BARE_TABLE: &str = "create table bare (commits bigint not null); insert into bare values (0)";
 const BARE: &str = "update bare set commits = commits + 1";

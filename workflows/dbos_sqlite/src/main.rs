@@ -14,8 +14,7 @@ use workflows_peer::{Peer, empty_folder};
 
 use host::{DBOS, host, python};
 
-const IDENTITY: Identity =
-    Identity { variant: "dbos_sqlite", measures: "dbos", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<DbosSqlite>(&IDENTITY)

@@ -22,8 +22,7 @@ use workflows_kit::{
 use journal::{Bare, Journal};
 use line::Record;
 
-const IDENTITY: Identity =
-    Identity { variant: "journal", measures: "workflows-journal", version: "0.1.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Journalled>(&IDENTITY)

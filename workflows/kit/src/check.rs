@@ -1,21 +1,18 @@
 //! Refusing a workload that no variant can run, and shapes that are none.
 
 use lab_protocol::workflow::{MODULUS, Operation, Shape, Step, Workload};
+use lab_variant::at_least_one;
 
 /// Refuses a workload that no variant can run.
 ///
 /// # Errors
 /// A sentence that names the key.
 pub(crate) fn workload(workload: &Workload) -> Result<(), String> {
-    for (key, value) in [
+    at_least_one([
         ("tasks", workload.tasks),
         ("in_flight", workload.in_flight),
         ("workers", workload.workers),
-    ] {
-        if value == 0 {
-            return Err(format!("{key} is 0, write at least 1"));
-        }
-    }
+    ])?;
     if !workload.processes.is_multiple_of(2) {
         return Err(format!(
             "processes is {}: half of them are orchestrators and half have the workers, so write \

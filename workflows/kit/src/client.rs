@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use lab_protocol::workflow::{Worker, Workload, input};
+use lab_variant::Numbers;
 
 use crate::columns::{StepRow, TaskRow, columns};
 use crate::costs::{standing, whole_run};
@@ -79,14 +80,8 @@ pub trait BackEnd: Sized {
 /// some also where tasks overlap and none can be done between them.
 const BARE_AROUND: u32 = 8;
 
-/// What a run left.
-pub(crate) struct Measured {
-    pub(crate) counters: BTreeMap<String, u64>,
-    pub(crate) samples: BTreeMap<String, Vec<i64>>,
-}
-
 /// Runs the workload. Tasks that count are 0 and up, those before them have the numbers behind.
-pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunError> {
+pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Numbers, RunError> {
     if workload.worker != Worker::Native && !B::TAKES_HANDS {
         return Err(RunError::unsupported(
             "the operations of this back end run in its workers themselves: set worker to native",
@@ -117,7 +112,7 @@ pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunEr
     let bare = B::BARE.into_iter().zip(bare.get(bare.len() / 2).copied());
     let call = ffi_call_ns.map(|ns| ("ffi_call_ns", ns));
     let counters = counted.chain(bare).chain(call).chain(standing).chain(whole_run());
-    Ok(Measured {
+    Ok(Numbers {
         counters: counters.map(|(name, count)| (name.to_owned(), count)).collect(),
         samples: columns(tasks, steps),
     })

@@ -1,11 +1,10 @@
 //! Worker threads over tasks in this process's memory, and a log that may outlive it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crate::board::Board;
-use crate::{Accepted, Counters, Graph, Hands, RunError, StepRow, Workload, panic_text};
+use crate::{Accepted, Counters, Graph, Hands, RunError, StepRow, Workload, caught};
 
 /// Where a transition is written before anybody acts on it.
 pub trait Log: Send + Sync + 'static {
@@ -121,19 +120,19 @@ impl<L> Drop for Pool<L> {
     }
 }
 
+/// A worker's error and its panic end on the board.
 fn guarded<L: Log>(board: &Board, log: &L, mut hands: Hands) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(board, log, &mut hands))) {
-        board.fail(&RunError::Panicked(panic_text(&*panic)));
+    if let Err(error) = caught(|| work(board, log, &mut hands)) {
+        board.fail(&error);
     }
 }
 
-fn work<L: Log>(board: &Board, log: &L, hands: &mut Hands) {
+fn work<L: Log>(board: &Board, log: &L, hands: &mut Hands) -> Result<(), RunError> {
     let mut next = board.claim();
     while let Some(claimed) = next {
-        let row = claimed.perform(hands);
-        next = match row.and_then(|row| log.recorded(&row).map(|()| row)) {
-            Ok(row) => board.record_and_claim(row),
-            Err(error) => return board.fail(&error),
-        };
+        let row = claimed.perform(hands)?;
+        log.recorded(&row)?;
+        next = board.record_and_claim(row);
     }
+    Ok(())
 }

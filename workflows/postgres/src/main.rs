@@ -26,8 +26,7 @@ use workflows_kit::{
 use client::Client;
 use cluster::Cluster;
 
-const IDENTITY: Identity =
-    Identity { variant: "postgres", measures: "postgresql", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 const SCHEMA: &str = include_str!("schema.sql");
 

@@ -1,13 +1,11 @@
 //! Worker threads of one process.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 
 use workflows_database::Door;
-use workflows_kit::{Graph, Hands, RunError, Workload, panic_text};
+use workflows_kit::{Graph, Hands, RunError, Workload, caught};
 
 use crate::worker::{self, Shared};
 
@@ -35,12 +33,7 @@ impl Threads {
             let (door, graph) = (door.clone(), Arc::clone(graph));
             let thread = std::thread::Builder::new().name(format!("worker-{worker}"));
             let body = move || {
-                let result = catch_unwind(AssertUnwindSafe(|| {
-                    worker::work(&door, &graph, shared, &mut hands)
-                }));
-                let panicked =
-                    |panic: Box<dyn Any + Send>| Err(RunError::Panicked(panic_text(&*panic)));
-                if let Err(error) = result.unwrap_or_else(panicked) {
+                if let Err(error) = caught(|| worker::work(&door, &graph, shared, &mut hands)) {
                     shared.fail(&error);
                 }
             };

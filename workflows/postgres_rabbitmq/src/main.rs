@@ -12,9 +12,7 @@ mod link;
 mod session;
 mod worker;
 
-use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,8 +22,8 @@ use std::time::Duration;
 
 use workflows_database::{Known, Server, prepare, read};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Hands, Identity, RunError, StepRow, Workload, now_ns,
-    panic_text, variant_main,
+    Accepted, BackEnd, Counters, Graph, Hands, Identity, RunError, StepRow, Workload, caught,
+    now_ns, variant_main,
 };
 
 use broker::Broker;
@@ -33,12 +31,7 @@ use link::{Link, Lost, Reads, STEPS};
 use session::{Answer, Session};
 use worker::Shared;
 
-const IDENTITY: Identity = Identity {
-    variant: "postgres_rabbitmq",
-    measures: "rabbitmq",
-    version: "installed",
-    features: &[],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// How long the client waits before it looks whether the workers are well.
 const LOOK_AFTER_WORKERS: Duration = Duration::from_millis(500);
@@ -208,12 +201,7 @@ impl Orchestrator {
             let doors = (self.server.door(), self.broker.door());
             let graph = Arc::clone(&self.graph);
             let body = move || {
-                let result = catch_unwind(AssertUnwindSafe(|| {
-                    worker::work(&doors, &graph, shared, &mut hands)
-                }));
-                let panicked =
-                    |panic: Box<dyn Any + Send>| Err(RunError::Panicked(panic_text(&*panic)));
-                if let Err(error) = result.unwrap_or_else(panicked) {
+                if let Err(error) = caught(|| worker::work(&doors, &graph, shared, &mut hands)) {
                     shared.fail(&error);
                 }
             };

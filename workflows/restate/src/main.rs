@@ -19,8 +19,7 @@ use workflows_peer::{Peer, System, empty_folder};
 
 use server::Server;
 
-const IDENTITY: Identity =
-    Identity { variant: "restate", measures: "restate", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 const RESTATE: System = System { name: "Restate", installer: "tools/restate/up" };
 const SCRIPT: &str = include_str!("host.mjs");

@@ -27,8 +27,7 @@ use door::Door;
 use programs::Programs;
 use tables::Tables;
 
-const IDENTITY: Identity =
-    Identity { variant: "tasker", measures: "tasker", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// Names the folder that `tools/tasker/up` has filled.
 const FOLDER: &str = "LAB_TASKER";
