@@ -1,18 +1,17 @@
 //! Every engine through the door that the driver takes: standard input, standard output, exit code.
 
-use std::fs;
 use std::path::Path;
 
 use engines_conformance::{
-    Corpus, Found, Variant, Wanted, engines, engines_dir, is_peer, run, search, skipped, variants,
+    Corpus, FAMILY, Found, Variant, Wanted, check_identities, check_refusals, engines, line,
+    outcome, search, skipped, tagged, variants,
 };
 use lab_protocol::search::{Advise, Granularity, Parser, Query, Read, Workload};
-use lab_protocol::{Identity, PROTOCOL, RunOutcome, RunSpec, Status, exit};
+use lab_protocol::{RunOutcome, Status};
 use serde_json::Value;
 
 const PARSERS: [Parser; 5] =
     [Parser::SerdeLazy, Parser::SerdeCopied, Parser::SerdeWhole, Parser::Sonic, Parser::Simd];
-const ORACLE: &str = "sequential";
 
 fn workload(corpus: &Path, query: Query) -> Workload {
     Workload {
@@ -37,25 +36,6 @@ fn text(text: &str) -> Query {
     Query { text: text.to_owned(), ..Query::default() }
 }
 
-fn line(workload: &Workload) -> String {
-    let (run, workload) = ("test".to_owned(), workload.clone());
-    let spec = RunSpec { protocol: PROTOCOL, run, workload };
-    format!("{}\n", serde_json::to_string(&spec).unwrap())
-}
-
-fn outcome(variant: &Variant, workload: &Workload) -> RunOutcome {
-    let name = &variant.manifest.name;
-    let finished = run(variant, &[], &line(workload));
-    assert_eq!(finished.stdout.lines().count(), 1, "{name}: {finished:?}");
-    let outcome: RunOutcome = serde_json::from_str(&finished.stdout).unwrap();
-    let failed = outcome.status == Status::Failed;
-    let expected = if failed { exit::FAILED } else { exit::DONE };
-    assert_eq!(finished.code, Some(expected), "{name}: {}", finished.stderr);
-    assert_eq!(outcome.run, "test", "{name}");
-    assert_eq!(outcome.reason.is_some(), outcome.status != Status::Ok, "{name}");
-    outcome
-}
-
 fn rows(outcome: &RunOutcome) -> Vec<(i64, i64, i64)> {
     let column = |name: &str| outcome.samples[name].iter().copied();
     let places = column("answer_file").zip(column("answer_offset_bytes"));
@@ -63,13 +43,9 @@ fn rows(outcome: &RunOutcome) -> Vec<(i64, i64, i64)> {
     rows.map(|((file, offset), hash)| (file, offset, hash)).collect()
 }
 
-fn oracle() -> Variant {
-    variants().into_iter().find(|variant| variant.manifest.name == ORACLE).unwrap()
-}
-
 /// Asserts that an engine that can do this workload gives this answer; says whether it can.
 fn check(variant: &Variant, workload: &Workload, expected: &Found) -> bool {
-    let name = &variant.manifest.name;
+    let name = &variant.name;
     let outcome = outcome(variant, workload);
     if outcome.status == Status::Unsupported {
         return false;
@@ -175,57 +151,23 @@ fn error_needle(text: &str) -> bool {
 
 #[test]
 fn an_engine_is_what_its_manifest_and_the_lock_say() {
-    let lock = fs::read_to_string(engines_dir().join("../Cargo.lock")).ok();
-    for variant in variants() {
-        let manifest = &variant.manifest;
-        let finished = run(&variant, &["--describe"], "");
-        let expected = Identity {
-            protocol: PROTOCOL,
-            family: "engines".to_owned(),
-            variant: manifest.name.clone(),
-            measures: manifest.measures.clone(),
-            version: manifest.version.clone(),
-            features: manifest.features.clone(),
-        };
-        let found: Identity = serde_json::from_str(&finished.stdout).unwrap();
-        assert_eq!((found, finished.code), (expected, Some(exit::DONE)));
-        assert!(manifest.tags.iter().any(|tag| tag == "search"), "{}", manifest.name);
-        let package =
-            format!("name = \"{}\"\nversion = \"{}\"\n", manifest.measures, manifest.version);
-        // Bazel may run this test without the lock; a peer is what the machine has installed.
-        let lock = lock.as_ref().filter(|_| manifest.version != "installed");
-        assert!(lock.is_none_or(|lock| lock.contains(&package)), "{package}");
-    }
+    check_identities(FAMILY);
 }
 
 #[test]
 fn a_bad_spec_is_refused_before_anything_runs() {
     let good = line(&workload(Path::new("nowhere"), text("a b")));
-    let cases: [(&[&str], String, &str); 6] = [
-        (&[], String::new(), "standard input ended before a run spec"),
-        (&[], good.replacen("\"run\"", "\"hurry\":1,\"run\"", 1), "unknown field `hurry`"),
-        (&[], good.replace("\"protocol\":1", "\"protocol\":9"), "protocol 9"),
-        (&[], good.replace("a b", "a AND (b"), "column 7: this parenthesis is never closed"),
-        (
-            &[],
-            good.replace("\"before\":null", "\"before\":\"noon\""),
-            "`before` is no RFC 3339 time: noon",
-        ),
-        (&["--fast"], good.clone(), "the only arguments are --describe, --search and --help"),
+    let noon = good.replace("\"before\":null", "\"before\":\"noon\"");
+    let cases = [
+        (good.replace("a b", "a AND (b"), "column 7: this parenthesis is never closed"),
+        (noon, "`before` is no RFC 3339 time: noon"),
     ];
-    for variant in variants() {
-        for (arguments, input, sentence) in &cases {
-            let finished = run(&variant, arguments, input);
-            assert_eq!(finished.code, Some(exit::BAD_SPEC), "{finished:?}");
-            assert_eq!(finished.stdout, "");
-            assert!(finished.stderr.contains(sentence), "{}", finished.stderr);
-        }
-    }
+    check_refusals(FAMILY, &good, &cases);
 }
 
 #[test]
 fn a_corpus_that_is_not_there_is_named() {
-    for variant in variants() {
+    for variant in variants(FAMILY) {
         let outcome = outcome(&variant, &workload(Path::new("no/such/folder"), text("a")));
         assert_eq!(outcome.status, Status::Failed);
         let reason = outcome.reason.unwrap();
@@ -235,8 +177,8 @@ fn a_corpus_that_is_not_there_is_named() {
 }
 
 #[test]
-fn the_oracle_finds_what_the_plainest_search_finds() {
-    let (corpus, oracle) = (Corpus::hostile().unwrap(), oracle());
+fn the_floor_finds_what_the_plainest_search_finds() {
+    let corpus = Corpus::hostile().unwrap();
     for (query, text, line) in questions() {
         let expected = search(corpus.path(), &Wanted { text: &*text, line: &*line });
         assert!(!expected.rows.is_empty(), "{query:?} finds nothing, and so shows nothing");
@@ -244,7 +186,9 @@ fn the_oracle_finds_what_the_plainest_search_finds() {
             for prefilter in [false, true] {
                 let workload = workload(corpus.path(), query.clone());
                 let workload = Workload { parser, prefilter, ..workload };
-                assert!(check(&oracle, &workload, &expected));
+                for floor in tagged(FAMILY, "floor") {
+                    assert!(check(&floor, &workload, &expected));
+                }
             }
         }
     }
@@ -268,27 +212,18 @@ fn every_engine_finds_the_same() {
             }
         }
         // One thread and a buffer is what each of them can do.
-        assert!(done >= questions.len(), "{} did {done}", variant.manifest.name);
+        assert!(done >= questions.len(), "{} did {done}", variant.name);
     }
 }
 
-/// The only peer that Debian does not have.
-const DUCKDB: &str = "duckdb";
-
 #[test]
 fn a_peer_counts_the_lines_with_a_word_or_says_why_not() {
-    let is_one = |variant: &Variant| is_peer(variant) && variant.manifest.name != DUCKDB;
-    variants().iter().filter(|variant| is_one(variant)).for_each(counts_the_lines);
-}
-
-#[test]
-fn duckdb_counts_the_lines_with_a_word_or_says_why_not() {
-    variants().iter().filter(|variant| variant.manifest.name == DUCKDB).for_each(counts_the_lines);
+    tagged(FAMILY, "peer").iter().for_each(counts_the_lines);
 }
 
 fn counts_the_lines(peer: &Variant) {
     let dir = Corpus::plain().unwrap();
-    let name = &peer.manifest.name;
+    let name = &peer.name;
     let outcome = outcome(peer, &workload(dir.path(), text("needle")));
     if outcome.status == Status::Unsupported {
         let reason = outcome.reason.unwrap();
@@ -297,7 +232,7 @@ fn counts_the_lines(peer: &Variant) {
         skipped(&format!("{name}: {reason}"));
         return;
     }
-    let expected = if name == "newline_scan" { 0 } else { 1 };
+    let expected = u64::from(!peer.is("ceiling"));
     assert_eq!(outcome.status, Status::Ok, "{name}: {:?}", outcome.reason);
     assert_eq!(outcome.counters["matches"], expected, "{name}");
     assert!(outcome.samples["answer_hash"].is_empty(), "{name}");
@@ -305,7 +240,7 @@ fn counts_the_lines(peer: &Variant) {
 
 #[test]
 fn a_peer_is_asked_for_a_plain_word_only() {
-    for peer in variants().iter().filter(|variant| variant.manifest.name.contains("grep")) {
+    for peer in tagged(FAMILY, "peer").iter().filter(|peer| !peer.is("ceiling")) {
         let outcome = outcome(peer, &workload(Path::new("."), text("a AND b")));
         assert_eq!(outcome.status, Status::Unsupported);
         assert!(outcome.reason.unwrap().contains("a single plain word"));

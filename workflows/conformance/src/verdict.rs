@@ -53,16 +53,6 @@ pub fn check(who: &str, workload: &Workload, outcome: &RunOutcome) {
     in_order(&STEP_COLUMNS[5..]);
 }
 
-/// The sum of all tasks' results: what a batch conserves.
-///
-/// # Panics
-/// When the outcome has no steps.
-pub fn total(workload: &Workload, outcome: &RunOutcome) -> i64 {
-    let last = workload.shape.steps.len() as i64 - 1;
-    let steps = outcome.samples["step"].iter().zip(&outcome.samples["step_value"]);
-    steps.filter(|(step, _)| **step == last).map(|(_, value)| value).sum()
-}
-
 /// The steps that a task has, by the definitions in `lab_protocol::workflow`: task, step, part,
 /// value.
 fn steps(shape: &Shape, task: u32, input: u64) -> Vec<[i64; 4]> {

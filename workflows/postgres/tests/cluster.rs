@@ -1,5 +1,5 @@
-//! A back end of several processes on one database: its values, and what is left of them when some
-//! of its processes are killed. A process that is killed is not started again; others go on.
+//! This back end as several processes on one database: its values, and what is left of them when
+//! some of its processes are killed. A process that is killed is not started again; others go on.
 //!
 //! `LAB_KILLS` says how many seeds to try; a few without it.
 
@@ -7,66 +7,40 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lab_protocol::workflow::{Operation, Workload, input, row};
-use lab_protocol::{RunOutcome, Status, exit};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use workflows_conformance::{
-    UnderWay, Variant, check, is_missing, line, outcome, run, sessions_of, shapes, total, variant,
-    variants, workload,
+    RunOutcome, Status, UnderWay, Variant, check, draw, exit, is_missing, kills, outcome,
+    sessions_of, shapes, variant, whole, workload,
 };
+use workflows_kit::{Operation, Workload};
 
 /// Two orchestrators and two processes with a worker each.
 const PROCESSES: u32 = 4;
 const ORCHESTRATOR: &str = "--orchestrator";
 const WORKER: &str = "--worker";
 
-fn kills(few: u64) -> u64 {
-    let said = std::env::var("LAB_KILLS").ok();
-    said.map_or(few, |said| said.parse().expect("LAB_KILLS is a number"))
-}
-
-/// A number below `below` that depends on the seed and on which of its draws this is.
-fn draw(seed: u64, which: u64, below: u64) -> u64 {
-    input(seed.wrapping_mul(1_000).wrapping_add(which), 0) * 7_919 % below
+fn postgres() -> Variant {
+    variant(Path::new(env!("CARGO_MANIFEST_DIR")))
 }
 
 /// Batches, several at once, each of whose cursors adds up so many amounts.
 fn batches(folder: &Path, seed: u64, rows: u64) -> Workload {
-    let mut batch = shapes().into_iter().find(|shape| shape.name == "csv_batch").unwrap();
-    batch.steps[1].operation = Operation::SumRows(rows);
-    let workload = workload(&batch, folder);
+    let mut workload = workflows_conformance::batches(folder, seed);
+    workload.shape.steps[1].operation = Operation::SumRows(rows);
     // Without warm-up every step is among those that are told of.
-    let (tasks, warmup_tasks, in_flight) = (40, 0, 4);
-    Workload { seed, tasks, warmup_tasks, in_flight, processes: PROCESSES, ..workload }
-}
-
-/// All steps once, with their values, and no amount lost or added.
-fn whole(who: &str, workload: &Workload, outcome: &RunOutcome) {
-    check(who, workload, outcome);
-    let Operation::SumRows(rows) = workload.shape.steps[1].operation else { panic!("no batch") };
-    let amounts = (0..workload.tasks).flat_map(|task| {
-        let input = input(workload.seed, task);
-        (0..5 * rows).map(move |index| row(input, index))
-    });
-    let conserved: u64 = amounts.sum();
-    assert_eq!(total(workload, outcome), conserved.cast_signed(), "{who}");
-}
-
-fn said(run: UnderWay) -> RunOutcome {
-    let finished = run.finish();
-    serde_json::from_str(&finished.stdout).unwrap_or_else(|error| panic!("{error}: {finished:?}"))
+    Workload { warmup_tasks: 0, in_flight: 4, processes: PROCESSES, ..workload }
 }
 
 /// A run whose processes are all there and have their sessions; nothing where the machine has no
 /// such database.
 fn under_way(postgres: &Variant, workload: &Workload) -> Option<UnderWay> {
-    let mut run = UnderWay::start(postgres, &line(workload), None);
+    let mut run = UnderWay::start(postgres, workload, None);
     let folder = Path::new(&workload.folder);
     // Two of each orchestrator, one of each worker, one of the client.
     let has_all = || sessions_of(folder).is_some_and(|found| found.sessions.len() >= 7);
     if !run.until(has_all) {
-        let outcome = said(run);
+        let outcome = run.outcome();
         assert!(is_missing(&outcome), "it ended before its sessions were there: {outcome:?}");
         return None;
     }
@@ -98,7 +72,7 @@ fn taken_over(outcome: &RunOutcome) -> usize {
 
 #[test]
 fn several_processes_do_every_shape_rightly() {
-    let postgres = variant("postgres");
+    let postgres = postgres();
     for shape in shapes() {
         let folder = tempfile::tempdir().unwrap();
         let workload = Workload {
@@ -127,7 +101,7 @@ fn several_processes_do_every_shape_rightly() {
 fn a_client_that_looks_sees_what_several_processes_did() {
     let folder = tempfile::tempdir().unwrap();
     let workload = Workload { poll_ms: 10, tasks: 6, ..batches(folder.path(), 0, 200) };
-    let outcome = outcome(&variant("postgres"), &workload);
+    let outcome = outcome(&postgres(), &workload);
     if !is_missing(&outcome) {
         whole("looking", &workload, &outcome);
     }
@@ -135,14 +109,14 @@ fn a_client_that_looks_sees_what_several_processes_did() {
 
 #[test]
 fn a_worker_process_that_is_killed_loses_and_repeats_nothing() {
-    let postgres = variant("postgres");
+    let postgres = postgres();
     let (mut killed, mut taken) = (0, 0);
     for seed in 0..kills(3) {
         let folder = tempfile::tempdir().unwrap();
         let workload = batches(folder.path(), seed, 200);
         let Some(mut run) = under_way(&postgres, &workload) else { return };
         killed += u64::from(kill_one(&mut run, WORKER, seed, 400_000));
-        let outcome = said(run);
+        let outcome = run.outcome();
         whole(&format!("seed {seed}"), &workload, &outcome);
         taken += taken_over(&outcome);
         assert!(sessions_of(folder.path()).is_none(), "a server is left");
@@ -153,7 +127,7 @@ fn a_worker_process_that_is_killed_loses_and_repeats_nothing() {
 
 #[test]
 fn a_step_whose_worker_is_killed_while_it_computes_is_done_by_another() {
-    let postgres = variant("postgres");
+    let postgres = postgres();
     let (few, mut taken) = (kills(2), 0);
     // Where the disk is slow, a worker waits for it more than it computes: then some more seeds.
     for seed in 0..few + 10 {
@@ -167,7 +141,7 @@ fn a_step_whose_worker_is_killed_while_it_computes_is_done_by_another() {
         let workers = run.processes(WORKER);
         run.until(|| workers.iter().all(|&one| ticks(one) > 2));
         kill_one(&mut run, WORKER, seed, 50_000);
-        let outcome = said(run);
+        let outcome = run.outcome();
         whole(&format!("seed {seed}"), &workload, &outcome);
         taken += taken_over(&outcome);
     }
@@ -176,7 +150,7 @@ fn a_step_whose_worker_is_killed_while_it_computes_is_done_by_another() {
 
 #[test]
 fn the_tasks_of_an_orchestrator_that_is_killed_are_brought_to_their_end() {
-    let postgres = variant("postgres");
+    let postgres = postgres();
     let mut killed = 0;
     for seed in 0..kills(3) {
         let folder = tempfile::tempdir().unwrap();
@@ -187,7 +161,7 @@ fn the_tasks_of_an_orchestrator_that_is_killed_are_brought_to_their_end() {
         if seed % 2 == 1 {
             killed += u64::from(kill_one(&mut run, WORKER, seed, 1_000));
         }
-        whole(&format!("seed {seed}"), &workload, &said(run));
+        whole(&format!("seed {seed}"), &workload, &run.outcome());
         eprintln!("seed {seed}: {killed} processes killed so far");
     }
     assert!(killed > 0, "every run had ended before a process was to be killed");
@@ -195,7 +169,7 @@ fn the_tasks_of_an_orchestrator_that_is_killed_are_brought_to_their_end() {
 
 #[test]
 fn a_worker_whose_session_is_lost_while_it_computes_records_nothing_late() {
-    let postgres = variant("postgres");
+    let postgres = postgres();
     let folder = tempfile::tempdir().unwrap();
     let workload = Workload { tasks: 6, ..batches(folder.path(), 5, 10_000_000) };
     let Some(mut run) = under_way(&postgres, &workload) else { return };
@@ -216,12 +190,12 @@ fn a_worker_whose_session_is_lost_while_it_computes_records_nothing_late() {
         lost += found.sessions.len();
     }
     assert!(lost > 0, "every run had ended before a session was to be lost");
-    whole("late", &workload, &said(run));
+    whole("late", &workload, &run.outcome());
 }
 
 #[test]
 fn without_any_worker_process_a_run_ends_and_its_folder_goes_on() {
-    let postgres = variant("postgres");
+    let postgres = postgres();
     let folder = tempfile::tempdir().unwrap();
     let workload = Workload { tasks: 6, ..batches(folder.path(), 6, 10_000_000) };
     let Some(run) = under_way(&postgres, &workload) else { return };
@@ -238,7 +212,7 @@ fn without_any_worker_process_a_run_ends_and_its_folder_goes_on() {
 
 #[test]
 fn a_client_that_is_killed_leaves_no_process_and_its_folder_goes_on() {
-    let postgres = variant("postgres");
+    let postgres = postgres();
     let folder = tempfile::tempdir().unwrap();
     let workload = batches(folder.path(), 7, 200);
     let Some(run) = under_way(&postgres, &workload) else { return };
@@ -253,18 +227,4 @@ fn a_client_that_is_killed_leaves_no_process_and_its_folder_goes_on() {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert!(left.is_empty(), "processes are left: {left:?}");
-}
-
-#[test]
-fn a_back_end_that_is_one_process_says_so() {
-    for variant in variants().into_iter().filter(|variant| variant.manifest.name != "postgres") {
-        let folder = tempfile::tempdir().unwrap();
-        let workload = batches(folder.path(), 0, 200);
-        let outcome = outcome(&variant, &workload);
-        assert_eq!(outcome.status, Status::Unsupported, "{}", variant.manifest.name);
-        assert!(outcome.reason.is_some() && outcome.samples.is_empty());
-        let finished = run(&variant, &[], &line(&Workload { processes: 3, ..workload }));
-        assert_eq!(finished.code, Some(exit::BAD_SPEC));
-        assert!(finished.stderr.contains("an even number"), "{}", finished.stderr);
-    }
 }
