@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 /// The files without which a folder is no variant.
-pub const FILES: &[&str] = &["variant.toml", "BUILD.bazel", "Cargo.toml", "src/main.rs"];
+pub const FILES: &[&str] = &["BUILD.bazel", "Cargo.toml", "src/main.rs"];
 
 /// Complaints about files that a variant lacks.
 pub fn files(folder: &str, present: impl Fn(&str) -> bool) -> Vec<String> {
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_missing_file_is_found() {
         assert!(files("a", |_| true).is_empty());
-        assert_eq!(files("a", |file| file != "variant.toml"), ["a has no variant.toml"]);
+        assert_eq!(files("a", |file| file != "BUILD.bazel"), ["a has no BUILD.bazel"]);
     }
 
     #[test]

@@ -48,8 +48,8 @@ pub fn page(
         text.push_str("\n## How often is the audit wrong?\n\n");
         text.push_str(
             "Documents that a generator made, whose tables follow from simulated runs, and the \
-             same with one error planted in each; `cargo run --release -p lab-audit-trial --example \
-             rates` prints these tables.\n\n",
+             same with one error planted in each; `cargo run --release -p lab-audit-trial \
+             --example rates` prints these tables.\n\n",
         );
         text.push_str(rates.trim_end());
         text.push('\n');
