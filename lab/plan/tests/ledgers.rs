@@ -1,30 +1,23 @@
 //! Plans of the thread sweep.
 
+mod manifests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_plan::{Experiment, Manifest, Plan, PlanError, PlannedRun, Work, plan};
+use lab_plan::{Experiment, Plan, PlanError, PlannedRun, Work, plan};
 use lab_protocol::ledgers::{Workers, Workload};
+
+use manifests::manifests;
 
 const THREADS: &str = include_str!("../../../experiments/threads.toml");
 const LARGE: &str = include_str!("../../../experiments/threads-64.toml");
-const VARIANTS: [&str; 7] = ["dashmap", "sharded_mutex", "owned", "sync", "rayon", "smol", "empty"];
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, PlanError> {
     let mut experiment = Experiment::parse("e.toml", text)?;
     if let Some(profile) = profile {
         experiment = experiment.with_profile("e.toml", profile)?;
     }
-    let manifest = |name: &&str| Manifest {
-        name: (*name).to_owned(),
-        family: "ledgers".to_owned(),
-        tags: vec!["threads".to_owned()],
-        sentence: String::new(),
-        measures: "m".to_owned(),
-        version: "1".to_owned(),
-        features: vec![],
-    };
-    let manifests: Vec<_> = VARIANTS.iter().map(manifest).collect();
-    plan("e.toml", &experiment, &manifests, &BTreeMap::new())
+    plan("e.toml", &experiment, &manifests("ledgers"), &BTreeMap::new())
 }
 
 fn workload(run: &PlannedRun) -> &Workload {
@@ -60,7 +53,7 @@ fn a_group_that_names_variants_is_for_them_alone() {
 fn every_variant_is_checked_on_the_default_cell_first() {
     let plan = planned(THREADS, None).unwrap();
     let checks: Vec<_> = plan.runs.iter().take_while(|run| run.warmup).collect();
-    assert_eq!(checks.len(), VARIANTS.len() + 1, "every variant and the twin");
+    assert_eq!(checks.len(), manifests("ledgers").len() + 1, "every variant and the twin");
     assert!(checks.iter().all(|run| workload(run).workers == Workers::Count(1)));
 }
 
@@ -123,5 +116,8 @@ fn mistakes_are_named_with_file_and_key() {
     refused(("family = \"ledgers\"", "family = \"ledger\""), "`ledger` is no family");
     refused(("family = \"ledgers\"", "family = \"runtimes\""), "key `agents`");
     refused(("variant = \"sync\"", "variant = \"sink\""), "no variant `sink` is selected");
-    refused(("[\"empty\"]", "[\"emtpy\"]"), "no variant `emtpy`");
+    refused(("[\"tag:harness\"]", "[\"emtpy\"]"), "no variant `emtpy`");
+    refused(("[\"tag:harness\"]", "[\"!tag:harnes\"]"), "carries the tag `harnes`");
+    let wrong_tag = "`dashmap` is not selected, for it lacks the tag `threds`";
+    refused(("tags = [\"threads\"]", "tags = [\"threds\"]"), wrong_tag);
 }

@@ -1,24 +1,16 @@
 //! Plans of the comparison of scheduling policies.
 
+mod manifests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_plan::{
-    Experiment, Manifest, Plan, PlanError, PlannedRun, Work, offload::SHIFT_STEPS, plan,
-};
+use lab_plan::{Experiment, Plan, PlanError, PlannedRun, Work, offload::SHIFT_STEPS, plan};
 use lab_protocol::offload::{Replay, Test, Workload};
+
+use manifests::manifests;
 
 const OFFLOAD: &str = include_str!("../../../experiments/offload.toml");
 const TIMES: &str = "site\tinline_ns\toffload_ns\n0\t5000\t9000\n1\t50000\t9500\n";
-const VARIANTS: [&str; 8] = [
-    "always_inline",
-    "always_offload",
-    "threshold",
-    "ewma",
-    "thompson",
-    "loom_rs",
-    "oracle",
-    "stranger",
-];
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, PlanError> {
     planned_with(text, profile, TIMES)
@@ -29,18 +21,8 @@ fn planned_with(text: &str, profile: Option<&str>, times: &str) -> Result<Plan, 
     if let Some(profile) = profile {
         experiment = experiment.with_profile("e.toml", profile)?;
     }
-    let manifest = |name: &&str| Manifest {
-        name: (*name).to_owned(),
-        family: "schedulers".to_owned(),
-        tags: vec![if *name == "stranger" { "other" } else { "offload" }.to_owned()],
-        sentence: String::new(),
-        measures: "m".to_owned(),
-        version: "1".to_owned(),
-        features: vec![],
-    };
-    let manifests: Vec<_> = VARIANTS.iter().map(manifest).collect();
     let attachments = BTreeMap::from([("service_times".to_owned(), times.to_owned())]);
-    plan("e.toml", &experiment, &manifests, &attachments)
+    plan("e.toml", &experiment, &manifests("schedulers"), &attachments)
 }
 
 fn parts(run: &PlannedRun) -> (&Workload, Option<&Replay>) {

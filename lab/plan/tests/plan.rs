@@ -1,5 +1,7 @@
 //! Plans of the committed experiments, and plans that must not be made.
 
+mod manifests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_plan::{Experiment, Manifest, Plan, PlanError, PlannedRun, Work, plan};
@@ -16,16 +18,9 @@ const CARD: &str = include_str!("../../../experiments/tables/ollama-gpu.toml");
 const VARIANTS: [&str; 5] = ["tokio_default", "tokio_localset", "async_std", "smol", "smol_1kb"];
 
 fn manifests(names: &[&str]) -> Vec<Manifest> {
-    let manifest = |name: &&str| Manifest {
-        name: (*name).to_owned(),
-        family: "runtimes".to_owned(),
-        tags: vec!["tr115".to_owned()],
-        sentence: String::new(),
-        measures: "m".to_owned(),
-        version: "1".to_owned(),
-        features: vec![],
-    };
-    names.iter().map(manifest).collect()
+    let mut found = manifests::manifests("runtimes");
+    found.retain(|manifest| names.contains(&manifest.name.as_str()));
+    found
 }
 
 fn planned(text: &str, table: &str, names: &[&str]) -> Result<Plan, PlanError> {

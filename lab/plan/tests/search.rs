@@ -1,47 +1,22 @@
 //! Plans of the search comparison.
 
+mod manifests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_plan::{Experiment, Manifest, Plan, PlanError, PlannedRun, Work, plan, search::Corpus};
+use lab_plan::{Experiment, Plan, PlanError, PlannedRun, Work, plan, search::Corpus};
 use lab_protocol::search::{Granularity, Parser, Workload};
 
+use manifests::manifests;
+
 const SEARCH: &str = include_str!("../../../experiments/search.toml");
-const ENGINES: [&str; 17] = [
-    "sequential",
-    "rayon",
-    "rayon_jemalloc",
-    "rayon_mimalloc",
-    "tokio",
-    "tokio_async",
-    "smol",
-    "smol_multi",
-    "smolscale",
-    "threads",
-    "io_uring",
-    "ripgrep",
-    "grep",
-    "ugrep",
-    "jq",
-    "duckdb",
-    "newline_scan",
-];
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, PlanError> {
     let mut experiment = Experiment::parse("e.toml", text)?;
     if let Some(profile) = profile {
         experiment = experiment.with_profile("e.toml", profile)?;
     }
-    let manifest = |name: &&str| Manifest {
-        name: (*name).to_owned(),
-        family: "engines".to_owned(),
-        tags: vec!["search".to_owned()],
-        sentence: String::new(),
-        measures: "m".to_owned(),
-        version: "1".to_owned(),
-        features: vec![],
-    };
-    let manifests: Vec<_> = ENGINES.iter().map(manifest).collect();
-    plan("e.toml", &experiment, &manifests, &BTreeMap::new())
+    plan("e.toml", &experiment, &manifests("engines"), &BTreeMap::new())
 }
 
 fn work(run: &PlannedRun) -> (&Workload, &Corpus) {

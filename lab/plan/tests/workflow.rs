@@ -1,39 +1,23 @@
 //! Plans of the comparison of workflow back ends.
 
+mod manifests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_plan::workflow::{Value, values};
-use lab_plan::{Experiment, Manifest, Plan, PlanError, Work, plan};
+use lab_plan::{Experiment, Plan, PlanError, Work, plan};
 use lab_protocol::workflow::{Shape, Workload, row};
 
+use manifests::manifests;
+
 const WORKFLOW: &str = include_str!("../../../experiments/workflow.toml");
-const VARIANTS: [&str; 8] = [
-    "memory",
-    "journal",
-    "postgres",
-    "postgres_rabbitmq",
-    "dbos",
-    "dbos_sqlite",
-    "restate",
-    "tasker",
-];
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, PlanError> {
     let mut experiment = Experiment::parse("e.toml", text)?;
     if let Some(profile) = profile {
         experiment = experiment.with_profile("e.toml", profile)?;
     }
-    let manifest = |name: &&str| Manifest {
-        name: (*name).to_owned(),
-        family: "workflows".to_owned(),
-        tags: vec!["workflow".to_owned()],
-        sentence: String::new(),
-        measures: "m".to_owned(),
-        version: "1".to_owned(),
-        features: vec![],
-    };
-    let manifests: Vec<_> = VARIANTS.iter().map(manifest).collect();
-    plan("e.toml", &experiment, &manifests, &BTreeMap::new())
+    plan("e.toml", &experiment, &manifests("workflows"), &BTreeMap::new())
 }
 
 fn workloads(plan: &Plan) -> impl Iterator<Item = &Workload> {
