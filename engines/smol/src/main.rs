@@ -1,8 +1,6 @@
 //! smol with a blocking job per file, the standard engine of the published benchmark: its executor
 //! has one thread, and its blocking pool, which does all the work, up to 500.
 
-mod pool;
-
 use std::cell::RefCell;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,7 +19,7 @@ thread_local! {
 }
 
 fn main() -> ExitCode {
-    if let Err(error) = pool::restart() {
+    if let Err(error) = engines_smol_pool::restart() {
         eprintln!("smol: cannot start over with a pool of the workload's size: {error}");
         return ExitCode::FAILURE;
     }
@@ -29,7 +27,7 @@ fn main() -> ExitCode {
 }
 
 fn run(search: Arc<Search>) -> Result<Answer, RunError> {
-    pool::check(&search)?;
+    engines_smol_pool::check(&search)?;
     smol::block_on(search_all(search))
 }
 

@@ -1,8 +1,6 @@
 //! The published benchmark's multi-threaded smol: an executor that N threads run, a semaphore of
 //! 2 N files, and the same blocking job per file as in `smol`.
 
-mod pool;
-
 use std::cell::RefCell;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,7 +21,7 @@ thread_local! {
 }
 
 fn main() -> ExitCode {
-    if let Err(error) = pool::restart() {
+    if let Err(error) = engines_smol_pool::restart() {
         eprintln!("smol_multi: cannot start over with a pool of the workload's size: {error}");
         return ExitCode::FAILURE;
     }
@@ -31,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn run(search: Arc<Search>) -> Result<Answer, RunError> {
-    pool::check(&search)?;
+    engines_smol_pool::check(&search)?;
     let executor = Executor::new();
     let (end, ended) = channel::bounded::<()>(1);
     thread::scope(|scope| {

@@ -22,7 +22,7 @@ const SPEC_BYTES: u64 = 32 << 10;
 ///
 /// # Errors
 /// When standard input cannot be read or the program not be started.
-pub(crate) fn restart() -> io::Result<()> {
+pub fn restart() -> io::Result<()> {
     if env::args_os().len() > 1 || env::var_os(VARIABLE).is_some() {
         return Ok(());
     }
@@ -48,7 +48,10 @@ fn threads(line: &[u8]) -> Option<u64> {
 }
 
 /// Refuses an environment that somebody else has set to something else.
-pub(crate) fn check(search: &Search) -> Result<(), RunError> {
+///
+/// # Errors
+/// A sentence that names both numbers.
+pub fn check(search: &Search) -> Result<(), RunError> {
     let wanted = search.workload().threads.map_or(DEFAULT, u64::from).to_string();
     let found = env::var(VARIABLE).unwrap_or(DEFAULT.to_string());
     if found == wanted {
