@@ -244,3 +244,15 @@ pub fn said(error: &postgres::Error) -> String {
         None => error.to_string(),
     }
 }
+
+/// The socket is gone, or the server says so: class 57P is "operator intervention", which is a
+/// session that an administrator or another's crash ended, or that a starting or ending server does
+/// not take.
+pub fn lost(client: &Client, error: &postgres::Error) -> bool {
+    let code = error.code().map(|code| code.code());
+    let source = std::error::Error::source(error);
+    client.is_closed()
+        || error.is_closed()
+        || source.is_some_and(|source| source.is::<std::io::Error>())
+        || code.is_some_and(|code| code.starts_with("57P"))
+}

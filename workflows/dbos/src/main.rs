@@ -45,7 +45,7 @@ impl BackEnd for Dbos {
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = empty_folder(&workload.folder)?;
+        let folder = empty_folder(workload)?;
         let python = python()?;
         let server = Server::start(folder)?;
         let mut session = server.door().connect()?;

@@ -29,7 +29,7 @@ impl BackEnd for DbosSqlite {
     const BARE: Option<&'static str> = None;
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = empty_folder(&workload.folder)?;
+        let folder = empty_folder(workload)?;
         let python = python()?;
         let database = format!("sqlite:///{}", folder.join("dbos.sqlite").display());
         let host = host(&python, &database, graph.shape(), workload.workers);

@@ -20,6 +20,7 @@ mod pool;
 mod task;
 
 pub use board::Accepted;
+pub use check::run_folder;
 pub use client::{BackEnd, Counters};
 pub use columns::StepRow;
 pub use entry::variant_main;

@@ -14,13 +14,13 @@ mod session;
 mod threads;
 mod worker;
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use workflows_database::{Known, Server, prepare, read};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, run_folder,
+    variant_main,
 };
 
 use client::Client;
@@ -64,13 +64,7 @@ impl BackEnd for Postgres {
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = Path::new(&workload.folder);
-        if !folder.is_absolute() || !folder.is_dir() {
-            return Err(RunError::setup(format!(
-                "folder is {:?}: give the absolute path of a folder that is there",
-                workload.folder
-            )));
-        }
+        let folder = run_folder(workload)?;
         let server = Server::start(folder)?;
         prepare(&mut server.door().connect()?, SCHEMA, workload, graph)?;
         let tasks: Box<dyn Tasks> = match workload.processes {

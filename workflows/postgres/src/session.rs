@@ -8,7 +8,7 @@ use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
 use workflows_kit::{Accepted, Counters, RunError, now_ns};
 
-use workflows_database::{Door, said};
+use workflows_database::{Door, lost, said};
 
 /// Of all sessions of the back end.
 #[derive(Debug, Default)]
@@ -215,16 +215,4 @@ fn prepare(
 ) -> Result<Vec<Statement>, postgres::Error> {
     client.batch_execute(opening)?;
     texts.iter().map(|text| client.prepare(text)).collect()
-}
-
-/// The socket is gone, or the server says so: class 57P is "operator intervention", which is a
-/// session that an administrator or another's crash ended, or that a starting or ending server does
-/// not take.
-fn lost(client: &Client, error: &postgres::Error) -> bool {
-    let code = error.code().map(|code| code.code());
-    let source = std::error::Error::source(error);
-    client.is_closed()
-        || error.is_closed()
-        || source.is_some_and(|source| source.is::<std::io::Error>())
-        || code.is_some_and(|code| code.starts_with("57P"))
 }

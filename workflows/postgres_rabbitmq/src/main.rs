@@ -13,7 +13,6 @@ mod session;
 mod worker;
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -23,7 +22,7 @@ use std::time::Duration;
 use workflows_database::{Known, Server, prepare, read};
 use workflows_kit::{
     Accepted, BackEnd, Counters, Graph, Hands, Identity, RunError, StepRow, Workload, caught,
-    now_ns, variant_main,
+    now_ns, run_folder, variant_main,
 };
 
 use broker::Broker;
@@ -79,13 +78,7 @@ impl BackEnd for Orchestrator {
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = Path::new(&workload.folder);
-        if !folder.is_absolute() || !folder.is_dir() {
-            return Err(RunError::setup(format!(
-                "folder is {:?}: give the absolute path of a folder that is there",
-                workload.folder
-            )));
-        }
+        let folder = run_folder(workload)?;
         let server = Server::start(folder)?;
         prepare(&mut server.door().connect()?, SCHEMA, workload, graph)?;
         let broker = Broker::start(folder)?;

@@ -40,7 +40,7 @@ impl BackEnd for Restate {
     const BARE: Option<&'static str> = None;
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = empty_folder(&workload.folder)?;
+        let folder = empty_folder(workload)?;
         let missing = || {
             RunError::unsupported(format!(
                 "there is no Restate: tools/restate/up installs it, and prints what to put into \

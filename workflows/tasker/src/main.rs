@@ -54,7 +54,7 @@ impl BackEnd for Tasker {
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let run = empty_folder(&workload.folder)?;
+        let run = empty_folder(workload)?;
         let template = template::of(graph.shape())?;
         let missing = || {
             RunError::unsupported(format!(
