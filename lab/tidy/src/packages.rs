@@ -30,17 +30,19 @@ pub fn build_files(repository: &Repository) -> Vec<String> {
     repository.packages().iter().flat_map(check).collect()
 }
 
-/// Complaints about variants that lack a file, or whose manifest is not what folder and lock say.
+/// Complaints about variants that lack a file, or whose manifest is not what folder, lock and
+/// docs/ADDING.md say.
 ///
 /// # Panics
 /// When a manifest or the lock cannot be read.
 pub fn variants(repository: &Repository) -> Vec<String> {
-    let lock = repository.table("Cargo.lock");
+    let (lock, page) = (repository.table("Cargo.lock"), repository.read("docs/ADDING.md"));
     let check = |package: &String| {
         let (family, name) = package.split_once('/').expect("FAMILY/NAME");
         let manifest = repository.table(&format!("{package}/variant.toml"));
         let missing = variants::files(package, |file| repository.has(&format!("{package}/{file}")));
-        [missing, variants::manifest(family, name, &manifest, &lock)].concat()
+        let tags = variants::tags(package, &manifest, &page);
+        [missing, variants::manifest(family, name, &manifest, &lock), tags].concat()
     };
     repository.variants().iter().flat_map(check).collect()
 }

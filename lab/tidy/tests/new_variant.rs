@@ -105,7 +105,6 @@ fn skipped(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
 
-/// Cargo's own lock has the copies' packages only after it was asked; the rules read no other key.
 #[test]
 fn a_copy_of_any_variant_keeps_the_rules() {
     let scratch = Scratch::new(|_| true);
