@@ -12,6 +12,7 @@
 //! sign is the good one.
 
 pub mod bootstrap;
+pub mod bounded;
 pub mod circular;
 pub mod correlation;
 pub mod describe;
@@ -22,6 +23,7 @@ pub mod interval;
 pub mod multiple;
 pub mod paired;
 pub mod power;
+pub mod sequence;
 pub mod unpaired;
 pub mod usl;
 pub mod variance;

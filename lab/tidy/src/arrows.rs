@@ -9,10 +9,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "lab-cli",
         &[
             "lab-audit",
+            "lab-compare",
             "lab-corpus",
             "lab-driver",
             "lab-plan",
             "lab-probe",
+            "lab-process",
             "lab-protocol",
             "lab-record",
             "lab-report",
@@ -26,7 +28,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-probe", &["lab-record"]),
     ("lab-report", &["lab-record", "lab-stats"]),
     ("lab-audit", &["lab-record", "lab-stats"]),
+    ("lab-compare", &["lab-stats"]),
     ("lab-corpus", &[]),
+    ("lab-process", &[]),
     ("lab-programs", &[]),
     ("lab-protocol", &[]),
     ("lab-record", &[]),
@@ -58,7 +62,7 @@ const IMPURE: &[&str] =
     &["std::env::", "std::net", "std::process", "Instant::now", "SystemTime", "UNIX_EPOCH"];
 
 /// The crates whose answer depends on their arguments alone.
-pub const PURE: &[&str] = &["lab/audit", "lab/report", "lab/stats"];
+pub const PURE: &[&str] = &["lab/audit", "lab/compare", "lab/report", "lab/stats"];
 
 /// Complaints about the dependencies of one manifest, `family` being the folder above its own.
 pub fn complaints(family: &str, manifest: &Table) -> Vec<String> {
