@@ -182,8 +182,8 @@ impl Comparison {
             Question::Margin => self.slower_beyond_margin(candidate).is_some(),
         };
         let most = self.settings.most_rounds.is_some_and(|most| self.rounds >= most);
-        let spent = self.elapsed_s >= self.settings.budget_s
-            && self.rounds >= self.settings.least_rounds;
+        let spent =
+            self.elapsed_s >= self.settings.budget_s && self.rounds >= self.settings.least_rounds;
         if self.withheld || (0..self.candidates.len()).all(decided) {
             Next::Decided
         } else if most || spent {

@@ -22,8 +22,8 @@ impl Earlier {
     /// The median of the earlier runs, once there are enough of them to mean something.
     pub(crate) fn median(&self) -> Option<f64> {
         let n = self.sorted.len();
-        let median = (n >= UNCOUNTED)
-            .then(|| self.sorted[(n - 1) / 2].midpoint(self.sorted[n / 2]));
+        let median =
+            (n >= UNCOUNTED).then(|| self.sorted[(n - 1) / 2].midpoint(self.sorted[n / 2]));
         median.filter(|median| *median > 0.0)
     }
 

@@ -55,8 +55,7 @@ pub(crate) fn wait(process: u32) -> io::Result<(Ended, Usage)> {
         // zeros are an rusage.
         #[expect(unsafe_code, reason = "nix has wait4 without its usage")]
         let (waited, usage) = unsafe {
-            let waited =
-                libc::wait4(process.cast_signed(), &raw mut status, 0, usage.as_mut_ptr());
+            let waited = libc::wait4(process.cast_signed(), &raw mut status, 0, usage.as_mut_ptr());
             (waited, usage.assume_init())
         };
         if waited >= 0 {

@@ -1,0 +1,12 @@
+//! The proof in small: on stored noise, the answers err as seldom as they say.
+
+use lab_compare::replay::{Size, prove, recordings};
+
+#[test]
+fn every_target_is_met_on_every_recording() {
+    for noise in recordings() {
+        for row in prove(&noise, Size::SMALL, 1) {
+            assert_ne!(row.met(), Some(false), "{row:?}");
+        }
+    }
+}
