@@ -2,6 +2,7 @@
 
 mod audit;
 mod claims;
+mod compare;
 mod corpus;
 mod doctor;
 mod paths;
@@ -64,6 +65,8 @@ enum Command {
     Report(report::ReportArgs),
     /// Copy recorded runs and their report into a folder that is fit to commit
     Export(report::ExportArgs),
+    /// Tell which of some commands is faster, by how much and how surely
+    Compare(compare::CompareArgs),
     /// Find what cannot be true in a benchmark report
     Audit(audit::AuditArgs),
     /// Bring up, ask after or end two real Ollama servers
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         // The server and a corpus need no repository around them.
         Command::Sim(args) => lab_sim::run(args).map(|()| ExitCode::SUCCESS).map_err(Failure::from),
         Command::Corpus(args) => corpus::corpus(&args),
+        Command::Compare(args) => compare::compare(&args),
         // Nor does a stranger's report.
         Command::Audit(args) if args.document.is_some() => audit::audit(&args),
         command => Paths::find(cli.place.root, cli.place.bin_dir)
@@ -101,7 +105,9 @@ fn dispatch(command: Command, paths: &Paths) -> Result<ExitCode, Failure> {
         Command::Export(args) => report::export(&args, paths),
         Command::Audit(args) => claims::audit(&args, paths),
         Command::Servers(args) => servers::servers(&args, paths),
-        Command::Sim(_) | Command::Corpus(_) => unreachable!("main has taken these"),
+        Command::Sim(_) | Command::Corpus(_) | Command::Compare(_) => {
+            unreachable!("main has taken these")
+        }
     }
 }
 

@@ -98,6 +98,13 @@ pub(crate) struct Candidate {
     pub(crate) tail: Tail,
 }
 
+impl Candidate {
+    /// Whether it is worth while to look for a verdict, which needs intervals.
+    fn may_settle(&self) -> bool {
+        self.sequences[0].excludes(0.0) || self.tail.equivalent()
+    }
+}
+
 /// A comparison in progress.
 pub struct Comparison {
     pub(crate) settings: Settings,
@@ -115,7 +122,9 @@ impl Comparison {
     /// every metric less is better.
     pub fn new(settings: Settings, metrics: &[&str]) -> Result<Self, SettingsError> {
         settings.check()?;
-        let sequence = |alpha| Sequence::new(alpha).ok_or(SettingsError::Alpha(settings.alpha));
+        let watched = [0.0, settings.log_margin(), -settings.log_margin()];
+        let sequence =
+            |alpha| Sequence::new(alpha, &watched).ok_or(SettingsError::Alpha(settings.alpha));
         let alpha = settings.alpha_each();
         let candidate = || {
             let sequences: Result<_, _> = metrics.iter().map(|_| sequence(alpha)).collect();
@@ -177,8 +186,10 @@ impl Comparison {
 
     /// Whether to run another round.
     pub fn next_step(&self) -> Next {
-        let decided = |candidate| match self.settings.question {
-            Question::Direction => self.verdict(candidate).settles(),
+        let decided = |candidate: usize| match self.settings.question {
+            Question::Direction => {
+                self.candidates[candidate].may_settle() && self.verdict(candidate).settles()
+            }
             Question::Margin => self.slower_beyond_margin(candidate).is_some(),
         };
         let most = self.settings.most_rounds.is_some_and(|most| self.rounds >= most);

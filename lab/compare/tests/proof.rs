@@ -5,8 +5,6 @@ use lab_compare::replay::{Size, prove, recordings};
 #[test]
 fn every_target_is_met_on_every_recording() {
     for noise in recordings() {
-        for row in prove(&noise, Size::SMALL, 1) {
-            assert_ne!(row.met(), Some(false), "{row:?}");
-        }
+        prove(&noise, Size::SMALL, 1, &mut |row| assert_ne!(row.met(), Some(false), "{row:?}"));
     }
 }

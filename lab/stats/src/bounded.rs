@@ -126,3 +126,53 @@ impl Wealth {
 fn bet(power: usize) -> f64 {
     0.9 * 0.5_f64.powf(power as f64 / 2.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(increments: impl Iterator<Item = f64>) -> BoundedMean {
+        let mut mean = BoundedMean::new(0.01, 1.0, 0.05).unwrap();
+        increments.for_each(|increment| mean.push(increment));
+        mean
+    }
+
+    #[test]
+    fn equal_shares_are_shown_and_unequal_ones_are_not() {
+        let balanced =
+            filled((0..1_000).map(|at| f64::from(at % 50 == 0) - f64::from(at % 50 == 9)));
+        assert!(balanced.is_inside());
+        let hull = balanced.interval();
+        assert!(-0.05 < hull.low && hull.high < 0.05 && hull.holds(0.0), "{hull:?}");
+        let more = filled((0..1_000).map(|at| f64::from(at % 10 == 0)));
+        assert!(!more.is_inside());
+        assert!(more.interval().low > 0.05 && more.interval().holds(0.1), "{:?}", more.interval());
+    }
+
+    #[test]
+    fn few_increments_show_nothing_however_equal() {
+        assert!(!filled((0..90).map(|_| 0.0)).is_inside());
+        assert!(filled((0..200).map(|_| 0.0)).is_inside());
+        let none = filled(std::iter::empty());
+        assert_eq!((none.mean(), none.is_empty(), none.is_inside()), (None, true, false));
+        assert!(none.interval().holds(0.99) && none.interval().holds(-0.99));
+    }
+
+    #[test]
+    fn what_lies_beyond_the_bound_counts_as_the_bound() {
+        let mut beyond = filled([0.5].into_iter());
+        let mut at = beyond.clone();
+        beyond.push(7.0);
+        at.push(1.0);
+        assert_eq!(beyond.mean(), at.mean());
+        beyond.push(f64::NAN);
+        assert_eq!(beyond.len(), 3);
+    }
+
+    #[test]
+    fn refuses_margins_that_no_mean_can_pass() {
+        for (alpha, bound, margin) in [(0.0, 1.0, 0.1), (0.01, 1.0, 1.0), (0.01, f64::NAN, 0.1)] {
+            assert!(BoundedMean::new(alpha, bound, margin).is_none());
+        }
+    }
+}

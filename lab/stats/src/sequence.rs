@@ -70,25 +70,38 @@ pub struct Sequence {
     /// The clip from this difference on, until the next one's.
     clips: Vec<(usize, f64)>,
     rho: f64,
+    /// Shifts that are asked about after every pair, with their sums so far.
+    watched: Vec<(f64, Sums)>,
 }
 
 /// S, V and the number of increments that are not clipped, at one shift.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     sum: f64,
     squares: f64,
     inside: usize,
 }
 
+impl Sums {
+    fn add(&mut self, residual: f64, clip: f64) {
+        let increment = residual.clamp(-clip, clip);
+        self.sum += increment;
+        self.squares += increment * increment;
+        self.inside += usize::from(increment.abs() < clip);
+    }
+}
+
 impl Sequence {
-    /// An empty one at level `alpha`; `None` unless 0 < alpha < 1.
-    pub fn new(alpha: f64) -> Option<Self> {
+    /// An empty one at level `alpha`; `None` unless 0 < alpha < 1. Asking about one of the `watched`
+    /// shifts takes the same time after however many pairs.
+    pub fn new(alpha: f64, watched: &[f64]) -> Option<Self> {
         let log_threshold = -alpha.ln();
         open_unit(alpha).then(|| Self {
             log_threshold,
             differences: Vec::new(),
             clips: Vec::new(),
             rho: f64::INFINITY,
+            watched: watched.iter().map(|shift| (*shift, Sums::default())).collect(),
         })
     }
 
@@ -99,6 +112,11 @@ impl Sequence {
     pub fn push(&mut self, difference: f64) -> bool {
         if !usable(&[difference]) {
             return false;
+        }
+        if let Some((_, clip)) = self.clips.last() {
+            for (shift, sums) in &mut self.watched {
+                sums.add(difference - *shift, *clip);
+            }
         }
         self.differences.push(difference);
         let n = self.differences.len();
@@ -217,15 +235,15 @@ impl Sequence {
     }
 
     fn sums(&self, shift: f64) -> Sums {
+        if let Some((_, sums)) = self.watched.iter().find(|(watched, _)| *watched == shift) {
+            return *sums;
+        }
         let ends = self.clips.iter().skip(1).map(|(from, _)| *from);
         let ends = ends.chain([self.differences.len()]);
         let mut total = Sums::default();
         for ((from, clip), end) in self.clips.iter().zip(ends) {
             for difference in &self.differences[*from..end] {
-                let increment = (difference - shift).clamp(-clip, *clip);
-                total.sum += increment;
-                total.squares += increment * increment;
-                total.inside += usize::from(increment.abs() < *clip);
+                total.add(difference - shift, *clip);
             }
         }
         total
@@ -247,4 +265,105 @@ fn robust_sd(values: &[f64]) -> f64 {
 /// is −W₋₁(−α²/e) − 1 (Howard and others 2021, proposition 3).
 fn tuning(log_threshold: f64) -> f64 {
     (0..100).fold(1.0, |ratio: f64, _| ratio.ln_1p() + 2.0 * log_threshold)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Differences that repeat and hold every kind: around `middle`, with hiccups to one side.
+    fn differences(middle: f64, count: usize) -> impl Iterator<Item = f64> {
+        let noise = |at: usize| ((at * 7919) % 101) as f64 / 50.0 - 1.0;
+        let hiccup = |at: usize| if at % 37 == 5 { 40.0 } else { 0.0 };
+        (0..count).map(move |at| middle + 0.01 * (noise(at) + hiccup(at)))
+    }
+
+    fn filled(middle: f64, count: usize) -> Sequence {
+        let mut sequence = Sequence::new(0.01, &[0.0, 0.5]).unwrap();
+        differences(middle, count).for_each(|difference| assert!(sequence.push(difference)));
+        sequence
+    }
+
+    /// M as the module's text defines it, with none of the shortcuts.
+    fn log_m(sequence: &Sequence, shift: f64) -> f64 {
+        let clip = |at: usize| sequence.clips.iter().rfind(|(from, _)| *from <= at).unwrap().1;
+        let counted = sequence.differences.iter().enumerate().skip(UNCOUNTED);
+        let increments: Vec<f64> =
+            counted.map(|(at, d)| (d - shift).clamp(-clip(at), clip(at))).collect();
+        let s: f64 = increments.iter().sum();
+        let v: f64 = increments.iter().map(|x| x * x).sum();
+        let rho = sequence.rho;
+        ((rho / (rho + v)).sqrt() * (s * s / (2.0 * (rho + v))).exp()).ln()
+    }
+
+    #[test]
+    fn the_evidence_is_the_formulas() {
+        let sequence = filled(0.02, 100);
+        for shift in [0.0, 0.5, 0.02, 0.0213, -0.3] {
+            let (found, expected) = (sequence.log_evidence(shift), log_m(&sequence, shift));
+            assert!((found - expected).abs() < 1e-9, "{shift}: {found} {expected}");
+        }
+    }
+
+    #[test]
+    fn the_clip_comes_from_earlier_pairs_alone() {
+        let mut sequence = filled(0.0, 50);
+        let before = sequence.clips.clone();
+        assert_eq!(before.iter().map(|(from, _)| *from).collect::<Vec<_>>(), [10, 20, 40]);
+        (0..29).for_each(|_| assert!(sequence.push(1e6)));
+        assert_eq!(sequence.clips, before);
+        // What comes with the 80th pair is used from the 81st on.
+        sequence.push(0.0);
+        assert_eq!(sequence.clips[3].0, 80);
+    }
+
+    #[test]
+    fn the_interval_is_the_set_that_a_fine_grid_finds() {
+        for count in [40, 200, 1_000] {
+            let sequence = filled(0.02, count);
+            let hull = sequence.interval().unwrap();
+            let grid = (-20_000..20_000).map(|at| f64::from(at) * 5e-6);
+            let inside: Vec<f64> =
+                grid.filter(|shift| log_m(&sequence, *shift) < 100_f64.ln()).collect();
+            assert!(hull.low <= inside[0] && inside[inside.len() - 1] <= hull.high, "{hull:?}");
+            assert!(inside[0] - hull.low < 4e-5 && hull.high - inside[inside.len() - 1] < 4e-5);
+            assert!(hull.holds(sequence.estimate().unwrap()));
+        }
+    }
+
+    #[test]
+    fn there_is_no_interval_before_it_can_have_ends() {
+        assert_eq!(filled(0.0, UNCOUNTED).interval(), None);
+        assert_eq!(filled(0.0, UNCOUNTED).estimate(), None);
+        assert_eq!(filled(0.0, UNCOUNTED + 12).interval(), None);
+        assert!(filled(0.0, UNCOUNTED + 15).interval().is_some());
+        assert!(!filled(9.0, UNCOUNTED).excludes(0.0));
+    }
+
+    #[test]
+    fn equal_differences_are_known_exactly() {
+        let mut sequence = Sequence::new(0.01, &[]).unwrap();
+        (0..60).for_each(|_| assert!(sequence.push(0.05)));
+        let hull = sequence.interval().unwrap();
+        assert!(hull.holds(0.05) && hull.half_width() < 1e-4 && sequence.excludes(0.0), "{hull:?}");
+    }
+
+    #[test]
+    fn what_is_expected_of_more_pairs_is_what_they_bring() {
+        let expected = filled(0.02, 210).half_width_after(1_000).unwrap();
+        let found = filled(0.02, 1_010).interval().unwrap().half_width();
+        assert!((expected / found - 1.0).abs() < 0.15, "{expected} {found}");
+        let pairs = filled(0.02, 210).pairs_until(expected).unwrap();
+        assert!((950..=1_000).contains(&pairs), "{pairs}");
+        assert_eq!(Sequence::new(0.01, &[]).unwrap().pairs_until(0.1), None);
+    }
+
+    #[test]
+    fn refuses_what_is_no_number_and_no_level() {
+        assert!(Sequence::new(0.0, &[]).is_none() && Sequence::new(f64::NAN, &[]).is_none());
+        let mut sequence = filled(0.0, 30);
+        let before = sequence.interval();
+        assert!(!sequence.push(f64::NAN) && !sequence.push(f64::INFINITY));
+        assert_eq!(sequence.interval(), before);
+    }
 }

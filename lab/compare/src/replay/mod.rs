@@ -74,6 +74,21 @@ impl Row {
         Self { noise: noise.name, what: what.into(), measured, replays: of, target }
     }
 
+    /// The columns of [`Self::tsv`].
+    pub const HEADER: &str = "noise\twhat\tmeasured\treplays\ttarget\tmet";
+
+    /// A line of a table.
+    pub fn tsv(&self) -> String {
+        let target = match self.target {
+            Target::AtMost(most) => format!("at most {most}"),
+            Target::AtLeast(least) => format!("at least {least}"),
+            Target::Beside => "-".to_owned(),
+        };
+        let met = self.met().map_or("-", |met| if met { "yes" } else { "no" });
+        let Self { noise, what, measured, replays, .. } = self;
+        format!("{noise}\t{what}\t{measured:.4}\t{replays}\t{target}\t{met}")
+    }
+
     /// Whether the target is met; `None` without one.
     pub fn met(&self) -> Option<bool> {
         let tolerance = |p: f64| 2.0 * (p * (1.0 - p) / self.replays as f64).sqrt();
@@ -93,25 +108,24 @@ pub fn recordings() -> Vec<Noise> {
     ]
 }
 
-/// Every line of the proof on one recording.
-pub fn prove(noise: &Noise, size: Size, seed: u64) -> Vec<Row> {
-    let mut rows = vec![peeking(noise, size, seed)];
-    rows.extend(others(noise, size, seed));
+/// Every line of the proof on one recording, each as soon as it is known.
+pub fn prove(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
+    tell(peeking(noise, size, seed));
+    others(noise, size, seed, tell);
     // A margin that this noise lets a comparison reach: else "equivalent" is never said, and never
     // wrong.
     for margin in [0.01, noise.pair_sd() / 2.0] {
         let settings = Settings { margin, control: false, ..Settings::default() };
-        rows.extend(planted(noise, &settings, size, seed));
+        planted(noise, &settings, size, seed, tell);
     }
-    rows.push(planted_tail(noise, size, seed));
-    rows
+    tell(planted_tail(noise, size, seed));
 }
 
 /// "Ever excluded 0" in A/As that are looked at after every pair.
 fn peeking(noise: &Noise, size: Size, seed: u64) -> Row {
     let alpha = Settings::default().alpha;
     let found = (0..size.looks).filter(|number| {
-        let mut sequence = Sequence::new(alpha).expect("the default level is one");
+        let mut sequence = Sequence::new(alpha, &[0.0]).expect("the default level is one");
         pairs(noise, seed, *number).take(LOOKS).any(|[a, b]| {
             sequence.push((b / a).ln());
             sequence.excludes(0.0)
@@ -122,7 +136,7 @@ fn peeking(noise: &Noise, size: Size, seed: u64) -> Row {
 }
 
 /// The same A/As, and ones whose runs are not interleaved, under other rules.
-fn others(noise: &Noise, size: Size, seed: u64) -> Vec<Row> {
+fn others(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
     type Rule = fn(&[[f64; 2]]) -> bool;
     let peeked: [(&str, Rule); 3] = [
         ("Welch's t-test, p < 0.05", rivals::welch),
@@ -135,45 +149,38 @@ fn others(noise: &Noise, size: Size, seed: u64) -> Vec<Row> {
         ("perfgate's budget of 20 %", rivals::perfgate_budget),
         ("criterion's rule", rivals::criterion),
     ];
-    let row = |what: String, found: &dyn Fn(usize) -> bool| {
+    let mut row = |what: String, found: &dyn Fn(usize) -> bool| {
         let hits = (0..size.planted).filter(|number| found(*number)).count();
-        Row::new(noise, what, hits, size.planted, Target::Beside)
+        tell(Row::new(noise, what, hits, size.planted, Target::Beside));
     };
-    let interleaved = peeked.map(|(name, rule)| {
+    for (name, rule) in peeked {
         row(format!("A/A: {name}, at any of {LOOKS} looks"), &|number| {
             let pairs: Vec<[f64; 2]> = pairs(noise, seed, number).take(LOOKS).collect();
             rivals::ever(&pairs, rule)
-        })
-    });
-    let in_a_row = once.map(|(name, rule)| {
+        });
+    }
+    for (name, rule) in once {
         row(format!("A/A: {name}, {IN_A_ROW} runs of A and then {IN_A_ROW} of B"), &|number| {
-            let (a, b) =
-                noise.window(2 * IN_A_ROW, &mut generator(seed, number)).split_at(IN_A_ROW);
+            let window = noise.window(2 * IN_A_ROW, &mut generator(seed, number));
+            let (a, b) = window.split_at(IN_A_ROW);
             rule(&a.iter().zip(b).map(|(a, b)| [*a, *b]).collect::<Vec<_>>())
-        })
-    });
-    interleaved.into_iter().chain(in_a_row).collect()
+        });
+    }
 }
 
 /// Differences of 0 and of the margin, both ways: false answers, and intervals that miss.
-fn planted(noise: &Noise, settings: &Settings, size: Size, seed: u64) -> Vec<Row> {
+fn planted(noise: &Noise, settings: &Settings, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
     let margin = settings.log_margin();
     let alpha = settings.alpha;
     let said = format!("margin {:.1} %", 100.0 * settings.margin);
-    let mut rows = Vec::new();
     for (name, shift) in [("A/A", 0.0), ("+ margin", margin), ("− margin", -margin)] {
         let replays: Vec<Replay> = (0..size.planted)
             .map(|number| replay(noise, settings, size.rounds, shift, seed, number))
             .collect();
         let mut count = |what: &str, target, hit: &dyn Fn(&Replay) -> bool| {
             let hits = replays.iter().filter(|replay| hit(replay)).count();
-            rows.push(Row::new(
-                noise,
-                format!("{name}, {said}: {what}"),
-                hits,
-                size.planted,
-                target,
-            ));
+            let what = format!("{name}, {said}: {what}");
+            tell(Row::new(noise, what, hits, size.planted, target));
         };
         let covered = |replay: &Replay| replay.covers(shift);
         count("the interval at the end holds the truth", Target::AtLeast(1.0 - alpha), &covered);
@@ -188,7 +195,6 @@ fn planted(noise: &Noise, settings: &Settings, size: Size, seed: u64) -> Vec<Row
             count("faster or slower", Target::Beside, &|replay| replay.directed());
         }
     }
-    rows
 }
 
 /// The typical run is the same and 5 of 100 more are slow: "equivalent" is false there.
