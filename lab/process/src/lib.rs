@@ -23,7 +23,10 @@ use std::{
 use nix::{
     errno::Errno,
     poll::{PollFd, PollFlags, PollTimeout, poll},
-    sys::signal::{Signal, killpg},
+    sys::{
+        resource::{UsageWho, getrusage},
+        signal::{Signal, killpg},
+    },
     unistd::Pid,
 };
 use sha2::{Digest, Sha256};
@@ -116,6 +119,12 @@ pub enum RunError {
     /// The system refused something while it ran.
     #[error("cannot follow the command: {0}")]
     Follow(#[from] io::Error),
+}
+
+/// The largest resident set of this process: the least that [`Usage::peak_rss_bytes`] can show.
+pub fn own_peak_rss_bytes() -> u64 {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("RUSAGE_SELF is always known");
+    u64::try_from(usage.max_rss()).unwrap_or(0) * 1024
 }
 
 impl Run {

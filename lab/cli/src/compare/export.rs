@@ -35,7 +35,8 @@ pub(crate) fn result(
 pub(crate) fn hyperfine(commands: &[Command], metrics: &[Metric], rounds: &[Round]) -> Value {
     let result = |(place, command): (usize, &Command)| {
         let all = |metric| column(metrics, rounds, place, metric);
-        let times = all(Metric::Wall);
+        let seconds = |metric| all(metric).iter().map(|time| time / 1e6).collect::<Vec<_>>();
+        let times = seconds(Metric::Wall);
         let mean = |values: &[f64]| summarize(values).map(|summary| summary.mean);
         let summary = summarize(&times);
         let of = |part: fn(&Summary) -> f64| summary.as_ref().map(part);
@@ -44,8 +45,8 @@ pub(crate) fn hyperfine(commands: &[Command], metrics: &[Metric], rounds: &[Roun
             "mean": of(|summary| summary.mean),
             "stddev": summary.as_ref().and_then(|summary| summary.sd),
             "median": of(|summary| summary.median),
-            "user": mean(&all(Metric::User)),
-            "system": mean(&all(Metric::System)),
+            "user": mean(&seconds(Metric::User)),
+            "system": mean(&seconds(Metric::System)),
             "min": of(|summary| summary.min),
             "max": of(|summary| summary.max),
             "times": times,
@@ -71,7 +72,7 @@ pub(crate) fn markdown(
     for (place, command) in commands.iter().enumerate() {
         let times = column(metrics, rounds, place, Metric::Wall);
         let median = summarize(&times)
-            .map_or("-".to_owned(), |summary| format!("{:.2}", 1_000.0 * summary.median));
+            .map_or("-".to_owned(), |summary| format!("{:.2}", summary.median / 1_000.0));
         let candidate = place.checked_sub(1).map(|place| &state.candidates[place]);
         let against = candidate.and_then(primary).map_or("-".to_owned(), interval);
         let verdict = candidate.map_or("reference".to_owned(), |found| found.verdict.to_string());
@@ -88,7 +89,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// One metric of one command, in the rounds' order.
+/// One metric of one command, in the rounds' order: microseconds, bytes or a count.
 pub(crate) fn column(
     metrics: &[Metric],
     rounds: &[Round],

@@ -34,8 +34,8 @@ use crate::Failure;
 const SLOWER: u8 = 10;
 const OPEN: u8 = 11;
 const INTERRUPTED: u8 = 130;
-/// Below this many seconds a command is mostly its process's start and end.
-const SHORT: f64 = 0.001;
+/// Below this many microseconds a command is mostly its process's start and end.
+const SHORT: f64 = 1_000.0;
 
 /// Compares the commands and prints what may be said of them.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
@@ -131,7 +131,8 @@ impl Session {
             let result = export::result(&state, &self.commands, settings, self.seed, code);
             println!("{result}");
         } else {
-            let lines = summary(&state, &self.commands, metrics, settings);
+            let shown = self.shown(metrics);
+            let lines = summary(&state, &self.commands, metrics, &shown, settings);
             lines.iter().for_each(|line| println!("{line}"));
         }
         let times = export::column(metrics, &self.rounds, 0, Metric::Wall);
@@ -151,6 +152,18 @@ impl Session {
             export::write(path, &page)?;
         }
         Ok(ExitCode::from(code))
+    }
+}
+
+impl Session {
+    /// The metrics beside the primary one that tell something: of memory only what exceeds the
+    /// lab's own, in which every command starts.
+    fn shown(&self, metrics: &[Metric]) -> Vec<Metric> {
+        let rss = |command| export::column(metrics, &self.rounds, command, Metric::Rss);
+        let least = (0..self.commands.len()).flat_map(rss).fold(f64::INFINITY, f64::min);
+        let mut shown = vec![Metric::Wall, Metric::Cpu, Metric::Faults, Metric::Switches];
+        shown.extend((least > lab_process::own_peak_rss_bytes() as f64).then_some(Metric::Rss));
+        shown
     }
 }
 

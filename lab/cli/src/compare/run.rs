@@ -21,6 +21,8 @@ use crate::Failure;
 const EXCERPT_CHARS: usize = 200;
 /// The exit code of a comparison one of whose commands failed.
 const COMMAND_FAILED: u8 = 1;
+/// A shell's status where there is no such program.
+const NOT_FOUND: i32 = 127;
 
 /// Runs commands as the arguments say. The last of them is the reference again, where there is a
 /// control.
@@ -130,7 +132,9 @@ impl<'a> Runner<'a> {
         match run.execute(self.interrupted).map_err(broken)?.ended {
             Ended::Exited(0) => Ok(()),
             Ended::Interrupted => Err(Stopped::Interrupted),
-            ended => Err(failed(format!("{option} `{text}` {}", told(ended, None)))),
+            ended => {
+                Err(failed(COMMAND_FAILED, format!("{option} `{text}` {}", told(ended, None))))
+            }
         }
     }
 
@@ -156,7 +160,8 @@ impl<'a> Runner<'a> {
             Ended::Interrupted => Err(Stopped::Interrupted),
             ended => {
                 let told = told(ended, self.args.timeout);
-                Err(failed(format!("`{}` {told}", command.text)))
+                let code = if ended == Ended::Exited(NOT_FOUND) { 2 } else { COMMAND_FAILED };
+                Err(failed(code, format!("`{}` {told}", command.text)))
             }
         }
     }
@@ -164,6 +169,7 @@ impl<'a> Runner<'a> {
 
 fn told(ended: Ended, timeout: Option<f64>) -> String {
     match ended {
+        Ended::Exited(NOT_FOUND) => "was not found".to_owned(),
         Ended::Exited(status) => {
             format!("ended with status {status}; --ignore-failure accepts that")
         }
@@ -175,8 +181,8 @@ fn told(ended: Ended, timeout: Option<f64>) -> String {
     }
 }
 
-fn failed(sentence: String) -> Stopped {
-    Stopped::Failed(Failure { code: COMMAND_FAILED, sentence })
+fn failed(code: u8, sentence: String) -> Stopped {
+    Stopped::Failed(Failure { code, sentence })
 }
 
 fn broken(error: RunError) -> Stopped {
@@ -214,19 +220,23 @@ fn differences(commands: &[Command], hashes: &[Option<String>], control: bool) -
         .collect()
 }
 
-/// Seconds, bytes and counts.
+/// Microseconds, bytes and counts.
 fn value(metric: Metric, finished: &Finished) -> f64 {
     let usage = &finished.usage;
     match metric {
-        Metric::Wall => finished.wall.as_secs_f64(),
-        Metric::Cpu => (usage.user + usage.system).as_secs_f64(),
-        Metric::User => usage.user.as_secs_f64(),
-        Metric::System => usage.system.as_secs_f64(),
+        Metric::Wall => microseconds(finished.wall),
+        Metric::Cpu => microseconds(usage.user + usage.system),
+        Metric::User => microseconds(usage.user),
+        Metric::System => microseconds(usage.system),
         Metric::Rss => usage.peak_rss_bytes as f64,
         Metric::Faults => (usage.minor_faults + usage.major_faults) as f64,
         Metric::Switches => (usage.voluntary_switches + usage.involuntary_switches) as f64,
         Metric::Blocks => (usage.blocks_in + usage.blocks_out) as f64,
     }
+}
+
+fn microseconds(time: Duration) -> f64 {
+    1e6 * time.as_secs_f64()
 }
 
 /// Seconds of this part and of the parts before it.

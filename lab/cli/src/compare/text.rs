@@ -71,11 +71,12 @@ fn progress(state: &State, commands: &[Command], settings: &Settings) -> String 
     format!("{} rounds in {elapsed}: {name} {estimate}; {left}", state.rounds)
 }
 
-/// The end: a line a candidate, one of the control, one of the other metrics.
+/// The end: a line a candidate, one of the control, one of the other metrics that are to be shown.
 pub(crate) fn summary(
     state: &State,
     commands: &[Command],
     metrics: &[Metric],
+    shown: &[Metric],
     settings: &Settings,
 ) -> Vec<String> {
     let reference = &commands[0].name;
@@ -94,10 +95,11 @@ pub(crate) fn summary(
         None => "control: none".to_owned(),
     });
     for (candidate, command) in state.candidates.iter().zip(&commands[1..]) {
-        let others = candidate.metrics[1..].iter().zip(&metrics[1..]);
+        let others = candidate.metrics.iter().zip(metrics).skip(1);
         let others: Vec<String> = others
+            .filter(|(_, metric)| shown.contains(metric))
             .filter_map(|(found, metric)| {
-                let found = found.estimate.as_ref()?;
+                let found = found.estimate.as_ref().filter(|found| found.interval.is_some())?;
                 Some(format!("{} {}", metric.label(), interval(found)))
             })
             .collect();

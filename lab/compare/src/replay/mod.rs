@@ -103,6 +103,8 @@ impl Row {
 /// The recordings that this crate holds.
 pub fn recordings() -> Vec<Noise> {
     vec![
+        Noise::parse("5 ms, calm", include_str!("noise/five_calm.tsv")),
+        Noise::parse("30 ms, calm", include_str!("noise/thirty_calm.tsv")),
         Noise::parse("5 ms, busy", include_str!("noise/five_busy.tsv")),
         Noise::parse("30 ms, busy", include_str!("noise/thirty_busy.tsv")),
     ]
@@ -112,6 +114,7 @@ pub fn recordings() -> Vec<Noise> {
 pub fn prove(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
     tell(peeking(noise, size, seed));
     others(noise, size, seed, tell);
+    tell(inside_while_at_the_margin(noise, size, seed));
     // A margin that this noise lets a comparison reach: else "equivalent" is never said, and never
     // wrong.
     for margin in [0.01, noise.pair_sd() / 2.0] {
@@ -119,6 +122,7 @@ pub fn prove(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
         planted(noise, &settings, size, seed, tell);
     }
     tell(planted_tail(noise, size, seed));
+    power(noise, size, seed, tell);
 }
 
 /// "Ever excluded 0" in A/As that are looked at after every pair.
@@ -132,6 +136,22 @@ fn peeking(noise: &Noise, size: Size, seed: u64) -> Row {
         })
     });
     let what = format!("A/A: this sequence excludes 0 at any of {LOOKS} looks");
+    Row::new(noise, what, found.count(), size.looks, Target::AtMost(alpha))
+}
+
+/// "Ever inside ±margin" of differences that are the margin, never stopping for a direction.
+fn inside_while_at_the_margin(noise: &Noise, size: Size, seed: u64) -> Row {
+    let alpha = Settings::default().alpha;
+    let margin = noise.pair_sd() / 2.0;
+    let found = (0..size.looks).filter(|number| {
+        let mut sequence =
+            Sequence::new(alpha, &[margin, -margin]).expect("the default level is one");
+        pairs(noise, seed, *number).take(LOOKS).any(|[a, b]| {
+            sequence.push(margin + (b / a).ln());
+            sequence.excludes(margin) && sequence.excludes(-margin)
+        })
+    });
+    let what = format!("+ margin of half an SD: inside the margin at any of {LOOKS} looks");
     Row::new(noise, what, found.count(), size.looks, Target::AtMost(alpha))
 }
 
@@ -197,6 +217,33 @@ fn planted(noise: &Noise, settings: &Settings, size: Size, seed: u64, tell: &mut
     }
 }
 
+/// How often, and after how many rounds, a planted difference is found, control on.
+fn power(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
+    for effect in [0.003, 0.01, 0.02, 0.05] {
+        let shift = f64::ln_1p(effect);
+        let found: Vec<usize> = (0..size.planted)
+            .map(|number| replay(noise, &Settings::default(), size.rounds, shift, seed, number))
+            .filter(|replay| replay.said(Finding::Slower))
+            .map(|replay| replay.rounds)
+            .collect();
+        let rounds: Vec<f64> = found.iter().map(|rounds| *rounds as f64).collect();
+        let [half, most] = [0.5, 0.8].map(|part| nth(rounds.clone(), part, size.planted));
+        let what = format!(
+            "+{:.1} %, control on: found slower within {} rounds (half by {half}, 80 % by {most})",
+            100.0 * effect,
+            size.rounds
+        );
+        tell(Row::new(noise, what, found.len(), size.planted, Target::Beside));
+    }
+}
+
+/// The round by which this part of all replays had found it, where so many did.
+fn nth(mut rounds: Vec<f64>, part: f64, of: usize) -> String {
+    rounds.sort_unstable_by(f64::total_cmp);
+    let place = (part * of as f64).ceil() as usize;
+    rounds.get(place.saturating_sub(1)).map_or("never".to_owned(), f64::to_string)
+}
+
 /// The typical run is the same and 5 of 100 more are slow: "equivalent" is false there.
 fn planted_tail(noise: &Noise, size: Size, seed: u64) -> Row {
     let margin = noise.pair_sd() / 2.0;
@@ -220,6 +267,7 @@ fn planted_tail(noise: &Noise, size: Size, seed: u64) -> Row {
 struct Replay {
     verdict: Verdict,
     estimate: Option<Estimate>,
+    rounds: usize,
 }
 
 impl Replay {
@@ -275,7 +323,7 @@ fn replay_with(
     }
     let state = comparison.state();
     let estimate = state.candidates[0].metrics[0].estimate.clone();
-    Replay { verdict: state.candidates[0].verdict, estimate }
+    Replay { verdict: state.candidates[0].verdict, estimate, rounds: state.rounds }
 }
 
 /// Pairs (A, B) of runs that are alike, in random order.
