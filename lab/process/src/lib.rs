@@ -14,7 +14,7 @@ use std::{
         fd::{AsFd, BorrowedFd, OwnedFd},
         unix::process::CommandExt,
     },
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -181,12 +181,13 @@ impl Run {
     }
 }
 
-fn create(path: &PathBuf) -> Result<Stdio, RunError> {
+fn create(path: impl AsRef<Path>) -> Result<Stdio, RunError> {
+    let path = path.as_ref();
     File::create(path).map(Stdio::from).map_err(opening(path))
 }
 
-fn opening(path: &PathBuf) -> impl FnOnce(io::Error) -> RunError {
-    move |source| RunError::Open { path: path.clone(), source }
+fn opening(path: &Path) -> impl FnOnce(io::Error) -> RunError {
+    move |source| RunError::Open { path: path.to_owned(), source }
 }
 
 /// A started command until its end.

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
@@ -195,7 +195,7 @@ fn broken(error: RunError) -> Stopped {
 }
 
 /// The last words of a failed command.
-fn excerpt(errors: &PathBuf) -> String {
+fn excerpt(errors: &Path) -> String {
     let text = fs::read(errors).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let last = text.trim().lines().last().unwrap_or_default();

@@ -217,12 +217,15 @@ fn planted(noise: &Noise, settings: &Settings, size: Size, seed: u64, tell: &mut
     }
 }
 
-/// How often, and after how many rounds, a planted difference is found, control on.
+/// How often, and after how many rounds, a planted difference is found, control on. The margin is
+/// at most the difference: else a small one ends as equivalent.
 fn power(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
     for effect in [0.003, 0.01, 0.02, 0.05] {
         let shift = f64::ln_1p(effect);
+        let defaults = Settings::default();
+        let settings = Settings { margin: defaults.margin.min(effect), ..defaults };
         let found: Vec<usize> = (0..size.planted)
-            .map(|number| replay(noise, &Settings::default(), size.rounds, shift, seed, number))
+            .map(|number| replay(noise, &settings, size.rounds, shift, seed, number))
             .filter(|replay| replay.said(Finding::Slower))
             .map(|replay| replay.rounds)
             .collect();
