@@ -66,7 +66,7 @@ enum Command {
     /// Copy recorded runs and their report into a folder that is fit to commit
     Export(report::ExportArgs),
     /// Tell which of some commands is faster, by how much and how surely
-    Compare(compare::CompareArgs),
+    Compare(Box<compare::CompareArgs>),
     /// Find what cannot be true in a benchmark report
     Audit(audit::AuditArgs),
     /// Bring up, ask after or end two real Ollama servers

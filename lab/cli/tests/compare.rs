@@ -178,3 +178,41 @@ fn input_is_read_by_each_run_and_output_goes_where_it_is_sent() {
     lab(&dir, &arguments).assert().code(11);
     assert_eq!(fs::read_to_string(dir.path().join("out")).unwrap(), "from the file");
 }
+
+/// A repository whose revisions `one` and `two` build a script that sleeps, and `three` none.
+fn repository() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let script = "git init -q -b main . && git config user.name n && git config user.email e@e
+        commit() { echo \"$2\" > source; git add source; git commit -qm \"$1\"; git tag \"$1\"; }
+        commit one 'sleep 0.001'; commit same 'sleep 0.001 '; commit two 'sleep 0.02'
+        commit three fails";
+    Command::new("sh").args(["-ec", script]).current_dir(&dir).assert().success();
+    dir
+}
+
+const BUILD: &str = "grep -q sleep source || { echo no sleep >&2; exit 1; }
+    mkdir -p out && { echo '#!/bin/sh'; sed 's/ $//' source; } > out/tool && chmod +x out/tool";
+
+#[test]
+fn revisions_are_built_once_and_compared() {
+    let dir = repository();
+    let cache = TempDir::new().unwrap();
+    let run = |revisions: [&str; 2], more: &[&str]| {
+        let [a, b] = revisions;
+        let arguments = [&["--rev", a, "--rev", b, "--build", BUILD], more, &["--", "out/tool"]];
+        lab(&dir, &arguments.concat()).env("XDG_CACHE_HOME", cache.path()).assert()
+    };
+    let slower = run(["one", "two"], &[]).code(10);
+    slower.stdout(contains("two against one: slower, beyond")).stderr(contains("building two"));
+    let again = run(["one", "same"], &["--runs", "3"]).code(11);
+    let again = again.stderr(contains("note: same and one are the same bytes"));
+    assert!(!String::from_utf8_lossy(&again.get_output().stderr).contains("building one"));
+    run(["one", "three"], &[]).code(1).stderr(contains("three does not build: no sleep"));
+    run(["one", "four"], &[]).code(2).stderr(contains("there is no revision four"));
+    fs::write(dir.path().join("source"), "changed").unwrap();
+    let dirty = run(["one", "same"], &["--runs", "1"]).code(11);
+    dirty.stderr(contains("the work tree has changes that no revision holds"));
+    let trees = Command::new("git").args(["worktree", "list"]).current_dir(&dir).output().unwrap();
+    // The repository's own, and one for each revision that builds.
+    assert_eq!(String::from_utf8_lossy(&trees.stdout).lines().count(), 4);
+}

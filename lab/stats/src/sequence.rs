@@ -9,11 +9,11 @@
 //!
 //! is a supermartingale that starts at 1 where every d − δ is symmetric around 0 given the past:
 //! exp(λS − λ²V/2) is one for each λ (de la Peña 1999, "A General Class of Exponential Inequalities
-//! for Martingales and Ratios", The Annals of Probability 27(1), lemma 6.1), and M(δ) is its mixture
-//! over λ ~ N(0, 1/ρ) (Howard, Ramdas, McAuliffe and Sekhon 2021, "Time-uniform, nonparametric,
-//! nonasymptotic confidence sequences", The Annals of Statistics 49(2), section 3.2 on normal
-//! mixtures). By Ville's inequality M(δ) reaches 1/α with probability at most α, ever; the
-//! sequence is {δ: M(δ) < 1/α} after each pair.
+//! for Martingales and Ratios", The Annals of Probability 27(1), lemma 6.1), and M(δ) is its
+//! mixture over λ ~ N(0, 1/ρ) (Howard, Ramdas, McAuliffe and Sekhon 2021, "Time-uniform,
+//! nonparametric, nonasymptotic confidence sequences", The Annals of Statistics 49(2), section 3.2
+//! on normal mixtures). By Ville's inequality M(δ) reaches 1/α with probability at most α, ever;
+//! the sequence is {δ: M(δ) < 1/α} after each pair.
 //!
 //! What this needs: at δ = 0 nothing but the coin. If both commands would have taken the same time
 //! in either place, the coin alone decides the sign of d, whatever the noise is and however it
@@ -92,8 +92,8 @@ impl Sums {
 }
 
 impl Sequence {
-    /// An empty one at level `alpha`; `None` unless 0 < alpha < 1. Asking about one of the `watched`
-    /// shifts takes the same time after however many pairs.
+    /// An empty one at level `alpha`; `None` unless 0 < alpha < 1. Asking about one of the
+    /// `watched` shifts takes the same time after however many pairs.
     pub fn new(alpha: f64, watched: &[f64]) -> Option<Self> {
         let log_threshold = -alpha.ln();
         open_unit(alpha).then(|| Self {

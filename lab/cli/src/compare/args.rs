@@ -11,6 +11,14 @@ pub(crate) struct CompareArgs {
     /// Commands; the first is the reference
     #[arg(value_name = "COMMAND", required_unless_present = "self_test")]
     pub(crate) commands: Vec<String>,
+    /// Git revision to compare, at least two; COMMAND is then one program of a build and its
+    /// arguments
+    #[arg(long, value_name = "REV", requires = "build")]
+    pub(crate) rev: Vec<String>,
+    /// Command that builds a revision, in its own work tree
+    #[arg(long, value_name = "CMD", requires = "rev")]
+    #[arg(conflicts_with_all = ["parameter_list", "parameter_scan"])]
+    pub(crate) build: Option<String>,
     /// Name of a command, in their order
     #[arg(short = 'n', long, value_name = "NAME")]
     pub(crate) command_name: Vec<String>,

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod export;
 mod record;
+mod revisions;
 mod run;
 mod text;
 
@@ -42,7 +43,15 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     if args.self_test {
         return Ok(self_test());
     }
-    let commands = commands(args)?;
+    let folder = Folder::new()?;
+    let interrupted = interruption()?;
+    let commands = if args.rev.is_empty() {
+        commands(args)?
+    } else {
+        let (commands, notes) = revisions::commands(args, &folder.0, &interrupted)?;
+        notes.iter().for_each(|note| eprintln!("note: {note}"));
+        commands
+    };
     let settings = settings(args, commands.len())?;
     let metrics = metrics(args.metric);
     let labels: Vec<&str> = metrics.iter().map(|metric| metric.label()).collect();
@@ -53,8 +62,6 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     for round in &rounds {
         add(&mut comparison, round)?;
     }
-    let folder = Folder::new()?;
-    let interrupted = interruption()?;
     let runner = Runner::new(args, commands.clone(), metrics, &interrupted, folder.0.clone());
     let mut session = Session { comparison, record, rounds, seed, commands };
     let ended = session.run(&runner);

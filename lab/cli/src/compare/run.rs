@@ -195,7 +195,7 @@ fn broken(error: RunError) -> Stopped {
 }
 
 /// The last words of a failed command.
-fn excerpt(errors: &Path) -> String {
+pub(crate) fn excerpt(errors: &Path) -> String {
     let text = fs::read(errors).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let last = text.trim().lines().last().unwrap_or_default();

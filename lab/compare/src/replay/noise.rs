@@ -16,7 +16,8 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Parses lines of run times in microseconds; lines that begin with `#` say how they came to be.
+    /// Parses lines of run times in microseconds; lines that begin with `#` say how they came to
+    /// be.
     pub(super) fn parse(name: &'static str, text: &str) -> Noise {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         let runs = lines.flat_map(str::split_whitespace).filter_map(|word| word.parse().ok());
