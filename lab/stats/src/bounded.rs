@@ -10,10 +10,12 @@
 //! Its factors are never negative and, each divided by its expectation, a martingale; the product
 //! of the expectations is at most exp(u Σ(m − μ) / (b − m)), hence at most 1 at every look at which
 //! the mean of the μ is at least m. So W(m) reaches 1/α at such a look with probability at most α,
-//! ever (Ville), and so does a mixture over u with weights fixed beforehand. W(m) grows with m, thus
-//! the means not excluded are an interval. Betting: Waudby-Smith and Ramdas (2024), "Estimating
-//! means of bounded random variables by betting", Journal of the Royal Statistical Society B 86(1),
-//! section 4; bets that never change are what makes it hold for means that do.
+//! ever (Ville), and so does a mixture over u with weights fixed beforehand. W(m) grows with m,
+//! thus the means not excluded are an interval.
+//!
+//! Betting: Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by
+//! betting", Journal of the Royal Statistical Society B 86(1), section 4. Bets that never change
+//! are what makes it hold for means that do.
 
 use crate::{open_unit, sequence::Hull};
 
