@@ -38,7 +38,7 @@ impl Size {
     /// Minutes of work.
     pub const FULL: Size = Size { looks: 10_000, planted: 2_000, rounds: 1_500 };
     /// Seconds of it, for a test.
-    pub const SMALL: Size = Size { looks: 300, planted: 60, rounds: 300 };
+    pub const SMALL: Size = Size { looks: 200, planted: 30, rounds: 200 };
 }
 
 /// What a measured share has to be.
