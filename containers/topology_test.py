@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -280,103 +279,6 @@ def down(lab: Lab) -> None:
         run(str(lab.lab), "sim", "--check", f"127.0.0.1:{port}", rc=5)
 
 
-def servers_containers(lab: Lab) -> None:
-    """lab servers brings two containers up, and down leaves nothing."""
-    round_trip(lab, "containers", "--image", "localhost/paced:first")
-
-
-def servers_compose(lab: Lab) -> None:
-    """lab servers brings the compose file up, and down leaves nothing."""
-    round_trip(lab, "compose")
-
-
-def servers_stopped(lab: Lab) -> None:
-    """Ctrl-C while lab servers brings them up leaves nothing."""
-    # A server that only its own container reaches: up waits for it until it is stopped.
-    (lab.folder / "mute").mkdir()
-    script = (HERE / "paced/ollama").read_text().replace("--listen 0.0.0.0", "--listen 127.0.0.1")
-    (lab.folder / "mute/ollama").write_text(script)
-    (lab.folder / "mute/ollama").chmod(0o755)
-    (lab.folder / "mute/Containerfile").write_text(
-        "FROM localhost/paced:first\nCOPY ollama /usr/bin/ollama\n"
-    )
-    run("podman", "build", "--quiet", "--tag", "localhost/paced:mute", str(lab.folder / "mute"))
-    digest = "{{.Digest}}"
-    mute = {
-        "OLLAMA_TAG": "mute",
-        "OLLAMA_DIGEST": run("podman", "image", "inspect", "localhost/paced:mute", "--format",
-                             digest).strip(),
-    }  # fmt: skip
-    # At the first container the other one may be half made.
-    for containers in [1, 2]:
-        stop_at(lab, containers, "containers", "--image", "localhost/paced:mute")
-        stop_at(lab, containers, "compose", **mute)
-
-
-def round_trip(lab: Lab, way: str, *options: str) -> None:
-    try:
-        up_and_down(lab, way, *options)
-    finally:
-        # The next test needs the ports, also after a failure.
-        run("podman", "rm", "--all", "--force", "--time", "0", rc=None)
-
-
-def up_and_down(lab: Lab, way: str, *options: str) -> None:
-    lines = run(*servers_up(lab, way, *options), env=servers_environment(lab)).splitlines()
-    # Before it is what the tools say.
-    said = json.loads(lines[-1])
-    assert said["servers"] == [f"http://127.0.0.1:{port}" for port in lab.ports], said
-    for port in lab.ports:
-        assert "-paced" in run(str(lab.lab), "sim", "--check", f"127.0.0.1:{port}")
-    # Another shell, which knows nothing of images.
-    other = servers_environment(lab)
-    other = {name: value for name, value in other.items() if not name.startswith("OLLAMA_")}
-    servers = [str(lab.lab), "servers", "--root", str(ROOT)]
-    assert json.loads(run(*servers, "status", "--json", env=other))["with"] == way
-    assert len(run("podman", "ps", "--quiet").split()) == 2
-    run(*servers, "down", env=other)
-    run(*servers, "status", rc=1, env=other)
-    no_servers(lab)
-
-
-def stop_at(lab: Lab, containers: int, way: str, *options: str, **variables: str) -> None:
-    up = subprocess.Popen(
-        servers_up(lab, way, *options), env=servers_environment(lab) | variables, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        start_new_session=True)  # fmt: skip
-
-    def made() -> bool:
-        return len(run("podman", "ps", "--all", "--quiet").split()) >= containers
-
-    wait_until(lambda: made() or up.poll() is not None, f"container {containers} of {way}")
-    # What a terminal does: every process of the foreground gets it.
-    os.killpg(up.pid, signal.SIGINT)
-    said, _ = up.communicate(timeout=PATIENCE_S)
-    assert up.returncode == 130, f"ended with {up.returncode}: {said}"
-    no_servers(lab)
-
-
-def servers_up(lab: Lab, way: str, *options: str) -> list[str]:
-    ports = ",".join(map(str, lab.ports))
-    return [str(lab.lab), "servers", "--root", str(ROOT), "up", "--with", way, "--ports", ports,
-            "--model", "paced", "--json", *options]  # fmt: skip
-
-
-def servers_environment(lab: Lab) -> dict[str, str]:
-    images = {"OLLAMA_IMAGE": "localhost/paced", "OLLAMA_TAG": "first", "OLLAMA_DIGEST": lab.digest}
-    return os.environ | images | {"XDG_CACHE_HOME": str(lab.folder / "cache")}
-
-
-def no_servers(lab: Lab) -> None:
-    """No container, network, record or open port; models stay, so that the next up has them."""
-    assert not run("podman", "ps", "--all", "--quiet"), run("podman", "ps", "--all")
-    assert PROJECT not in run("podman", "network", "ls")
-    assert not (lab.folder / "cache/lab/servers.json").exists()
-    for port in lab.ports:
-        run(str(lab.lab), "sim", "--check", f"127.0.0.1:{port}", rc=5)
-    run("podman", "volume", "rm", "--all", "--force")
-
-
 def no_gpu(lab: Lab) -> None:
     """the profile gpu does not start without the cards."""
     said = gpu(lab, "up", "--detach", "--no-build", "ollama_a_gpu", rc=None)
@@ -425,8 +327,7 @@ def cards(lab: Lab, **variables: str) -> list[list[str]]:
     return seen
 
 
-TESTS = [image, loader, health, models, limits, matrix, killed, down, servers_containers,
-         servers_compose, servers_stopped, no_gpu, own_cards, one_card]  # fmt: skip
+TESTS = [image, loader, health, models, limits, matrix, killed, down, no_gpu, own_cards, one_card]
 
 if __name__ == "__main__":
     main()

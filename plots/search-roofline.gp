@@ -1,4 +1,4 @@
-# Gigabytes per second of every engine and peer, under the newline scan and the memory's bandwidth.
+# Gigabytes per second of every engine and peer, under the memory's bandwidth.
 load ARG0[1:strstrt(ARG0, "search-roofline.gp") - 1]."style.gp"
 file = ARG1."/roofline.tsv"
 set terminal svg noenhanced size 1000,560 font "Helvetica,12" background "white"
@@ -17,7 +17,7 @@ speed = "gigabytes_per_s"
 stats file using (barred(column(speed))) name "bars" nooutput
 count = bars_records
 
-# Ceilings stand last in the file; their names stand on their lines, every second one further right.
+# A ceiling stands last in the file, and its name on its line.
 set title "Speed of a whole search (".time_scale("roofline").")"
 set ylabel "GB/s"
 set yrange [0:*]
@@ -36,5 +36,5 @@ plot file using 0:(barred(column(speed))):(colour(strcol("program"))):xtic(label
         with vectors nohead lw 3 lc rgb "#222222", \
     file using (is("ceiling", -0.7)):(column(speed)):(count + 0.4):(0) \
         with vectors nohead dt 2 lw 1.5 lc rgb "#444444", \
-    file using (is("ceiling", -0.6 + 3 * (int($0) % 2))):(column(speed)):(label(0)) \
+    file using (is("ceiling", -0.6)):(column(speed)):(label(0)) \
         with labels left offset 0,0.6 noenhanced textcolor rgb "#444444"

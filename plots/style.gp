@@ -73,9 +73,10 @@ part_colours = "#88CCEE #CC6677 #DDCC77"
 # Names of a TSV file's columns, as gnuplot words (the report's names hold no space).
 columns_of(file) = system(sprintf("head -n 1 '%s'", file))
 
-# The names in a column, each once, in the order of the file.
+# The names in a column, each once, in the order of the file. In quotes, so that a name with a space
+# is one gnuplot word.
 names_in(file, column) = system(sprintf( \
-    "awk -F '\t' 'NR > 1 && !seen[$%d]++ { print $%d }' '%s'", column, column, file))
+    "awk -F '\t' -v q=\"'\" 'NR > 1 && !seen[$%d]++ { print q $%d q }' '%s'", column, column, file))
 
 # The time scale of a picture's cells, as the report labelled it.
 time_scale(name) = system(sprintf( \
@@ -83,10 +84,10 @@ time_scale(name) = system(sprintf( \
 
 # Stretches of a workflow's task.
 segment_colour(name) = \
-    name eq "wait"      ? 0xBBBBBB : \
-    name eq "queue"     ? 0xE69F00 : \
-    name eq "start"     ? 0xF0E442 : \
-    name eq "work"      ? 0x009E73 : \
-    name eq "recording" ? 0x0072B2 : \
-    name eq "look"      ? 0xCC79A7 : \
+    name eq "wait"         ? 0xBBBBBB : \
+    name eq "queue"        ? 0xE69F00 : \
+    name eq "start"        ? 0xF0E442 : \
+    name eq "work"         ? 0x009E73 : \
+    name eq "recording"    ? 0x0072B2 : \
+    name eq "notification" ? 0xCC79A7 : \
     0x000000

@@ -14,7 +14,7 @@ of(panel, field) = system(sprintf( \
 # In one call: the words of a title cannot be joined where it is set.
 title_of(panel) = system(sprintf( \
     "awk -F '\t' 'NR > 1 && $1 == %d { printf \"%%s, %%s\", $2, $3 }' '%s'", panel, panels))
-segments = "wait queue start work recording look"
+segments = "wait queue start work recording notification"
 # The rows of one panel alone: a label is drawn for a row that is not a number, too.
 rows_of(panel) = sprintf("< awk -F '\t' 'NR == 1 || $1 == %d' '%s'", panel, file)
 # A step off the critical path is pale.
@@ -24,7 +24,7 @@ shade(name, critical) = critical > 0 ? segment_colour(name) : pale(segment_colou
 unset grid
 set border 1
 set ytics scale 0
-set xlabel "µs since hand-in" offset 0, 0.5
+set xlabel "µs since submission" offset 0, 0.5
 set tmargin 2
 set bmargin 3
 set lmargin 19

@@ -356,14 +356,17 @@ _NORMAL_DEPENDENCIES = {
     },
     "engines/smol": {
         _COMMON_CONDITION: {
-            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "smol": Label("@crates__smol-2.0.2//:smol"),
         },
     },
     "engines/smol_multi": {
         _COMMON_CONDITION: {
-            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "smol": Label("@crates__smol-2.0.2//:smol"),
+        },
+    },
+    "engines/smol_pool": {
+        _COMMON_CONDITION: {
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
         },
     },
     "engines/smolscale": {
@@ -401,14 +404,31 @@ _NORMAL_DEPENDENCIES = {
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
     },
+    "lab/audit-trial": {
+        _COMMON_CONDITION: {
+            "rand": Label("@crates__rand-0.9.5//:rand"),
+            "rand_distr": Label("@crates__rand_distr-0.5.1//:rand_distr"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
+            "statrs": Label("@crates__statrs-0.18.0//:statrs"),
+        },
+    },
     "lab/cli": {
         _COMMON_CONDITION: {
             "anyhow": Label("@crates__anyhow-1.0.104//:anyhow"),
             "clap": Label("@crates__clap-4.6.7//:clap"),
             "humantime": Label("@crates__humantime-2.4.0//:humantime"),
             "indicatif": Label("@crates__indicatif-0.18.6//:indicatif"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "signal-hook": Label("@crates__signal-hook-0.3.18//:signal_hook"),
+        },
+    },
+    "lab/compare": {
+        _COMMON_CONDITION: {
+            "rand": Label("@crates__rand-0.9.5//:rand"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
         },
     },
     "lab/corpus": {
@@ -432,15 +452,39 @@ _NORMAL_DEPENDENCIES = {
             "ureq": Label("@crates__ureq-3.5.1//:ureq"),
         },
     },
-    "lab/plan": {
+    "lab/families/engines": {
+        _COMMON_CONDITION: {
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+        },
+    },
+    "lab/families": {
+    },
+    "lab/family": {
         _COMMON_CONDITION: {
             "rand": Label("@crates__rand-0.9.5//:rand"),
             "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "strsim": Label("@crates__strsim-0.11.1//:strsim"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
+        },
+    },
+    "lab/families/ledgers": {
+        _COMMON_CONDITION: {
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+        },
+    },
+    "lab/plan": {
+        _COMMON_CONDITION: {
+            "rand": Label("@crates__rand-0.9.5//:rand"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
     },
     "lab/probe": {
@@ -450,9 +494,17 @@ _NORMAL_DEPENDENCIES = {
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
         },
     },
+    "lab/process": {
+        _COMMON_CONDITION: {
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
+        },
+    },
     "lab/programs": {
         _COMMON_CONDITION: {
             "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
     },
@@ -478,6 +530,23 @@ _NORMAL_DEPENDENCIES = {
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+        },
+    },
+    "lab/families/runtimes": {
+        _COMMON_CONDITION: {
+            "rand": Label("@crates__rand-0.9.5//:rand"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+        },
+    },
+    "lab/families/schedulers": {
+        _COMMON_CONDITION: {
+            "rand": Label("@crates__rand-0.9.5//:rand"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
     },
@@ -509,11 +578,30 @@ _NORMAL_DEPENDENCIES = {
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
     },
+    "lab/toys": {
+        _COMMON_CONDITION: {
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+        },
+    },
     "lab/variant": {
         _COMMON_CONDITION: {
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+        },
+    },
+    "lab/families/workflows": {
+        _COMMON_CONDITION: {
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+        },
+    },
+    "lab/world": {
+        _COMMON_CONDITION: {
+            "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
     },
     "ledgers/conformance": {
@@ -537,7 +625,6 @@ _NORMAL_DEPENDENCIES = {
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "perf-event2": Label("@crates__perf-event2-0.7.4//:perf_event"),
             "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
-            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
     },
@@ -563,6 +650,11 @@ _NORMAL_DEPENDENCIES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+        _COMMON_CONDITION: {
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
     "runtimes/async_std": {
         _COMMON_CONDITION: {
             "async-std": Label("@crates__async-std-1.13.2//:async_std"),
@@ -578,6 +670,11 @@ _NORMAL_DEPENDENCIES = {
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
     },
+    "runtimes/client": {
+        _COMMON_CONDITION: {
+            "reqwest": Label("@crates__reqwest-0.12.28//:reqwest"),
+        },
+    },
     "runtimes/conformance": {
         _COMMON_CONDITION: {
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
@@ -591,7 +688,6 @@ _NORMAL_DEPENDENCIES = {
     },
     "runtimes/kit": {
         _COMMON_CONDITION: {
-            "nix": Label("@crates__nix-0.30.1//:nix"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
@@ -672,7 +768,6 @@ _NORMAL_DEPENDENCIES = {
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
             "rayon": Label("@crates__rayon-1.12.0//:rayon"),
-            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
     },
@@ -821,6 +916,10 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "engines/smol_pool": {
+        _COMMON_CONDITION: {
+        },
+    },
     "engines/smolscale": {
         _COMMON_CONDITION: {
         },
@@ -841,7 +940,15 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/audit-trial": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/cli": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/compare": {
         _COMMON_CONDITION: {
         },
     },
@@ -853,11 +960,29 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/families/engines": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/families/ledgers": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/plan": {
         _COMMON_CONDITION: {
         },
     },
     "lab/probe": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/process": {
         _COMMON_CONDITION: {
         },
     },
@@ -877,6 +1002,14 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/families/runtimes": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/families/schedulers": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/sim": {
         _COMMON_CONDITION: {
         },
@@ -889,7 +1022,19 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/toys": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/variant": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/families/workflows": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/world": {
         _COMMON_CONDITION: {
         },
     },
@@ -927,11 +1072,19 @@ _NORMAL_ALIASES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+        _COMMON_CONDITION: {
+        },
+    },
     "runtimes/async_std": {
         _COMMON_CONDITION: {
         },
     },
     "runtimes/async_std_as_published": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "runtimes/client": {
         _COMMON_CONDITION: {
         },
     },
@@ -1089,6 +1242,8 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "engines/smol_multi": {
     },
+    "engines/smol_pool": {
+    },
     "engines/smolscale": {
     },
     "engines/threads": {
@@ -1105,6 +1260,8 @@ _NORMAL_DEV_DEPENDENCIES = {
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
         },
     },
+    "lab/audit-trial": {
+    },
     "lab/cli": {
         _COMMON_CONDITION: {
             "assert_cmd": Label("@crates__assert_cmd-2.2.2//:assert_cmd"),
@@ -1113,6 +1270,8 @@ _NORMAL_DEV_DEPENDENCIES = {
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
     },
+    "lab/compare": {
+    },
     "lab/corpus": {
         _COMMON_CONDITION: {
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
@@ -1120,12 +1279,33 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "lab/driver": {
     },
+    "lab/families/engines": {
+        _COMMON_CONDITION: {
+            "insta": Label("@crates__insta-1.49.0//:insta"),
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+        },
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+    },
+    "lab/families/ledgers": {
+        _COMMON_CONDITION: {
+            "insta": Label("@crates__insta-1.49.0//:insta"),
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+        },
+    },
     "lab/plan": {
         _COMMON_CONDITION: {
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
         },
     },
     "lab/probe": {
+        _COMMON_CONDITION: {
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
+    },
+    "lab/process": {
         _COMMON_CONDITION: {
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
@@ -1149,6 +1329,17 @@ _NORMAL_DEV_DEPENDENCIES = {
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
         },
     },
+    "lab/families/runtimes": {
+        _COMMON_CONDITION: {
+            "insta": Label("@crates__insta-1.49.0//:insta"),
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+        },
+    },
+    "lab/families/schedulers": {
+        _COMMON_CONDITION: {
+            "insta": Label("@crates__insta-1.49.0//:insta"),
+        },
+    },
     "lab/sim": {
         _COMMON_CONDITION: {
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
@@ -1166,7 +1357,20 @@ _NORMAL_DEV_DEPENDENCIES = {
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
     },
+    "lab/toys": {
+        _COMMON_CONDITION: {
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
+    },
     "lab/variant": {
+    },
+    "lab/families/workflows": {
+        _COMMON_CONDITION: {
+            "insta": Label("@crates__insta-1.49.0//:insta"),
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+        },
+    },
+    "lab/world": {
     },
     "ledgers/conformance": {
     },
@@ -1189,9 +1393,13 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/client": {
     },
     "runtimes/conformance": {
     },
@@ -1242,6 +1450,9 @@ _NORMAL_DEV_DEPENDENCIES = {
     "workflows/database": {
     },
     "workflows/dbos": {
+        _COMMON_CONDITION: {
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
     },
     "workflows/dbos_sqlite": {
     },
@@ -1261,12 +1472,22 @@ _NORMAL_DEV_DEPENDENCIES = {
     "workflows/peer": {
     },
     "workflows/postgres": {
+        _COMMON_CONDITION: {
+            "nix": Label("@crates__nix-0.30.1//:nix"),
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
     },
     "workflows/postgres_rabbitmq": {
+        _COMMON_CONDITION: {
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
     },
     "workflows/restate": {
     },
     "workflows/tasker": {
+        _COMMON_CONDITION: {
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
     },
     "workflows/worker": {
         _COMMON_CONDITION: {
@@ -1307,6 +1528,8 @@ _NORMAL_DEV_ALIASES = {
     },
     "engines/smol_multi": {
     },
+    "engines/smol_pool": {
+    },
     "engines/smolscale": {
     },
     "engines/threads": {
@@ -1321,9 +1544,13 @@ _NORMAL_DEV_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/audit-trial": {
+    },
     "lab/cli": {
         _COMMON_CONDITION: {
         },
+    },
+    "lab/compare": {
     },
     "lab/corpus": {
         _COMMON_CONDITION: {
@@ -1331,11 +1558,27 @@ _NORMAL_DEV_ALIASES = {
     },
     "lab/driver": {
     },
+    "lab/families/engines": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+    },
+    "lab/families/ledgers": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/plan": {
         _COMMON_CONDITION: {
         },
     },
     "lab/probe": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/process": {
         _COMMON_CONDITION: {
         },
     },
@@ -1353,6 +1596,14 @@ _NORMAL_DEV_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/families/runtimes": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/families/schedulers": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/sim": {
         _COMMON_CONDITION: {
         },
@@ -1365,7 +1616,17 @@ _NORMAL_DEV_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/toys": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/variant": {
+    },
+    "lab/families/workflows": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/world": {
     },
     "ledgers/conformance": {
     },
@@ -1387,9 +1648,13 @@ _NORMAL_DEV_ALIASES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/client": {
     },
     "runtimes/conformance": {
     },
@@ -1438,6 +1703,8 @@ _NORMAL_DEV_ALIASES = {
     "workflows/database": {
     },
     "workflows/dbos": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/dbos_sqlite": {
     },
@@ -1454,12 +1721,18 @@ _NORMAL_DEV_ALIASES = {
     "workflows/peer": {
     },
     "workflows/postgres": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/postgres_rabbitmq": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/restate": {
     },
     "workflows/tasker": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/worker": {
         _COMMON_CONDITION: {
@@ -1497,6 +1770,8 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "engines/smol_multi": {
     },
+    "engines/smol_pool": {
+    },
     "engines/smolscale": {
     },
     "engines/threads": {
@@ -1509,15 +1784,29 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "lab/audit": {
     },
+    "lab/audit-trial": {
+    },
     "lab/cli": {
+    },
+    "lab/compare": {
     },
     "lab/corpus": {
     },
     "lab/driver": {
     },
+    "lab/families/engines": {
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+    },
+    "lab/families/ledgers": {
+    },
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/process": {
     },
     "lab/programs": {
     },
@@ -1527,13 +1816,23 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "lab/report": {
     },
+    "lab/families/runtimes": {
+    },
+    "lab/families/schedulers": {
+    },
     "lab/sim": {
     },
     "lab/stats": {
     },
     "lab/tidy": {
     },
+    "lab/toys": {
+    },
     "lab/variant": {
+    },
+    "lab/families/workflows": {
+    },
+    "lab/world": {
     },
     "ledgers/conformance": {
     },
@@ -1553,9 +1852,13 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/client": {
     },
     "runtimes/conformance": {
     },
@@ -1653,6 +1956,8 @@ _PROC_MACRO_ALIASES = {
     },
     "engines/smol_multi": {
     },
+    "engines/smol_pool": {
+    },
     "engines/smolscale": {
     },
     "engines/threads": {
@@ -1665,15 +1970,29 @@ _PROC_MACRO_ALIASES = {
     },
     "lab/audit": {
     },
+    "lab/audit-trial": {
+    },
     "lab/cli": {
+    },
+    "lab/compare": {
     },
     "lab/corpus": {
     },
     "lab/driver": {
     },
+    "lab/families/engines": {
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+    },
+    "lab/families/ledgers": {
+    },
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/process": {
     },
     "lab/programs": {
     },
@@ -1683,13 +2002,23 @@ _PROC_MACRO_ALIASES = {
     },
     "lab/report": {
     },
+    "lab/families/runtimes": {
+    },
+    "lab/families/schedulers": {
+    },
     "lab/sim": {
     },
     "lab/stats": {
     },
     "lab/tidy": {
     },
+    "lab/toys": {
+    },
     "lab/variant": {
+    },
+    "lab/families/workflows": {
+    },
+    "lab/world": {
     },
     "ledgers/conformance": {
     },
@@ -1709,9 +2038,13 @@ _PROC_MACRO_ALIASES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/client": {
     },
     "runtimes/conformance": {
     },
@@ -1809,6 +2142,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "engines/smol_multi": {
     },
+    "engines/smol_pool": {
+    },
     "engines/smolscale": {
     },
     "engines/threads": {
@@ -1821,15 +2156,29 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "lab/audit": {
     },
+    "lab/audit-trial": {
+    },
     "lab/cli": {
+    },
+    "lab/compare": {
     },
     "lab/corpus": {
     },
     "lab/driver": {
     },
+    "lab/families/engines": {
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+    },
+    "lab/families/ledgers": {
+    },
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/process": {
     },
     "lab/programs": {
     },
@@ -1839,13 +2188,23 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "lab/report": {
     },
+    "lab/families/runtimes": {
+    },
+    "lab/families/schedulers": {
+    },
     "lab/sim": {
     },
     "lab/stats": {
     },
     "lab/tidy": {
     },
+    "lab/toys": {
+    },
     "lab/variant": {
+    },
+    "lab/families/workflows": {
+    },
+    "lab/world": {
     },
     "ledgers/conformance": {
     },
@@ -1865,9 +2224,13 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/client": {
     },
     "runtimes/conformance": {
     },
@@ -1967,6 +2330,8 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "engines/smol_multi": {
     },
+    "engines/smol_pool": {
+    },
     "engines/smolscale": {
     },
     "engines/threads": {
@@ -1981,9 +2346,13 @@ _PROC_MACRO_DEV_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/audit-trial": {
+    },
     "lab/cli": {
         _COMMON_CONDITION: {
         },
+    },
+    "lab/compare": {
     },
     "lab/corpus": {
         _COMMON_CONDITION: {
@@ -1991,11 +2360,27 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "lab/driver": {
     },
+    "lab/families/engines": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+    },
+    "lab/families/ledgers": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/plan": {
         _COMMON_CONDITION: {
         },
     },
     "lab/probe": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/process": {
         _COMMON_CONDITION: {
         },
     },
@@ -2013,6 +2398,14 @@ _PROC_MACRO_DEV_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/families/runtimes": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/families/schedulers": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/sim": {
         _COMMON_CONDITION: {
         },
@@ -2025,7 +2418,17 @@ _PROC_MACRO_DEV_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/toys": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/variant": {
+    },
+    "lab/families/workflows": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/world": {
     },
     "ledgers/conformance": {
     },
@@ -2047,9 +2450,13 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/client": {
     },
     "runtimes/conformance": {
     },
@@ -2098,6 +2505,8 @@ _PROC_MACRO_DEV_ALIASES = {
     "workflows/database": {
     },
     "workflows/dbos": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/dbos_sqlite": {
     },
@@ -2114,12 +2523,18 @@ _PROC_MACRO_DEV_ALIASES = {
     "workflows/peer": {
     },
     "workflows/postgres": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/postgres_rabbitmq": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/restate": {
     },
     "workflows/tasker": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/worker": {
         _COMMON_CONDITION: {
@@ -2157,6 +2572,8 @@ _BUILD_DEPENDENCIES = {
     },
     "engines/smol_multi": {
     },
+    "engines/smol_pool": {
+    },
     "engines/smolscale": {
     },
     "engines/threads": {
@@ -2169,15 +2586,29 @@ _BUILD_DEPENDENCIES = {
     },
     "lab/audit": {
     },
+    "lab/audit-trial": {
+    },
     "lab/cli": {
+    },
+    "lab/compare": {
     },
     "lab/corpus": {
     },
     "lab/driver": {
     },
+    "lab/families/engines": {
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+    },
+    "lab/families/ledgers": {
+    },
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/process": {
     },
     "lab/programs": {
     },
@@ -2187,13 +2618,23 @@ _BUILD_DEPENDENCIES = {
     },
     "lab/report": {
     },
+    "lab/families/runtimes": {
+    },
+    "lab/families/schedulers": {
+    },
     "lab/sim": {
     },
     "lab/stats": {
     },
     "lab/tidy": {
     },
+    "lab/toys": {
+    },
     "lab/variant": {
+    },
+    "lab/families/workflows": {
+    },
+    "lab/world": {
     },
     "ledgers/conformance": {
     },
@@ -2213,9 +2654,13 @@ _BUILD_DEPENDENCIES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/client": {
     },
     "runtimes/conformance": {
     },
@@ -2313,6 +2758,8 @@ _BUILD_ALIASES = {
     },
     "engines/smol_multi": {
     },
+    "engines/smol_pool": {
+    },
     "engines/smolscale": {
     },
     "engines/threads": {
@@ -2325,15 +2772,29 @@ _BUILD_ALIASES = {
     },
     "lab/audit": {
     },
+    "lab/audit-trial": {
+    },
     "lab/cli": {
+    },
+    "lab/compare": {
     },
     "lab/corpus": {
     },
     "lab/driver": {
     },
+    "lab/families/engines": {
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+    },
+    "lab/families/ledgers": {
+    },
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/process": {
     },
     "lab/programs": {
     },
@@ -2343,13 +2804,23 @@ _BUILD_ALIASES = {
     },
     "lab/report": {
     },
+    "lab/families/runtimes": {
+    },
+    "lab/families/schedulers": {
+    },
     "lab/sim": {
     },
     "lab/stats": {
     },
     "lab/tidy": {
     },
+    "lab/toys": {
+    },
     "lab/variant": {
+    },
+    "lab/families/workflows": {
+    },
+    "lab/world": {
     },
     "ledgers/conformance": {
     },
@@ -2369,9 +2840,13 @@ _BUILD_ALIASES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/client": {
     },
     "runtimes/conformance": {
     },
@@ -2469,6 +2944,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "engines/smol_multi": {
     },
+    "engines/smol_pool": {
+    },
     "engines/smolscale": {
     },
     "engines/threads": {
@@ -2481,15 +2958,29 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "lab/audit": {
     },
+    "lab/audit-trial": {
+    },
     "lab/cli": {
+    },
+    "lab/compare": {
     },
     "lab/corpus": {
     },
     "lab/driver": {
     },
+    "lab/families/engines": {
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+    },
+    "lab/families/ledgers": {
+    },
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/process": {
     },
     "lab/programs": {
     },
@@ -2499,13 +2990,23 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "lab/report": {
     },
+    "lab/families/runtimes": {
+    },
+    "lab/families/schedulers": {
+    },
     "lab/sim": {
     },
     "lab/stats": {
     },
     "lab/tidy": {
     },
+    "lab/toys": {
+    },
     "lab/variant": {
+    },
+    "lab/families/workflows": {
+    },
+    "lab/world": {
     },
     "ledgers/conformance": {
     },
@@ -2525,9 +3026,13 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/client": {
     },
     "runtimes/conformance": {
     },
@@ -2625,6 +3130,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "engines/smol_multi": {
     },
+    "engines/smol_pool": {
+    },
     "engines/smolscale": {
     },
     "engines/threads": {
@@ -2637,15 +3144,29 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "lab/audit": {
     },
+    "lab/audit-trial": {
+    },
     "lab/cli": {
+    },
+    "lab/compare": {
     },
     "lab/corpus": {
     },
     "lab/driver": {
     },
+    "lab/families/engines": {
+    },
+    "lab/families": {
+    },
+    "lab/family": {
+    },
+    "lab/families/ledgers": {
+    },
     "lab/plan": {
     },
     "lab/probe": {
+    },
+    "lab/process": {
     },
     "lab/programs": {
     },
@@ -2655,13 +3176,23 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "lab/report": {
     },
+    "lab/families/runtimes": {
+    },
+    "lab/families/schedulers": {
+    },
     "lab/sim": {
     },
     "lab/stats": {
     },
     "lab/tidy": {
     },
+    "lab/toys": {
+    },
     "lab/variant": {
+    },
+    "lab/families/workflows": {
+    },
+    "lab/world": {
     },
     "ledgers/conformance": {
     },
@@ -2681,9 +3212,13 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "ledgers/sync": {
     },
+    "ledgers/tokio_runtime": {
+    },
     "runtimes/async_std": {
     },
     "runtimes/async_std_as_published": {
+    },
+    "runtimes/client": {
     },
     "runtimes/conformance": {
     },
@@ -6141,6 +6676,7 @@ def crate_repositories():
        struct(repo="crates__smolscale-0.4.16", is_dev_dep = False),
        struct(repo="crates__sonic-rs-0.5.10", is_dev_dep = False),
        struct(repo="crates__statrs-0.18.0", is_dev_dep = False),
+       struct(repo="crates__strsim-0.11.1", is_dev_dep = False),
        struct(repo="crates__tempfile-3.27.0", is_dev_dep = False),
        struct(repo="crates__thiserror-2.0.21", is_dev_dep = False),
        struct(repo="crates__tikv-jemallocator-0.7.0", is_dev_dep = False),

@@ -1,6 +1,6 @@
-"""The three kinds of packages that the lab is made of, each as one macro.
+"""The kinds of packages that the lab is made of, each as one macro.
 
-Every macro makes the crate itself, a test of the unit tests in its sources, and one test for each
+Those of crates make the crate itself, a test of the unit tests in its sources, and one test for each
 file `tests/*.rs`, as Cargo does. Crates of Cargo.lock are named as Cargo.toml names them.
 """
 
@@ -20,8 +20,12 @@ def lab_library(
         test_files = [],
         test_tags = [],
         binaries = {},
+        files = [],
         visibility = ["//lab:__subpackages__"]):
     """A library of the lab, with its tests.
+
+    In a family it is what variants share, and no variant: its targets `files` and `manifest`, which
+    the family collects, have what is given here and nothing.
 
     Args:
         name: of the target; by habit the folder's name.
@@ -33,6 +37,7 @@ def lab_library(
         test_files: labels of files outside the package, which tests read or include.
         test_tags: Bazel tags of the tests in tests/.
         binaries: as in `_tests`.
+        files: programs that variants start.
         visibility: the arrows between crates, as Bazel checks them.
     """
     rust_library(
@@ -45,6 +50,7 @@ def lab_library(
         visibility = visibility,
         deps = deps + _of_lock(crates),
     )
+    _collected(files = files, manifest = [])
     _tests(
         name = name,
         library = name,
@@ -107,12 +113,13 @@ def variant(
         deps = [],
         kit = None,
         shared_srcs = [],
+        test_deps = [],
         test_crates = [],
         test_files = []):
     """A variant: the program FAMILY-FOLDER, its manifest, and its tests.
 
-    The target `files` is what the driver needs of it; the family's package collects these, so that
-    a new variant is a new folder and no edit elsewhere.
+    The targets `files`, what the driver needs of it, and `manifest` are collected by the family's
+    package, so that a new variant is a new folder and no edit elsewhere.
 
     Args:
         family: the family's name, which is its folder's.
@@ -120,6 +127,7 @@ def variant(
         deps: libraries of ours beside the kit.
         kit: the family's kit, where it is not `//FAMILY/kit`.
         shared_srcs: sources of another variant that this one includes, by label.
+        test_deps: libraries of ours that only tests use.
         test_crates: of [dev-dependencies], not ours.
         test_files: labels of files outside the package, which tests read or include.
     """
@@ -129,16 +137,31 @@ def variant(
         crates = crates,
         deps = [kit or "//%s/kit" % family] + deps,
         shared_srcs = shared_srcs,
+        test_deps = test_deps,
         test_crates = test_crates,
-        test_files = test_files,
+        test_files = test_files + ["variant.toml"],
         visibility = ["//visibility:public"],
     )
-    native.exports_files(["variant.toml"])
-    native.filegroup(
-        name = "files",
-        srcs = ["variant.toml", ":" + program],
-        visibility = ["//visibility:public"],
-    )
+    _collected(files = ["variant.toml", ":" + program], manifest = ["variant.toml"])
+
+def family():
+    """What the folders of a family have: `variants`, programs with their manifests and what they
+    start, and `manifests` alone."""
+    folders = native.subpackages(include = ["*"])
+    for name, collected in [("variants", "files"), ("manifests", "manifest")]:
+        native.filegroup(
+            name = name,
+            srcs = ["//%s/%s:%s" % (native.package_name(), folder, collected) for folder in folders],
+            visibility = ["//visibility:public"],
+        )
+
+def _collected(files, manifest):
+    for name, srcs in [("files", files), ("manifest", manifest)]:
+        native.filegroup(
+            name = name,
+            srcs = srcs,
+            visibility = ["//visibility:public"],
+        )
 
 def _tests(name, deps, crates, files, binaries, tags = [], library = None):
     """The unit tests of a crate and its tests/*.rs.
@@ -194,8 +217,12 @@ def _sources():
     return native.glob(["src/**/*.rs"])
 
 def _included_files():
-    # A library may have its README as its page.
-    return native.glob(["README.md", "src/**"], exclude = ["**/*.rs", "**/*.snap"], allow_empty = True)
+    # A library may have its README as its page; a variant knows who it is from its manifest.
+    return native.glob(
+        ["README.md", "src/**", "variant.toml"],
+        exclude = ["**/*.rs", "**/*.snap"],
+        allow_empty = True,
+    )
 
 def _of_lock(crates):
     return ["@crates//:" + crate for crate in crates]

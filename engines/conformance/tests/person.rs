@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use engines_conformance::{
-    Corpus, Finished, Variant, Wanted, engines, is_peer, run, search, variants,
+    Corpus, FAMILY, Finished, Variant, Wanted, engines, run, search, tagged,
 };
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ fn every_engine_shows_the_newest_first_and_says_so_with_its_exit_code() {
     let dir = sessions();
     let root = text(dir.path());
     for engine in engines_here() {
-        let name = &engine.manifest.name;
+        let name = &engine.name;
         let finished = ask(&engine, &["memory", root]);
         let expected = format!(
             "2026-01-03T00:00:00Z user s-user {root}/b.jsonl:0\n  more memory, no error\n\
@@ -110,7 +110,7 @@ fn a_file_that_cannot_be_read_is_named_and_the_exit_code_says_so() {
     let lower = |text: &str| text.to_ascii_lowercase().contains("needle");
     let expected = search(corpus.path(), &Wanted { text: &lower, line: &|_| true });
     for engine in engines_here() {
-        let name = &engine.manifest.name;
+        let name = &engine.name;
         let root = text(corpus.path());
         let arguments = ["needle", root, "--limit", "all", "--output", "json"];
         let finished = ask(&engine, &arguments);
@@ -144,7 +144,7 @@ fn a_folder_that_cannot_be_read_takes_nothing_from_the_others() {
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     for engine in engines_here() {
-        let name = engine.manifest.name.clone();
+        let name = engine.name.clone();
         let finished = ask_without_override(engine, &["memory", root, "--output", "json"]);
         assert_eq!(finished.code, TROUBLE, "{finished:?}");
         let whole: Value = serde_json::from_str(&finished.stdout).unwrap();
@@ -161,7 +161,7 @@ fn filters_and_operators_are_taken_together() {
     let dir = sessions();
     let root = text(dir.path());
     let file = format!("{root}/a.jsonl");
-    let engine = engines().into_iter().find(|one| one.manifest.name == "threads").unwrap();
+    let engine = engines_here().remove(0);
     for (arguments, days) in [
         (&["memory AND NOT error"][..], &["02", "01"][..]),
         (&["'out of' OR /FINE$/i"], &["02", "01"]),
@@ -189,22 +189,23 @@ fn filters_and_operators_are_taken_together() {
 
 #[test]
 fn what_is_asked_wrongly_is_pointed_at() {
-    let engine = engines().into_iter().find(|one| one.manifest.name == "rayon").unwrap();
+    let engine = engines_here().remove(0);
     for (arguments, sentence) in [
         (
             &["größe AND (b"][..],
-            "rayon: column 11: this parenthesis is never closed\n  größe AND (b\n            ^\n",
+            ": column 11: this parenthesis is never closed\n  größe AND (b\n            ^\n",
         ),
-        (&["a", "--after", "noon"], "rayon: `after` is no RFC 3339 time: noon"),
-        (&["a", "--limit", "few"], "rayon: --limit few: a number or `all`\n"),
-        (&["a", "--output", "xml"], "rayon: no output xml: text, json or jsonl\n"),
-        (&["a", "--hurry"], "rayon: no option --hurry: see --help\n"),
-        (&["a", "--role"], "rayon: --role needs a value\n"),
-        (&[], "rayon: --search needs a query"),
-        (&["a", "no/such/folder"], "rayon: cannot walk the corpus no/such/folder: No such file"),
+        (&["a", "--after", "noon"], ": `after` is no RFC 3339 time: noon"),
+        (&["a", "--limit", "few"], ": --limit few: a number or `all`\n"),
+        (&["a", "--output", "xml"], ": no output xml: text, json or jsonl\n"),
+        (&["a", "--hurry"], ": no option --hurry: see --help\n"),
+        (&["a", "--role"], ": --role needs a value\n"),
+        (&[], ": --search needs a query"),
+        (&["a", "no/such/folder"], ": cannot walk the corpus no/such/folder: No such file"),
     ] {
         let finished = ask(&engine, arguments);
-        assert!(finished.stderr.starts_with(sentence), "{}", finished.stderr);
+        let said = finished.stderr.strip_prefix(&engine.name).unwrap_or_default();
+        assert!(said.starts_with(sentence), "{}", finished.stderr);
         assert_eq!((finished.stdout.as_str(), finished.code), ("", TROUBLE), "{arguments:?}");
     }
     let help = run(&engine, &["--help"], "").stdout;
@@ -214,7 +215,7 @@ fn what_is_asked_wrongly_is_pointed_at() {
 #[test]
 fn a_program_that_only_counts_shows_nothing_and_says_why() {
     let dir = sessions();
-    for peer in variants().iter().filter(|variant| is_peer(variant)) {
+    for peer in &tagged(FAMILY, "peer") {
         let finished = ask(peer, &["memory", text(dir.path())]);
         assert_eq!((finished.stdout.as_str(), finished.code), ("", TROUBLE));
         assert!(finished.stderr.contains("counts lines and shows none"), "{}", finished.stderr);

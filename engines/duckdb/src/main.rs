@@ -5,8 +5,7 @@ use std::process::{Command, ExitCode};
 
 use engines_kit::{Ends, Identity, Question, ask_peer, count_after_colon, variant_main};
 
-const IDENTITY: Identity =
-    Identity { variant: "duckdb", measures: "duckdb", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 /// Names a Python that has the module, where the one on PATH has not (tools/duckdb/up makes one).
 const PYTHON: &str = "LAB_DUCKDB_PYTHON";
 /// Arguments: threads, glob, operator, pattern.

@@ -17,8 +17,7 @@ use engines_kit::{
 };
 use reads::{Done, Reads};
 
-const IDENTITY: Identity =
-    Identity { variant: "io_uring", measures: "io-uring", version: "0.7.15", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, run)

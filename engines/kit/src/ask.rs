@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use lab_protocol::search::{Advise, Granularity, Parser, Query, Read, Workload};
+use lab_protocol::engines::{Advise, Granularity, Parser, Query, Read, Workload};
 
 /// Messages that are shown where nobody says how many.
 const LIMIT: u32 = 50;

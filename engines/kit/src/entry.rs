@@ -5,20 +5,14 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use lab_protocol::search::Workload;
-pub(crate) use lab_variant::caught;
-use lab_variant::{Door, Failure, Family, Identity, Numbers};
+use lab_protocol::engines::Workload;
+use lab_protocol::engines::names;
+use lab_variant::{Identity, Mode, Numbers, RunError};
 
 use crate::meter::Meter;
-use crate::{Answer, RunError, Search, ask, outcome, show};
+use crate::{Answer, Search, ask, outcome, show};
 
-const FAMILY: Family = Family {
-    name: "engines",
-    summary: |identity| {
-        format!("a query over JSON Lines on {} {}", identity.measures, identity.version)
-    },
-    door: Some(Door { argument: "--search", help: ask::HELP }),
-};
+const MODE: Mode = Mode { argument: "--search", help: ask::HELP };
 
 /// The whole of an engine's `main`: answers `--describe` and `--help`, searches for a person
 /// (`--search`), or reads one `RunSpec` line from standard input, calls `run` and writes one
@@ -31,11 +25,11 @@ pub fn variant_main(
 ) -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     if let [first, rest @ ..] = &arguments[..]
-        && first == "--search"
+        && first == MODE.argument
     {
-        return show::search(identity.variant, rest, run);
+        return show::search(identity.variant(), rest, run);
     }
-    lab_variant::variant_main(&FAMILY, identity, prepare, |search| timed(Arc::new(search), run))
+    lab_variant::variant_main(identity, Some(&MODE), prepare, |search| timed(Arc::new(search), run))
 }
 
 fn prepare(workload: Workload) -> Result<Search, String> {
@@ -53,20 +47,10 @@ fn timed(
     let answer = run(Arc::clone(&search))?;
     let mut counters = meter.counters();
     counters.extend(outcome::counters(&answer));
-    counters.extend([("walk_ns", search.walk_ns()), ("files", search.files())]);
+    counters.extend([(names::WALK_NS, search.walk_ns()), (names::FILES, search.files())]);
     for (index, reason) in &answer.unreadable {
         eprintln!("file {index} cannot be read: {reason}");
     }
     let counters = counters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Ok(Numbers { counters, samples: outcome::samples(&answer) })
-}
-
-impl Failure for RunError {
-    fn panicked(text: String) -> Self {
-        Self::Panicked(text)
-    }
-
-    fn is_unsupported(&self) -> bool {
-        matches!(self, Self::Unsupported(_))
-    }
 }

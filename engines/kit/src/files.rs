@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use lab_protocol::search::{Advise, Granularity};
+use lab_protocol::engines::{Advise, Granularity};
 use memmap2::Mmap;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use lab_protocol::search::{Advise, Parser, Read};
+use lab_protocol::engines::{Advise, Parser, Read};
 use memchr::{memchr, memchr_iter, memrchr};
 use xxhash_rust::xxh64::xxh64;
 

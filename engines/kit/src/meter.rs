@@ -1,9 +1,11 @@
 //! What the timed region costs the process.
 
-use std::collections::BTreeMap;
-use std::fs;
+use lab_protocol::engines::names;
 
-use nix::sys::resource::{Usage, UsageWho, getrusage};
+use std::collections::BTreeMap;
+
+use lab_variant::{high_water_bytes, usage};
+use nix::sys::resource::Usage;
 use nix::sys::time::TimeValLike;
 
 use crate::clock::{cpu_ns, since};
@@ -32,30 +34,18 @@ impl Meter {
         let system_us = system - before.system_time().num_microseconds();
         let of = |reading: fn(&Usage) -> i64| reading(&now) - reading(before);
         let readings = [
-            ("cpu_total_ns", cpu_ns),
-            ("cpu_user_ns", user_us * 1_000),
-            ("cpu_system_ns", system_us * 1_000),
-            ("page_faults_minor", of(Usage::minor_page_faults)),
-            ("page_faults_major", of(Usage::major_page_faults)),
-            ("voluntary_switches", of(Usage::voluntary_context_switches)),
-            ("involuntary_switches", of(Usage::involuntary_context_switches)),
+            (names::CPU_TOTAL_NS, cpu_ns),
+            (names::CPU_USER_NS, user_us * 1_000),
+            (names::CPU_SYSTEM_NS, system_us * 1_000),
+            (names::PAGE_FAULTS_MINOR, of(Usage::minor_page_faults)),
+            (names::PAGE_FAULTS_MAJOR, of(Usage::major_page_faults)),
+            (names::VOLUNTARY_SWITCHES, of(Usage::voluntary_context_switches)),
+            (names::INVOLUNTARY_SWITCHES, of(Usage::involuntary_context_switches)),
         ];
         let known = |(name, value)| (name, u64::try_from(value).unwrap_or(0));
         let mut counters: BTreeMap<_, _> = readings.into_iter().map(known).collect();
-        counters.insert("wall_ns", wall_ns);
-        // Not `ru_maxrss`: after a fork that starts at what the parent needed.
-        counters.insert("rss_high_water_bytes", status_kib("VmHWM:") * 1024);
+        counters.insert(names::WALL_NS, wall_ns);
+        counters.insert(names::RSS_HIGH_WATER_BYTES, high_water_bytes());
         counters
     }
-}
-
-fn usage() -> Usage {
-    getrusage(UsageWho::RUSAGE_SELF).expect("RUSAGE_SELF is always known")
-}
-
-/// A memory line of `/proc/self/status`; 0 where the kernel does not say.
-fn status_kib(key: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = status.lines().find_map(|line| line.strip_prefix(key));
-    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -1,4 +1,6 @@
-//! The outcome's counters and columns, as `lab_protocol::search` names them.
+//! The outcome's counters and columns, as `lab_protocol::engines` names them.
+
+use lab_protocol::engines::names;
 
 use std::collections::BTreeMap;
 
@@ -9,10 +11,10 @@ pub(crate) fn samples(answer: &Answer) -> BTreeMap<String, Vec<i64>> {
     let column = |value: fn(&Hit) -> i64| answer.hits.iter().map(value).collect();
     let (busy_ns, _) = busy::read();
     let columns: [(&str, Vec<i64>); 4] = [
-        ("answer_file", column(|hit| i64::from(hit.file))),
-        ("answer_offset_bytes", column(|hit| hit.offset.cast_signed())),
-        ("answer_hash", column(|hit| hit.hash.cast_signed())),
-        ("worker_busy_ns", busy_ns.into_iter().map(u64::cast_signed).collect()),
+        (names::ANSWER_FILE, column(|hit| i64::from(hit.file))),
+        (names::ANSWER_OFFSET_BYTES, column(|hit| hit.offset.cast_signed())),
+        (names::ANSWER_HASH, column(|hit| hit.hash.cast_signed())),
+        (names::WORKER_BUSY_NS, busy_ns.into_iter().map(u64::cast_signed).collect()),
     ];
     columns.into_iter().map(|(name, values)| (name.to_owned(), values)).collect()
 }
@@ -21,18 +23,18 @@ pub(crate) fn samples(answer: &Answer) -> BTreeMap<String, Vec<i64>> {
 pub(crate) fn counters(answer: &Answer) -> [(&'static str, u64); 13] {
     let tally = &answer.tally;
     [
-        ("files_unreadable", answer.unreadable.len() as u64),
-        ("bytes", tally.bytes),
-        ("bytes_read", tally.bytes_read),
-        ("bytes_parsed", tally.bytes_parsed),
-        ("lines", tally.lines),
-        ("lines_parsed", tally.lines_parsed),
-        ("lines_invalid", tally.lines_invalid),
-        ("matches", tally.matches),
-        ("read_ns", tally.read_ns),
-        ("scan_ns", tally.scan_ns),
-        ("parse_ns", tally.parse_ns),
-        ("merge_ns", tally.merge_ns),
+        (names::FILES_UNREADABLE, answer.unreadable.len() as u64),
+        (names::BYTES, tally.bytes),
+        (names::BYTES_READ, tally.bytes_read),
+        (names::BYTES_PARSED, tally.bytes_parsed),
+        (names::LINES, tally.lines),
+        (names::LINES_PARSED, tally.lines_parsed),
+        (names::LINES_INVALID, tally.lines_invalid),
+        (names::MATCHES, tally.matches),
+        (names::READ_NS, tally.read_ns),
+        (names::SCAN_NS, tally.scan_ns),
+        (names::PARSE_NS, tally.parse_ns),
+        (names::MERGE_NS, tally.merge_ns),
         ("threads", busy::read().1.max(1)),
     ]
 }

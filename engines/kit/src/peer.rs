@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lab_protocol::search::{Query, Read};
+use lab_protocol::engines::{Query, Read};
 
 use crate::{Answer, RunError, Search};
 
@@ -44,7 +44,7 @@ pub enum Ends {
 ///
 /// # Errors
 /// [`RunError::Unsupported`] where the workload asks for more than a word, or the program is not
-/// there; [`RunError::Setup`] where it fails.
+/// there; [`RunError::Failed`] where it fails.
 pub fn ask_peer(
     search: &Search,
     ends: Ends,

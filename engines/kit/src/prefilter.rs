@@ -345,13 +345,13 @@ impl Escapes {
 
 #[cfg(test)]
 mod tests {
-    use lab_protocol::search;
+    use lab_protocol::engines::Query as Asked;
 
     use super::*;
 
     /// The needles that a candidate holds one of.
     fn needles(text: &str) -> Option<Vec<String>> {
-        let query = search::Query { text: text.to_owned(), ..Default::default() };
+        let query = Asked { text: text.to_owned(), ..Default::default() };
         let prefilter = Prefilter::new(&Query::compile(&query).unwrap())?;
         let text = |finder: &Finder| String::from_utf8(finder.needle().to_vec()).unwrap();
         Some(prefilter.any.iter().map(text).collect())

@@ -1,9 +1,9 @@
 //! One run's search, from its workload to its answer.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lab_protocol::search::{Advise, Granularity, Workload};
+use lab_protocol::engines::{Advise, Granularity, Workload};
 
 use crate::clock::since;
 use crate::kernel::{BUFFER_BYTES, Plan};
@@ -79,11 +79,9 @@ impl Search {
     /// Where a folder cannot be read.
     pub fn walk(&self) -> Result<Vec<SourceFile>, RunError> {
         let start = now_ns();
-        let named = |root: &Path, source| {
-            let corpus = root.display().to_string();
-            RunError::Walk { corpus, source }
-        };
-        let files = files::walk(&self.roots).map_err(|(root, source)| named(root, source))?;
+        let files = files::walk(&self.roots).map_err(|(root, error)| {
+            RunError::failed(format!("cannot walk the corpus {}: {error}", root.display()))
+        })?;
         self.files.store(files.len() as u64, Ordering::Relaxed);
         self.walk_ns.store(since(start), Ordering::Relaxed);
         Ok(files)
@@ -178,8 +176,11 @@ impl Search {
     pub(crate) fn evict(&self) -> Result<(), RunError> {
         for file in self.walk()? {
             // What cannot be read is not in the cache, and the run reports it.
-            if let (Err(source), true) = (file.evict(), file.path.is_file()) {
-                return Err(RunError::Evict { corpus: self.workload.corpus.clone(), source });
+            if let (Err(error), true) = (file.evict(), file.path.is_file()) {
+                return Err(RunError::failed(format!(
+                    "cannot drop the corpus {} from the page cache: {error}",
+                    self.workload.corpus
+                )));
             }
         }
         Ok(())
@@ -189,6 +190,6 @@ impl Search {
 fn refuse(asked: Option<u32>, key: &str, why: &str) -> Result<(), RunError> {
     match asked {
         None => Ok(()),
-        Some(_) => Err(RunError::Unsupported(format!("{why}: leave {key} out"))),
+        Some(_) => Err(RunError::unsupported(format!("{why}: leave {key} out"))),
     }
 }

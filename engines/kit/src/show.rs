@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use lab_variant::caught;
 use serde::Serialize;
 use xxhash_rust::xxh64::xxh64;
 
 use crate::ask::{Asked, Output};
-use crate::entry::caught;
 use crate::parse::{Message, Scratch, with_message};
 use crate::{Answer, Hit, Parser, QueryError, RunError, Search, SourceFile};
 

@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use engines_kit::{Advise, Granularity, Parser, Read, Search, Workload};
-use lab_protocol::search::Query;
+use lab_protocol::engines::Query;
 
 struct Counting;
 

@@ -3,7 +3,7 @@
 use engines_kit::{
     Advise, Answer, CHUNKS, Granularity, Job, Parser, Read, Search, Stream, Workload,
 };
-use lab_protocol::search::Query;
+use lab_protocol::engines::Query;
 use proptest::prelude::*;
 use xxhash_rust::xxh64::xxh64;
 

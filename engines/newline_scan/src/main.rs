@@ -6,12 +6,7 @@ use std::thread;
 
 use engines_kit::{Answer, CHUNKS, Identity, Job, RunError, Search, variant_main};
 
-const IDENTITY: Identity = Identity {
-    variant: "newline_scan",
-    measures: "engines-newline_scan",
-    version: "0.1.0",
-    features: &[],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, |search| run(&search))

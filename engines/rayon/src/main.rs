@@ -6,8 +6,7 @@ use std::process::ExitCode;
 
 use engines_kit::{Identity, variant_main};
 
-const IDENTITY: Identity =
-    Identity { variant: "rayon", measures: "rayon", version: "1.12.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, search::run)

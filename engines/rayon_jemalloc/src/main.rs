@@ -12,12 +12,7 @@ use tikv_jemallocator::Jemalloc;
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
-const IDENTITY: Identity = Identity {
-    variant: "rayon_jemalloc",
-    measures: "tikv-jemallocator",
-    version: "0.7.0",
-    features: &[],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, search::run)

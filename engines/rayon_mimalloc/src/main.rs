@@ -12,8 +12,7 @@ use mimalloc::MiMalloc;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-const IDENTITY: Identity =
-    Identity { variant: "rayon_mimalloc", measures: "mimalloc", version: "0.1.52", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, search::run)

@@ -5,12 +5,7 @@ use std::sync::Arc;
 
 use engines_kit::{Answer, Granularity, Identity, RunError, Search, variant_main};
 
-const IDENTITY: Identity = Identity {
-    variant: "sequential",
-    measures: "engines-sequential",
-    version: "0.1.0",
-    features: &[],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, run)

@@ -1,8 +1,6 @@
 //! smol with a blocking job per file, the standard engine of the published benchmark: its executor
 //! has one thread, and its blocking pool, which does all the work, up to 500.
 
-mod pool;
-
 use std::cell::RefCell;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,8 +11,7 @@ use engines_kit::{
 use smol::channel::{self, Sender};
 use smol::lock::Semaphore;
 
-const IDENTITY: Identity =
-    Identity { variant: "smol", measures: "smol", version: "2.0.2", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 thread_local! {
     /// A thread of the pool keeps its worker, and with it the read buffer, from file to file.
@@ -22,7 +19,7 @@ thread_local! {
 }
 
 fn main() -> ExitCode {
-    if let Err(error) = pool::restart() {
+    if let Err(error) = engines_smol_pool::restart() {
         eprintln!("smol: cannot start over with a pool of the workload's size: {error}");
         return ExitCode::FAILURE;
     }
@@ -30,7 +27,7 @@ fn main() -> ExitCode {
 }
 
 fn run(search: Arc<Search>) -> Result<Answer, RunError> {
-    pool::check(&search)?;
+    engines_smol_pool::check(&search)?;
     smol::block_on(search_all(search))
 }
 

@@ -1,8 +1,6 @@
 //! The published benchmark's multi-threaded smol: an executor that N threads run, a semaphore of
 //! 2 N files, and the same blocking job per file as in `smol`.
 
-mod pool;
-
 use std::cell::RefCell;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,8 +13,7 @@ use smol::Executor;
 use smol::channel::{self, Sender};
 use smol::lock::Semaphore;
 
-const IDENTITY: Identity =
-    Identity { variant: "smol_multi", measures: "smol", version: "2.0.2", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 thread_local! {
     /// A thread of the pool keeps its worker, and with it the read buffer, from file to file.
@@ -24,7 +21,7 @@ thread_local! {
 }
 
 fn main() -> ExitCode {
-    if let Err(error) = pool::restart() {
+    if let Err(error) = engines_smol_pool::restart() {
         eprintln!("smol_multi: cannot start over with a pool of the workload's size: {error}");
         return ExitCode::FAILURE;
     }
@@ -32,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn run(search: Arc<Search>) -> Result<Answer, RunError> {
-    pool::check(&search)?;
+    engines_smol_pool::check(&search)?;
     let executor = Executor::new();
     let (end, ended) = channel::bounded::<()>(1);
     thread::scope(|scope| {

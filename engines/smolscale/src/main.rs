@@ -10,8 +10,7 @@ use engines_kit::{
     Answer, Found, Granularity, Identity, Job, RunError, Search, Worker, variant_main,
 };
 
-const IDENTITY: Identity =
-    Identity { variant: "smolscale", measures: "smolscale", version: "0.4.16", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 thread_local! {
     /// A worker of smolscale keeps ours, and with it the read buffer, from file to file.

@@ -7,8 +7,7 @@ use std::thread;
 
 use engines_kit::{Answer, CHUNKS, Found, Identity, Job, RunError, Search, variant_main};
 
-const IDENTITY: Identity =
-    Identity { variant: "threads", measures: "engines-threads", version: "0.1.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, run)

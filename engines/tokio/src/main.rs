@@ -12,12 +12,7 @@ use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-const IDENTITY: Identity = Identity {
-    variant: "tokio",
-    measures: "tokio",
-    version: "1.54.1",
-    features: &["rt-multi-thread", "sync"],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 thread_local! {
     /// A thread of the pool keeps its worker, and with it the read buffer, from file to file.

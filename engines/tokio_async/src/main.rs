@@ -14,12 +14,7 @@ use tokio::io::AsyncReadExt;
 use tokio::runtime::Builder;
 use tokio::task::{JoinSet, spawn_blocking};
 
-const IDENTITY: Identity = Identity {
-    variant: "tokio_async",
-    measures: "tokio",
-    version: "1.54.1",
-    features: &["fs", "io-util", "rt-multi-thread"],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// What one file at a time is read and searched with.
 struct Lane {

@@ -4,8 +4,7 @@ use std::process::{Command, ExitCode};
 
 use engines_kit::{Ends, Identity, Question, ask_peer, count_after_colon, variant_main};
 
-const IDENTITY: Identity =
-    Identity { variant: "ugrep", measures: "ugrep", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, |search| {

@@ -1,7 +1,10 @@
-//! Claims joined to our own committed reports: what our runs make of them.
+//! Claims joined to our own committed reports: what our runs make of them. A table is read by its
+//! `outcome` column, or as numbers; a word or a number that is not there is an error, never a
+//! verdict.
 
 use std::collections::BTreeMap;
 
+use lab_stats::outcome::Outcome as Found;
 use serde::Serialize;
 
 use crate::claims::{Claim, OneOrMore, Test};
@@ -41,33 +44,44 @@ pub struct Verdict {
     pub why: String,
 }
 
+/// A claim whose test cannot be read from our tables.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("claim `{claim}`: {message}")]
+pub struct JoinError {
+    /// The claim's id.
+    pub claim: String,
+    /// What is wrong, with the table and the column.
+    pub message: String,
+}
+
 /// The tables of our committed reports: the text of each TSV by `REPORT/TABLE`.
 pub type Tables = BTreeMap<String, String>;
 
 /// What our runs make of a claim. A claim without a test has no experiment of ours yet.
-pub fn verdict(claim: &Claim, tables: &Tables) -> Verdict {
+///
+/// # Errors
+/// Names the claim, the table and the column whose value is no outcome or no number.
+pub fn verdict(claim: &Claim, tables: &Tables) -> Result<Verdict, JoinError> {
     if let Some(why) = &claim.untestable {
-        return Verdict { outcome: Outcome::NotTestable, why: why.clone() };
+        return Ok(Verdict { outcome: Outcome::NotTestable, why: why.clone() });
     }
     if claim.test.is_empty() {
         let why = "no experiment of ours yet".to_owned();
-        return Verdict { outcome: Outcome::NotTestable, why };
+        return Ok(Verdict { outcome: Outcome::NotTestable, why });
     }
-    let parts: Vec<(&str, Outcome, String)> = claim
-        .test
-        .iter()
-        .flat_map(|test| {
-            let results = run(test, tables);
-            results.into_iter().map(|(outcome, why)| (test.report.as_str(), outcome, why))
-        })
-        .collect();
+    let mut parts: Vec<(&str, Outcome, String)> = Vec::new();
+    for test in &claim.test {
+        let results =
+            run(test, tables).map_err(|message| JoinError { claim: claim.id.clone(), message })?;
+        parts.extend(results.into_iter().map(|(found, why)| (test.report.as_str(), found, why)));
+    }
     let mut why: Vec<String> = Vec::new();
     for (_, _, part) in &parts {
         if !why.contains(part) {
             why.push(part.clone());
         }
     }
-    Verdict { outcome: together(&parts), why: why.join("; ") }
+    Ok(Verdict { outcome: together(&parts), why: why.join("; ") })
 }
 
 /// All parts must hold; where one report bears the claim out and another one does not, we cannot
@@ -93,19 +107,22 @@ fn together(parts: &[(&str, Outcome, String)]) -> Outcome {
 
 type Row = BTreeMap<String, String>;
 
-fn run(test: &Test, tables: &Tables) -> Vec<(Outcome, String)> {
+fn run(test: &Test, tables: &Tables) -> Result<Vec<(Outcome, String)>, String> {
     let place = format!("{}/{}", test.report, test.table);
     let Some(text) = tables.get(&place) else {
-        return vec![(Outcome::NotTestable, format!("reports/{place}.tsv is not there yet"))];
+        return Ok(vec![(Outcome::NotTestable, format!("reports/{place}.tsv is not there yet"))]);
     };
     let rows = rows(text);
     let picked: Vec<&Row> = rows.iter().filter(|row| matches(row, &test.row)).collect();
     if picked.is_empty() {
-        return vec![(Outcome::NotTestable, format!("reports/{place}.tsv has no such row"))];
+        return Ok(vec![(Outcome::NotTestable, format!("reports/{place}.tsv has no such row"))]);
     }
-    let base = test.minus.as_ref().and_then(|minus| rows.iter().find(|row| matches(row, minus)));
-    let judged = picked.into_iter().map(|row| judge(test, row, base, &place));
-    judged.collect()
+    let base = test.minus.as_ref().map(|minus| {
+        let found = rows.iter().find(|row| matches(row, minus));
+        found.ok_or_else(|| format!("reports/{place}.tsv has no row {minus:?} to subtract"))
+    });
+    let base = base.transpose()?;
+    picked.into_iter().map(|row| judge(test, row, base, &place)).collect()
 }
 
 /// The rows of tab-separated text by column.
@@ -125,11 +142,15 @@ fn matches(row: &Row, wanted: &BTreeMap<String, OneOrMore>) -> bool {
         .all(|(column, texts)| row.get(column).is_some_and(|cell| texts.names().contains(cell)))
 }
 
-fn judge(test: &Test, row: &Row, base: Option<&Row>, place: &str) -> (Outcome, String) {
-    let Some(cell) = row.get(&test.column) else {
-        let why = format!("reports/{place}.tsv has no column {}", test.column);
-        return (Outcome::NotTestable, why);
-    };
+fn judge(
+    test: &Test,
+    row: &Row,
+    base: Option<&Row>,
+    place: &str,
+) -> Result<(Outcome, String), String> {
+    let cell = row
+        .get(&test.column)
+        .ok_or_else(|| format!("reports/{place}.tsv has no column `{}`", test.column))?;
     let who: Vec<&str> =
         test.row.keys().filter_map(|column| row.get(column)).map(String::as_str).collect();
     let what = if test.says.is_empty() { who.join(" ") } else { test.says.clone() };
@@ -139,33 +160,40 @@ fn judge(test: &Test, row: &Row, base: Option<&Row>, place: &str) -> (Outcome, S
         .map(|text| format!(", a difference of {text} would have been found"))
         .unwrap_or_default();
     if let Some(wanted) = &test.expect.is {
-        let outcome = match cell.as_str() {
-            "" | "nan" | "cannot tell" | "CANNOT TELL" | "not measured" => Outcome::CannotTell,
-            "not testable" => Outcome::NotTestable,
-            cell if cell.starts_with("withheld") => Outcome::CannotTell,
-            cell if wanted.names().iter().any(|name| name == cell) => Outcome::Reproduced,
-            _ => Outcome::Refuted,
-        };
-        return (outcome, format!("{what}: {cell} ({place}{hidden})"));
+        let outcome = of_word(cell, wanted).map_err(|why| format!("reports/{place}.tsv: {why}"))?;
+        return Ok((outcome, format!("{what}: {cell} ({place}{hidden})")));
     }
-    let number = |row: &Row, column: &str| row.get(column)?.parse::<f64>().ok();
-    let less = match (&test.minus, base) {
-        (Some(_), Some(base)) => number(base, &test.column),
-        (Some(_), None) => None,
-        (None, _) => Some(0.0),
+    let number = |row: &Row, column: &str| {
+        let cell = row.get(column).map_or("", String::as_str);
+        let value = cell.parse::<f64>().ok().filter(|value| value.is_finite());
+        value.ok_or_else(|| {
+            format!("reports/{place}.tsv: column `{column}` of {what} is `{cell}`, not a number")
+        })
     };
-    let (Some(value), Some(less)) = (number(row, &test.column), less) else {
-        return (Outcome::CannotTell, format!("{what}: not measured ({place})"));
-    };
+    let less = base.map_or(Ok(0.0), |base| number(base, &test.column))?;
+    let value = number(row, &test.column)? - less;
     let end = |column: &Option<String>| {
-        column
-            .as_deref()
-            .and_then(|column| number(row, column))
-            .map_or(value - less, |end| end - less)
+        column.as_deref().map_or(Ok(value), |column| Ok::<_, String>(number(row, column)? - less))
     };
-    let (low, high) = (end(&test.low), end(&test.high));
+    let (low, high) = (end(&test.low)?, end(&test.high)?);
     let outcome = within(test, low.min(high), low.max(high));
-    (outcome, format!("{what}: {} ({place}{hidden})", short(value - less)))
+    Ok((outcome, format!("{what}: {} ({place}{hidden})", short(value))))
+}
+
+/// What a word of an `outcome` column makes of a claim that expects one of `wanted`.
+fn of_word(word: &str, wanted: &OneOrMore) -> Result<Outcome, String> {
+    let parse = |word: &str| word.parse::<Found>().map_err(|error| error.to_string());
+    let found = parse(word)?;
+    let wanted: Vec<Found> =
+        wanted.names().iter().map(|word| parse(word)).collect::<Result<_, _>>()?;
+    Ok(match found {
+        _ if wanted.contains(&found) => Outcome::Reproduced,
+        Found::Holds | Found::Fails | Found::Faster | Found::Slower | Found::Equivalent => {
+            Outcome::Refuted
+        }
+        Found::CannotTell | Found::Withheld | Found::NotMeasured => Outcome::CannotTell,
+        Found::NotTestable => Outcome::NotTestable,
+    })
 }
 
 /// Where an interval (or a point) stands to what is expected.
@@ -177,9 +205,7 @@ fn within(test: &Test, low: f64, high: f64) -> Outcome {
         least = least.max(value - margin);
         most = most.min(value + margin);
     }
-    if !(low.is_finite() && high.is_finite()) {
-        Outcome::CannotTell
-    } else if low >= least && high <= most {
+    if low >= least && high <= most {
         Outcome::Reproduced
     } else if high < least || low > most || low == high {
         Outcome::Refuted
@@ -201,26 +227,30 @@ fn short(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn outcome(test: &str) -> (Outcome, String) {
+    fn joined(test: &str) -> Result<(Outcome, String), String> {
         let claim = format!(
             "id = \"c\"\nsays = \"s\"\nsection = \"1\"\nline = 1\ncomparator = \"says\"\n\
              [[test]]\nreport = \"r\"\ntable = \"t\"\n{test}"
         );
         let claim: Claim = toml::from_str(&claim).unwrap();
-        let table = "variant\tmean\tlow\thigh\tverdict\tdetectable\n\
+        let table = "variant\tmean\tlow\thigh\toutcome\tdetectable\n\
                      a\t1.5\t1.2\t1.8\tslower\t0.3\nb\t0.5\t-0.1\t1.1\tcannot tell\t0.8\n\
-                     u\t\t\t\tnot testable\t\nq\t\t\t\tCANNOT TELL\t\n";
+                     u\tnan\tnan\tnan\tnot testable\tnan\nw\t1\t1\t1\twithheld\tnan\n\
+                     x\t1\t1\t1\tsupported\tnan\n";
         let tables = Tables::from([("r/t".to_owned(), table.to_owned())]);
-        let verdict = verdict(&claim, &tables);
-        (verdict.outcome, verdict.why)
+        let verdict = verdict(&claim, &tables).map_err(|error| error.to_string())?;
+        Ok((verdict.outcome, verdict.why))
+    }
+
+    fn outcome(variant: &str, rest: &str) -> Outcome {
+        joined(&format!("row = {{ variant = \"{variant}\" }}\n{rest}")).unwrap().0
     }
 
     #[test]
     fn words_numbers_and_intervals_decide() {
-        let row = "row = { variant = \"a\" }\n";
-        let of = |rest: &str| outcome(&format!("{row}{rest}")).0;
-        assert_eq!(of("column = \"verdict\"\nexpect = { is = \"slower\" }"), Outcome::Reproduced);
-        assert_eq!(of("column = \"verdict\"\nexpect = { is = \"faster\" }"), Outcome::Refuted);
+        let of = |rest: &str| outcome("a", rest);
+        assert_eq!(of("column = \"outcome\"\nexpect = { is = \"slower\" }"), Outcome::Reproduced);
+        assert_eq!(of("column = \"outcome\"\nexpect = { is = \"faster\" }"), Outcome::Refuted);
         assert_eq!(of("column = \"mean\"\nexpect = { above = 1 }"), Outcome::Reproduced);
         let ends = "low = \"low\"\nhigh = \"high\"\n";
         let mean = format!("column = \"mean\"\n{ends}");
@@ -235,26 +265,44 @@ mod tests {
 
     #[test]
     fn what_could_have_been_found_is_said() {
-        let (outcome, why) = outcome(
-            "row = { variant = \"b\" }\ncolumn = \"verdict\"\ndetectable = \"detectable\"\n\
+        let (outcome, why) = joined(
+            "row = { variant = \"b\" }\ncolumn = \"outcome\"\ndetectable = \"detectable\"\n\
              expect = { is = \"slower\" }",
-        );
+        )
+        .unwrap();
         assert_eq!(outcome, Outcome::CannotTell);
         assert!(why.contains("a difference of 0.8 would have been found"), "{why}");
     }
 
     #[test]
     fn a_report_that_judges_nothing_refutes_nothing() {
-        let of = |variant: &str| {
-            let row = format!("row = {{ variant = \"{variant}\" }}\ncolumn = \"verdict\"\n");
-            outcome(&format!("{row}expect = {{ is = \"slower\" }}")).0
+        let of =
+            |variant: &str| outcome(variant, "column = \"outcome\"\nexpect = { is = \"slower\" }");
+        assert_eq!((of("u"), of("w")), (Outcome::NotTestable, Outcome::CannotTell));
+    }
+
+    #[test]
+    fn an_unknown_word_or_a_nan_is_an_error_and_no_verdict() {
+        let of = |variant: &str, rest: &str| {
+            joined(&format!("row = {{ variant = \"{variant}\" }}\n{rest}")).unwrap_err()
         };
-        assert_eq!((of("u"), of("q")), (Outcome::NotTestable, Outcome::CannotTell));
+        let word = of("x", "column = \"outcome\"\nexpect = { is = \"holds\" }");
+        assert!(
+            word.starts_with("claim `c`: reports/r/t.tsv: `supported` is no outcome"),
+            "{word}"
+        );
+        let wanted = of("a", "column = \"outcome\"\nexpect = { is = \"reproduced\" }");
+        assert!(wanted.contains("`reproduced` is no outcome"), "{wanted}");
+        let nan = of("u", "column = \"mean\"\nexpect = { above = 1 }");
+        assert_eq!(nan, "claim `c`: reports/r/t.tsv: column `mean` of u is `nan`, not a number");
+        let column = of("a", "column = \"verdict\"\nexpect = { is = \"holds\" }");
+        assert_eq!(column, "claim `c`: reports/r/t.tsv has no column `verdict`");
     }
 
     #[test]
     fn what_is_not_there_is_not_testable() {
-        let (outcome, why) = outcome("row = { variant = \"z\" }\ncolumn = \"mean\"\nexpect = {}");
+        let (outcome, why) =
+            joined("row = { variant = \"z\" }\ncolumn = \"mean\"\nexpect = {}").unwrap();
         assert_eq!(
             (outcome, why.as_str()),
             (Outcome::NotTestable, "reports/r/t.tsv has no such row")

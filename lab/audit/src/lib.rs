@@ -15,7 +15,6 @@ pub mod mapping;
 pub mod page;
 pub mod printed;
 pub mod raw;
-pub mod trial;
 
 pub use automatic::audit_document;
 pub use document::{Bound, Cell, Document, Sentence, SentenceKind, Table, TableRow};

@@ -14,27 +14,24 @@ use crate::Failure;
 
 #[derive(Args)]
 pub(crate) struct AuditArgs {
-    /// A Markdown report, or a claim file (TOML) [default: the claims of this repository]
+    /// Markdown report or claim file (TOML) [default: the claims in claims/]
     pub(crate) document: Option<PathBuf>,
-    /// Its raw runs: CSV, JSON, JSON Lines, hyperfine's or Criterion's export
+    /// Raw runs of the report: CSV, JSON, JSON Lines, a hyperfine or Criterion export
     #[arg(long, value_name = "FILE")]
     pub(crate) raw: Vec<PathBuf>,
-    /// What columns mean where their names do not say it (TOML)
+    /// Meaning of columns whose names do not show it (TOML)
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
-    /// Print one JSON object with every finding
+    /// Print one JSON object with all findings
     #[arg(long)]
     pub(crate) json: bool,
-    /// Without a document: store the facts of --raw, or write reports/claims again
+    /// Without a document: store the facts of --raw, or rewrite reports/claims
     #[arg(long)]
     pub(crate) write: bool,
-    /// Without a document: fail unless reports/claims is what claims/ and reports/ give
+    /// Without a document: fail if reports/claims differs from what claims/ and reports/ give
     #[arg(long, conflicts_with_all = ["write", "raw"])]
     pub(crate) check: bool,
-    /// Without a document: audit so many generated reports, clean and with planted errors
-    #[arg(long, value_name = "N")]
-    pub(crate) self_test: Option<usize>,
-    /// Print this many findings
+    /// Number of findings to print
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
 }

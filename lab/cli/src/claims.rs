@@ -25,9 +25,6 @@ struct Corpus {
 /// Audits the claims of the repository: prints what it finds, or writes or checks their page; with
 /// raw data, derives their facts again.
 pub(crate) fn audit(args: &AuditArgs, paths: &Paths) -> Result<ExitCode, Failure> {
-    if let Some(reports) = args.self_test {
-        return self_test(args, reports, &paths.workspace.join("claims"));
-    }
     let corpus = load(&paths.root.join("claims"))?;
     if !args.raw.is_empty() {
         return derive(args, &corpus, &paths.workspace.join("claims"));
@@ -79,16 +76,7 @@ fn print(claims: &Claims, facts: &[Facts], args: &AuditArgs) -> Result<bool, Fai
     Ok(findings.iter().any(|finding| finding.severity == Severity::Impossible))
 }
 
-fn self_test(args: &AuditArgs, reports: usize, dir: &Path) -> Result<ExitCode, Failure> {
-    let text = lab_audit::trial::rates(1, reports).markdown();
-    if args.write {
-        write(&dir.join(SELF_TEST), &text)?;
-    }
-    print!("{text}");
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Where the rates of the self-test are stored, below claims/.
+/// How often the audit is wrong, below claims/; `lab-audit-trial` prints it.
 const SELF_TEST: &str = "self-test.md";
 
 fn page(corpus: &Corpus, paths: &Paths) -> Result<Page, Failure> {
@@ -118,8 +106,8 @@ fn check(page: &Page, dir: &Path) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     eprintln!(
-        "reports/claims: not what claims/ and reports/ give: {}; write it again with `lab audit \
-         --write`",
+        "reports/claims differs from what claims/ and reports/ give: {}; rewrite it with \
+         `lab audit --write`",
         different.join(", ")
     );
     Ok(ExitCode::from(1))
@@ -165,7 +153,7 @@ fn derive(args: &AuditArgs, corpus: &Corpus, dir: &Path) -> Result<ExitCode, Fai
     for claims in &corpus.claims {
         for info in &claims.raw {
             let Some(path) = find(&args.raw, info) else {
-                println!("{}: not there; the stored facts stand", info.file);
+                println!("{}: not found; the stored facts are kept", info.file);
                 continue;
             };
             found += 1;
@@ -177,7 +165,7 @@ fn derive(args: &AuditArgs, corpus: &Corpus, dir: &Path) -> Result<ExitCode, Fai
             corpus.claims.iter().flat_map(|claims| &claims.raw).map(|raw| raw.file.as_str());
         let names: Vec<_> = names.collect();
         return Err(Failure::input(format!(
-            "none of the raw files is there; the claim files name {}",
+            "no raw file was found; the claim files name {}",
             names.join(", ")
         )));
     }
@@ -218,7 +206,7 @@ fn derived(claims: &Claims, info: &RawInfo, path: &Path) -> Result<Facts, Failur
     let text = read(path)?;
     let sha256 = lab_audit::sha256(text.as_bytes());
     if sha256 != info.sha256 {
-        eprintln!("{}: other bytes than the claim file names (sha256 {sha256})", info.file);
+        eprintln!("{}: sha256 {sha256} differs from the claim file's", info.file);
     }
     let raw = info.read(&text).map_err(|error| Failure::input(error.to_string()))?;
     facts::derive(claims, info, &sha256, &raw)

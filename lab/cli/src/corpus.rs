@@ -1,4 +1,4 @@
-//! `lab corpus`: sessions to search in, made or checked.
+//! `lab corpus`: generates or checks a corpus of chat sessions.
 
 use std::process::ExitCode;
 
@@ -10,14 +10,14 @@ use crate::{Failure, progress::Bar};
 pub(crate) fn corpus(args: &CorpusArgs) -> Result<ExitCode, Failure> {
     let mut bar = Bar::new(args.quiet);
     let dir = args.dir.display();
-    let label = format!("{} {dir}", if args.check { "checking" } else { "making" });
+    let label = format!("{} {dir}", if args.check { "checking" } else { "generating" });
     let outcome = lab_corpus::run(args, &mut |done, total| bar.at(done, total, &label));
     bar.finish();
     match outcome? {
-        Outcome::Made(manifest) => println!("{dir}: made, {}", inside(&manifest)),
-        Outcome::Fits(manifest) => println!("{dir}: was there already, {}", inside(&manifest)),
+        Outcome::Made(manifest) => println!("{dir}: generated, {}", inside(&manifest)),
+        Outcome::Fits(manifest) => println!("{dir}: exists already, {}", inside(&manifest)),
         Outcome::Checked(manifest) => {
-            println!("{dir}: as its manifest says, {}", inside(&manifest))
+            println!("{dir}: matches its manifest, {}", inside(&manifest))
         }
         Outcome::Differs(sentences) => {
             sentences.iter().for_each(|sentence| eprintln!("{sentence}"));

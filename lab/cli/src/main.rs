@@ -2,14 +2,16 @@
 
 mod audit;
 mod claims;
+mod compare;
 mod corpus;
 mod doctor;
+mod idle;
+mod migrate;
 mod paths;
 mod plan;
 mod progress;
 mod report;
 mod run;
-mod servers;
 mod verify;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -18,7 +20,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::paths::Paths;
 
-/// Which of these variants is better on this machine, by how much, and how sure are we?
+/// Compare variants of a program on this machine: estimates, intervals, verdicts
 #[derive(Parser)]
 #[command(name = "lab", version, after_help = EXIT_CODES)]
 struct Cli {
@@ -29,79 +31,75 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes:
-  0    done
-  1    done, and at least one run failed or one check did not hold (the records say which), or
-       the audit found something impossible
-  2    the command line, an experiment, a manifest or a table is wrong, or what is to be audited
-       cannot be read
-  3    a server that was named cannot be used
-  4    a results folder or a corpus cannot be resumed, read or written
-  5    the lab itself failed
-  130  interrupted; go on with `lab run --resume DIR`";
+  0    success
+  1    finished, but a run failed, a check failed, a variant's program is missing, or the audit
+       found an impossible value
+  2    invalid command line, experiment, manifest or table, or unreadable audit input
+  3    a named server is not usable
+  4    a results folder or corpus cannot be read, written or resumed
+  5    internal error
+  130  interrupted; continue with `lab run --resume DIR`";
 
 /// Where things lie.
 #[derive(Args)]
 struct Place {
-    /// The repository, or Bazel's runfiles [default: the folder above that has experiments/]
+    /// Checkout or Bazel runfiles [default: nearest parent folder with experiments/ and plots/]
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// Where the variants' programs were built [default: beside `lab`]
+    /// Folder of the variants' programs [default: the folder of `lab`]
     #[arg(long, global = true, value_name = "DIR")]
     bin_dir: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say what this machine is, how noisy it is, and what is missing
+    /// Check this machine: what disturbs measurements, what to do, what is detectable today
     Doctor(doctor::DoctorArgs),
-    /// Print what an experiment would run, and for how long
+    /// Print the runs of an experiment and their expected duration
     Plan(plan::PlanArgs),
-    /// Run every variant once and check its answer
+    /// Run each variant once and check its answer
     Verify(verify::VerifyArgs),
     /// Run an experiment, record it and write its report
     Run(run::RunArgs),
-    /// Write the report of recorded runs again
+    /// Write the report of recorded runs
     Report(report::ReportArgs),
-    /// Copy recorded runs and their report into a folder that is fit to commit
+    /// Copy recorded runs and their report into a folder to commit
     Export(report::ExportArgs),
-    /// Find what cannot be true in a benchmark report
+    /// Add today's expectations to records from before expectations were stored
+    Migrate(migrate::MigrateArgs),
+    /// Tell which of some commands is faster, by how much and how surely
+    Compare(Box<compare::CompareArgs>),
+    /// Find impossible values in a benchmark report
     Audit(audit::AuditArgs),
-    /// Bring up, ask after or end two real Ollama servers
-    Servers(servers::ServersArgs),
-    /// Be the paced Ollama server
+    /// Run the paced Ollama server
     Sim(lab_sim::SimArgs),
-    /// Make a corpus of chat sessions to search in, or check one
+    /// Generate or check a corpus of chat sessions
     Corpus(lab_corpus::CorpusArgs),
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let outcome = match cli.command {
-        // The server and a corpus need no repository around them.
-        Command::Sim(args) => lab_sim::run(args).map(|()| ExitCode::SUCCESS).map_err(Failure::from),
-        Command::Corpus(args) => corpus::corpus(&args),
-        // Nor does a stranger's report.
-        Command::Audit(args) if args.document.is_some() => audit::audit(&args),
-        command => Paths::find(cli.place.root, cli.place.bin_dir)
-            .and_then(|paths| dispatch(command, &paths)),
-    };
-    outcome.unwrap_or_else(|failure| {
+    run(Cli::parse()).unwrap_or_else(|failure| {
         eprintln!("lab: {}", failure.sentence);
         ExitCode::from(failure.code)
     })
 }
 
-fn dispatch(command: Command, paths: &Paths) -> Result<ExitCode, Failure> {
+fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
+    // Not every command needs a checkout around it.
+    let paths = Paths::find(place.root, place.bin_dir);
     match command {
-        Command::Doctor(args) => doctor::doctor(&args, paths),
-        Command::Plan(args) => plan::plan(&args, paths),
-        Command::Verify(args) => verify::verify(&args, paths),
-        Command::Run(args) => run::run(&args, paths),
-        Command::Report(args) => report::report(&args, paths),
-        Command::Export(args) => report::export(&args, paths),
-        Command::Audit(args) => claims::audit(&args, paths),
-        Command::Servers(args) => servers::servers(&args, paths),
-        Command::Sim(_) | Command::Corpus(_) => unreachable!("main has taken these"),
+        Command::Doctor(args) => doctor::doctor(&args, paths.ok().as_ref()),
+        Command::Plan(args) => plan::plan(&args, &paths?),
+        Command::Verify(args) => verify::verify(&args, &paths?),
+        Command::Run(args) => run::run(&args, &paths?),
+        Command::Report(args) => report::report(&args, paths.ok().as_ref()),
+        Command::Export(args) => report::export(&args, &paths?),
+        Command::Audit(args) if args.document.is_some() => audit::audit(&args),
+        Command::Audit(args) => claims::audit(&args, &paths?),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Migrate(args) => migrate::migrate(&args, &paths?),
+        Command::Sim(args) => Ok(lab_sim::run(args).map(|()| ExitCode::SUCCESS)?),
+        Command::Corpus(args) => corpus::corpus(&args),
     }
 }
 
@@ -141,8 +139,8 @@ impl From<lab_record::RecordError> for Failure {
     }
 }
 
-impl From<lab_plan::PlanError> for Failure {
-    fn from(error: lab_plan::PlanError) -> Self {
+impl From<lab_plan::InputError> for Failure {
+    fn from(error: lab_plan::InputError) -> Self {
         Self::input(error.to_string())
     }
 }

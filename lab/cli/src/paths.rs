@@ -25,17 +25,16 @@ pub(crate) struct Paths {
 impl Paths {
     pub(crate) fn find(root: Option<PathBuf>, bin_dir: Option<PathBuf>) -> Result<Self, Failure> {
         let here = env::current_dir()
-            .map_err(|error| Failure::input(format!("cannot tell the current folder: {error}")))?;
+            .map_err(|error| Failure::input(format!("cannot read the current folder: {error}")))?;
         let lab = env::current_exe()
-            .map_err(|error| Failure::lab(format!("cannot tell my own program: {error}")))?;
-        let is_root =
-            |dir: &&Path| dir.join("experiments").is_dir() && dir.join("runtimes").is_dir();
+            .map_err(|error| Failure::lab(format!("cannot find the path of `lab`: {error}")))?;
+        let is_root = |dir: &&Path| dir.join("experiments").is_dir() && dir.join("plots").is_dir();
         let root = match root {
             Some(root) => here.join(root),
             None => here.ancestors().find(is_root).map(Path::to_owned).ok_or_else(|| {
                 Failure::input(
-                    "no folder above this one has experiments/ and runtimes/; \
-                     change into the repository or give --root",
+                    "no folder above this one has experiments/ and plots/; \
+                     change into a checkout or give --root",
                 )
             })?,
         };

@@ -2,17 +2,16 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
 use clap::Args;
-use lab_driver::{Catalog, Description};
-use lab_plan::{
-    Experiment, Plan, PlannedRun, Work,
-    agents::{Section, Servers},
-};
+use lab_driver::{Catalog, Description, STARTUP_ROUNDS};
+use lab_family::{Family, Places, ServersNeeded};
+use lab_plan::{Experiment, Plan, PlannedRun};
 use serde_json::json;
 
 use crate::{
@@ -68,22 +67,29 @@ pub(crate) struct Prepared {
 
 pub(crate) fn plan(args: &PlanArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let prepared = prepare(&args.question, paths, vec![])?;
-    if args.json {
-        for run in &prepared.plan.runs {
-            println!("{}", line(run));
+    match print(&prepared, args.json, &mut io::stdout().lock()) {
+        // A reader such as `head` has seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::lab(format!("cannot print the plan: {error}")))
         }
-    } else {
-        println!("{}", summary(&prepared));
-        for entrant in &prepared.plan.entrants {
-            let version = format!("{} {}", entrant.manifest.measures, entrant.manifest.version);
-            let sentence = match &entrant.twin_of {
-                Some(original) => format!("The same program as {original}: the A/A control."),
-                None => entrant.manifest.sentence.clone(),
-            };
-            println!("  {:<30} {version:<18} {sentence}", entrant.name);
-        }
+        _ => Ok(ExitCode::SUCCESS),
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+fn print(prepared: &Prepared, json: bool, out: &mut impl Write) -> io::Result<()> {
+    if json {
+        return prepared.plan.runs.iter().try_for_each(|run| writeln!(out, "{}", line(run)));
+    }
+    writeln!(out, "{}", summary(prepared))?;
+    for entrant in &prepared.plan.entrants {
+        let version = format!("{} {}", entrant.manifest.measures, entrant.manifest.version);
+        let sentence = match &entrant.twin_of {
+            Some(original) => format!("The same program as {original}: the A/A control."),
+            None => entrant.manifest.sentence.clone(),
+        };
+        writeln!(out, "  {:<30} {version:<18} {sentence}", entrant.name)?;
+    }
+    Ok(())
 }
 
 fn line(run: &PlannedRun) -> serde_json::Value {
@@ -91,36 +97,32 @@ fn line(run: &PlannedRun) -> serde_json::Value {
         "order": run.order, "block": run.block, "warmup": run.warmup,
         "variant": run.variant, "cell": run.cell, "expected_ms": run.expected_ms,
     });
-    match &run.work {
-        Work::Agents { workload, time_scale_ppm, .. } => {
-            line["time_scale_ppm"] = json!(time_scale_ppm);
-            line["workload"] = json!(workload);
-        }
-        Work::Ledgers { workload } => line["workload"] = json!(workload),
-        Work::Offload { workload, .. } => line["workload"] = json!(workload),
-        Work::Workflow { workload } => line["workload"] = json!(workload),
-        Work::Search { workload, .. } => line["workload"] = json!(workload),
+    line["workload"] = run.work.workload(&Places::default());
+    for (name, value) in run.work.counters() {
+        line[name] = json!(value);
     }
     line
 }
 
-/// What will run and for how long, in one line.
+/// What will be recorded and for how long it takes, in one line, and the question.
 pub(crate) fn summary(prepared: &Prepared) -> String {
     let Prepared { experiment, plan, .. } = prepared;
     let expected_ms: u64 = plan.runs.iter().map(|run| run.expected_ms).sum();
     let timed = plan.runs.iter().filter(|run| !run.warmup);
     let cells = timed.clone().map(|run| &run.cell).collect::<BTreeSet<_>>().len();
     let in_block = timed.filter(|run| run.block == 1).count();
+    let variants = plan.entrants.len();
+    let starts =
+        if experiment.needs().startup_times { variants * STARTUP_ROUNDS as usize } else { 0 };
+    let start_ups = if starts > 0 { format!(" + {starts} start-ups") } else { String::new() };
     format!(
-        "{}: {} variants in {cells} cells, {in_block} runs x {} blocks + {} checks = {} runs, \
-         about {:.1} minutes\n{}",
-        experiment.name,
-        plan.entrants.len(),
-        experiment.blocks,
-        plan.entrants.len(),
-        plan.runs.len(),
+        "{}: {variants} variants in {cells} cells, {in_block} runs x {} blocks + {variants} \
+         checks{start_ups} = {} rows, about {:.1} minutes\n{}",
+        experiment.written.name,
+        experiment.written.blocks,
+        plan.runs.len() + starts,
         Duration::from_millis(expected_ms).as_secs_f64() / 60.0,
-        experiment.question,
+        experiment.written.question,
     )
 }
 
@@ -131,29 +133,30 @@ pub(crate) fn prepare(
     arguments: Vec<String>,
 ) -> Result<Prepared, Failure> {
     let (path, shown) = paths.experiment(&question.experiment);
-    let text = read(&path, &shown)?;
-    let mut experiment = Experiment::parse(&shown, &text)?;
+    let Read { text, mut experiment } = read_experiment(&path, &shown)?;
     let choices = &question.choices;
     let profile = profile(choices);
     if let Some(name) = &profile {
-        experiment = experiment.with_profile(&shown, name)?;
+        experiment = experiment.with_profile(name)?;
     }
-    match &mut experiment.agents {
-        Some(section) => {
+    match experiment.needs().servers {
+        Some(servers) => {
+            check_servers_fit(&servers, &choices.servers, &shown)?;
             if let Some(model) = &choices.model {
-                section.model.clone_from(model);
+                experiment = experiment.with_section_key("model", model)?;
             }
-            check_servers_fit(section.servers, &choices.servers, &shown)?;
         }
         None => refuse_servers(choices, &shown)?,
     }
     let mut attachments = BTreeMap::new();
-    if let Some((name, file)) = experiment.attachment() {
-        let path = path.parent().unwrap_or(Path::new(".")).join(file);
-        attachments.insert(name.to_owned(), read(&path, file)?);
+    let attachment = experiment.section.attachment();
+    if let Some((name, file)) = attachment.map(|(name, file)| (name, file.to_owned())) {
+        let text = read(&path.with_file_name(&file), &file)?;
+        experiment.section.attach(&text)?;
+        attachments.insert(name.to_owned(), text);
     }
-    let catalog = Catalog::read(&paths.root, &experiment.family, &paths.bin_dir)?;
-    let plan = lab_plan::plan(&shown, &experiment, &catalog.manifests, &attachments)?;
+    let catalog = Catalog::read(&paths.root, experiment.family.name(), &paths.bin_dir)?;
+    let plan = lab_plan::plan(&experiment, &catalog.manifests)?;
     let description = Description {
         experiment_file: shown,
         experiment_toml: text,
@@ -167,9 +170,29 @@ pub(crate) fn prepare(
     Ok(Prepared { experiment, plan, catalog, description })
 }
 
-/// The agents' section, where somebody else's servers answer.
-pub(crate) fn given_servers(experiment: &Experiment) -> Option<&Section> {
-    experiment.agents.as_ref().filter(|section| section.servers == Servers::Given)
+/// The model that given servers must have; `None` where none are given.
+pub(crate) fn given_model(experiment: &Experiment) -> Option<String> {
+    experiment.needs().servers.filter(|servers| servers.given).map(|servers| servers.model)
+}
+
+/// An experiment and its text.
+pub(crate) struct Read {
+    pub(crate) text: String,
+    pub(crate) experiment: Experiment,
+}
+
+/// Reads an experiment of any family, with the one beside it that it extends.
+pub(crate) fn read_experiment(path: &Path, shown: &str) -> Result<Read, Failure> {
+    let mut text = read(path, shown)?;
+    if let Some(base) = lab_plan::extended_file(&text) {
+        let named = format!("{shown}: key `extends`: {base}");
+        let base_text = read(&path.with_file_name(&base), &named)?;
+        text = lab_plan::merged((shown, &text), (&base, &base_text))?;
+    }
+    let families: Vec<&'static dyn Family> =
+        lab_families::ALL.iter().map(|one| *one as _).collect();
+    let experiment = Experiment::parse(shown, &text, &families)?;
+    Ok(Read { text, experiment })
 }
 
 fn profile(choices: &Choices) -> Option<String> {
@@ -185,17 +208,17 @@ fn refuse_servers(choices: &Choices, shown: &str) -> Result<(), Failure> {
     Err(Failure::input(format!("{shown} needs no server: leave --servers and --model out")))
 }
 
-fn check_servers_fit(wanted: Servers, given: &[String], shown: &str) -> Result<(), Failure> {
+fn check_servers_fit(wanted: &ServersNeeded, given: &[String], shown: &str) -> Result<(), Failure> {
     let bad = given.iter().find(|address| !address.starts_with("http://"));
-    match (wanted, given, bad) {
+    match (wanted.given, given, bad) {
         (_, _, Some(address)) => Err(Failure::input(format!(
             "--servers: `{address}` must begin with http://, for example http://127.0.0.1:11434"
         ))),
-        (Servers::Given, [], _) => Err(Failure::input(format!(
+        (true, [], _) => Err(Failure::input(format!(
             "{shown} runs on real servers: name them with --servers URL,URL \
-             (tools/ollama/up brings up two)"
+             (tools/ollama/up starts two)"
         ))),
-        (Servers::Paced, [_, ..], _) => Err(Failure::input(format!(
+        (false, [_, ..], _) => Err(Failure::input(format!(
             "{shown} runs on the embedded paced server: leave --servers out"
         ))),
         _ => Ok(()),

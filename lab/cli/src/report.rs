@@ -7,52 +7,61 @@ use std::{
 };
 
 use clap::Args;
-use lab_record::Results;
+use lab_record::{Results, Run, Samples};
 use lab_report::{Figure, Frame, Report};
 
 use crate::{Failure, paths::Paths};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
-    /// A results folder, or a folder of reports/
+    /// Results folder, or a folder of reports/
     dir: PathBuf,
-    /// Where the report goes [default: the same folder]
+    /// Folder for the report [default: DIR]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write nothing: fail unless the report and tables that lie there are what the records give
+    /// Write nothing; fail if the report or a table in DIR differs from what the records give
     #[arg(long, conflicts_with = "out")]
     check: bool,
-    /// Leave the pictures out
+    /// Write no pictures
     #[arg(long)]
     no_plots: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// A results folder
+    /// Results folder
     from: PathBuf,
-    /// The folder to make or to renew, for example reports/tr115-sim
+    /// Folder to create or replace, for example reports/tr115-sim
     to: PathBuf,
 }
 
-pub(crate) fn report(args: &ReportArgs, paths: &Paths) -> Result<ExitCode, Failure> {
-    let dir = paths.results(&args.dir);
+/// Needs a checkout for pictures alone.
+pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
+    let dir = paths.map_or_else(|| args.dir.clone(), |paths| paths.results(&args.dir));
+    let shown = |path: &Path| match paths {
+        Some(paths) => paths.shown(path),
+        None => path.display().to_string(),
+    };
     if args.check {
-        return check(&dir, paths);
+        return check(&dir, &shown(&dir));
     }
     let out = args.out.clone().unwrap_or_else(|| dir.clone());
     let figures = write_report(&dir, &out)?;
-    if !args.no_plots {
-        draw_all(&figures, &out, paths);
+    match paths {
+        _ if args.no_plots => {}
+        Some(paths) => draw_all(&figures, &out, paths),
+        None => eprintln!(
+            "no pictures: plots/ of a checkout draws them; change into one or give --root"
+        ),
     }
-    println!("{}", paths.shown(&out.join("report.md")));
+    println!("{}", shown(&out.join("report.md")));
     Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn export(args: &ExportArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let from = paths.results(&args.from);
     let to = if args.to.is_absolute() { args.to.clone() } else { paths.workspace.join(&args.to) };
-    Results::load(&from)?.export(&to, lab_report::slim)?;
+    Results::load(&from)?.export(&to, slim)?;
     let figures = write_report(&to, &to)?;
     draw_all(&figures, &to, paths);
     println!("{}", paths.shown(&to.join("report.md")));
@@ -81,25 +90,32 @@ pub(crate) fn draw_all(figures: &[Figure], dir: &Path, paths: &Paths) {
     }
 }
 
-fn check(dir: &Path, paths: &Paths) -> Result<ExitCode, Failure> {
+/// What a committed report keeps of a run's samples, as the run's family says.
+fn slim(run: &Run, samples: Samples) -> Samples {
+    match lab_families::ALL.iter().find(|family| family.name() == run.family) {
+        Some(family) => family.slim(run, samples),
+        None => samples,
+    }
+}
+
+fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
     let report = make(dir)?;
     let differs = |(name, text): &(&str, &str)| {
         fs::read_to_string(dir.join(name)).ok().as_deref() != Some(text)
     };
     let different: Vec<_> = files(&report).filter(differs).map(|(name, _)| name).collect();
     if different.is_empty() {
-        println!("{}: every file follows from the records", paths.shown(dir));
+        println!("{place}: every file follows from the records");
         return Ok(ExitCode::SUCCESS);
     }
-    let place = paths.shown(dir);
-    eprintln!("{place}: not what the records give: {}", different.join(", "));
+    eprintln!("{place}: these files differ from what the records give: {}", different.join(", "));
     Ok(ExitCode::from(1))
 }
 
 fn make(records: &Path) -> Result<Report, Failure> {
     let results = Results::load(records)?;
     let frame = Frame::load(&results)?;
-    lab_report::report(&frame).map_err(|error| Failure::input(error.to_string()))
+    lab_report::report(&frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
 }
 
 fn files(report: &Report) -> impl Iterator<Item = (&str, &str)> {

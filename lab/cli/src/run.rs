@@ -16,8 +16,9 @@ use serde_json::json;
 
 use crate::{
     Failure,
+    idle::{IdleArgs, before_start},
     paths::Paths,
-    plan::{Choices, Prepared, Question, given_servers, prepare, summary},
+    plan::{Choices, Prepared, Question, given_model, prepare, summary},
     progress::Bar,
     report::{draw_all, write_report},
 };
@@ -27,24 +28,26 @@ const INTERRUPTED: u8 = 130;
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
-    /// The experiment's file, for example experiments/tr115.toml; not needed with --resume
+    /// Experiment file, for example experiments/tr115.toml; optional with --resume
     #[arg(required_unless_present = "resume")]
     experiment: Option<PathBuf>,
     #[command(flatten)]
     choices: Choices,
-    /// Go on with a folder that a stopped sweep left
+    /// Continue the stopped sweep in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "profile", "quick", "paper"])]
     resume: Option<PathBuf>,
-    /// A new folder for the records [default: results/<utc>-<id>]
+    /// New folder for the records [default: results/<utc>-<id>]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Leave out the start-up times
+    #[command(flatten)]
+    idle: IdleArgs,
+    /// Skip the start-up times
     #[arg(long)]
     no_startup: bool,
     /// Record only; `lab report DIR` writes the report later
     #[arg(long)]
     no_report: bool,
-    /// The result as one JSON line on standard output, and no progress bar
+    /// Print the result as one JSON line, without a progress bar
     #[arg(long)]
     json: bool,
 }
@@ -52,8 +55,8 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let question = question(args, paths)?;
     let prepared = prepare(&question, paths, paths.arguments(std::env::args().skip(1)))?;
-    if let Some(section) = given_servers(&prepared.experiment) {
-        let versions = check_servers(&question.choices.servers, &section.model)?;
+    if let Some(model) = given_model(&prepared.experiment) {
+        let versions = check_servers(&question.choices.servers, &model)?;
         eprintln!("servers answer: Ollama {}", versions.join(", "));
     }
     let results = match &args.resume {
@@ -69,6 +72,7 @@ pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
         startup: !args.no_startup,
     };
     eprintln!("{}\nrecords: {}", summary(&prepared), paths.shown(&results));
+    before_start(&args.idle);
     let end = sweep(&prepared, &options, args.json)?;
     let report =
         if end.finished && !args.no_report { Some(report(&results, paths)?) } else { None };
@@ -110,7 +114,7 @@ fn sweep(prepared: &Prepared, options: &SweepOptions, json: bool) -> Result<Swee
             Arc::clone(&interrupt),
         )
         .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupt)))
-        .map_err(|error| Failure::lab(format!("cannot watch for Ctrl-C: {error}")))?;
+        .map_err(|error| Failure::lab(format!("cannot handle Ctrl-C: {error}")))?;
     }
     let mut bar = Bar::new(json);
     let mut sweep = Sweep::prepare(
@@ -123,7 +127,7 @@ fn sweep(prepared: &Prepared, options: &SweepOptions, json: bool) -> Result<Swee
     let end = sweep.run(options, &mut bar)?;
     bar.finish();
     if interrupt.load(Ordering::Relaxed) {
-        eprintln!("stopped; nothing that had finished is lost");
+        eprintln!("stopped; all finished runs are recorded");
     }
     Ok(end)
 }
@@ -146,7 +150,7 @@ fn say(args: &RunArgs, paths: &Paths, results: &Path, end: &SweepEnd, report: Op
     }
     eprintln!("{} rows recorded, {} failed: {shown}", end.recorded, end.failed);
     if !end.finished {
-        eprintln!("go on with: lab run --resume {shown}");
+        eprintln!("continue with: lab run --resume {shown}");
     }
     if let Some(report) = report {
         println!("{}", paths.shown(report));

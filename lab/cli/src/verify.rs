@@ -3,12 +3,12 @@
 use std::{process::ExitCode, sync::atomic::AtomicBool};
 
 use clap::Args;
-use lab_driver::{Sweep, SweepOptions, check_servers};
+use lab_driver::{Checked, Sweep, SweepOptions, check_servers};
 
 use crate::{
     Failure,
     paths::Paths,
-    plan::{Question, given_servers, prepare},
+    plan::{Question, given_model, prepare},
     progress::Bar,
 };
 
@@ -20,8 +20,8 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let prepared = prepare(&args.question, paths, vec![])?;
-    if let Some(section) = given_servers(&prepared.experiment) {
-        check_servers(&args.question.choices.servers, &section.model)?;
+    if let Some(model) = given_model(&prepared.experiment) {
+        check_servers(&args.question.choices.servers, &model)?;
     }
     let interrupt = AtomicBool::new(false);
     let options = SweepOptions {
@@ -41,11 +41,12 @@ pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<ExitCode, Failu
     )?;
     let verdicts = sweep.verify(&mut Bar::new(true))?;
     for verdict in &verdicts {
-        match &verdict.trouble {
-            None => println!("right   {}", verdict.variant),
-            Some(trouble) => println!("WRONG   {}: {trouble}", verdict.variant),
+        match &verdict.checked {
+            Checked::Right => println!("right   {}", verdict.variant),
+            Checked::Absent(reason) => println!("absent  {}: {reason}", verdict.variant),
+            Checked::Wrong(reason) => println!("WRONG   {}: {reason}", verdict.variant),
         }
     }
-    let wrong = verdicts.iter().filter(|verdict| verdict.trouble.is_some()).count();
-    Ok(ExitCode::from(u8::from(wrong > 0)))
+    let wrong = verdicts.iter().any(|verdict| matches!(verdict.checked, Checked::Wrong(_)));
+    Ok(ExitCode::from(u8::from(wrong)))
 }

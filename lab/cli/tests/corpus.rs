@@ -15,9 +15,9 @@ fn lab(dir: &TempDir, arguments: &[&str]) -> Assert {
 fn a_corpus_is_made_once_checked_and_its_damage_is_told() {
     let dir = TempDir::new().unwrap();
     let small = ["--files", "2", "--lines", "30"];
-    lab(&dir, &small).code(0).stdout(contains("made, 2 files, 60 lines"));
-    lab(&dir, &small).code(0).stdout(contains("was there already, 2 files"));
-    lab(&dir, &["--check"]).code(0).stdout(contains("as its manifest says"));
+    lab(&dir, &small).code(0).stdout(contains("generated, 2 files, 60 lines"));
+    lab(&dir, &small).code(0).stdout(contains("exists already, 2 files"));
+    lab(&dir, &["--check"]).code(0).stdout(contains("matches its manifest"));
     lab(&dir, &["--files", "3"]).code(2).stderr(contains("has a corpus of other arguments"));
     fs::write(dir.path().join("c/projects/more.jsonl"), "{}\n").unwrap();
     lab(&dir, &["--check"]).code(1).stderr(contains("more.jsonl is not in the manifest"));

@@ -8,44 +8,43 @@ use serde::{Deserialize, Serialize};
 use crate::CorpusError;
 
 /// What `--help` says of [`crate::needles::NEEDLES`].
-const PLANTED: &str = "Words that are planted, for queries of known selectivity (corpus.json has \
-the exact counts):
+const PLANTED: &str = "Planted words, for queries of known selectivity (exact counts: corpus.json):
   claude    in 15 of 16 messages
-  narwhal   in 1 of 10, a quarter of them written Narwhal
+  narwhal   in 1 of 10, a quarter of them as Narwhal
   quokka    in 1 of 1000
-  pangolin  in 1 of 1000, and in the Git branch of as many other lines, which is no match
+  pangolin  in 1 of 1000, and in the Git branch of as many other lines (no match)
   zyzzyva   in 1 of 100000
-  axolotl   in the files of --hostile alone";
+  axolotl   only in the files of --hostile";
 
-/// Make a corpus of chat sessions to search in, or check one
+/// Generate or check a corpus of chat sessions
 #[derive(Debug, Clone, Args)]
 #[command(after_help = PLANTED)]
 pub struct CorpusArgs {
-    /// The corpus's folder; made where it is missing, refused where it has other things in it
+    /// Corpus folder; created if missing, refused if it holds other files
     pub dir: PathBuf,
-    /// Sessions, each a file
+    /// Number of sessions, one file each
     #[arg(long, default_value_t = 20)]
     pub files: u64,
-    /// Lines of a file, on average
+    /// Mean number of lines per file
     #[arg(long, default_value_t = 1_000)]
     pub lines: u64,
-    /// Bytes of all files in place of lines, for example 1GB or 512MiB; a file ends with the line
-    /// that reaches its share
+    /// Total size instead of lines, for example 1GB or 512MiB; a file ends with the line that
+    /// reaches its share
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "lines")]
     pub bytes: Option<u64>,
-    /// The same seed gives the same bytes
+    /// Random seed; the same seed gives the same bytes
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Sizes of files by Zipf's law, not all the same: the r-th largest has 1/r of the largest
+    /// Draw file sizes by Zipf's law: the r-th largest file has 1/r of the largest
     #[arg(long)]
     pub skew: bool,
-    /// Add files that break careless readers: escapes, CR LF, torn and invalid lines, long lines
+    /// Add hostile files: escapes, CR LF, torn, invalid and long lines
     #[arg(long)]
     pub hostile: bool,
-    /// Read everything and compare it with the manifest; write nothing
+    /// Compare all files with the manifest; write nothing
     #[arg(long, conflicts_with_all = ["files", "lines", "bytes", "seed", "skew", "hostile"])]
     pub check: bool,
-    /// No progress on standard error
+    /// Print no progress
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -109,9 +108,9 @@ fn bytes(text: &str) -> Result<u64, String> {
         "kib" => 1 << 10,
         "mib" => 1 << 20,
         "gib" => 1 << 30,
-        _ => return Err(format!("unknown unit {unit:?}, known are B, KB, MB, GB, KiB, MiB, GiB")),
+        _ => return Err(format!("unknown unit {unit:?}; use B, KB, MB, GB, KiB, MiB or GiB")),
     };
-    let number: u64 = number.parse().map_err(|_| "a size begins with a whole number".to_owned())?;
+    let number: u64 = number.parse().map_err(|_| "a size starts with a whole number".to_owned())?;
     number.checked_mul(factor).ok_or_else(|| "more than 64 bits hold".to_owned())
 }
 

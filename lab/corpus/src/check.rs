@@ -26,7 +26,7 @@ pub(crate) fn contents(
         let path = dir.join(&file.path);
         // What is missing was said above.
         if path.is_file() && hash(&path)? != file.sha256 {
-            differences.push(format!("{} has other bytes", file.path));
+            differences.push(format!("{} has different bytes", file.path));
         }
         done += file.bytes;
         progress(done, manifest.bytes);

@@ -47,7 +47,7 @@ pub(crate) fn look(dir: &Path, plan: &Plan) -> Result<Place, CorpusError> {
     let foreign = names.iter().find(|name| !begun || !OURS.contains(&name.as_str()));
     if let Some(foreign) = foreign {
         return Err(CorpusError::Arguments(format!(
-            "{} is not a corpus's folder, it has {foreign}; name an empty or a new one",
+            "{} is no corpus folder: it has {foreign}; give an empty or new folder",
             dir.display(),
         )));
     }
@@ -68,7 +68,7 @@ fn finished(dir: &Path, plan: &Plan) -> Result<Manifest, CorpusError> {
     match check::places(dir, &manifest)?.first() {
         None => Ok(manifest),
         Some(difference) => Err(CorpusError::Folder(format!(
-            "{} is not as its manifest says ({difference}); delete it and run again",
+            "{} differs from its manifest ({difference}); delete it and run again",
             dir.display(),
         ))),
     }
@@ -80,7 +80,7 @@ fn claim(dir: &Path) -> Result<Claim, CorpusError> {
     match lock.try_lock() {
         Ok(()) => Ok(Claim { mark, _lock: lock }),
         Err(TryLockError::WouldBlock) => {
-            let sentence = "another process is making a corpus there; wait for it";
+            let sentence = "another process is generating this corpus; wait for it to finish";
             Err(CorpusError::Folder(format!("{}: {sentence}", dir.display())))
         }
         Err(TryLockError::Error(error)) => Err(folder(&mark, &error)),

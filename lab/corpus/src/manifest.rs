@@ -95,7 +95,7 @@ impl Manifest {
         let path = dir.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
             ErrorKind::NotFound => CorpusError::Folder(format!(
-                "{} has no {MANIFEST}, so it is no corpus or an unfinished one: make it anew with \
+                "{} has no {MANIFEST}: it is no corpus, or an unfinished one; generate it with \
                  `lab corpus`",
                 dir.display(),
             )),

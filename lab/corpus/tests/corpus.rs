@@ -139,7 +139,10 @@ fn a_check_finds_what_was_changed() {
     let mut bytes = fs::read(path).unwrap();
     bytes[100] ^= 1;
     fs::write(path, &bytes).unwrap();
-    assert_eq!(differences(dir.path()), [format!("{} has other bytes", manifest.files[1].path)]);
+    assert_eq!(
+        differences(dir.path()),
+        [format!("{} has different bytes", manifest.files[1].path)]
+    );
     bytes[100] ^= 1;
     fs::write(path, &bytes[1..]).unwrap();
     assert_eq!(differences(dir.path()).len(), 2, "its size and its bytes");

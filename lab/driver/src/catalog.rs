@@ -12,6 +12,26 @@ use lab_record::{VariantEntry, sha256_hex};
 
 use crate::DriverError;
 
+/// The families below `root`: folders that hold a folder with a `variant.toml`, by name.
+///
+/// # Errors
+/// Where `root` cannot be read.
+pub fn families(root: &Path) -> Result<Vec<String>, DriverError> {
+    let entries = fs::read_dir(root).map_err(|error| {
+        let place = root.display();
+        DriverError::Input(format!("cannot read {place}: {error}; correct --root"))
+    })?;
+    let has_variant = |folder: &Path| {
+        let below = fs::read_dir(folder).into_iter().flatten().flatten();
+        below.into_iter().any(|entry| entry.path().join("variant.toml").is_file())
+    };
+    let folders = entries.flatten().filter(|entry| has_variant(&entry.path()));
+    let mut names: Vec<String> =
+        folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
 /// The manifests of one family.
 #[derive(Debug)]
 pub struct Catalog {
@@ -21,7 +41,7 @@ pub struct Catalog {
     pub manifests: Vec<Manifest>,
 }
 
-/// An entrant's program, found, hashed and asked who it is.
+/// An entrant's program, found, hashed and identified.
 #[derive(Debug, Clone)]
 pub struct Program {
     /// Its file.
@@ -42,7 +62,7 @@ impl Catalog {
             let place = folder.display();
             DriverError::Input(format!(
                 "cannot read the family folder {place}: {error}; \
-                 run from the repository or give --root"
+                 run in a checkout or give --root"
             ))
         })?;
         let mut manifests = Vec::new();
@@ -96,12 +116,18 @@ impl Catalog {
 
     /// The folder of the program that does a family's steps outside its variants; empty where it
     /// was not built, so that only the runs that need it fail, and say so.
-    pub(crate) fn worker_folder(&self, family: &str) -> String {
+    pub(crate) fn worker_folder(&self, family: &str) -> PathBuf {
         let own = self.root.join(family).join("worker");
         let places = [own, self.bin_dir.clone()];
         let has_it = |folder: &&PathBuf| folder.join(format!("{family}-worker")).is_file();
         let found = places.iter().find(has_it).and_then(|folder| folder.canonicalize().ok());
-        found.map_or(String::new(), |folder| folder.to_string_lossy().into_owned())
+        found.unwrap_or_default()
+    }
+
+    /// Programs that were not built.
+    pub fn missing(&self) -> Vec<String> {
+        let missing = |manifest: &&Manifest| self.locate(manifest).is_err();
+        self.manifests.iter().filter(missing).map(Manifest::program).collect()
     }
 
     fn locate(&self, manifest: &Manifest) -> Result<PathBuf, DriverError> {
@@ -111,8 +137,8 @@ impl Catalog {
         [own, built].into_iter().find(|path| path.is_file()).ok_or_else(|| {
             let place = self.bin_dir.display();
             DriverError::Input(format!(
-                "the program {program} is neither in its own folder nor in {place}: build it first \
-                 (cargo build --release --workspace), or give --bin-dir"
+                "the program {program} is neither in its own folder nor in {place}; build it \
+                 (cargo build --release --workspace) or give --bin-dir"
             ))
         })
     }

@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use lab_plan::search::Corpus;
+use lab_family::Corpus;
 
 use crate::DriverError;
 
@@ -58,7 +58,7 @@ impl Corpora {
         }
         let place = folder.display();
         Err(DriverError::Lab(format!(
-            "`lab corpus {place}` ended with {status}; it says why above"
+            "`lab corpus {place}` exited with {status}; its message is above"
         )))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{Read, Write},
+    io::{self, Read, Write},
     os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
@@ -99,7 +99,7 @@ fn timed_by_hyperfine(
         let _ = fs::remove_file(stale);
     }
     if let Err(error) = fs::write(&spec, format!("{spec_line}\n")) {
-        return (Executed::Broken(format!("its spec cannot be written: {error}")), None);
+        return (Executed::Broken(format!("cannot write its spec: {error}")), None);
     }
     let mut command = hyperfine::once(&export, &hyperfine::quoted(program));
     // A failed outcome ends with 1; that is for us to judge.
@@ -117,7 +117,7 @@ fn timed_by_hyperfine(
         Err(error) => {
             let said = excerpt(&end.stderr);
             let reason = format!(
-                "hyperfine left no time ({error}); it said: {said}; version 1.16 or newer is needed"
+                "hyperfine exported no time ({error}; stderr: {said}); 1.16 or newer is needed"
             );
             (Executed::Broken(reason), None)
         }
@@ -140,10 +140,8 @@ fn finish(
 ) -> Result<Finished, Executed> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own: ending hyperfine alone would leave what it started.
-    let mut child = command
-        .process_group(0)
-        .spawn()
-        .map_err(|error| Executed::Broken(format!("cannot be started: {error}")))?;
+    let mut child =
+        command.process_group(0).spawn().map_err(|error| cannot_start(&command, &error))?;
     let stdout = read_in_background(child.stdout.take().expect("stdout is piped"));
     let stderr = read_in_background(child.stderr.take().expect("stderr is piped"));
     let mut stdin = child.stdin.take().expect("stdin is piped");
@@ -157,7 +155,7 @@ fn finish(
         Waited::TooLate => {
             stop_group(&mut child);
             return Err(Executed::Broken(format!(
-                "gave no outcome within {} s and was ended",
+                "gave no outcome within {} s and was killed",
                 deadline.as_secs_f64()
             )));
         }
@@ -168,21 +166,32 @@ fn finish(
     };
     // Its output is closed: it is ending, or hiding. A second is plenty for the first.
     let Some(status) = reap(&mut child) else {
-        let reason = "closed its output but did not end, and was ended";
+        let reason = "closed its output but did not exit, and was killed";
         return Err(Executed::Broken(reason.to_owned()));
     };
     let stderr = stderr.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
     Ok(Finished { status, stdout, stderr })
 }
 
+/// Names the program by its file, for its folder is this machine's own.
+fn cannot_start(command: &Command, error: &io::Error) -> Executed {
+    let program = Path::new(command.get_program());
+    let name = program.file_name().unwrap_or(program.as_os_str()).display();
+    let to_do = match error.kind() {
+        io::ErrorKind::NotFound => "; install it, or run in the pinned environment (./enter)",
+        _ => "",
+    };
+    Executed::Broken(format!("{name} cannot be started: {error}{to_do}"))
+}
+
 /// Turns exit status and output into an outcome, or into a sentence.
 fn judge(status: ExitStatus, output: &[u8], stderr: &[u8], run: &str) -> Executed {
-    let ended = outcome(output, stderr, &format!("it ended with {status}"), run);
+    let ended = outcome(output, stderr, &format!("it exited with {status}"), run);
     match ended {
         Executed::Outcome(outcome) if status.success() == (outcome.status == Status::Failed) => {
             let claim = outcome.status;
             let said = last_words(stderr);
-            Executed::Broken(format!("says {claim:?} but ended with {status}{said}"))
+            Executed::Broken(format!("reported {claim:?} but exited with {status}{said}"))
         }
         other => other,
     }
@@ -207,7 +216,7 @@ fn outcome(output: &[u8], stderr: &[u8], ended: &str, run: &str) -> Executed {
         }
     };
     if outcome.run != run {
-        return Executed::Broken(format!("answered for run `{}`, asked was `{run}`", outcome.run));
+        return Executed::Broken(format!("answered for run `{}` instead of `{run}`", outcome.run));
     }
     Executed::Outcome(outcome)
 }
@@ -277,4 +286,23 @@ fn excerpt(bytes: &[u8]) -> String {
     let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("");
     let cut: String = line.trim().chars().take(EXCERPT_CHARS).collect();
     cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_not_there_is_named_without_its_folder() {
+        let never = AtomicBool::new(false);
+        let program = Path::new("/nowhere/hyperfine");
+        let second = Duration::from_secs(1);
+        match execute(Starter::Lab, program, "{}", "r", second, &never).ended {
+            Executed::Broken(reason) => {
+                assert!(reason.starts_with("hyperfine cannot be started: No such"), "{reason}");
+                assert!(reason.ends_with("install it, or run in the pinned environment (./enter)"));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use lab_protocol::agents::{Agent, Options};
+use lab_family::ModelLoad;
 use serde::Serialize;
 use serde_json::{Value, json};
 use ureq::Agent as Http;
@@ -46,37 +46,30 @@ impl GivenServers {
 
     /// Sends an untimed request to every server whose runner options differ from those it has
     /// loaded, because the first request with new options reloads the model.
-    pub(crate) fn prepare(&mut self, agents: &[Agent]) -> Result<(), String> {
-        for agent in agents {
-            let Some(call) = agent.calls.first() else { continue };
-            let wanted = runner_options(&call.options);
-            if self.loaded.get(&agent.server) == Some(&wanted) {
+    pub(crate) fn prepare(&mut self, loads: &[ModelLoad]) -> Result<(), String> {
+        for wanted in loads {
+            if self.loaded.get(&wanted.server) == Some(&wanted.options) {
                 continue;
             }
-            load(&agent.server, &agent.model, &wanted)?;
-            self.loaded.insert(agent.server.clone(), wanted);
+            load(&wanted.server, &wanted.model, &wanted.options)?;
+            self.loaded.insert(wanted.server.clone(), wanted.options.clone());
         }
         Ok(())
     }
 }
 
-/// Sees that every server answers and has the model; returns each server's version.
+/// Checks that every server answers and has the model; returns their versions.
 ///
 /// # Errors
-/// One sentence per kind of trouble, with what to do.
+/// One sentence with the address, the problem and what to do.
 pub fn check_servers(addresses: &[String], model: &str) -> Result<Vec<String>, DriverError> {
     addresses.iter().map(|address| Ok(check(address, model)?.version)).collect()
-}
-
-/// Whether an Ollama server is there.
-pub(crate) fn answers(address: &str) -> bool {
-    get(&format!("{address}/api/version")).is_ok()
 }
 
 fn check(address: &str, model: &str) -> Result<Identity, DriverError> {
     let trouble = |what: &str, error: &dyn std::fmt::Display| {
         DriverError::Server(format!(
-            "the server {address} {what}: {error}; start it (tools/ollama/up), or correct --servers"
+            "the server {address} {what}: {error}; start it (tools/ollama/up) or correct --servers"
         ))
     };
     let version = get(&format!("{address}/api/version"))
@@ -91,8 +84,8 @@ fn check(address: &str, model: &str) -> Result<Identity, DriverError> {
     let Some((_, found)) = models().find(|(name, _)| is_it(name)) else {
         let names: Vec<&str> = models().map(|(name, _)| name).collect();
         return Err(DriverError::Server(format!(
-            "the server {address} has no model `{model}`, only: {}; correct --model, or load \
-             it there",
+            "the server {address} has no model `{model}`, only: {}; correct --model or load it \
+             there",
             if names.is_empty() { "none".to_owned() } else { names.join(", ") }
         )));
     };
@@ -128,20 +121,4 @@ fn load(address: &str, model: &str, options: &Value) -> Result<(), String> {
         .read_to_string()
         .map(drop)
         .map_err(|error| format!("{address} did not load {model}: {error}"))
-}
-
-/// The options whose change makes a server reload its model.
-fn runner_options(options: &Options) -> Value {
-    let mut wanted = json!({});
-    let named = [
-        ("num_gpu", options.num_gpu),
-        ("num_ctx", options.num_ctx),
-        ("num_thread", options.num_thread),
-    ];
-    for (key, value) in named {
-        if let Some(value) = value {
-            wanted[key] = json!(value);
-        }
-    }
-    wanted
 }

@@ -6,29 +6,31 @@ mod cards;
 mod catalog;
 mod corpora;
 mod execute;
+mod floor;
 mod gate;
 mod given;
 mod hyperfine;
 mod ingest;
-mod oracle;
+mod orphans;
 mod paced;
 mod package;
-mod pair;
 mod pinning;
 pub mod plots;
 mod repository;
 mod servers;
-mod stage;
+mod services;
 mod startup;
 mod sweep;
 mod tools;
-mod truth;
 
-pub use catalog::{Catalog, Program};
+pub use catalog::{Catalog, Program, families};
+pub use gate::causes as noise_causes;
 pub use given::check_servers;
-pub use pair::{Pair, Raised, With};
+pub use pinning::CPUS_MIN as PINNING_CPUS_MIN;
 pub use repository::git_state;
-pub use sweep::{Description, Progress, Sweep, SweepEnd, SweepOptions, Verdict};
+pub use sweep::{
+    Checked, Description, Progress, STARTUP_ROUNDS, Sweep, SweepEnd, SweepOptions, Verified,
+};
 pub use tools::tool_version;
 
 /// Why a sweep could not start or go on. Failures of variants and servers during a sweep are

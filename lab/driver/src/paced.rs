@@ -1,5 +1,4 @@
-//! The embedded paced server: a process of its own, told by lines what to be and asked by lines
-//! what it did.
+//! The embedded paced server: a child process, configured and queried by lines of JSON.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -10,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use lab_family::ServedCall;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -26,21 +26,6 @@ pub(crate) struct PacedServer {
     answers: mpsc::Receiver<String>,
     /// Base addresses, one per port.
     pub(crate) addresses: Vec<String>,
-}
-
-/// What the server did for one call.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct ServedCall {
-    pub(crate) seed: i64,
-    pub(crate) received_ns: i64,
-    pub(crate) first_due_ns: i64,
-    pub(crate) first_sent_ns: i64,
-    pub(crate) last_sent_ns: i64,
-    pub(crate) done_sent_ns: i64,
-    pub(crate) tokens: i64,
-    pub(crate) text_hash: i64,
-    pub(crate) pacing_error_ns: Vec<i64>,
-    pub(crate) complete: bool,
 }
 
 #[derive(Deserialize)]
@@ -71,8 +56,9 @@ impl PacedServer {
         });
         let mut server = Self { child, control, answers, addresses: Vec::new() };
         let hello = server.answer()?;
-        let ports: Vec<u16> = serde_json::from_value(hello["ports"].clone())
-            .map_err(|_| DriverError::Lab(format!("the paced server said {hello} at its start")))?;
+        let ports: Vec<u16> = serde_json::from_value(hello["ports"].clone()).map_err(|_| {
+            DriverError::Lab(format!("the paced server started with {hello} instead of its ports"))
+        })?;
         server.addresses = ports.iter().map(|port| format!("http://127.0.0.1:{port}")).collect();
         Ok(server)
     }
@@ -82,13 +68,13 @@ impl PacedServer {
         self.child.id()
     }
 
-    /// Tells the server what it is for the next run.
+    /// Configures the server for the next run.
     pub(crate) fn begin(&mut self, run: &str, spec: &Value) -> Result<(), DriverError> {
         let answer = self.ask(&json!({ "begin": { "run": run, "server": spec } }))?;
         if answer["ready"] == run { Ok(()) } else { Err(unexpected(&answer)) }
     }
 
-    /// Asks what the server did in the run.
+    /// What the server did in the run.
     pub(crate) fn collect(&mut self, run: &str) -> Result<Vec<ServedCall>, DriverError> {
         let mut answer = self.ask(&json!({ "collect": run }))?;
         let ledger: Ledger = serde_json::from_value(answer["ledger"].take())
@@ -99,14 +85,14 @@ impl PacedServer {
     fn ask(&mut self, question: &Value) -> Result<Value, DriverError> {
         writeln!(self.control, "{question}")
             .and_then(|()| self.control.flush())
-            .map_err(|error| DriverError::Lab(format!("the paced server is gone: {error}")))?;
+            .map_err(|error| DriverError::Lab(format!("the paced server has exited: {error}")))?;
         self.answer()
     }
 
     fn answer(&mut self) -> Result<Value, DriverError> {
         let line = self.answers.recv_timeout(ANSWER_TIMEOUT).map_err(|_| {
             DriverError::Lab(
-                "the paced server does not answer; start the sweep again with --resume".to_owned(),
+                "the paced server does not answer; continue the sweep with --resume".to_owned(),
             )
         })?;
         serde_json::from_str(&line).map_err(|_| unexpected(&json!(line)))
@@ -120,5 +106,5 @@ impl Drop for PacedServer {
 }
 
 fn unexpected(answer: &Value) -> DriverError {
-    DriverError::Lab(format!("the paced server answered {answer}"))
+    DriverError::Lab(format!("unexpected answer of the paced server: {answer}"))
 }

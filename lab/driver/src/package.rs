@@ -1,9 +1,8 @@
 //! From what a variant said and what the server knows to a row with samples.
 
+use lab_family::Checked;
 use lab_protocol::RunOutcome;
 use lab_record::{Run, Samples, Status};
-
-use crate::truth::Truth;
 
 /// A run, ready to be recorded.
 #[derive(Debug)]
@@ -13,22 +12,17 @@ pub(crate) struct Done {
 }
 
 /// Puts outcome and truth into the row: a run is `ok` only where both say so.
-pub(crate) fn package(mut run: Run, outcome: RunOutcome, truth: Result<Truth, String>) -> Done {
+pub(crate) fn package(mut run: Run, outcome: RunOutcome, checked: Result<Checked, String>) -> Done {
     let mut columns = outcome.samples;
-    match (outcome.status, truth) {
-        (lab_protocol::Status::Ok, Ok(truth)) => {
-            run.verified = truth.agreed;
-            if let Some(errors) = truth.columns.get("server_pacing_error_ns") {
-                for (name, percent) in [("p50", 50), ("p99", 99)] {
-                    let name = format!("server_pacing_error_{name}_ns");
-                    run.counters.insert(name, nearest_rank(errors, percent));
-                }
-            }
-            columns.extend(truth.columns);
+    match (outcome.status, checked) {
+        (lab_protocol::Status::Ok, Ok(checked)) => {
+            run.verified = checked.agreed;
+            run.counters.extend(checked.counters);
+            columns.extend(checked.columns);
         }
         (lab_protocol::Status::Ok, Err(reason)) => {
             run.status = Status::Failed;
-            run.reason = Some(format!("the answer is wrong: {reason}"));
+            run.reason = Some(format!("wrong answer: {reason}"));
         }
         (lab_protocol::Status::Failed, _) => {
             run.status = Status::Failed;
@@ -51,11 +45,4 @@ pub(crate) fn failed(mut run: Run, reason: String) -> Done {
 /// The variant of a check that failed; it is not timed.
 pub(crate) fn unfit_variant(run: &Run) -> Option<String> {
     (run.warmup && run.status != Status::Ok).then(|| run.variant.clone())
-}
-
-fn nearest_rank(values: &[i64], percent: usize) -> u64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable();
-    let rank = (sorted.len() * percent).div_ceil(100).max(1) - 1;
-    sorted.get(rank).map_or(0, |&value| value.max(0) as u64)
 }

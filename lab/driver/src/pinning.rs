@@ -5,8 +5,9 @@ use nix::{
     unistd::Pid,
 };
 
-/// Below this, pinning would take from a multi-threaded client the very CPUs it is about.
-const CPUS_MIN: usize = 4;
+/// Below this many CPUs nothing is pinned: it would take from a multi-threaded client the very CPUs
+/// it is about.
+pub const CPUS_MIN: usize = 4;
 
 /// Who runs where.
 #[derive(Debug)]

@@ -18,7 +18,9 @@ pub fn draw(script: &Path, tables: &Path, out: &Path) -> Result<(), String> {
         .arg(out)
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| format!("gnuplot cannot be started ({error}); ./enter has it"))?;
+        .map_err(|error| {
+            format!("gnuplot cannot be started ({error}); install it or use ./enter")
+        })?;
     if output.status.success() {
         return Ok(());
     }

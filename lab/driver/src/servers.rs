@@ -1,13 +1,8 @@
 //! The servers of a sweep: the embedded one, or those the user gave.
 
-use lab_protocol::{RunOutcome, Status, agents::Workload};
+use lab_family::{Places, ServedCall, Work};
 
-use crate::{
-    DriverError,
-    given::GivenServers,
-    paced::PacedServer,
-    truth::{Columns, agents as truth},
-};
+use crate::{DriverError, given::GivenServers, paced::PacedServer};
 
 /// Who answers.
 #[derive(Debug)]
@@ -39,36 +34,23 @@ impl Servers {
     pub(crate) fn begin(
         &mut self,
         run: &str,
-        workload: &Workload,
-        paced: Option<&serde_json::Value>,
+        work: &dyn Work,
+        at: &Places,
     ) -> Result<Result<(), String>, DriverError> {
         match self {
             Self::Paced(server) => {
-                let spec = paced.expect("a plan for the paced server says what it must be");
+                let spec = work.paced().expect("a plan for the paced server says what it must be");
                 server.begin(run, spec).map(Ok)
             }
-            Self::Given(servers) => Ok(servers.prepare(&workload.agents)),
+            Self::Given(servers) => Ok(servers.prepare(&work.model_loads(at))),
         }
     }
 
-    pub(crate) fn truth(
-        &mut self,
-        run: &str,
-        workload: &Workload,
-        outcome: &RunOutcome,
-    ) -> Result<Result<Columns, String>, DriverError> {
+    /// What the server knows of the run; a given one keeps no account.
+    pub(crate) fn served(&mut self, run: &str) -> Result<Option<Vec<ServedCall>>, DriverError> {
         match self {
-            Self::Paced(server) => {
-                let served = server.collect(run)?;
-                Ok(match outcome.status {
-                    Status::Ok => truth::against_ledger(workload, outcome, &served),
-                    _ => Ok(Columns::new()),
-                })
-            }
-            Self::Given(_) if outcome.status == Status::Ok => {
-                Ok(truth::own_shape(workload, outcome).map(|()| Columns::new()))
-            }
-            Self::Given(_) => Ok(Ok(Columns::new())),
+            Self::Paced(server) => server.collect(run).map(Some),
+            Self::Given(_) => Ok(None),
         }
     }
 }

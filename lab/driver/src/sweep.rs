@@ -8,10 +8,10 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use lab_plan::{Experiment, Plan, PlannedRun, Work};
+use lab_plan::{Experiment, Plan, PlannedRun};
 use lab_probe::Snapshot;
 use lab_record::{
-    GitState, Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Writer,
+    GitState, Noise, Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Writer,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -20,16 +20,19 @@ use crate::{
     DriverError, Program,
     cards::{CardWatch, cards},
     execute::{Executed, execute},
-    gate,
+    gate::Gate,
+    orphans,
     package::{Done, failed, package, unfit_variant},
     pinning::Pinning,
-    stage::{Answer, Stage},
+    services::{Left, Services},
     startup,
     tools::tool_version,
 };
 
 /// Rounds of start-up timing; a report wants an interval, so more than six.
-const STARTUP_ROUNDS: u32 = 10;
+pub const STARTUP_ROUNDS: u32 = 10;
+/// Why a row has no readings of noise and cards.
+const NOT_RUN: &str = "not asked: no program of a variant ran for work";
 
 /// Everything that a sweep is given.
 #[derive(Debug)]
@@ -92,21 +95,34 @@ pub struct SweepEnd {
 
 /// The result of checking one variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Verified {
     /// The variant.
     pub variant: String,
-    /// Why it must not be timed; `None` where its answer was right.
-    pub trouble: Option<String>,
+    /// What its check gave.
+    pub checked: Checked,
 }
 
-/// A prepared sweep: planned, with its programs found and its stage set.
+/// What the check of a variant gave; all but the first keep it from being timed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Checked {
+    /// Its answer was right.
+    Right,
+    /// It refused, for example because a program that it needs is not installed.
+    Absent(String),
+    /// It failed, or its answer was wrong.
+    Wrong(String),
+}
+
+/// A prepared sweep: planned, with its programs found and its services set.
 pub struct Sweep<'a> {
     experiment: &'a Experiment,
     plan: &'a Plan,
     programs: Vec<Program>,
-    stage: Stage,
+    services: Services,
     pinning: Pinning,
     cards: CardWatch,
+    gate: Gate,
+    load_at_start: Option<f64>,
     scratch: TempDir,
     interrupt: &'a AtomicBool,
 }
@@ -124,34 +140,56 @@ impl<'a> Sweep<'a> {
         options: &SweepOptions,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, DriverError> {
-        let scratch = scratch_in(&options.workspace)
-            .map_err(|error| DriverError::Lab(format!("cannot make a scratch folder: {error}")))?;
+        let load_at_start = lab_probe::load_1min();
+        orphans::inherit();
+        let scratch = scratch_in(&options.workspace).map_err(|error| {
+            DriverError::Lab(format!("cannot create a scratch folder: {error}"))
+        })?;
         let programs = plan
             .entrants
             .iter()
             .map(|entrant| catalog.program(entrant, scratch.path()))
             .collect::<Result<Vec<_>, _>>()?;
-        let pinning = Pinning::choose(experiment.agents.is_some());
-        let stage = Stage::set(experiment, options, catalog, &programs, scratch.path(), &pinning)?;
-        let cards = if stage.may_use_cards() {
+        let pinning = Pinning::choose(experiment.needs().servers.is_some());
+        let services =
+            Services::set(experiment, options, catalog, &programs, scratch.path(), &pinning)?;
+        let cards = if services.may_use_cards() {
             CardWatch::start()
         } else {
             CardWatch::none("not asked: nothing that this sweep starts uses a card")
         };
-        Ok(Self { experiment, plan, programs, stage, pinning, cards, scratch, interrupt })
+        let gate = Gate::default();
+        Ok(Self {
+            experiment,
+            plan,
+            programs,
+            services,
+            pinning,
+            cards,
+            gate,
+            load_at_start,
+            scratch,
+            interrupt,
+        })
     }
 
     /// Runs each variant once and checks its answer, without recording anything.
     ///
     /// # Errors
     /// Where the lab's own server fails.
-    pub fn verify(&mut self, progress: &mut dyn Progress) -> Result<Vec<Verdict>, DriverError> {
+    pub fn verify(&mut self, progress: &mut dyn Progress) -> Result<Vec<Verified>, DriverError> {
         let warmups: Vec<_> = self.plan.runs.iter().filter(|run| run.warmup).cloned().collect();
         let mut verdicts = Vec::new();
         for planned in &warmups {
             progress.at(0, 0, &planned.variant);
             let Some(done) = self.one(planned)? else { break };
-            verdicts.push(Verdict { variant: planned.variant.clone(), trouble: done.run.reason });
+            let reason = done.run.reason.unwrap_or_default();
+            let checked = match done.run.status {
+                Status::Ok => Checked::Right,
+                Status::Unsupported => Checked::Absent(reason),
+                Status::Failed => Checked::Wrong(reason),
+            };
+            verdicts.push(Verified { variant: planned.variant.clone(), checked });
         }
         Ok(verdicts)
     }
@@ -171,6 +209,9 @@ impl<'a> Sweep<'a> {
         let event = if options.resume { SessionEvent::Resume } else { SessionEvent::Start };
         writer.session(&self.session(event))?;
         let outcome = self.all(&mut writer, before, options, progress);
+        if let Some(window) = self.gate.rest() {
+            writer.window(&window)?;
+        }
         let finished = outcome.as_ref().is_ok_and(|end| end.finished);
         let event = if finished { SessionEvent::Finished } else { SessionEvent::Stopped };
         writer.session(&self.session(event))?;
@@ -212,13 +253,20 @@ impl<'a> Sweep<'a> {
                 progress.note(&format!("failed: {}: {reason}", label(planned)));
             }
             if let Some(variant) = unfit_variant(&run) {
-                progress.note(&format!("{variant} is left out: its check failed"));
+                let why = match run.status {
+                    Status::Unsupported => run.reason.as_deref().unwrap_or("it refused"),
+                    _ => "its check failed",
+                };
+                progress.note(&format!("{variant} is left out: {why}"));
                 unfit.insert(variant);
             }
             writer.run(run, &samples)?;
+            if let Some(window) = self.gate.recorded(planned.order, planned.block) {
+                writer.window(&window)?;
+            }
         }
         progress.at(total_ms, total_ms, "what is left");
-        let startup = options.startup && self.stage.times_startup();
+        let startup = options.startup && self.services.times_startup();
         end.finished = !startup || self.startup(writer, &done, &mut end, progress)?;
         Ok(end)
     }
@@ -226,48 +274,46 @@ impl<'a> Sweep<'a> {
     /// One planned run: begin, execute, compare, package. `None` when interrupted.
     fn one(&mut self, planned: &PlannedRun) -> Result<Option<Done>, DriverError> {
         let name = label(planned);
-        let ready = match self.stage.begin(&name, &planned.work)? {
+        let ready = match self.services.begin(&name, planned.work.as_ref())? {
             Ok(ready) => ready,
             Err(reason) => {
                 let run = self.row(planned, lab_probe::monotonic_ns(), 0);
                 return Ok(Some(failed(run, reason)));
             }
         };
-        let ours: Vec<u32> = self.stage.pids().into_iter().chain(self.cards.pid()).collect();
-        let before = Snapshot::take(&ours);
+        let ours: Vec<u32> = self.services.pids().into_iter().chain(self.cards.pid()).collect();
+        let ours_known = self.services.knows_outside_cpu().then_some(&ours[..]);
+        let before = Snapshot::take(ours_known);
         let execution = {
             let _pinned = self.pinning.for_client();
             let deadline = Duration::from_millis(planned.deadline_ms);
             let path = &program(&self.programs, planned).path;
-            let starter = self.stage.starter();
+            let starter = self.services.starter();
             execute(starter, path, &ready.line, &name, deadline, self.interrupt)
         };
-        let after = Snapshot::take(&ours);
+        orphans::wait_for_ended(&ours);
+        let after = Snapshot::take(ours_known);
         let mut run = self.row(planned, execution.start_ns, execution.process_ns);
         self.cards.note(&mut run, execution.start_ns, execution.start_ns + execution.process_ns);
+        self.gate.judge(&mut run, before, after);
         let outcome = match execution.ended {
             Executed::Interrupted => return Ok(None),
             Executed::Broken(reason) => return Ok(Some(failed(run, reason))),
             Executed::Outcome(outcome) => outcome,
         };
-        let cpu_ns = outcome.counters.get("cpu_total_ns").copied();
-        let cpu_ns = cpu_ns.filter(|_| self.stage.knows_outside_cpu());
-        run.noise = lab_probe::between(&before, &after, cpu_ns);
-        run.gated = gate::causes(&run.noise, execution.process_ns);
         run.counters.clone_from(&outcome.counters);
         if let Some(timed) = execution.timed {
             run.counters.insert("hyperfine_wall_ns".to_owned(), timed.wall_ns);
             run.counters.insert("hyperfine_user_ns".to_owned(), timed.user_ns);
             run.counters.insert("hyperfine_system_ns".to_owned(), timed.system_ns);
         }
-        if let Work::Agents { time_scale_ppm, .. } = planned.work {
-            run.counters.insert("server_time_scale_ppm".to_owned(), time_scale_ppm);
-        }
+        let planned_counters = planned.work.counters().into_iter();
+        run.counters.extend(planned_counters.map(|(name, value)| (name.to_owned(), value)));
         let process_ns = execution.process_ns;
         let program = program(&self.programs, planned);
-        let answer = Answer { run: &name, program, outcome: &outcome, process_ns };
-        let truth = self.stage.truth(&ready, &answer)?;
-        Ok(Some(package(run, outcome, truth)))
+        let left = Left { run: &name, program, outcome: &outcome, process_ns };
+        let checked = self.services.check(planned.work.as_ref(), &ready, &left)?;
+        Ok(Some(package(run, outcome, checked)))
     }
 
     fn row(&self, planned: &PlannedRun, start_ns: u64, process_ns: u64) -> Run {
@@ -288,10 +334,10 @@ impl<'a> Sweep<'a> {
             start_ns,
             process_ns,
             counters: BTreeMap::new(),
-            noise: lab_record::Noise::default(),
+            noise: Noise { ungated: Some(NOT_RUN.to_owned()), ..Noise::default() },
             gated: Vec::new(),
             gpu: None,
-            gpu_reason: Some("not asked: no program of a variant ran for work".to_owned()),
+            gpu_reason: Some(NOT_RUN.to_owned()),
             samples: None,
         }
     }
@@ -306,7 +352,7 @@ impl<'a> Sweep<'a> {
         progress: &mut dyn Progress,
     ) -> Result<bool, DriverError> {
         if tool_version("hyperfine").is_none() {
-            progress.note("hyperfine is not installed: start-up times are left out");
+            progress.note("hyperfine is not installed: start-up times are skipped");
             return Ok(true);
         }
         let first = self.plan.runs.len() as u64;
@@ -355,7 +401,7 @@ impl<'a> Sweep<'a> {
         hashed.extend(description.attachments.values().map(String::as_str));
         RunFile {
             schema: SCHEMA,
-            experiment: self.experiment.name.clone(),
+            experiment: self.experiment.written.name.clone(),
             experiment_file: description.experiment_file,
             profile: description.profile,
             servers: description.servers,
@@ -364,9 +410,10 @@ impl<'a> Sweep<'a> {
             experiment_toml: description.experiment_toml,
             attachments: description.attachments,
             arguments: description.arguments,
-            analysis: self.experiment.analysis.clone(),
-            seed: self.experiment.seed,
-            blocks: self.experiment.blocks,
+            analysis: self.experiment.written.analysis.clone(),
+            expectations: self.experiment.written.expect.clone(),
+            seed: self.experiment.written.seed,
+            blocks: self.experiment.written.blocks,
             runs_planned: self.plan.runs.len() as u64,
             git: description.git,
             variants: self.programs.iter().map(|program| program.entry.clone()).collect(),
@@ -378,6 +425,7 @@ impl<'a> Sweep<'a> {
     fn session(&self, event: SessionEvent) -> Session {
         let mut environment = lab_probe::environment();
         environment.insert("pinning".to_owned(), json!(self.pinning.statement));
+        environment.insert("load_1min_at_start".to_owned(), json!(self.load_at_start));
         match lab_probe::measure_floors() {
             Ok(floors) => environment.insert("floors".to_owned(), json!(floors)),
             Err(error) => environment.insert("floors_reason".to_owned(), json!(error.to_string())),
@@ -389,7 +437,7 @@ impl<'a> Sweep<'a> {
             environment.insert("gpu_reason".to_owned(), json!(reason));
         }
         // A server that is replaced between two sessions is another one.
-        let servers = self.stage.given_servers();
+        let servers = self.services.given_servers();
         if !servers.is_empty() {
             environment.insert("servers".to_owned(), json!(servers));
         }

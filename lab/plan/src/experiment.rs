@@ -2,18 +2,37 @@
 
 use std::collections::BTreeMap;
 
-use lab_record::Analysis;
+use lab_family::{Cell, Family, InputError, Needs, Section, text};
+use lab_record::{Analysis, Contrast, Expectation};
 use serde::Deserialize;
+use toml::{Table, Value};
 
-use crate::{Cell, PlanError, agents, ledgers, offload, search, workflow};
+use crate::contrasts;
+
+use crate::declared;
 
 /// The version of the experiment format.
 const SCHEMA: u32 = 1;
 
-/// An experiment, as written.
+/// An experiment, read and checked.
+#[derive(Debug)]
+pub struct Experiment {
+    /// The file, as the caller named it.
+    pub file: String,
+    /// The family whose variants take part.
+    pub family: &'static dyn Family,
+    /// Everything but the family's section.
+    pub written: Written,
+    /// The family's section.
+    pub section: Box<dyn Section>,
+    /// The whole file, with the changes of the profile.
+    table: Table,
+}
+
+/// What every experiment says, whatever its family.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Experiment {
+pub struct Written {
     /// The format's version, 1.
     pub schema: u32,
     /// Its name; results and reports carry it.
@@ -33,34 +52,12 @@ pub struct Experiment {
     pub cells: Vec<BTreeMap<String, Vec<String>>>,
     /// What is compared, declared before anything runs.
     pub analysis: Analysis,
-    /// The workload of the `runtimes` family.
-    pub agents: Option<agents::Section>,
-    /// The workload of the `ledgers` family.
-    pub ledgers: Option<ledgers::Section>,
-    /// The workload of the `schedulers` family.
-    pub offload: Option<offload::Section>,
-    /// The workload of the `engines` family.
-    pub search: Option<search::Section>,
-    /// The workload of the `workflows` family.
-    pub workflow: Option<workflow::Section>,
+    /// What is expected of the results.
+    #[serde(default)]
+    pub expect: Vec<Expectation>,
     /// Named changes, for example `quick`.
     #[serde(default)]
     pub profile: BTreeMap<String, Profile>,
-}
-
-/// The section that an experiment's family wants.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Section<'a> {
-    /// Of `runtimes`.
-    Agents(&'a agents::Section),
-    /// Of `ledgers`.
-    Ledgers(&'a ledgers::Section),
-    /// Of `schedulers`.
-    Offload(&'a offload::Section),
-    /// Of `engines`.
-    Search(&'a search::Section),
-    /// Of `workflows`.
-    Workflow(&'a workflow::Section),
 }
 
 /// Which variants of the family take part.
@@ -91,23 +88,51 @@ pub struct Profile {
     /// Levels of factors that a group of cells does not name, in place of the section's own.
     #[serde(default)]
     pub defaults: Cell,
-    /// 1.0 for real time.
+    /// In place of the section's own: 1.0 for real time.
     pub time_scale: Option<f64>,
-    /// As in `[ledgers]`, `[offload]` or `[workflow]`.
+    /// In place of the section's own.
     pub divide_by: Option<u64>,
     /// Whether the report may give verdicts; a smoke test's may not.
     pub verdicts: bool,
 }
 
 impl Experiment {
-    /// Reads and checks an experiment.
+    /// Reads and checks an experiment of one of these families.
     ///
     /// # Errors
     /// Names the file and the key.
-    pub fn parse(file: &str, text: &str) -> Result<Self, PlanError> {
-        let experiment: Self =
-            toml::from_str(text).map_err(|error| PlanError::text(file, &error))?;
-        experiment.check(file)?;
+    pub fn parse(
+        file: &str,
+        text: &str,
+        families: &[&'static dyn Family],
+    ) -> Result<Self, InputError> {
+        let table: Table = toml::from_str(text).map_err(|error| InputError::text(file, &error))?;
+        Self::of_table(file, table, families)
+    }
+
+    fn of_table(
+        file: &str,
+        table: Table,
+        families: &[&'static dyn Family],
+    ) -> Result<Self, InputError> {
+        let name = table.get("family").and_then(Value::as_str).unwrap_or_default();
+        let known = || families.iter().map(|family| family.name());
+        let found = families.iter().copied().find(|family| family.name() == name);
+        let family =
+            found.ok_or_else(|| InputError::unknown(file, "family", "family", name, known()))?;
+        let mut rest = table.clone();
+        let section = rest.remove(name).and_then(|section| section.as_table().cloned());
+        let section = section.ok_or_else(|| {
+            InputError::value(file, name, "the section with the family's workload is missing")
+        })?;
+        let section = family.section(file, &section)?;
+        let contrasts = take_contrasts(file, &mut rest, section.as_ref())?;
+        let mut written: Written =
+            rest.try_into().map_err(|error| InputError::text(file, &error))?;
+        written.analysis.contrasts = contrasts;
+        let experiment = Self { file: file.to_owned(), family, written, section, table };
+        experiment.check()?;
+        declared::check(&experiment)?;
         Ok(experiment)
     }
 
@@ -115,120 +140,106 @@ impl Experiment {
     ///
     /// # Errors
     /// Where there is no such profile; the message lists those there are.
-    pub fn with_profile(mut self, file: &str, name: &str) -> Result<Self, PlanError> {
-        let Some(profile) = self.profile.get(name).cloned() else {
-            let known: Vec<_> = self.profile.keys().cloned().collect();
-            let message =
-                format!("there is no profile `{name}`; this file has: {}", known.join(", "));
-            return Err(PlanError::value(file, "profile", message));
+    pub fn with_profile(mut self, name: &str) -> Result<Self, InputError> {
+        let Some(profile) = self.written.profile.get(name).cloned() else {
+            let known = self.written.profile.keys().map(String::as_str);
+            return Err(InputError::unknown(&self.file, "profile", "profile", name, known));
         };
-        self.blocks = profile.blocks.unwrap_or(self.blocks);
+        let changes = self.table["profile"][name].as_table().cloned().unwrap_or_default();
+        self.change_section(|section| text::change_section(section, &changes))?;
+        let written = &mut self.written;
+        // Completed anew: the profile may have changed the default levels.
+        written.analysis.contrasts =
+            take_contrasts(&self.file, &mut self.table.clone(), self.section.as_ref())?;
+        written.blocks = profile.blocks.unwrap_or(written.blocks);
         if !profile.names.is_empty() {
-            self.variants.names = profile.names;
+            written.variants.names = profile.names;
         }
         for (factor, levels) in profile.only {
-            for group in &mut self.cells {
+            for group in &mut written.cells {
                 if let Some(present) = group.get_mut(&factor) {
                     present.retain(|level| levels.contains(level));
                 }
             }
         }
         // A group that lost all levels of a factor has no cells left.
-        self.cells.retain(|group| group.values().all(|levels| !levels.is_empty()));
-        if let (Some(agents), Some(scale)) = (&mut self.agents, profile.time_scale) {
-            agents.time_scale = scale;
-        }
-        if let (Some(ledgers), Some(divisor)) = (&mut self.ledgers, profile.divide_by) {
-            ledgers.divide_by = divisor;
-        }
-        if let (Some(offload), Some(divisor)) = (&mut self.offload, profile.divide_by) {
-            offload.divide_by = divisor;
-        }
-        if let (Some(workflow), Some(divisor)) = (&mut self.workflow, profile.divide_by) {
-            workflow.divide_by = divisor;
-        }
-        let defaults = [
-            self.ledgers.as_mut().map(|ledgers| &mut ledgers.defaults),
-            self.offload.as_mut().map(|offload| &mut offload.defaults),
-            self.search.as_mut().map(|search| &mut search.defaults),
-            self.workflow.as_mut().map(|workflow| &mut workflow.defaults),
-        ];
-        for defaults in defaults.into_iter().flatten() {
-            defaults.extend(profile.defaults.clone());
-        }
+        written.cells.retain(|group| group.values().all(|levels| !levels.is_empty()));
         if !profile.verdicts {
-            self.analysis.comparisons.clear();
-            self.analysis.contrasts.clear();
+            written.analysis.comparisons.clear();
+            written.analysis.contrasts.clear();
+            written.expect.clear();
         }
-        self.check(file)?;
+        self.check()?;
         Ok(self)
     }
 
-    fn check(&self, file: &str) -> Result<(), PlanError> {
-        let error = |key: &str, message: &str| Err(PlanError::value(file, key, message));
-        if self.schema != SCHEMA {
-            return error("schema", &format!("is {}, this lab reads {SCHEMA}", self.schema));
+    /// The experiment with another value of one key of the family's section.
+    ///
+    /// # Errors
+    /// Where the section has no such key.
+    pub fn with_section_key(mut self, key: &str, value: &str) -> Result<Self, InputError> {
+        self.change_section(|section| {
+            section.insert(key.to_owned(), Value::String(value.to_owned()));
+        })?;
+        Ok(self)
+    }
+
+    /// What the experiment needs around its runs.
+    pub fn needs(&self) -> Needs {
+        let cells: Vec<Cell> = self.written.cells.iter().flat_map(crate::cells::product).collect();
+        self.section.needs(&cells)
+    }
+
+    fn change_section(&mut self, change: impl FnOnce(&mut Table)) -> Result<(), InputError> {
+        let name = self.family.name();
+        if let Some(Value::Table(section)) = self.table.get_mut(name) {
+            change(section);
+            self.section = self.family.section(&self.file, section)?;
         }
-        if self.blocks == 0 {
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), InputError> {
+        let error = |key: &str, message: &str| Err(InputError::value(&self.file, key, message));
+        let written = &self.written;
+        if written.schema != SCHEMA {
+            return error("schema", &format!("is {}, this lab reads {SCHEMA}", written.schema));
+        }
+        if written.blocks == 0 {
             return error("blocks", "must be at least 1");
         }
-        if self.cells.is_empty() {
+        if written.cells.is_empty() {
             return error("cells", "no cell is left: name at least one level of every factor");
         }
-        for (factor, levels) in self.cells.iter().flatten() {
+        for (factor, levels) in written.cells.iter().flatten() {
             if levels.is_empty() {
                 return error(&format!("cells.{factor}"), "has no level");
             }
         }
-        if !(0.0..1.0).contains(&self.analysis.alpha) || self.analysis.alpha == 0.0 {
+        let analysis = &written.analysis;
+        if !(0.0..1.0).contains(&analysis.alpha) || analysis.alpha == 0.0 {
             return error("analysis.alpha", "must lie between 0 and 1, for example 0.05");
         }
-        let comparisons = self.analysis.comparisons.iter().map(|one| ("comparisons", one.margin));
-        let contrasts = self.analysis.contrasts.iter().map(|one| ("contrasts", one.margin));
+        let comparisons = analysis.comparisons.iter().map(|one| ("comparisons", one.margin));
+        let contrasts = analysis.contrasts.iter().map(|one| ("contrasts", one.margin));
         for (kind, margin) in comparisons.chain(contrasts) {
             if !(margin > 0.0 && margin.is_finite()) {
                 return error(&format!("analysis.{kind}.margin"), "must be above 0");
             }
         }
-        match self.section(file)? {
-            Section::Agents(agents) => agents.check(file),
-            Section::Ledgers(ledgers) => ledgers.check(file),
-            Section::Offload(offload) => offload.check(file),
-            Section::Search(search) => search.check(file),
-            Section::Workflow(workflow) => workflow.check(file),
-        }
+        Ok(())
     }
+}
 
-    /// The section with the family's workload.
-    ///
-    /// # Errors
-    /// Where it is missing, or the family is none that this lab knows; never after
-    /// [`Self::parse`].
-    pub fn section(&self, file: &str) -> Result<Section<'_>, PlanError> {
-        let section = match self.family.as_str() {
-            "runtimes" => self.agents.as_ref().map(Section::Agents).ok_or("agents"),
-            "ledgers" => self.ledgers.as_ref().map(Section::Ledgers).ok_or("ledgers"),
-            "schedulers" => self.offload.as_ref().map(Section::Offload).ok_or("offload"),
-            "engines" => self.search.as_ref().map(Section::Search).ok_or("search"),
-            "workflows" => self.workflow.as_ref().map(Section::Workflow).ok_or("workflow"),
-            other => {
-                let message = format!(
-                    "`{other}` is no family; there are: runtimes, ledgers, schedulers, \
-                     engines, workflows"
-                );
-                return Err(PlanError::value(file, "family", message));
-            }
-        };
-        section.map_err(|key| {
-            let message = "the section with the family's workload is missing";
-            PlanError::value(file, key, message)
-        })
-    }
-
-    /// A file that the experiment names, relative to its folder, and the name it has in records.
-    pub fn attachment(&self) -> Option<(&'static str, &str)> {
-        let servers = self.agents.as_ref().map(|agents| (agents::TABLE, agents.table.as_str()));
-        let offload = self.offload.as_ref();
-        servers.or_else(|| offload.map(|offload| (offload::TABLE, offload.recorded.as_str())))
-    }
+/// The contrasts of an experiment's text, completed; the rest of `analysis` stays as it is.
+fn take_contrasts(
+    file: &str,
+    table: &mut Table,
+    section: &dyn Section,
+) -> Result<Vec<Contrast>, InputError> {
+    let Some(Value::Table(analysis)) = table.get_mut("analysis") else { return Ok(Vec::new()) };
+    let declared = contrasts::declared(file, analysis, &section.defaults())?;
+    analysis.remove("contrasts");
+    analysis.remove(contrasts::SHARED);
+    Ok(declared)
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::PlanError;
+use lab_family::InputError;
 
 /// A variant's manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -29,14 +29,15 @@ impl Manifest {
     ///
     /// # Errors
     /// Names the key that is unknown, missing, or differs from the folder's name.
-    pub fn parse(file: &str, text: &str, family: &str, folder: &str) -> Result<Self, PlanError> {
-        let manifest: Self = toml::from_str(text).map_err(|error| PlanError::text(file, &error))?;
+    pub fn parse(file: &str, text: &str, family: &str, folder: &str) -> Result<Self, InputError> {
+        let manifest: Self =
+            toml::from_str(text).map_err(|error| InputError::text(file, &error))?;
         for (key, found, expected) in
             [("name", &manifest.name, folder), ("family", &manifest.family, family)]
         {
             if found != expected {
                 let message = format!("says `{found}`, but the folder says `{expected}`");
-                return Err(PlanError::value(file, key, message));
+                return Err(InputError::value(file, key, message));
             }
         }
         Ok(manifest)
@@ -53,9 +54,9 @@ mod tests {
     use super::*;
 
     const TEXT: &str = r#"
-        name = "floor"
-        family = "runtimes"
-        tags = ["tr115", "floor"]
+        name = "slow"
+        family = "toys"
+        tags = ["toy", "slow"]
         sentence = "One thread."
         measures = "mio"
         version = "1.2.4"
@@ -64,21 +65,21 @@ mod tests {
 
     #[test]
     fn the_program_carries_family_and_name() {
-        let manifest = Manifest::parse("f", TEXT, "runtimes", "floor").unwrap();
-        assert_eq!(manifest.program(), "runtimes-floor");
+        let manifest = Manifest::parse("f", TEXT, "toys", "slow").unwrap();
+        assert_eq!(manifest.program(), "toys-slow");
     }
 
     #[test]
     fn another_name_than_the_folder_is_refused() {
-        let error = Manifest::parse("x/variant.toml", TEXT, "runtimes", "ceiling").unwrap_err();
-        let expected = "x/variant.toml: key `name`: says `floor`, but the folder says `ceiling`";
+        let error = Manifest::parse("x/variant.toml", TEXT, "toys", "fast").unwrap_err();
+        let expected = "x/variant.toml: key `name`: says `slow`, but the folder says `fast`";
         assert_eq!(error.to_string(), expected);
     }
 
     #[test]
     fn an_unknown_key_is_named() {
         let text = format!("{TEXT}\ncolour = 1");
-        let error = Manifest::parse("f", &text, "runtimes", "floor").unwrap_err().to_string();
+        let error = Manifest::parse("f", &text, "toys", "slow").unwrap_err().to_string();
         assert!(error.contains("colour"), "{error}");
     }
 }

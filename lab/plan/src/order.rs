@@ -1,18 +1,15 @@
 //! From an experiment to the ordered list of runs.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use lab_protocol::{agents, ledgers, offload, search, workflow};
+use lab_family::{Address, Cell, InputError, Planned, Work, draw};
 use rand::seq::SliceRandom;
 
 use crate::{
-    Address, Cell, Experiment, Manifest, PlanError, Section, agents::Table, cells, cells::Place,
-    draw, offload::Recorded,
+    Experiment, Manifest,
+    cells::{self, Place},
+    declared::check_variants,
 };
-
-/// The factor whose levels are run back to back, in alternating order, because they are read as a
-/// pair (a concurrent run and its solo baseline).
-const ADJACENT: &str = "arrangement";
 
 /// A variant that takes part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +23,7 @@ pub struct Entrant {
 }
 
 /// Everything that will run, in order.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// Who takes part.
     pub entrants: Vec<Entrant>,
@@ -35,7 +32,7 @@ pub struct Plan {
 }
 
 /// One run to be.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct PlannedRun {
     /// Position in the plan.
     pub order: u64,
@@ -48,188 +45,65 @@ pub struct PlannedRun {
     /// Levels by factor.
     pub cell: Cell,
     /// What to do.
-    pub work: Work,
+    pub work: Arc<dyn Work>,
     /// How long it should take.
     pub expected_ms: u64,
     /// When it is ended if it has given no outcome.
     pub deadline_ms: u64,
 }
 
-/// What a run of a family does.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Work {
-    /// LLM agents. Server addresses are filled in by whoever knows them.
-    Agents {
-        /// The workload.
-        workload: agents::Workload,
-        /// How many servers answer: the agents' calls go to them in turn.
-        servers: usize,
-        /// What the paced server must do; `None` on real servers.
-        paced: Option<serde_json::Value>,
-        /// Parts per million of real time.
-        time_scale_ppm: u64,
-    },
-    /// Streams of transactions.
-    Ledgers {
-        /// The workload.
-        workload: ledgers::Workload,
-    },
-    /// A test of a policy. The columns of a replay are filled in from the costs.
-    Offload {
-        /// The workload.
-        workload: offload::Workload,
-        /// What the arms of a replay cost; `None` where work is really done.
-        costs: Option<offload::Replay>,
-    },
-    /// Tasks of steps. The folder is filled in by whoever made it.
-    Workflow {
-        /// The workload.
-        workload: workflow::Workload,
-    },
-    /// A query. The corpus's folder is filled in by whoever made it.
-    Search {
-        /// The workload.
-        workload: Box<search::Workload>,
-        /// The corpus to make.
-        corpus: crate::search::Corpus,
-    },
-}
-
-/// Makes the plan. `attachments` holds the text of [`Experiment::attachment`] by its name.
+/// Makes the plan of an experiment whose section has its attachment.
 ///
 /// # Errors
 /// Names the file and key where the experiment asks for a variant, a tag or a table row that is not
 /// there.
-pub fn plan(
-    file: &str,
-    experiment: &Experiment,
-    manifests: &[Manifest],
-    attachments: &BTreeMap<String, String>,
-) -> Result<Plan, PlanError> {
-    check_groups(file, experiment, manifests)?;
-    let entrants = entrants(file, experiment, manifests)?;
-    let worker = Worker::of(file, experiment, attachments)?;
-    let places = cells::places(&experiment.cells, |cell| worker.complete(cell));
+pub fn plan(experiment: &Experiment, manifests: &[Manifest]) -> Result<Plan, InputError> {
+    check_variants(experiment, manifests)?;
+    let entrants = entrants(experiment, manifests)?;
+    let defaults = experiment.section.defaults();
+    let complete = |cell: &Cell| {
+        let mut complete = defaults.clone();
+        complete.extend(cell.clone());
+        complete
+    };
+    let places = cells::places(&experiment.written.cells, &entrants, complete);
+    let seed = experiment.written.seed;
     let mut runs = Vec::new();
     let mut push = |block: u32, variant: &Entrant, cell: &Cell| {
         let order = runs.len() as u64;
-        let address = Address { seed: experiment.seed, block, order, variant, cell };
-        let (work, expected_ms, deadline_ms) = worker.work(file, &address)?;
+        let address = Address { seed, block, order, variant: &variant.name, cell };
+        let Planned { work, expected_ms, deadline_ms } =
+            experiment.section.plan(&experiment.file, &address)?;
         let (variant, cell) = (variant.name.clone(), cell.clone());
         let warmup = block == 0;
         let run =
             PlannedRun { order, block, warmup, variant, cell, work, expected_ms, deadline_ms };
         runs.push(run);
-        Ok::<(), PlanError>(())
+        Ok::<(), InputError>(())
     };
-    let check_cell = worker.check_cell(&places);
+    // Where cells have no defaults, any cell will do for the check.
+    let last = &places.last().expect("parse has checked that there are cells").cell;
+    let check_cell = if defaults.is_empty() { last } else { &defaults };
     for entrant in &entrants {
-        push(0, entrant, &check_cell)?;
+        push(0, entrant, check_cell)?;
     }
-    for block in 1..=experiment.blocks {
-        for (entrant, cell) in block_order(experiment.seed, block, &entrants, &places) {
+    let adjacent = experiment.family.adjacent_factor();
+    for block in 1..=experiment.written.blocks {
+        for (entrant, cell) in block_order(seed, block, adjacent, &entrants, &places) {
             push(block, entrant, cell)?;
         }
     }
     Ok(Plan { entrants, runs })
 }
 
-/// What turns a cell into work.
-enum Worker<'a> {
-    Agents(&'a crate::agents::Section, Table),
-    Ledgers(&'a crate::ledgers::Section),
-    Offload(&'a crate::offload::Section, Recorded),
-    Search(&'a crate::search::Section),
-    Workflow(&'a crate::workflow::Section),
-}
-
-impl<'a> Worker<'a> {
-    fn of(
-        file: &str,
-        experiment: &'a Experiment,
-        attachments: &BTreeMap<String, String>,
-    ) -> Result<Self, PlanError> {
-        Ok(match experiment.section(file)? {
-            Section::Agents(section) => {
-                let text = attachments.get(crate::agents::TABLE).map_or("", String::as_str);
-                Self::Agents(section, Table::parse(&section.table, text)?)
-            }
-            Section::Ledgers(section) => Self::Ledgers(section),
-            Section::Offload(section) => {
-                let text = attachments.get(crate::offload::TABLE).map_or("", String::as_str);
-                Self::Offload(section, Recorded::parse(&section.recorded, text)?)
-            }
-            Section::Search(section) => Self::Search(section),
-            Section::Workflow(section) => Self::Workflow(section),
-        })
-    }
-
-    fn complete(&self, cell: &Cell) -> Cell {
-        match self {
-            Self::Agents(..) => cell.clone(),
-            Self::Ledgers(section) => section.complete(cell),
-            Self::Offload(section, _) => section.complete(cell),
-            Self::Search(section) => section.complete(cell),
-            Self::Workflow(section) => section.complete(cell),
-        }
-    }
-
-    /// The cell on which every entrant is checked before anything is timed.
-    fn check_cell(&self, places: &[Place]) -> Cell {
-        match self {
-            Self::Agents(..) => {
-                places.last().expect("parse has checked that there are cells").cell.clone()
-            }
-            Self::Ledgers(section) => section.defaults.clone(),
-            Self::Offload(section, _) => section.defaults.clone(),
-            Self::Search(section) => section.defaults.clone(),
-            Self::Workflow(section) => section.defaults.clone(),
-        }
-    }
-
-    /// The work, its forecast and its deadline, both in milliseconds.
-    fn work(&self, file: &str, at: &Address<'_>) -> Result<(Work, u64, u64), PlanError> {
-        match self {
-            Self::Agents(section, table) => section.work(file, table, at),
-            Self::Ledgers(section) => section.work(file, at),
-            Self::Offload(section, recorded) => section.work(file, recorded, at),
-            Self::Search(section) => section.work(file, at),
-            Self::Workflow(section) => section.work(file, at),
-        }
-    }
-}
-
-/// Names of variants in groups of cells, against those there are: a slip of the pen would otherwise
-/// leave a cell empty without a word.
-fn check_groups(
-    file: &str,
-    experiment: &Experiment,
-    manifests: &[Manifest],
-) -> Result<(), PlanError> {
-    let named = experiment.cells.iter().filter_map(|group| group.get(cells::VARIANT)).flatten();
-    let twin = experiment.variants.twin.as_deref().map(twin_name);
-    for name in named {
-        let is_variant = manifests.iter().any(|manifest| manifest.name == *name);
-        if !is_variant && twin.as_ref() != Some(name) {
-            let message = format!("no variant `{name}` is in the family");
-            return Err(PlanError::value(file, "cells.variant", message));
-        }
-    }
-    Ok(())
-}
-
-fn twin_name(original: &str) -> String {
+pub(crate) fn twin_name(original: &str) -> String {
     format!("{original}_twin")
 }
 
-fn entrants(
-    file: &str,
-    experiment: &Experiment,
-    manifests: &[Manifest],
-) -> Result<Vec<Entrant>, PlanError> {
-    let selection = &experiment.variants;
+fn entrants(experiment: &Experiment, manifests: &[Manifest]) -> Result<Vec<Entrant>, InputError> {
+    let selection = &experiment.written.variants;
     let chosen = |manifest: &&Manifest| {
-        manifest.family == experiment.family
+        manifest.family == experiment.family.name()
             && selection.tags.iter().all(|tag| manifest.tags.contains(tag))
             && (selection.names.is_empty() || selection.names.contains(&manifest.name))
     };
@@ -245,19 +119,11 @@ fn entrants(
     entrants.sort_by(|a, b| a.name.cmp(&b.name));
     let find = |key: &str, name: &str| {
         entrants.iter().find(|entrant| entrant.name == name).cloned().ok_or_else(|| {
-            let known: Vec<_> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();
-            let message =
-                format!("no variant `{name}` is selected; there are: {}", known.join(", "));
-            PlanError::value(file, key, message)
+            let message = not_selected(name, experiment, manifests, &entrants);
+            InputError::value(&experiment.file, key, message)
         })
     };
-    for name in &selection.names {
-        find("variants.names", name)?;
-    }
-    find("analysis.reference", &experiment.analysis.reference)?;
-    for contrast in &experiment.analysis.contrasts {
-        find("analysis.contrasts.variant", &contrast.variant)?;
-    }
+    find("analysis.reference", &experiment.written.analysis.reference)?;
     if let Some(name) = &selection.twin {
         let original = find("variants.twin", name)?;
         entrants.push(Entrant {
@@ -269,18 +135,45 @@ fn entrants(
     Ok(entrants)
 }
 
-/// One block: every (variant, cell) once, in random order. Cells that differ only in [`ADJACENT`]
-/// stay together, and which of them goes first alternates from block to block.
+/// Why a variant that the experiment names takes no part, and what to change.
+fn not_selected(
+    name: &str,
+    experiment: &Experiment,
+    manifests: &[Manifest],
+    entrants: &[Entrant],
+) -> String {
+    let (family, selection) = (experiment.family.name(), &experiment.written.variants);
+    let found = manifests.iter().find(|one| one.family == family && one.name == name);
+    let lacks = |manifest: &&Manifest| {
+        selection.tags.iter().find(|tag| !manifest.tags.contains(tag)).cloned()
+    };
+    if let Some(tag) = found.as_ref().and_then(lacks) {
+        return format!(
+            "`{name}` is not selected, for it lacks the tag `{tag}` of variants.tags: add it in \
+             {family}/{name}/variant.toml"
+        );
+    }
+    let known: Vec<_> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();
+    if known.is_empty() {
+        let tags = selection.tags.join("` and `");
+        return format!("no variant `{name}` is selected: no variant of {family} carries `{tags}`");
+    }
+    format!("no variant `{name}` is selected; there are: {}", known.join(", "))
+}
+
+/// One block: every (variant, cell) once, in random order. Cells that differ only in the adjacent
+/// factor stay together, and which of them goes first alternates from block to block.
 fn block_order<'a>(
     seed: u64,
     block: u32,
+    adjacent: Option<&str>,
     entrants: &'a [Entrant],
     places: &'a [Place],
 ) -> Vec<(&'a Entrant, &'a Cell)> {
     let mut groups: BTreeMap<Cell, Vec<&Place>> = BTreeMap::new();
     for place in places {
         let mut key = place.cell.clone();
-        key.remove(ADJACENT);
+        adjacent.and_then(|factor| key.remove(factor));
         groups.entry(key).or_default().push(place);
     }
     let mut pairs: Vec<(usize, &Entrant, Vec<&Cell>)> = entrants

@@ -8,12 +8,16 @@ mod floors;
 mod gpu;
 mod machine;
 mod noise;
+mod pilot;
+mod processes;
 
 pub use cards::{CARD_LOOP, CARD_QUERY, CardSample, card_samples, card_uses};
 pub use floors::{Floors, measure_floors};
 pub use gpu::{GpuPart, gpu_parts};
-pub use machine::{environment, machine};
+pub use machine::{environment, load_1min, machine};
 pub use noise::{Snapshot, between};
+pub use pilot::equal_pairs;
+pub use processes::children;
 
 use nix::time::{ClockId, clock_gettime};
 

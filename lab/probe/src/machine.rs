@@ -28,6 +28,8 @@ pub fn environment() -> BTreeMap<String, Value> {
         }
         known.insert(key.to_owned(), json!(value));
     };
+    let virtual_machine = virtual_machine().then(|| "yes".to_owned());
+    note("virtual_machine", virtual_machine, "the CPU names no hypervisor");
     let governor = read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     note("cpu_governor", governor, "the kernel shows no frequency control");
     note("load_average", read_line("/proc/loadavg"), "no /proc/loadavg");
@@ -41,6 +43,24 @@ pub fn environment() -> BTreeMap<String, Value> {
     note("entered_by", std::env::var("LAB_ENVIRONMENT").ok(), "not started through ./enter");
     note("rustc", std::env::var("LAB_RUSTC").ok(), "not started through ./enter");
     known
+}
+
+/// Runnable and waiting tasks of the whole machine, this process among them, averaged by the kernel
+/// over about a minute.
+pub fn load_1min() -> Option<f64> {
+    first_load(&read_line("/proc/loadavg")?)
+}
+
+/// `0.20 0.18 0.12 1/80 11206`
+fn first_load(line: &str) -> Option<f64> {
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// As the CPU says it. On other architectures than x86 it never does.
+fn virtual_machine() -> bool {
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
+    flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
 fn memory_bytes() -> Option<u64> {

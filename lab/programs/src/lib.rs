@@ -1,6 +1,7 @@
 //! Finding and running variants' programs in the conformance tests of every family. It knows
 //! variants only as folders with a `variant.toml` and as programs.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::{Read, Write, stderr};
@@ -10,38 +11,54 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use serde::Deserialize;
+use lab_protocol::{Identity, PROTOCOL, RunSpec};
+pub use lab_protocol::{RunOutcome, Status, exit};
+use serde::Serialize;
+use toml::{Table, Value};
 
 /// No run of these tests takes a second; a program that hangs must still end the test.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// The keys of a `variant.toml`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Manifest {
+/// A folder with a manifest, and its program.
+#[derive(Debug, Clone)]
+pub struct Variant {
     /// The folder's name.
     pub name: String,
-    /// The folder above.
-    pub family: String,
-    /// What experiments select by.
+    /// Who the manifest says that it is.
+    pub identity: Identity,
+    /// What experiments select by, and what these tests ask of it.
     pub tags: Vec<String>,
-    /// What it is.
-    pub sentence: String,
-    /// The crate that is measured.
-    pub measures: String,
-    /// Its version.
-    pub version: String,
-    /// Its features.
-    pub features: Vec<String>,
-}
-
-/// A folder with a manifest, and its program.
-#[derive(Debug)]
-pub struct Variant {
-    /// The manifest.
-    pub manifest: Manifest,
     /// The path of the built program.
     pub program: PathBuf,
+    /// Variables of its environment that are other than this process's; `None` for those that it
+    /// must not have.
+    pub environment: BTreeMap<String, Option<String>>,
+}
+
+impl Variant {
+    /// The same with another value of a variable, or without it.
+    #[must_use]
+    pub fn with(mut self, variable: &str, value: Option<&str>) -> Self {
+        self.environment.insert(variable.to_owned(), value.map(str::to_owned));
+        self
+    }
+
+    /// A command that starts it.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        for (variable, value) in &self.environment {
+            match value {
+                Some(value) => command.env(variable, value),
+                None => command.env_remove(variable),
+            };
+        }
+        command
+    }
+
+    /// Whether its manifest carries a tag.
+    pub fn is(&self, tag: &str) -> bool {
+        self.tags.iter().any(|own| own == tag)
+    }
 }
 
 /// How a program ended.
@@ -73,10 +90,22 @@ pub fn variants(family: &str) -> Vec<Variant> {
     let mut found: Vec<Variant> = entries
         .map(|entry| entry.expect("a folder's entry can be read").path())
         .filter(|folder| folder.join("variant.toml").is_file())
-        .map(|folder| variant(family, &folder))
+        .map(|folder| variant(&folder))
         .collect();
-    found.sort_by(|a, b| a.manifest.name.cmp(&b.manifest.name));
+    found.sort_by(|a, b| a.name.cmp(&b.name));
     assert!(!found.is_empty(), "no variant.toml below {}", dir.display());
+    found
+}
+
+/// Those of them that carry a tag; a test of what nobody has says so.
+///
+/// # Panics
+/// As [`variants`].
+pub fn tagged(family: &str, tag: &str) -> Vec<Variant> {
+    let found: Vec<_> = variants(family).into_iter().filter(|variant| variant.is(tag)).collect();
+    if found.is_empty() {
+        skipped(&format!("no variant of {family} carries the tag {tag}"));
+    }
     found
 }
 
@@ -97,24 +126,42 @@ pub fn family_dir(family: &str) -> PathBuf {
     dirs.find(|dir| dir.is_dir()).expect("set LAB_ROOT to the repository's root")
 }
 
-fn variant(family: &str, folder: &Path) -> Variant {
+/// The variant of a folder.
+///
+/// # Panics
+/// When its manifest cannot be read or its program was not built.
+pub fn variant(folder: &Path) -> Variant {
     let path = folder.join("variant.toml");
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let manifest: Manifest =
-        toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let name = format!("{family}-{}", manifest.name);
+    let table: Table = text.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let key = |key: &str| table.get(key).and_then(text).unwrap_or_default();
+    let list = |key: &str| table[key].as_array().into_iter().flatten().filter_map(text).collect();
+    let (family, name) = (key("family"), key("name"));
+    let program = program(folder, &format!("{family}-{name}"));
+    let identity = Identity {
+        protocol: PROTOCOL,
+        family,
+        variant: name.clone(),
+        measures: key("measures"),
+        version: key("version"),
+        features: list("features"),
+    };
+    Variant { name, identity, tags: list("tags"), program, environment: BTreeMap::new() }
+}
+
+fn program(folder: &Path, name: &str) -> PathBuf {
     let beside_this = env::current_exe().expect("Linux knows the path of this program");
     let places = [
-        env::var_os("LAB_BIN_DIR").map(|dir| PathBuf::from(dir).join(&name)),
-        Some(folder.join(&name)),
+        env::var_os("LAB_BIN_DIR").map(|dir| PathBuf::from(dir).join(name)),
+        Some(folder.join(name)),
         // Cargo puts a test into target/PROFILE/deps and a program into target/PROFILE.
-        beside_this.parent().and_then(Path::parent).map(|dir| dir.join(&name)),
+        beside_this.parent().and_then(Path::parent).map(|dir| dir.join(name)),
     ];
     let program = places.into_iter().flatten().find(|path| path.is_file());
-    let program = program.unwrap_or_else(|| {
+    program.unwrap_or_else(|| {
         panic!("the program {name} is not built: run `cargo build --workspace` first")
-    });
-    Variant { manifest, program }
+    })
 }
 
 /// Runs a variant's program with `input` on its standard input.
@@ -122,7 +169,7 @@ fn variant(family: &str, folder: &Path) -> Variant {
 /// # Panics
 /// When it cannot be started or does not end in time; then it is killed.
 pub fn run(variant: &Variant, arguments: &[&str], input: &str) -> Finished {
-    let mut command = Command::new(&variant.program);
+    let mut command = variant.command();
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("a built program can be started");
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
@@ -141,8 +188,80 @@ pub fn run(variant: &Variant, arguments: &[&str], input: &str) -> Finished {
     let Ok((stdout, stderr)) = receiver.recv_timeout(TIME_LIMIT) else {
         let _ = child.kill();
         let _ = child.wait();
-        panic!("{} did not end within {TIME_LIMIT:?}", variant.manifest.name);
+        panic!("{} did not end within {TIME_LIMIT:?}", variant.name);
     };
     let status = child.wait().expect("a child can be waited for");
     Finished { code: status.code(), stdout, stderr }
+}
+
+/// The line that a variant reads.
+///
+/// # Panics
+/// Never: a workload has only string keys.
+pub fn line<W: Serialize>(workload: &W) -> String {
+    let spec = RunSpec { protocol: PROTOCOL, run: "test".to_owned(), workload };
+    format!("{}\n", serde_json::to_string(&spec).expect("a workload has only string keys"))
+}
+
+/// What a variant says of a workload, whatever that is.
+///
+/// # Panics
+/// When it says anything else than one outcome, or ends with another code than the outcome's.
+pub fn outcome<W: Serialize>(variant: &Variant, workload: &W) -> RunOutcome {
+    let (name, finished) = (&variant.name, run(variant, &[], &line(workload)));
+    assert_eq!(finished.stdout.lines().count(), 1, "{name}: {finished:?}");
+    let outcome: RunOutcome = serde_json::from_str(&finished.stdout).expect("an outcome");
+    let failed = outcome.status == Status::Failed;
+    let code = if failed { exit::FAILED } else { exit::DONE };
+    assert_eq!(finished.code, Some(code), "{name}: {}", finished.stderr);
+    assert_eq!(outcome.run, "test", "{name}");
+    assert_eq!(outcome.reason.is_some(), outcome.status != Status::Ok, "{name}");
+    outcome
+}
+
+/// Sees that every variant of a family says who it is, as its manifest has it, and that Cargo.lock
+/// has the version that it names.
+///
+/// # Panics
+/// When one does not.
+pub fn check_identities(family: &str) {
+    // Bazel may run this test without the lock.
+    let lock = fs::read_to_string(family_dir(family).join("../Cargo.lock")).ok();
+    for variant in variants(family) {
+        let finished = run(&variant, &["--describe"], "");
+        let found: Identity = serde_json::from_str(&finished.stdout).expect("an identity");
+        assert_eq!((&found, finished.code), (&variant.identity, Some(exit::DONE)));
+        let Identity { measures, version, .. } = found;
+        let package = format!("name = \"{measures}\"\nversion = \"{version}\"\n");
+        let is_locked = lock.as_ref().is_none_or(|lock| lock.contains(&package));
+        // Somebody else's program is what the machine has installed.
+        assert!(version == "installed" || is_locked, "{package}");
+    }
+}
+
+/// Sees that every variant of a family refuses these specs, each with its sentence, and what no
+/// variant takes: no spec, one with an unknown key or of another protocol, an unknown argument.
+///
+/// # Panics
+/// When one does not.
+pub fn check_refusals(family: &str, good: &str, bad: &[(String, &str)]) {
+    let unknown = good.replacen("\"run\"", "\"hurry\":1,\"run\"", 1);
+    let other = good.replace("\"protocol\":1", "\"protocol\":9");
+    let none: &[&str] = &[];
+    let mut cases = vec![
+        (none, String::new(), "standard input ended before a run spec"),
+        (none, unknown, "unknown field `hurry`"),
+        (none, other, "protocol 9"),
+        (&["--fast"], good.to_owned(), "the only arguments are --describe"),
+    ];
+    cases.extend(bad.iter().map(|(line, sentence)| (none, line.clone(), *sentence)));
+    for variant in variants(family) {
+        for (arguments, input, sentence) in &cases {
+            assert!(*input != good || !arguments.is_empty(), "nothing is wrong: {sentence}");
+            let finished = run(&variant, arguments, input);
+            assert_eq!(finished.code, Some(exit::BAD_SPEC), "{}: {finished:?}", variant.name);
+            assert_eq!(finished.stdout, "");
+            assert!(finished.stderr.contains(sentence), "{}", finished.stderr);
+        }
+    }
 }

@@ -110,3 +110,33 @@ pub enum Spawn {
     /// Streams dealt evenly into four tasks per worker.
     Batch,
 }
+
+/// Names of columns and counters, as variants write them and the lab reads them.
+pub mod names {
+    crate::names! {
+        ANSWER_ACCOUNTS = "answer_accounts",
+        ANSWER_CHARGED_BACK = "answer_charged_back",
+        ANSWER_DEPOSITED = "answer_deposited",
+        ANSWER_HASH = "answer_hash",
+        ANSWER_HELD = "answer_held",
+        ANSWER_RECORDS = "answer_records",
+        ANSWER_TOTAL = "answer_total",
+        ANSWER_WITHDRAWN = "answer_withdrawn",
+        CPU_NS = "cpu_ns",
+        CPU_TOTAL_NS = "cpu_total_ns",
+        ELAPSED_NS = "elapsed_ns",
+        INVOLUNTARY_SWITCHES = "involuntary_switches",
+        LOCK_WAIT_NS = "lock_wait_ns",
+        LOCK_WAITS = "lock_waits",
+        PERF_CACHE_MISSES = "perf_cache_misses",
+        PERF_CYCLES = "perf_cycles",
+        PERF_INSTRUCTIONS = "perf_instructions",
+        RSS_HIGH_WATER_BYTES = "rss_high_water_bytes",
+        SHARDS = "shards",
+        TEARDOWN_NS = "teardown_ns",
+        TOKIO_BUSY_NS = "tokio_busy_ns",
+        VOLUNTARY_SWITCHES = "voluntary_switches",
+        WORK_MEASURED_PS = "work_measured_ps",
+        WORKERS = "workers",
+    }
+}

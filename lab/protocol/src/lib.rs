@@ -6,11 +6,22 @@
 //! `CLOCK_MONOTONIC` in nanoseconds, so the readings of a variant and of a server on the same
 //! machine can be compared.
 
-pub mod agents;
+/// Constants for names that are written in one crate and read in another.
+macro_rules! names {
+    ($($constant:ident = $name:literal),* $(,)?) => {
+        $(
+            #[doc = concat!("`", $name, "`")]
+            pub const $constant: &str = $name;
+        )*
+    };
+}
+pub(crate) use names;
+
+pub mod engines;
 pub mod ledgers;
-pub mod offload;
-pub mod search;
-pub mod workflow;
+pub mod runtimes;
+pub mod schedulers;
+pub mod workflows;
 
 use std::collections::BTreeMap;
 
@@ -39,7 +50,7 @@ pub struct RunSpec<W> {
     /// Names the run in messages and is echoed in the outcome, for example
     /// `b2-tokio_default-ctx512`.
     pub run: String,
-    /// What to do; the type belongs to the variant's family, for example [`agents::Workload`].
+    /// What to do; the type belongs to the variant's family, for example [`runtimes::Workload`].
     pub workload: W,
 }
 
@@ -131,7 +142,7 @@ pub struct Identity {
 mod tests {
     use super::*;
 
-    type Spec = RunSpec<agents::Workload>;
+    type Spec = RunSpec<runtimes::Workload>;
 
     const LINE: &str = concat!(
         r#"{"protocol":1,"run":"r","workload":{"arrangement":"solo","#,

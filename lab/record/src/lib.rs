@@ -5,22 +5,25 @@
 //!   run.json           written once, at the start: the question, the programs, the machine
 //!   sessions.jsonl     a line at each start, resume and end
 //!   runs.jsonl         a line per run, appended and synced after each
+//!   windows.jsonl      a line per few seconds of runs: noise, for runs too short to be gated alone
 //!   samples/<sha>.zst  the raw samples of a run, named by the sha256 of their bytes
 //! ```
 //!
 //! Nothing is ever rewritten. A newer schema is refused for writing and read as far as it is known.
 //! This crate knows no experiment, no statistics and no clock: callers pass every time in.
 
+mod expectation;
 mod histogram;
 mod samples;
 mod schema;
 mod store;
 
+pub use expectation::{Expectation, ExpectationKind, OneOrMore, Quantity};
 pub use histogram::{HISTOGRAM_DIGITS, Histogram};
 pub use samples::{Column, Samples};
 pub use schema::{
     Analysis, CardUse, Comparison, Contrast, GitState, Machine, Noise, Pairing, Run, RunFile,
-    Scale, Session, SessionEvent, Spread, Status, VariantEntry,
+    Scale, Session, SessionEvent, Spread, Status, VariantEntry, Window,
 };
 pub use store::{RecordError, Results, Writer, sha256_hex};
 

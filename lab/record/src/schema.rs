@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Expectation;
+
 /// `run.json`: everything that is fixed when a sweep starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunFile {
@@ -33,6 +35,10 @@ pub struct RunFile {
     pub arguments: Vec<String>,
     /// What was declared before anything ran.
     pub analysis: Analysis,
+    /// What was expected of the results; records from before expectations have none, or got theirs
+    /// from `lab migrate`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<Expectation>,
     /// The seed that order, lengths and schedules come from.
     pub seed: u64,
     /// Blocks, as planned.
@@ -100,8 +106,9 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contrast {
-    /// Names it in reports, for example `workers_8_against_default`.
-    pub name: String,
+    /// Names it in reports and claims, for example `workers_8_against_default`.
+    #[serde(alias = "name")]
+    pub id: String,
     /// The variant.
     pub variant: String,
     /// The metric.
@@ -268,12 +275,13 @@ pub struct Run {
     pub samples: Option<String>,
 }
 
-/// Noise during a run; `None` where the machine does not tell.
+/// Noise during a run or a window; `None` where the machine does not tell. Records from before the
+/// fields that may be left out lack them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Noise {
     /// CPU time that the hypervisor took, over all CPUs.
     pub steal_ns: Option<u64>,
-    /// CPU time of processes that are neither server nor variant nor the lab.
+    /// CPU time of other processes: not the lab, its servers, the variant or a descendant of these.
     pub outside_cpu_ns: Option<u64>,
     /// Time that some task waited for a CPU (PSI `cpu some`).
     pub pressure_cpu_ns: Option<u64>,
@@ -281,6 +289,48 @@ pub struct Noise {
     pub run_queue_ns: Option<u64>,
     /// Mean CPU frequency after the run.
     pub frequency_khz: Option<u64>,
+    /// CPU time of the lab, its servers, the variant and all descendants of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_cpu_ns: Option<u64>,
+    /// CPU time that the machine had: its CPUs times the time between the two readings. Steal and
+    /// CPU time are shares of this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_ns: Option<u64>,
+    /// By how much steal and CPU time of other processes may be wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution_ns: Option<u64>,
+    /// Why the noise gate cannot say that nothing disturbed the run; `None` where it can, and where
+    /// it found a cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ungated: Option<String>,
+}
+
+/// A line of `windows.jsonl`: noise over runs that follow each other, for runs that are too short
+/// for the kernel's counters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// [`crate::SCHEMA`].
+    pub schema: u32,
+    /// Order of its first run.
+    pub first_order: u64,
+    /// Order of its last run.
+    pub last_order: u64,
+    /// Noise from the start of the first run to the end of the last.
+    pub noise: Noise,
+    /// Causes outside the runs that the gate found; empty for a clean window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gated: Vec<String>,
+}
+
+impl Window {
+    /// Gives its verdict to a run within it that could not be gated alone.
+    pub(crate) fn gate(&self, run: &mut Run) {
+        let within = (self.first_order..=self.last_order).contains(&run.order);
+        if within && run.noise.ungated.is_some() {
+            run.gated.extend_from_slice(&self.gated);
+            run.noise.ungated.clone_from(&self.noise.ungated);
+        }
+    }
 }
 
 /// One card during a run: what was in use by all programs, not by the run's servers alone.

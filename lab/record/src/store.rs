@@ -10,11 +10,12 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
-use crate::{Run, RunFile, SCHEMA, Samples, Session};
+use crate::{Expectation, Run, RunFile, SCHEMA, Samples, Session, Window};
 
 const RUN_FILE: &str = "run.json";
 const SESSIONS: &str = "sessions.jsonl";
 const RUNS: &str = "runs.jsonl";
+const WINDOWS: &str = "windows.jsonl";
 /// An exported report keeps its runs in this file, where they would be larger than `LARGEST_RUNS`.
 const RUNS_PACK: &str = "runs.jsonl.zst";
 /// In bytes: what a repository takes without harm, and a reader's tools still open.
@@ -26,16 +27,24 @@ const ZSTD_LEVEL: i32 = 9;
 /// Of an export, which is written once and read often.
 const EXPORT_ZSTD_LEVEL: i32 = 19;
 
-/// Why a results folder could not be read or written.
+/// Why a results folder cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The file system said no.
+    /// A file operation failed.
     #[error("{path}: {source}")]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// A path that is no results folder.
+    #[error("{path} is no results folder: {why}; give a folder of results/ or reports/")]
+    NoResults {
+        /// The path.
+        path: PathBuf,
+        /// What it is instead.
+        why: &'static str,
     },
     /// A line or file is not what the schema says.
     #[error("{path}, line {line}: {message}")]
@@ -47,10 +56,18 @@ pub enum RecordError {
         /// What is wrong.
         message: String,
     },
+    /// A record whose expectations were declared before its runs.
+    #[error(
+        "{path}: its expectations were declared before its runs, and stay as they are; \
+         nothing was written"
+    )]
+    Declared {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The folder was written by a newer lab.
     #[error(
-        "{path} has schema {found}, this lab writes {SCHEMA}: read it with a newer lab, \
-         or start a new sweep"
+        "{path} has schema {found}, this lab writes {SCHEMA}; use a newer lab or start a new sweep"
     )]
     Newer {
         /// The folder.
@@ -59,7 +76,9 @@ pub enum RecordError {
         found: u32,
     },
     /// Samples whose bytes do not hash to their name.
-    #[error("{path}: the samples do not match their name (sha256); the file was changed or cut")]
+    #[error(
+        "{path}: the samples do not match the sha256 in their name; the file was changed or cut"
+    )]
     Hash {
         /// The file.
         path: PathBuf,
@@ -77,6 +96,7 @@ pub struct Writer {
     dir: PathBuf,
     runs: File,
     sessions: File,
+    windows: File,
 }
 
 impl Writer {
@@ -92,8 +112,7 @@ impl Writer {
         let samples = dir.join(SAMPLES);
         fs::create_dir(&samples).map_err(at(&samples))?;
         let path = dir.join(RUN_FILE);
-        let text = serde_json::to_string_pretty(run_file).expect("run.json always serialises");
-        write_whole(&path, format!("{text}\n").as_bytes())?;
+        write_run_file(&path, run_file)?;
         Self::open(dir)
     }
 
@@ -107,7 +126,7 @@ impl Writer {
         if schema > SCHEMA {
             return Err(RecordError::Newer { path: dir.to_owned(), found: schema });
         }
-        for name in [RUNS, SESSIONS] {
+        for name in [RUNS, SESSIONS, WINDOWS] {
             cut_torn_line(&dir.join(name))?;
         }
         Self::open(dir)
@@ -118,7 +137,12 @@ impl Writer {
             let path = dir.join(name);
             OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))
         };
-        Ok(Self { dir: dir.to_owned(), runs: append(RUNS)?, sessions: append(SESSIONS)? })
+        Ok(Self {
+            dir: dir.to_owned(),
+            runs: append(RUNS)?,
+            sessions: append(SESSIONS)?,
+            windows: append(WINDOWS)?,
+        })
     }
 
     /// Appends a session line and syncs it.
@@ -127,6 +151,14 @@ impl Writer {
     /// Where the file cannot be written.
     pub fn session(&mut self, session: &Session) -> Result<(), RecordError> {
         append_line(&mut self.sessions, &self.dir.join(SESSIONS), session)
+    }
+
+    /// Appends a window's line and syncs it.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn window(&mut self, window: &Window) -> Result<(), RecordError> {
+        append_line(&mut self.windows, &self.dir.join(WINDOWS), window)
     }
 
     /// Stores the samples first, then appends the run's line and syncs it: a line never names
@@ -150,6 +182,11 @@ impl Writer {
     }
 }
 
+fn write_run_file(path: &Path, run_file: &RunFile) -> Result<(), RecordError> {
+    let text = serde_json::to_string_pretty(run_file).expect("run.json always serialises");
+    write_whole(path, format!("{text}\n").as_bytes())
+}
+
 /// A results folder, read.
 #[derive(Debug, Clone)]
 pub struct Results {
@@ -157,27 +194,57 @@ pub struct Results {
     pub run_file: RunFile,
     /// `sessions.jsonl`.
     pub sessions: Vec<Session>,
-    /// `runs.jsonl`, in the order of writing.
+    /// `runs.jsonl`, in the order of writing. Runs that were too short to be gated alone have the
+    /// verdict of their window.
     pub runs: Vec<Run>,
     dir: PathBuf,
     pack: BTreeMap<String, Samples>,
 }
 
 impl Results {
+    /// Writes expectations into `run.json` of a finished sweep, each marked as declared after the
+    /// run: the only change that a record ever sees. Expectations that were declared before the
+    /// runs stay as they are.
+    ///
+    /// # Errors
+    /// Where the record has expectations of its own, is of a newer schema, or cannot be written.
+    pub fn declare_after_run(
+        &mut self,
+        mut expectations: Vec<Expectation>,
+    ) -> Result<(), RecordError> {
+        let found = self.run_file.schema;
+        if found > SCHEMA {
+            return Err(RecordError::Newer { path: self.dir.clone(), found });
+        }
+        if self.run_file.expectations.iter().any(|one| !one.declared_after_run) {
+            return Err(RecordError::Declared { path: self.dir.clone() });
+        }
+        expectations.iter_mut().for_each(|one| one.declared_after_run = true);
+        self.run_file.expectations = expectations;
+        let new = self.dir.join("run.json.new");
+        write_run_file(&new, &self.run_file)?;
+        fs::rename(&new, self.dir.join(RUN_FILE)).map_err(at(&new))
+    }
+
     /// Reads everything but unpacked samples.
     ///
     /// # Errors
     /// Names the file and the line that cannot be read. A torn last line is not an error.
     pub fn load(dir: &Path) -> Result<Self, RecordError> {
         let path = dir.join(RUN_FILE);
-        let text = fs::read_to_string(&path).map_err(at(&path))?;
+        let text = fs::read_to_string(&path).map_err(|source| no_results(dir, source))?;
         let run_file = serde_json::from_str(&text).map_err(damaged(&path, 1))?;
         let pack_path = dir.join(SAMPLES_PACK);
         let pack = if pack_path.exists() { read_pack(&pack_path)? } else { BTreeMap::new() };
+        let mut runs = read_runs(dir)?;
+        let windows: Vec<Window> = read_lines(&dir.join(WINDOWS))?;
+        for run in &mut runs {
+            windows.iter().for_each(|window| window.gate(run));
+        }
         Ok(Self {
             run_file,
             sessions: read_lines(&dir.join(SESSIONS))?,
-            runs: read_runs(dir)?,
+            runs,
             dir: dir.to_owned(),
             pack,
         })
@@ -212,8 +279,13 @@ impl Results {
         slim: impl Fn(&Run, Samples) -> Samples,
     ) -> Result<(), RecordError> {
         fs::create_dir_all(to).map_err(at(to))?;
-        for name in [RUN_FILE, SESSIONS] {
+        for name in [RUN_FILE, SESSIONS, WINDOWS] {
             let (from, to) = (self.dir.join(name), to.join(name));
+            if name == WINDOWS && !from.exists() {
+                // Records from before windows have none; an earlier copy may.
+                remove_if_there(&to)?;
+                continue;
+            }
             fs::copy(&from, &to).map_err(at(&from))?;
         }
         export_runs(&self.dir, to)?;
@@ -257,8 +329,12 @@ fn export_runs(from: &Path, to: &Path) -> Result<(), RecordError> {
         (&packed, write_whole(&plain, &text))
     };
     written?;
-    match fs::remove_file(other) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(other)(error)),
+    remove_if_there(other)
+}
+
+fn remove_if_there(path: &Path) -> Result<(), RecordError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
         _ => Ok(()),
     }
 }
@@ -338,6 +414,17 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
         fs::rename(&temporary, path)
     };
     write().map_err(at(path))
+}
+
+/// What a folder without a readable `run.json` is, in words.
+fn no_results(dir: &Path, source: io::Error) -> RecordError {
+    let why = match (dir.is_dir(), dir.exists()) {
+        (true, _) if source.kind() == io::ErrorKind::NotFound => "it holds no run.json",
+        (true, _) => return at(&dir.join(RUN_FILE))(source),
+        (false, true) => "it is a file",
+        (false, false) => "it does not exist",
+    };
+    RecordError::NoResults { path: dir.to_owned(), why }
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> RecordError {

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, fs, fs::OpenOptions, io::Write, path::Path};
 
 use lab_record::{
-    Analysis, CardUse, Column, Histogram, Machine, Noise, Pairing, RecordError, Results, Run,
-    RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, Writer,
+    Analysis, CardUse, Column, Expectation, Histogram, Machine, Noise, Pairing, RecordError,
+    Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, Window, Writer,
 };
 
 fn run_file() -> RunFile {
@@ -19,6 +19,7 @@ fn run_file() -> RunFile {
         attachments: BTreeMap::new(),
         experiment_sha256: "00".to_owned(),
         arguments: vec![],
+        expectations: vec![],
         analysis: Analysis {
             reference: "a".to_owned(),
             floor: None,
@@ -126,6 +127,81 @@ fn a_run_from_before_cards_were_asked_is_read() {
     assert_eq!((read.gpu, read.gpu_reason), (None, None));
 }
 
+fn window(first_order: u64, last_order: u64, cause: Option<&str>) -> Window {
+    Window {
+        schema: SCHEMA,
+        first_order,
+        last_order,
+        noise: Noise::default(),
+        gated: cause.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// A run that the gate could not judge by itself.
+fn short(order: u64) -> Run {
+    let noise = Noise { ungated: Some("too short".to_owned()), ..Noise::default() };
+    Run { noise, gated: vec![], ..run(order) }
+}
+
+#[test]
+fn a_run_that_could_not_be_gated_has_the_verdict_of_its_window() {
+    let home = tempfile::tempdir().unwrap();
+    let (dir, copy) = (home.path().join("r"), home.path().join("copy"));
+    let mut writer = written(&dir);
+    for order in 2..=5 {
+        writer.run(short(order), &Samples::default()).unwrap();
+    }
+    writer.window(&window(0, 2, Some("steal"))).unwrap();
+    let half_blind = Noise { ungated: Some("not known".to_owned()), ..Noise::default() };
+    writer.window(&Window { noise: half_blind, ..window(3, 3, None) }).unwrap();
+    writer.window(&window(4, 4, None)).unwrap();
+    let verdicts = |dir: &Path| -> Vec<(Vec<String>, Option<String>)> {
+        let runs = Results::load(dir).unwrap().runs.into_iter();
+        runs.skip(1).map(|run| (run.gated, run.noise.ungated)).collect()
+    };
+    let expected = [
+        (vec!["steal".to_owned()], None), // It has its own verdict already.
+        (vec!["steal".to_owned()], None),
+        (vec![], Some("not known".to_owned())),
+        (vec![], None),
+        (vec![], Some("too short".to_owned())), // No window was written for it.
+    ];
+    assert_eq!(verdicts(&dir), expected);
+    Results::load(&dir).unwrap().export(&copy, |_, samples| samples).unwrap();
+    assert_eq!(verdicts(&copy), expected);
+    // Read as it was written: an older record has no windows.
+    fs::remove_file(copy.join("windows.jsonl")).unwrap();
+    assert_eq!(verdicts(&copy)[1], (vec![], Some("too short".to_owned())));
+    Results::load(&copy).unwrap().export(&dir, |_, samples| samples).unwrap();
+    assert_eq!(verdicts(&dir), verdicts(&copy), "the windows of an earlier copy are gone");
+}
+
+#[test]
+fn noise_from_before_shares_and_windows_is_read() {
+    let old = r#"{"steal_ns":3,"outside_cpu_ns":null,"pressure_cpu_ns":null,"run_queue_ns":null,
+        "frequency_khz":null}"#;
+    let expected = Noise { steal_ns: Some(3), ..Noise::default() };
+    assert_eq!(serde_json::from_str::<Noise>(old).unwrap(), expected);
+}
+
+#[test]
+fn what_is_no_results_folder_is_said_in_words() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("file");
+    fs::write(&file, "").unwrap();
+    let none = home.path().join("none");
+    let cases = [
+        (home.path(), "it holds no run.json"),
+        (&*file, "it is a file"),
+        (&*none, "it does not exist"),
+    ];
+    for (path, why) in cases {
+        let sentence = Results::load(path).unwrap_err().to_string();
+        let expected = format!("{} is no results folder: {why}; give a folder", path.display());
+        assert!(sentence.starts_with(&expected), "{sentence}");
+    }
+}
+
 #[test]
 fn a_folder_is_never_written_over() {
     let home = tempfile::tempdir().unwrap();
@@ -227,4 +303,37 @@ fn many_runs_are_exported_packed_and_read_the_same() {
     // A copy can be exported once more.
     read.export(&again, |_, samples| samples).unwrap();
     assert_eq!(Results::load(&again).unwrap().runs, many.runs);
+}
+
+fn expectation(id: &str) -> Expectation {
+    let value = serde_json::json!({
+        "id": id, "kind": "bar", "says": "s", "at_least": 2.0,
+        "value": { "variant": "a", "metric": "m" },
+    });
+    serde_json::from_value(value).unwrap()
+}
+
+#[test]
+fn expectations_that_come_after_the_run_are_marked_so() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("r");
+    Writer::create(&dir, &run_file()).unwrap();
+    let mut results = Results::load(&dir).unwrap();
+    results.declare_after_run(vec![expectation("one")]).unwrap();
+    results.declare_after_run(vec![expectation("one"), expectation("two")]).unwrap();
+    let stored = Results::load(&dir).unwrap().run_file;
+    assert_eq!(stored.expectations.len(), 2);
+    assert!(stored.expectations.iter().all(|one| one.declared_after_run));
+    assert_eq!(RunFile { expectations: vec![], ..stored }, run_file());
+}
+
+#[test]
+fn expectations_from_before_the_run_are_never_replaced() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("r");
+    let declared = RunFile { expectations: vec![expectation("one")], ..run_file() };
+    Writer::create(&dir, &declared).unwrap();
+    let error = Results::load(&dir).unwrap().declare_after_run(vec![]).unwrap_err().to_string();
+    assert!(error.contains("declared before its runs"), "{error}");
+    assert_eq!(Results::load(&dir).unwrap().run_file, declared);
 }

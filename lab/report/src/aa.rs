@@ -8,22 +8,22 @@ use crate::measure::Measured;
 
 /// The level of the one declared A/A test per metric. Where it fails, that metric's verdicts are
 /// withheld; every other A/A difference is only printed, as the measured noise.
-pub(crate) const AA_LEVEL: f64 = 0.01;
+pub const AA_LEVEL: f64 = 0.01;
 
 /// What the twins showed on one comparison's metric and cells.
 #[derive(Debug)]
-pub(crate) struct AaTest {
+pub struct AaTest {
     /// Pairs.
-    pub(crate) n: usize,
+    pub n: usize,
     /// `None` where so few pairs could never reach [`AA_LEVEL`].
-    pub(crate) p: Option<f64>,
+    pub p: Option<f64>,
     /// Twin minus original, on the comparison's scale.
-    pub(crate) shift: Option<ShiftEstimate>,
+    pub shift: Option<ShiftEstimate>,
 }
 
 impl AaTest {
     /// Compares one twin with its original.
-    pub(crate) fn of(
+    pub fn of(
         measured: &[Measured],
         comparison: &Comparison,
         pairing: Pairing,
@@ -39,7 +39,7 @@ impl AaTest {
     }
 
     /// Whether the lab told two equal programs apart.
-    pub(crate) fn failed(&self) -> bool {
+    pub fn failed(&self) -> bool {
         self.p.is_some_and(|p| p <= AA_LEVEL)
     }
 }

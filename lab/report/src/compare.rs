@@ -2,42 +2,50 @@
 
 use std::collections::BTreeMap;
 
-use lab_record::{Analysis, Comparison, Pairing, Scale};
+use lab_family::Better;
+use lab_record::{Comparison, Pairing, Scale};
 use lab_stats::equivalence::{self, Equivalence};
 use lab_stats::interval::FEWEST_FOR_INTERVAL;
 use lab_stats::multiple::holm;
+use lab_stats::outcome::{Direction, Evidence, Outcome, of_difference};
 use lab_stats::paired::{self, ShiftEstimate};
 use lab_stats::power::{minimum_detectable_effect, minimum_detectable_effect_unpaired};
 use lab_stats::unpaired;
-use lab_stats::verdict::{Evidence, Verdict, judge};
 
 use crate::frame::cell_but;
-use crate::measure::{Measured, direction};
+use crate::judge::{self, Finding, judge};
+use crate::measure::Measured;
+use crate::study::Study;
 
 /// The power that "detectable" is stated for.
-pub(crate) const POWER: f64 = 0.8;
+pub const POWER: f64 = 0.8;
 
 /// What is known of one variant against the reference. Differences are on the comparison's scale:
 /// logarithms of ratios, or the metric's unit.
 #[derive(Debug)]
-pub(crate) struct Line {
-    pub(crate) variant: String,
+pub struct Line {
+    /// The candidate, or the contrast's id.
+    pub variant: String,
     /// Pairs, or the smaller of two independent samples.
-    pub(crate) n: usize,
-    pub(crate) shift: Option<ShiftEstimate>,
-    pub(crate) p_adjusted: Option<f64>,
-    pub(crate) equivalence: Option<Equivalence>,
+    pub n: usize,
+    /// The Hodges-Lehmann estimate with its interval.
+    pub shift: Option<ShiftEstimate>,
+    /// The p-value after Holm's correction.
+    pub p_adjusted: Option<f64>,
+    /// The test against the margin.
+    pub equivalence: Option<Equivalence>,
     /// The smallest true difference that would have been found with a power of 80 %.
-    pub(crate) detectable: Option<f64>,
-    /// `None` where there are fewer than six pairs.
-    pub(crate) verdict: Option<Verdict>,
-    /// The same over the runs that passed the noise gate, before the two are put together.
-    pub(crate) gated: Option<(usize, Option<Verdict>)>,
+    pub detectable: Option<f64>,
+    /// What may be said.
+    pub finding: Finding,
+    /// Pairs of the runs that passed the noise gate and what they say by themselves, where not all
+    /// did.
+    pub clean: Option<(usize, Outcome)>,
 }
 
 /// Two variants' values on one comparison's scale.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Data {
+pub enum Data {
     /// Candidate minus reference, within (cell, block).
     Paired(Vec<f64>),
     /// Candidate and reference, each by itself.
@@ -46,7 +54,7 @@ pub(crate) enum Data {
 
 impl Data {
     /// Collects both variants' values in the comparison's cells.
-    pub(crate) fn of(
+    pub fn of(
         measured: &[Measured],
         comparison: &Comparison,
         pairing: Pairing,
@@ -63,24 +71,26 @@ impl Data {
     }
 
     /// Differences wherever both sides have a value.
-    pub(crate) fn paired(a: BTreeMap<PairKey, f64>, b: BTreeMap<PairKey, f64>) -> Self {
+    pub fn paired(a: BTreeMap<PairKey, f64>, b: BTreeMap<PairKey, f64>) -> Self {
         let difference = |(key, a): (&PairKey, &f64)| b.get(key).map(|b| a - b);
         Self::Paired(a.iter().filter_map(difference).collect())
     }
 
-    pub(crate) fn n(&self) -> usize {
+    /// Pairs, or the smaller of two independent samples.
+    pub fn n(&self) -> usize {
         match self {
             Self::Paired(differences) => differences.len(),
             Self::Unpaired(a, b) => a.len().min(b.len()),
         }
     }
 
-    pub(crate) fn enough(&self) -> bool {
+    /// Whether there are enough pairs for an interval.
+    pub fn enough(&self) -> bool {
         self.n() >= FEWEST_FOR_INTERVAL
     }
 
     /// The smallest p-value that so many values can give.
-    pub(crate) fn smallest_p(&self) -> f64 {
+    pub fn smallest_p(&self) -> f64 {
         match self {
             Self::Paired(differences) => 2.0 * 0.5_f64.powf(differences.len() as f64),
             // C(2n, n) regroupings of two samples of n; six each give 924 already.
@@ -88,14 +98,16 @@ impl Data {
         }
     }
 
-    pub(crate) fn p(&self, seed: u64) -> Option<f64> {
+    /// By sign flips within pairs, or by permutation.
+    pub fn p(&self, seed: u64) -> Option<f64> {
         match self {
             Self::Paired(differences) => paired::sign_flip_test(differences, seed),
             Self::Unpaired(a, b) => unpaired::permutation_test(a, b, seed),
         }
     }
 
-    pub(crate) fn shift(&self, confidence: f64) -> Option<ShiftEstimate> {
+    /// By Hodges and Lehmann.
+    pub fn shift(&self, confidence: f64) -> Option<ShiftEstimate> {
         match self {
             Self::Paired(differences) => paired::hodges_lehmann(differences, confidence),
             Self::Unpaired(a, b) => unpaired::hodges_lehmann_shift(a, b, confidence),
@@ -141,52 +153,56 @@ impl Data {
     }
 }
 
-/// Judges every candidate against the reference. `all` are all analysed runs, `clean` those that
-/// passed the noise gate; a verdict that differs between the two is "cannot tell".
-pub(crate) fn compare(
-    all: &[Measured],
-    clean: &[Measured],
-    comparison: &Comparison,
-    analysis: &Analysis,
-    candidates: &[&str],
-    seed: u64,
-) -> Vec<Line> {
-    let with = |measured: &[Measured], variant: &&str| {
-        let names = (*variant, analysis.reference.as_str());
-        Data::of(measured, comparison, analysis.pairing, names)
-    };
+/// Judges every candidate against the reference.
+pub fn compare(study: &Study, comparison: &Comparison, candidates: &[&str]) -> Vec<Line> {
+    let analysis = &study.frame.run_file.analysis;
     let asked = |measured: &[Measured]| {
-        let one = |variant: &&str| (with(measured, variant), (*variant).to_owned(), comparison);
+        let one = |variant: &&str| {
+            let names = (*variant, analysis.reference.as_str());
+            let data = Data::of(measured, comparison, analysis.pairing, names);
+            (data, (*variant).to_owned(), comparison)
+        };
         candidates.iter().map(one).collect::<Vec<_>>()
     };
-    let gate_found_something = all.len() != clean.len();
-    let second = gate_found_something.then(|| asked(clean));
-    judge_family(&asked(all), second.as_deref(), analysis, seed)
+    judge_family(study, asked)
 }
 
 /// One difference that is asked about: its values, what it is called, on which scale and margin.
-pub(crate) type Asked<'a> = (Data, String, &'a Comparison);
+pub type Asked<'a> = (Data, String, &'a Comparison);
 
-/// Judges one family of tests together, by Holm. `clean` asks the same of the runs that passed the
-/// noise gate.
-pub(crate) fn judge_family(
-    all: &[Asked],
-    clean: Option<&[Asked]>,
-    analysis: &Analysis,
-    seed: u64,
-) -> Vec<Line> {
-    let mut lines = judged(all, analysis, seed);
-    if let Some(clean) = clean {
-        for (line, second) in lines.iter_mut().zip(judged(clean, analysis, seed)) {
-            line.verdict = confirmed(line.verdict.take(), second.verdict.as_ref());
-            line.gated = Some((second.n, second.verdict));
-        }
+/// Judges one family of tests together, by Holm. `asked` collects the differences from some of the
+/// runs: from all, and from those that passed the noise gate where not all did.
+pub fn judge_family<'a>(study: &Study, asked: impl Fn(&[Measured]) -> Vec<Asked<'a>>) -> Vec<Line> {
+    let all = tested(study, &asked(&study.all));
+    let clean = study.has_gated_runs().then(|| tested(study, &asked(&study.clean)));
+    let mut clean = clean.map(Vec::into_iter);
+    let lines = all.into_iter().map(|(mut line, comparison)| {
+        let gated = clean.as_mut().and_then(Iterator::next);
+        line.clean = gated.map(|(gated, _)| (gated.n, gated.finding.outcome));
+        let doubts = study.alarm(&comparison.metric).map(str::to_owned).into_iter();
+        let doubts = doubts.chain(study.family.doubt(study, comparison, &line)).collect();
+        let missing = (line.n == 0).then(|| missing(study, &line.variant));
+        line.finding = judge(judge::Evidence {
+            missing,
+            doubts,
+            all: Some((line.finding.outcome, line.finding.why.take())),
+            clean: line.clean.map(|(_, outcome)| outcome),
+            ..judge::Evidence::default()
+        });
+        line
+    });
+    lines.collect()
+}
+
+fn missing(study: &Study, variant: &str) -> String {
+    match study.has_only_reference() {
+        true => "only the reference ran".to_owned(),
+        false => format!("no pair of `{variant}` with `{}` has this metric", study.reference()),
     }
-    lines
 }
 
 /// The margin on the comparison's scale.
-pub(crate) fn scaled_margin(comparison: &Comparison) -> f64 {
+pub fn scaled_margin(comparison: &Comparison) -> f64 {
     match comparison.scale {
         Scale::Ratio => comparison.margin.ln_1p(),
         Scale::Difference => comparison.margin,
@@ -194,65 +210,80 @@ pub(crate) fn scaled_margin(comparison: &Comparison) -> f64 {
 }
 
 /// Whether a cell takes part in a comparison.
-pub(crate) fn takes_part(comparison: &Comparison, cell: &BTreeMap<String, String>) -> bool {
+pub fn takes_part(comparison: &Comparison, cell: &BTreeMap<String, String>) -> bool {
     let allowed = |(factor, levels): (&String, &Vec<String>)| {
         cell.get(factor).is_some_and(|level| levels.contains(level))
     };
     comparison.cells.iter().all(allowed)
 }
 
-/// Cell and block.
-pub(crate) type PairKey = (String, u32);
+/// Entry and block.
+pub type PairKey = (String, u32);
 
-fn judged(asked: &[Asked], analysis: &Analysis, seed: u64) -> Vec<Line> {
+/// Every difference tested, with Holm's correction over all of them, before the lab's own checks.
+fn tested<'a>(study: &Study, asked: &[Asked<'a>]) -> Vec<(Line, &'a Comparison)> {
+    let seed = study.seed();
     let p_of = |(data, ..): &Asked| data.enough().then(|| data.p(seed)).flatten();
     let p_values: Vec<Option<f64>> = asked.iter().map(p_of).collect();
     let tested: Vec<f64> = p_values.iter().flatten().copied().collect();
     let mut adjusted = holm(&tested).unwrap_or_default().into_iter();
     let lines = asked.iter().zip(p_values).map(|((data, name, comparison), p)| {
         let p_adjusted = p.and_then(|_| adjusted.next());
-        line(name, data, (p_adjusted, tested.len().max(1)), comparison, analysis, seed)
+        let family = tested.len().max(1);
+        (line(study, name, data, (p_adjusted, family), comparison), *comparison)
     });
     lines.collect()
 }
 
 fn line(
+    study: &Study,
     variant: &str,
     data: &Data,
     (p_adjusted, family): (Option<f64>, usize),
     comparison: &Comparison,
-    analysis: &Analysis,
-    seed: u64,
 ) -> Line {
-    let shift = data.shift(1.0 - analysis.alpha);
-    let equivalence = data.equivalence(scaled_margin(comparison), analysis.alpha);
+    let alpha = study.frame.run_file.analysis.alpha;
+    let shift = data.shift(1.0 - alpha);
+    let equivalence = data.equivalence(scaled_margin(comparison), alpha);
     let evidence = p_adjusted.zip(shift).map(|(adjusted_p, shift)| Evidence {
         adjusted_p,
         estimate: shift.estimate,
         mean: data.mean(),
         equivalence,
     });
-    let direction = direction(&comparison.metric);
+    let direction = study.metric(&comparison.metric).and_then(|metric| match metric.better {
+        Better::Lower => Some(Direction::LowerIsBetter),
+        Better::Higher => Some(Direction::HigherIsBetter),
+        Better::Neither => None,
+    });
+    let finding = match (evidence, direction) {
+        (Some(evidence), Some(direction)) => {
+            Finding { outcome: of_difference(&evidence, alpha, direction), why: None }
+        }
+        (None, _) => Finding {
+            outcome: Outcome::CannotTell,
+            why: Some(format!("{} pairs, and {FEWEST_FOR_INTERVAL} are needed", data.n())),
+        },
+        (_, None) => Finding {
+            outcome: Outcome::CannotTell,
+            why: Some("the family's table does not say which way the metric is better".to_owned()),
+        },
+    };
     Line {
         variant: variant.to_owned(),
         n: data.n(),
         shift,
         p_adjusted,
         equivalence,
-        detectable: data.detectable(analysis.alpha / family as f64, seed),
-        verdict: evidence.map(|evidence| judge(&evidence, analysis.alpha, direction)),
-        gated: None,
+        detectable: data.detectable(alpha / family as f64, study.seed()),
+        finding,
+        clean: None,
     }
-}
-
-/// Too few clean pairs to judge cannot confirm anything.
-fn confirmed(verdict: Option<Verdict>, gated: Option<&Verdict>) -> Option<Verdict> {
-    verdict.map(|verdict| verdict.confirmed_by(gated.unwrap_or(&Verdict::CannotTell)))
 }
 
 /// A variant's values on the comparison's scale by (cell, block); where a run was repeated, the
 /// mean of both.
-pub(crate) fn by_pair(
+pub fn by_pair(
     measured: &[Measured],
     comparison: &Comparison,
     variant: &str,
@@ -261,7 +292,7 @@ pub(crate) fn by_pair(
 }
 
 /// The same by (cell without one of its factors, block).
-pub(crate) fn by_pair_but(
+pub fn by_pair_but(
     measured: &[Measured],
     comparison: &Comparison,
     variant: &str,

@@ -5,49 +5,48 @@ use std::collections::BTreeMap;
 use lab_record::{Comparison, Contrast};
 
 use crate::compare::{Asked, Data, Line, POWER, by_pair_but, judge_family, scaled_margin};
-use crate::measure::{Measured, Unit};
+use lab_family::Unit;
+
+use crate::judge::COLUMNS;
+use crate::measure::Measured;
 use crate::page::Page;
-use crate::study::{Study, show_on, word_of};
-use crate::tables::{Cell, Table, show_p};
+use crate::study::{Study, show_on};
+use crate::tables::{Entry, Table, show_p};
 
 /// A declared contrast with its verdict.
-pub(crate) struct Contrasted<'a> {
-    pub(crate) contrast: &'a Contrast,
-    pub(crate) line: Line,
+pub struct Contrasted<'a> {
+    /// As declared.
+    pub contrast: &'a Contrast,
+    /// What was found.
+    pub line: Line,
     /// The margin on the contrast's scale.
-    pub(crate) margin: f64,
+    pub margin: f64,
+    unit: Unit,
 }
 
-/// Judges all contrasts of the experiment as one family. A metric whose A/A test failed in a
-/// declared comparison gives no verdict here either.
-pub(crate) fn contrasts<'a>(study: &Study<'a>) -> Vec<Contrasted<'a>> {
-    let analysis = &study.frame.run_file.analysis;
-    let sides: Vec<[Comparison; 2]> = analysis.contrasts.iter().map(sides).collect();
-    let asked = |measured: &[Measured]| -> Vec<Asked> {
-        let declared = analysis.contrasts.iter().zip(&sides);
-        declared.map(|(contrast, sides)| asked(measured, contrast, sides)).collect()
-    };
-    let gated = study.all.len() != study.clean.len();
-    let clean = gated.then(|| asked(&study.clean));
-    let seed = study.frame.run_file.seed;
-    let lines = judge_family(&asked(&study.all), clean.as_deref(), analysis, seed);
-    let contrasted = analysis.contrasts.iter().zip(&sides).zip(lines);
+/// Judges all contrasts of the experiment as one family.
+pub fn contrasts<'a>(study: &Study<'a>) -> Vec<Contrasted<'a>> {
+    let declared = &study.frame.run_file.analysis.contrasts;
+    let sides: Vec<[Comparison; 2]> = declared.iter().map(sides).collect();
+    let lines = judge_family(study, |measured| {
+        declared.iter().zip(&sides).map(|(one, sides)| asked(measured, one, sides)).collect()
+    });
+    let contrasted = declared.iter().zip(&sides).zip(lines);
     contrasted
-        .map(|((contrast, [side, _]), mut line)| {
-            let alarm = alarm(study, &contrast.metric);
-            line.verdict = line.verdict.take().map(|v| v.withheld_for(alarm.as_deref()));
-            Contrasted { contrast, line, margin: scaled_margin(side) }
+        .map(|((contrast, [side, _]), line)| {
+            let unit = study.unit(&contrast.metric);
+            Contrasted { contrast, line, margin: scaled_margin(side), unit }
         })
         .collect()
 }
 
 /// The table of all contrasts, as `contrasts.tsv`: unrounded, ratios as natural logarithms.
-pub(crate) fn write(study: &Study, contrasted: &[Contrasted], page: &mut Page) {
-    page.heading("Declared contrasts");
+pub fn write(study: &Study, page: &mut Page) {
+    let contrasted = &study.contrasted;
     if contrasted.is_empty() {
-        page.paragraph("This experiment declares no contrast (a smoke test has none).");
         return;
     }
+    page.heading("Declared contrasts");
     let alpha = study.frame.run_file.analysis.alpha;
     page.paragraph(&format!(
         "One variant against itself at another level of one factor, paired over blocks and the \
@@ -59,7 +58,7 @@ pub(crate) fn write(study: &Study, contrasted: &[Contrasted], page: &mut Page) {
         100.0 * POWER
     ));
     let mut table = Table::new(&[
-        ("contrast", "name"),
+        ("contrast", "id"),
         ("variant", "variant"),
         ("metric", "metric"),
         ("level", "level"),
@@ -70,17 +69,18 @@ pub(crate) fn write(study: &Study, contrasted: &[Contrasted], page: &mut Page) {
         ("p (Holm)", "p_holm"),
         ("margin", "margin"),
         ("detectable", "detectable"),
-        ("verdict", "verdict"),
+        COLUMNS[0],
+        COLUMNS[1],
     ]);
     contrasted.iter().for_each(|one| table.row(row(one)));
-    page.markdown.push_str(&format!("{}\n", table.markdown()));
+    page.markdown_table(&table);
     page.data("contrasts", &numbers(contrasted));
 }
 
 impl Contrasted<'_> {
     /// A difference on the contrast's scale, for people.
-    pub(crate) fn show(&self, difference: f64) -> String {
-        show_on(self.contrast.scale, &self.contrast.metric, difference)
+    pub fn show(&self, difference: f64) -> String {
+        show_on(self.contrast.scale, self.unit, difference)
     }
 }
 
@@ -103,47 +103,34 @@ fn asked<'a>(measured: &[Measured], contrast: &Contrast, sides: &'a [Comparison;
     };
     // Two levels within a variant always saw the same block, whatever the variants did.
     let data = Data::paired(values(&sides[0]), values(&sides[1]));
-    (data, contrast.name.clone(), &sides[0])
+    (data, contrast.id.clone(), &sides[0])
 }
 
-/// Why the verdicts on a metric are withheld: its A/A test failed in a declared comparison.
-pub(crate) fn alarm(study: &Study, metric: &str) -> Option<String> {
-    let same = study.judged.iter().filter(|judged| judged.comparison.metric == metric);
-    let mut tests = same.flat_map(|judged| &judged.aa);
-    let failed = tests.find(|(_, test)| test.failed());
-    failed.map(|(twin, test)| {
-        format!("A/A failed (`{twin}`, p {})", show_p(test.p.unwrap_or_default()))
-    })
-}
-
-fn row(one: &Contrasted) -> Vec<Cell> {
+fn row(one: &Contrasted) -> Vec<Entry> {
     let (contrast, line) = (one.contrast, &one.line);
-    let text = |text: Option<String>| text.map_or(Cell::Missing, Cell::Text);
+    let text = |text: Option<String>| text.map_or(Entry::Missing, Entry::Text);
     let interval = line.shift.and_then(|shift| shift.interval);
     let interval = interval.map(|i| format!("{} … {}", one.show(i.low), one.show(i.high)));
-    let verdict = line.verdict.as_ref().map_or_else(
-        || format!("none: fewer than 6 pairs ({})", line.n),
-        |verdict| verdict.to_string(),
-    );
-    vec![
-        Cell::code(&contrast.name),
-        Cell::code(&contrast.variant),
-        Cell::code(&contrast.metric),
-        Cell::text(format!("{} {}", contrast.factor, contrast.level)),
-        Cell::text(&contrast.reference),
-        Cell::count(line.n),
+    let mut row = vec![
+        Entry::code(&contrast.id),
+        Entry::code(&contrast.variant),
+        Entry::code(&contrast.metric),
+        Entry::text(format!("{} {}", contrast.factor, contrast.level)),
+        Entry::text(&contrast.reference),
+        Entry::count(line.n),
         text(line.shift.map(|shift| one.show(shift.estimate))),
         text(interval),
         text(line.p_adjusted.map(show_p)),
-        Cell::text(format!("±{}", one.show(one.margin).trim_start_matches('+'))),
+        Entry::text(format!("±{}", one.show(one.margin).trim_start_matches('+'))),
         text(line.detectable.map(|effect| one.show(effect))),
-        Cell::text(verdict),
-    ]
+    ];
+    row.extend(line.finding.entries());
+    row
 }
 
 fn numbers(contrasted: &[Contrasted]) -> Table {
     let keys = [
-        "name",
+        "id",
         "variant",
         "metric",
         "factor",
@@ -157,21 +144,22 @@ fn numbers(contrasted: &[Contrasted]) -> Table {
         "p_holm",
         "margin",
         "detectable",
-        "verdict",
+        "outcome",
+        "why",
     ];
     let mut table = Table::new(&keys.map(|key| (key, key)));
     for one in contrasted {
         let (contrast, line) = (one.contrast, &one.line);
         let interval = line.shift.and_then(|shift| shift.interval);
-        let number = |value: Option<f64>| Cell::value(value, Unit::Count);
-        table.row(vec![
-            Cell::text(&contrast.name),
-            Cell::text(&contrast.variant),
-            Cell::text(&contrast.metric),
-            Cell::text(&contrast.factor),
-            Cell::text(&contrast.level),
-            Cell::text(&contrast.reference),
-            Cell::count(line.n),
+        let number = |value: Option<f64>| Entry::value(value, Unit::Count);
+        let mut row = vec![
+            Entry::text(&contrast.id),
+            Entry::text(&contrast.variant),
+            Entry::text(&contrast.metric),
+            Entry::text(&contrast.factor),
+            Entry::text(&contrast.level),
+            Entry::text(&contrast.reference),
+            Entry::count(line.n),
             number(line.shift.map(|shift| shift.estimate)),
             number(interval.map(|interval| interval.low)),
             number(interval.map(|interval| interval.high)),
@@ -179,8 +167,9 @@ fn numbers(contrasted: &[Contrasted]) -> Table {
             number(line.p_adjusted),
             number(Some(one.margin)),
             number(line.detectable),
-            line.verdict.as_ref().map_or(Cell::Missing, |verdict| Cell::text(word_of(verdict))),
-        ]);
+        ];
+        row.extend(line.finding.entries());
+        table.row(row);
     }
     table
 }

@@ -7,37 +7,33 @@
 //! file written here.
 
 mod aa;
-mod agents;
-mod compare;
-mod contrast;
-mod effect;
-pub mod efficiency;
-mod engines;
-mod frame;
-mod ledgers;
-mod measure;
-pub mod metrics;
+pub mod compare;
+pub mod contrast;
+pub mod distribution;
+pub mod effect;
+pub mod expect;
+pub mod frame;
+mod judge;
+pub mod measure;
 mod noise;
-mod page;
-mod published;
-mod reading;
-mod schedulers;
-mod slim;
-mod study;
-mod tables;
+mod opening;
+pub mod page;
+pub mod reading;
+pub mod study;
+pub mod tables;
 mod verdicts;
-mod workflows;
+pub mod views;
 mod working;
 
 use std::collections::BTreeMap;
 
-pub use agents::METRICS;
-pub use engines::METRICS as ENGINE_METRICS;
+use lab_family::{Cell, Family};
+use lab_record::{Comparison, Run, Samples, VariantEntry};
+use toml::Table;
+
+use crate::{compare::Line, measure::Measured, page::Page, study::Study};
+
 pub use frame::{Frame, Row};
-pub use ledgers::METRICS as LEDGER_METRICS;
-pub use schedulers::METRICS as SCHEDULER_METRICS;
-pub use slim::slim;
-pub use workflows::METRICS as WORKFLOW_METRICS;
 
 /// What a folder of records says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,36 +66,104 @@ pub enum ReportError {
         /// The experiment's name.
         experiment: String,
     },
-    /// Nobody wrote a report for this family.
-    #[error(
-        "experiment {experiment}: there is no report for the family `{family}`; \
-         known are runtimes, engines, ledgers, schedulers and workflows"
-    )]
+    /// No family of this lab has the variants' name.
+    #[error("experiment {experiment}: `{family}` is no family of this lab; there are: {known}")]
     UnknownFamily {
         /// The experiment's name.
         experiment: String,
         /// The family of its first variant; empty where `run.json` names no variant.
         family: String,
+        /// The families there are.
+        known: String,
     },
+}
+
+/// What a family adds to its reports.
+pub trait FamilyReport: Family {
+    /// Measures every run that enters the analysis and that `keep` lets through. `section` is the
+    /// family's section of the experiment.
+    fn measure<'a>(
+        &self,
+        frame: &'a Frame,
+        section: &Table,
+        keep: &dyn Fn(&Row) -> bool,
+    ) -> Vec<Measured<'a>>;
+
+    /// The chapters that this family alone has.
+    fn chapters(&self, study: &Study, page: &mut Page);
+
+    /// Further facts under "What was run".
+    fn run_facts(&self, _study: &Study) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Further checks of the lab under "Was the lab itself working?".
+    fn lab_checks(&self, _study: &Study) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// A cell for people: every level that is not the default.
+    fn label(&self, cell: &Cell, defaults: &Cell) -> String {
+        let other = cell.iter().filter(|(factor, level)| defaults.get(*factor) != Some(level));
+        let parts: Vec<String> = other.map(|(factor, level)| format!("{factor} {level}")).collect();
+        if parts.is_empty() { "the default cell".to_owned() } else { parts.join(", ") }
+    }
+
+    /// Whether a variant can be compared with the reference: not one that answers another question.
+    fn is_candidate(&self, _entry: &VariantEntry) -> bool {
+        true
+    }
+
+    /// A reason of this family's to withhold a verdict.
+    fn doubt(&self, _study: &Study, _comparison: &Comparison, _line: &Line) -> Option<String> {
+        None
+    }
+
+    /// What must be known of how a comparison was measured.
+    fn note(&self, _study: &Study, _comparison: &Comparison) -> Option<String> {
+        None
+    }
+
+    /// The level of every factor where it is not what is asked about. Records of a time before a
+    /// factor have no level of it.
+    fn stored_defaults(&self, frame: &Frame, section: &Table) -> Cell {
+        let mut defaults = lab_family::text::defaults(section);
+        let is_known =
+            |factor: &str| frame.rows.iter().any(|row| row.run.cell.contains_key(factor));
+        defaults.retain(|factor, _| is_known(factor));
+        defaults
+    }
+
+    /// What a committed report keeps of a run's samples.
+    fn slim(&self, _run: &Run, samples: Samples) -> Samples {
+        samples
+    }
 }
 
 /// Reports on a sweep, by the family of its variants. Variants, cells and metrics that are missing
 /// are named as missing; they are no error.
 ///
 /// # Errors
-/// Where there is no run at all, or no report for the family.
-pub fn report(frame: &Frame) -> Result<Report, ReportError> {
+/// Where there is no run at all, or no such family.
+pub fn report(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Report, ReportError> {
     let experiment = frame.run_file.experiment.clone();
     if frame.rows.is_empty() {
         return Err(ReportError::NoRuns { experiment });
     }
-    let family = frame.run_file.variants.first().map_or("", |entry| entry.family.as_str());
-    match family {
-        "runtimes" => Ok(agents::report(frame)),
-        "engines" => Ok(engines::report(frame)),
-        "ledgers" => Ok(ledgers::report(frame)),
-        "schedulers" => Ok(schedulers::report(frame)),
-        "workflows" => Ok(workflows::report(frame)),
-        other => Err(ReportError::UnknownFamily { experiment, family: other.to_owned() }),
-    }
+    let name = frame.run_file.variants.first().map_or("", |entry| entry.family.as_str());
+    let family = families.iter().find(|family| family.name() == name).ok_or_else(|| {
+        let known: Vec<&str> = families.iter().map(|family| family.name()).collect();
+        ReportError::UnknownFamily { experiment, family: name.to_owned(), known: known.join(", ") }
+    })?;
+    let study = Study::of(frame, *family);
+    let mut page = Page::titled(&frame.run_file.experiment);
+    opening::write(&study, &mut page);
+    verdicts::write(&study, &mut page);
+    contrast::write(&study, &mut page);
+    expect::write(&study, &mut page);
+    working::what_was_run(&study, &mut page);
+    family.chapters(&study, &mut page);
+    working::was_the_lab_working(&study, &mut page);
+    working::again(&study, &mut page);
+    Ok(page.report())
 }

@@ -2,25 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use lab_record::Noise;
+use lab_family::Unit;
+use lab_record::{Noise, Run};
 use lab_stats::describe::summarize;
 
 use crate::frame::is_gated;
-use crate::measure::Unit;
 use crate::page::Page;
 use crate::study::Study;
-use crate::tables::{Cell, Table};
+use crate::tables::{Entry, Table};
 
 /// A reading of a run's noise.
 type Reading = fn(&Noise) -> Option<u64>;
 
-/// (title, reading): times, each shown as a share of the run's process time.
-const READINGS: [(&str, Reading); 4] = [
-    ("steal", |noise| noise.steal_ns),
-    ("CPU of other processes", |noise| noise.outside_cpu_ns),
-    ("some task waited for a CPU (PSI)", |noise| noise.pressure_cpu_ns),
-    ("variant runnable, not running", |noise| noise.run_queue_ns),
+/// (title, reading, of all CPUs): times, each shown as a share of the time that the run had.
+const READINGS: [(&str, Reading, bool); 4] = [
+    ("steal", |noise| noise.steal_ns, true),
+    ("CPU of other processes", |noise| noise.outside_cpu_ns, true),
+    ("some task waited for a CPU (PSI)", |noise| noise.pressure_cpu_ns, false),
+    ("variant runnable, not running", |noise| noise.run_queue_ns, false),
 ];
+
+/// The kernel's counters have this resolution, for each CPU.
+const TICK_NS: f64 = 10e6;
+/// A share is shown where the counters can be wrong by at most this.
+const ERROR_AT_MOST: f64 = 0.05;
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
@@ -33,11 +38,31 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     let named: Vec<String> = causes.iter().map(|(cause, runs)| format!("{cause} {runs}")).collect();
     let why = if named.is_empty() { String::new() } else { format!(" ({})", named.join("; ")) };
     page.item(&format!("Noise gate: {} runs disturbed from outside{why}.", gated.count()));
+    let ungated = study.all.iter().filter(|one| one.row.run.noise.ungated.is_some()).count();
+    if ungated > 0 {
+        page.item(&format!(
+            "Ungated: of {ungated} analysed runs the gate cannot say that nothing disturbed them; \
+             each record says why."
+        ));
+    }
+    page.items(load_at_start(study));
     page.markdown.push('\n');
     let table = shares(study);
     if !table.is_empty() {
         page.folded("noise", "Noise during the analysed runs, as shares of their time", &table);
     }
+}
+
+/// The load average when each session began: what was going on before the lab did anything.
+fn load_at_start(study: &Study) -> Option<String> {
+    let loads = study.frame.sessions.iter().filter_map(|session| {
+        session.environment.get("load_1min_at_start").and_then(serde_json::Value::as_f64)
+    });
+    let mut shown: Vec<String> = loads.map(|load| format!("{load:.2}")).collect();
+    shown.dedup();
+    let cpus = study.cpus();
+    (!shown.is_empty())
+        .then(|| format!("Load average at the start: {} on {cpus} CPUs.", shown.join(", ")))
 }
 
 fn shares(study: &Study) -> Table {
@@ -48,22 +73,33 @@ fn shares(study: &Study) -> Table {
         ("P95", "p95"),
         ("max", "max"),
     ]);
-    for (title, read) in READINGS {
-        let of_run = |noise: &Noise, process_ns: u64| {
-            let share = read(noise)? as f64 / process_ns as f64;
-            share.is_finite().then_some(share)
-        };
+    let cpus = f64::from(study.cpus());
+    for (title, read, of_all_cpus) in READINGS {
         let runs = study.all.iter().map(|one| &one.row.run);
-        let values: Vec<f64> = runs.filter_map(|run| of_run(&run.noise, run.process_ns)).collect();
+        let values: Vec<f64> =
+            runs.filter_map(|run| share(run, read, of_all_cpus.then_some(cpus))).collect();
         let Some(summary) = summarize(&values) else { continue };
-        let share = |value: f64| Cell::value(Some(value), Unit::Share);
+        let share = |value: f64| Entry::value(Some(value), Unit::Share);
         table.row(vec![
-            Cell::text(title),
-            Cell::count(summary.n),
+            Entry::text(title),
+            Entry::count(summary.n),
             share(summary.median),
             share(summary.p95),
             share(summary.max),
         ]);
     }
     table
+}
+
+/// A reading as a share of what the run had: of the CPU time of all CPUs, or of its own time. None
+/// where the run is too short for the kernel's counters. Records from before the machine's capacity
+/// was stored have it computed here.
+fn share(run: &Run, read: Reading, cpus: Option<f64>) -> Option<f64> {
+    let value = read(&run.noise)? as f64;
+    let process_ns = run.process_ns as f64;
+    let Some(cpus) = cpus else { return (process_ns > 0.0).then(|| value / process_ns) };
+    let capacity = run.noise.capacity_ns.map_or(cpus * process_ns, |ns| ns as f64);
+    let error = run.noise.resolution_ns.map_or(cpus * TICK_NS, |ns| ns as f64);
+    // What the counters can be wrong by cannot make a share of more than there is.
+    (error <= ERROR_AT_MOST * capacity).then(|| (value / capacity).min(1.0))
 }

@@ -1,102 +1,320 @@
-//! A sweep, measured and judged: what all sections of a report read.
+//! A sweep, measured and judged: what all chapters of a report read.
 
-use lab_record::{Comparison, Pairing, Scale};
-use lab_stats::verdict::Verdict;
+use std::collections::{BTreeMap, BTreeSet};
 
+use lab_family::{Cell, Metric, Unit, text};
+use lab_record::{Comparison, Pairing, Scale, VariantEntry};
+use lab_stats::{describe::median, outcome::Outcome, paired::ShiftEstimate};
+use toml::Table;
+
+use crate::FamilyReport;
 use crate::aa::AaTest;
-use crate::compare::{Line, compare};
+use crate::compare::{Line, compare, takes_part};
+use crate::contrast::{Contrasted, contrasts};
+use crate::effect::Series;
+use crate::expect::{Judged, expectations};
 use crate::frame::{Frame, Row, is_gated};
-use crate::measure::{Measured, Unit, unit};
+use crate::measure::Measured;
 use crate::tables::{show, show_difference, show_p, show_percent};
 
+/// Positions of runs by variant and cell.
+type Index<'a> = BTreeMap<&'a str, BTreeMap<Cell, Vec<usize>>>;
+
 /// A sweep, measured and judged.
-pub(crate) struct Study<'a> {
-    pub(crate) frame: &'a Frame,
-    pub(crate) rows: Vec<&'a Row>,
+pub struct Study<'a> {
+    /// The records.
+    pub frame: &'a Frame,
+    /// The family of the sweep's variants.
+    pub family: &'a dyn FamilyReport,
+    /// The family's section of the experiment, with the changes of the profile.
+    pub section: Table,
+    /// The level of every factor where it is not what is asked about.
+    pub defaults: Cell,
+    /// Every row, in the order of the plan.
+    pub rows: Vec<&'a Row>,
     /// Every run that enters the analysis.
-    pub(crate) all: Vec<Measured<'a>>,
+    pub all: Vec<Measured<'a>>,
     /// Of those, the runs that passed the noise gate, measured without the others.
-    pub(crate) clean: Vec<Measured<'a>>,
-    pub(crate) judged: Vec<Judged<'a>>,
+    pub clean: Vec<Measured<'a>>,
+    /// The declared comparisons.
+    pub compared: Vec<Compared<'a>>,
+    /// The declared contrasts.
+    pub contrasted: Vec<Contrasted<'a>>,
+    /// What was expected.
+    pub expected: Vec<Judged<'a>>,
+    /// Why verdicts on a metric are withheld, by metric.
+    alarms: BTreeMap<String, String>,
+    index: Index<'a>,
+    clean_index: Index<'a>,
 }
 
 /// One declared comparison with its verdicts.
-pub(crate) struct Judged<'a> {
-    pub(crate) comparison: &'a Comparison,
-    pub(crate) lines: Vec<Line>,
-    pub(crate) aa: Vec<(&'a str, AaTest)>,
+pub struct Compared<'a> {
+    /// As declared.
+    pub comparison: &'a Comparison,
+    /// Its metric; `None` where the family has none of this name.
+    pub metric: Option<&'static Metric>,
+    /// A line for each candidate.
+    pub lines: Vec<Line>,
+    /// The A/A test of each twin.
+    pub aa: Vec<(&'a str, AaTest)>,
     /// What a family has to say about how it was measured.
-    pub(crate) note: Option<String>,
+    pub note: Option<String>,
 }
 
-/// A family's own reason to withhold a verdict.
-pub(crate) type Doubt<'d> = &'d dyn Fn(&Line) -> Option<String>;
+/// Which runs are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// Every run that enters the analysis.
+    All,
+    /// Those that passed the noise gate.
+    Clean,
+}
 
 impl<'a> Study<'a> {
-    /// A sweep whose runs a family has measured; `measure` is given the runs to keep.
-    pub(crate) fn of(
-        frame: &'a Frame,
-        measure: impl Fn(&[&'a Row], &dyn Fn(&Row) -> bool) -> Vec<Measured<'a>>,
-    ) -> Self {
-        let rows = frame.in_plan_order();
-        let all = measure(&rows, &|_| true);
-        let clean = measure(&rows, &|row| !is_gated(&row.run));
-        Self { frame, rows, all, clean, judged: Vec::new() }
+    /// Measures and judges a sweep.
+    pub fn of(frame: &'a Frame, family: &'a dyn FamilyReport) -> Self {
+        let file = &frame.run_file;
+        let profile = file.profile.as_deref();
+        let section = text::stored_section(&file.experiment_toml, &family.section_names(), profile);
+        let all = family.measure(frame, &section, &|_| true);
+        let clean = family.measure(frame, &section, &|row| !is_gated(&row.run));
+        let mut study = Self {
+            frame,
+            family,
+            defaults: family.stored_defaults(frame, &section),
+            section,
+            rows: frame.in_plan_order(),
+            index: index(&all),
+            clean_index: index(&clean),
+            all,
+            clean,
+            compared: Vec::new(),
+            contrasted: Vec::new(),
+            expected: Vec::new(),
+            alarms: BTreeMap::new(),
+        };
+        study.alarms = alarms(&study);
+        study.compared = file.analysis.comparisons.iter().map(|one| study.compare(one)).collect();
+        study.contrasted = contrasts(&study);
+        study.expected = expectations(&study);
+        study
+    }
+
+    /// Whether the noise gate left runs out.
+    pub fn has_gated_runs(&self) -> bool {
+        self.all.len() != self.clean.len()
+    }
+
+    /// Why no verdict on a metric may be given: two equal programs were told apart by it.
+    pub fn alarm(&self, metric: &str) -> Option<&str> {
+        self.alarms.get(metric).map(String::as_str)
+    }
+
+    /// The metric of a name.
+    pub fn metric(&self, name: &str) -> Option<&'static Metric> {
+        self.family.metric(name)
+    }
+
+    /// The unit in which a metric is shown.
+    pub fn unit(&self, metric: &str) -> Unit {
+        self.metric(metric).map_or(Unit::Count, |metric| metric.unit)
+    }
+
+    /// Logical CPUs of the machine.
+    pub fn cpus(&self) -> u32 {
+        self.frame.run_file.machine.cpus
+    }
+
+    /// The seed of every resampling.
+    pub fn seed(&self) -> u64 {
+        self.frame.run_file.seed
+    }
+
+    /// The variant that others are compared with.
+    pub fn reference(&self) -> &'a str {
+        &self.frame.run_file.analysis.reference
+    }
+
+    /// The variant that does the least a machine must do.
+    pub fn floor(&self) -> Option<&'a str> {
+        self.frame.run_file.analysis.floor.as_deref()
     }
 
     /// The variants that have at least one analysed run, in the order of the sweep.
-    pub(crate) fn measured_variants(&self) -> Vec<&'a str> {
-        let has_run = |variant: &&str| self.all.iter().any(|one| one.variant() == *variant);
+    pub fn measured_variants(&self) -> Vec<&'a str> {
+        let has_run = |variant: &&str| self.index.contains_key(variant);
         self.frame.variants().into_iter().filter(has_run).collect()
     }
 
-    /// Judges a declared comparison. Twins are never candidates: they say whether the lab works.
-    pub(crate) fn judge(
-        &self,
-        comparison: &'a Comparison,
-        candidates: &[&str],
-        doubt: Doubt,
-        note: Option<String>,
-    ) -> Judged<'a> {
-        let analysis = &self.frame.run_file.analysis;
-        let seed = self.frame.run_file.seed;
-        let mut lines = compare(&self.all, &self.clean, comparison, analysis, candidates, seed);
-        let aa: Vec<(&str, AaTest)> = self
-            .frame
-            .twins()
-            .into_iter()
-            .map(|pair| (pair.0, AaTest::of(&self.all, comparison, analysis.pairing, pair, seed)))
-            .collect();
-        let failed = aa.iter().find(|(_, test)| test.failed());
-        let alarm = failed.map(|(twin, test)| {
-            format!("A/A failed (`{twin}`, p {})", show_p(test.p.unwrap_or_default()))
-        });
-        for line in &mut lines {
-            let reason = alarm.clone().or_else(|| doubt(line));
-            line.verdict = line.verdict.take().map(|v| v.withheld_for(reason.as_deref()));
-        }
-        Judged { comparison, lines, aa, note }
+    /// Of those, all but twins.
+    pub fn variants(&self) -> Vec<&'a str> {
+        let variants = self.measured_variants().into_iter();
+        variants.filter(|name| !self.frame.is_twin(name)).collect()
+    }
+
+    /// Whether the sweep has no variant to compare: nobody but the reference takes part.
+    pub fn has_only_reference(&self) -> bool {
+        let entries = self.frame.run_file.variants.iter();
+        entries.filter(|entry| entry.twin_of.is_none()).all(|one| one.variant == self.reference())
+    }
+
+    /// What `run.json` says of a variant.
+    pub fn entry(&self, variant: &str) -> Option<&'a VariantEntry> {
+        self.frame.run_file.variants.iter().find(|entry| entry.variant == variant)
+    }
+
+    /// Whether a variant's manifest has a tag.
+    pub fn is_tagged(&self, variant: &str, tag: &str) -> bool {
+        self.entry(variant).is_some_and(|entry| entry.tags.iter().any(|known| known == tag))
     }
 
     /// The variants that a comparison can judge: neither the reference nor a twin.
-    pub(crate) fn candidates(&self) -> Vec<&'a str> {
-        let reference = &self.frame.run_file.analysis.reference;
-        let variants = self.frame.variants().into_iter();
-        variants.filter(|name| name != reference && !self.frame.is_twin(name)).collect()
+    pub fn candidates(&self) -> Vec<&'a str> {
+        let entries = self.frame.run_file.variants.iter();
+        let candidates = entries.filter(|entry| {
+            entry.twin_of.is_none()
+                && entry.variant != self.reference()
+                && self.family.is_candidate(entry)
+        });
+        candidates.map(|entry| entry.variant.as_str()).collect()
+    }
+
+    /// The cells in which a variant ran, in the order of tables.
+    pub fn cells(&self, variant: &str) -> Vec<&Cell> {
+        let own = self.index.get(variant).into_iter().flatten();
+        let mut cells: Vec<&Cell> = own.map(|(cell, _)| cell).collect();
+        cells.sort_by_cached_key(|cell| self.rank(cell));
+        cells
+    }
+
+    /// The cells in which any variant ran, in the order of tables.
+    pub fn all_cells(&self) -> Vec<&Cell> {
+        let cells: BTreeSet<&Cell> = self.index.values().flat_map(BTreeMap::keys).collect();
+        let mut cells: Vec<&Cell> = cells.into_iter().collect();
+        cells.sort_by_cached_key(|cell| self.rank(cell));
+        cells
+    }
+
+    /// The runs of a variant in a cell, in the order of the plan.
+    pub fn runs(&self, variant: &str, cell: &Cell) -> Vec<&Measured<'a>> {
+        let positions = self.index.get(variant).and_then(|cells| cells.get(cell));
+        positions.into_iter().flatten().map(|&position| &self.all[position]).collect()
+    }
+
+    /// A metric by block; where a run was repeated, the mean of both.
+    pub fn series(&self, variant: &str, cell: &Cell, metric: &str) -> Series {
+        self.series_of(Runs::All, variant, cell, metric)
+    }
+
+    /// The same, of some of the runs.
+    pub fn series_of(&self, runs: Runs, variant: &str, cell: &Cell, metric: &str) -> Series {
+        let (index, measured) = match runs {
+            Runs::All => (&self.index, &self.all),
+            Runs::Clean => (&self.clean_index, &self.clean),
+        };
+        let positions = index.get(variant).and_then(|cells| cells.get(cell));
+        let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for one in positions.into_iter().flatten().map(|&position| &measured[position]) {
+            if let Some(value) = one.value(metric) {
+                let (sum, count) = sums.entry(one.row.run.block).or_default();
+                *sum += value;
+                *count += 1.0;
+            }
+        }
+        sums.into_iter().map(|(block, (sum, count))| (block, sum / count)).collect()
+    }
+
+    /// The median over blocks.
+    pub fn median(&self, variant: &str, cell: &Cell, metric: &str) -> Option<f64> {
+        median(&self.series(variant, cell, metric).into_values().collect::<Vec<_>>())
+    }
+
+    /// The levels of one factor by everything else, wherever a variant ran, in the order of tables.
+    pub fn along(&self, variant: &str, factor: &str) -> Vec<(Cell, Vec<String>)> {
+        let mut groups: BTreeMap<Cell, BTreeSet<String>> = BTreeMap::new();
+        for cell in self.cells(variant) {
+            let Some(level) = cell.get(factor) else { continue };
+            groups.entry(without(cell, factor)).or_default().insert(level.clone());
+        }
+        let sorted = |(rest, levels): (Cell, BTreeSet<String>)| {
+            let mut levels: Vec<String> = levels.into_iter().collect();
+            levels.sort_by_cached_key(|level| self.level_rank(factor, level));
+            (rest, levels)
+        };
+        let mut curves: Vec<(Cell, Vec<String>)> = groups.into_iter().map(sorted).collect();
+        curves.sort_by_cached_key(|(rest, _)| self.rank(rest));
+        curves
+    }
+
+    /// Whether a cell has the default level of every factor but these.
+    pub fn is_default_but(&self, cell: &Cell, free: &[&str]) -> bool {
+        let same = |(factor, level): (&String, &String)| {
+            free.contains(&factor.as_str()) || cell.get(factor) == Some(level)
+        };
+        self.defaults.iter().all(same)
+    }
+
+    /// Where a level of a factor stands in tables.
+    pub fn level_rank(&self, factor: &str, level: &str) -> (u64, usize, String) {
+        let known = self.family.factors().iter().find(|one| one.name == factor);
+        known.copied().unwrap_or(lab_family::Factor::new("")).rank(level)
+    }
+
+    /// A cell for people, as the family names it.
+    pub fn label(&self, cell: &Cell) -> String {
+        self.family.label(cell, &self.defaults)
+    }
+
+    fn rank(&self, cell: &Cell) -> Vec<(u64, usize, String)> {
+        let factors = self.family.factors();
+        let level = |name: &str| cell.get(name).map(|level| self.level_rank(name, level));
+        let known = factors.iter().map(|factor| level(factor.name).unwrap_or_default());
+        let other = cell.iter().filter(|(name, _)| !factors.iter().any(|f| f.name == *name));
+        known.chain(other.map(|(name, level)| self.level_rank(name, level))).collect()
+    }
+
+    /// Twins are never candidates: they say whether the lab works.
+    fn compare(&self, comparison: &'a Comparison) -> Compared<'a> {
+        let ran = |name: &&str| {
+            self.index
+                .get(name)
+                .is_some_and(|cells| cells.keys().any(|cell| takes_part(comparison, cell)))
+        };
+        let candidates: Vec<&str> = self.candidates().into_iter().filter(ran).collect();
+        Compared {
+            comparison,
+            metric: self.metric(&comparison.metric),
+            lines: compare(self, comparison, &candidates),
+            aa: aa_tests(self, comparison),
+            note: self.family.note(self, comparison),
+        }
     }
 }
 
-impl Judged<'_> {
-    pub(crate) fn unit(&self) -> Unit {
-        unit(&self.comparison.metric)
+impl Compared<'_> {
+    /// How its values are shown.
+    pub fn unit(&self) -> Unit {
+        self.metric.map_or(Unit::Count, |metric| metric.unit)
     }
 
     /// A difference on the comparison's scale, for people.
-    pub(crate) fn show(&self, difference: f64) -> String {
-        show_on(self.comparison.scale, &self.comparison.metric, difference)
+    pub fn show(&self, difference: f64) -> String {
+        show_on(self.comparison.scale, self.unit(), difference)
     }
 
-    pub(crate) fn show_margin(&self) -> String {
+    /// "+0.1 % (-0.3 % … +0.5 %)".
+    pub(crate) fn show_shift(&self, shift: Option<ShiftEstimate>) -> String {
+        let Some(shift) = shift else { return "no pair".to_owned() };
+        let estimate = self.show(shift.estimate);
+        match shift.interval {
+            Some(i) => format!("{estimate} ({} … {})", self.show(i.low), self.show(i.high)),
+            None => format!("{estimate} (no interval)"),
+        }
+    }
+
+    /// The margin, for people.
+    pub fn show_margin(&self) -> String {
         let margin = self.comparison.margin;
         match (self.comparison.scale, self.unit()) {
             (Scale::Ratio, _) => format!("±{} %", 100.0 * margin),
@@ -105,30 +323,85 @@ impl Judged<'_> {
         }
     }
 
-    /// The variants with a verdict's word.
-    pub(crate) fn with_verdict(&self, word: &str) -> Vec<&Line> {
-        let says = |line: &&Line| line.verdict.as_ref().is_some_and(|v| word_of(v) == word);
-        self.lines.iter().filter(says).collect()
+    /// The variants with an outcome.
+    pub fn with_outcome(&self, outcome: Outcome) -> Vec<&Line> {
+        self.lines.iter().filter(|line| line.finding.outcome == outcome).collect()
     }
+}
+
+/// The cell at another level of one factor.
+pub fn with(cell: &Cell, factor: &str, level: &str) -> Cell {
+    let mut cell = cell.clone();
+    cell.insert(factor.to_owned(), level.to_owned());
+    cell
+}
+
+/// The cell without one of its factors.
+pub fn without(cell: &Cell, factor: &str) -> Cell {
+    let mut cell = cell.clone();
+    cell.remove(factor);
+    cell
 }
 
 /// A difference on a scale, for people: percent for ratios, the metric's unit otherwise.
-pub(crate) fn show_on(scale: Scale, metric: &str, difference: f64) -> String {
+pub fn show_on(scale: Scale, unit: Unit, difference: f64) -> String {
     match scale {
         Scale::Ratio => show_percent(difference.exp_m1()),
-        Scale::Difference => show_difference(difference, unit(metric)),
-    }
-}
-
-/// The verdict in one word, without the reason of a withheld one.
-pub(crate) fn word_of(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Withheld { .. } => "withheld".to_owned(),
-        other => other.to_string(),
+        Scale::Difference => show_difference(difference, unit),
     }
 }
 
 /// Whether the analysis compares independent samples.
-pub(crate) fn is_unpaired(frame: &Frame) -> bool {
+pub fn is_unpaired(frame: &Frame) -> bool {
     frame.run_file.analysis.pairing == Pairing::Unpaired
+}
+
+fn index<'a>(measured: &[Measured<'a>]) -> Index<'a> {
+    let mut index: Index = BTreeMap::new();
+    for (position, one) in measured.iter().enumerate() {
+        let cells = index.entry(&one.row.run.variant).or_default();
+        cells.entry(one.row.run.cell.clone()).or_default().push(position);
+    }
+    index
+}
+
+fn aa_tests<'a>(study: &Study<'a>, comparison: &Comparison) -> Vec<(&'a str, AaTest)> {
+    let pairing = study.frame.run_file.analysis.pairing;
+    let twins = study.frame.twins().into_iter();
+    let test = |pair: (&'a str, &'a str)| {
+        (pair.0, AaTest::of(&study.all, comparison, pairing, pair, study.seed()))
+    };
+    twins.map(test).collect()
+}
+
+/// One A/A test for every metric that a question rests on: in the cells of the declared comparisons
+/// on it, or where there is none, in all cells that the twin shares with its original.
+fn alarms(study: &Study) -> BTreeMap<String, String> {
+    let file = &study.frame.run_file;
+    let declared = &file.analysis.comparisons;
+    let contrasts = file.analysis.contrasts.iter().map(|contrast| contrast.metric.as_str());
+    let expected = file.expectations.iter().flat_map(|one| one.metrics());
+    let elsewhere: BTreeSet<&str> = contrasts.chain(expected).collect();
+    let undeclared = elsewhere
+        .into_iter()
+        .filter(|metric| !declared.iter().any(|comparison| comparison.metric == *metric));
+    let undeclared = undeclared.map(|metric| {
+        // What may be 0 or less has no logarithm, and a twin that differs by it would be missed.
+        let positive =
+            study.all.iter().filter_map(|one| one.value(metric)).all(|value| value > 0.0);
+        Comparison {
+            metric: metric.to_owned(),
+            cells: BTreeMap::new(),
+            scale: if positive { Scale::Ratio } else { Scale::Difference },
+            margin: 0.0,
+        }
+    });
+    let mut alarms = BTreeMap::new();
+    for comparison in declared.iter().cloned().chain(undeclared) {
+        let tests = aa_tests(study, &comparison);
+        let Some((twin, test)) = tests.iter().find(|(_, test)| test.failed()) else { continue };
+        let p = show_p(test.p.unwrap_or_default());
+        alarms.entry(comparison.metric).or_insert(format!("A/A failed (`{twin}`, p {p})"));
+    }
+    alarms
 }

@@ -1,31 +1,38 @@
 //! Tables, once for people (Markdown, rounded) and once for machines (TSV, unrounded).
 
-use crate::measure::Unit;
+use lab_family::Unit;
 
 /// One cell of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell {
+pub enum Entry {
+    /// Words.
     Text(String),
+    /// A number.
     Value(f64, Unit),
     /// Two ends; `low;high` in a TSV.
     Range(f64, f64, Unit),
+    /// Nothing.
     Missing,
 }
 
-impl Cell {
-    pub(crate) fn text(text: impl Into<String>) -> Self {
+impl Entry {
+    /// Words.
+    pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    pub(crate) fn code(name: &str) -> Self {
+    /// A name.
+    pub fn code(name: &str) -> Self {
         Self::Text(format!("`{name}`"))
     }
 
-    pub(crate) fn value(value: Option<f64>, unit: Unit) -> Self {
+    /// A number, where there is one.
+    pub fn value(value: Option<f64>, unit: Unit) -> Self {
         value.map_or(Self::Missing, |value| Self::Value(value, unit))
     }
 
-    pub(crate) fn count(count: usize) -> Self {
+    /// A number of things.
+    pub fn count(count: usize) -> Self {
         Self::Value(count as f64, Unit::Count)
     }
 
@@ -52,43 +59,47 @@ impl Cell {
 
 /// A table: titles for people, keys for machines.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
+pub struct Table {
     columns: Vec<(String, String)>,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<Entry>>,
 }
 
 impl Table {
     /// Columns as (title, key).
-    pub(crate) fn new(columns: &[(&str, &str)]) -> Self {
+    pub fn new(columns: &[(&str, &str)]) -> Self {
         let owned = |(title, key): &(&str, &str)| ((*title).to_owned(), (*key).to_owned());
         Self { columns: columns.iter().map(owned).collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+    /// Appends a row with an entry for each column.
+    pub fn row(&mut self, cells: Vec<Entry>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push(cells);
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    pub(crate) fn markdown(&self) -> String {
+    /// For people.
+    pub fn markdown(&self) -> String {
         let titles: Vec<&str> = self.columns.iter().map(|(title, _)| title.as_str()).collect();
         let rule = self.rule();
         let mut text = format!("| {} |\n|{rule}\n", titles.join(" | "));
         for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(Cell::markdown).collect();
+            let cells: Vec<String> = row.iter().map(Entry::markdown).collect();
             text.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
         text
     }
 
-    pub(crate) fn tsv(&self) -> String {
+    /// For machines.
+    pub fn tsv(&self) -> String {
         let keys: Vec<&str> = self.columns.iter().map(|(_, key)| key.as_str()).collect();
         let mut text = format!("{}\n", keys.join("\t"));
         for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(Cell::tsv).collect();
+            let cells: Vec<String> = row.iter().map(Entry::tsv).collect();
             text.push_str(&format!("{}\n", cells.join("\t")));
         }
         text
@@ -97,7 +108,7 @@ impl Table {
     /// Numbers to the right.
     fn rule(&self) -> String {
         let is_text = |column: usize| {
-            self.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Text(_))))
+            self.rows.iter().any(|row| matches!(row.get(column), Some(Entry::Text(_))))
         };
         let rules = (0..self.columns.len()).map(|c| if is_text(c) { " --- |" } else { " ---: |" });
         rules.collect()
@@ -105,7 +116,7 @@ impl Table {
 }
 
 /// A number for people, with its unit.
-pub(crate) fn show(value: f64, unit: Unit) -> String {
+pub fn show(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Ns => show_ns(value),
         Unit::Share => format!("{} %", fixed(100.0 * value, 2)),
@@ -119,7 +130,7 @@ pub(crate) fn show(value: f64, unit: Unit) -> String {
 }
 
 /// A difference on a metric's own scale, with its sign; shares differ by percentage points.
-pub(crate) fn show_difference(value: f64, unit: Unit) -> String {
+pub fn show_difference(value: f64, unit: Unit) -> String {
     let sign = if value > 0.0 { "+" } else { "" };
     match unit {
         Unit::Share => format!("{sign}{} pp", fixed(100.0 * value, 2)),
@@ -128,7 +139,7 @@ pub(crate) fn show_difference(value: f64, unit: Unit) -> String {
 }
 
 /// A relative difference in percent, with its sign, to two significant digits below 1 %.
-pub(crate) fn show_percent(ratio: f64) -> String {
+pub fn show_percent(ratio: f64) -> String {
     let percent = 100.0 * ratio;
     let sign = if percent > 0.0 { "+" } else { "" };
     let decimals = if percent.abs() >= 10.0 {
@@ -142,7 +153,7 @@ pub(crate) fn show_percent(ratio: f64) -> String {
 }
 
 /// A p-value: never 0.
-pub(crate) fn show_p(p: f64) -> String {
+pub fn show_p(p: f64) -> String {
     if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
@@ -208,11 +219,11 @@ mod tests {
     #[test]
     fn one_table_two_readers() {
         let mut table = Table::new(&[("variant", "variant"), ("wall", "wall_ns")]);
-        table.row(vec![Cell::code("floor"), Cell::value(Some(1_500.0), Unit::Ns)]);
-        table.row(vec![Cell::code("smol"), Cell::value(None, Unit::Ns)]);
-        assert_eq!(table.tsv(), "variant\twall_ns\nfloor\t1500\nsmol\tnan\n");
+        table.row(vec![Entry::code("fast"), Entry::value(Some(1_500.0), Unit::Ns)]);
+        table.row(vec![Entry::code("slow"), Entry::value(None, Unit::Ns)]);
+        assert_eq!(table.tsv(), "variant\twall_ns\nfast\t1500\nslow\tnan\n");
         let expected =
-            "| variant | wall |\n| --- | ---: |\n| `floor` | 1.500 µs |\n| `smol` | – |\n";
+            "| variant | wall |\n| --- | ---: |\n| `fast` | 1.500 µs |\n| `slow` | – |\n";
         assert_eq!(table.markdown(), expected);
     }
 }

@@ -1,10 +1,11 @@
 //! The declared comparisons, one table each.
 
 use crate::compare::{Line, POWER, by_pair, scaled_margin};
-use crate::measure::Unit;
+use crate::judge::COLUMNS;
 use crate::page::Page;
-use crate::study::{Judged, Study, is_unpaired, word_of};
-use crate::tables::{Cell, Table, show_p};
+use crate::study::{Compared, Study, is_unpaired};
+use crate::tables::{Entry, Table, show_p};
+use lab_family::Unit;
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Verdicts");
@@ -24,15 +25,15 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         analysis.alpha,
         100.0 * POWER,
     ));
-    for (position, judged) in study.judged.iter().enumerate() {
+    for (position, judged) in study.compared.iter().enumerate() {
         one(study, judged, position + 1, page);
     }
-    if study.judged.is_empty() {
+    if study.compared.is_empty() {
         page.paragraph("This experiment declares no comparison.");
     }
 }
 
-fn one(study: &Study, judged: &Judged, number: usize, page: &mut Page) {
+fn one(study: &Study, judged: &Compared, number: usize, page: &mut Page) {
     let role = if number == 1 { "primary" } else { "further" };
     let comparison = &judged.comparison;
     let cells: Vec<String> = comparison
@@ -47,10 +48,12 @@ fn one(study: &Study, judged: &Judged, number: usize, page: &mut Page) {
         judged.show_margin()
     ));
     if judged.lines.iter().all(|line| line.n == 0) {
-        page.paragraph(&format!(
-            "No run pair with `{}` has this metric, so nothing is said about it.",
-            study.frame.run_file.analysis.reference
-        ));
+        let only_reference = study.has_only_reference();
+        page.paragraph(&match only_reference {
+            true if study.contrasted.is_empty() => "Only the reference ran.".to_owned(),
+            true => "Only the reference ran; see *Declared contrasts*.".to_owned(),
+            false => format!("No run pair with `{}` has this metric.", study.reference()),
+        });
         return;
     }
     let counted_in = if is_unpaired(study.frame) { "runs" } else { "pairs" };
@@ -61,8 +64,9 @@ fn one(study: &Study, judged: &Judged, number: usize, page: &mut Page) {
         ("interval", "interval"),
         ("p (Holm)", "p_holm"),
         ("detectable", "detectable"),
-        ("verdict", "verdict"),
-        ("gated set", "gated_set"),
+        COLUMNS[0],
+        COLUMNS[1],
+        ("past the noise gate", "past_gate"),
     ]);
     for line in judged.lines.iter().filter(|line| line.n > 0) {
         table.row(row(judged, line));
@@ -73,34 +77,29 @@ fn one(study: &Study, judged: &Judged, number: usize, page: &mut Page) {
     notes(judged, page);
 }
 
-fn row(judged: &Judged, line: &Line) -> Vec<Cell> {
-    let text = |text: Option<String>| text.map_or(Cell::Missing, Cell::Text);
+fn row(judged: &Compared, line: &Line) -> Vec<Entry> {
+    let text = |text: Option<String>| text.map_or(Entry::Missing, Entry::Text);
     let interval = line
         .shift
         .and_then(|shift| shift.interval)
         .map(|interval| format!("{} … {}", judged.show(interval.low), judged.show(interval.high)));
-    let verdict = line.verdict.as_ref().map_or_else(
-        || format!("none: fewer than 6 pairs ({})", line.n),
-        |verdict| verdict.to_string(),
-    );
-    let gated = line.gated.as_ref().map(|(n, verdict)| {
-        let word = verdict.as_ref().map_or_else(|| "too few".to_owned(), word_of);
-        format!("{word} ({n})")
-    });
+    let clean = line.clean.map(|(n, outcome)| format!("{outcome} ({n})"));
+    let [outcome, why] = line.finding.entries();
     vec![
-        Cell::code(&line.variant),
-        Cell::count(line.n),
+        Entry::code(&line.variant),
+        Entry::count(line.n),
         text(line.shift.map(|shift| judged.show(shift.estimate))),
         text(interval),
         text(line.p_adjusted.map(show_p)),
         text(line.detectable.map(|effect| judged.show(effect))),
-        Cell::text(verdict),
-        text(gated),
+        outcome,
+        why,
+        text(clean),
     ]
 }
 
 /// The same, unrounded and on the comparison's own scale (logarithms for ratios).
-fn numbers(judged: &Judged) -> Table {
+fn numbers(judged: &Compared) -> Table {
     let mut table = Table::new(&[
         ("variant", "variant"),
         ("n", "n"),
@@ -112,14 +111,15 @@ fn numbers(judged: &Judged) -> Table {
         ("p of equivalence", "p_equivalence"),
         ("margin", "margin"),
         ("detectable", "detectable"),
-        ("verdict", "verdict"),
+        COLUMNS[0],
+        COLUMNS[1],
     ]);
     for line in &judged.lines {
         let interval = line.shift.and_then(|shift| shift.interval);
-        let number = |value: Option<f64>| Cell::value(value, Unit::Count);
-        table.row(vec![
-            Cell::code(&line.variant),
-            Cell::count(line.n),
+        let number = |value: Option<f64>| Entry::value(value, Unit::Count);
+        let mut row = vec![
+            Entry::code(&line.variant),
+            Entry::count(line.n),
             number(line.shift.map(|shift| shift.estimate)),
             number(interval.map(|interval| interval.low)),
             number(interval.map(|interval| interval.high)),
@@ -128,15 +128,16 @@ fn numbers(judged: &Judged) -> Table {
             number(line.equivalence.map(|equivalence| equivalence.p)),
             number(Some(scaled_margin(judged.comparison))),
             number(line.detectable),
-            line.verdict.as_ref().map_or(Cell::Missing, |verdict| Cell::text(word_of(verdict))),
-        ]);
+        ];
+        row.extend(line.finding.entries());
+        table.row(row);
     }
     table
 }
 
 /// What the verdicts were computed from: a row per variant, cell and block, on the comparison's
 /// scale (logarithms for ratios).
-fn values(study: &Study, judged: &Judged) -> Table {
+fn values(study: &Study, judged: &Compared) -> Table {
     let mut table = Table::new(&[
         ("variant", "variant"),
         ("cell", "cell"),
@@ -146,17 +147,17 @@ fn values(study: &Study, judged: &Judged) -> Table {
     for variant in study.frame.variants() {
         for ((cell, block), value) in by_pair(&study.all, judged.comparison, variant) {
             table.row(vec![
-                Cell::code(variant),
-                Cell::text(cell),
-                Cell::count(block as usize),
-                Cell::value(Some(value), Unit::Count),
+                Entry::code(variant),
+                Entry::text(cell),
+                Entry::count(block as usize),
+                Entry::value(Some(value), Unit::Count),
             ]);
         }
     }
     table
 }
 
-fn notes(judged: &Judged, page: &mut Page) {
+fn notes(judged: &Compared, page: &mut Page) {
     if let Some(note) = &judged.note {
         page.paragraph(note);
     }

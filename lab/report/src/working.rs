@@ -6,15 +6,40 @@ use lab_record::{Run, Status};
 
 use crate::aa::AA_LEVEL;
 use crate::frame::{Row, cell_key, is_gated, name};
-use crate::measure::Unit;
+use crate::noise;
 use crate::page::Page;
 use crate::study::{Study, is_unpaired};
-use crate::tables::{Cell, Table, show, show_p};
+use crate::tables::{Entry, Table, show, show_p};
+use lab_family::{Cell, Unit};
 
 const FAILURES_SHOWN: usize = 20;
 
+/// Commit, machine, size of the sweep, what is missing, and the programs.
+pub(crate) fn what_was_run(study: &Study, page: &mut Page) {
+    page.heading("What was run");
+    identity(study, page);
+    page.item(&counted(study));
+    page.items(study.family.run_facts(study));
+    page.items(without_a_run(study));
+    page.markdown.push('\n');
+    unsupported(study, page);
+    inventory(study, page);
+    rows_per_cell(study, page);
+}
+
+/// Known answers, checked answers, failures and noise.
+pub(crate) fn was_the_lab_working(study: &Study, page: &mut Page) {
+    page.heading("Was the lab itself working?");
+    first_aa(study, page);
+    page.items(study.family.lab_checks(study));
+    page.item(&verified(study));
+    page.item(&cores(study));
+    failures(study, page);
+    noise::write(study, page);
+}
+
 /// Commit, machine, size of the sweep.
-pub(crate) fn identity(study: &Study, page: &mut Page) {
+fn identity(study: &Study, page: &mut Page) {
     let file = &study.frame.run_file;
     let commit = file.git.as_ref().map_or("no git checkout".to_owned(), |git| {
         let state = if git.dirty { "with local changes" } else { "clean" };
@@ -40,7 +65,7 @@ pub(crate) fn identity(study: &Study, page: &mut Page) {
 }
 
 /// Rows by what became of them.
-pub(crate) fn counted(study: &Study) -> String {
+fn counted(study: &Study) -> String {
     let rows = &study.rows;
     let count = |keep: &dyn Fn(&Run) -> bool| rows.iter().filter(|row| keep(&row.run)).count();
     let mut sizes: BTreeMap<(&str, String), usize> = BTreeMap::new();
@@ -63,22 +88,8 @@ pub(crate) fn counted(study: &Study) -> String {
     )
 }
 
-/// Variants of the field that this sweep has not.
-pub(crate) fn not_in_sweep<'a>(missing: impl Iterator<Item = &'a str>) -> Option<String> {
-    let missing: Vec<String> = missing.map(|name| format!("`{name}`")).collect();
-    (!missing.is_empty()).then(|| {
-        format!("**Not in this sweep**: {}; nothing is said about them.", missing.join(", "))
-    })
-}
-
-/// That a profile is not the whole experiment.
-pub(crate) fn smoke_test(study: &Study, what_follows: &str) -> Option<String> {
-    let name = study.frame.run_file.profile.as_ref()?;
-    Some(format!("**Profile `{name}`**: not the whole experiment; where {what_follows}"))
-}
-
 /// Refusals, once each: they are no failures, and no number rests on them.
-pub(crate) fn unsupported(study: &Study, who: &str, page: &mut Page) {
+fn unsupported(study: &Study, page: &mut Page) {
     let mut refused: BTreeMap<(&str, &str), Vec<&Run>> = BTreeMap::new();
     for run in study.rows.iter().map(|row| &row.run) {
         if run.status == Status::Unsupported && !run.warmup {
@@ -89,7 +100,7 @@ pub(crate) fn unsupported(study: &Study, who: &str, page: &mut Page) {
     if refused.is_empty() {
         return;
     }
-    page.paragraph(&format!("What {who}, as it says itself:"));
+    page.paragraph("What variants refused, in their own words:");
     let mut table = Table::new(&[
         ("variant", "variant"),
         ("cells", "cells"),
@@ -97,19 +108,44 @@ pub(crate) fn unsupported(study: &Study, who: &str, page: &mut Page) {
         ("runs", "runs"),
     ]);
     for ((variant, reason), runs) in refused {
-        let cells: BTreeSet<&BTreeMap<String, String>> = runs.iter().map(|r| &r.cell).collect();
+        let cells: BTreeSet<&Cell> = runs.iter().map(|run| &run.cell).collect();
         table.row(vec![
-            Cell::code(variant),
-            Cell::count(cells.len()),
-            Cell::text(reason),
-            Cell::count(runs.len()),
+            Entry::code(variant),
+            Entry::count(cells.len()),
+            Entry::text(reason),
+            Entry::count(runs.len()),
         ]);
     }
     page.table("unsupported", &table);
 }
 
+/// Runs and blocks of every variant in every cell.
+fn rows_per_cell(study: &Study, page: &mut Page) {
+    let factors: BTreeSet<&str> =
+        study.all.iter().flat_map(|one| one.row.run.cell.keys().map(String::as_str)).collect();
+    let known = study.family.factors().iter().map(|factor| factor.name);
+    let known: Vec<&str> = known.filter(|name| factors.contains(name)).collect();
+    let mut columns = vec![("variant", "variant")];
+    columns.extend(known.iter().map(|name| (*name, *name)));
+    columns.extend([("runs", "runs"), ("blocks", "blocks")]);
+    let mut table = Table::new(&columns);
+    for variant in study.measured_variants() {
+        for cell in study.cells(variant) {
+            let runs = study.runs(variant, cell);
+            let blocks: BTreeSet<u32> = runs.iter().map(|one| one.row.run.block).collect();
+            let level = |name: &&str| cell.get(*name).map_or(Entry::Missing, Entry::text);
+            let mut row = vec![Entry::text(variant)];
+            row.extend(known.iter().map(level));
+            row.extend([Entry::count(runs.len()), Entry::count(blocks.len())]);
+            table.row(row);
+        }
+    }
+    page.data("rows", &table);
+    page.paragraph("Runs and blocks of every variant in every cell: `rows.tsv`.");
+}
+
 /// The environment and the programs, folded.
-pub(crate) fn inventory(study: &Study, page: &mut Page) {
+fn inventory(study: &Study, page: &mut Page) {
     let environment = environment(study);
     if !environment.is_empty() {
         page.folded("environment", "Environment, as the last session recorded it", &environment);
@@ -118,7 +154,7 @@ pub(crate) fn inventory(study: &Study, page: &mut Page) {
 }
 
 /// Variants of the sweep that no number below speaks of.
-pub(crate) fn without_a_run(study: &Study) -> Vec<String> {
+fn without_a_run(study: &Study) -> Vec<String> {
     let measured = study.measured_variants();
     let missing = study.frame.variants().into_iter().filter(|name| !measured.contains(name));
     missing
@@ -126,7 +162,7 @@ pub(crate) fn without_a_run(study: &Study) -> Vec<String> {
         .collect()
 }
 
-pub(crate) fn first_aa(study: &Study, page: &mut Page) {
+fn first_aa(study: &Study, page: &mut Page) {
     if study.frame.twins().is_empty() {
         page.item(
             "A/A: this sweep has no twin, so nothing shows how far two equal programs differ here. \
@@ -134,28 +170,28 @@ pub(crate) fn first_aa(study: &Study, page: &mut Page) {
         );
         return;
     }
-    for judged in &study.judged {
-        for (twin, test) in &judged.aa {
-            let difference = test.shift.map_or("no pair".to_owned(), |s| judged.show(s.estimate));
+    for compared in &study.compared {
+        for (twin, test) in &compared.aa {
             let outcome = match test.p {
                 None => {
                     format!("not tested: {} pairs are too few to reach {AA_LEVEL}", test.n)
                 }
                 Some(p) if test.failed() => format!(
-                    "**failed** at {AA_LEVEL} (p {}): the verdicts on this metric are withheld",
+                    "**failed** at {AA_LEVEL} (p {}): all that rests on this metric is withheld",
                     show_p(p)
                 ),
                 Some(p) => format!("passed at {AA_LEVEL} (p {}, {} pairs)", show_p(p), test.n),
             };
             page.item(&format!(
-                "A/A on `{}`, `{twin}`: {outcome}; measured difference {difference}.",
-                judged.comparison.metric
+                "A/A on `{}`, `{twin}`: {outcome}; measured difference {}.",
+                compared.comparison.metric,
+                compared.show_shift(test.shift)
             ));
         }
     }
 }
 
-pub(crate) fn cores(study: &Study) -> String {
+fn cores(study: &Study) -> String {
     let pinning = study
         .frame
         .sessions
@@ -174,14 +210,15 @@ pub(crate) fn cores(study: &Study) -> String {
 }
 
 /// How many of the analysed runs had their answer checked.
-pub(crate) fn verified(study: &Study) -> String {
+fn verified(study: &Study) -> String {
     let verified = study.all.iter().filter(|one| one.row.run.verified).count();
     format!("Verified answers: {verified} of {} analysed runs.", study.all.len())
 }
 
-/// The runs that ended in a way that `is_failure` calls bad.
-pub(crate) fn failures(study: &Study, page: &mut Page, is_failure: impl Fn(&Run) -> bool) {
-    let failed: Vec<&&Row> = study.rows.iter().filter(|row| is_failure(&row.run)).collect();
+/// The runs that failed.
+fn failures(study: &Study, page: &mut Page) {
+    let is_failure = |row: &&&Row| row.run.status == Status::Failed;
+    let failed: Vec<&&Row> = study.rows.iter().filter(is_failure).collect();
     page.item(&format!("Runs that did not end well: {}.", failed.len()));
     if failed.is_empty() {
         return;
@@ -190,9 +227,9 @@ pub(crate) fn failures(study: &Study, page: &mut Page, is_failure: impl Fn(&Run)
     let mut table = Table::new(&[("run", "run"), ("status", "status"), ("reason", "reason")]);
     for row in failed.iter().take(FAILURES_SHOWN) {
         table.row(vec![
-            Cell::text(name(&row.run)),
-            Cell::text(format!("{:?}", row.run.status).to_lowercase()),
-            Cell::text(row.run.reason.as_deref().unwrap_or("no reason was recorded")),
+            Entry::text(name(&row.run)),
+            Entry::text(format!("{:?}", row.run.status).to_lowercase()),
+            Entry::text(row.run.reason.as_deref().unwrap_or("no reason was recorded")),
         ]);
     }
     page.table("failures", &table);
@@ -220,7 +257,7 @@ fn environment(study: &Study) -> Table {
     let session = study.frame.sessions.iter().rev().find(|one| !one.environment.is_empty());
     for (key, value) in session.iter().flat_map(|session| &session.environment) {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        table.row(vec![Cell::code(key), Cell::text(value)]);
+        table.row(vec![Entry::code(key), Entry::text(value)]);
     }
     table
 }
@@ -237,13 +274,13 @@ fn programs(study: &Study) -> Table {
     ]);
     for entry in &study.frame.run_file.variants {
         table.row(vec![
-            Cell::code(&entry.variant),
-            Cell::text(&entry.measures),
-            Cell::text(&entry.version),
-            Cell::text(entry.features.join(" ")),
-            Cell::text(entry.twin_of.as_deref().unwrap_or("")),
-            Cell::value(Some(entry.binary_bytes as f64), Unit::Bytes),
-            Cell::text(entry.binary_sha256.chars().take(12).collect::<String>()),
+            Entry::code(&entry.variant),
+            Entry::text(&entry.measures),
+            Entry::text(&entry.version),
+            Entry::text(entry.features.join(" ")),
+            Entry::text(entry.twin_of.as_deref().unwrap_or("")),
+            Entry::value(Some(entry.binary_bytes as f64), Unit::Bytes),
+            Entry::text(entry.binary_sha256.chars().take(12).collect::<String>()),
         ]);
     }
     table

@@ -11,46 +11,46 @@ use crate::measure::{self, Load};
 use crate::server::{Server, serve};
 use crate::spec::{LogNormalMs, Mode, ServerSpec};
 
-/// Where the server is told what to do.
+/// Where the server takes its instructions from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ControlInput {
-    /// JSON lines on standard input; the server ends with it.
+    /// JSON lines on standard input; the server exits when it closes.
     Stdin,
-    /// The flags, until the process is interrupted.
+    /// The flags; the server runs until it is interrupted.
     None,
 }
 
 /// Run the paced Ollama server
 #[derive(Debug, Clone, Args)]
 pub struct SimArgs {
-    /// Ports, one server each; 0 takes any free one
+    /// Ports, one server each; 0 takes a free port
     #[arg(long, value_delimiter = ',', default_value = "11434,11435")]
     pub ports: Vec<u16>,
-    /// The address to listen on; a container is reached from outside only on 0.0.0.0
+    /// Address to listen on; use 0.0.0.0 in a container
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub listen: IpAddr,
-    /// Ask the server at this address for its version, print it and exit: a health check
+    /// Print the version of the server at this address and exit (health check)
     #[arg(long, value_name = "HOST:PORT")]
     pub check: Option<String>,
-    /// Where runs are begun and collected
+    /// Where runs are started and collected
     #[arg(long, value_enum, default_value = "none")]
     pub control: ControlInput,
     /// How requests share the server
     #[arg(long, value_enum, default_value = "shared_gpu")]
     pub mode: Mode,
-    /// Time to first token of a request that is alone, in milliseconds
+    /// Time to first token of a lone request, in milliseconds
     #[arg(long, default_value_t = 200.0)]
     pub ttft_ms: f64,
-    /// Tokens per second and stream with 1, 2, … active requests
+    /// Tokens per second and stream at 1, 2, … active requests
     #[arg(long, value_delimiter = ',', default_value = "108,41")]
     pub rate: Vec<f64>,
-    /// The name of the model
+    /// Model name
     #[arg(long, default_value = "paced")]
     pub model: String,
-    /// Multiplies all times; 0.01 is a hundred times faster
+    /// Factor on all times; 0.01 is a hundred times faster
     #[arg(long, default_value_t = 1.0)]
     pub time_scale: f64,
-    /// The seed of requests that bring none
+    /// Seed of requests without one
     #[arg(long, default_value_t = 0)]
     pub seed: i64,
     /// Measure the pacing error in N runs of 3 seconds, print it and exit

@@ -8,10 +8,11 @@
 //! never a NaN and never a panic. Samples that are empty, or hold a NaN, an infinity or a
 //! magnitude above 1e150 (its square would overflow a sum) cannot be answered for.
 //!
-//! Differences are always *candidate minus reference*, `a - b`; [`verdict::Direction`] says which
+//! Differences are always *candidate minus reference*, `a - b`; [`outcome::Direction`] says which
 //! sign is the good one.
 
 pub mod bootstrap;
+pub mod bounded;
 pub mod circular;
 pub mod correlation;
 pub mod describe;
@@ -20,12 +21,13 @@ pub mod equivalence;
 pub mod false_finds;
 pub mod interval;
 pub mod multiple;
+pub mod outcome;
 pub mod paired;
 pub mod power;
+pub mod sequence;
 pub mod unpaired;
 pub mod usl;
 pub mod variance;
-pub mod verdict;
 
 mod rank_sums;
 mod resample;

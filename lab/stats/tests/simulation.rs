@@ -2,7 +2,7 @@
 //! from distributions whose truth is known.
 
 use lab_stats::{bootstrap, equivalence, interval, paired, unpaired};
-use rand::SeedableRng;
+use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, LogNormal, StandardNormal};
 use rand_pcg::Pcg64;
 
@@ -140,4 +140,38 @@ fn equivalence_is_not_claimed_at_the_margin() {
         equivalence::equivalent(&draws(20, StandardNormal, rng), 1.5, 0.05).unwrap().holds
     });
     assert!(centred > 0.99, "{centred}");
+}
+
+/// Looked at after every pair, whatever the noise: heavy tails, bursts, and signs by a fair coin.
+#[test]
+fn sequences_exclude_the_truth_as_seldom_as_they_say() {
+    let truth = 0.01;
+    let excluded = share(SAMPLES, 11, |rng| {
+        let mut sequence = lab_stats::sequence::Sequence::new(0.05, &[truth]).unwrap();
+        let mut burst = 1.0;
+        (0..150).any(|_| {
+            burst = if rng.random_bool(0.05) { 30.0 } else { 1.0 + 0.9 * (burst - 1.0) };
+            let (sign, size): (f64, f64) =
+                (if rng.random() { 1.0 } else { -1.0 }, Exp1.sample(rng));
+            sequence.push(truth + sign * 0.01 * burst * size);
+            sequence.excludes(truth)
+        })
+    });
+    assert!(excluded < 0.05 + tolerance(0.05, SAMPLES), "{excluded}");
+}
+
+/// The means change from one increment to the next, and half of the time they are far beyond the
+/// margin; on average they are at it.
+#[test]
+fn bounded_means_at_the_margin_are_seldom_called_inside() {
+    let called = share(SAMPLES, 12, |rng| {
+        let mut mean = lab_stats::bounded::BoundedMean::new(0.05, 1.0, 0.05).unwrap();
+        (0..1_000).any(|at| {
+            let more = if at % 2 == 0 { 0.1 } else { 0.0 };
+            let slow = |p: f64, rng: &mut Pcg64| f64::from(rng.random_bool(p));
+            mean.push(slow(0.02 + more, rng) - slow(0.02, rng));
+            at % 2 == 1 && mean.is_inside()
+        })
+    });
+    assert!(called < 0.05 + tolerance(0.05, SAMPLES), "{called}");
 }

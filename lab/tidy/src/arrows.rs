@@ -2,17 +2,23 @@
 
 use toml::Table;
 
-/// What each crate of the lab may depend on. A crate that is not here is a variant, or its
-/// family's own test crate.
+/// What the crate of a family may depend on, in `lab/families/`.
+const OF_FAMILY: &[&str] = &["lab-family", "lab-protocol", "lab-record", "lab-report", "lab-stats"];
+
+/// What each crate of the lab may depend on. A family's crates follow [`in_family`].
 const ALLOWED: &[(&str, &[&str])] = &[
     (
         "lab-cli",
         &[
             "lab-audit",
+            "lab-compare",
             "lab-corpus",
             "lab-driver",
+            "lab-families",
+            "lab-family",
             "lab-plan",
             "lab-probe",
+            "lab-process",
             "lab-protocol",
             "lab-record",
             "lab-report",
@@ -20,37 +26,29 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "lab-stats",
         ],
     ),
-    ("lab-driver", &["lab-plan", "lab-probe", "lab-protocol", "lab-record"]),
-    // A plan ends in what a record begins with: the cell and its levels.
-    ("lab-plan", &["lab-protocol", "lab-record"]),
+    ("lab-driver", &["lab-family", "lab-plan", "lab-probe", "lab-protocol", "lab-record"]),
+    // A family ends in what a record begins with: the cell and its levels.
+    ("lab-family", &["lab-protocol", "lab-record"]),
+    ("lab-plan", &["lab-family", "lab-record"]),
     ("lab-probe", &["lab-record"]),
-    ("lab-report", &["lab-record", "lab-stats"]),
+    ("lab-report", &["lab-family", "lab-record", "lab-stats"]),
     ("lab-audit", &["lab-record", "lab-stats"]),
+    ("lab-audit-trial", &["lab-audit", "lab-stats"]),
+    ("lab-compare", &["lab-stats"]),
     ("lab-corpus", &[]),
-    ("lab-programs", &[]),
+    ("lab-process", &[]),
+    ("lab-programs", &["lab-protocol"]),
     ("lab-protocol", &[]),
     ("lab-record", &[]),
     ("lab-sim", &[]),
     ("lab-stats", &[]),
     ("lab-tidy", &[]),
+    ("lab-toys", OF_FAMILY),
+    ("lab-world", &["lab-family", "lab-plan", "lab-record", "lab-report"]),
     // The kits alone know it: a variant knows its kit.
     ("lab-variant", &["lab-protocol"]),
-    // A library for anybody, and the variant that measures it.
+    // A library for anybody, which a variant measures.
     ("schedulers-adaptive", &[]),
-    ("schedulers-thompson", &["schedulers-adaptive", "schedulers-kit"]),
-    // What back ends that keep their state in PostgreSQL share.
-    ("workflows-database", &["workflows-kit"]),
-    // A worker knows what an operation is; the kit starts workers and speaks their format.
-    ("workflows-kit", &["lab-protocol", "lab-variant", "workflows-worker"]),
-    ("workflows-worker", &["lab-protocol"]),
-    ("workflows-dbos", &["workflows-database", "workflows-kit", "workflows-peer"]),
-    ("workflows-dbos_sqlite", &["workflows-kit", "workflows-peer"]),
-    // What back ends that are somebody else's system share.
-    ("workflows-peer", &["workflows-kit"]),
-    ("workflows-restate", &["workflows-kit", "workflows-peer"]),
-    ("workflows-tasker", &["workflows-database", "workflows-kit", "workflows-peer"]),
-    ("workflows-postgres", &["workflows-database", "workflows-kit"]),
-    ("workflows-postgres_rabbitmq", &["workflows-database", "workflows-kit"]),
 ];
 
 /// What the pure crates may not name: clocks, environment, processes, network.
@@ -58,26 +56,50 @@ const IMPURE: &[&str] =
     &["std::env::", "std::net", "std::process", "Instant::now", "SystemTime", "UNIX_EPOCH"];
 
 /// The crates whose answer depends on their arguments alone.
-pub const PURE: &[&str] = &["lab/audit", "lab/report", "lab/stats"];
+pub const PURE: &[&str] = &["lab/audit", "lab/compare", "lab/report", "lab/stats"];
 
-/// Complaints about the dependencies of one manifest, `family` being the folder above its own.
-pub fn complaints(family: &str, manifest: &Table) -> Vec<String> {
+/// Complaints about the dependencies of the package in `folder`, by its manifest. `is_variant` says
+/// whether there is a variant in a folder.
+pub fn complaints(
+    folder: &str,
+    manifest: &Table,
+    is_variant: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let family = folder.split('/').next().unwrap_or_default();
     let name = manifest["package"]["name"].as_str().unwrap_or_default();
-    let kit = format!("{family}-kit");
-    let allowed: Vec<&str> = match ALLOWED.iter().find(|(crate_name, _)| *crate_name == name) {
-        Some((_, allowed)) => allowed.to_vec(),
-        None if name == kit => vec!["lab-protocol", "lab-variant"],
-        None if name == format!("{family}-conformance") => vec!["lab-programs", "lab-protocol"],
-        None => vec![kit.as_str(), "lab-protocol"],
-    };
-    let ours = |dependency: &&String| {
-        dependency.starts_with("lab-") || dependency.starts_with(&format!("{family}-"))
+    let own =
+        |dependency: &str| dependency.strip_prefix(family)?.strip_prefix('-').map(str::to_owned);
+    let is_allowed = |dependency: &str| match ALLOWED.iter().find(|(known, _)| *known == name) {
+        Some((_, allowed)) => allowed.contains(&dependency),
+        None if folder.starts_with("lab/families/") => OF_FAMILY.contains(&dependency),
+        // The list of the families knows each of them.
+        None if folder == "lab/families" => true,
+        None => in_family(own(name).as_deref(), dependency, own(dependency).as_deref(), |other| {
+            is_variant(&format!("{family}/{other}"))
+        }),
     };
     dependencies(manifest, "dependencies")
-        .filter(ours)
-        .filter(|dependency| !allowed.contains(&dependency.as_str()))
+        .filter(|dependency| dependency.starts_with("lab-") || own(dependency).is_some())
+        .filter(|dependency| !is_allowed(dependency))
         .map(|dependency| format!("{name} may not depend on {dependency}"))
         .collect()
+}
+
+/// Whether a crate of a family may depend on another, which `own` names within the family. Nobody
+/// knows a variant or the tests; a kit knows the protocol, and the libraries of its family, which
+/// know it as variants do.
+fn in_family(
+    name: Option<&str>,
+    dependency: &str,
+    own: Option<&str>,
+    is_variant: impl Fn(&str) -> bool,
+) -> bool {
+    match (name, dependency, own) {
+        (_, "lab-protocol", _) | (Some("kit"), "lab-variant", _) => true,
+        (Some("conformance"), "lab-programs", _) => true,
+        (Some("conformance"), ..) | (.., None | Some("conformance")) => false,
+        (.., Some(own)) => !is_variant(own),
+    }
 }
 
 /// Complaints about a source file of a pure crate.
@@ -95,28 +117,44 @@ pub fn dependencies<'a>(manifest: &'a Table, key: &str) -> impl Iterator<Item = 
 mod tests {
     use super::*;
 
-    fn check(family: &str, name: &str, dependency: &str) -> Vec<String> {
+    /// In these families everything but kits, tests and `database` is a variant.
+    fn check(name: &str, dependency: &str) -> Vec<String> {
         let text =
             format!("[package]\nname = \"{name}\"\n[dependencies]\n{dependency}.workspace = true");
-        complaints(family, &text.parse().unwrap())
+        let is_variant = |folder: &str| {
+            !["/kit", "/conformance", "/database"].iter().any(|end| folder.ends_with(end))
+        };
+        complaints(&name.replacen('-', "/", 1), &text.parse().unwrap(), is_variant)
     }
 
     #[test]
     fn an_arrow_against_the_stream_is_found() {
-        assert!(check("lab", "lab-driver", "lab-plan").is_empty());
-        assert_eq!(check("lab", "lab-plan", "lab-driver").len(), 1);
-        assert_eq!(check("lab", "lab-sim", "lab-protocol").len(), 1);
+        assert!(check("lab-driver", "lab-plan").is_empty());
+        assert_eq!(check("lab-plan", "lab-driver").len(), 1);
+        assert_eq!(check("lab-sim", "lab-protocol").len(), 1);
+        assert_eq!(check("lab-driver", "lab-report").len(), 1);
+        assert_eq!(check("schedulers-adaptive", "lab-protocol").len(), 1);
     }
 
     #[test]
-    fn a_variant_knows_its_kit_and_the_protocol_alone() {
-        assert!(check("runtimes", "runtimes-smol", "runtimes-kit").is_empty());
-        assert_eq!(check("runtimes", "runtimes-smol", "lab-record").len(), 1);
-        assert_eq!(check("runtimes", "runtimes-smol", "runtimes-floor").len(), 1);
-        assert_eq!(check("runtimes", "runtimes-kit", "runtimes-smol").len(), 1);
-        assert!(check("runtimes", "runtimes-kit", "lab-variant").is_empty());
-        assert_eq!(check("runtimes", "runtimes-smol", "lab-variant").len(), 1);
-        assert_eq!(check("lab", "lab-driver", "lab-report").len(), 1);
+    fn a_variant_knows_the_protocol_and_the_libraries_of_its_family_alone() {
+        for (name, dependency, expected) in [
+            ("runtimes-smol", "runtimes-kit", 0),
+            ("runtimes-smol", "lab-protocol", 0),
+            ("runtimes-smol", "lab-record", 1),
+            ("runtimes-smol", "lab-variant", 1),
+            ("runtimes-smol", "runtimes-floor", 1),
+            ("runtimes-smol", "runtimes-conformance", 1),
+            ("runtimes-kit", "runtimes-smol", 1),
+            ("runtimes-kit", "lab-variant", 0),
+            ("runtimes-conformance", "lab-programs", 0),
+            ("runtimes-conformance", "runtimes-kit", 1),
+            ("workflows-new", "workflows-database", 0),
+            ("workflows-database", "workflows-kit", 0),
+            ("workflows-database", "workflows-new", 1),
+        ] {
+            assert_eq!(check(name, dependency).len(), expected, "{name} {dependency}");
+        }
     }
 
     #[test]

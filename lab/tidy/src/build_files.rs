@@ -8,8 +8,14 @@ use crate::arrows::dependencies;
 
 /// Complaints about the lists of a BUILD file that calls one of the macros of `lab.bzl`.
 ///
-/// `folder` is the package's path. The macro `variant` names the family's kit by itself.
-pub fn complaints(folder: &str, build_file: &str, manifest: &Table) -> Vec<String> {
+/// `folder` is the package's path, `path_of` the one of a crate of ours. The macro `variant` names
+/// the family's kit by itself.
+pub fn complaints(
+    folder: &str,
+    build_file: &str,
+    manifest: &Table,
+    path_of: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
     let family = folder.split('/').next().unwrap_or_default();
     let mut complaints = Vec::new();
     for (table, theirs, ours) in
@@ -17,8 +23,8 @@ pub fn complaints(folder: &str, build_file: &str, manifest: &Table) -> Vec<Strin
     {
         let (mut labels, mut crates) = (BTreeSet::new(), BTreeSet::new());
         for dependency in dependencies(manifest, table) {
-            match label(family, dependency) {
-                Some(label) => labels.insert(label),
+            match path_of(dependency) {
+                Some(path) => labels.insert(format!("//{path}")),
                 None => crates.insert(dependency.clone()),
             };
         }
@@ -39,15 +45,6 @@ pub fn complaints(folder: &str, build_file: &str, manifest: &Table) -> Vec<Strin
     complaints
 }
 
-/// The label of one of our own crates.
-fn label(family: &str, dependency: &str) -> Option<String> {
-    if let Some(name) = dependency.strip_prefix("lab-") {
-        return Some(format!("//lab/{name}"));
-    }
-    let name = dependency.strip_prefix(family)?.strip_prefix('-')?;
-    Some(format!("//{family}/{name}"))
-}
-
 /// The strings of an attribute's list.
 fn entries(build_file: &str, attribute: &str) -> BTreeSet<String> {
     let Some((_, rest)) = build_file.split_once(&format!("\n    {attribute} = [")) else {
@@ -61,10 +58,15 @@ fn entries(build_file: &str, attribute: &str) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
+    fn path_of(name: &str) -> Option<String> {
+        let (folder, name) = name.split_once('-')?;
+        ["lab", "runtimes"].contains(&folder).then(|| format!("{folder}/{name}"))
+    }
+
     fn check(build_file: &str) -> Vec<String> {
         let manifest = "[dependencies]\nlab-record.workspace = true\nserde.workspace = true\n\
                         toml.workspace = true\n[dev-dependencies]\ntempfile.workspace = true\n";
-        complaints("lab/probe", build_file, &manifest.parse().unwrap())
+        complaints("lab/probe", build_file, &manifest.parse().unwrap(), path_of)
     }
 
     #[test]
@@ -83,7 +85,7 @@ mod tests {
     fn a_variant_names_no_kit() {
         let manifest = "[dependencies]\nruntimes-kit.workspace = true\nmio.workspace = true\n";
         let build_file = "\nvariant(\n    crates = [\"mio\"],\n    family = \"runtimes\",\n)\n";
-        let found = complaints("runtimes/floor", build_file, &manifest.parse().unwrap());
+        let found = complaints("runtimes/floor", build_file, &manifest.parse().unwrap(), path_of);
         assert_eq!(found, [""; 0]);
     }
 }

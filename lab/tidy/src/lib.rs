@@ -7,6 +7,7 @@
 pub mod arrows;
 pub mod build_files;
 pub mod environments;
+pub mod packages;
 pub mod pins;
 pub mod repository;
 pub mod supply;

@@ -1,33 +1,108 @@
-//! Where the repository is, and which files belong to it.
+//! Where the repository is, which files belong to it, and its packages.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders of families of variants.
-pub const FAMILIES: &[&str] = &["runtimes", "engines", "ledgers", "schedulers", "workflows"];
+use toml::{Table, Value};
 
-/// Packages of a family that are no variants: what its variants share, its tests, a library that
-/// one of them measures.
-pub const NOT_VARIANTS: &[&str] = &["kit", "conformance", "adaptive", "database", "peer", "worker"];
+/// A checkout, or a part of one.
+#[derive(Debug)]
+pub struct Repository {
+    root: PathBuf,
+}
 
-/// The root of the repository, from any file of it that a test was given.
-///
-/// Under Bazel a test is given links to the real files; this follows the link of Cargo.toml, so
-/// the rules see every file without each being named as an input.
-///
-/// # Errors
-/// When there is no Cargo.toml at `start`.
-pub fn root(start: &Path) -> io::Result<PathBuf> {
-    let manifest = fs::canonicalize(start.join("Cargo.toml"))?;
-    manifest.parent().map(Path::to_owned).ok_or_else(|| io::Error::other("Cargo.toml is a root"))
+impl Repository {
+    /// The one that a test of ours belongs to, by its package's folder.
+    ///
+    /// Under Bazel a test is given links to the real files; this follows the link of Cargo.toml, so
+    /// the rules see every file without each being named as an input.
+    ///
+    /// # Panics
+    /// When there is no Cargo.toml two folders above.
+    pub fn of_package(folder: &str) -> Self {
+        let manifest = fs::canonicalize(Path::new(folder).join("../../Cargo.toml"));
+        let manifest = manifest.expect("Cargo.toml at the repository's root");
+        Self::at(manifest.parent().expect("a file lies in a folder"))
+    }
+
+    /// The one in a folder.
+    pub fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// Its folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The text of a file.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// A file of TOML.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    pub fn table(&self, path: &str) -> Table {
+        self.read(path).parse().unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Whether a file is there.
+    pub fn has(&self, path: &str) -> bool {
+        self.root.join(path).exists()
+    }
+
+    /// Every file that Git would keep, as paths relative to the root, in order.
+    ///
+    /// # Panics
+    /// When a folder cannot be read.
+    pub fn files(&self) -> Vec<String> {
+        files(&self.root).expect("the repository's files")
+    }
+
+    /// The folders of our packages, `lab/plan`, `runtimes/smol`, …: those that the workspace's
+    /// members, all of them `FOLDER/*`, stand for.
+    ///
+    /// # Panics
+    /// When a folder cannot be read.
+    pub fn packages(&self) -> Vec<String> {
+        let manifest = self.table("Cargo.toml");
+        let members = manifest["workspace"]["members"].as_array().into_iter().flatten();
+        let folders = members.filter_map(|member| Value::as_str(member)?.strip_suffix("/*"));
+        let mut packages: Vec<String> = folders
+            .flat_map(|folder| {
+                let entries = fs::read_dir(self.root.join(folder)).expect("a member's folder");
+                entries
+                    .flatten()
+                    .map(move |entry| format!("{folder}/{}", entry.file_name().to_string_lossy()))
+            })
+            .filter(|package| self.has(&format!("{package}/Cargo.toml")))
+            .collect();
+        packages.sort();
+        packages
+    }
+
+    /// Those of them that are variants.
+    ///
+    /// # Panics
+    /// As [`Self::packages`].
+    pub fn variants(&self) -> Vec<String> {
+        self.packages().into_iter().filter(|package| self.is_variant(package)).collect()
+    }
+
+    /// Whether a package is a variant, which its manifest makes it.
+    pub fn is_variant(&self, package: &str) -> bool {
+        self.has(&format!("{package}/variant.toml"))
+    }
 }
 
 /// Every file below `root` that Git would keep, as paths relative to it, in order.
-///
-/// # Errors
-/// When a folder cannot be read.
-pub fn files(root: &Path) -> io::Result<Vec<String>> {
+fn files(root: &Path) -> io::Result<Vec<String>> {
     let ignored = ignored(&fs::read_to_string(root.join(".gitignore"))?);
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];

@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 /// The files without which a folder is no variant.
-pub const FILES: &[&str] = &["variant.toml", "BUILD.bazel", "Cargo.toml", "src/main.rs"];
+pub const FILES: &[&str] = &["BUILD.bazel", "Cargo.toml", "src/main.rs"];
 
 /// Complaints about files that a variant lacks.
 pub fn files(folder: &str, present: impl Fn(&str) -> bool) -> Vec<String> {
@@ -36,6 +36,14 @@ pub fn manifest(family: &str, name: &str, manifest: &Table, lock: &Table) -> Vec
     complaints
 }
 
+/// Complaints about tags that the page of tags does not explain: a misspelt tag would leave a
+/// variant out of an experiment, or of a test, without a word.
+pub fn tags(folder: &str, manifest: &Table, page: &str) -> Vec<String> {
+    let tags = manifest.get("tags").and_then(Value::as_array).into_iter().flatten();
+    let unknown = tags.filter_map(Value::as_str).filter(|tag| !page.contains(&format!("`{tag}`")));
+    unknown.map(|tag| format!("{folder}: docs/ADDING.md does not explain the tag {tag}")).collect()
+}
+
 fn versions<'a>(lock: &'a Table, package: &str) -> Vec<&'a str> {
     let packages = lock.get("package").and_then(Value::as_array);
     packages
@@ -53,7 +61,14 @@ mod tests {
     #[test]
     fn a_missing_file_is_found() {
         assert!(files("a", |_| true).is_empty());
-        assert_eq!(files("a", |file| file != "variant.toml"), ["a has no variant.toml"]);
+        assert_eq!(files("a", |file| file != "BUILD.bazel"), ["a has no BUILD.bazel"]);
+    }
+
+    #[test]
+    fn a_tag_that_nobody_explains_is_found() {
+        let manifest = "tags = [\"search\", \"serach\"]".parse().unwrap();
+        let complaint = "a: docs/ADDING.md does not explain the tag serach";
+        assert_eq!(tags("a", &manifest, "| `search` | takes part |"), [complaint]);
     }
 
     #[test]

@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::{Command, Output};
 
-use lab_tidy::repository;
+use lab_tidy::repository::Repository;
 use tempfile::TempDir;
 
 /// The summary that Rust's test harness ends with.
@@ -13,8 +12,7 @@ const SUMMARY: &str = "test result: ok. 5 passed; 0 failed; 1 ignored; 0 measure
 
 /// Runs `.ci/run` with shell texts in the places of ./enter and cargo.
 fn ci(enter: &str, cargo: &str) -> Output {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = repository::root(&package.join("../..")).unwrap();
+    let ours = Repository::of_package(env!("CARGO_MANIFEST_DIR"));
     let dir = TempDir::new().unwrap();
     let tools = dir.path().join("tools");
     fs::create_dir(&tools).unwrap();
@@ -24,7 +22,7 @@ fn ci(enter: &str, cargo: &str) -> Output {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let path = std::env::var("PATH").unwrap_or_default();
-    Command::new(root.join(".ci/run"))
+    Command::new(ours.root().join(".ci/run"))
         .env("LAB_CI_ENTER", tools.join("enter"))
         .env("LAB_CI_LOGS", dir.path().join("logs"))
         .env("PATH", format!("{}:{path}", tools.display()))

@@ -1,20 +1,14 @@
 //! The flake, with Nix's own parser and evaluator. They are in the Debian environment; elsewhere
 //! there may be none, and nixpkgs is nowhere: nix/stand-in.nix takes its place.
 
-use std::{
-    fs,
-    io::Write,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{io::Write, process::Command};
 
-use lab_tidy::{environments, repository};
+use lab_tidy::{environments, repository::Repository};
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn root() -> PathBuf {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    repository::root(&package.join("../..")).expect("Cargo.toml at the repository's root")
+fn ours() -> Repository {
+    Repository::of_package(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// What Nix prints, or says; `None` where there is no Nix.
@@ -22,7 +16,7 @@ fn nix(arguments: &[&str]) -> Option<Result<String, String>> {
     let home = TempDir::new().unwrap();
     let output = Command::new("nix-instantiate")
         .args(arguments)
-        .current_dir(root())
+        .current_dir(ours().root())
         .env("HOME", home.path())
         .env("NIX_STATE_DIR", home.path().join("state"))
         .env("NIX_STORE_DIR", home.path().join("store"))
@@ -55,7 +49,7 @@ fn outputs([rustc, bazel, gnuplot, hyperfine]: [&str; 4]) -> Option<Result<Value
 }
 
 fn page() -> String {
-    fs::read_to_string(root().join("docs/ENVIRONMENTS.md")).unwrap()
+    ours().read("docs/ENVIRONMENTS.md")
 }
 
 #[test]

@@ -10,23 +10,12 @@ use lab_protocol::{PROTOCOL, RunOutcome, RunSpec, Status, exit};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Failure, Identity, caught};
-
-/// What a kit says of its family.
-#[derive(Debug)]
-pub struct Family {
-    /// The folder's name, for example `ledgers`.
-    pub name: &'static str,
-    /// What such a variant is, in the first line of its help.
-    pub summary: fn(&Identity) -> String,
-    /// A way to call its programs that other families do not have.
-    pub door: Option<Door>,
-}
+use crate::{Identity, RunError, caught};
 
 /// A way to call a program that the kit serves before it comes to [`variant_main`], which only
 /// speaks of it.
 #[derive(Debug)]
-pub struct Door {
+pub struct Mode {
     /// The argument that opens it, for example `--search`.
     pub argument: &'static str,
     /// What stands at the end of the help.
@@ -34,7 +23,7 @@ pub struct Door {
 }
 
 /// What a run came to, as [`RunOutcome`] has it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Numbers {
     /// Numbers of the whole run, unit in the name.
     pub counters: BTreeMap<String, u64>,
@@ -48,15 +37,15 @@ pub struct Numbers {
 /// `prepare` checks the workload, and its error is a sentence that refuses the spec; `measure` does
 /// it, and its error and its panic become an outcome without numbers. The exit codes are those of
 /// [`lab_protocol::exit`].
-pub fn variant_main<W: DeserializeOwned, P, E: Failure>(
-    family: &Family,
+pub fn variant_main<W: DeserializeOwned, P>(
     identity: &Identity,
+    mode: Option<&Mode>,
     prepare: impl FnOnce(W) -> Result<P, String>,
-    measure: impl FnOnce(P) -> Result<Numbers, E>,
+    measure: impl FnOnce(P) -> Result<Numbers, RunError>,
 ) -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let input = io::stdin().lock();
-    let said = answer(family, identity, &arguments, input, prepare, measure);
+    let said = answer(identity, mode, &arguments, input, prepare, measure);
     if let Some(sentence) = said.complaint {
         eprintln!("{sentence}");
     }
@@ -89,19 +78,19 @@ impl Said {
 }
 
 /// `input` is given away, for a variant may want to read on while it is measured.
-fn answer<W: DeserializeOwned, P, E: Failure>(
-    family: &Family,
+fn answer<W: DeserializeOwned, P>(
     identity: &Identity,
+    mode: Option<&Mode>,
     arguments: &[OsString],
     input: impl BufRead,
     prepare: impl FnOnce(W) -> Result<P, String>,
-    measure: impl FnOnce(P) -> Result<Numbers, E>,
+    measure: impl FnOnce(P) -> Result<Numbers, RunError>,
 ) -> Said {
     match arguments.iter().map(|argument| argument.to_str()).collect::<Vec<_>>()[..] {
         [] => {}
-        [Some("--describe")] => return Said::answer(json(&identity.describe(family.name))),
-        [Some("--help" | "-h")] => return Said::answer(help(family, identity)),
-        _ => return Said::refusal(only_arguments(family)),
+        [Some("--describe")] => return Said::answer(json(&identity.describe())),
+        [Some("--help" | "-h")] => return Said::answer(help(identity, mode)),
+        _ => return Said::refusal(only_arguments(mode)),
     }
     let prepared = read_spec(input).and_then(|spec| Ok((spec.run, prepare(spec.workload)?)));
     match prepared {
@@ -119,7 +108,7 @@ fn read_spec<W: DeserializeOwned>(mut input: impl BufRead) -> Result<RunSpec<W>,
     }
 }
 
-fn outcome<E: Failure>(identity: &Identity, run: String, result: Result<Numbers, E>) -> Said {
+fn outcome(identity: &Identity, run: String, result: Result<Numbers, RunError>) -> Said {
     match result {
         Ok(Numbers { counters, samples }) => {
             let (protocol, status) = (PROTOCOL, Status::Ok);
@@ -127,11 +116,11 @@ fn outcome<E: Failure>(identity: &Identity, run: String, result: Result<Numbers,
             Said::answer(json(&done))
         }
         Err(error) => {
-            let (status, code) = match error.is_unsupported() {
-                true => (Status::Unsupported, exit::DONE),
-                false => (Status::Failed, exit::FAILED),
+            let (status, code) = match error {
+                RunError::Unsupported(_) => (Status::Unsupported, exit::DONE),
+                RunError::Failed(_) => (Status::Failed, exit::FAILED),
             };
-            let complaint = Some(format!("{}: {error}", identity.variant));
+            let complaint = Some(format!("{}: {error}", identity.variant()));
             let outcome = RunOutcome::without_numbers(&run, status, error.to_string());
             Said { answer: Some(json(&outcome)), complaint, code }
         }
@@ -142,81 +131,58 @@ fn json(line: &impl Serialize) -> String {
     serde_json::to_string(line).expect("an outcome has only string keys")
 }
 
-fn help(family: &Family, identity: &Identity) -> String {
-    let mut text = format!(
-        "{}-{}: {}\n\nReads one run spec as a JSON line from standard input and writes one outcome \
-         as a JSON line.\n\n  --describe  print who this is, as JSON\n  --help      print \
-         this\n\nExit codes: 0 done, 1 failed (the outcome says why), 2 bad spec",
-        family.name,
-        identity.variant,
-        (family.summary)(identity)
-    );
-    if let Some(door) = &family.door {
-        text = format!("{text}\n\n{}", door.help);
-    }
-    text
+fn help(identity: &Identity, mode: Option<&Mode>) -> String {
+    let lab_protocol::Identity { family, variant, measures, version, .. } = identity.describe();
+    let sentence = identity.sentence();
+    let more = mode.map_or(String::new(), |mode| format!("\n\n{}", mode.help));
+    format!(
+        "{family}-{variant} ({measures} {version}): {sentence}\n\nReads one run spec as a JSON \
+         line from standard input and writes one outcome as a JSON line.\n\n  --describe  print \
+         who this is, as JSON\n  --help      print this\n\nExit codes: 0 done, 1 failed (the \
+         outcome says why), 2 bad spec{more}"
+    )
 }
 
-fn only_arguments(family: &Family) -> String {
-    let door = family.door.as_ref().map_or(String::new(), |door| format!(", {}", door.argument));
-    format!("the only arguments are --describe{door} and --help")
+fn only_arguments(mode: Option<&Mode>) -> String {
+    let mode = mode.map_or(String::new(), |mode| format!(", {}", mode.argument));
+    format!("the only arguments are --describe{mode} and --help")
+}
+
+/// Refuses a workload in which one of these keys is 0.
+///
+/// # Errors
+/// A sentence that names the first such key.
+pub fn at_least_one<'a, N: PartialEq + From<u8>>(
+    values: impl IntoIterator<Item = (&'a str, N)>,
+) -> Result<(), String> {
+    match values.into_iter().find(|(_, value)| *value == N::from(0)) {
+        Some((key, _)) => Err(format!("{key} is 0, write at least 1")),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fmt;
-
     use super::*;
 
-    const IDENTITY: Identity =
-        Identity { variant: "some", measures: "it", version: "1.2", features: &["a", "b"] };
-    const FAMILY: Family = Family {
-        name: "families",
-        summary: |identity| format!("things on {} {}", identity.measures, identity.version),
-        door: None,
-    };
+    const IDENTITY: Identity = Identity::of(concat!(
+        "name = \"some\"\nfamily = \"families\"\nsentence = \"It does things.\"\n",
+        "measures = \"it\"\nversion = \"1.2\"\nfeatures = [\"a\", \"b\"]\n",
+    ));
     const SPEC: &str = "{\"protocol\":1,\"run\":\"r\",\"workload\":7}\n";
-
-    #[derive(Debug)]
-    struct Error {
-        text: String,
-        is_unsupported: bool,
-    }
-
-    impl Error {
-        fn new(text: &str, is_unsupported: bool) -> Self {
-            Self { text: text.to_owned(), is_unsupported }
-        }
-    }
-
-    impl fmt::Display for Error {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(&self.text)
-        }
-    }
-
-    impl Failure for Error {
-        fn panicked(text: String) -> Self {
-            Self::new(&format!("panicked: {text}"), false)
-        }
-
-        fn is_unsupported(&self) -> bool {
-            self.is_unsupported
-        }
-    }
 
     fn odd(workload: u64) -> Result<u64, String> {
         if workload % 2 == 1 { Ok(workload) } else { Err(format!("{workload} is even")) }
     }
 
-    fn asked(family: &Family, arguments: &[&str]) -> Said {
+    fn asked(mode: Option<&Mode>, arguments: &[&str]) -> Said {
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        let measure = |_| -> Result<Numbers, Error> { unreachable!("only a question") };
-        answer(family, &IDENTITY, &arguments, SPEC.as_bytes(), odd, measure)
+        let measure = |_| -> Result<Numbers, RunError> { unreachable!("only a question") };
+        answer(&IDENTITY, mode, &arguments, SPEC.as_bytes(), odd, measure)
     }
 
-    fn run(line: &str, measure: impl FnOnce(u64) -> Result<Numbers, Error>) -> Said {
-        answer(&FAMILY, &IDENTITY, &[], line.as_bytes(), odd, measure)
+    fn run(line: &str, measure: impl FnOnce(u64) -> Result<Numbers, RunError>) -> Said {
+        answer(&IDENTITY, None, &[], line.as_bytes(), odd, measure)
     }
 
     fn without_numbers(status: &str, reason: &str, code: i32) -> Said {
@@ -231,12 +197,12 @@ mod tests {
             r#"{"protocol":1,"family":"families","variant":"some","measures":"it","#,
             r#""version":"1.2","features":["a","b"]}"#
         );
-        assert_eq!(asked(&FAMILY, &["--describe"]), Said::answer(line.to_owned()));
+        assert_eq!(asked(None, &["--describe"]), Said::answer(line.to_owned()));
     }
 
     #[test]
     fn its_help_ends_in_what_the_family_adds() {
-        let text = "families-some: things on it 1.2
+        let text = "families-some (it 1.2): It does things.
 
 Reads one run spec as a JSON line from standard input and writes one outcome as a JSON line.
 
@@ -244,21 +210,21 @@ Reads one run spec as a JSON line from standard input and writes one outcome as 
   --help      print this
 
 Exit codes: 0 done, 1 failed (the outcome says why), 2 bad spec";
-        assert_eq!(asked(&FAMILY, &["--help"]), Said::answer(text.to_owned()));
-        assert_eq!(asked(&FAMILY, &["-h"]), Said::answer(text.to_owned()));
-        let family = Family { door: Some(Door { argument: "--ask", help: "More." }), ..FAMILY };
-        assert_eq!(asked(&family, &["--help"]), Said::answer(format!("{text}\n\nMore.")));
+        assert_eq!(asked(None, &["--help"]), Said::answer(text.to_owned()));
+        assert_eq!(asked(None, &["-h"]), Said::answer(text.to_owned()));
+        let mode = Mode { argument: "--ask", help: "More." };
+        assert_eq!(asked(Some(&mode), &["--help"]), Said::answer(format!("{text}\n\nMore.")));
     }
 
     #[test]
     fn any_other_argument_is_refused() {
         let refusal = |sentence: &str| Said::refusal(sentence.to_owned());
         let sentence = "the only arguments are --describe and --help";
-        assert_eq!(asked(&FAMILY, &["--fast"]), refusal(sentence));
-        assert_eq!(asked(&FAMILY, &["--describe", "--help"]), refusal(sentence));
-        let family = Family { door: Some(Door { argument: "--ask", help: "" }), ..FAMILY };
+        assert_eq!(asked(None, &["--fast"]), refusal(sentence));
+        assert_eq!(asked(None, &["--describe", "--help"]), refusal(sentence));
+        let mode = Mode { argument: "--ask", help: "" };
         let sentence = "the only arguments are --describe, --ask and --help";
-        assert_eq!(asked(&family, &["--fast"]), refusal(sentence));
+        assert_eq!(asked(Some(&mode), &["--fast"]), refusal(sentence));
     }
 
     #[test]
@@ -292,17 +258,20 @@ Exit codes: 0 done, 1 failed (the outcome says why), 2 bad spec";
 
     #[test]
     fn what_cannot_be_done_is_no_failure() {
-        let said = run(SPEC, |_| Err(Error::new("it lacks a wheel", true)));
+        let said = run(SPEC, |_| Err(RunError::unsupported("it lacks a wheel")));
         assert_eq!(said, without_numbers("unsupported", "it lacks a wheel", exit::DONE));
-        let said = run(SPEC, |_| Err(Error::new("it broke", false)));
+        let said = run(SPEC, |_| Err(RunError::failed("it broke")));
         assert_eq!(said, without_numbers("failed", "it broke", exit::FAILED));
     }
 
     #[test]
     fn a_panic_is_a_failure_with_its_text() {
         let failed = |reason| without_numbers("failed", reason, exit::FAILED);
-        assert_eq!(run(SPEC, |_| panic!("a word")), failed("panicked: a word"));
-        assert_eq!(run(SPEC, |workload| panic!("at {workload}")), failed("panicked: at 7"));
-        assert_eq!(run(SPEC, |_| std::panic::panic_any(7)), failed("panicked: "));
+        assert_eq!(run(SPEC, |_| panic!("a word")), failed("the variant panicked: a word"));
+        assert_eq!(
+            run(SPEC, |workload| panic!("at {workload}")),
+            failed("the variant panicked: at 7")
+        );
+        assert_eq!(run(SPEC, |_| std::panic::panic_any(7)), failed("the variant panicked: "));
     }
 }

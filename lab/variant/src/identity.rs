@@ -2,29 +2,48 @@
 
 use lab_protocol::PROTOCOL;
 
-/// Who a variant is; the same as its `variant.toml`, which a test compares.
+/// Who a variant is, as its manifest says:
+/// `Identity::of(include_str!("../variant.toml"))`.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity {
-    /// The folder's name.
-    pub variant: &'static str,
-    /// The crate whose behaviour is measured.
-    pub measures: &'static str,
-    /// Its pinned version.
-    pub version: &'static str,
-    /// Its features that the variant asks for.
-    pub features: &'static [&'static str],
+    manifest: &'static str,
 }
 
 impl Identity {
+    /// The text of a `variant.toml`, each key on a line of its own.
+    pub const fn of(manifest: &'static str) -> Self {
+        Self { manifest }
+    }
+
+    /// The folder's name.
+    pub fn variant(&self) -> &'static str {
+        self.text("name")
+    }
+
+    /// What it is, in one sentence.
+    pub(crate) fn sentence(&self) -> &'static str {
+        self.text("sentence")
+    }
+
     /// As `--describe` prints it.
-    pub(crate) fn describe(&self, family: &str) -> lab_protocol::Identity {
+    pub(crate) fn describe(&self) -> lab_protocol::Identity {
+        let features = self.value("features").split('"').skip(1).step_by(2);
         lab_protocol::Identity {
             protocol: PROTOCOL,
-            family: family.to_owned(),
-            variant: self.variant.to_owned(),
-            measures: self.measures.to_owned(),
-            version: self.version.to_owned(),
-            features: self.features.iter().map(|&feature| feature.to_owned()).collect(),
+            family: self.text("family").to_owned(),
+            variant: self.variant().to_owned(),
+            measures: self.text("measures").to_owned(),
+            version: self.text("version").to_owned(),
+            features: features.map(str::to_owned).collect(),
         }
+    }
+
+    fn text(&self, key: &str) -> &'static str {
+        self.value(key).trim_matches('"')
+    }
+
+    fn value(&self, key: &str) -> &'static str {
+        let mut lines = self.manifest.lines().filter_map(|line| line.split_once(" = "));
+        lines.find(|(name, _)| *name == key).map_or("", |(_, value)| value)
     }
 }

@@ -2,20 +2,7 @@
 //!
 //! It knows variants only as folders with a `variant.toml` and as programs; it links none of them.
 
-pub use lab_programs::{Finished, Manifest, Variant, run};
-
-/// Every variant of the family, by name.
-///
-/// # Panics
-/// When a manifest cannot be read or a program was not built.
-pub fn variants() -> Vec<Variant> {
-    lab_programs::variants("ledgers")
-}
+pub use lab_programs::*;
 
 /// The family's folder.
-///
-/// # Panics
-/// When neither Cargo nor Bazel started this program and `LAB_ROOT` is not set.
-pub fn ledgers_dir() -> std::path::PathBuf {
-    lab_programs::family_dir("ledgers")
-}
+pub const FAMILY: &str = "ledgers";

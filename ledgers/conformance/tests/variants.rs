@@ -2,11 +2,12 @@
 //! code.
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers, Workload};
-use lab_protocol::{Identity, PROTOCOL, RunOutcome, RunSpec, Status, exit};
-use ledgers_conformance::{Variant, ledgers_dir, run, variants};
+use lab_protocol::{RunOutcome, Status};
+use ledgers_conformance::{
+    FAMILY, Variant, check_identities, check_refusals, line, outcome, tagged, variants,
+};
 
 /// A workload that every variant can do.
 fn plain(data: Data) -> Workload {
@@ -27,72 +28,27 @@ fn data(contention: Contention, kinds: Kinds) -> Data {
     Data { seed: 7, streams: 12, transactions: 50, contention, kinds }
 }
 
-fn line(workload: &Workload) -> String {
-    let spec = RunSpec { protocol: PROTOCOL, run: "test".to_owned(), workload: workload.clone() };
-    format!("{}\n", serde_json::to_string(&spec).unwrap())
-}
-
-fn outcome(variant: &Variant, workload: &Workload) -> RunOutcome {
-    let name = &variant.manifest.name;
-    let finished = run(variant, &[], &line(workload));
-    assert_eq!(finished.stdout.lines().count(), 1, "{name}: {finished:?}");
-    let outcome: RunOutcome = serde_json::from_str(&finished.stdout).unwrap();
-    assert_eq!(finished.code, Some(exit::DONE), "{name}: {}", finished.stderr);
-    assert_eq!(outcome.run, "test", "{name}");
-    outcome
-}
-
 /// The variants that keep accounts.
 fn ledgers() -> Vec<Variant> {
-    let harness = |variant: &Variant| variant.manifest.tags.iter().any(|tag| tag == "harness");
-    variants().into_iter().filter(|variant| !harness(variant)).collect()
+    variants(FAMILY).into_iter().filter(|variant| !variant.is("harness")).collect()
 }
 
 #[test]
 fn a_variant_is_what_its_manifest_and_the_lock_say() {
-    let lock = fs::read_to_string(ledgers_dir().join("../Cargo.lock")).ok();
-    for variant in variants() {
-        let manifest = &variant.manifest;
-        let finished = run(&variant, &["--describe"], "");
-        let expected = Identity {
-            protocol: PROTOCOL,
-            family: manifest.family.clone(),
-            variant: manifest.name.clone(),
-            measures: manifest.measures.clone(),
-            version: manifest.version.clone(),
-            features: manifest.features.clone(),
-        };
-        let found: Identity = serde_json::from_str(&finished.stdout).unwrap();
-        assert_eq!((found, finished.code), (expected, Some(exit::DONE)));
-        let package =
-            format!("name = \"{}\"\nversion = \"{}\"\n", manifest.measures, manifest.version);
-        // Bazel may run this test without the lock.
-        assert!(lock.as_ref().is_none_or(|lock| lock.contains(&package)), "{package}");
-    }
+    check_identities(FAMILY);
 }
 
 #[test]
 fn a_bad_spec_is_refused_before_anything_runs() {
     let good = line(&plain(data(Contention::Hot, Kinds::Deposits)));
-    let cases: [(&[&str], String, &str); 9] = [
-        (&[], String::new(), "standard input ended before a run spec"),
-        (&[], good.replacen("\"run\"", "\"hurry\":1,\"run\"", 1), "unknown field `hurry`"),
-        (&[], good.replace("\"seed\"", "\"colour\":1,\"seed\""), "unknown field `colour`"),
-        (&[], good.replace("\"protocol\":1", "\"protocol\":9"), "protocol 9"),
-        (&[], good.replace("\"streams\":12", "\"streams\":0"), "data.streams is 0"),
-        (&[], good.replace("\"streams\":12", "\"streams\":90000000"), "32 bits"),
-        (&[], good.replace("{\"count\":1}", "{\"count\":0}"), "workers.count is 0"),
-        (&[], good.replace("\"shards\":null", "\"shards\":12"), "shards is 12"),
-        (&["--fast"], good.clone(), "the only arguments are --describe and --help"),
+    let cases = [
+        (good.replace("\"seed\"", "\"colour\":1,\"seed\""), "unknown field `colour`"),
+        (good.replace("\"streams\":12", "\"streams\":0"), "data.streams is 0"),
+        (good.replace("\"streams\":12", "\"streams\":90000000"), "32 bits"),
+        (good.replace("{\"count\":1}", "{\"count\":0}"), "workers.count is 0"),
+        (good.replace("\"shards\":null", "\"shards\":12"), "shards is 12"),
     ];
-    for variant in variants() {
-        for (arguments, input, sentence) in &cases {
-            let finished = run(&variant, arguments, input);
-            assert_eq!(finished.code, Some(exit::BAD_SPEC), "{finished:?}");
-            assert_eq!(finished.stdout, "");
-            assert!(finished.stderr.contains(sentence), "{}", finished.stderr);
-        }
-    }
+    check_refusals(FAMILY, &good, &cases);
 }
 
 /// Levels around the plain workload: all of them must leave the same answer.
@@ -123,7 +79,7 @@ fn every_variant_leaves_the_same_answer_at_every_level() {
             let mut answers = BTreeMap::new();
             for variant in ledgers() {
                 for workload in levels(&data) {
-                    let name = &variant.manifest.name;
+                    let name = &variant.name;
                     let outcome = outcome(&variant, &workload);
                     if outcome.status == Status::Ok {
                         let answer = answer(&outcome);
@@ -136,7 +92,7 @@ fn every_variant_leaves_the_same_answer_at_every_level() {
             }
             assert_eq!(answers.len(), 1, "{answers:?}");
             let names = answers.values().next().unwrap();
-            assert!(ledgers().iter().all(|v| names.contains(&v.manifest.name)), "{names:?}");
+            assert!(ledgers().iter().all(|v| names.contains(&v.name)), "{names:?}");
         }
     }
 }
@@ -185,7 +141,7 @@ fn the_known_answer_of_deposits_is_found() {
         for (contention, accounts) in [(Contention::Disjoint, 12), (Contention::Hot, 1)] {
             let outcome = outcome(&variant, &plain(data(contention, Kinds::Deposits)));
             let column = |key: &str| outcome.samples[key].clone();
-            let name = &variant.manifest.name;
+            let name = &variant.name;
             assert_eq!(column("answer_accounts"), [accounts; 3], "{name}");
             assert_eq!(column("answer_records"), [600; 3], "{name}");
             // 600 deposits of one unit, which is 10,000.
@@ -204,29 +160,29 @@ fn what_makes_no_sense_is_unsupported_with_a_reason() {
     let one_shard = Workload { shards: Some(1), ..plain.clone() };
     let locks = Workload { watch_locks: true, ..plain.clone() };
     let no_threads = Workload { workers: Workers::CurrentThread, ..plain.clone() };
-    let variants: BTreeMap<String, Variant> =
-        variants().into_iter().map(|v| (v.manifest.name.clone(), v)).collect();
-    for (names, workload, words) in [
-        (&["sync"][..], &two, "has one thread"),
-        (&["sync", "owned", "empty"], &shards, "has no shards"),
-        (&["sync", "owned", "empty"], &locks, "no locks to watch"),
-        (&["dashmap", "rayon", "smol"], &one_shard, "at least 2 shards"),
-        (&["rayon"], &no_threads, "threads of its own"),
-    ] {
-        for name in names {
-            let outcome = outcome(&variants[*name], workload);
-            assert_eq!(outcome.status, Status::Unsupported, "{name}");
-            assert!(outcome.samples.is_empty() && outcome.counters.is_empty(), "{name}");
-            let reason = outcome.reason.unwrap();
-            assert!(reason.contains(words), "{name}: {reason}");
+    for variant in variants(FAMILY) {
+        let name = &variant.name;
+        for workload in [&two, &shards, &one_shard, &locks, &no_threads] {
+            let outcome = outcome(&variant, workload);
+            let is_unsupported = outcome.status == Status::Unsupported;
+            assert!(is_unsupported || outcome.status == Status::Ok, "{name}: {outcome:?}");
+            let is_empty = outcome.samples.is_empty() && outcome.counters.is_empty();
+            assert_eq!(is_empty, is_unsupported, "{name}");
+            let reason = outcome.reason.unwrap_or_default();
+            if workload == &shards || workload == &locks {
+                assert_eq!(is_unsupported, !variant.is("shards"), "{name}: {reason}");
+                let words = ["no shards", "no locks"];
+                assert!(!is_unsupported || words.iter().any(|word| reason.contains(word)));
+            } else if workload == &two && variant.is("floor") {
+                assert!(reason.contains("has one thread"), "{name}: {reason}");
+            }
         }
     }
 }
 
 #[test]
 fn the_harness_alone_has_costs_and_no_answer() {
-    let harness = variants().into_iter().filter(|v| v.manifest.tags.contains(&"harness".into()));
-    for variant in harness {
+    for variant in tagged(FAMILY, "harness") {
         let outcome = outcome(&variant, &plain(data(Contention::Zipf, Kinds::Mixed)));
         assert_eq!(outcome.status, Status::Ok);
         assert_eq!(outcome.samples["elapsed_ns"].len(), 3);

@@ -1,5 +1,7 @@
 //! What a repetition left, and what it had to leave.
 
+use lab_protocol::ledgers::names;
+
 use xxhash_rust::xxh64::Xxh64;
 
 use crate::{Account, Drawn, Plain, Work, apply_all};
@@ -59,14 +61,14 @@ impl Answer {
     /// The columns' names and this answer's row.
     pub(crate) fn columns(&self) -> [(&'static str, i64); 8] {
         [
-            ("answer_hash", self.hash.cast_signed()),
-            ("answer_accounts", self.accounts.cast_signed()),
-            ("answer_records", self.records.cast_signed()),
-            ("answer_total", self.total),
-            ("answer_held", self.held),
-            ("answer_deposited", self.deposited),
-            ("answer_withdrawn", self.withdrawn),
-            ("answer_charged_back", self.charged_back),
+            (names::ANSWER_HASH, self.hash.cast_signed()),
+            (names::ANSWER_ACCOUNTS, self.accounts.cast_signed()),
+            (names::ANSWER_RECORDS, self.records.cast_signed()),
+            (names::ANSWER_TOTAL, self.total),
+            (names::ANSWER_HELD, self.held),
+            (names::ANSWER_DEPOSITED, self.deposited),
+            (names::ANSWER_WITHDRAWN, self.withdrawn),
+            (names::ANSWER_CHARGED_BACK, self.charged_back),
         ]
     }
 }

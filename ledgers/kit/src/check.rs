@@ -1,6 +1,7 @@
 //! Refusing a workload that no variant can run, and those that a variant without locks cannot.
 
 use lab_protocol::ledgers::{Workers, Workload};
+use lab_variant::at_least_one;
 
 use crate::RunError;
 
@@ -10,15 +11,11 @@ use crate::RunError;
 /// A sentence that names the key.
 pub(crate) fn workload(workload: &Workload) -> Result<(), String> {
     let data = &workload.data;
-    for (key, value) in [
+    at_least_one([
         ("data.streams", data.streams),
         ("data.transactions", data.transactions),
         ("repetitions", workload.repetitions),
-    ] {
-        if value == 0 {
-            return Err(format!("{key} is 0, write at least 1"));
-        }
-    }
+    ])?;
     if data.streams.checked_mul(data.transactions).is_none() {
         return Err(format!(
             "data.streams times data.transactions is {} times {}, more than transaction ids \

@@ -1,12 +1,10 @@
 //! What the timed region costs its process: CPU time, context switches, what the processor counts.
 
-use std::fs;
+use lab_protocol::ledgers::names;
 
-use nix::sys::resource::{Usage, UsageWho, getrusage};
+use lab_variant::{cpu_ns, high_water_bytes, usage};
 use perf_event::events::Hardware;
 use perf_event::{Builder, Counter};
-
-use crate::clock::cpu_ns;
 
 /// Readings of the process, as columns.
 #[derive(Debug)]
@@ -20,9 +18,9 @@ impl Costs {
     /// count, it says so to people, and the columns are absent.
     pub(crate) fn open() -> Self {
         let events = [
-            ("perf_cycles", Hardware::CPU_CYCLES),
-            ("perf_instructions", Hardware::INSTRUCTIONS),
-            ("perf_cache_misses", Hardware::CACHE_MISSES),
+            (names::PERF_CYCLES, Hardware::CPU_CYCLES),
+            (names::PERF_INSTRUCTIONS, Hardware::INSTRUCTIONS),
+            (names::PERF_CACHE_MISSES, Hardware::CACHE_MISSES),
         ];
         let counters = events.into_iter().map(|(name, event)| {
             let mut counter = Builder::new(event).inherit(true).build()?;
@@ -40,9 +38,9 @@ impl Costs {
     pub(crate) fn read(&mut self) -> Vec<(&'static str, i64)> {
         let usage = usage();
         let mut readings = vec![
-            ("cpu_ns", cpu_ns()),
-            ("voluntary_switches", usage.voluntary_context_switches()),
-            ("involuntary_switches", usage.involuntary_context_switches()),
+            (names::CPU_NS, cpu_ns()),
+            (names::VOLUNTARY_SWITCHES, usage.voluntary_context_switches()),
+            (names::INVOLUNTARY_SWITCHES, usage.involuntary_context_switches()),
         ];
         for (name, counter) in &mut self.hardware {
             // A counter that opened and was enabled is read without a further right.
@@ -55,19 +53,7 @@ impl Costs {
 /// The counters of the whole run, read now.
 pub(crate) fn whole_run() -> [(&'static str, u64); 2] {
     [
-        ("cpu_total_ns", cpu_ns().unsigned_abs()),
-        // Not `ru_maxrss`: after a fork that starts at what the parent needed.
-        ("rss_high_water_bytes", status_kib("VmHWM:") * 1024),
+        (names::CPU_TOTAL_NS, cpu_ns().unsigned_abs()),
+        (names::RSS_HIGH_WATER_BYTES, high_water_bytes()),
     ]
-}
-
-fn usage() -> Usage {
-    getrusage(UsageWho::RUSAGE_SELF).expect("RUSAGE_SELF is always known")
-}
-
-/// A memory line of `/proc/self/status`; 0 where the kernel does not say.
-fn status_kib(key: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = status.lines().find_map(|line| line.strip_prefix(key));
-    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

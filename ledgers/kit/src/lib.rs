@@ -2,18 +2,16 @@
 //!
 //! A variant is a [`Variant`]: a store, a runtime that it builds once, and a way to bring streams
 //! to the store. This crate draws the streams, repeats, times, counts, compares each answer with
-//! the sequential oracle's and writes the outcome; the door is [`variant_main`]. Every variant
+//! the sequential oracle's and writes the outcome; the entry is [`variant_main`]. Every variant
 //! calls the same [`apply`] on its own [`Store`], so that they differ in locks and threads alone.
 //! It starts no thread and must never know a runtime.
 
 mod answer;
 mod check;
-mod clock;
 mod costs;
 mod dash;
 mod draw;
 mod entry;
-mod error;
 mod jobs;
 mod ledger;
 mod measure;
@@ -26,10 +24,9 @@ pub use check::without_locks;
 pub use dash::{Dash, dash_shards, default_shards};
 pub use draw::{Drawn, Kind, Streams, Transaction};
 pub use entry::variant_main;
-pub use error::RunError;
 pub use jobs::{Pins, deal, jobs};
 pub use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers, Workload};
-pub use lab_variant::{Identity, now_ns};
+pub use lab_variant::{Identity, RunError, now_ns};
 pub use ledger::{Account, FILLER, Hasher, Map, Record, State, Store, apply, apply_all};
 pub use measure::Variant;
 pub use plain::Plain;

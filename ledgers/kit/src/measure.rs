@@ -1,9 +1,10 @@
 //! The measured loop.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lab_protocol::ledgers::Workload;
+use lab_protocol::ledgers::names;
+use lab_variant::Numbers;
 
 use crate::costs::{Costs, whole_run};
 use crate::{Answer, Drawn, LockWaits, RunError, Streams, Work, now_ns};
@@ -16,7 +17,7 @@ pub trait Variant: Sized {
     /// Builds the runtime, once a run and outside everything that is timed.
     ///
     /// # Errors
-    /// [`RunError::Unsupported`] where the workload makes no sense here, [`RunError::Setup`].
+    /// [`RunError::Unsupported`] where the workload makes no sense here, [`RunError::Failed`].
     fn new(workload: &Workload) -> Result<Self, RunError>;
 
     /// Worker threads, as the runtime says.
@@ -43,29 +44,14 @@ pub trait Variant: Sized {
     fn answer(&self, store: &Self::Store) -> Option<Answer>;
 }
 
-/// Counters and columns of a run.
-#[derive(Debug, Default)]
-pub(crate) struct Measured {
-    pub(crate) counters: BTreeMap<String, u64>,
-    pub(crate) samples: BTreeMap<String, Vec<i64>>,
-}
-
-impl Measured {
-    fn push(&mut self, row: impl IntoIterator<Item = (&'static str, i64)>) {
-        for (name, value) in row {
-            self.samples.entry(name.to_owned()).or_default().push(value);
-        }
-    }
-}
-
 /// Runs every repetition and checks its answer.
-pub(crate) fn measure<V: Variant>(workload: &Workload) -> Result<Measured, RunError> {
+pub(crate) fn measure<V: Variant>(workload: &Workload) -> Result<Numbers, RunError> {
     let mut costs = Costs::open();
     let variant = V::new(workload)?;
     let (work, work_ps) = Work::calibrate(workload.work_ns);
     let drawn = Drawn::new(&workload.data);
     let oracle = Answer::oracle(&drawn);
-    let mut measured = Measured::default();
+    let mut measured = Numbers::default();
     let mut runtime = Vec::new();
     for repetition in 0..workload.warmup_repetitions + workload.repetitions {
         let Repetition { answer, row, waits } =
@@ -74,9 +60,9 @@ pub(crate) fn measure<V: Variant>(workload: &Workload) -> Result<Measured, RunEr
             check(repetition, answer, &oracle)?;
         }
         if repetition >= workload.warmup_repetitions {
-            measured.push(row);
+            push(&mut measured, row);
             if workload.watch_locks {
-                measured.push(waits.columns());
+                push(&mut measured, waits.columns());
             }
         }
     }
@@ -84,13 +70,19 @@ pub(crate) fn measure<V: Variant>(workload: &Workload) -> Result<Measured, RunEr
     // is read as late as can be, before the next one.
     runtime.push(variant.runtime_readings());
     for pair in runtime.windows(2).skip(workload.warmup_repetitions as usize) {
-        measured.push(difference(&pair[0], &pair[1]));
+        push(&mut measured, difference(&pair[0], &pair[1]));
     }
-    let shards = variant.shards().map(|shards| ("shards", shards as u64));
-    let own = [("workers", variant.workers() as u64), ("work_measured_ps", work_ps)];
+    let shards = variant.shards().map(|shards| (names::SHARDS, shards as u64));
+    let own = [(names::WORKERS, variant.workers() as u64), (names::WORK_MEASURED_PS, work_ps)];
     let counters = own.into_iter().chain(shards).chain(whole_run());
     measured.counters = counters.map(|(name, value)| (name.to_owned(), value)).collect();
     Ok(measured)
+}
+
+fn push(measured: &mut Numbers, row: impl IntoIterator<Item = (&'static str, i64)>) {
+    for (name, value) in row {
+        measured.samples.entry(name.to_owned()).or_default().push(value);
+    }
 }
 
 type Row = Vec<(&'static str, i64)>;
@@ -122,7 +114,7 @@ fn repeat<V: Variant>(
     let start = now_ns();
     drop(store);
     drop(streams);
-    let mut row = vec![("elapsed_ns", elapsed_ns), ("teardown_ns", now_ns() - start)];
+    let mut row = vec![(names::ELAPSED_NS, elapsed_ns), (names::TEARDOWN_NS, now_ns() - start)];
     row.extend(difference(&costs_before, &costs_after));
     row.extend(answer.iter().flat_map(Answer::columns));
     Repetition { answer, row, waits }
@@ -134,11 +126,16 @@ fn difference(before: &[(&'static str, i64)], after: &[(&'static str, i64)]) -> 
 
 fn check(repetition: u32, found: Answer, oracle: &Answer) -> Result<(), RunError> {
     if !found.is_conserved() {
-        return Err(RunError::NotConserved { repetition, answer: Box::new(found) });
+        let Answer { total, deposited, withdrawn, charged_back, .. } = found;
+        return Err(RunError::failed(format!(
+            "repetition {repetition} breaks the conservation law: total {total}, deposited \
+             {deposited}, withdrawn {withdrawn}, charged back {charged_back}"
+        )));
     }
     if found != *oracle {
-        let (found, expected) = (Box::new(found), Box::new(oracle.clone()));
-        return Err(RunError::WrongAnswer { repetition, found, expected });
+        return Err(RunError::failed(format!(
+            "repetition {repetition} left {found:?}, the sequential oracle {oracle:?}"
+        )));
     }
     Ok(())
 }
@@ -223,7 +220,7 @@ mod tests {
     #[test]
     fn a_wrong_answer_fails_the_run_and_names_the_repetition() {
         let error = measure::<Faulty<LOSES_A_DEPOSIT>>(&workload(false)).unwrap_err();
-        assert!(matches!(error, RunError::WrongAnswer { repetition: 2, .. }), "{error}");
+        assert!(error.to_string().starts_with("repetition 2 left Answer {"), "{error}");
         let error = measure::<Faulty<MAKES_MONEY>>(&workload(false)).unwrap_err();
         assert_eq!(
             error.to_string(),

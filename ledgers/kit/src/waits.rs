@@ -1,5 +1,7 @@
 //! What threads waited for locks.
 
+use lab_protocol::ledgers::names;
+
 use std::iter::Sum;
 use std::ops::AddAssign;
 
@@ -16,7 +18,10 @@ pub struct LockWaits {
 
 impl LockWaits {
     pub(crate) fn columns(self) -> [(&'static str, i64); 2] {
-        [("lock_waits", self.count.cast_signed()), ("lock_wait_ns", self.ns.cast_signed())]
+        [
+            (names::LOCK_WAITS, self.count.cast_signed()),
+            (names::LOCK_WAIT_NS, self.ns.cast_signed()),
+        ]
     }
 }
 

@@ -9,8 +9,7 @@ use ledgers_kit::{
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-const IDENTITY: Identity =
-    Identity { variant: "rayon", measures: "rayon", version: "1.12.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Rayon>(&IDENTITY)

@@ -11,8 +11,7 @@ use ledgers_kit::{
 use smol::channel::{Sender, unbounded};
 use smol::{Executor, block_on};
 
-const IDENTITY: Identity =
-    Identity { variant: "smol", measures: "smol", version: "2.0.2", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Smol>(&IDENTITY)

@@ -8,8 +8,7 @@ use ledgers_kit::{
     Workload, apply_all, variant_main, without_locks,
 };
 
-const IDENTITY: Identity =
-    Identity { variant: "sync", measures: "ledgers-sync", version: "0.1.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Sync>(&IDENTITY)

@@ -3,25 +3,18 @@
 
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
 use async_std::sync::Mutex;
 use async_std::task;
 use futures_util::future::try_join_all;
 use reqwest::Client;
-use reqwest::header::CONTENT_TYPE;
+use runtimes_client::client;
 use runtimes_kit::{
-    AgentLog, AgentRun, Arrangement, CallError, Identity, Meter, Request, RunError, Workload,
-    variant_main,
+    AgentLog, AgentRun, Arrangement, Identity, Meter, Request, RunError, Workload, variant_main,
 };
 use tokio::runtime::{Builder, Runtime};
 
-const IDENTITY: Identity = Identity {
-    variant: "async_std_as_published",
-    measures: "async-std",
-    version: "1.13.2",
-    features: &["default"],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// Stored in the mutex, and never read, as in the original.
 const MAX_AGENTS: usize = 2;
@@ -83,25 +76,6 @@ async fn call_on_bridge(
     mut agent: AgentRun,
     request: Request,
 ) -> Result<AgentRun, RunError> {
-    let post = client.post(request.url).header(CONTENT_TYPE, "application/json");
-    let sent = post.body(request.body).send().await;
-    let mut response = sent.map_err(|error| agent.failed(call_error(&error)))?;
-    agent.head(response.status().as_u16());
-    while let Some(chunk) = response.chunk().await.transpose() {
-        agent.feed(&chunk.map_err(|error| agent.failed(call_error(&error)))?)?;
-    }
-    agent.end_of_body()?;
+    runtimes_client::call(&client, &mut agent, request).await?;
     Ok(agent)
-}
-
-/// The same in every variant: one client for the process, as in the original.
-fn client(workload: &Workload) -> Result<Client, RunError> {
-    let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
-    // A proxy of the environment would be measured with the runtime.
-    let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
-    client.map_err(|error| RunError::Setup(error.to_string()))
-}
-
-fn call_error(error: &reqwest::Error) -> CallError {
-    CallError::from_client(error, error.is_timeout())
 }

@@ -3,23 +3,24 @@
 
 use std::fs;
 
-use lab_protocol::agents::{Agent, Arrangement, Call, Options, Workload};
-use lab_protocol::{Identity, PROTOCOL, RunOutcome, RunSpec, Status, exit};
-use runtimes_conformance::{Script, Server, Variant, reply_text, run, runtimes_dir, variants};
+use lab_protocol::runtimes::{Agent, Arrangement, Call, Options, Workload};
+use lab_protocol::{RunOutcome, Status};
+use runtimes_conformance::{
+    FAMILY, Script, Server, Variant, check_identities, check_refusals, line, outcome, reply_text,
+    variants,
+};
 
 const TOKENS: [i64; 2] = [40, 25];
 
-/// A spec with one agent per server; seeds are 1, 2, 3, … in the order of the calls.
-fn spec(arrangement: Arrangement, servers: &[&Server], ingest_dir: Option<String>) -> String {
+/// A workload with one agent per server; seeds are 1, 2, 3, … in the order of the calls.
+fn workload(arrangement: Arrangement, servers: &[&Server], ingest_dir: Option<String>) -> Workload {
     let agent = |(index, server): (usize, &&Server)| Agent {
         server: server.url.clone(),
         model: "m".to_owned(),
         calls: (0..2).map(|call| self::call(2 * index as i64 + call + 1, call)).collect(),
     };
     let agents = servers.iter().enumerate().map(agent).collect();
-    let workload = Workload { arrangement, stall_timeout_ms: 400, ingest_dir, agents };
-    let spec = RunSpec { protocol: PROTOCOL, run: "test".to_owned(), workload };
-    format!("{}\n", serde_json::to_string(&spec).unwrap())
+    Workload { arrangement, stall_timeout_ms: 400, ingest_dir, agents }
 }
 
 fn call(seed: i64, call: i64) -> Call {
@@ -34,59 +35,17 @@ fn call(seed: i64, call: i64) -> Call {
     Call { prompt: format!("prompt {seed}"), options }
 }
 
-fn outcome(variant: &Variant, spec: &str) -> RunOutcome {
-    let name = &variant.manifest.name;
-    let finished = run(variant, &[], spec);
-    assert_eq!(finished.stdout.lines().count(), 1, "{name}: {finished:?}");
-    let outcome: RunOutcome = serde_json::from_str(&finished.stdout).unwrap();
-    let expected = if outcome.status == Status::Ok { exit::DONE } else { exit::FAILED };
-    assert_eq!(finished.code, Some(expected), "{name}: {}", finished.stderr);
-    assert_eq!(outcome.run, "test", "{name}");
-    outcome
-}
-
 #[test]
 fn a_variant_is_what_its_manifest_and_the_lock_say() {
-    let lock = fs::read_to_string(runtimes_dir().join("../Cargo.lock")).ok();
-    for variant in variants() {
-        let manifest = &variant.manifest;
-        let finished = run(&variant, &["--describe"], "");
-        let expected = Identity {
-            protocol: PROTOCOL,
-            family: manifest.family.clone(),
-            variant: manifest.name.clone(),
-            measures: manifest.measures.clone(),
-            version: manifest.version.clone(),
-            features: manifest.features.clone(),
-        };
-        let found: Identity = serde_json::from_str(&finished.stdout).unwrap();
-        assert_eq!((found, finished.code), (expected, Some(exit::DONE)));
-        let package =
-            format!("name = \"{}\"\nversion = \"{}\"\n", manifest.measures, manifest.version);
-        // Bazel may run this test without the lock.
-        assert!(lock.as_ref().is_none_or(|lock| lock.contains(&package)), "{package}");
-    }
+    check_identities(FAMILY);
 }
 
 #[test]
 fn a_bad_spec_is_refused_before_anything_runs() {
     let server = Server::nobody();
-    let good = spec(Arrangement::Solo, &[&server], None);
-    let cases: [(&[&str], String, &str); 5] = [
-        (&[], String::new(), "standard input ended before a run spec"),
-        (&[], good.replacen("\"run\"", "\"hurry\":1,\"run\"", 1), "unknown field `hurry`"),
-        (&[], good.replace("\"protocol\":1", "\"protocol\":9"), "protocol 9"),
-        (&[], good.replace("http://", ""), "write it as http://HOST:PORT"),
-        (&["--fast"], good.clone(), "the only arguments are --describe and --help"),
-    ];
-    for variant in variants() {
-        for (arguments, input, sentence) in &cases {
-            let finished = run(&variant, arguments, input);
-            assert_eq!(finished.code, Some(exit::BAD_SPEC), "{finished:?}");
-            assert_eq!(finished.stdout, "");
-            assert!(finished.stderr.contains(sentence), "{}", finished.stderr);
-        }
-    }
+    let good = line(&workload(Arrangement::Solo, &[&server], None));
+    let cases = [(good.replace("http://", ""), "write it as http://HOST:PORT")];
+    check_refusals(FAMILY, &good, &cases);
 }
 
 #[test]
@@ -96,19 +55,20 @@ fn every_variant_reports_the_same_replies() {
     let source = std::env::temp_dir().join(format!("conformance-{}", std::process::id()));
     fs::create_dir_all(&source).unwrap();
     fs::write(source.join("notes.md"), "tokens per second\n".repeat(100)).unwrap();
-    for variant in variants() {
+    for variant in variants(FAMILY) {
         for arrangement in [Arrangement::Concurrent, Arrangement::Solo] {
             let ingest = source.to_string_lossy().into_owned();
-            let spec = spec(arrangement, &[&first, &second], Some(ingest));
-            let outcome = outcome(&variant, &spec);
-            assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.manifest.name);
-            check_numbers(&variant.manifest.name, arrangement, &outcome);
+            let workload = workload(arrangement, &[&first, &second], Some(ingest));
+            let outcome = outcome(&variant, &workload);
+            assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
+            check_numbers(&variant, arrangement, &outcome);
         }
     }
     fs::remove_dir_all(&source).unwrap();
 }
 
-fn check_numbers(name: &str, arrangement: Arrangement, outcome: &RunOutcome) {
+fn check_numbers(variant: &Variant, arrangement: Arrangement, outcome: &RunOutcome) {
+    let name = &variant.name;
     let column = |key: &str| outcome.samples[key].clone();
     assert_eq!(column("call_agent"), [0, 0, 1, 1], "{name}");
     assert_eq!(column("call_tokens"), [40, 25, 40, 25], "{name}");
@@ -136,8 +96,7 @@ fn check_numbers(name: &str, arrangement: Arrangement, outcome: &RunOutcome) {
     let (starts, ends) = (column("agent_start_ns"), column("agent_end_ns"));
     let order = [starts[0], column("ingest_end_ns")[0], column("call_start_ns")[0], received[0]];
     assert!(order.is_sorted() && received[..65].is_sorted(), "{name}: {order:?}");
-    // The mutex of the published async-std code makes agents run alone, asked for or not.
-    let alone = arrangement == Arrangement::Solo || name == "async_std_as_published";
+    let alone = arrangement == Arrangement::Solo || variant.is("serial");
     assert!(!alone || ends[0] <= starts[1], "{name}: {starts:?} {ends:?}");
     assert!(column("ingest_bytes")[0] > 0 && column("ingest_bytes")[1] > 0, "{name}");
     let wall = ends.iter().max().unwrap() - starts.iter().min().unwrap();
@@ -165,10 +124,11 @@ fn a_faulty_server_is_one_failed_outcome_that_names_agent_and_server() {
         (Server::start(Script::Stall), vec!["stalled"]),
         (Server::start(Script::Silence), vec!["stalled"]),
     ];
-    for variant in variants() {
+    for variant in variants(FAMILY) {
         for (bad, words) in &cases {
-            let outcome = outcome(&variant, &spec(Arrangement::Concurrent, &[&good, bad], None));
-            let name = &variant.manifest.name;
+            let outcome =
+                outcome(&variant, &workload(Arrangement::Concurrent, &[&good, bad], None));
+            let name = &variant.name;
             assert_eq!(outcome.status, Status::Failed, "{name}: {words:?}");
             let reason = outcome.reason.unwrap();
             let place = format!("agent 1, call 0 on {}: ", bad.url);
@@ -181,9 +141,10 @@ fn a_faulty_server_is_one_failed_outcome_that_names_agent_and_server() {
 #[test]
 fn a_folder_that_is_not_there_is_named() {
     let server = Server::start(Script::Right);
-    let spec = spec(Arrangement::Concurrent, &[&server], Some("no/such/folder".to_owned()));
-    for variant in variants() {
-        let reason = outcome(&variant, &spec).reason.unwrap();
+    let folder = Some("no/such/folder".to_owned());
+    let workload = workload(Arrangement::Concurrent, &[&server], folder);
+    for variant in variants(FAMILY) {
+        let reason = outcome(&variant, &workload).reason.unwrap();
         let expected = "agent 0: cannot ingest no/such/folder: No such file or directory";
         assert!(reason.starts_with(expected), "{reason}");
     }

@@ -15,8 +15,7 @@ use runtimes_kit::{
     AgentLog, AgentRun, Arrangement, Identity, Ingested, Meter, RunError, Workload, variant_main,
 };
 
-const IDENTITY: Identity =
-    Identity { variant: "floor", measures: "mio", version: "1.2.4", features: &["net", "os-poll"] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// The token of the ingest threads; connections have their agent's index.
 const INGESTED: Token = Token(usize::MAX);
@@ -112,5 +111,5 @@ impl EventLoop {
 }
 
 fn setup(error: io::Error) -> RunError {
-    RunError::Setup(error.to_string())
+    RunError::setup(error)
 }

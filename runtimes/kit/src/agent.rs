@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lab_protocol::agents::{Agent, Workload};
+use lab_protocol::runtimes::{Agent, Workload};
 
 use crate::analysis::analysis;
 use crate::reply::Reply;
@@ -74,12 +74,11 @@ impl AgentRun {
     /// Takes the result of the first step.
     ///
     /// # Errors
-    /// [`RunError::Ingest`] where the folder could not be read.
+    /// [`RunError::Failed`] where the folder could not be read.
     pub fn ingested(&mut self, result: io::Result<Ingested>) -> Result<(), RunError> {
-        let ingested = result.map_err(|source| RunError::Ingest {
-            agent: self.index,
-            dir: self.ingest_dir.clone().unwrap_or_default(),
-            source,
+        let ingested = result.map_err(|error| {
+            let dir = self.ingest_dir.as_deref().unwrap_or_default();
+            RunError::failed(format!("agent {}: cannot ingest {dir}: {error}", self.index))
         })?;
         self.log.ingest_end_ns = now_ns();
         self.log.ingest_bytes = ingested.bytes.cast_signed();
@@ -110,7 +109,7 @@ impl AgentRun {
     /// is the moment that is stamped on every token which they complete.
     ///
     /// # Errors
-    /// [`RunError::Call`] for broken JSON and for a line in which the server reports an error.
+    /// [`RunError::Failed`] for broken JSON and for a line in which the server reports an error.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), RunError> {
         let received_ns = now_ns();
         let was_done = self.reply.is_done();
@@ -125,7 +124,7 @@ impl AgentRun {
     /// The body is complete.
     ///
     /// # Errors
-    /// [`RunError::Call`] for a status other than 200 and for a body without a `done` line.
+    /// [`RunError::Failed`] for a status other than 200 and for a body without a `done` line.
     pub fn end_of_body(&mut self) -> Result<(), RunError> {
         let received_ns = now_ns();
         let was_done = self.reply.is_done();
@@ -141,13 +140,9 @@ impl AgentRun {
     }
 
     /// Adds agent, call and server to an error.
-    pub fn failed(&self, source: CallError) -> RunError {
-        RunError::Call {
-            agent: self.index,
-            call: self.begun.saturating_sub(1),
-            server: self.spec.server.clone(),
-            source,
-        }
+    pub fn failed(&self, error: CallError) -> RunError {
+        let (agent, call, server) = (self.index, self.begun.saturating_sub(1), &self.spec.server);
+        RunError::failed(format!("agent {agent}, call {call} on {server}: {error}"))
     }
 
     /// Its samples. Its clock stopped at the end of its last body.

@@ -1,18 +1,13 @@
-//! The command line of every variant: the lab's own, and what this family adds to it.
+//! The command line of every variant.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use lab_protocol::agents::Workload;
-use lab_variant::{Failure, Family, Identity, Numbers};
+use lab_protocol::runtimes::Workload;
+use lab_protocol::runtimes::names;
+use lab_variant::{Identity, Numbers, RunError};
 
-use crate::{AgentLog, Meter, RunError, outcome, request};
-
-const FAMILY: Family = Family {
-    name: "runtimes",
-    summary: |identity| format!("LLM agents on {} {}", identity.measures, identity.version),
-    door: None,
-};
+use crate::{AgentLog, Meter, outcome, request};
 
 /// The whole of a variant's `main`: answers `--describe` and `--help`, or reads one `RunSpec` line
 /// from standard input, calls `run` and writes one `RunOutcome` line to standard output. `run`
@@ -25,19 +20,13 @@ pub fn variant_main(
     // First of all, for the time until the first agent counts from here.
     let meter = Arc::new(Meter::start());
     let prepare = |workload| request::check(&workload).map(|()| workload);
-    lab_variant::variant_main(&FAMILY, identity, prepare, |workload| {
+    lab_variant::variant_main(identity, None, prepare, |workload| {
         run(workload, Arc::clone(&meter)).map(|logs| numbers(&logs, &meter))
     })
 }
 
 fn numbers(logs: &[AgentLog], meter: &Meter) -> Numbers {
     let mut counters = meter.counters();
-    counters.insert("wall_ns".to_owned(), outcome::wall_ns(logs));
+    counters.insert(names::WALL_NS.to_owned(), outcome::wall_ns(logs));
     Numbers { counters, samples: outcome::samples(logs) }
-}
-
-impl Failure for RunError {
-    fn panicked(text: String) -> Self {
-        Self::Panicked(text)
-    }
 }

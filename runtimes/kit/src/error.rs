@@ -90,39 +90,6 @@ impl CallError {
     }
 }
 
-/// Why a run failed.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// A call of an agent.
-    #[error("agent {agent}, call {call} on {server}: {source}")]
-    Call {
-        /// Index in the workload.
-        agent: usize,
-        /// Index in the agent's calls.
-        call: usize,
-        /// The server's base address.
-        server: String,
-        /// Why.
-        source: CallError,
-    },
-    /// The folder that an agent reads first.
-    #[error("agent {agent}: cannot ingest {dir}: {source}")]
-    Ingest {
-        /// Index in the workload.
-        agent: usize,
-        /// The workload's `ingest_dir`.
-        dir: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The variant's runtime or client could not be set up.
-    #[error("cannot set up the variant: {0}")]
-    Setup(String),
-    /// The variant panicked; the text is that of the panic.
-    #[error("the variant panicked: {0}")]
-    Panicked(String),
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

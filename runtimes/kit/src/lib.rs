@@ -13,7 +13,6 @@
 
 mod agent;
 mod analysis;
-mod clock;
 mod entry;
 mod error;
 mod http1;
@@ -26,11 +25,11 @@ mod request;
 
 pub use agent::{AgentLog, AgentRun};
 pub use entry::variant_main;
-pub use error::{CallError, RunError};
+pub use error::CallError;
 pub use http1::{Part, ResponseParser};
 pub use ingest::{IngestJob, Ingested};
-pub use lab_protocol::agents::{Arrangement, Workload};
-pub use lab_variant::{Identity, now_ns};
+pub use lab_protocol::runtimes::{Arrangement, Workload};
+pub use lab_variant::{Identity, RunError, now_ns};
 pub use meter::Meter;
 pub use reply::CallLog;
 pub use request::Request;

@@ -1,12 +1,11 @@
 //! What a run costs its process: CPU time, context switches, memory, threads.
 
+use lab_protocol::runtimes::names;
+
 use std::collections::BTreeMap;
-use std::fs;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use nix::sys::resource::{UsageWho, getrusage};
-
-use crate::clock::{cpu_ns, now_ns};
+use lab_variant::{cpu_ns, high_water_bytes, kernel_number, now_ns, usage};
 
 /// Readings of one process, shared by all its agents.
 #[derive(Debug)]
@@ -49,13 +48,13 @@ impl Meter {
     pub(crate) fn last_token(&self) {
         let cpu_ns = cpu_ns();
         // Counting threads costs CPU time, so it comes after the reading.
-        let last = LastToken { cpu_ns, threads: status_number("Threads:") };
+        let last = LastToken { cpu_ns, threads: threads() };
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
     }
 
     /// The counters of the whole run, read now.
     pub(crate) fn counters(&self) -> BTreeMap<String, u64> {
-        let usage = getrusage(UsageWho::RUSAGE_SELF).expect("RUSAGE_SELF is always known");
+        let usage = usage();
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let at = |reading: &OnceLock<i64>| reading.get().copied().unwrap_or(0);
         let streaming = match self.cpu_at_first_token_ns.get() {
@@ -63,14 +62,13 @@ impl Meter {
             None => 0,
         };
         [
-            ("process_start_ns", self.process_start_ns),
-            ("cpu_startup_ns", at(&self.cpu_at_first_agent_ns)),
-            ("cpu_streaming_ns", streaming),
-            ("cpu_total_ns", cpu_ns()),
-            ("voluntary_switches", usage.voluntary_context_switches()),
-            ("involuntary_switches", usage.involuntary_context_switches()),
-            // Not `ru_maxrss`: after a fork that starts at what the parent needed.
-            ("rss_high_water_bytes", status_number("VmHWM:") * 1024),
+            (names::PROCESS_START_NS, self.process_start_ns),
+            (names::CPU_STARTUP_NS, at(&self.cpu_at_first_agent_ns)),
+            (names::CPU_STREAMING_NS, streaming),
+            (names::CPU_TOTAL_NS, cpu_ns()),
+            (names::VOLUNTARY_SWITCHES, usage.voluntary_context_switches()),
+            (names::INVOLUNTARY_SWITCHES, usage.involuntary_context_switches()),
+            (names::RSS_HIGH_WATER_BYTES, high_water_bytes().cast_signed()),
             ("threads", last.threads),
         ]
         .into_iter()
@@ -79,11 +77,8 @@ impl Meter {
     }
 }
 
-/// A number of `/proc/self/status` (memory is in KiB); 0 where the kernel does not say.
-fn status_number(key: &str) -> i64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = status.lines().find_map(|line| line.strip_prefix(key));
-    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+fn threads() -> i64 {
+    kernel_number("/proc/self/status", "Threads:").cast_signed()
 }
 
 #[cfg(test)]

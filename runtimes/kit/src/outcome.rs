@@ -1,4 +1,6 @@
-//! The samples of a run as the columns that `lab_protocol::agents` names.
+//! The samples of a run as the columns that `lab_protocol::runtimes` names.
+
+use lab_protocol::runtimes::names;
 
 use std::collections::BTreeMap;
 
@@ -11,27 +13,27 @@ type Column<T> = (&'static str, fn(&T) -> i64);
 pub(crate) fn samples(logs: &[AgentLog]) -> BTreeMap<String, Vec<i64>> {
     let mut columns = BTreeMap::new();
     let agents: [Column<AgentLog>; 4] = [
-        ("agent_start_ns", |log| log.start_ns),
-        ("agent_end_ns", |log| log.end_ns),
-        ("ingest_end_ns", |log| log.ingest_end_ns),
-        ("ingest_bytes", |log| log.ingest_bytes),
+        (names::AGENT_START_NS, |log| log.start_ns),
+        (names::AGENT_END_NS, |log| log.end_ns),
+        (names::INGEST_END_NS, |log| log.ingest_end_ns),
+        (names::INGEST_BYTES, |log| log.ingest_bytes),
     ];
     for (name, value) in agents {
         columns.insert(name.to_owned(), logs.iter().map(value).collect());
     }
     let calls: [Column<CallLog>; 12] = [
-        ("call_start_ns", |call| call.start_ns),
-        ("call_first_token_ns", |call| call.received_ns.first().copied().unwrap_or(-1)),
-        ("call_last_token_ns", |call| call.received_ns.last().copied().unwrap_or(-1)),
-        ("call_end_ns", |call| call.end_ns),
-        ("call_tokens", |call| call.received_ns.len() as i64),
-        ("call_text_hash", |call| call.text_hash),
-        ("call_eval_count", |call| call.eval_count),
-        ("call_eval_ns", |call| call.eval_ns),
-        ("call_prompt_eval_count", |call| call.prompt_eval_count),
-        ("call_prompt_eval_ns", |call| call.prompt_eval_ns),
-        ("call_load_ns", |call| call.load_ns),
-        ("call_server_total_ns", |call| call.server_total_ns),
+        (names::CALL_START_NS, |call| call.start_ns),
+        (names::CALL_FIRST_TOKEN_NS, |call| call.received_ns.first().copied().unwrap_or(-1)),
+        (names::CALL_LAST_TOKEN_NS, |call| call.received_ns.last().copied().unwrap_or(-1)),
+        (names::CALL_END_NS, |call| call.end_ns),
+        (names::CALL_TOKENS, |call| call.received_ns.len() as i64),
+        (names::CALL_TEXT_HASH, |call| call.text_hash),
+        (names::CALL_EVAL_COUNT, |call| call.eval_count),
+        (names::CALL_EVAL_NS, |call| call.eval_ns),
+        (names::CALL_PROMPT_EVAL_COUNT, |call| call.prompt_eval_count),
+        (names::CALL_PROMPT_EVAL_NS, |call| call.prompt_eval_ns),
+        (names::CALL_LOAD_NS, |call| call.load_ns),
+        (names::CALL_SERVER_TOTAL_NS, |call| call.server_total_ns),
     ];
     for (name, value) in calls {
         let rows = logs.iter().flat_map(|log| &log.calls).map(value);
@@ -39,12 +41,12 @@ pub(crate) fn samples(logs: &[AgentLog]) -> BTreeMap<String, Vec<i64>> {
     }
     let owners = logs.iter().enumerate();
     let owners = owners.flat_map(|(agent, log)| log.calls.iter().map(move |_| agent as i64));
-    columns.insert("call_agent".to_owned(), owners.collect());
+    columns.insert(names::CALL_AGENT.to_owned(), owners.collect());
     let calls = || logs.iter().flat_map(|log| &log.calls);
     let received = calls().flat_map(|call| &call.received_ns);
-    columns.insert("token_received_ns".to_owned(), received.copied().collect());
+    columns.insert(names::TOKEN_RECEIVED_NS.to_owned(), received.copied().collect());
     let sent = calls().flat_map(|call| &call.sent_ns);
-    columns.insert("token_sent_ns".to_owned(), sent.copied().collect());
+    columns.insert(names::TOKEN_SENT_NS.to_owned(), sent.copied().collect());
     columns
 }
 

@@ -13,7 +13,7 @@ const MAX_ERROR_BODY: usize = 4 << 10;
 /// What the server did not say.
 const UNSAID: i64 = -1;
 
-/// The samples of one call. The names are those of the columns in `lab_protocol::agents`.
+/// The samples of one call. The names are those of the columns in `lab_protocol::runtimes`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallLog {
     /// Before the request was built.

@@ -1,6 +1,6 @@
 //! The next thing an agent sends.
 
-use lab_protocol::agents::{Agent, Options, Workload};
+use lab_protocol::runtimes::{Agent, Options, Workload};
 use serde::Serialize;
 
 const PATH: &str = "/api/generate";

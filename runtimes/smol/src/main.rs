@@ -2,19 +2,16 @@
 
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
 use reqwest::Client;
-use reqwest::header::CONTENT_TYPE;
+use runtimes_client::{client, failed, post};
 use runtimes_kit::{
-    AgentLog, AgentRun, Arrangement, CallError, Identity, Meter, Request, RunError, Workload,
-    variant_main,
+    AgentLog, AgentRun, Arrangement, Identity, Meter, Request, RunError, Workload, variant_main,
 };
 use smol::channel;
 use tokio::runtime::{Builder, Runtime};
 
-const IDENTITY: Identity =
-    Identity { variant: "smol", measures: "smol", version: "2.0.2", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// An agent that keeps up leaves the channel empty; one that does not slows the socket down.
 const CHUNKS_IN_FLIGHT: usize = 64;
@@ -64,11 +61,11 @@ async fn drive(mut agent: AgentRun, client: Client) -> Result<AgentLog, RunError
 /// The HTTP call runs on the bridge; each chunk is handed over to the agent's own task, which
 /// parses it.
 async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Result<(), RunError> {
-    let post = client.post(request.url).header(CONTENT_TYPE, "application/json");
+    let post = post(client, request);
     // `send` starts a timer at once, so it must be called on the bridge, too.
-    let sent = BRIDGE.spawn(async { post.body(request.body).send().await }).await;
+    let sent = BRIDGE.spawn(async { post.send().await }).await;
     let sent = sent.expect("sending a request does not panic");
-    let mut response = sent.map_err(|error| agent.failed(call_error(&error)))?;
+    let mut response = sent.map_err(|error| failed(agent, &error))?;
     agent.head(response.status().as_u16());
     let (hand_over, chunks) = channel::bounded(CHUNKS_IN_FLIGHT);
     BRIDGE.spawn(async move {
@@ -81,19 +78,7 @@ async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Result
         }
     });
     while let Ok(chunk) = chunks.recv().await {
-        agent.feed(&chunk.map_err(|error| agent.failed(call_error(&error)))?)?;
+        agent.feed(&chunk.map_err(|error| failed(agent, &error))?)?;
     }
     agent.end_of_body()
-}
-
-/// The same in every variant: one client for the process, as in the original.
-fn client(workload: &Workload) -> Result<Client, RunError> {
-    let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
-    // A proxy of the environment would be measured with the runtime.
-    let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
-    client.map_err(|error| RunError::Setup(error.to_string()))
-}
-
-fn call_error(error: &reqwest::Error) -> CallError {
-    CallError::from_client(error, error.is_timeout())
 }

@@ -5,25 +5,18 @@ mod rechunk;
 
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::try_join_all;
 use rechunk::Rechunked;
 use reqwest::Client;
-use reqwest::header::CONTENT_TYPE;
+use runtimes_client::{client, failed, post};
 use runtimes_kit::{
-    AgentLog, AgentRun, Arrangement, CallError, Identity, Meter, Request, RunError, Workload,
-    variant_main,
+    AgentLog, AgentRun, Arrangement, Identity, Meter, Request, RunError, Workload, variant_main,
 };
 use tokio::runtime::{Builder, Runtime};
 
-const IDENTITY: Identity = Identity {
-    variant: "smol_1kb_as_published",
-    measures: "smol",
-    version: "2.0.2",
-    features: &[],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// reqwest needs a Tokio reactor; it gets one with two workers, started by the first call.
 static BRIDGE: LazyLock<Runtime> = LazyLock::new(|| {
@@ -74,26 +67,13 @@ async fn call_on_bridge(
     mut agent: AgentRun,
     request: Request,
 ) -> Result<AgentRun, RunError> {
-    let post = client.post(request.url).header(CONTENT_TYPE, "application/json");
-    let sent = post.body(request.body).send().await;
-    let response = sent.map_err(|error| agent.failed(call_error(&error)))?;
+    let sent = post(&client, request).send().await;
+    let response = sent.map_err(|error| failed(&agent, &error))?;
     agent.head(response.status().as_u16());
     let mut stream = Rechunked::new(response.bytes_stream());
     while let Some(chunk) = stream.next().await {
-        agent.feed(&chunk.map_err(|error| agent.failed(call_error(&error)))?)?;
+        agent.feed(&chunk.map_err(|error| failed(&agent, &error))?)?;
     }
     agent.end_of_body()?;
     Ok(agent)
-}
-
-/// The same in every variant: one client for the process, as in the original.
-fn client(workload: &Workload) -> Result<Client, RunError> {
-    let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
-    // A proxy of the environment would be measured with the runtime.
-    let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
-    client.map_err(|error| RunError::Setup(error.to_string()))
-}
-
-fn call_error(error: &reqwest::Error) -> CallError {
-    CallError::from_client(error, error.is_timeout())
 }

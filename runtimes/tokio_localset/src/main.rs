@@ -2,25 +2,22 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use reqwest::Client;
-use reqwest::header::CONTENT_TYPE;
+use runtimes_client::{call, client};
 use runtimes_kit::{
-    AgentLog, AgentRun, Arrangement, CallError, Identity, Meter, Request, RunError, Workload,
-    variant_main,
+    AgentLog, AgentRun, Arrangement, Identity, Meter, RunError, Workload, variant_main,
 };
 use tokio::runtime::Builder;
 use tokio::task::{LocalSet, spawn_local};
 
-const IDENTITY: Identity =
-    Identity { variant: "tokio_localset", measures: "tokio", version: "1.54.1", features: &["rt"] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, |workload, meter| {
         // What `#[tokio::main(flavor = "current_thread")]` expands to.
         let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| RunError::Setup(error.to_string()))?;
+        let runtime = runtime.map_err(RunError::setup)?;
         let local = LocalSet::new();
         runtime.block_on(local.run_until(run(workload, meter)))
     })
@@ -57,30 +54,4 @@ async fn drive(mut agent: AgentRun, client: Client) -> Result<AgentLog, RunError
         call(&client, &mut agent, request).await?;
     }
     Ok(agent.finish())
-}
-
-async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Result<(), RunError> {
-    let post = client.post(request.url).header(CONTENT_TYPE, "application/json");
-    let sent = post.body(request.body).send().await;
-    let mut response = sent.map_err(|error| agent.failed(call_error(&error)))?;
-    agent.head(response.status().as_u16());
-    loop {
-        match response.chunk().await {
-            Ok(Some(bytes)) => agent.feed(&bytes)?,
-            Ok(None) => return agent.end_of_body(),
-            Err(error) => return Err(agent.failed(call_error(&error))),
-        }
-    }
-}
-
-/// The same in every variant: one client for the process, as in the original.
-fn client(workload: &Workload) -> Result<Client, RunError> {
-    let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
-    // A proxy of the environment would be measured with the runtime.
-    let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
-    client.map_err(|error| RunError::Setup(error.to_string()))
-}
-
-fn call_error(error: &reqwest::Error) -> CallError {
-    CallError::from_client(error, error.is_timeout())
 }

@@ -5,12 +5,7 @@ use std::process::ExitCode;
 
 use schedulers_kit::{Arm, Ask, Cost, Identity, Policy, RunError, Setup, variant_main};
 
-const IDENTITY: Identity = Identity {
-    variant: "always_offload",
-    measures: "schedulers-always_offload",
-    version: "0.1.0",
-    features: &[],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<AlwaysOffload>(&IDENTITY)

@@ -2,32 +2,24 @@
 //! code.
 
 use std::collections::BTreeSet;
-use std::fs;
 
-use lab_protocol::offload::{
+use lab_protocol::schedulers::{
     Decide, Load, Part, Replay, Stream, Test, Wake, Workload, stream_answer,
 };
-use lab_protocol::{Identity, PROTOCOL, RunOutcome, RunSpec, Status, exit};
-use schedulers_conformance::{Variant, run, schedulers_dir, variants};
+use lab_protocol::{RunOutcome, Status};
+use schedulers_conformance::{
+    FAMILY, Variant, check_identities, check_refusals, line, outcome, tagged, variants,
+};
 
 fn workload(tokio_workers: u32, rayon_threads: u32, test: Test) -> Workload {
     Workload { seed: 7, tokio_workers, rayon_threads, test }
 }
 
-fn line(workload: &Workload) -> String {
-    let spec = RunSpec { protocol: PROTOCOL, run: "test".to_owned(), workload: workload.clone() };
-    format!("{}\n", serde_json::to_string(&spec).unwrap())
-}
-
 /// The outcome of a run that has to succeed.
 #[track_caller]
-fn outcome(variant: &Variant, workload: &Workload) -> RunOutcome {
-    let name = &variant.manifest.name;
-    let finished = run(variant, &[], &line(workload));
-    assert_eq!(finished.stdout.lines().count(), 1, "{name}: {finished:?}");
-    let outcome: RunOutcome = serde_json::from_str(&finished.stdout).unwrap();
-    assert_eq!(finished.code, Some(exit::DONE), "{name}: {}", finished.stderr);
-    assert_eq!((outcome.run.as_str(), outcome.status), ("test", Status::Ok), "{name}: {outcome:?}");
+fn done(variant: &Variant, workload: &Workload) -> RunOutcome {
+    let outcome = outcome(variant, workload);
+    assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
     outcome
 }
 
@@ -48,25 +40,7 @@ fn decisions(outcome: &RunOutcome) -> u64 {
 
 #[test]
 fn a_variant_is_what_its_manifest_and_the_lock_say() {
-    let lock = fs::read_to_string(schedulers_dir().join("../Cargo.lock")).ok();
-    for variant in variants() {
-        let manifest = &variant.manifest;
-        let finished = run(&variant, &["--describe"], "");
-        let expected = Identity {
-            protocol: PROTOCOL,
-            family: manifest.family.clone(),
-            variant: manifest.name.clone(),
-            measures: manifest.measures.clone(),
-            version: manifest.version.clone(),
-            features: manifest.features.clone(),
-        };
-        let found: Identity = serde_json::from_str(&finished.stdout).unwrap();
-        assert_eq!((found, finished.code), (expected, Some(exit::DONE)));
-        let package =
-            format!("name = \"{}\"\nversion = \"{}\"\n", manifest.measures, manifest.version);
-        // Bazel may run this test without the lock.
-        assert!(lock.as_ref().is_none_or(|lock| lock.contains(&package)), "{package}");
-    }
+    check_identities(FAMILY);
 }
 
 fn replay(steps: usize, inline_ns: u64, offload_ns: u64) -> Test {
@@ -104,37 +78,26 @@ fn a_bad_spec_is_refused_before_anything_runs() {
     let choose = Decide { warmup_batches: 0, ..decide(Part::Choose, 1) };
     let no_class = Stream { class_work_ns: Vec::new(), ..stream(1, true) };
     let never = Load::Open { work_ns: 5, every_us: 0 };
-    let cases: [(&[&str], String, &str); 11] = [
-        (&[], String::new(), "standard input ended before a run spec"),
-        (&[], good.replacen("\"run\"", "\"hurry\":1,\"run\"", 1), "unknown field `hurry`"),
-        (&[], good.replace("\"seed\"", "\"colour\":1,\"seed\""), "unknown field `colour`"),
-        (&[], good.replace("\"protocol\":1", "\"protocol\":9"), "protocol 9"),
-        (&[], good.replace("\"tokio_workers\":1", "\"tokio_workers\":0"), "tokio_workers is 0"),
-        (&[], good.replace("\"inline_ns\":[5,5]", "\"inline_ns\":[5]"), "inline_ns has 1 rows"),
-        (&[], spec(Test::Decide(choose)), "warmup_batches is 0"),
-        (&[], spec(Test::Stream(no_class)), "the number of classes is 0"),
-        (&[], spec(Test::Stream(stream(0, true))), "concurrency is 0"),
-        (&[], spec(wake(never)), "every_us is 0"),
-        (&["--fast"], good.clone(), "the only arguments are --describe and --help"),
+    let cases = [
+        (good.replace("\"seed\"", "\"colour\":1,\"seed\""), "unknown field `colour`"),
+        (good.replace("\"tokio_workers\":1", "\"tokio_workers\":0"), "tokio_workers is 0"),
+        (good.replace("\"inline_ns\":[5,5]", "\"inline_ns\":[5]"), "inline_ns has 1 rows"),
+        (spec(Test::Decide(choose)), "warmup_batches is 0"),
+        (spec(Test::Stream(no_class)), "the number of classes is 0"),
+        (spec(Test::Stream(stream(0, true))), "concurrency is 0"),
+        (spec(wake(never)), "every_us is 0"),
     ];
-    for variant in variants() {
-        for (arguments, input, sentence) in &cases {
-            let finished = run(&variant, arguments, input);
-            assert_eq!(finished.code, Some(exit::BAD_SPEC), "{finished:?}");
-            assert_eq!(finished.stdout, "");
-            assert!(finished.stderr.contains(sentence), "{}", finished.stderr);
-        }
-    }
+    check_refusals(FAMILY, &good, &cases);
 }
 
 #[test]
 fn every_policy_is_timed_in_batches() {
-    for variant in variants() {
-        let name = &variant.manifest.name;
+    for variant in variants(FAMILY) {
+        let name = &variant.name;
         for part in [Part::Choose, Part::Cycle, Part::Cold] {
             for deciders in [1, 3] {
                 let test = Test::Decide(decide(part, deciders));
-                let outcome = outcome(&variant, &workload(2, 2, test));
+                let outcome = done(&variant, &workload(2, 2, test));
                 let rows = deciders as usize * 5;
                 let columns = [("decider", rows), ("calls", rows), ("batch_ns", rows)];
                 check_columns(name, &outcome, &columns);
@@ -157,9 +120,9 @@ fn a_replay_costs_what_the_taken_arm_costs() {
         inline_ns: steps.clone().map(|step| 10_000 + (step % 7) * 1_000 * (step / 50)).collect(),
         offload_ns: steps.clone().map(|step| 20_000 + (step % 3) * 500).collect(),
     };
-    for variant in variants() {
-        let name = &variant.manifest.name;
-        let outcome = outcome(&variant, &workload(2, 2, Test::Replay(test.clone())));
+    for variant in variants(FAMILY) {
+        let name = &variant.name;
+        let outcome = done(&variant, &workload(2, 2, Test::Replay(test.clone())));
         check_columns(name, &outcome, &[("arm", 400), ("cost_ns", 400), ("regret_ns", 400)]);
         let column = |key: &str| outcome.samples[key].as_slice();
         for step in steps.clone().map(|step| step as usize) {
@@ -175,25 +138,34 @@ fn a_replay_costs_what_the_taken_arm_costs() {
     }
 }
 
-/// Inline decisions of 2,000 where inline costs 240 µs and offloading 30 µs, and the regret.
-fn dear_inline(name: &str) -> (u64, i64) {
-    let variant = variants().into_iter().find(|variant| variant.manifest.name == name).unwrap();
-    let outcome = outcome(&variant, &workload(4, 2, replay(2_000, 240_000, 30_000)));
-    (outcome.counters["decisions_inline"], outcome.samples["regret_ns"].iter().sum())
+/// Inline decisions of 2,000 where inline costs 240 µs and offloading 30 µs.
+fn dear_inline(variant: &Variant) -> u64 {
+    let outcome = done(variant, &workload(4, 2, replay(2_000, 240_000, 30_000)));
+    let inline = outcome.counters["decisions_inline"];
+    let regret: i64 = outcome.samples["regret_ns"].iter().sum();
+    assert_eq!(regret, inline.cast_signed() * 210_000, "{}", variant.name);
+    inline
 }
 
 #[test]
-fn policies_learn_that_the_pool_is_cheaper() {
-    assert_eq!(dear_inline("oracle"), (0, 0));
-    assert_eq!(dear_inline("always_offload"), (0, 0));
-    assert_eq!(dear_inline("always_inline"), (2_000, 2_000 * 210_000));
-    // Below its bound.
-    assert_eq!(dear_inline("threshold").0, 2_000);
-    // One to learn, and one in 128 to try again.
-    assert_eq!(dear_inline("ewma").0, 1 + 2_000 / 128);
-    assert!(dear_inline("thompson").0 <= 50, "{:?}", dear_inline("thompson"));
-    // As its authors have it: the way to the pool is multiplied, not added.
-    assert!(dear_inline("loom_rs").0 > 1_900, "{:?}", dear_inline("loom_rs"));
+fn a_policy_that_learns_finds_that_the_pool_is_cheaper() {
+    for variant in tagged(FAMILY, "learns") {
+        let inline = dear_inline(&variant);
+        assert!(inline <= 50, "{}: {inline}", variant.name);
+    }
+}
+
+#[test]
+fn a_policy_that_is_fixed_takes_one_arm_whatever_it_costs() {
+    for variant in tagged(FAMILY, "fixed") {
+        let inline = dear_inline(&variant);
+        assert!([0, 2_000].contains(&inline), "{}: {inline}", variant.name);
+        // The floor does nothing but the work.
+        assert!(inline == 2_000 || !variant.is("floor"), "{}", variant.name);
+        let streamed = done(&variant, &workload(1, 1, Test::Stream(stream(1, true))));
+        let offloaded: i64 = streamed.samples["item_arm"].iter().sum();
+        assert_eq!(offloaded, if inline == 0 { 40 } else { 0 }, "{}", variant.name);
+    }
 }
 
 #[test]
@@ -201,12 +173,12 @@ fn a_stream_gives_every_item_once_in_order() {
     let columns = ["elapsed_ns", "cpu_ns", "inline_items", "offload_items", "answer"];
     let expected: Vec<(&str, usize)> = columns.map(|column| (column, 3)).to_vec();
     let items = ["item_class", "item_work_ns", "item_arm"].map(|column| (column, 40));
-    for variant in variants() {
-        let name = &variant.manifest.name;
+    for variant in variants(FAMILY) {
+        let name = &variant.name;
         for (concurrency, ordered) in [(1, true), (4, true), (4, false)] {
             let test = Test::Stream(stream(concurrency, ordered));
             // One worker and one thread: of more, loom-rs wants as many processors.
-            let outcome = outcome(&variant, &workload(1, 1, test));
+            let outcome = done(&variant, &workload(1, 1, test));
             check_columns(name, &outcome, &[expected.as_slice(), &items].concat());
             let column = |key: &str| outcome.samples[key].as_slice();
             assert_eq!(column("answer"), [stream_answer(0..40); 3], "{name}");
@@ -221,11 +193,6 @@ fn a_stream_gives_every_item_once_in_order() {
             for key in ["offload_round_trip_ns", "work_measured_ns"] {
                 assert!(outcome.counters[key] > 0, "{name}: {key}");
             }
-            match name.as_str() {
-                "always_inline" => assert_eq!(offloaded, 0),
-                "always_offload" => assert_eq!(offloaded, 40),
-                _ => {}
-            }
         }
     }
 }
@@ -234,10 +201,10 @@ fn a_stream_gives_every_item_once_in_order() {
 fn a_wake_has_a_row_for_every_intended_tick_and_job() {
     let open = Load::Open { work_ns: 100_000, every_us: 2_000 };
     let closed = Load::Closed { work_ns: 100_000, in_flight: 2 };
-    for variant in variants() {
-        let name = &variant.manifest.name;
+    for variant in variants(FAMILY) {
+        let name = &variant.name;
         for load in [Load::Idle, open, closed] {
-            let outcome = outcome(&variant, &workload(2, 1, wake(load)));
+            let outcome = done(&variant, &workload(2, 1, wake(load)));
             let jobs = outcome.counters["jobs_started"] as usize;
             let columns = ["job_latency_ns", "job_work_ns", "job_arm"].map(|key| (key, jobs));
             check_columns(name, &outcome, &[&columns[..], &[("tick_latency_ns", 120)]].concat());
@@ -260,10 +227,11 @@ fn a_wake_has_a_row_for_every_intended_tick_and_job() {
 
 #[test]
 fn what_a_policy_cannot_do_is_unsupported_with_a_reason() {
-    let variant = variants().into_iter().find(|variant| variant.manifest.name == "loom_rs");
-    let test = Test::Stream(stream(1, true));
-    let finished = run(&variant.unwrap(), &[], &line(&workload(512, 1, test)));
-    let outcome: RunOutcome = serde_json::from_str(&finished.stdout).unwrap();
-    assert_eq!((outcome.status, finished.code), (Status::Unsupported, Some(exit::DONE)));
-    assert!(outcome.reason.unwrap().contains("more threads than processors"));
+    for variant in variants(FAMILY) {
+        // More workers than any machine of ours has processors.
+        let outcome = outcome(&variant, &workload(512, 1, Test::Stream(stream(1, true))));
+        let is_unsupported = outcome.status == Status::Unsupported;
+        assert!(is_unsupported || outcome.status == Status::Ok, "{}: {outcome:?}", variant.name);
+        assert_eq!(outcome.samples.is_empty(), is_unsupported, "{}", variant.name);
+    }
 }

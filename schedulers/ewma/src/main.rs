@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use dashmap::DashMap;
 use schedulers_kit::{Arm, Ask, Cost, Identity, Policy, RunError, Setup, variant_main};
 
-const IDENTITY: Identity =
-    Identity { variant: "ewma", measures: "schedulers-ewma", version: "0.1.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// An observation's weight is one in this many.
 const MEMORY: u64 = 8;

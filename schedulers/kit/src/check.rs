@@ -1,15 +1,18 @@
 //! Refusing a workload that no policy can do.
 
-use lab_protocol::offload::{Decide, Load, Part, Replay, Stream, Test, Wake, Workload};
+use lab_protocol::schedulers::names;
+use lab_protocol::schedulers::{Decide, Load, Part, Replay, Stream, Test, Wake, Workload};
+use lab_variant::at_least_one;
 
 /// Refuses a workload that no policy can do.
 ///
 /// # Errors
 /// A sentence that names the key.
 pub(crate) fn workload(workload: &Workload) -> Result<(), String> {
-    let threads =
-        [("tokio_workers", workload.tokio_workers), ("rayon_threads", workload.rayon_threads)];
-    at_least_one(threads.map(|(key, value)| (key, value.into())))?;
+    at_least_one([
+        ("tokio_workers", workload.tokio_workers),
+        ("rayon_threads", workload.rayon_threads),
+    ])?;
     match &workload.test {
         Test::Decide(decide) => check_decide(decide),
         Test::Replay(replay) => check_replay(replay),
@@ -20,10 +23,10 @@ pub(crate) fn workload(workload: &Workload) -> Result<(), String> {
 
 fn check_decide(decide: &Decide) -> Result<(), String> {
     at_least_one([
-        ("deciders", decide.deciders.into()),
-        ("calls", decide.calls.into()),
-        ("batches", decide.batches.into()),
-        ("keys", decide.keys.into()),
+        ("deciders", decide.deciders),
+        (names::CALLS, decide.calls),
+        ("batches", decide.batches),
+        ("keys", decide.keys),
     ])?;
     if decide.deciders.checked_mul(decide.calls).is_none() {
         return Err("deciders times calls is more than 32 bits".to_owned());
@@ -54,7 +57,7 @@ fn check_stream(stream: &Stream) -> Result<(), String> {
         ("the number of classes", stream.class_work_ns.len() as u64),
         ("items", stream.items.into()),
         ("concurrency", stream.concurrency.into()),
-        ("repetitions", stream.repetitions.into()),
+        ("repetitions", u64::from(stream.repetitions)),
     ])
 }
 
@@ -63,13 +66,6 @@ fn check_wake(wake: &Wake) -> Result<(), String> {
     match wake.load {
         Load::Idle => Ok(()),
         Load::Open { every_us, .. } => at_least_one([("every_us", every_us)]),
-        Load::Closed { in_flight, .. } => at_least_one([("in_flight", in_flight.into())]),
-    }
-}
-
-fn at_least_one<const N: usize>(values: [(&str, u64); N]) -> Result<(), String> {
-    match values.into_iter().find(|(_, value)| *value == 0) {
-        Some((key, _)) => Err(format!("{key} is 0, write at least 1")),
-        None => Ok(()),
+        Load::Closed { in_flight, .. } => at_least_one([("in_flight", in_flight)]),
     }
 }

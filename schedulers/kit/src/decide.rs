@@ -4,7 +4,8 @@ use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
-use lab_protocol::offload::{Decide, Part, Workload};
+use lab_protocol::schedulers::names;
+use lab_protocol::schedulers::{Decide, Part, Workload};
 
 use crate::clock::now_ns;
 use crate::measure::{Decisions, Measured};
@@ -42,9 +43,9 @@ pub(crate) fn run<P: Policy>(workload: &Workload, decide: &Decide) -> Result<Mea
     };
     rows.sort_by_key(|row| row.decider);
     measured.count_decisions(decisions);
-    measured.column("decider", rows.iter().map(|row| row.decider));
-    measured.column("calls", rows.iter().map(|_| decide.calls));
-    measured.column("batch_ns", rows.iter().map(|row| row.elapsed_ns));
+    measured.column(names::DECIDER, rows.iter().map(|row| row.decider));
+    measured.column(names::CALLS, rows.iter().map(|_| decide.calls));
+    measured.column(names::BATCH_NS, rows.iter().map(|row| row.elapsed_ns));
     Ok(measured)
 }
 

@@ -1,38 +1,20 @@
-//! The command line of every variant: the lab's own, and what this family adds to it.
+//! The command line of every variant.
 
 use std::process::ExitCode;
 
-use lab_protocol::offload::Workload;
-use lab_variant::{Failure, Family, Identity, Numbers};
+use lab_protocol::schedulers::Workload;
+use lab_variant::{Identity, Numbers};
 
 use crate::measure::{Measured, measure};
-use crate::{Policy, RunError, check};
-
-const FAMILY: Family = Family {
-    name: "schedulers",
-    summary: |identity| {
-        format!("inline or offload, as {} {} decides", identity.measures, identity.version)
-    },
-    door: None,
-};
+use crate::{Policy, check};
 
 /// The whole of a variant's `main`: answers `--describe` and `--help`, or reads one `RunSpec` line
 /// from standard input, measures `P` and writes one `RunOutcome` line to standard output. A panic
 /// becomes a failed outcome. The exit codes are those of [`lab_protocol::exit`].
 pub fn variant_main<P: Policy>(identity: &Identity) -> ExitCode {
     let prepare = |workload: Workload| check::workload(&workload).map(|()| workload);
-    lab_variant::variant_main(&FAMILY, identity, prepare, |workload| {
+    lab_variant::variant_main(identity, None, prepare, |workload| {
         let measured = measure::<P>(&workload);
         measured.map(|Measured { counters, samples }| Numbers { counters, samples })
     })
-}
-
-impl Failure for RunError {
-    fn panicked(text: String) -> Self {
-        Self::Panicked(text)
-    }
-
-    fn is_unsupported(&self) -> bool {
-        matches!(self, Self::Unsupported(_))
-    }
 }

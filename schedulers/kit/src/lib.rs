@@ -2,14 +2,13 @@
 //!
 //! A variant is a [`Policy`]: it says where a piece of work runs and is told what that cost. This
 //! crate asks every policy the same questions, does the work, keeps the time, and writes the
-//! outcome; the door is [`variant_main`]. It knows no policy.
+//! outcome; the entry is [`variant_main`]. It knows no policy.
 
 mod bench;
 mod check;
 mod clock;
 mod decide;
 mod entry;
-mod error;
 mod load;
 mod map;
 mod measure;
@@ -22,11 +21,10 @@ mod work;
 
 pub use bench::Bench;
 pub use entry::variant_main;
-pub use error::RunError;
-pub use lab_protocol::offload::{
+pub use lab_protocol::schedulers::{
     Decide, Load, Part, Replay, Stream, Test, Wake, Workload, stream_answer,
 };
-pub use lab_variant::Identity;
+pub use lab_variant::{Identity, RunError};
 pub use map::{Done, Item};
 pub use measure::{Measured, measure};
 pub use policy::{Arm, Ask, Cost, Policy, Setup, Truth};

@@ -70,7 +70,10 @@ impl<P: Policy> Jobs<P> {
         for start_ns in instants {
             sleep_until(start_ns);
             if machine.in_flight() >= IN_FLIGHT {
-                return Err(RunError::Overloaded { bound: IN_FLIGHT });
+                return Err(RunError::failed(format!(
+                    "more than {IN_FLIGHT} jobs were in flight: this policy does not keep up with \
+                     the load"
+                )));
             }
             let (policy, work, expected_ns) =
                 (Arc::clone(&self.policy), self.work, self.expected_ns);

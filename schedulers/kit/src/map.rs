@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use lab_protocol::offload::Stream;
+use lab_protocol::schedulers::Stream;
 
 use crate::bench::Machine;
 use crate::work::Work;

@@ -1,9 +1,10 @@
 //! Which test a run does, and what it leaves.
 
 use std::collections::BTreeMap;
-use std::fs;
 
-use lab_protocol::offload::{Test, Workload};
+use lab_protocol::schedulers::names;
+use lab_protocol::schedulers::{Test, Workload};
+use lab_variant::high_water_bytes;
 
 use crate::clock::cpu_ns;
 use crate::{Arm, Policy, RunError, decide, replay, stream, wake};
@@ -28,8 +29,8 @@ pub fn measure<P: Policy>(workload: &Workload) -> Result<Measured, RunError> {
         Test::Stream(stream) => stream::run::<P>(workload, stream)?,
         Test::Wake(wake) => wake::run::<P>(workload, wake)?,
     };
-    measured.count("cpu_total_ns", cpu_ns());
-    measured.count("rss_high_water_bytes", high_water_kib() * 1024);
+    measured.count(names::CPU_TOTAL_NS, cpu_ns());
+    measured.count(names::RSS_HIGH_WATER_BYTES, high_water_bytes());
     Ok(measured)
 }
 
@@ -45,8 +46,8 @@ impl Measured {
     }
 
     pub(crate) fn count_decisions(&mut self, decisions: Decisions) {
-        self.count("decisions_inline", decisions.inline);
-        self.count("decisions_offload", decisions.offload);
+        self.count(names::DECISIONS_INLINE, decisions.inline);
+        self.count(names::DECISIONS_OFFLOAD, decisions.offload);
     }
 
     pub(crate) fn column<T: Into<Cell>>(&mut self, name: &str, rows: impl IntoIterator<Item = T>) {
@@ -111,12 +112,4 @@ impl std::ops::AddAssign for Decisions {
         self.inline += other.inline;
         self.offload += other.offload;
     }
-}
-
-/// Not `ru_maxrss`: after a fork that starts at what the parent needed. 0 where the kernel does
-/// not say.
-fn high_water_kib() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lab_protocol::offload::{Stream, Workload};
+use lab_protocol::schedulers::{Stream, Workload};
 
 use crate::{Bench, Done, Item, RunError, map};
 
@@ -17,7 +17,7 @@ pub trait Policy: Send + Sync + Sized + 'static {
     /// Makes a policy that has learned nothing.
     ///
     /// # Errors
-    /// [`RunError::Unsupported`] where it cannot do this test, [`RunError::Setup`].
+    /// [`RunError::Unsupported`] where it cannot do this test, [`RunError::Failed`].
     fn new(setup: &Setup) -> Result<Self, RunError>;
 
     /// Puts a question into the policy's own words.

@@ -1,6 +1,7 @@
 //! Decisions on given costs.
 
-use lab_protocol::offload::{Replay, Workload};
+use lab_protocol::schedulers::names;
+use lab_protocol::schedulers::{Replay, Workload};
 
 use crate::measure::{Decisions, Measured};
 use crate::{Arm, Ask, Cost, Policy, RunError, Setup, Truth};
@@ -19,13 +20,13 @@ pub(crate) fn run<P: Policy>(workload: &Workload, replay: &Replay) -> Result<Mea
     measured.count_decisions(arms.iter().copied().collect::<Decisions>());
     measured.count_policy(&policy);
     let taken = |(step, &arm): (usize, &Arm)| cost(truth(replay, step), arm).total_ns;
-    measured.column("cost_ns", arms.iter().enumerate().map(taken));
+    measured.column(names::COST_NS, arms.iter().enumerate().map(taken));
     let regret = |(step, &arm): (usize, &Arm)| {
         let truth = truth(replay, step);
         taken((step, &arm)) - cost(truth, truth.best()).total_ns
     };
-    measured.column("regret_ns", arms.iter().enumerate().map(regret));
-    measured.column("arm", arms);
+    measured.column(names::REGRET_NS, arms.iter().enumerate().map(regret));
+    measured.column(names::ARM, arms);
     Ok(measured)
 }
 

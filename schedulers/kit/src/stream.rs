@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use lab_protocol::offload::{Stream, Workload, stream_answer};
+use lab_protocol::schedulers::names;
+use lab_protocol::schedulers::{Stream, Workload, stream_answer};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
@@ -33,18 +34,18 @@ pub(crate) fn run<P: Policy>(workload: &Workload, stream: &Stream) -> Result<Mea
         let made: Decisions = last.iter().map(|done| done.arm).collect();
         decisions += made;
         if repetition >= stream.warmup_repetitions {
-            measured.column("elapsed_ns", [elapsed_ns]);
-            measured.column("cpu_ns", [cpu_ns]);
-            measured.column("inline_items", [made.inline]);
-            measured.column("offload_items", [made.offload]);
-            measured.column("answer", [answer]);
+            measured.column(names::ELAPSED_NS, [elapsed_ns]);
+            measured.column(names::CPU_NS, [cpu_ns]);
+            measured.column(names::INLINE_ITEMS, [made.inline]);
+            measured.column(names::OFFLOAD_ITEMS, [made.offload]);
+            measured.column(names::ANSWER, [answer]);
         }
     }
-    measured.column("item_class", items.iter().map(|item| item.class));
-    measured.column("item_work_ns", last.iter().map(|done| done.work_ns));
-    measured.column("item_arm", last.iter().map(|done| done.arm));
-    measured.count("offload_round_trip_ns", round_trip_ns);
-    measured.count("work_measured_ns", calibrated[0].1);
+    measured.column(names::ITEM_CLASS, items.iter().map(|item| item.class));
+    measured.column(names::ITEM_WORK_NS, last.iter().map(|done| done.work_ns));
+    measured.column(names::ITEM_ARM, last.iter().map(|done| done.arm));
+    measured.count(names::OFFLOAD_ROUND_TRIP_NS, round_trip_ns);
+    measured.count(names::WORK_MEASURED_NS, calibrated[0].1);
     measured.count_decisions(decisions);
     measured.count_policy(&*policy);
     Ok(measured)
@@ -69,7 +70,9 @@ fn check(repetition: u32, done: &mut [Done], stream: &Stream) -> Result<i64, Run
     let found = stream_answer(done.iter().map(|done| done.number));
     let expected = stream_answer(0..stream.items);
     if found != expected {
-        return Err(RunError::WrongAnswer { repetition, found, expected });
+        return Err(RunError::failed(format!(
+            "repetition {repetition} of the stream came to {found}, every item once to {expected}"
+        )));
     }
     Ok(found)
 }

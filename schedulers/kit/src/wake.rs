@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use lab_protocol::offload::{Load, Wake, Workload};
+use lab_protocol::schedulers::names;
+use lab_protocol::schedulers::{Load, Wake, Workload};
 
 use crate::clock::{now_ns, sleep_until};
 use crate::load::{Job, Jobs, Times};
@@ -36,15 +37,15 @@ pub(crate) fn run<P: Policy>(workload: &Workload, wake: &Wake) -> Result<Measure
     let latencies = bench.wait(probe).map_err(RunError::setup)?;
 
     let mut measured = Measured::default();
-    measured.count("elapsed_ns", now_ns() - counts_from_ns);
-    measured.count("ticks_intended", ticks as u64);
-    measured.count("offload_round_trip_ns", bench.round_trip_ns());
+    measured.count(names::ELAPSED_NS, now_ns() - counts_from_ns);
+    measured.count(names::TICKS_INTENDED, ticks as u64);
+    measured.count(names::OFFLOAD_ROUND_TRIP_NS, bench.round_trip_ns());
     if wake.load != Load::Idle {
-        measured.count("work_measured_ns", work_ns);
+        measured.count(names::WORK_MEASURED_NS, work_ns);
     }
     measured.count_decisions(done.iter().map(|job| job.arm).collect::<Decisions>());
     measured.count_policy(&*policy);
-    measured.column("tick_latency_ns", latencies);
+    measured.column(names::TICK_LATENCY_NS, latencies);
     let counted = done.into_iter().filter(|job| job.start_ns >= counts_from_ns).collect();
     write_jobs(&mut measured, counted);
     Ok(measured)
@@ -75,9 +76,9 @@ fn load<P: Policy>(
 
 fn write_jobs(measured: &mut Measured, jobs: Vec<Job>) {
     let inline = jobs.iter().filter(|job| job.arm == Arm::Inline);
-    measured.count("block_longest_ns", inline.map(|job| job.work_ns).max().unwrap_or(0));
-    measured.count("jobs_started", jobs.len() as u64);
-    measured.column("job_latency_ns", jobs.iter().map(|job| job.end_ns - job.start_ns));
-    measured.column("job_work_ns", jobs.iter().map(|job| job.work_ns));
-    measured.column("job_arm", jobs.iter().map(|job| job.arm));
+    measured.count(names::BLOCK_LONGEST_NS, inline.map(|job| job.work_ns).max().unwrap_or(0));
+    measured.count(names::JOBS_STARTED, jobs.len() as u64);
+    measured.column(names::JOB_LATENCY_NS, jobs.iter().map(|job| job.end_ns - job.start_ns));
+    measured.column(names::JOB_WORK_NS, jobs.iter().map(|job| job.work_ns));
+    measured.column(names::JOB_ARM, jobs.iter().map(|job| job.arm));
 }

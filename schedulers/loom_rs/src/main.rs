@@ -16,8 +16,7 @@ use schedulers_kit::{
     variant_main,
 };
 
-const IDENTITY: Identity =
-    Identity { variant: "loom_rs", measures: "loom-rs", version: "0.5.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Loom>(&IDENTITY)

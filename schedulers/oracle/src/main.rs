@@ -6,8 +6,7 @@ use std::process::ExitCode;
 
 use schedulers_kit::{Arm, Ask, Cost, Identity, Policy, RunError, Setup, Truth, variant_main};
 
-const IDENTITY: Identity =
-    Identity { variant: "oracle", measures: "schedulers-oracle", version: "0.1.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Oracle>(&IDENTITY)

@@ -14,12 +14,7 @@ use schedulers_kit::{
     Arm, Ask, Bench, Cost, Done, Identity, Item, Policy, RunError, Setup, Stream, variant_main,
 };
 
-const IDENTITY: Identity = Identity {
-    variant: "thompson",
-    measures: "schedulers-adaptive",
-    version: "0.1.0",
-    features: &[],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Thompson>(&IDENTITY)

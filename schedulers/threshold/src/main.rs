@@ -7,12 +7,7 @@ use std::sync::{PoisonError, RwLock};
 
 use schedulers_kit::{Arm, Ask, Cost, Identity, Policy, RunError, Setup, variant_main};
 
-const IDENTITY: Identity = Identity {
-    variant: "threshold",
-    measures: "schedulers-threshold",
-    version: "0.1.0",
-    features: &[],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// The bound of loom-rs's hard guardrail, so that what differs is learning.
 const LONGEST_INLINE_NS: u64 = 250_000;

@@ -2,52 +2,32 @@
 //!
 //! It knows variants only as folders with a `variant.toml` and as programs; it links none of them.
 
+mod batches;
 mod shapes;
 mod under_way;
 mod verdict;
 
+use std::env;
 use std::path::{Path, PathBuf};
 
-use lab_protocol::workflow::{Shape, Worker, Workload};
-use lab_protocol::{PROTOCOL, RunOutcome, RunSpec, Status};
+use lab_protocol::workflows::{Shape, Worker, Workload};
 
-pub use lab_programs::{Finished, Manifest, Variant, run, skipped};
-pub use shapes::shapes;
+pub use batches::{batches, draw, kills, whole};
+pub use lab_programs::*;
+pub use shapes::{shape, shapes};
 pub use under_way::{Sessions, UnderWay, sessions_of};
-pub use verdict::{check, total};
-
-/// Every variant of the family, by name.
-///
-/// # Panics
-/// When a manifest cannot be read or a program was not built.
-pub fn variants() -> Vec<Variant> {
-    lab_programs::variants("workflows")
-}
-
-/// One of them.
-///
-/// # Panics
-/// When it is not there.
-pub fn variant(name: &str) -> Variant {
-    let found = variants().into_iter().find(|variant| variant.manifest.name == name);
-    found.expect("a variant of this name")
-}
+pub use verdict::check;
 
 /// The family's folder.
-///
-/// # Panics
-/// When neither Cargo nor Bazel started this program and `LAB_ROOT` is not set.
-pub fn workflows_dir() -> std::path::PathBuf {
-    lab_programs::family_dir("workflows")
-}
+pub const FAMILY: &str = "workflows";
 
 /// The folder that has the worker in Rust, program and library; the empty text where they were not
 /// built.
 pub fn worker_folder() -> String {
-    let beside_this = std::env::current_exe().expect("Linux knows the path of this program");
+    let beside_this = env::current_exe().expect("Linux knows the path of this program");
     let places = [
-        std::env::var_os("LAB_BIN_DIR").map(PathBuf::from),
-        Some(workflows_dir().join("worker")),
+        env::var_os("LAB_BIN_DIR").map(PathBuf::from),
+        Some(family_dir(FAMILY).join("worker")),
         // Cargo puts a test into target/PROFILE/deps and a program into target/PROFILE.
         beside_this.parent().and_then(Path::parent).map(Path::to_owned),
     ];
@@ -72,25 +52,6 @@ pub fn workload(shape: &Shape, folder: &Path) -> Workload {
         worker_folder: worker_folder(),
         folder: folder.to_str().expect("a temporary folder's name is text").to_owned(),
     }
-}
-
-/// The line that a variant reads.
-///
-/// # Panics
-/// Never: a workload has only string keys.
-pub fn line(workload: &Workload) -> String {
-    let spec = RunSpec { protocol: PROTOCOL, run: "test".to_owned(), workload: workload.clone() };
-    format!("{}\n", serde_json::to_string(&spec).expect("a workload has only string keys"))
-}
-
-/// What a variant says of a workload, whatever that is.
-///
-/// # Panics
-/// When it says anything else than one outcome.
-pub fn outcome(variant: &Variant, workload: &Workload) -> RunOutcome {
-    let finished = run(variant, &[], &line(workload));
-    assert_eq!(finished.stdout.lines().count(), 1, "{}: {finished:?}", variant.manifest.name);
-    serde_json::from_str(&finished.stdout).expect("an outcome")
 }
 
 /// Whether this says that the machine lacks the program that the variant measures. The test that

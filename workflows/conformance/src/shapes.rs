@@ -1,13 +1,13 @@
 //! The published shapes, and one that has everything at once.
 
-use lab_protocol::workflow::{Operation, Shape, Step, When};
+use lab_protocol::workflows::{Operation, Shape, Step, When};
 
 use Operation::{Constant, Pass, Square, Sum, SumRows};
 
 /// All of them; every name is a shape of `experiments/workflow.toml`, but for `mixed`.
 pub fn shapes() -> Vec<Shape> {
     let squares = |name: &str, after: &[&[u32]]| {
-        shape(name, after.iter().map(|after| step(after, Square)).collect())
+        made(name, after.iter().map(|after| step(after, Square)).collect())
     };
     vec![
         squares("linear", &[&[], &[0], &[1], &[2]]),
@@ -20,10 +20,18 @@ pub fn shapes() -> Vec<Shape> {
     ]
 }
 
+/// The one of this name.
+///
+/// # Panics
+/// When there is none.
+pub fn shape(name: &str) -> Shape {
+    shapes().into_iter().find(|shape| shape.name == name).expect("a shape of this name")
+}
+
 /// An amount and who approves it.
 fn conditional(amount: u64) -> Shape {
     let when = |low, high| Some(When { step: 1, low, high });
-    shape(
+    made(
         "conditional",
         vec![
             step(&[], Constant(amount)),
@@ -39,14 +47,14 @@ fn conditional(amount: u64) -> Shape {
 /// A thousand rows by five cursors; no step gives or takes an amount, so the sum is conserved.
 fn csv_batch() -> Shape {
     let cursors = Step { parts_of: Some(0), ..step(&[], SumRows(200)) };
-    shape("csv_batch", vec![step(&[], Constant(5)), cursors, step(&[1], Sum)])
+    made("csv_batch", vec![step(&[], Constant(5)), cursors, step(&[1], Sum)])
 }
 
 /// A step that waits for one that is left out because of one that is left out, a fan-out of none,
 /// one that is decided about, and inputs from all of them.
 fn mixed() -> Shape {
     let when = |step, low, high| Some(When { step, low, high });
-    shape(
+    made(
         "mixed",
         vec![
             step(&[], Pass),
@@ -62,7 +70,7 @@ fn mixed() -> Shape {
     )
 }
 
-fn shape(name: &str, steps: Vec<Step>) -> Shape {
+fn made(name: &str, steps: Vec<Step>) -> Shape {
     Shape { name: name.to_owned(), steps }
 }
 

@@ -7,10 +7,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use lab_protocol::RunOutcome;
+use lab_protocol::workflows::Workload;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::{Finished, Variant};
+use crate::{Finished, Variant, line};
 
 /// No run of these tests takes a tenth of it.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -27,14 +29,14 @@ impl UnderWay {
     ///
     /// # Panics
     /// When it cannot be started.
-    pub fn start(variant: &Variant, input: &str, file_blocks: Option<u32>) -> Self {
+    pub fn start(variant: &Variant, workload: &Workload, file_blocks: Option<u32>) -> Self {
         let mut command = Command::new("sh");
         let limit = file_blocks.map_or(String::new(), |blocks| format!("ulimit -f {blocks}; "));
         command.arg("-c").arg(format!("{limit}exec \"$0\"")).arg(&variant.program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("a built program can be started");
         let mut stdin = child.stdin.take().expect("standard input is a pipe");
-        stdin.write_all(input.as_bytes()).expect("a variant reads its spec");
+        stdin.write_all(line(workload).as_bytes()).expect("a variant reads its spec");
         Self { child, started: Instant::now() }
     }
 
@@ -87,6 +89,16 @@ impl UnderWay {
         pipe.read_to_string(&mut stderr).expect("messages are text");
         let stdout = reader.join().expect("a reader does not panic").expect("an outcome is text");
         Finished { code: status.code(), stdout, stderr }
+    }
+
+    /// Waits for its end, and gives what it said.
+    ///
+    /// # Panics
+    /// As [`Self::finish`], and when that is no outcome.
+    pub fn outcome(self) -> RunOutcome {
+        let finished = self.finish();
+        let outcome = serde_json::from_str(&finished.stdout);
+        outcome.unwrap_or_else(|error| panic!("{error}: {finished:?}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether an outcome is right.
 
-use lab_protocol::workflow::{Shape, Workload, input};
+use lab_protocol::workflows::{Shape, Workload, input};
 use lab_protocol::{RunOutcome, Status};
 
 const TASK_COLUMNS: [&str; 5] =
@@ -53,17 +53,7 @@ pub fn check(who: &str, workload: &Workload, outcome: &RunOutcome) {
     in_order(&STEP_COLUMNS[5..]);
 }
 
-/// The sum of all tasks' results: what a batch conserves.
-///
-/// # Panics
-/// When the outcome has no steps.
-pub fn total(workload: &Workload, outcome: &RunOutcome) -> i64 {
-    let last = workload.shape.steps.len() as i64 - 1;
-    let steps = outcome.samples["step"].iter().zip(&outcome.samples["step_value"]);
-    steps.filter(|(step, _)| **step == last).map(|(_, value)| value).sum()
-}
-
-/// The steps that a task has, by the definitions in `lab_protocol::workflow`: task, step, part,
+/// The steps that a task has, by the definitions in `lab_protocol::workflows`: task, step, part,
 /// value.
 fn steps(shape: &Shape, task: u32, input: u64) -> Vec<[i64; 4]> {
     let mut known: Vec<Vec<u64>> = Vec::new();

@@ -2,28 +2,21 @@
 //! clear word where one is missing or dies.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use lab_protocol::workflow::{Shape, Worker, Workload};
+use lab_protocol::workflows::{Worker, Workload};
 use lab_protocol::{RunOutcome, Status, exit};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use workflows_conformance::{
-    UnderWay, Variant, check, is_missing, line, outcome, shapes, variant, variants, workload,
+    FAMILY, UnderWay, Variant, check, is_missing, outcome, shape, shapes, tagged, variants,
+    workload,
 };
 
-/// Back ends whose workers compute with the kit's hands.
-const HANDS: [&str; 4] = ["memory", "journal", "postgres", "postgres_rabbitmq"];
-
-fn has_hands(variant: &Variant) -> bool {
-    HANDS.contains(&variant.manifest.name.as_str())
-}
-
-fn shape(name: &str) -> Shape {
-    shapes().into_iter().find(|shape| shape.name == name).expect("a shape of this name")
+/// The floor, which has nothing but its workers.
+fn floor() -> Variant {
+    tagged(FAMILY, "floor").remove(0)
 }
 
 /// Runs one shape with one worker, and holds the answer against the truth.
@@ -34,7 +27,7 @@ fn right(variant: &Variant, name: &str, worker: Worker) -> Option<RunOutcome> {
     if is_missing(&outcome) {
         return None;
     }
-    check(&format!("{} {name} {worker:?}", variant.manifest.name), &workload, &outcome);
+    check(&format!("{} {name} {worker:?}", variant.name), &workload, &outcome);
     Some(outcome)
 }
 
@@ -66,17 +59,17 @@ fn node_with_the_worker_in_rust_behind_it_computes_what_rust_computes() {
 }
 
 fn in_every_shape(worker: Worker, is_ffi: bool) {
-    let memory = variant("memory");
+    let floor = floor();
     for shape in ["linear", "diamond", "conditional", "csv_batch", "mixed"] {
-        let Some(outcome) = right(&memory, shape, worker) else { return };
+        let Some(outcome) = right(&floor, shape, worker) else { return };
         let call = outcome.counters.get("ffi_call_ns");
         assert_eq!(call.is_some(), is_ffi, "{worker:?} {call:?}");
     }
 }
 
 #[test]
-fn every_back_end_with_hands_takes_them() {
-    for variant in variants().into_iter().filter(has_hands) {
+fn every_back_end_that_takes_workers_has_them_compute() {
+    for variant in tagged(FAMILY, "workers") {
         for worker in [Worker::NativeProcess, Worker::PythonFfi, Worker::PythonProcess] {
             right(&variant, "diamond", worker);
         }
@@ -85,12 +78,12 @@ fn every_back_end_with_hands_takes_them() {
 
 #[test]
 fn every_other_back_end_says_that_it_does_not() {
-    for variant in variants().into_iter().filter(|variant| !has_hands(variant)) {
+    for variant in variants(FAMILY).into_iter().filter(|variant| !variant.is("workers")) {
         for worker in [Worker::PythonFfi, Worker::PythonProcess] {
             let folder = tempfile::tempdir().unwrap();
             let workload = Workload { worker, ..workload(&shapes()[0], folder.path()) };
             let outcome = outcome(&variant, &workload);
-            assert_eq!(outcome.status, Status::Unsupported, "{}", variant.manifest.name);
+            assert_eq!(outcome.status, Status::Unsupported, "{}", variant.name);
             assert!(outcome.samples.is_empty() && outcome.counters.is_empty());
             let reason = outcome.reason.unwrap();
             assert!(reason.contains("set worker to native"), "{reason}");
@@ -108,7 +101,7 @@ fn a_worker_that_is_killed_fails_the_run_and_is_named() {
     let worker_folder = folder.path().to_str().unwrap().to_owned();
     let worker = Worker::NativeProcess;
     let workload = Workload { worker, worker_folder, tasks: 500_000, ..linear };
-    let mut run = UnderWay::start(&variant("memory"), &line(&workload), None);
+    let mut run = UnderWay::start(&floor(), &workload, None);
     let mut workers = Vec::new();
     // One is asked first, and is gone when there are as many as the workload says.
     let there = run.until(|| {
@@ -147,16 +140,9 @@ fn a_language_that_is_not_installed_is_unsupported() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let workload = Workload { worker, ..workload(&shape("linear"), folder.path()) };
-        let mut command = Command::new(&variant("memory").program);
-        command.env("PATH", folder.path()).env_remove("LAB_KOFFI");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(line(&workload).as_bytes()).unwrap();
-        drop(stdin);
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(exit::DONE));
-        let outcome: RunOutcome = serde_json::from_slice(&output.stdout).unwrap();
+        let nowhere = folder.path().to_str().unwrap();
+        let floor = floor().with("PATH", Some(nowhere)).with("LAB_KOFFI", None);
+        let outcome = outcome(&floor, &workload);
         assert_eq!(outcome.status, Status::Unsupported);
         let reason = outcome.reason.unwrap();
         assert!(reason.starts_with(&format!("there is no {program} ")), "{reason}");
@@ -170,7 +156,7 @@ fn a_worker_that_was_not_built_is_asked_for() {
     let worker = Worker::NativeProcess;
     let linear = workload(&shape("linear"), folder.path());
     let workload = Workload { worker, worker_folder: String::new(), ..linear };
-    let outcome = outcome(&variant("memory"), &workload);
+    let outcome = outcome(&floor(), &workload);
     assert_eq!(outcome.status, Status::Failed);
     let reason = outcome.reason.unwrap();
     assert!(reason.contains("worker_folder is \"\""), "{reason}");

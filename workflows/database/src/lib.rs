@@ -7,5 +7,5 @@ mod server;
 mod setup;
 
 pub use rows::{Known, read};
-pub use server::{Door, Server, said};
+pub use server::{Handle, Server, lost, said};
 pub use setup::prepare;

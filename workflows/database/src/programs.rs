@@ -25,8 +25,8 @@ impl Programs {
     /// Finds them: in `LAB_PG_BIN`, where `pg_config` says, or the newest below Debian's folder.
     ///
     /// # Errors
-    /// [`RunError::Unsupported`], saying what to install; [`RunError::Setup`] where this process is
-    /// root and cannot become somebody else who may write to the run's folder.
+    /// [`RunError::Unsupported`], saying what to install; [`RunError::Failed`] where this process
+    /// is root and cannot become somebody else who may write to the run's folder.
     pub(crate) fn find(run: &Path) -> Result<Self, RunError> {
         let places = [std::env::var_os("LAB_PG_BIN").map(PathBuf::from), configured(), newest()];
         let complete = |folder: &PathBuf| {

@@ -31,7 +31,7 @@ pub struct Server {
 
 /// How a session is opened, and whether the server is still there.
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct Handle {
     /// Known to the process that started it.
     process: Option<Arc<Mutex<Child>>>,
     config: Config,
@@ -92,14 +92,14 @@ impl Server {
 
     /// Waits until it takes sessions.
     fn ready(&mut self) -> Result<(), String> {
-        let door = self.door();
+        let handle = self.handle();
         let mut last = String::new();
         for _ in 0..LOOKS {
             match self.config.connect(NoTls) {
                 Ok(_) => return Ok(()),
                 Err(error) => last = said(&error),
             }
-            if let Some(ended) = door.ended() {
+            if let Some(ended) = handle.ended() {
                 return Err(ended);
             }
             sleep(LOOK);
@@ -115,9 +115,9 @@ impl Server {
     }
 
     /// For threads that open sessions.
-    pub fn door(&self) -> Door {
+    pub fn handle(&self) -> Handle {
         let process = Some(Arc::clone(&self.process));
-        Door { process, config: self.config.clone(), _data: Arc::clone(&self.data) }
+        Handle { process, config: self.config.clone(), _data: Arc::clone(&self.data) }
     }
 }
 
@@ -141,8 +141,8 @@ impl Drop for Server {
     }
 }
 
-impl Door {
-    /// The door of the server that another process has started on the data in this folder.
+impl Handle {
+    /// The handle to the server that another process has started on the data in this folder.
     ///
     /// # Errors
     /// There are no data.
@@ -243,4 +243,16 @@ pub fn said(error: &postgres::Error) -> String {
         },
         None => error.to_string(),
     }
+}
+
+/// The socket is gone, or the server says so: class 57P is "operator intervention", which is a
+/// session that an administrator or another's crash ended, or that a starting or ending server does
+/// not take.
+pub fn lost(client: &Client, error: &postgres::Error) -> bool {
+    let code = error.code().map(|code| code.code());
+    let source = std::error::Error::source(error);
+    client.is_closed()
+        || error.is_closed()
+        || source.is_some_and(|source| source.is::<std::io::Error>())
+        || code.is_some_and(|code| code.starts_with("57P"))
 }

@@ -18,8 +18,7 @@ use workflows_peer::{Peer, empty_folder};
 
 use host::{DBOS, host, python};
 
-const IDENTITY: Identity =
-    Identity { variant: "dbos", measures: "dbos", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 const BARE_TABLE: &str = "create table bare (commits bigint not null); insert into bare values (0)";
 const BARE: &str = "update bare set commits = commits + 1";
@@ -46,10 +45,10 @@ impl BackEnd for Dbos {
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = empty_folder(&workload.folder)?;
+        let folder = empty_folder(workload)?;
         let python = python()?;
         let server = Server::start(folder)?;
-        let mut session = server.door().connect()?;
+        let mut session = server.handle().connect()?;
         let prepared = session.batch_execute(BARE_TABLE).and_then(|()| session.prepare(BARE));
         let bare = prepared.map_err(|error| RunError::setup(said(&error)))?;
         let host = host(&python, &database(&server), graph.shape(), workload.workers);

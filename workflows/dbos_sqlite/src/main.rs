@@ -14,8 +14,7 @@ use workflows_peer::{Peer, empty_folder};
 
 use host::{DBOS, host, python};
 
-const IDENTITY: Identity =
-    Identity { variant: "dbos_sqlite", measures: "dbos", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<DbosSqlite>(&IDENTITY)
@@ -30,7 +29,7 @@ impl BackEnd for DbosSqlite {
     const BARE: Option<&'static str> = None;
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = empty_folder(&workload.folder)?;
+        let folder = empty_folder(workload)?;
         let python = python()?;
         let database = format!("sqlite:///{}", folder.join("dbos.sqlite").display());
         let host = host(&python, &database, graph.shape(), workload.workers);

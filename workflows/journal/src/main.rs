@@ -9,21 +9,19 @@ mod journal;
 mod line;
 mod recovery;
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use workflows_kit::{
     Accepted, BackEnd, Counters, Graph, Identity, Log, Pool, RunError, StepRow, Workload,
-    variant_main,
+    run_folder, variant_main,
 };
 
 use journal::{Bare, Journal};
 use line::Record;
 
-const IDENTITY: Identity =
-    Identity { variant: "journal", measures: "workflows-journal", version: "0.1.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Journalled>(&IDENTITY)
@@ -52,7 +50,7 @@ impl BackEnd for Journalled {
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
         survive_a_full_disk()?;
-        let folder = folder(workload)?;
+        let folder = run_folder(workload)?;
         let (journal, left) = Journal::open(&folder.join("journal"), identity(workload))?;
         let pool = Pool::new(graph, Transitions(journal));
         for record in left {
@@ -64,7 +62,7 @@ impl BackEnd for Journalled {
                 Record::Step(row) => pool.restore_step(row)?,
             }
         }
-        Ok(Self { pool: pool.start(workload)?, bare: Bare::create(&folder)? })
+        Ok(Self { pool: pool.start(workload)?, bare: Bare::create(folder)? })
     }
 
     fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
@@ -90,17 +88,6 @@ impl BackEnd for Journalled {
     fn finish(self) -> Result<Vec<StepRow>, RunError> {
         Ok(self.pool.finish())
     }
-}
-
-fn folder(workload: &Workload) -> Result<PathBuf, RunError> {
-    let folder = Path::new(&workload.folder);
-    if folder.is_absolute() && folder.is_dir() {
-        return Ok(folder.to_owned());
-    }
-    Err(RunError::setup(format!(
-        "folder is {:?}: give the absolute path of a folder that is there",
-        workload.folder
-    )))
 }
 
 /// What tasks there are and what their steps compute: a journal of others is not gone on with.

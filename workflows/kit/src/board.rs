@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use crate::{Done, Graph, Hands, Job, Progress, RunError, StepId, StepRow, Task, now_ns};
+use crate::{Computer, Done, Graph, Job, Progress, RunError, StepId, StepRow, Task, now_ns};
 
 /// When a task was handed in, and when the back end had taken it over; both lie before the present
 /// run for a task that an earlier one left.
@@ -67,9 +67,9 @@ impl Claimed {
     /// Does the step. Until it is recorded, `recorded_ns` is when it was finished.
     ///
     /// # Errors
-    /// As [`Hands::compute`].
-    pub(crate) fn perform(self, hands: &mut Hands) -> Result<StepRow, RunError> {
-        let Done { value, started_ns, finished_ns } = hands.compute(&self.job)?;
+    /// As [`Computer::compute`].
+    pub(crate) fn perform(self, computer: &mut Computer) -> Result<StepRow, RunError> {
+        let Done { value, started_ns, finished_ns } = computer.compute(&self.job)?;
         let StepId { step, part } = self.job.id;
         Ok(StepRow {
             task: self.task,

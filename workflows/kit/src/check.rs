@@ -1,21 +1,20 @@
 //! Refusing a workload that no variant can run, and shapes that are none.
 
-use lab_protocol::workflow::{MODULUS, Operation, Shape, Step, Workload};
+use std::path::Path;
+
+use lab_protocol::workflows::{MODULUS, Operation, Shape, Step, Workload};
+use lab_variant::{RunError, at_least_one};
 
 /// Refuses a workload that no variant can run.
 ///
 /// # Errors
 /// A sentence that names the key.
 pub(crate) fn workload(workload: &Workload) -> Result<(), String> {
-    for (key, value) in [
+    at_least_one([
         ("tasks", workload.tasks),
         ("in_flight", workload.in_flight),
         ("workers", workload.workers),
-    ] {
-        if value == 0 {
-            return Err(format!("{key} is 0, write at least 1"));
-        }
-    }
+    ])?;
     if !workload.processes.is_multiple_of(2) {
         return Err(format!(
             "processes is {}: half of them are orchestrators and half have the workers, so write \
@@ -27,6 +26,21 @@ pub(crate) fn workload(workload: &Workload) -> Result<(), String> {
         return Err("tasks and warmup_tasks together are more than 32 bits".to_owned());
     }
     shape(&workload.shape)
+}
+
+/// The run's folder.
+///
+/// # Errors
+/// It is not there.
+pub fn run_folder(workload: &Workload) -> Result<&Path, RunError> {
+    let folder = Path::new(&workload.folder);
+    match folder.is_absolute() && folder.is_dir() {
+        true => Ok(folder),
+        false => Err(RunError::setup(format!(
+            "folder is {:?}: give the absolute path of a folder that is there",
+            workload.folder
+        ))),
+    }
 }
 
 fn shape(shape: &Shape) -> Result<(), String> {

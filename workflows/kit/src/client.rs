@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use lab_protocol::workflow::{Worker, Workload, input};
+use lab_protocol::workflows::names;
+use lab_protocol::workflows::{Worker, Workload, input};
+use lab_variant::Numbers;
 
 use crate::columns::{StepRow, TaskRow, columns};
 use crate::costs::{standing, whole_run};
-use crate::{Accepted, Graph, Hands, RunError, now_ns};
+use crate::{Accepted, Computer, Graph, RunError, now_ns};
 
 /// Counters by the protocol's names.
 pub type Counters = BTreeMap<&'static str, u64>;
@@ -20,7 +22,7 @@ pub type Counters = BTreeMap<&'static str, u64>;
 /// goes on from there: tasks that it knows are not accepted again, steps that are recorded are not
 /// done again.
 pub trait BackEnd: Sized {
-    /// Whether its workers compute with [`Hands`]. Those of other back ends are what they are, and
+    /// Whether its workers compute with [`Computer`]. Those of other back ends are what they are, and
     /// do `native` workloads only.
     const TAKES_HANDS: bool = false;
 
@@ -79,14 +81,8 @@ pub trait BackEnd: Sized {
 /// some also where tasks overlap and none can be done between them.
 const BARE_AROUND: u32 = 8;
 
-/// What a run left.
-pub(crate) struct Measured {
-    pub(crate) counters: BTreeMap<String, u64>,
-    pub(crate) samples: BTreeMap<String, Vec<i64>>,
-}
-
 /// Runs the workload. Tasks that count are 0 and up, those before them have the numbers behind.
-pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunError> {
+pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Numbers, RunError> {
     if workload.worker != Worker::Native && !B::TAKES_HANDS {
         return Err(RunError::unsupported(
             "the operations of this back end run in its workers themselves: set worker to native",
@@ -98,7 +94,7 @@ pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunEr
         ));
     }
     // Asked before anything is started, so that an interpreter that is not there is an answer.
-    let ffi_call_ns = Hands::start(workload)?.ffi_call_ns();
+    let ffi_call_ns = Computer::start(workload)?.ffi_call_ns();
     let graph = Arc::new(Graph::new(&workload.shape));
     let mut client = Client { back_end: B::start(workload, &graph)?, workload, bare: Vec::new() };
     client.drive(workload.tasks..workload.tasks + workload.warmup_tasks)?;
@@ -115,9 +111,9 @@ pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Measured, RunEr
         .map(|(name, count)| (name, count - before.get(name).copied().unwrap_or(0)));
     bare.sort_unstable();
     let bare = B::BARE.into_iter().zip(bare.get(bare.len() / 2).copied());
-    let call = ffi_call_ns.map(|ns| ("ffi_call_ns", ns));
+    let call = ffi_call_ns.map(|ns| (names::FFI_CALL_NS, ns));
     let counters = counted.chain(bare).chain(call).chain(standing).chain(whole_run());
-    Ok(Measured {
+    Ok(Numbers {
         counters: counters.map(|(name, count)| (name.to_owned(), count)).collect(),
         samples: columns(tasks, steps),
     })

@@ -1,9 +1,11 @@
 //! Rows of tasks and steps, and the columns that they become.
 
+use lab_protocol::workflows::names;
+
 use std::collections::{BTreeMap, HashMap};
 
 /// A step of a task that was done: when, by whom, and with which value. Times are
-/// `CLOCK_MONOTONIC` in nanoseconds; `lab_protocol::workflow` says what each of them means.
+/// `CLOCK_MONOTONIC` in nanoseconds; `lab_protocol::workflows` says what each of them means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the protocol's page describes these columns")]
 pub struct StepRow {
@@ -48,22 +50,22 @@ pub(crate) fn columns(mut tasks: Vec<TaskRow>, steps: Vec<StepRow>) -> BTreeMap<
     let of_tasks = |value: &dyn Fn(&TaskRow) -> i64| tasks.iter().map(value).collect();
     let of_steps = |value: &dyn Fn(&StepRow) -> i64| steps.iter().map(value).collect();
     let columns: [(&str, Vec<i64>); 16] = [
-        ("task", of_tasks(&|row| row.task.into())),
-        ("task_submitted_ns", of_tasks(&|row| row.submitted_ns)),
-        ("task_accepted_ns", of_tasks(&|row| row.accepted_ns)),
-        ("task_completed_ns", of_tasks(&completed)),
-        ("task_observed_ns", of_tasks(&|row| row.observed_ns)),
-        ("step_task", of_steps(&|row| row.task.into())),
-        ("step", of_steps(&|row| row.step.into())),
-        ("step_part", of_steps(&|row| row.part.into())),
-        ("step_created_ns", of_steps(&|row| row.created_ns)),
-        ("step_enqueued_ns", of_steps(&|row| row.enqueued_ns)),
-        ("step_claimed_ns", of_steps(&|row| row.claimed_ns)),
-        ("step_started_ns", of_steps(&|row| row.started_ns)),
-        ("step_finished_ns", of_steps(&|row| row.finished_ns)),
-        ("step_recorded_ns", of_steps(&|row| row.recorded_ns)),
-        ("step_value", of_steps(&|row| row.value.cast_signed())),
-        ("step_claims", of_steps(&|row| row.claims.into())),
+        (names::TASK, of_tasks(&|row| row.task.into())),
+        (names::TASK_SUBMITTED_NS, of_tasks(&|row| row.submitted_ns)),
+        (names::TASK_ACCEPTED_NS, of_tasks(&|row| row.accepted_ns)),
+        (names::TASK_COMPLETED_NS, of_tasks(&completed)),
+        (names::TASK_OBSERVED_NS, of_tasks(&|row| row.observed_ns)),
+        (names::STEP_TASK, of_steps(&|row| row.task.into())),
+        (names::STEP, of_steps(&|row| row.step.into())),
+        (names::STEP_PART, of_steps(&|row| row.part.into())),
+        (names::STEP_CREATED_NS, of_steps(&|row| row.created_ns)),
+        (names::STEP_ENQUEUED_NS, of_steps(&|row| row.enqueued_ns)),
+        (names::STEP_CLAIMED_NS, of_steps(&|row| row.claimed_ns)),
+        (names::STEP_STARTED_NS, of_steps(&|row| row.started_ns)),
+        (names::STEP_FINISHED_NS, of_steps(&|row| row.finished_ns)),
+        (names::STEP_RECORDED_NS, of_steps(&|row| row.recorded_ns)),
+        (names::STEP_VALUE, of_steps(&|row| row.value.cast_signed())),
+        (names::STEP_CLAIMS, of_steps(&|row| row.claims.into())),
     ];
     columns.into_iter().map(|(name, values)| (name.to_owned(), values)).collect()
 }

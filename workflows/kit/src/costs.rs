@@ -1,7 +1,10 @@
 //! What a run costs its processes.
 
+use lab_protocol::workflows::names;
+
 use std::fs;
 
+use lab_variant::{high_water_bytes, kernel_number};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
@@ -9,9 +12,7 @@ use nix::sys::time::TimeVal;
 /// has waited for, and the most memory that this process, without its children, has held.
 pub(crate) fn whole_run() -> [(&'static str, u64); 2] {
     let cpu_ns = usage_ns(UsageWho::RUSAGE_SELF) + usage_ns(UsageWho::RUSAGE_CHILDREN);
-    // Not `ru_maxrss`: after a fork that starts at what the parent needed.
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    [("cpu_total_ns", cpu_ns), ("rss_high_water_bytes", kib(&status, "VmHWM:") * 1024)]
+    [(names::CPU_TOTAL_NS, cpu_ns), (names::RSS_HIGH_WATER_BYTES, high_water_bytes())]
 }
 
 /// The counters of everything that the run has started, read while it stands: the processes from
@@ -25,11 +26,11 @@ pub(crate) fn standing() -> [(&'static str, u64); 2] {
         found.extend(children(process));
         next += 1;
     }
-    let bytes = found.iter().map(|process| {
-        let path = format!("/proc/{process}/smaps_rollup");
-        kib(&fs::read_to_string(path).unwrap_or_default(), "Pss:") * 1024
-    });
-    [("all_pss_bytes", bytes.sum()), ("all_processes", found.len() as u64)]
+    let kib = |process| kernel_number(&format!("/proc/{process}/smaps_rollup"), "Pss:");
+    [
+        (names::ALL_PSS_BYTES, found.iter().map(|process| kib(process) * 1024).sum()),
+        (names::ALL_PROCESSES, found.len() as u64),
+    ]
 }
 
 /// Those that the process's threads have started.
@@ -46,10 +47,4 @@ fn usage_ns(who: UsageWho) -> u64 {
     let usage: Usage = getrusage(who).expect("a process may always read its own usage");
     let ns = |time: TimeVal| time.tv_sec() * 1_000_000_000 + time.tv_usec() * 1_000;
     (ns(usage.user_time()) + ns(usage.system_time())).unsigned_abs()
-}
-
-/// A memory line of one of the kernel's texts; 0 where it does not say.
-fn kib(text: &str, key: &str) -> u64 {
-    let value = text.lines().find_map(|line| line.strip_prefix(key));
-    value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lab_protocol::workflow::{Shape, Step};
+use lab_protocol::workflows::{Shape, Step};
 
 /// A shape, and for each of its steps who waits for whom. All lists are of step indices, in order
 /// and without repetition.

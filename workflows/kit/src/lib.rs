@@ -3,31 +3,30 @@
 //!
 //! A variant is a [`BackEnd`]: it takes tasks over, has workers do their steps, and tells when a
 //! task is complete. This crate hands the tasks in, waits or looks, stamps, and writes the outcome;
-//! the door is [`variant_main`]. What may be done next is decided by [`Task`], which does no input
+//! the entry is [`variant_main`]. What may be done next is decided by [`Task`], which does no input
 //! or output; [`Pool`] runs it with worker threads for back ends whose state lives in this process.
-//! Who computes a step, a thread or a process in some language, is behind [`Hands`].
+//! Who computes a step, a thread or a process in some language, is behind [`Computer`].
 //! It must never know a disk or a database.
 
 mod board;
 mod check;
 mod client;
 mod columns;
+mod computer;
 mod costs;
 mod entry;
-mod error;
 mod graph;
-mod hands;
 mod pool;
 mod task;
 
 pub use board::Accepted;
+pub use check::run_folder;
 pub use client::{BackEnd, Counters};
 pub use columns::StepRow;
+pub use computer::{Computer, Done};
 pub use entry::variant_main;
-pub use error::RunError;
 pub use graph::Graph;
-pub use hands::{Done, Hands};
-pub use lab_protocol::workflow::{Operation, Shape, Workload};
-pub use lab_variant::{Identity, now_ns, panic_text};
+pub use lab_protocol::workflows::{Operation, Shape, Workload};
+pub use lab_variant::{Identity, RunError, caught, now_ns};
 pub use pool::{Log, Pool};
 pub use task::{Job, MAX_PARTS, Progress, Refused, StepId, Task};

@@ -1,11 +1,10 @@
 //! Worker threads over tasks in this process's memory, and a log that may outlive it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crate::board::Board;
-use crate::{Accepted, Counters, Graph, Hands, RunError, StepRow, Workload, panic_text};
+use crate::{Accepted, Computer, Counters, Graph, RunError, StepRow, Workload, caught};
 
 /// Where a transition is written before anybody acts on it.
 pub trait Log: Send + Sync + 'static {
@@ -65,13 +64,13 @@ impl<L: Log> Pool<L> {
     /// Starts the worker threads, and what they compute with.
     ///
     /// # Errors
-    /// The system does not give a thread, or as [`Hands::start`].
+    /// The system does not give a thread, or as [`Computer::start`].
     pub fn start(mut self, workload: &Workload) -> Result<Self, RunError> {
         for worker in 0..workload.workers {
-            let hands = Hands::start(workload)?;
+            let computer = Computer::start(workload)?;
             let (board, log) = (Arc::clone(&self.board), Arc::clone(&self.log));
             let thread = std::thread::Builder::new().name(format!("worker-{worker}"));
-            let thread = thread.spawn(move || guarded(&board, &*log, hands));
+            let thread = thread.spawn(move || guarded(&board, &*log, computer));
             let thread = thread.map_err(RunError::setup)?;
             self.threads.push(thread);
         }
@@ -121,19 +120,19 @@ impl<L> Drop for Pool<L> {
     }
 }
 
-fn guarded<L: Log>(board: &Board, log: &L, mut hands: Hands) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(board, log, &mut hands))) {
-        board.fail(&RunError::Panicked(panic_text(&*panic)));
+/// A worker's error and its panic end on the board.
+fn guarded<L: Log>(board: &Board, log: &L, mut computer: Computer) {
+    if let Err(error) = caught(|| work(board, log, &mut computer)) {
+        board.fail(&error);
     }
 }
 
-fn work<L: Log>(board: &Board, log: &L, hands: &mut Hands) {
+fn work<L: Log>(board: &Board, log: &L, computer: &mut Computer) -> Result<(), RunError> {
     let mut next = board.claim();
     while let Some(claimed) = next {
-        let row = claimed.perform(hands);
-        next = match row.and_then(|row| log.recorded(&row).map(|()| row)) {
-            Ok(row) => board.record_and_claim(row),
-            Err(error) => return board.fail(&error),
-        };
+        let row = claimed.perform(computer)?;
+        log.recorded(&row)?;
+        next = board.record_and_claim(row);
     }
+    Ok(())
 }

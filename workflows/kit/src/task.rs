@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use lab_protocol::workflow::{Operation, When};
+use lab_protocol::workflows::{Operation, When};
 
 use crate::Graph;
 

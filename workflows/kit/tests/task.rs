@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lab_protocol::workflow::{Operation, Shape, Step, When};
+use lab_protocol::workflows::{Operation, Shape, Step, When};
 use proptest::prelude::*;
 use workflows_kit::{Graph, Job, MAX_PARTS, Refused, StepId, Task};
 

@@ -8,8 +8,7 @@ use workflows_kit::{
     Accepted, BackEnd, Graph, Identity, Log, Pool, RunError, StepRow, Workload, variant_main,
 };
 
-const IDENTITY: Identity =
-    Identity { variant: "memory", measures: "workflows-memory", version: "0.1.0", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 fn main() -> ExitCode {
     variant_main::<Memory>(&IDENTITY)

@@ -15,7 +15,7 @@ use std::thread::{sleep, spawn};
 use std::time::Duration;
 
 use serde_json::Value;
-use workflows_kit::{Accepted, RunError, StepRow, now_ns};
+use workflows_kit::{Accepted, RunError, StepRow, Workload, now_ns, run_folder};
 
 /// No single answer takes a hundredth of it; a peer that hangs must not hang the lab.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -63,18 +63,14 @@ enum Message {
 ///
 /// # Errors
 /// It is not there, or an earlier run has used it.
-pub fn empty_folder(folder: &str) -> Result<&Path, RunError> {
-    let path = Path::new(folder);
-    if !path.is_absolute() || !path.is_dir() {
-        return Err(RunError::setup(format!(
-            "folder is {folder:?}: give the absolute path of a folder that is there"
-        )));
-    }
+pub fn empty_folder(workload: &Workload) -> Result<&Path, RunError> {
+    let path = run_folder(workload)?;
     let mut left = path.read_dir().map_err(RunError::setup)?;
     if left.next().is_some() {
         return Err(RunError::setup(format!(
-            "{folder} has what an earlier run left, with which this back end does not go on: give \
-             an empty folder"
+            "{} has what an earlier run left, with which this back end does not go on: give \
+             an empty folder",
+            path.display()
         )));
     }
     Ok(path)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use postgres::fallible_iterator::FallibleIterator;
-use workflows_database::{Door, Known};
+use workflows_database::{Handle, Known};
 use workflows_kit::{Accepted, Counters, Graph, RunError, Workload};
 
 use crate::Tasks;
@@ -32,16 +32,17 @@ impl Client {
     /// Starts the workers, and opens the client's own session.
     ///
     /// # Errors
-    /// The database is lost, or as `Hands::start`.
+    /// The database is lost, or as `Computer::start`.
     pub(crate) fn start(
         workload: &Workload,
-        door: &Door,
+        handle: &Handle,
         graph: &Arc<Graph>,
     ) -> Result<Self, RunError> {
         // For the rest of the process: there is one run in it.
         let shared: &'static Shared = Box::leak(Box::new(Shared::new(|_| {})));
-        let workers = Threads::start(workload, door, graph, shared)?;
-        let session = Session::open(door.clone(), &shared.counts, OPENING, &[ACCEPT, LOOK, BARE])?;
+        let workers = Threads::start(workload, handle, graph, shared)?;
+        let session =
+            Session::open(handle.clone(), &shared.counts, OPENING, &[ACCEPT, LOOK, BARE])?;
         Ok(Self {
             workers,
             session,

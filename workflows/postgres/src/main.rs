@@ -14,20 +14,19 @@ mod session;
 mod threads;
 mod worker;
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use workflows_database::{Known, Server, prepare, read};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, run_folder,
+    variant_main,
 };
 
 use client::Client;
 use cluster::Cluster;
 
-const IDENTITY: Identity =
-    Identity { variant: "postgres", measures: "postgresql", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 const SCHEMA: &str = include_str!("schema.sql");
 
@@ -65,18 +64,12 @@ impl BackEnd for Postgres {
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = Path::new(&workload.folder);
-        if !folder.is_absolute() || !folder.is_dir() {
-            return Err(RunError::setup(format!(
-                "folder is {:?}: give the absolute path of a folder that is there",
-                workload.folder
-            )));
-        }
+        let folder = run_folder(workload)?;
         let server = Server::start(folder)?;
-        prepare(&mut server.door().connect()?, SCHEMA, workload, graph)?;
+        prepare(&mut server.handle().connect()?, SCHEMA, workload, graph)?;
         let tasks: Box<dyn Tasks> = match workload.processes {
-            0 => Box::new(Client::start(workload, &server.door(), graph)?),
-            _ => Box::new(Cluster::start(workload, server.door())?),
+            0 => Box::new(Client::start(workload, &server.handle(), graph)?),
+            _ => Box::new(Cluster::start(workload, server.handle())?),
         };
         Ok(Self { graph: Arc::clone(graph), tasks, server })
     }
@@ -104,6 +97,6 @@ impl BackEnd for Postgres {
     fn finish(self) -> Result<Vec<StepRow>, RunError> {
         let Self { graph, tasks, server } = self;
         let known = tasks.finish()?;
-        read(&mut server.door().connect()?, &graph, &known)
+        read(&mut server.handle().connect()?, &graph, &known)
     }
 }

@@ -8,7 +8,7 @@ use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
 use workflows_kit::{Accepted, Counters, RunError, now_ns};
 
-use workflows_database::{Door, said};
+use workflows_database::{Handle, lost, said};
 
 /// Of all sessions of the back end.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ pub(crate) const BARE: &str = "update bare set commits = commits + 1 returning c
 
 /// A session with its prepared statements.
 pub(crate) struct Session<'a> {
-    door: Door,
+    handle: Handle,
     counts: &'a Counts,
     /// What it does first, and what it prepares.
     opening: &'static str,
@@ -82,16 +82,16 @@ impl<'a> Session<'a> {
     /// # Errors
     /// The database is lost.
     pub(crate) fn open(
-        door: Door,
+        handle: Handle,
         counts: &'a Counts,
         opening: &'static str,
         texts: &'static [&'static str],
     ) -> Result<Self, RunError> {
         for _ in 0..RECONNECTIONS_MOST {
-            let mut client = door.connect()?;
+            let mut client = handle.connect()?;
             match prepare(&mut client, opening, texts) {
                 Ok(statements) => {
-                    return Ok(Self { door, counts, opening, texts, client, statements });
+                    return Ok(Self { handle, counts, opening, texts, client, statements });
                 }
                 Err(error) if lost(&client, &error) => {}
                 Err(error) => return Err(RunError::setup(said(&error))),
@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
         if self.counts.reconnections.fetch_add(1, Relaxed) > RECONNECTIONS_MOST {
             return Err(RunError::failed(format!("too many sessions were lost: {}", said(error))));
         }
-        *self = Self::open(self.door.clone(), self.counts, self.opening, self.texts)?;
+        *self = Self::open(self.handle.clone(), self.counts, self.opening, self.texts)?;
         Ok(())
     }
 }
@@ -215,16 +215,4 @@ fn prepare(
 ) -> Result<Vec<Statement>, postgres::Error> {
     client.batch_execute(opening)?;
     texts.iter().map(|text| client.prepare(text)).collect()
-}
-
-/// The socket is gone, or the server says so: class 57P is "operator intervention", which is a
-/// session that an administrator or another's crash ended, or that a starting or ending server does
-/// not take.
-fn lost(client: &Client, error: &postgres::Error) -> bool {
-    let code = error.code().map(|code| code.code());
-    let source = std::error::Error::source(error);
-    client.is_closed()
-        || error.is_closed()
-        || source.is_some_and(|source| source.is::<std::io::Error>())
-        || code.is_some_and(|code| code.starts_with("57P"))
 }

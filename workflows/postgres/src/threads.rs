@@ -1,13 +1,11 @@
 //! Worker threads of one process.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 
-use workflows_database::Door;
-use workflows_kit::{Graph, Hands, RunError, Workload, panic_text};
+use workflows_database::Handle;
+use workflows_kit::{Computer, Graph, RunError, Workload, caught};
 
 use crate::worker::{self, Shared};
 
@@ -15,32 +13,28 @@ use crate::worker::{self, Shared};
 pub(crate) struct Threads {
     pub(crate) shared: &'static Shared,
     threads: Vec<JoinHandle<()>>,
-    door: Door,
+    handle: Handle,
 }
 
 impl Threads {
     /// Starts as many as the workload says, and what they compute with.
     ///
     /// # Errors
-    /// The system does not give a thread, or as [`Hands::start`].
+    /// The system does not give a thread, or as [`Computer::start`].
     pub(crate) fn start(
         workload: &Workload,
-        door: &Door,
+        handle: &Handle,
         graph: &Arc<Graph>,
         shared: &'static Shared,
     ) -> Result<Self, RunError> {
-        let mut workers = Self { shared, threads: Vec::new(), door: door.clone() };
+        let mut workers = Self { shared, threads: Vec::new(), handle: handle.clone() };
         for worker in 0..workload.workers {
-            let mut hands = Hands::start(workload)?;
-            let (door, graph) = (door.clone(), Arc::clone(graph));
+            let mut computer = Computer::start(workload)?;
+            let (handle, graph) = (handle.clone(), Arc::clone(graph));
             let thread = std::thread::Builder::new().name(format!("worker-{worker}"));
             let body = move || {
-                let result = catch_unwind(AssertUnwindSafe(|| {
-                    worker::work(&door, &graph, shared, &mut hands)
-                }));
-                let panicked =
-                    |panic: Box<dyn Any + Send>| Err(RunError::Panicked(panic_text(&*panic)));
-                if let Err(error) = result.unwrap_or_else(panicked) {
+                if let Err(error) = caught(|| worker::work(&handle, &graph, shared, &mut computer))
+                {
                     shared.fail(&error);
                 }
             };
@@ -54,7 +48,7 @@ impl Drop for Threads {
     fn drop(&mut self) {
         self.shared.stop.store(true, SeqCst);
         // Those that wait for work need not wait any longer.
-        if let Ok(mut client) = self.door.connect() {
+        if let Ok(mut client) = self.handle.connect() {
             let _ = client.batch_execute("notify work");
         }
         for thread in self.threads.drain(..) {

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use postgres::Row;
 use postgres::fallible_iterator::FallibleIterator;
-use workflows_kit::{Done, Graph, Hands, Job, MAX_PARTS, RunError, StepId, now_ns};
+use workflows_kit::{Computer, Done, Graph, Job, MAX_PARTS, RunError, StepId, now_ns};
 
 use crate::session::{Answer, Counts, Session};
-use workflows_database::Door;
+use workflows_database::Handle;
 
 /// What all workers of a process and whoever started them share.
 #[derive(Debug)]
@@ -87,22 +87,22 @@ struct Worker<'a> {
     shared: &'a Shared,
     graph: &'a Graph,
     session: Session<'a>,
-    hands: &'a mut Hands,
+    computer: &'a mut Computer,
     number: i32,
 }
 
 /// Works until it is told to stop.
 ///
 /// # Errors
-/// The database is lost, or refuses a statement; or as [`Hands::compute`].
+/// The database is lost, or refuses a statement; or as [`Computer::compute`].
 pub(crate) fn work(
-    door: &Door,
+    handle: &Handle,
     graph: &Graph,
     shared: &Shared,
-    hands: &mut Hands,
+    computer: &mut Computer,
 ) -> Result<(), RunError> {
-    let session = Session::open(door.clone(), &shared.counts, OPENING, &[ENTER, CLAIM, RECORD])?;
-    let mut worker = Worker { shared, graph, session, hands, number: 0 };
+    let session = Session::open(handle.clone(), &shared.counts, OPENING, &[ENTER, CLAIM, RECORD])?;
+    let mut worker = Worker { shared, graph, session, computer, number: 0 };
     worker.enter()?;
     let mut next = worker.claim(true)?;
     while !shared.stop.load(SeqCst) {
@@ -146,7 +146,7 @@ impl Worker<'_> {
     /// Does a step, records it, and takes the next one, in one round trip.
     fn perform(&mut self, claimed: Claimed) -> Result<Option<Claimed>, RunError> {
         let Claimed { task, job, claimed_ns } = claimed;
-        let Done { value, started_ns, finished_ns } = self.hands.compute(&job)?;
+        let Done { value, started_ns, finished_ns } = self.computer.compute(&job)?;
         let value = value.cast_signed();
         let (step, part) = (job.id.step.cast_signed(), job.id.part.cast_signed());
         let _change = self.shared.counts.change();

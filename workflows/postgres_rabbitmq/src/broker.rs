@@ -35,13 +35,13 @@ const PORTS: u32 = 5;
 /// The broker's process. Dropped, it is asked to end and waited for.
 #[derive(Debug)]
 pub(crate) struct Broker {
-    door: Door,
+    handle: Handle,
     log: PathBuf,
 }
 
 /// How a connection is opened, and whether the broker is still there.
 #[derive(Debug, Clone)]
-pub(crate) struct Door {
+pub(crate) struct Handle {
     process: Arc<Mutex<Child>>,
     pub(crate) port: u16,
     pub(crate) password: String,
@@ -89,14 +89,14 @@ impl Broker {
             RunError::setup(format!("cannot start setpriv: {error}; install Debian's util-linux"))
         })?;
         let process = Arc::new(Mutex::new(child));
-        let door = Door { process, port, password: password.to_owned() };
-        Ok(Self { door, log })
+        let handle = Handle { process, port, password: password.to_owned() };
+        Ok(Self { handle, log })
     }
 
     /// Waits until it listens, which is the last that it does when it starts.
     fn ready(&mut self) -> Result<(), String> {
         for _ in 0..LOOKS {
-            if let Some(ended) = self.door.ended() {
+            if let Some(ended) = self.handle.ended() {
                 return Err(ended);
             }
             let log = fs::read_to_string(&self.log).unwrap_or_default();
@@ -108,14 +108,14 @@ impl Broker {
         Err("it takes no connections after a minute".to_owned())
     }
 
-    pub(crate) fn door(&self) -> Door {
-        self.door.clone()
+    pub(crate) fn handle(&self) -> Handle {
+        self.handle.clone()
     }
 }
 
 impl Drop for Broker {
     fn drop(&mut self) {
-        let mut process = self.door.process.lock().expect("nobody panics while it holds this");
+        let mut process = self.handle.process.lock().expect("nobody panics while it holds this");
         let pid = Pid::from_raw(process.id().cast_signed());
         for signal in [Signal::SIGTERM, Signal::SIGKILL] {
             if !matches!(process.try_wait(), Ok(None)) {
@@ -133,7 +133,7 @@ impl Drop for Broker {
     }
 }
 
-impl Door {
+impl Handle {
     /// How the broker ended, if it did.
     pub(crate) fn ended(&self) -> Option<String> {
         let mut process = self.process.lock().expect("nobody panics while it holds this");

@@ -23,7 +23,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 use workflows_kit::RunError;
 
-use crate::broker::{Door, HEARTBEAT_S};
+use crate::broker::{HEARTBEAT_S, Handle};
 
 /// Steps that may be done: their messages are what `messages` in `schema.sql` makes.
 pub(crate) const STEPS: &str = "steps";
@@ -52,7 +52,7 @@ pub(crate) struct Lost(String);
 /// A connection that can be opened again when it is lost. What was read and not acknowledged goes
 /// to another then, and what was not confirmed may have arrived or not.
 pub(crate) struct Link {
-    door: Door,
+    handle: Handle,
     reads: Reads,
     runtime: Runtime,
     open: Option<Open>,
@@ -88,10 +88,10 @@ impl Link {
     ///
     /// # Errors
     /// The broker is lost.
-    pub(crate) fn open(door: &Door, reads: Reads) -> Result<Self, RunError> {
+    pub(crate) fn open(handle: &Handle, reads: Reads) -> Result<Self, RunError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(RunError::setup)?;
-        let mut link = Self { door: door.clone(), reads, runtime, open: None };
+        let mut link = Self { handle: handle.clone(), reads, runtime, open: None };
         link.reopen(&Lost("it takes no connection".to_owned()))?;
         Ok(link)
     }
@@ -104,7 +104,7 @@ impl Link {
         self.close();
         let mut last = lost.0.clone();
         for _ in 0..ATTEMPTS {
-            let opening = async { timeout(PATIENCE, Open::new(&self.door, self.reads)).await };
+            let opening = async { timeout(PATIENCE, Open::new(&self.handle, self.reads)).await };
             match self.runtime.block_on(opening) {
                 Ok(Ok(open)) => {
                     self.open = Some(open);
@@ -113,7 +113,7 @@ impl Link {
                 Ok(Err(error)) => last = error.to_string(),
                 Err(_) => last = "it does not answer".to_owned(),
             }
-            if let Some(ended) = self.door.ended() {
+            if let Some(ended) = self.handle.ended() {
                 last = ended;
                 break;
             }
@@ -177,8 +177,9 @@ impl Drop for Link {
 }
 
 impl Open {
-    async fn new(door: &Door, reads: Reads) -> Result<Self, Error> {
-        let mut who = OpenConnectionArguments::new("127.0.0.1", door.port, "lab", &door.password);
+    async fn new(handle: &Handle, reads: Reads) -> Result<Self, Error> {
+        let mut who =
+            OpenConnectionArguments::new("127.0.0.1", handle.port, "lab", &handle.password);
         let connection = Connection::open(who.heartbeat(HEARTBEAT_S)).await?;
         let channel = connection.open_channel(None).await?;
         let (sender, confirmations) = unbounded_channel();
@@ -252,7 +253,7 @@ fn classic() -> FieldTable {
     arguments
 }
 
-/// Hands on what the broker says of published messages.
+/// Computer on what the broker says of published messages.
 struct Confirmations(UnboundedSender<Confirmation>);
 
 type Said<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

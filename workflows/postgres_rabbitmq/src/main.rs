@@ -12,10 +12,7 @@ mod link;
 mod session;
 mod worker;
 
-use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -24,8 +21,8 @@ use std::time::Duration;
 
 use workflows_database::{Known, Server, prepare, read};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Hands, Identity, RunError, StepRow, Workload, now_ns,
-    panic_text, variant_main,
+    Accepted, BackEnd, Computer, Counters, Graph, Identity, RunError, StepRow, Workload, caught,
+    now_ns, run_folder, variant_main,
 };
 
 use broker::Broker;
@@ -33,12 +30,7 @@ use link::{Link, Lost, Reads, STEPS};
 use session::{Answer, Session};
 use worker::Shared;
 
-const IDENTITY: Identity = Identity {
-    variant: "postgres_rabbitmq",
-    measures: "rabbitmq",
-    version: "installed",
-    features: &[],
-};
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// How long the client waits before it looks whether the workers are well.
 const LOOK_AFTER_WORKERS: Duration = Duration::from_millis(500);
@@ -86,20 +78,14 @@ impl BackEnd for Orchestrator {
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = Path::new(&workload.folder);
-        if !folder.is_absolute() || !folder.is_dir() {
-            return Err(RunError::setup(format!(
-                "folder is {:?}: give the absolute path of a folder that is there",
-                workload.folder
-            )));
-        }
+        let folder = run_folder(workload)?;
         let server = Server::start(folder)?;
-        prepare(&mut server.door().connect()?, SCHEMA, workload, graph)?;
+        prepare(&mut server.handle().connect()?, SCHEMA, workload, graph)?;
         let broker = Broker::start(folder)?;
         // For the rest of the process: there is one run in it.
         let shared: &'static Shared = Box::leak(Box::default());
-        let session = Session::open(server.door(), &shared.counts, STATEMENTS)?;
-        let link = Link::open(&broker.door(), Reads::Complete)?;
+        let session = Session::open(server.handle(), &shared.counts, STATEMENTS)?;
+        let link = Link::open(&broker.handle(), Reads::Complete)?;
         let mut orchestrator = Self {
             graph: Arc::clone(graph),
             workers: Workers { shared, threads: Vec::new() },
@@ -187,7 +173,7 @@ impl BackEnd for Orchestrator {
         shared.check()?;
         let mut recorded = shared.recorded_ns.lock().expect("the workers have ended");
         let known = Known { accepted, recorded_ns: std::mem::take(&mut recorded) };
-        read(&mut server.door().connect()?, &graph, &known)
+        read(&mut server.handle().connect()?, &graph, &known)
     }
 }
 
@@ -204,16 +190,12 @@ impl Orchestrator {
     fn start_workers(&mut self, workload: &Workload) -> Result<(), RunError> {
         let shared = self.workers.shared;
         for worker in 0..workload.workers {
-            let mut hands = Hands::start(workload)?;
-            let doors = (self.server.door(), self.broker.door());
+            let mut computer = Computer::start(workload)?;
+            let handles = (self.server.handle(), self.broker.handle());
             let graph = Arc::clone(&self.graph);
             let body = move || {
-                let result = catch_unwind(AssertUnwindSafe(|| {
-                    worker::work(&doors, &graph, shared, &mut hands)
-                }));
-                let panicked =
-                    |panic: Box<dyn Any + Send>| Err(RunError::Panicked(panic_text(&*panic)));
-                if let Err(error) = result.unwrap_or_else(panicked) {
+                if let Err(error) = caught(|| worker::work(&handles, &graph, shared, &mut computer))
+                {
                     shared.fail(&error);
                 }
             };

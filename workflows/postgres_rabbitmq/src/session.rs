@@ -6,7 +6,7 @@ use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
 use workflows_kit::{Counters, RunError};
 
-use workflows_database::{Door, said};
+use workflows_database::{Handle, lost, said};
 
 /// Of all sessions and connections of the back end.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Counts {
 
 /// A session with its prepared statements.
 pub(crate) struct Session<'a> {
-    door: Door,
+    handle: Handle,
     counts: &'a Counts,
     /// What it prepares.
     texts: &'static [&'static str],
@@ -74,15 +74,15 @@ impl<'a> Session<'a> {
     /// # Errors
     /// The database is lost.
     pub(crate) fn open(
-        door: Door,
+        handle: Handle,
         counts: &'a Counts,
         texts: &'static [&'static str],
     ) -> Result<Self, RunError> {
         for _ in 0..RECONNECTIONS_MOST {
-            let mut client = door.connect()?;
+            let mut client = handle.connect()?;
             match prepare(&mut client, texts) {
                 Ok(statements) => {
-                    return Ok(Self { door, counts, texts, client, statements });
+                    return Ok(Self { handle, counts, texts, client, statements });
                 }
                 Err(error) if lost(&client, &error) => {}
                 Err(error) => return Err(RunError::setup(said(&error))),
@@ -132,7 +132,7 @@ impl<'a> Session<'a> {
             )));
         }
         self.counts.reconnected()?;
-        *self = Self::open(self.door.clone(), self.counts, self.texts)?;
+        *self = Self::open(self.handle.clone(), self.counts, self.texts)?;
         Ok(())
     }
 }
@@ -144,16 +144,4 @@ const OPENING: &str = "set plan_cache_mode = force_generic_plan";
 fn prepare(client: &mut Client, texts: &[&str]) -> Result<Vec<Statement>, postgres::Error> {
     client.batch_execute(OPENING)?;
     texts.iter().map(|text| client.prepare(text)).collect()
-}
-
-/// The socket is gone, or the server says so: class 57P is "operator intervention", which is a
-/// session that an administrator or another's crash ended, or that a starting or ending server does
-/// not take.
-fn lost(client: &Client, error: &postgres::Error) -> bool {
-    let code = error.code().map(|code| code.code());
-    let source = std::error::Error::source(error);
-    client.is_closed()
-        || error.is_closed()
-        || source.is_some_and(|source| source.is::<std::io::Error>())
-        || code.is_some_and(|code| code.starts_with("57P"))
 }

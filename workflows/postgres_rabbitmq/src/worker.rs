@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-use workflows_database::Door;
-use workflows_kit::{Done, Graph, Hands, Job, MAX_PARTS, RunError, StepId, now_ns};
+use workflows_database::Handle;
+use workflows_kit::{Computer, Done, Graph, Job, MAX_PARTS, RunError, StepId, now_ns};
 
 use crate::broker;
 use crate::link::{COMPLETE, Delivery, Link, Lost, Reads, STEPS};
@@ -49,22 +49,22 @@ struct Worker<'a> {
     graph: &'a Graph,
     session: Session<'a>,
     link: Link,
-    hands: &'a mut Hands,
+    computer: &'a mut Computer,
 }
 
 /// Works until it is told to stop.
 ///
 /// # Errors
-/// Database or broker is lost, or the database refuses a statement; or as [`Hands::compute`].
+/// Database or broker is lost, or the database refuses a statement; or as [`Computer::compute`].
 pub(crate) fn work(
-    doors: &(Door, broker::Door),
+    handles: &(Handle, broker::Handle),
     graph: &Graph,
     shared: &Shared,
-    hands: &mut Hands,
+    computer: &mut Computer,
 ) -> Result<(), RunError> {
-    let session = Session::open(doors.0.clone(), &shared.counts, STATEMENTS)?;
-    let link = Link::open(&doors.1, Reads::Steps)?;
-    let mut worker = Worker { shared, graph, session, link, hands };
+    let session = Session::open(handles.0.clone(), &shared.counts, STATEMENTS)?;
+    let link = Link::open(&handles.1, Reads::Steps)?;
+    let mut worker = Worker { shared, graph, session, link, computer };
     while !shared.stop.load(SeqCst) {
         // A message that was taken from a lost connection is given to somebody again.
         if let Err(lost) = worker.turn()? {
@@ -114,7 +114,7 @@ impl Worker<'_> {
         claimed_ns: i64,
         redelivered: bool,
     ) -> Result<Vec<(&'static str, String)>, RunError> {
-        let Done { value, started_ns, finished_ns } = self.hands.compute(job)?;
+        let Done { value, started_ns, finished_ns } = self.computer.compute(job)?;
         let (value, task_number) = (value.cast_signed(), i64::from(task));
         let (step, part) = (job.id.step.cast_signed(), job.id.part.cast_signed());
         let mut again = false;

@@ -19,8 +19,7 @@ use workflows_peer::{Peer, System, empty_folder};
 
 use server::Server;
 
-const IDENTITY: Identity =
-    Identity { variant: "restate", measures: "restate", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 const RESTATE: System = System { name: "Restate", installer: "tools/restate/up" };
 const SCRIPT: &str = include_str!("host.mjs");
@@ -41,7 +40,7 @@ impl BackEnd for Restate {
     const BARE: Option<&'static str> = None;
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = empty_folder(&workload.folder)?;
+        let folder = empty_folder(workload)?;
         let missing = || {
             RunError::unsupported(format!(
                 "there is no Restate: tools/restate/up installs it, and prints what to put into \

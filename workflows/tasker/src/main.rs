@@ -5,7 +5,7 @@
 //!
 //! tasker's own recovery is not measured: a folder that an earlier run has used is refused.
 
-mod door;
+mod http;
 mod programs;
 mod tables;
 mod template;
@@ -23,12 +23,11 @@ use workflows_kit::{
 };
 use workflows_peer::empty_folder;
 
-use door::Door;
+use http::Api;
 use programs::Programs;
 use tables::Tables;
 
-const IDENTITY: Identity =
-    Identity { variant: "tasker", measures: "tasker", version: "installed", features: &[] };
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// Names the folder that `tools/tasker/up` has filled.
 const FOLDER: &str = "LAB_TASKER";
@@ -43,7 +42,7 @@ fn main() -> ExitCode {
 
 /// Fields are dropped in order: the server ends last.
 struct Tasker {
-    door: Door,
+    api: Api,
     /// tasker's numbers of tasks that are not known to be complete.
     tasks: BTreeMap<u32, String>,
     programs: Programs,
@@ -55,7 +54,7 @@ impl BackEnd for Tasker {
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let run = empty_folder(&workload.folder)?;
+        let run = empty_folder(workload)?;
         let template = template::of(graph.shape())?;
         let missing = || {
             RunError::unsupported(format!(
@@ -68,14 +67,14 @@ impl BackEnd for Tasker {
             return Err(missing());
         }
         let server = Server::start(run)?;
-        let tables = Tables::make(&server.door(), &installed, workload.poll_ms == 0)?;
+        let tables = Tables::make(&server.handle(), &installed, workload.poll_ms == 0)?;
         let programs = Programs::start(&installed, run, &server, &template, workload.workers)?;
-        let door = Door::open(programs.address())?;
-        Ok(Self { door, tasks: BTreeMap::new(), programs, tables, server })
+        let api = Api::open(programs.address())?;
+        Ok(Self { api, tasks: BTreeMap::new(), programs, tables, server })
     }
 
     fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        let number = self.door.submit(task, input)?;
+        let number = self.api.submit(task, input)?;
         let accepted_ns = now_ns();
         self.tasks.insert(task, number);
         Ok(Accepted { submitted_ns, accepted_ns })
@@ -103,7 +102,7 @@ impl BackEnd for Tasker {
         self.programs.check()?;
         let mut complete = Vec::new();
         for task in waiting {
-            if self.door.is_complete(&self.tasks[task])? {
+            if self.api.is_complete(&self.tasks[task])? {
                 self.tasks.remove(task);
                 complete.push(*task);
             }

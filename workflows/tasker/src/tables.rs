@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, Row, Statement};
-use workflows_database::{Door, said};
+use workflows_database::{Handle, said};
 use workflows_kit::{Counters, RunError, StepRow, now_ns};
 
 use crate::template::step_of;
@@ -74,16 +74,16 @@ impl Tables {
     ///
     /// # Errors
     /// The folder is not whole, or the database refuses something.
-    pub(crate) fn make(door: &Door, installed: &Path, is_told: bool) -> Result<Self, RunError> {
+    pub(crate) fn make(handle: &Handle, installed: &Path, is_told: bool) -> Result<Self, RunError> {
         let setup = |error: postgres::Error| RunError::setup(said(&error));
-        install(&mut door.connect()?, installed)?;
+        install(&mut handle.connect()?, installed)?;
         // A session of its own, for tasker's migrations leave settings behind.
-        let mut session = door.connect()?;
+        let mut session = handle.connect()?;
         session.batch_execute(BARE_TABLE).map_err(setup)?;
         let mut told = None;
         if is_told {
             session.batch_execute(TELL).map_err(setup)?;
-            let mut listening = door.connect()?;
+            let mut listening = handle.connect()?;
             listening.batch_execute("listen ended").map_err(setup)?;
             told = Some(listening);
         }

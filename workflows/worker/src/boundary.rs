@@ -114,7 +114,7 @@ mod tests {
     use std::io::pipe;
     use std::os::fd::AsRawFd;
 
-    use lab_protocol::workflow::Operation;
+    use lab_protocol::workflows::Operation;
 
     use super::*;
     use crate::{Answer, Step};

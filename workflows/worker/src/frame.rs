@@ -10,7 +10,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
-use lab_protocol::workflow::Operation;
+use lab_protocol::workflows::Operation;
 
 /// Of this format.
 pub const VERSION: u64 = 1;
@@ -91,7 +91,7 @@ impl Step {
         })
     }
 
-    /// Hands a step out, in one write: a worker that is woken twice for a step would be slower.
+    /// Computer a step out, in one write: a worker that is woken twice for a step would be slower.
     ///
     /// # Errors
     /// Nobody reads.

@@ -10,7 +10,7 @@ mod fields;
 mod whole;
 
 use fields::Draft;
-use lab_protocol::search::Parser;
+use lab_protocol::engines::Parser;
 use serde::de::DeserializeSeed;
 
 use crate::Time;

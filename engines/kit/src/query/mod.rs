@@ -17,7 +17,7 @@ mod parse;
 use std::fmt;
 
 pub(crate) use expr::{Expr, Literal, has_other_forms};
-use lab_protocol::search;
+use lab_protocol::engines::Query as Asked;
 
 use crate::Time;
 use crate::parse::Message;
@@ -59,7 +59,7 @@ impl Query {
     ///
     /// # Errors
     /// The column of the text where it is wrong, or the filter whose time is none.
-    pub fn compile(query: &search::Query) -> Result<Self, QueryError> {
+    pub fn compile(query: &Asked) -> Result<Self, QueryError> {
         let time = |filter, value: &Option<String>| match value {
             None => Ok(None),
             Some(value) => {

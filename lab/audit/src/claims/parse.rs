@@ -29,6 +29,9 @@ pub enum ClaimsError {
         /// What is wrong and what to do.
         message: String,
     },
+    /// A claim's test cannot be read from our tables.
+    #[error(transparent)]
+    Join(#[from] crate::join::JoinError),
 }
 
 impl ClaimsError {

@@ -48,8 +48,8 @@ pub fn page(
         text.push_str("\n## How often is the audit wrong?\n\n");
         text.push_str(
             "Documents that a generator made, whose tables follow from simulated runs, and the \
-             same with one error planted in each; `lab audit --self-test 1000 --write` makes these \
-             tables.\n\n",
+             same with one error planted in each; `cargo run --release -p lab-audit-trial \
+             --example rates` prints these tables.\n\n",
         );
         text.push_str(rates.trim_end());
         text.push('\n');
@@ -75,7 +75,7 @@ fn audited<'a>(
     let evidence = Evidence::new(claims, facts);
     let judge = |claim: &'a Claim| {
         let (standing, why) = evidence.standing(claim);
-        (claim, standing, why, verdict(claim, tables))
+        verdict(claim, tables).map(|verdict| (claim, standing, why, verdict))
     };
     Ok(Audited {
         claims,
@@ -84,7 +84,7 @@ fn audited<'a>(
             .filter(|facts| claims.raw.iter().any(|raw| raw.name == facts.raw))
             .collect(),
         findings: evidence.findings()?,
-        judged: claims.claim.iter().map(judge).collect(),
+        judged: claims.claim.iter().map(judge).collect::<Result<_, _>>()?,
     })
 }
 

@@ -120,8 +120,8 @@ fn a_bad_variant_is_one_failed_record_and_the_others_go_on() {
     let runs = Results::load(&world.path("r")).unwrap().runs;
     let expected = [
         ("crash", "signal: 9"),
-        ("hang", "gave no outcome within 6 s and was ended"),
-        ("liar", "the answer is wrong"),
+        ("hang", "gave no outcome within 6 s and was killed"),
+        ("liar", "wrong answer: "),
         ("rubbish", "printed no outcome but `all is well`"),
     ];
     for (variant, reason) in expected {
@@ -270,7 +270,7 @@ fn bad_input_is_one_sentence_with_file_and_key() {
         .assert()
         .code(2)
         .stderr(contains("runtimes-steady is neither in its own folder"));
-    world.lab(&["report", "nowhere"]).assert().code(4).stderr(contains("run.json"));
+    world.lab(&["report", "nowhere"]).assert().code(4).stderr(contains("it does not exist"));
 }
 
 #[test]
@@ -294,4 +294,20 @@ fn verify_says_who_is_right() {
     world.experiment("paced", 1, "");
     let verify = world.lab(&["verify", "experiments/e.toml"]).assert().code(1);
     verify.stdout(contains("right   steady").and(contains("WRONG   rubbish")));
+}
+
+#[test]
+fn verify_skips_what_is_absent() {
+    let world = World::new();
+    world.variant(
+        "peer",
+        r#"read -r line; run=${line#*\"run\":\"}; run=${run%%\"*}
+           echo "{\"protocol\":1,\"run\":\"$run\",\"status\":\"unsupported\",
+             \"reason\":\"ugrep cannot be started\"}" | tr -d '\n'"#,
+    );
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.experiment("paced", 1, "");
+    let verify = world.lab(&["verify", "experiments/e.toml"]).assert().code(0);
+    verify
+        .stdout(contains("right   steady").and(contains("absent  peer: ugrep cannot be started")));
 }

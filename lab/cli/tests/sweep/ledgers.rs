@@ -79,6 +79,24 @@ fn the_report_follows_from_the_records() {
 }
 
 #[test]
+fn a_record_stores_the_whole_of_an_experiment_that_extends_another_one() {
+    let world = world();
+    let own = "extends = \"e.toml\"\nname = \"other\"\nblocks = 1\n";
+    fs::write(world.path("experiments/other.toml"), own).unwrap();
+    let run = ["run", "experiments/other.toml", "--out", "r"];
+    world.lab(&run).assert().code(0);
+    let results = Results::load(&world.path("r")).unwrap();
+    assert_eq!(of(&results, "floor").len(), 1 + 4, "a check, then one block of four cells");
+    assert_eq!(results.run_file.experiment, "other");
+    assert!(results.run_file.experiment_toml.contains("[ledgers.defaults]"));
+    world.lab(&["run", "--resume", "r"]).assert().code(0);
+
+    fs::remove_file(world.path("experiments/e.toml")).unwrap();
+    let expected = "experiments/other.toml: key `extends`: e.toml: No such file";
+    world.lab(&run).assert().code(2).stderr(contains(expected));
+}
+
+#[test]
 fn another_answer_than_the_floors_is_a_failed_record() {
     let world = world();
     let lie = r#""$FLOOR" | sed 's/"answer_hash":\[-*[0-9]*/"answer_hash":[7/'"#;

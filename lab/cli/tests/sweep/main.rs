@@ -4,6 +4,7 @@
 mod agents;
 mod cards;
 mod ledgers;
+mod noise;
 mod policies;
 mod tasks;
 mod world;

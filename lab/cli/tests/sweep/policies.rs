@@ -31,10 +31,10 @@ floor = "good"
 pairing = "paired"
 alpha = 0.05
 comparisons = []
-[offload]
+[schedulers]
 recorded = "times.tsv"
 replay_steps = 50
-[offload.defaults]
+[schedulers.defaults]
 test = "replay"
 part = "choose"
 deciders = "1"
@@ -45,23 +45,23 @@ order = "unordered"
 load = "l"
 tokio_workers = "1"
 rayon_threads = "1"
-[offload.decide]
+[schedulers.decide]
 calls = 100
 cold_calls = 10
 batches = 2
 warmup_batches = 1
 keys = 2
-[offload.stream]
+[schedulers.stream]
 work_ms = 1
 items_max = 20
 warmup_repetitions = 1
 repetitions = 2
-[offload.wake]
+[schedulers.wake]
 duration_ms = 100
 tick_us = 1000
-[offload.work_ns]
+[schedulers.work_ns]
 w = [1_000, 20_000]
-[offload.load]
+[schedulers.load]
 l = { open = { work_ns = 10_000, every_us = 5_000 } }
 "#;
 

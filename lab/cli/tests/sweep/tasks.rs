@@ -24,21 +24,21 @@ floor = "good"
 pairing = "paired"
 alpha = 0.05
 comparisons = []
-[workflow]
+[workflows]
 tasks = 3
 warmup_tasks = 1
-[workflow.defaults]
+[workflows.defaults]
 shape = "pair"
 in_flight = "2"
 poll_ms = "0"
 workers = "2"
 worker = "native"
-[workflow.shape.pair]
+[workflows.shape.pair]
 steps = [
   { name = "one", operation = "square" },
   { name = "two", after = ["one"], operation = "square" },
 ]
-[workflow.shape.fan]
+[workflows.shape.fan]
 steps = [
   { name = "count", operation = { constant = 3 } },
   { name = "part", operation = { sum_rows = 10 }, parts_of = "count" },

@@ -105,7 +105,7 @@ metric = "wall_ns"
 scale = "ratio"
 margin = 0.01
 cells = {{ arrangement = ["concurrent"] }}
-[agents]
+[runtimes]
 mode = "controlled"
 servers = "{servers}"
 table = "t.toml"

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use lab_protocol::workflow::Operation;
+use lab_protocol::workflows::Operation;
 use nix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use workflows_database::{Door, Known};
+use workflows_database::{Handle, Known};
 use workflows_kit::{Accepted, Counters, RunError, StepId, Workload};
 
 use crate::Tasks;
@@ -62,7 +62,7 @@ pub(crate) struct Cluster {
 }
 
 struct State {
-    door: Door,
+    handle: Handle,
     members: Vec<Member>,
     news: Receiver<Heard>,
     /// The orchestrator that got the last task.
@@ -92,10 +92,10 @@ impl Cluster {
     ///
     /// # Errors
     /// One cannot be started, or says why it cannot work.
-    pub(crate) fn start(workload: &Workload, door: Door) -> Result<Self, RunError> {
+    pub(crate) fn start(workload: &Workload, handle: Handle) -> Result<Self, RunError> {
         // For the rest of the process: there is one run in it, and these are not its counts.
         let uncounted: &'static Counts = Box::leak(Box::default());
-        let bare = Session::open(door.clone(), uncounted, "", &[BARE])?;
+        let bare = Session::open(handle.clone(), uncounted, "", &[BARE])?;
         let half = workload.processes / 2;
         let (sender, news) = channel();
         let mut members = Vec::new();
@@ -108,7 +108,7 @@ impl Cluster {
             members.push(Member::start(role, place as usize, &share, sender.clone())?);
         }
         let mut state = State {
-            door,
+            handle,
             members,
             news,
             last: 0,
@@ -189,7 +189,7 @@ impl State {
         while !so(self) {
             match self.news.recv_timeout(LOOK_AFTER_SERVER) {
                 Ok(heard) => self.take(heard)?,
-                Err(RecvTimeoutError::Timeout) => self.door.check()?,
+                Err(RecvTimeoutError::Timeout) => self.handle.check()?,
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(RunError::failed("every process of the back end has ended"));
                 }
@@ -250,7 +250,7 @@ impl State {
         Ok(())
     }
 
-    /// Hands a task to the next orchestrator.
+    /// Computer a task to the next orchestrator.
     fn hand(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<(), RunError> {
         let to = self.next(Role::Orchestrator, self.last)?;
         self.last = to;

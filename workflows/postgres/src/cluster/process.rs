@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use postgres::fallible_iterator::FallibleIterator;
-use workflows_database::Door;
+use workflows_database::Handle;
 use workflows_kit::{Graph, RunError, Workload};
 
 use super::Role;
@@ -43,14 +43,14 @@ pub(crate) fn process(role: Role) -> ExitCode {
 
 /// Has the workers in threads, and answers what is asked of them.
 fn work(workload: &Workload) -> Result<(), RunError> {
-    let door = Door::inside(Path::new(&workload.folder))?;
+    let handle = Handle::inside(Path::new(&workload.folder))?;
     let graph = Arc::new(Graph::new(&workload.shape));
     // For the rest of the process.
     let shared: &'static Shared = Box::leak(Box::new(Shared::new(|news| match news {
         News::Entered(worker) => tell(&Said::Entered { worker }),
         News::Failed(error) => failed(error),
     })));
-    let workers = Threads::start(workload, &door, &graph, shared)?;
+    let workers = Threads::start(workload, &handle, &graph, shared)?;
     tell(&Said::Ready);
     while let Some(order) = order()? {
         match order {
@@ -80,12 +80,12 @@ type Waiting = Mutex<BTreeSet<u32>>;
 /// Takes tasks over in one session, and is told of their end in another, so that neither waits for
 /// the other.
 fn orchestrate(workload: &Workload) -> Result<(), RunError> {
-    let door = Door::inside(Path::new(&workload.folder))?;
+    let handle = Handle::inside(Path::new(&workload.folder))?;
     // For the rest of the process.
     let counts: &'static Counts = Box::leak(Box::default());
     let waiting: &'static Waiting = Box::leak(Box::default());
-    let listening = Session::open(door.clone(), counts, "listen complete", &[LOOK])?;
-    let mut session = Session::open(door, counts, GENERIC, &[ACCEPT, BURY])?;
+    let listening = Session::open(handle.clone(), counts, "listen complete", &[LOOK])?;
+    let mut session = Session::open(handle, counts, GENERIC, &[ACCEPT, BURY])?;
     let listener = std::thread::Builder::new().name("listener".to_owned());
     let listen = move || {
         if let Err(error) = listen(listening, waiting) {

@@ -17,6 +17,9 @@ struct Entry {
     place: Place,
 }
 
+/// What the authors' own runs are called as a source.
+const RAW_DATA: &str = "the raw data";
+
 pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
     let mut findings = Vec::new();
     for statement in &evidence.statements {
@@ -29,7 +32,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
 }
 
 /// A ranking against every source that gives its values.
-pub(super) fn against_sources(evidence: &Evidence, statement: &Statement) -> Vec<Finding> {
+fn against_sources(evidence: &Evidence, statement: &Statement) -> Vec<Finding> {
     let Some(highest) = wants_highest(evidence, statement) else { return Vec::new() };
     let sources = sources(evidence, statement);
     let reversed =
@@ -37,11 +40,20 @@ pub(super) fn against_sources(evidence: &Evidence, statement: &Statement) -> Vec
     sources.iter().filter_map(reversed).collect()
 }
 
-/// Whether some source gives the values that decide a ranking.
-pub(super) fn is_decided(evidence: &Evidence, statement: &Statement) -> bool {
-    sources(evidence, statement).iter().any(|(_, entries)| {
+/// What contradicts a ranking: the raw data where they have its values, for a table may be wrong;
+/// else the last table that does. `None` where no source has the values.
+pub(super) fn decided(evidence: &Evidence, statement: &Statement) -> Option<Option<Finding>> {
+    let highest = wants_highest(evidence, statement)?;
+    let decides = |(_, entries): &(String, Vec<Entry>)| {
         entries.len() > 1 && entries.iter().any(|entry| entry.subject == statement.key.subject)
-    })
+    };
+    let mut sources = sources(evidence, statement);
+    sources.retain(decides);
+    let raw = sources.iter().rposition(|(name, _)| name == RAW_DATA);
+    let deciding = raw.map_or(&sources[..], |raw| &sources[raw..=raw]);
+    let contradicts =
+        |(name, entries): &(String, Vec<Entry>)| reversed(statement, name, entries, highest);
+    (!sources.is_empty()).then(|| deciding.iter().filter_map(contradicts).next_back())
 }
 
 /// Whether the claim is that its subject is the highest (`true`) or the lowest.
@@ -92,7 +104,7 @@ fn sources(evidence: &Evidence, claim: &Statement) -> Vec<(String, Vec<Entry>)> 
         let text = format!("{value:.3}");
         Some(Entry { subject: key.subject.clone(), span: Span::exact(value), text, place })
     };
-    sources.push(("the raw data".to_owned(), facts.filter_map(entry).collect()));
+    sources.push((RAW_DATA.to_owned(), facts.filter_map(entry).collect()));
     sources
 }
 

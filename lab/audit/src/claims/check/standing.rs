@@ -28,14 +28,12 @@ impl Evidence<'_> {
         if claim.comparator == Comparator::Says {
             return (Standing::Open, NO_DATA.into());
         }
-        if let Some(found) = ranking::against_sources(self, &statement).into_iter().next_back() {
-            return (Standing::Contradicted, found.sentence);
-        }
         if ranking::wants_highest(self, &statement).is_some() {
-            if !ranking::is_decided(self, &statement) {
-                return (Standing::Open, NO_DATA.into());
-            }
-            return (Standing::Holds, "by its tables and data".into());
+            return match ranking::decided(self, &statement) {
+                None => (Standing::Open, NO_DATA.into()),
+                Some(None) => (Standing::Holds, "by its tables and data".into()),
+                Some(Some(found)) => (Standing::Contradicted, found.sentence),
+            };
         }
         let relation = relative::reading(statement.comparator).zip(statement.against.as_ref());
         if let Some((reading, against)) = relation {

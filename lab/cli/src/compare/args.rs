@@ -1,0 +1,165 @@
+//! The arguments of `lab compare`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Commands to compare and how; options that hyperfine has are named as there.
+#[derive(Args, Debug)]
+#[command(after_help = CODES)]
+pub(crate) struct CompareArgs {
+    /// Commands; the first is the reference
+    #[arg(value_name = "COMMAND", required_unless_present = "self_test")]
+    pub(crate) commands: Vec<String>,
+    /// Git revision to compare, at least two; COMMAND is then one program of a build and its
+    /// arguments
+    #[arg(long, value_name = "REV", requires = "build")]
+    pub(crate) rev: Vec<String>,
+    /// Command that builds a revision, in its own work tree
+    #[arg(long, value_name = "CMD", requires = "rev")]
+    #[arg(conflicts_with_all = ["parameter_list", "parameter_scan"])]
+    pub(crate) build: Option<String>,
+    /// Name of a command, in their order
+    #[arg(short = 'n', long, value_name = "NAME")]
+    pub(crate) command_name: Vec<String>,
+    /// Command to run once before the first run
+    #[arg(short, long, value_name = "CMD")]
+    pub(crate) setup: Option<String>,
+    /// Command to run before each run, untimed; one for all commands or one each
+    #[arg(short, long, value_name = "CMD")]
+    pub(crate) prepare: Vec<String>,
+    /// Command to run once after the last run
+    #[arg(short, long, value_name = "CMD")]
+    pub(crate) cleanup: Option<String>,
+    /// Put each of the values for {VAR} in the commands
+    #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"])]
+    pub(crate) parameter_list: Vec<String>,
+    /// Put each number of a range for {VAR} in the commands
+    #[arg(short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"])]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) parameter_scan: Vec<String>,
+    /// Step of --parameter-scan
+    #[arg(short = 'D', long, value_name = "DELTA", default_value_t = 1.0)]
+    pub(crate) parameter_step_size: f64,
+    /// Shell that runs the commands. Default: `sh`, and none for a command that needs none
+    #[arg(short = 'S', long, value_name = "SHELL", conflicts_with = "no_shell")]
+    pub(crate) shell: Option<String>,
+    /// Never use a shell
+    #[arg(short = 'N', long)]
+    pub(crate) no_shell: bool,
+    /// File that each run reads from standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
+    /// Where the output of timed runs goes: null, pipe, inherit or a file
+    #[arg(long, value_name = "WHERE", default_value = "null")]
+    pub(crate) output: String,
+    /// Accept any exit status
+    #[arg(short, long)]
+    pub(crate) ignore_failure: bool,
+    /// Rounds to run before the first that counts
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    pub(crate) warmup: usize,
+    /// Rounds at most
+    #[arg(short, long, value_name = "N")]
+    pub(crate) runs: Option<usize>,
+    /// Seconds to spend at most, or 25 rounds where these take longer
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    pub(crate) budget: f64,
+    /// Difference in per cent that is too small to matter
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    pub(crate) margin: f64,
+    /// What the verdict is about
+    #[arg(long, value_enum, default_value_t = Metric::Wall)]
+    pub(crate) metric: Metric,
+    /// Seed of the random orders. Default: another one each time
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Check answers before timing: same-output, status, or a command that reads a run's output
+    #[arg(long, value_name = "HOW", default_value = "same-output")]
+    pub(crate) check: String,
+    /// Do not run the reference twice in each round
+    #[arg(long)]
+    pub(crate) no_control: bool,
+    /// Do not vary the size of the environment between rounds
+    #[arg(long)]
+    pub(crate) fixed_layout: bool,
+    /// Seconds after which a run has failed
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<f64>,
+    /// Go on until this is known, and exit with 10 where it is so
+    #[arg(long, value_enum)]
+    pub(crate) fail_on: Option<FailOn>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the runs as hyperfine's JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_json: Option<PathBuf>,
+    /// Write a table in Markdown
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_markdown: Option<PathBuf>,
+    /// Append each round to a new file, from which --resume goes on
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub(crate) record: Option<PathBuf>,
+    /// Go on with the rounds of a file that --record wrote for the same commands
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Show on stored noise how often the answers are wrong, as a table (minutes)
+    #[arg(long, exclusive = true)]
+    pub(crate) self_test: bool,
+}
+
+const CODES: &str = "Exit codes:
+  0    no command is slower than the first by more than the margin
+  10   one is, or --fail-on finds what it looks for
+  11   that cannot be told
+  1    a command failed, hung or gave another answer
+  2    the command line is wrong, or a command cannot be started
+  4    a file cannot be read or written
+  130  interrupted; what was measured is printed";
+
+/// What can be compared; of each less is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Metric {
+    /// Time from start to end
+    Wall,
+    /// CPU time in and outside the kernel
+    Cpu,
+    /// CPU time outside the kernel
+    User,
+    /// CPU time in the kernel
+    System,
+    /// Peak resident memory
+    Rss,
+    /// Page faults
+    Faults,
+    /// Context switches
+    Switches,
+    /// Blocks read from and written to disks
+    Blocks,
+}
+
+impl Metric {
+    /// As tables name it.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Wall => "wall time",
+            Self::Cpu => "CPU time",
+            Self::User => "user CPU",
+            Self::System => "system CPU",
+            Self::Rss => "peak RSS",
+            Self::Faults => "page faults",
+            Self::Switches => "context switches",
+            Self::Blocks => "disk blocks",
+        }
+    }
+}
+
+/// What a gate refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// A command slower than the first by more than the margin
+    Slower,
+    /// A command not shown to be equivalent or faster
+    NotShownEquivalent,
+}

@@ -1,0 +1,220 @@
+//! From the command line to the programs that are run.
+
+use std::{env, ffi::OsString, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+use super::args::CompareArgs;
+use crate::Failure;
+
+/// A command of the comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Command {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) argv: Vec<String>,
+    pub(crate) prepare: Option<String>,
+}
+
+/// Every command with every combination of parameters, the reference first.
+pub(crate) fn commands(args: &CompareArgs) -> Result<Vec<Command>, Failure> {
+    let parameters = parameters(args)?;
+    let mut texts = args.commands.clone();
+    for (name, values) in &parameters {
+        let place = format!("{{{name}}}");
+        let with = |text: &String| -> Vec<String> {
+            values.iter().map(|value| text.replace(&place, value)).collect()
+        };
+        let varies = |text: &&String| text.contains(&place);
+        if !texts.iter().any(|text| varies(&text)) {
+            return Err(Failure::input(format!("no command has {place}, which is to be replaced")));
+        }
+        texts = texts
+            .iter()
+            .flat_map(|text| match varies(&text) {
+                true => with(text),
+                false => vec![text.clone()],
+            })
+            .collect();
+    }
+    let (names, given) = (&args.command_name, args.command_name.len());
+    if given > texts.len() {
+        return Err(Failure::input(format!("{given} names for {} commands", texts.len())));
+    }
+    let (before, given) = (&args.prepare, args.prepare.len());
+    if given > 1 && given != texts.len() {
+        return Err(Failure::input(format!(
+            "--prepare is given {given} times for {} commands; give it once, or once for each",
+            texts.len()
+        )));
+    }
+    let command = |(place, text): (usize, &String)| {
+        Ok(Command {
+            name: names.get(place).unwrap_or(text).clone(),
+            text: text.clone(),
+            argv: argv(text, args)?,
+            prepare: before.get(place).or(before.first()).cloned(),
+        })
+    };
+    texts.iter().enumerate().map(command).collect()
+}
+
+/// A helper command, which always has a shell.
+pub(crate) fn in_shell(text: &str, shell: Option<&str>) -> Vec<OsString> {
+    let shell = shell.unwrap_or("sh").split_whitespace().map(OsString::from);
+    shell.chain(["-c".into(), text.into()]).collect()
+}
+
+fn argv(text: &str, args: &CompareArgs) -> Result<Vec<String>, Failure> {
+    let shell = args.shell.as_deref();
+    let in_shell = || {
+        let words = in_shell(text, shell).into_iter();
+        words.map(|word| word.to_string_lossy().into_owned()).collect()
+    };
+    if shell.is_some() {
+        return Ok(in_shell());
+    }
+    let Some(Words { words, needs_shell }) = split(text) else {
+        return Err(Failure::input(format!("`{text}` has a quote that is not closed")));
+    };
+    let Some(program) = words.first() else {
+        return Err(Failure::input("a command is empty"));
+    };
+    // What no file is may be something that the shell itself does.
+    if !args.no_shell && (needs_shell || !is_program(program)) {
+        return Ok(in_shell());
+    }
+    Ok(words)
+}
+
+fn is_program(name: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    name.contains('/')
+        || env::split_paths(&path).any(|folder| Path::new(&folder).join(name).is_file())
+}
+
+struct Words {
+    words: Vec<String>,
+    needs_shell: bool,
+}
+
+/// Words as a shell would make them of a text without expansions; `None` where a quote is open.
+fn split(text: &str) -> Option<Words> {
+    let (mut words, mut needs_shell) = (Vec::new(), false);
+    let mut word: Option<String> = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            ' ' | '\t' | '\n' => {
+                needs_shell |= letter == '\n';
+                words.extend(word.take());
+                continue;
+            }
+            '\'' => {
+                let (quoted, _) = until(&mut letters, '\'')?;
+                word.get_or_insert_default().push_str(&quoted);
+            }
+            '"' => {
+                let (quoted, expands) = until(&mut letters, '"')?;
+                needs_shell |= expands;
+                word.get_or_insert_default().push_str(&quoted);
+            }
+            '\\' => word.get_or_insert_default().extend(letters.next()),
+            _ => {
+                needs_shell |=
+                    "$`*?[]{}()<>|&;~#!".contains(letter) || letter == '=' && words.is_empty();
+                word.get_or_insert_default().push(letter);
+            }
+        }
+    }
+    words.extend(word);
+    Some(Words { words, needs_shell })
+}
+
+/// What stands before the closing quote, and whether a shell would do more than copy it.
+fn until(letters: &mut std::str::Chars<'_>, quote: char) -> Option<(String, bool)> {
+    let (mut quoted, mut expands) = (String::new(), false);
+    loop {
+        match letters.next()? {
+            letter if letter == quote => return Some((quoted, expands)),
+            '\\' if quote == '"' => {
+                let next = letters.next()?;
+                quoted.extend((!"\"\\$`".contains(next)).then_some('\\'));
+                quoted.push(next);
+            }
+            letter => {
+                expands |= quote == '"' && "$`".contains(letter);
+                quoted.push(letter);
+            }
+        }
+    }
+}
+
+fn parameters(args: &CompareArgs) -> Result<Vec<(String, Vec<String>)>, Failure> {
+    let mut all: Vec<(String, Vec<String>)> = args
+        .parameter_list
+        .chunks_exact(2)
+        .map(|pair| (pair[0].clone(), pair[1].split(',').map(str::to_owned).collect()))
+        .collect();
+    for scan in args.parameter_scan.chunks_exact(3) {
+        let number = |text: &str| {
+            let parsed = text.parse::<f64>().ok().filter(|number| number.is_finite());
+            parsed.ok_or_else(|| Failure::input(format!("--parameter-scan: {text} is no number")))
+        };
+        let (from, to, step) = (number(&scan[1])?, number(&scan[2])?, args.parameter_step_size);
+        let steps = ((to - from) / step + 1e-9).floor();
+        if !(step > 0.0 && (0.0..1_000.0).contains(&steps)) {
+            return Err(Failure::input(
+                "--parameter-scan: give MIN below MAX and at most 1000 steps between them",
+            ));
+        }
+        let values = (0..=steps as u32).map(|at| rounded(from + f64::from(at) * step));
+        all.push((scan[0].clone(), values.collect()));
+    }
+    Ok(all)
+}
+
+/// Without the tail that adding tenths leaves.
+fn rounded(value: f64) -> String {
+    let text = format!("{value:.9}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> (Vec<String>, bool) {
+        let Words { words, needs_shell } = split(text).unwrap();
+        (words, needs_shell)
+    }
+
+    fn plain(text: &str) -> Vec<String> {
+        let (words, needs_shell) = words(text);
+        assert!(!needs_shell, "{text}");
+        words
+    }
+
+    #[test]
+    fn quotes_and_backslashes_are_read_as_a_shell_does() {
+        assert_eq!(plain("rg  -c 'a b' x"), ["rg", "-c", "a b", "x"]);
+        assert_eq!(plain(r#"echo "a'b" c\ d '' e"f"g"#), ["echo", "a'b", "c d", "", "efg"]);
+        assert!(split("echo 'a").is_none() && split("echo \"a").is_none());
+        assert_eq!(plain(r#"echo "a\"b\$c\d""#), ["echo", r#"a"b$c\d"#]);
+        assert_eq!(plain(""), [""; 0]);
+    }
+
+    #[test]
+    fn what_only_a_shell_can_do_is_noticed() {
+        for text in ["a | b", "a > f", "A=1 b", "ls *.rs", "echo $HOME", "echo \"$HOME\"", "a; b"] {
+            assert!(words(text).1, "{text}");
+        }
+        plain("echo '$HOME' --option=1");
+    }
+
+    #[test]
+    fn ranges_have_no_tails() {
+        assert_eq!(rounded(0.1 + 0.2), "0.3");
+        assert_eq!(rounded(10.0), "10");
+    }
+}

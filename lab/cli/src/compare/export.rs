@@ -1,0 +1,102 @@
+//! The result for other programs and pages.
+
+use std::{fmt::Write as _, fs, path::Path};
+
+use lab_compare::{Settings, State};
+use lab_stats::describe::{Summary, summarize};
+use serde_json::{Value, json};
+
+use super::{
+    args::Metric,
+    commands::Command,
+    record::Round,
+    text::{interval, primary},
+};
+use crate::Failure;
+
+/// Of what --json prints.
+const SCHEMA: &str = "lab-compare-1";
+
+/// The result with everything that it depends on.
+pub(crate) fn result(
+    state: &State,
+    commands: &[Command],
+    settings: &Settings,
+    seed: u64,
+    exit: u8,
+) -> Value {
+    json!({
+        "schema": SCHEMA, "seed": seed, "commands": commands, "settings": settings,
+        "state": state, "exit": exit,
+    })
+}
+
+/// The runs in the schema of hyperfine 1.20; the control's are left out.
+pub(crate) fn hyperfine(commands: &[Command], metrics: &[Metric], rounds: &[Round]) -> Value {
+    let result = |(place, command): (usize, &Command)| {
+        let all = |metric| column(metrics, rounds, place, metric);
+        let seconds = |metric| all(metric).iter().map(|time| time / 1e6).collect::<Vec<_>>();
+        let times = seconds(Metric::Wall);
+        let mean = |values: &[f64]| summarize(values).map(|summary| summary.mean);
+        let summary = summarize(&times);
+        let of = |part: fn(&Summary) -> f64| summary.as_ref().map(part);
+        json!({
+            "command": command.name,
+            "mean": of(|summary| summary.mean),
+            "stddev": summary.as_ref().and_then(|summary| summary.sd),
+            "median": of(|summary| summary.median),
+            "user": mean(&seconds(Metric::User)),
+            "system": mean(&seconds(Metric::System)),
+            "min": of(|summary| summary.min),
+            "max": of(|summary| summary.max),
+            "times": times,
+            "memory_usage_byte": all(Metric::Rss).iter().map(|rss| *rss as u64).collect::<Vec<_>>(),
+            "exit_codes": rounds.iter().map(|round| round.statuses[place]).collect::<Vec<_>>(),
+        })
+    };
+    json!({ "results": commands.iter().enumerate().map(result).collect::<Vec<_>>() })
+}
+
+/// A row for each command.
+pub(crate) fn markdown(
+    state: &State,
+    commands: &[Command],
+    metrics: &[Metric],
+    rounds: &[Round],
+) -> String {
+    let mut page = format!(
+        "| Command | Median [ms] | {} against the first (interval) | Verdict |\n\
+         |:---|---:|---:|:---|\n",
+        metrics[0].label()
+    );
+    for (place, command) in commands.iter().enumerate() {
+        let times = column(metrics, rounds, place, Metric::Wall);
+        let median = summarize(&times)
+            .map_or("-".to_owned(), |summary| format!("{:.2}", summary.median / 1_000.0));
+        let candidate = place.checked_sub(1).map(|place| &state.candidates[place]);
+        let against = candidate.and_then(primary).map_or("-".to_owned(), interval);
+        let verdict = candidate.map_or("reference".to_owned(), |found| found.verdict.to_string());
+        let name = command.name.replace('|', "\\|");
+        let _ = writeln!(page, "| `{name}` | {median} | {against} | {verdict} |");
+    }
+    page
+}
+
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure {
+        code: 4,
+        sentence: format!("cannot write {}: {error}", path.display()),
+    })
+}
+
+/// One metric of one command, in the rounds' order: microseconds, bytes or a count.
+pub(crate) fn column(
+    metrics: &[Metric],
+    rounds: &[Round],
+    command: usize,
+    metric: Metric,
+) -> Vec<f64> {
+    let place = metrics.iter().position(|other| *other == metric);
+    place
+        .map_or(Vec::new(), |place| rounds.iter().map(|round| round.runs[command][place]).collect())
+}

@@ -1,0 +1,136 @@
+//! The file that --record writes and --resume reads: one line about the comparison, then one for
+//! each round.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+};
+
+use lab_compare::{Layout, Settings};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{args::CompareArgs, commands::Command};
+use crate::Failure;
+
+/// The version of the file.
+const VERSION: u32 = 1;
+
+/// What has to be the same for rounds to belong together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Header {
+    pub(crate) version: u32,
+    pub(crate) seed: u64,
+    pub(crate) metrics: Vec<String>,
+    pub(crate) commands: Vec<Command>,
+    pub(crate) fixed_layout: bool,
+    pub(crate) settings: Settings,
+}
+
+impl Header {
+    pub(crate) fn new(
+        args: &CompareArgs,
+        seed: u64,
+        metrics: &[&str],
+        commands: &[Command],
+        settings: &Settings,
+    ) -> Self {
+        Self {
+            version: VERSION,
+            seed,
+            metrics: metrics.iter().map(|metric| (*metric).to_owned()).collect(),
+            commands: commands.to_vec(),
+            fixed_layout: args.fixed_layout,
+            settings: settings.clone(),
+        }
+    }
+
+    /// Whether the other one's rounds are of the same comparison; it may have another budget.
+    fn same_comparison(&self, other: &Self) -> bool {
+        let settings = Settings {
+            budget_s: other.settings.budget_s,
+            least_rounds: other.settings.least_rounds,
+            most_rounds: other.settings.most_rounds,
+            ..self.settings.clone()
+        };
+        let same = Self { seed: other.seed, settings, ..self.clone() };
+        same == *other
+    }
+}
+
+/// A finished round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Round {
+    /// Since the comparison began, over all its parts.
+    pub(crate) elapsed_s: f64,
+    /// The commands as they were run.
+    pub(crate) order: Vec<usize>,
+    pub(crate) layout: Layout,
+    /// By command, then by metric.
+    pub(crate) runs: Vec<Vec<f64>>,
+    /// By command.
+    pub(crate) statuses: Vec<i32>,
+}
+
+/// An open file, or none.
+pub(crate) struct Record {
+    file: Option<(PathBuf, File)>,
+}
+
+impl Record {
+    /// The file to append to, the seed to go on with, and the rounds that are in it.
+    pub(crate) fn open(
+        args: &CompareArgs,
+        header: Header,
+    ) -> Result<(Self, u64, Vec<Round>), Failure> {
+        if let Some(path) = &args.resume {
+            let (found, rounds) = read(path)?;
+            if !header.same_comparison(&found) {
+                return Err(failure(path, "holds another comparison; give the same commands"));
+            }
+            let file = OpenOptions::new().append(true).open(path);
+            let file = file.map_err(|error| failure(path, error))?;
+            return Ok((Self { file: Some((path.clone(), file)) }, found.seed, rounds));
+        }
+        let seed = header.seed;
+        let mut record = Self { file: None };
+        if let Some(path) = &args.record {
+            let file = File::create_new(path).map_err(|error| failure(path, error))?;
+            record.file = Some((path.clone(), file));
+            record.line(&header)?;
+        }
+        Ok((record, seed, Vec::new()))
+    }
+
+    pub(crate) fn append(&mut self, round: &Round) -> Result<(), Failure> {
+        self.line(round)
+    }
+
+    fn line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let Some((path, file)) = &mut self.file else { return Ok(()) };
+        let mut line = serde_json::to_vec(value).map_err(|error| failure(path, error))?;
+        line.push(b'\n');
+        file.write_all(&line).map_err(|error| failure(path, error))
+    }
+}
+
+fn read(path: &Path) -> Result<(Header, Vec<Round>), Failure> {
+    let file = File::open(path).map_err(|error| failure(path, error))?;
+    let mut lines = BufReader::new(file).lines();
+    let first = lines.next().ok_or_else(|| failure(path, "is empty"))?;
+    let header: Header = parse(path, first)?;
+    if header.version != VERSION {
+        return Err(failure(path, format!("has version {}, not {VERSION}", header.version)));
+    }
+    Ok((header, lines.map(|line| parse(path, line)).collect::<Result<_, _>>()?))
+}
+
+fn parse<T: DeserializeOwned>(path: &Path, line: std::io::Result<String>) -> Result<T, Failure> {
+    let line = line.map_err(|error| failure(path, error))?;
+    serde_json::from_str(&line)
+        .map_err(|error| failure(path, format!("has a broken line: {error}")))
+}
+
+fn failure(path: &Path, error: impl std::fmt::Display) -> Failure {
+    Failure { code: 4, sentence: format!("{}: {error}", path.display()) }
+}

@@ -1,0 +1,167 @@
+//! What a person reads: a line a second, and three at the end.
+
+use std::{
+    io::{IsTerminal, Write},
+    time::{Duration, Instant},
+};
+
+use lab_compare::{CandidateState, Estimate, Finding, Settings, State};
+
+use super::{args::Metric, commands::Command};
+
+/// Between two lines on a terminal, and in a log.
+const EVERY: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
+
+/// The line that tells how far it is.
+pub(crate) struct ProgressLine {
+    terminal: bool,
+    quiet: bool,
+    shown: Instant,
+}
+
+impl ProgressLine {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { terminal: std::io::stderr().is_terminal(), quiet, shown: Instant::now() }
+    }
+
+    /// Whether the line is due.
+    pub(crate) fn due(&self) -> bool {
+        !self.quiet && self.shown.elapsed() >= EVERY[usize::from(!self.terminal)]
+    }
+
+    pub(crate) fn show(&mut self, state: &State, commands: &[Command], settings: &Settings) {
+        self.shown = Instant::now();
+        let line = progress(state, commands, settings);
+        if self.terminal {
+            // Back to the line's start, and the rest of an older one away.
+            eprint!("\r{line}\x1b[K");
+            let _ = std::io::stderr().flush();
+        } else {
+            eprintln!("{line}");
+        }
+    }
+
+    pub(crate) fn end(&self) {
+        if self.terminal && !self.quiet {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+fn progress(state: &State, commands: &[Command], settings: &Settings) -> String {
+    let open = state.candidates.iter().enumerate().max_by(|(_, a), (_, b)| {
+        let left = |candidate: &CandidateState| candidate.seconds_to_go.unwrap_or(f64::INFINITY);
+        left(a).total_cmp(&left(b))
+    });
+    let Some((place, candidate)) = open else { return String::new() };
+    let estimate = primary(candidate).map_or("no interval yet".to_owned(), interval);
+    let left = match candidate.seconds_to_go {
+        Some(seconds) if state.elapsed_s + seconds <= settings.budget_s => {
+            format!("about {} more", seconds_text(seconds.max(1.0)))
+        }
+        Some(seconds) => format!(
+            "budget {}, an answer would take about {} more",
+            seconds_text(settings.budget_s),
+            seconds_text(seconds)
+        ),
+        None => format!("budget {}", seconds_text(settings.budget_s)),
+    };
+    let elapsed = seconds_text(state.elapsed_s);
+    let name = &commands[place + 1].name;
+    format!("{} rounds in {elapsed}: {name} {estimate}; {left}", state.rounds)
+}
+
+/// The end: a line a candidate, one of the control, one of the other metrics that are to be shown.
+pub(crate) fn summary(
+    state: &State,
+    commands: &[Command],
+    metrics: &[Metric],
+    shown: &[Metric],
+    settings: &Settings,
+) -> Vec<String> {
+    let reference = &commands[0].name;
+    let spent = format!("{} rounds, {}", state.rounds, seconds_text(state.elapsed_s));
+    let mut lines = Vec::new();
+    for (candidate, command) in state.candidates.iter().zip(&commands[1..]) {
+        let estimate = primary(candidate)
+            .map_or(String::new(), |found| format!(": {} {}", metrics[0].label(), interval(found)));
+        let (name, verdict) = (&command.name, candidate.verdict);
+        lines.push(format!("{name} against {reference}: {verdict}{estimate} ({spent})"));
+        lines.extend(why_not(candidate, settings));
+    }
+    lines.push(match &state.control {
+        Some(control) => format!("control, {reference} against itself: {}", interval(control)),
+        None if settings.control => "control: too few rounds".to_owned(),
+        None => "control: none".to_owned(),
+    });
+    for (candidate, command) in state.candidates.iter().zip(&commands[1..]) {
+        let others = candidate.metrics.iter().zip(metrics).skip(1);
+        let others: Vec<String> = others
+            .filter(|(_, metric)| shown.contains(metric))
+            .filter_map(|(found, metric)| {
+                let found = found.estimate.as_ref().filter(|found| found.interval.is_some())?;
+                Some(format!("{} {}", metric.label(), interval(found)))
+            })
+            .collect();
+        if !others.is_empty() {
+            lines.push(format!("{}: {}", command.name, others.join(", ")));
+        }
+    }
+    lines
+}
+
+/// What stood in the way of an answer.
+fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
+    let found = primary(candidate).and_then(|estimate| estimate.interval);
+    Some(match candidate.verdict.finding {
+        Finding::CannotTell if candidate.verdict.waits_for_control => {
+            "  it would be told, but the control's interval is too wide".to_owned()
+        }
+        Finding::CannotTell => {
+            let seen = found.map_or("no difference".to_owned(), |[low, high]| {
+                format!("a difference of {:.2} %", 100.0 * ((high - low) / 2.0).exp_m1())
+            });
+            let longer = candidate.seconds_to_go.map_or(String::new(), |seconds| {
+                format!("; an answer would take about {} more", seconds_text(seconds))
+            });
+            format!("  these rounds could have shown {seen}{longer}")
+        }
+        Finding::TypicalEquivalent => {
+            let [low, high] = candidate.tail.slow_share;
+            format!(
+                "  share of runs above 1.25 medians: between {:+.1} and {:+.1} points; within ±5 \
+                 is asked",
+                100.0 * low,
+                100.0 * high
+            )
+        }
+        Finding::Withheld => "  the first command differs from itself".to_owned(),
+        Finding::Slower if candidate.slower_beyond_margin.is_none() => {
+            format!("  whether by more than {} % is open", 100.0 * settings.margin)
+        }
+        _ => return None,
+    })
+}
+
+pub(crate) fn primary(candidate: &CandidateState) -> Option<&Estimate> {
+    candidate.metrics[0].estimate.as_ref()
+}
+
+/// "+1.02 % (+0.21 … +1.83)".
+pub(crate) fn interval(estimate: &Estimate) -> String {
+    let percent = |shift: f64| 100.0 * shift.exp_m1();
+    let middle = format!("{:+.2} %", percent(estimate.shift));
+    match estimate.interval {
+        Some([low, high]) => format!("{middle} ({:+.2} … {:+.2})", percent(low), percent(high)),
+        None => format!("{middle} (no interval yet)"),
+    }
+}
+
+fn seconds_text(seconds: f64) -> String {
+    match seconds {
+        ..10.0 => format!("{seconds:.1} s"),
+        ..600.0 => format!("{seconds:.0} s"),
+        ..36_000.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.0} h", seconds / 3_600.0),
+    }
+}

@@ -1,0 +1,218 @@
+//! `lab compare` by its exit codes and sentences, in a folder that is no repository.
+
+use std::{
+    fs,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use assert_cmd::assert::{Assert, OutputAssertExt};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use predicates::str::contains;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn lab(dir: &TempDir, arguments: &[&str]) -> Command {
+    // Relative to the workspace's root where Bazel runs this.
+    let program = std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap();
+    let mut lab = Command::new(program);
+    lab.current_dir(dir).arg("compare").args(arguments);
+    lab
+}
+
+fn compare(arguments: &[&str]) -> Assert {
+    lab(&TempDir::new().unwrap(), arguments).assert()
+}
+
+fn json(assert: &Assert) -> Value {
+    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+}
+
+#[test]
+fn twice_the_time_is_slower_and_half_is_faster() {
+    let (short, long) = ("sleep 0.01", "sleep 0.03");
+    let slower = compare(&[short, long, "--budget", "60"]).code(10);
+    slower
+        .stdout(contains("sleep 0.03 against sleep 0.01: slower, beyond the margin: wall time +"));
+    let faster = compare(&[long, short, "-n", "old", "-n", "new", "--budget", "60"]).code(0);
+    faster.stdout(contains("new against old: faster, beyond the margin: wall time -"));
+}
+
+#[test]
+fn without_enough_rounds_nothing_is_told_and_the_code_says_so() {
+    let few = compare(&["true", "true", "--runs", "5", "-n", "a", "-n", "b"]).code(11);
+    few.stdout(contains("b against a: cannot tell")).stdout(contains("control: "));
+}
+
+#[test]
+fn the_result_is_json_with_its_seed_and_settings() {
+    let arguments = ["sleep 0.001", "sleep 0.002", "sleep 0.003", "--json", "--seed", "7"];
+    let result = json(&compare(&[&arguments[..], &["--runs", "30", "--margin", "2.5"]].concat()));
+    assert_eq!((&result["schema"], &result["seed"]), (&"lab-compare-1".into(), &7.into()));
+    assert_eq!(result["settings"]["margin"], 0.025);
+    assert_eq!(result["state"]["candidates"].as_array().unwrap().len(), 2);
+    let pairs = &result["state"]["candidates"][0]["metrics"][0]["estimate"]["pairs"];
+    assert!(pairs.as_u64().unwrap() <= 20 && result["exit"].is_u64());
+}
+
+#[test]
+fn parameters_make_commands_and_their_preparation_is_run_before_each() {
+    let dir = TempDir::new().unwrap();
+    let arguments = ["echo {n} {m} >> runs", "-L", "n", "1,2", "-P", "m", "0.5", "1", "-D", "0.5"];
+    let more = ["--prepare", "echo p >> prepared", "--setup", "echo s >> once", "--runs", "3"];
+    let last = ["--cleanup", "echo c >> once", "--json", "--check", "status"];
+    let assert = lab(&dir, &[&arguments[..], &more, &last].concat()).assert().code(11);
+    let commands = json(&assert)["commands"].clone();
+    let texts: Vec<&str> =
+        commands.as_array().unwrap().iter().map(|c| c["text"].as_str().unwrap()).collect();
+    assert_eq!(texts[0], "echo 1 0.5 >> runs");
+    assert_eq!(texts[3], "echo 2 1 >> runs");
+    let lines = |name| fs::read_to_string(dir.path().join(name)).unwrap().lines().count();
+    // Four commands and the control, once for the check and three times for the rounds.
+    assert_eq!((lines("runs"), lines("prepared"), lines("once")), (20, 20, 2));
+}
+
+#[test]
+fn exports_have_hyperfines_schema_and_a_table() {
+    let dir = TempDir::new().unwrap();
+    let exports = ["--export-json", "a.json", "--export-markdown", "a.md", "--runs", "4"];
+    lab(&dir, &[&["sh -c 'exit 3'", "true", "-i"], &exports[..]].concat()).assert().code(11);
+    let runs: Value =
+        serde_json::from_str(&fs::read_to_string(dir.path().join("a.json")).unwrap()).unwrap();
+    let first = &runs["results"][0];
+    assert_eq!(first["command"], "sh -c 'exit 3'");
+    assert_eq!(first["exit_codes"], serde_json::json!([3, 3, 3, 3]));
+    assert_eq!(first["times"].as_array().unwrap().len(), 4);
+    assert!(first["mean"].as_f64().unwrap() < 10.0 && first["user"].is_f64());
+    let page = fs::read_to_string(dir.path().join("a.md")).unwrap();
+    assert!(page.starts_with("| Command |") && page.contains("| `true` |"), "{page}");
+}
+
+#[test]
+fn a_recorded_comparison_is_gone_on_with() {
+    let dir = TempDir::new().unwrap();
+    let run =
+        |more: &[&str]| lab(&dir, &[&["true", "sleep 0.001", "--json"], more].concat()).assert();
+    let first = json(&run(&["--record", "r.jsonl", "--runs", "12"]));
+    let more = json(&run(&["--resume", "r.jsonl", "--runs", "13"]));
+    assert_eq!(first["seed"], more["seed"]);
+    assert_eq!(more["state"]["rounds"], 13);
+    let elapsed = |result: &Value| result["state"]["elapsed_s"].as_f64().unwrap();
+    assert!(elapsed(&more) > elapsed(&first));
+    let text = fs::read_to_string(dir.path().join("r.jsonl")).unwrap();
+    assert_eq!(text.lines().count(), 1 + 13);
+    run(&["--record", "r.jsonl"]).code(4).stderr(contains("r.jsonl: File exists"));
+    let other = lab(&dir, &["true", "false", "--resume", "r.jsonl"]).assert().code(4);
+    other.stderr(contains("r.jsonl: holds another comparison"));
+    fs::write(dir.path().join("broken"), "{}\n").unwrap();
+    run(&["--resume", "broken"]).code(4).stderr(contains("broken: has a broken line"));
+}
+
+#[test]
+fn an_interrupted_comparison_prints_what_was_measured() {
+    let dir = TempDir::new().unwrap();
+    let mut child = lab(&dir, &["sleep 0.01", "sleep 0.01", "--json", "--record", "r"]);
+    let child = child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let recorded = dir.path().join("r");
+    while fs::read_to_string(&recorded).unwrap_or_default().lines().count() < 4 {
+        thread::sleep(Duration::from_millis(20));
+    }
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(result["state"]["rounds"].as_u64().unwrap() >= 3);
+}
+
+#[test]
+fn answers_are_compared_and_checked() {
+    let runs = ["--runs", "2"];
+    let with = |arguments: &[&str]| compare(&[arguments, &runs].concat());
+    with(&["echo a", "echo b"])
+        .code(11)
+        .stderr(contains("echo b prints something else than echo a"));
+    let changing = "cat /proc/sys/kernel/random/uuid";
+    with(&[changing, "true"]).code(11).stderr(contains("prints something else each time"));
+    with(&["echo a", "echo b", "--check", "grep -q [ab]"]).code(11);
+    let refused = with(&["echo a", "echo b", "--check", "grep -q a"]).code(1);
+    refused.stderr(contains("--check `grep -q a` ended with status 1"));
+}
+
+#[test]
+fn what_goes_wrong_is_one_sentence_and_a_code() {
+    let sentence = |code, arguments: &[&str], text: &str| {
+        let assert = compare(arguments).code(code).stderr(contains(text.to_owned()));
+        let errors = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    };
+    sentence(2, &["true"], "there is no second command");
+    sentence(2, &["true", "no-such-program"], "`no-such-program` was not found");
+    sentence(2, &["true", "/no/such", "-N"], "cannot start `/no/such`");
+    sentence(2, &["true", "echo 'a"], "`echo 'a` has a quote that is not closed");
+    sentence(2, &["true", "true", "--margin", "0"], "the margin is 0");
+    sentence(2, &["true", "true", "-n", "a", "-n", "b", "-n", "c"], "3 names for 2 commands");
+    sentence(2, &["true", "true", "-L", "x", "1,2"], "no command has {x}");
+    sentence(1, &["true", "sh -c 'echo bad >&2; exit 4'"], "ended with status 4; --ignore-failure");
+    sentence(1, &["true", "sh -c 'echo bad >&2; exit 4'"], ": bad");
+    sentence(1, &["true", "sleep 100", "--timeout", "0.2"], "`sleep 100` was ended after 0.2 s");
+    sentence(1, &["true", "true", "--setup", "exit 5"], "--setup `exit 5` ended with status 5");
+    sentence(4, &["true", "true", "--input", "/no/such"], "cannot open /no/such");
+}
+
+#[test]
+fn a_gigabyte_of_output_is_no_harm() {
+    let large = "head -c 1000000000 /dev/zero";
+    let arguments = [large, large, "--runs", "1", "--output", "null", "--check", "status"];
+    compare(&arguments).code(11);
+}
+
+#[test]
+fn input_is_read_by_each_run_and_output_goes_where_it_is_sent() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("in"), "from the file").unwrap();
+    let arguments = ["cat", "tail -n 1", "--input", "in", "--output", "out", "--runs", "1"];
+    lab(&dir, &arguments).assert().code(11);
+    assert_eq!(fs::read_to_string(dir.path().join("out")).unwrap(), "from the file");
+}
+
+/// A repository whose revisions `one` and `two` build a script that sleeps, and `three` none.
+fn repository() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let script = "git init -q -b main . && git config user.name n && git config user.email e@e
+        commit() { echo \"$2\" > source; git add source; git commit -qm \"$1\"; git tag \"$1\"; }
+        commit one 'sleep 0.001'; commit same 'sleep 0.001 '; commit two 'sleep 0.02'
+        commit three fails";
+    Command::new("sh").args(["-ec", script]).current_dir(&dir).assert().success();
+    dir
+}
+
+const BUILD: &str = "grep -q sleep source || { echo no sleep >&2; exit 1; }
+    mkdir -p out && { echo '#!/bin/sh'; sed 's/ $//' source; } > out/tool && chmod +x out/tool";
+
+#[test]
+fn revisions_are_built_once_and_compared() {
+    let dir = repository();
+    let cache = TempDir::new().unwrap();
+    let run = |revisions: [&str; 2], more: &[&str]| {
+        let [a, b] = revisions;
+        let arguments = [&["--rev", a, "--rev", b, "--build", BUILD], more, &["--", "out/tool"]];
+        lab(&dir, &arguments.concat()).env("XDG_CACHE_HOME", cache.path()).assert()
+    };
+    let slower = run(["one", "two"], &[]).code(10);
+    slower.stdout(contains("two against one: slower, beyond")).stderr(contains("building two"));
+    let again = run(["one", "same"], &["--runs", "3"]).code(11);
+    let again = again.stderr(contains("note: same and one are the same bytes"));
+    assert!(!String::from_utf8_lossy(&again.get_output().stderr).contains("building one"));
+    run(["one", "three"], &[]).code(1).stderr(contains("three does not build: no sleep"));
+    run(["one", "four"], &[]).code(2).stderr(contains("there is no revision four"));
+    fs::write(dir.path().join("source"), "changed").unwrap();
+    let dirty = run(["one", "same"], &["--runs", "1"]).code(11);
+    dirty.stderr(contains("the work tree has changes that no revision holds"));
+    let trees = Command::new("git").args(["worktree", "list"]).current_dir(&dir).output().unwrap();
+    // The repository's own, and one for each revision that builds.
+    assert_eq!(String::from_utf8_lossy(&trees.stdout).lines().count(), 4);
+}

@@ -1,0 +1,115 @@
+//! What the records say of noise: whose CPU time is whose, and which runs the gate could judge.
+
+use std::{fs, path::Path};
+
+use crate::world::World;
+use assert_cmd::assert::OutputAssertExt;
+use lab_record::{Results, Run, Window};
+use serde_json::Value;
+
+const EXPERIMENT: &str = r#"schema = 1
+name = "e"
+question = "Whose CPU time is it?"
+family = "ledgers"
+seed = 1
+blocks = 2
+[variants]
+tags = ["t"]
+[[cells]]
+contention = ["hot"]
+[analysis]
+reference = "floor"
+floor = "floor"
+pairing = "paired"
+alpha = 0.05
+comparisons = []
+[ledgers]
+run_budget_ms = 1
+repetitions_min = 2
+repetitions_max = 3
+warmup_repetitions = 1
+[ledgers.defaults]
+streams = "5"
+transactions = "20"
+contention = "hot"
+kinds = "mixed"
+work_ns = "0"
+workers = "1"
+pinned = "off"
+spawn = "stream"
+shards = "library"
+locks = "plain"
+"#;
+
+/// A shell that works until the kernel has counted 20 ticks of 10 ms for it.
+const BURN: &str = r"read -r l </proc/$$/stat; set -- $l; [ $((${14}+${15})) -ge 20 ] && break";
+const BURNT_NS: u64 = 200_000_000;
+
+fn recorded(script: &str) -> (Results, Vec<Window>) {
+    let world = World::new();
+    world.ledger("floor", &["t"], "exec \"$FLOOR\"");
+    let script = script.replace("BURN", &format!("while :; do {BURN}; done"));
+    let script = script.replace("DONE", &world.path("done").display().to_string());
+    world.ledger("busy", &["t"], &script);
+    fs::write(world.path("experiments/e.toml"), EXPERIMENT).unwrap();
+    let run = ["run", "--wait-idle=1", "experiments/e.toml", "--out", "r"];
+    world.lab(&run).assert().code(0);
+    let windows = fs::read_to_string(world.path("r/windows.jsonl")).unwrap();
+    let windows = windows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    (Results::load(&world.path("r")).unwrap(), windows)
+}
+
+fn assert_own(runs: &[Run], least_ns: u64) {
+    let busy: Vec<&Run> = runs.iter().filter(|run| run.variant == "busy").collect();
+    assert_eq!(busy.len(), 3);
+    for run in busy {
+        let noise = &run.noise;
+        let (own, outside) = (noise.own_cpu_ns.unwrap(), noise.outside_cpu_ns.unwrap());
+        assert!(own >= least_ns, "{own} of {least_ns}");
+        assert!(own + outside <= noise.capacity_ns.unwrap() + noise.resolution_ns.unwrap());
+    }
+}
+
+#[test]
+fn a_child_of_the_variant_is_no_other_process() {
+    let (results, _) = recorded("sh -c 'BURN'; exec \"$FLOOR\"");
+    assert_own(&results.runs, BURNT_NS);
+}
+
+#[test]
+fn a_process_that_the_variant_leaves_behind_is_no_other_process() {
+    if !Path::new("/proc/thread-self/children").exists() {
+        return; // The kernel does not say who is whose child.
+    }
+    // The inner shell starts it and ends, so that nobody is left to wait for it.
+    let script = "(sh -c 'BURN; : >DONE' </dev/null >/dev/null 2>&1 &)
+        while [ ! -e DONE ]; do sleep 0.01; done
+        rm DONE; exec \"$FLOOR\"";
+    assert_own(&recorded(script).0.runs, BURNT_NS);
+}
+
+#[test]
+fn every_run_lies_in_one_window_and_has_its_verdict() {
+    let (results, windows) = recorded("exec \"$FLOOR\"");
+    for run in &results.runs {
+        let within = |one: &&Window| (one.first_order..=one.last_order).contains(&run.order);
+        let around: Vec<&Window> = windows.iter().filter(within).collect();
+        let [window] = around[..] else { panic!("{} windows of run {}", around.len(), run.order) };
+        let capacity = run.noise.capacity_ns.unwrap();
+        assert!(run.noise.steal_ns.unwrap() <= capacity);
+        assert!(run.noise.outside_cpu_ns.unwrap() <= capacity);
+        // Much noise shows even in a run of some milliseconds; all else only in a window.
+        let alone = run.gated.iter().any(|cause| cause.ends_with("in the run"));
+        let verdicts = (&run.gated, &run.noise.ungated);
+        assert!(alone || verdicts == (&window.gated, &window.noise.ungated), "{verdicts:?}");
+    }
+}
+
+#[test]
+fn every_session_has_the_load_at_the_start() {
+    let sessions = recorded("exec \"$FLOOR\"").0.sessions;
+    let loads: Vec<&Value> =
+        sessions.iter().map(|one| &one.environment["load_1min_at_start"]).collect();
+    assert_eq!(loads.len(), 2);
+    assert!(loads[0].is_f64() && loads[0] == loads[1], "{loads:?}");
+}

@@ -1,0 +1,311 @@
+//! The comparison: rounds in, what may be said out.
+
+use lab_stats::sequence::{Hull, Sequence};
+use serde::Serialize;
+
+use crate::{
+    Finding, Question, Settings, SettingsError, Size, TailState, Verdict,
+    tail::{Earlier, Tail},
+};
+
+/// Whether to run another round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    /// Something asked is not known yet, and there is budget.
+    Round,
+    /// All candidates have their answers, or none will get one.
+    Decided,
+    /// The budget is spent.
+    OutOfBudget,
+}
+
+/// A round that does not fit the comparison.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RoundError {
+    /// Not one run for each command.
+    #[error("a round has {found} runs where {expected} commands are compared")]
+    Runs {
+        /// In the round.
+        found: usize,
+        /// In the settings.
+        expected: usize,
+    },
+    /// Not one value for each metric.
+    #[error("a run has {found} values where {expected} metrics are measured")]
+    Values {
+        /// In the run.
+        found: usize,
+        /// In the comparison.
+        expected: usize,
+    },
+}
+
+/// An estimated difference of logarithms with its interval, where there is one yet.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// ln(candidate / reference).
+    pub shift: f64,
+    /// The ends of the confidence sequence now.
+    pub interval: Option<[f64; 2]>,
+    /// The pairs that counted.
+    pub pairs: usize,
+}
+
+/// One metric of one candidate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricState {
+    /// As the comparison was told.
+    pub metric: String,
+    /// `None` before a pair counts.
+    pub estimate: Option<Estimate>,
+}
+
+/// What is known of a candidate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CandidateState {
+    /// Of the primary metric.
+    pub verdict: Verdict,
+    /// Every metric, the primary first.
+    pub metrics: Vec<MetricState>,
+    /// Whether it takes longer than the reference by more than the margin, where either is shown:
+    /// what a gate asks.
+    pub slower_beyond_margin: Option<bool>,
+    /// The primary metric's tail.
+    pub tail: TailState,
+    /// The seconds to go until an answer is to be expected.
+    pub seconds_to_go: Option<f64>,
+}
+
+/// What is known after a round.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct State {
+    /// Finished rounds.
+    pub rounds: usize,
+    /// Seconds since the first.
+    pub elapsed_s: f64,
+    /// The reference against itself, of the primary metric.
+    pub control: Option<Estimate>,
+    /// One for each command but the first.
+    pub candidates: Vec<CandidateState>,
+    /// Whether to go on.
+    pub next: Next,
+}
+
+pub(crate) struct Candidate {
+    /// One for each metric, the primary first.
+    pub(crate) sequences: Vec<Sequence>,
+    pub(crate) tail: Tail,
+}
+
+impl Candidate {
+    /// Whether it is worth while to look for a verdict, which needs intervals.
+    fn may_settle(&self) -> bool {
+        self.sequences[0].excludes(0.0) || self.tail.equivalent()
+    }
+}
+
+/// A comparison in progress.
+pub struct Comparison {
+    pub(crate) settings: Settings,
+    metrics: Vec<String>,
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) control: Option<Sequence>,
+    earlier: Earlier,
+    withheld: bool,
+    pub(crate) rounds: usize,
+    pub(crate) elapsed_s: f64,
+}
+
+impl Comparison {
+    /// One without rounds. The first metric is the primary one, which the verdicts are about; of
+    /// every metric less is better.
+    pub fn new(settings: Settings, metrics: &[&str]) -> Result<Self, SettingsError> {
+        settings.check()?;
+        let watched = [0.0, settings.log_margin(), -settings.log_margin()];
+        let sequence =
+            |alpha| Sequence::new(alpha, &watched).ok_or(SettingsError::Alpha(settings.alpha));
+        let alpha = settings.alpha_each();
+        let candidate = || {
+            let sequences: Result<_, _> = metrics.iter().map(|_| sequence(alpha)).collect();
+            let tail = Tail::new(alpha, settings.margin);
+            let tail = tail.ok_or(SettingsError::Margin(settings.margin))?;
+            Ok(Candidate { sequences: sequences?, tail })
+        };
+        let candidates = (0..settings.candidates).map(|_| candidate()).collect::<Result<_, _>>()?;
+        let control = settings.control.then(|| sequence(settings.alpha)).transpose()?;
+        let metrics = metrics.iter().map(|metric| (*metric).to_owned()).collect();
+        Ok(Self {
+            settings,
+            metrics,
+            candidates,
+            control,
+            earlier: Earlier::default(),
+            withheld: false,
+            rounds: 0,
+            elapsed_s: 0.0,
+        })
+    }
+
+    /// The settings it was made with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Takes a finished round: the values of each run by command, the reference first and the
+    /// control last, and the seconds since the comparison began.
+    pub fn add(&mut self, runs: &[Vec<f64>], elapsed_s: f64) -> Result<Next, RoundError> {
+        let (found, expected) = (runs.len(), self.settings.commands());
+        if found != expected {
+            return Err(RoundError::Runs { found, expected });
+        }
+        let expected = self.metrics.len();
+        if let Some(run) = runs.iter().find(|run| run.len() != expected) {
+            return Err(RoundError::Values { found: run.len(), expected });
+        }
+        let reference = &runs[0];
+        let median = self.earlier.median();
+        for (candidate, run) in self.candidates.iter_mut().zip(&runs[1..]) {
+            let values = candidate.sequences.iter_mut().zip(reference.iter().zip(run));
+            for (sequence, (reference, value)) in values {
+                sequence.push(log_ratio(*reference, *value));
+            }
+            if let Some(median) = median {
+                candidate.tail.push(reference[0], run[0], median);
+            }
+        }
+        if let Some(control) = &mut self.control {
+            control.push(log_ratio(reference[0], runs[runs.len() - 1][0]));
+            self.withheld |= control.excludes(0.0);
+        }
+        self.earlier.push(reference[0]);
+        self.rounds += 1;
+        self.elapsed_s = elapsed_s;
+        Ok(self.next_step())
+    }
+
+    /// Whether to run another round.
+    pub fn next_step(&self) -> Next {
+        let decided = |candidate: usize| match self.settings.question {
+            Question::Direction => {
+                self.candidates[candidate].may_settle() && self.verdict(candidate).settles()
+            }
+            Question::Margin => self.slower_beyond_margin(candidate).is_some(),
+        };
+        let most = self.settings.most_rounds.is_some_and(|most| self.rounds >= most);
+        let spent =
+            self.elapsed_s >= self.settings.budget_s && self.rounds >= self.settings.least_rounds;
+        if self.withheld || (0..self.candidates.len()).all(decided) {
+            Next::Decided
+        } else if most || spent {
+            Next::OutOfBudget
+        } else {
+            Next::Round
+        }
+    }
+
+    /// What may be said now of the candidate of this number, 0 being the second command.
+    pub fn verdict(&self, candidate: usize) -> Verdict {
+        if self.withheld {
+            return Verdict::of(Finding::Withheld);
+        }
+        let Candidate { sequences, tail } = &self.candidates[candidate];
+        let Some(verdict) = reading(&sequences[0], tail, self.settings.log_margin()) else {
+            return Verdict::of(Finding::CannotTell);
+        };
+        if self.control_suffices(&sequences[0]) {
+            return verdict;
+        }
+        Verdict { waits_for_control: true, ..Verdict::of(Finding::CannotTell) }
+    }
+
+    /// Everything that is known now.
+    pub fn state(&self) -> State {
+        State {
+            rounds: self.rounds,
+            elapsed_s: self.elapsed_s,
+            control: self.control.as_ref().and_then(estimate),
+            candidates: (0..self.candidates.len()).map(|number| self.candidate(number)).collect(),
+            next: self.next_step(),
+        }
+    }
+
+    fn candidate(&self, number: usize) -> CandidateState {
+        let Candidate { sequences, tail } = &self.candidates[number];
+        let metrics = self.metrics.iter().zip(sequences);
+        CandidateState {
+            verdict: self.verdict(number),
+            metrics: metrics
+                .map(|(metric, sequence)| MetricState {
+                    metric: metric.clone(),
+                    estimate: estimate(sequence),
+                })
+                .collect(),
+            slower_beyond_margin: self.slower_beyond_margin(number),
+            tail: tail.state(),
+            seconds_to_go: self.seconds_to_go(number),
+        }
+    }
+
+    /// Whether a candidate takes longer by more than the margin; `None` while that is open.
+    pub fn slower_beyond_margin(&self, candidate: usize) -> Option<bool> {
+        let sequence = &self.candidates[candidate].sequences[0];
+        let margin = self.settings.log_margin();
+        if self.withheld || !sequence.excludes(margin) {
+            return None;
+        }
+        let Hull { low, high } = sequence.interval()?;
+        let side = if high <= margin { Some(false) } else { (low >= margin).then_some(true) };
+        side.filter(|_| self.control_suffices(sequence))
+    }
+
+    /// A verdict counts where the reference against itself is known as well as it is claimed to
+    /// be: to the margin, or to half of a larger effect.
+    fn control_suffices(&self, sequence: &Sequence) -> bool {
+        let Some(control) = &self.control else { return true };
+        let effect = sequence.estimate().map_or(0.0, f64::abs);
+        let enough = self.settings.log_margin().max(effect / 2.0);
+        control.interval().is_some_and(|hull| hull.holds(0.0) && hull.half_width() <= enough)
+    }
+}
+
+/// What a sequence shows, before the control is asked; `None` where it shows nothing.
+fn reading(sequence: &Sequence, tail: &Tail, margin: f64) -> Option<Verdict> {
+    let small = sequence.excludes(margin) && sequence.excludes(-margin);
+    if !small && !sequence.excludes(0.0) {
+        return None;
+    }
+    let Hull { low, high } = sequence.interval()?;
+    let within = -margin <= low && high <= margin;
+    let size = match within {
+        true => Some(Size::Within),
+        false => (margin <= low || high <= -margin).then_some(Size::Beyond),
+    };
+    let finding = if high < 0.0 {
+        Finding::Faster
+    } else if low > 0.0 {
+        Finding::Slower
+    } else if !within {
+        return None;
+    } else if tail.equivalent() {
+        return Some(Verdict::of(Finding::Equivalent));
+    } else {
+        return Some(Verdict::of(Finding::TypicalEquivalent));
+    };
+    Some(Verdict { finding, size, waits_for_control: false })
+}
+
+fn estimate(sequence: &Sequence) -> Option<Estimate> {
+    Some(Estimate {
+        shift: sequence.estimate()?,
+        interval: sequence.interval().map(|hull| [hull.low, hull.high]),
+        pairs: sequence.counted(),
+    })
+}
+
+/// ln(value / reference). Counts may be 0, and one more of each then is close enough; exchanging
+/// the two changes nothing but the sign in either case, which is what the coin needs.
+fn log_ratio(reference: f64, value: f64) -> f64 {
+    let plus = if reference > 0.0 && value > 0.0 { 0.0 } else { 1.0 };
+    ((value + plus) / (reference + plus)).ln()
+}

@@ -1,0 +1,21 @@
+//! Which of some commands is faster, by how much, and how sure one may be: everything of
+//! `lab compare` that needs no clock and no process.
+//!
+//! [`Schedule`] draws the order of each round, [`Comparison`] takes the measurements of a finished
+//! round and says after each whether to go on, and [`Comparison::state`] says what is known. One
+//! may look at it at any time and stop at any look: `lab_stats::sequence` is what allows that.
+//! [`replay`] shows on stored noise that the answers err as seldom as they say.
+
+mod comparison;
+mod outlook;
+pub mod replay;
+mod schedule;
+mod settings;
+mod tail;
+mod verdict;
+
+pub use comparison::{CandidateState, Comparison, Estimate, MetricState, Next, RoundError, State};
+pub use schedule::{Layout, RoundPlan, Schedule};
+pub use settings::{Question, Settings, SettingsError};
+pub use tail::TailState;
+pub use verdict::{Finding, Size, Verdict};

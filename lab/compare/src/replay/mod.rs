@@ -1,0 +1,346 @@
+//! The proof: comparisons of stored noise, drawn anew thousands of times, beside the rules of other
+//! tools on the same noise.
+//!
+//! A replay draws rounds of neighbouring runs from a recording of one program, gives them to
+//! commands in the schedule's random order, multiplies the candidate's times by a known factor, and
+//! hands them to a [`Comparison`]. The truth is known, so that wrong answers can be counted.
+
+mod noise;
+mod rivals;
+
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use serde::Serialize;
+
+use lab_stats::sequence::Sequence;
+
+use crate::{Comparison, Estimate, Finding, Next, Schedule, Settings, Verdict};
+
+pub use noise::Noise;
+
+/// Pairs of an A/A that is looked at after each of them.
+const LOOKS: usize = 300;
+/// Runs of each command where they are not interleaved: criterion's number of samples.
+const IN_A_ROW: usize = 100;
+
+/// How often each thing is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// A/As that are looked at after every pair.
+    pub looks: usize,
+    /// Comparisons with a planted difference, and A/As under other tools' rules.
+    pub planted: usize,
+    /// Rounds after which a comparison ends.
+    pub rounds: usize,
+}
+
+impl Size {
+    /// Minutes of work.
+    pub const FULL: Size = Size { looks: 10_000, planted: 2_000, rounds: 1_500 };
+    /// Seconds of it, for a test.
+    pub const SMALL: Size = Size { looks: 200, planted: 30, rounds: 200 };
+}
+
+/// What a measured share has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// At most this, by two Monte Carlo standard errors.
+    AtMost(f64),
+    /// At least this, by two Monte Carlo standard errors.
+    AtLeast(f64),
+    /// Whatever it is.
+    Beside,
+}
+
+/// One line of the proof.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The recording.
+    pub noise: &'static str,
+    /// What was counted.
+    pub what: String,
+    /// How often it was, as a share.
+    pub measured: f64,
+    /// Of how many replays.
+    pub replays: usize,
+    /// What it has to be.
+    pub target: Target,
+}
+
+impl Row {
+    fn new(noise: &Noise, what: impl Into<String>, hits: usize, of: usize, target: Target) -> Self {
+        let measured = hits as f64 / of as f64;
+        Self { noise: noise.name, what: what.into(), measured, replays: of, target }
+    }
+
+    /// The columns of [`Self::tsv`].
+    pub const HEADER: &str = "noise\twhat\tmeasured\treplays\ttarget\tmet";
+
+    /// A line of a table.
+    pub fn tsv(&self) -> String {
+        let target = match self.target {
+            Target::AtMost(most) => format!("at most {most}"),
+            Target::AtLeast(least) => format!("at least {least}"),
+            Target::Beside => "-".to_owned(),
+        };
+        let met = self.met().map_or("-", |met| if met { "yes" } else { "no" });
+        let Self { noise, what, measured, replays, .. } = self;
+        format!("{noise}\t{what}\t{measured:.4}\t{replays}\t{target}\t{met}")
+    }
+
+    /// Whether the target is met; `None` without one.
+    pub fn met(&self) -> Option<bool> {
+        let tolerance = |p: f64| 2.0 * (p * (1.0 - p) / self.replays as f64).sqrt();
+        match self.target {
+            Target::AtMost(most) => Some(self.measured <= most + tolerance(most)),
+            Target::AtLeast(least) => Some(self.measured >= least - tolerance(least)),
+            Target::Beside => None,
+        }
+    }
+}
+
+/// The recordings that this crate holds.
+pub fn recordings() -> Vec<Noise> {
+    vec![
+        Noise::parse("5 ms, calm", include_str!("noise/five_calm.tsv")),
+        Noise::parse("30 ms, calm", include_str!("noise/thirty_calm.tsv")),
+        Noise::parse("5 ms, busy", include_str!("noise/five_busy.tsv")),
+        Noise::parse("30 ms, busy", include_str!("noise/thirty_busy.tsv")),
+    ]
+}
+
+/// Every line of the proof on one recording, each as soon as it is known.
+pub fn prove(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
+    tell(peeking(noise, size, seed));
+    others(noise, size, seed, tell);
+    tell(inside_while_at_the_margin(noise, size, seed));
+    // A margin that this noise lets a comparison reach: else "equivalent" is never said, and never
+    // wrong.
+    for margin in [0.01, noise.pair_sd() / 2.0] {
+        let settings = Settings { margin, control: false, ..Settings::default() };
+        planted(noise, &settings, size, seed, tell);
+    }
+    tell(planted_tail(noise, size, seed));
+    power(noise, size, seed, tell);
+}
+
+/// "Ever excluded 0" in A/As that are looked at after every pair.
+fn peeking(noise: &Noise, size: Size, seed: u64) -> Row {
+    let alpha = Settings::default().alpha;
+    let found = (0..size.looks).filter(|number| {
+        let mut sequence = Sequence::new(alpha, &[0.0]).expect("the default level is one");
+        pairs(noise, seed, *number).take(LOOKS).any(|[a, b]| {
+            sequence.push((b / a).ln());
+            sequence.excludes(0.0)
+        })
+    });
+    let what = format!("A/A: this sequence excludes 0 at any of {LOOKS} looks");
+    Row::new(noise, what, found.count(), size.looks, Target::AtMost(alpha))
+}
+
+/// "Ever inside ±margin" of differences that are the margin, never stopping for a direction.
+fn inside_while_at_the_margin(noise: &Noise, size: Size, seed: u64) -> Row {
+    let alpha = Settings::default().alpha;
+    let margin = noise.pair_sd() / 2.0;
+    let found = (0..size.looks).filter(|number| {
+        let mut sequence =
+            Sequence::new(alpha, &[margin, -margin]).expect("the default level is one");
+        pairs(noise, seed, *number).take(LOOKS).any(|[a, b]| {
+            sequence.push(margin + (b / a).ln());
+            sequence.excludes(margin) && sequence.excludes(-margin)
+        })
+    });
+    let what = format!("+ margin of half an SD: inside the margin at any of {LOOKS} looks");
+    Row::new(noise, what, found.count(), size.looks, Target::AtMost(alpha))
+}
+
+/// The same A/As, and ones whose runs are not interleaved, under other rules.
+fn others(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
+    type Rule = fn(&[[f64; 2]]) -> bool;
+    let peeked: [(&str, Rule); 3] = [
+        ("Welch's t-test, p < 0.05", rivals::welch),
+        ("Mann-Whitney, p < 0.05", rivals::mann_whitney),
+        ("perfgate's paired interval", rivals::perfgate_paired),
+    ];
+    let once: [(&str, Rule); 4] = [
+        ("Welch's t-test, p < 0.05", rivals::welch),
+        ("hyperfine's mean ± SD apart", rivals::hyperfine_overlap),
+        ("perfgate's budget of 20 %", rivals::perfgate_budget),
+        ("criterion's rule", rivals::criterion),
+    ];
+    let mut row = |what: String, found: &dyn Fn(usize) -> bool| {
+        let hits = (0..size.planted).filter(|number| found(*number)).count();
+        tell(Row::new(noise, what, hits, size.planted, Target::Beside));
+    };
+    for (name, rule) in peeked {
+        row(format!("A/A: {name}, at any of {LOOKS} looks"), &|number| {
+            let pairs: Vec<[f64; 2]> = pairs(noise, seed, number).take(LOOKS).collect();
+            rivals::ever(&pairs, rule)
+        });
+    }
+    for (name, rule) in once {
+        row(format!("A/A: {name}, {IN_A_ROW} runs of A and then {IN_A_ROW} of B"), &|number| {
+            let window = noise.window(2 * IN_A_ROW, &mut generator(seed, number));
+            let (a, b) = window.split_at(IN_A_ROW);
+            rule(&a.iter().zip(b).map(|(a, b)| [*a, *b]).collect::<Vec<_>>())
+        });
+    }
+}
+
+/// Differences of 0 and of the margin, both ways: false answers, and intervals that miss.
+fn planted(noise: &Noise, settings: &Settings, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
+    let margin = settings.log_margin();
+    let alpha = settings.alpha;
+    let said = format!("margin {:.1} %", 100.0 * settings.margin);
+    for (name, shift) in [("A/A", 0.0), ("+ margin", margin), ("− margin", -margin)] {
+        let replays: Vec<Replay> = (0..size.planted)
+            .map(|number| replay(noise, settings, size.rounds, shift, seed, number))
+            .collect();
+        let mut count = |what: &str, target, hit: &dyn Fn(&Replay) -> bool| {
+            let hits = replays.iter().filter(|replay| hit(replay)).count();
+            let what = format!("{name}, {said}: {what}");
+            tell(Row::new(noise, what, hits, size.planted, target));
+        };
+        let covered = |replay: &Replay| replay.covers(shift);
+        count("the interval at the end holds the truth", Target::AtLeast(1.0 - alpha), &covered);
+        if shift == 0.0 {
+            count("faster or slower", Target::AtMost(alpha), &|replay| replay.directed());
+            count("equivalent", Target::Beside, &|replay| replay.said(Finding::Equivalent));
+        } else {
+            let typical = |replay: &Replay| {
+                replay.said(Finding::Equivalent) || replay.said(Finding::TypicalEquivalent)
+            };
+            count("false equivalent", Target::AtMost(alpha), &typical);
+            count("faster or slower", Target::Beside, &|replay| replay.directed());
+        }
+    }
+}
+
+/// How often, and after how many rounds, a planted difference is found, control on. The margin is
+/// at most the difference: else a small one ends as equivalent.
+fn power(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
+    for effect in [0.003, 0.01, 0.02, 0.05] {
+        let shift = f64::ln_1p(effect);
+        let defaults = Settings::default();
+        let settings = Settings { margin: defaults.margin.min(effect), ..defaults };
+        let found: Vec<usize> = (0..size.planted)
+            .map(|number| replay(noise, &settings, size.rounds, shift, seed, number))
+            .filter(|replay| replay.said(Finding::Slower))
+            .map(|replay| replay.rounds)
+            .collect();
+        let rounds: Vec<f64> = found.iter().map(|rounds| *rounds as f64).collect();
+        let [half, most] = [0.5, 0.8].map(|part| nth(rounds.clone(), part, size.planted));
+        let what = format!(
+            "+{:.1} %, control on: found slower within {} rounds (half by {half}, 80 % by {most})",
+            100.0 * effect,
+            size.rounds
+        );
+        tell(Row::new(noise, what, found.len(), size.planted, Target::Beside));
+    }
+}
+
+/// The round by which this part of all replays had found it, where so many did.
+fn nth(mut rounds: Vec<f64>, part: f64, of: usize) -> String {
+    rounds.sort_unstable_by(f64::total_cmp);
+    let place = (part * of as f64).ceil() as usize;
+    rounds.get(place.saturating_sub(1)).map_or("never".to_owned(), f64::to_string)
+}
+
+/// The typical run is the same and 5 of 100 more are slow: "equivalent" is false there.
+fn planted_tail(noise: &Noise, size: Size, seed: u64) -> Row {
+    let margin = noise.pair_sd() / 2.0;
+    let settings = Settings { margin, control: false, ..Settings::default() };
+    let found = (0..size.planted).filter(|number| {
+        let mut rng = generator(!seed, *number);
+        let slow = |time: f64, median: f64| time > 1.25 * median;
+        let median = lab_stats::describe::median(noise.runs()).unwrap_or(f64::NAN);
+        let already = noise.runs().iter().filter(|time| slow(**time, median)).count();
+        let share = 0.05 / (1.0 - already as f64 / noise.runs().len() as f64);
+        let longer = |time: f64| if rng.random_bool(share) { 3.0 * time } else { time };
+        let replay = replay_with(noise, &settings, size.rounds, longer, seed, *number);
+        replay.said(Finding::Equivalent)
+    });
+    let what =
+        format!("5 % of runs take 3 times as long, margin {:.1} %: equivalent", 100.0 * margin);
+    Row::new(noise, what, found.count(), size.planted, Target::AtMost(settings.alpha))
+}
+
+/// A comparison's end.
+struct Replay {
+    verdict: Verdict,
+    estimate: Option<Estimate>,
+    rounds: usize,
+}
+
+impl Replay {
+    fn said(&self, finding: Finding) -> bool {
+        self.verdict.finding == finding
+    }
+
+    fn directed(&self) -> bool {
+        self.said(Finding::Faster) || self.said(Finding::Slower)
+    }
+
+    fn covers(&self, shift: f64) -> bool {
+        let interval = self.estimate.as_ref().and_then(|estimate| estimate.interval);
+        interval.is_none_or(|[low, high]| low <= shift && shift <= high)
+    }
+}
+
+fn replay(
+    noise: &Noise,
+    settings: &Settings,
+    rounds: usize,
+    shift: f64,
+    seed: u64,
+    number: usize,
+) -> Replay {
+    replay_with(noise, settings, rounds, |time| time * shift.exp(), seed, number)
+}
+
+/// A comparison whose candidate takes `changed` of what the recording says.
+fn replay_with(
+    noise: &Noise,
+    settings: &Settings,
+    rounds: usize,
+    mut changed: impl FnMut(f64) -> f64,
+    seed: u64,
+    number: usize,
+) -> Replay {
+    let commands = settings.commands();
+    let mut rng = generator(seed, number);
+    let schedule = Schedule::new(rng.random(), commands);
+    let mut comparison =
+        Comparison::new(settings.clone(), &["wall"]).expect("the replays' settings are valid");
+    for (times, plan) in noise.rounds(commands, rng).zip(schedule).take(rounds) {
+        let mut runs = vec![Vec::new(); commands];
+        for (time, command) in times.iter().zip(plan.order) {
+            let candidate = 1 <= command && command <= settings.candidates;
+            runs[command] = vec![if candidate { changed(*time) } else { *time }];
+        }
+        match comparison.add(&runs, 0.0).expect("a round has a run for each command") {
+            Next::Round => {}
+            Next::Decided | Next::OutOfBudget => break,
+        }
+    }
+    let state = comparison.state();
+    let estimate = state.candidates[0].metrics[0].estimate.clone();
+    Replay { verdict: state.candidates[0].verdict, estimate, rounds: state.rounds }
+}
+
+/// Pairs (A, B) of runs that are alike, in random order.
+fn pairs(noise: &Noise, seed: u64, number: usize) -> impl Iterator<Item = [f64; 2]> {
+    let mut rng = generator(seed, number);
+    let schedule = Schedule::new(rng.random(), 2);
+    let rounds = noise.rounds(2, rng);
+    rounds.zip(schedule).map(|(times, plan)| match plan.order[0] {
+        0 => [times[0], times[1]],
+        _ => [times[1], times[0]],
+    })
+}
+
+/// The generator of one replay, whatever was drawn in others.
+fn generator(seed: u64, number: usize) -> Pcg64 {
+    Pcg64::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number as u64)
+}

@@ -1,0 +1,10 @@
+//! The proof in small: on stored noise, the answers err as seldom as they say.
+
+use lab_compare::replay::{Size, prove, recordings};
+
+#[test]
+fn every_target_is_met_on_every_recording() {
+    for noise in recordings() {
+        prove(&noise, Size::SMALL, 1, &mut |row| assert_ne!(row.met(), Some(false), "{row:?}"));
+    }
+}

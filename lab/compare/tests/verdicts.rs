@@ -1,0 +1,171 @@
+//! Rounds whose truth is known, and what may be said of them.
+
+use lab_compare::{Comparison, Finding, Next, Question, Settings, SettingsError, Size, State};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// Runs of about 1 that vary by ±2 %.
+fn noisy(rng: &mut Pcg64, factor: f64) -> Vec<f64> {
+    vec![factor * rng.random_range(0.98..1.02)]
+}
+
+/// Rounds of 0.1 s until the comparison ends: candidates take `factors` of the reference, the
+/// control `control`.
+fn rounds(settings: &Settings, factors: &[f64], control: f64, seed: u64) -> Comparison {
+    let mut comparison = Comparison::new(settings.clone(), &["wall"]).unwrap();
+    let mut rng = Pcg64::seed_from_u64(seed);
+    for round in 1.. {
+        let mut runs = vec![noisy(&mut rng, 1.0)];
+        runs.extend(factors.iter().map(|factor| noisy(&mut rng, *factor)));
+        if settings.control {
+            runs.push(noisy(&mut rng, control));
+        }
+        if comparison.add(&runs, f64::from(round) * 0.1).unwrap() != Next::Round {
+            break;
+        }
+    }
+    comparison
+}
+
+fn ended(settings: &Settings, factors: &[f64]) -> State {
+    rounds(settings, factors, 1.0, 3).state()
+}
+
+fn one() -> Settings {
+    Settings::default()
+}
+
+#[test]
+fn a_difference_is_found_in_its_direction_and_size() {
+    for (factor, finding) in [(1.03, Finding::Slower), (0.97, Finding::Faster)] {
+        let state = ended(&one(), &[factor]);
+        let candidate = &state.candidates[0];
+        assert_eq!((state.next, candidate.verdict.finding), (Next::Decided, finding));
+        assert_eq!(candidate.verdict.size, Some(Size::Beyond), "{state:?}");
+        let [low, high] = candidate.metrics[0].estimate.as_ref().unwrap().interval.unwrap();
+        assert!(low < f64::ln(factor) && f64::ln(factor) < high);
+    }
+}
+
+#[test]
+fn a_small_difference_is_slower_and_within_the_margin() {
+    let settings = Settings { margin: 0.05, ..one() };
+    let state = ended(&settings, &[1.012]);
+    assert_eq!(state.candidates[0].verdict.to_string(), "slower, within the margin");
+    assert_eq!(state.candidates[0].slower_beyond_margin, Some(false));
+}
+
+#[test]
+fn equal_commands_are_equivalent_once_the_tail_is_known() {
+    let state = ended(&Settings { budget_s: 600.0, ..one() }, &[1.0]);
+    assert_eq!(state.candidates[0].verdict.finding, Finding::Equivalent, "{state:?}");
+    let early = ended(&Settings { most_rounds: Some(110), ..one() }, &[1.0]);
+    assert_eq!(early.next, Next::OutOfBudget);
+    assert_eq!(early.candidates[0].verdict.finding, Finding::TypicalEquivalent, "{early:?}");
+    assert!(!early.candidates[0].tail.equivalent);
+}
+
+#[test]
+fn a_control_that_differs_withholds_every_verdict() {
+    let two = Settings { candidates: 2, ..one() };
+    let state = rounds(&two, &[1.1, 1.0], 1.05, 3).state();
+    let findings = state.candidates.iter().map(|candidate| candidate.verdict.finding);
+    assert!(findings.eq([Finding::Withheld; 2]), "{state:?}");
+    assert_eq!((state.next, state.candidates[0].slower_beyond_margin), (Next::Decided, None));
+}
+
+/// The candidate's own runs are quiet and the reference's second ones are not.
+#[test]
+fn a_verdict_waits_for_a_control_that_is_known_well_enough() {
+    let mut comparison = Comparison::new(one(), &["wall"]).unwrap();
+    let mut rng = Pcg64::seed_from_u64(5);
+    for round in 1..=60 {
+        let reference = rng.random_range(0.999..1.001);
+        let control = if rng.random() { 2.0 } else { 0.5 };
+        comparison.add(&[vec![reference], vec![1.02], vec![control]], f64::from(round)).unwrap();
+    }
+    let verdict = comparison.verdict(0);
+    assert!(verdict.finding == Finding::CannotTell && verdict.waits_for_control, "{verdict:?}");
+    assert_eq!(comparison.slower_beyond_margin(0), None);
+}
+
+#[test]
+fn a_gate_goes_on_until_the_side_of_the_margin_is_known() {
+    let gate = Settings { question: Question::Margin, margin: 0.02, budget_s: 600.0, ..one() };
+    for (factor, slower) in [(1.0, false), (0.9, false), (1.01, false), (1.03, true)] {
+        let state = ended(&gate, &[factor]);
+        assert_eq!(state.next, Next::Decided, "{factor}");
+        assert_eq!(state.candidates[0].slower_beyond_margin, Some(slower), "{factor}");
+    }
+}
+
+#[test]
+fn many_candidates_share_the_level() {
+    let alone = ended(&one(), &[1.0]);
+    let five = Settings { candidates: 5, most_rounds: Some(alone.rounds), ..one() };
+    let width = |state: &State| {
+        let estimate = state.candidates[0].metrics[0].estimate.clone();
+        let [low, high] = estimate.unwrap().interval.unwrap();
+        high - low
+    };
+    let many = rounds(&five, &[1.0; 5], 1.0, 3).state();
+    assert!(width(&many) > 1.05 * width(&alone), "{many:?}");
+}
+
+#[test]
+fn the_budget_ends_it_but_not_before_the_least_rounds() {
+    let hopeless = |budget_s| Settings { budget_s, margin: 0.000_1, ..one() };
+    assert_eq!(ended(&hopeless(0.0), &[1.0]).rounds, 25);
+    assert_eq!(ended(&hopeless(5.0), &[1.0]).rounds, 50);
+    let most = Settings { most_rounds: Some(7), ..hopeless(5.0) };
+    let state = ended(&most, &[1.0]);
+    assert_eq!((state.rounds, state.next), (7, Next::OutOfBudget));
+    assert_eq!(state.candidates[0].verdict.finding, Finding::CannotTell);
+}
+
+/// After 60 rounds of 0.1 s it is told how long the answer takes, and it does take about as long.
+#[test]
+fn the_time_that_an_answer_takes_is_foretold() {
+    let factor = 1.004;
+    let short = Settings { most_rounds: Some(100), budget_s: 1e6, ..one() };
+    let foretold: Vec<f64> = (0..20)
+        .filter_map(|seed| rounds(&short, &[factor], 1.0, seed).state().candidates[0].seconds_to_go)
+        .collect();
+    let long = Settings { most_rounds: None, ..short };
+    let took: Vec<f64> =
+        (0..20).map(|seed| rounds(&long, &[factor], 1.0, seed).state().elapsed_s - 10.0).collect();
+    let median = |values: &[f64]| lab_stats::describe::median(values).unwrap();
+    let (foretold, took) = (median(&foretold), median(&took));
+    assert!(foretold > took / 4.0 && foretold < took * 4.0, "{foretold} {took}");
+}
+
+#[test]
+fn zeros_and_counts_are_compared_too() {
+    let mut comparison = Comparison::new(
+        Settings { control: false, most_rounds: Some(40), ..one() },
+        &["wall", "faults", "blocks"],
+    )
+    .unwrap();
+    for round in 1..=40 {
+        let runs = [vec![1.0, 100.0, 0.0], vec![1.0, 110.0, 0.0]];
+        comparison.add(&runs, f64::from(round)).unwrap();
+    }
+    let state = comparison.state();
+    let shift = |metric: usize| {
+        state.candidates[0].metrics[metric].estimate.as_ref().map(|estimate| estimate.shift)
+    };
+    assert!((shift(1).unwrap() - f64::ln(1.1)).abs() < 1e-4 && shift(2).unwrap().abs() < 1e-4);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_in_a_sentence() {
+    let refused = |settings: Settings| Comparison::new(settings, &["wall"]).err().unwrap();
+    assert_eq!(refused(Settings { margin: 0.0, ..one() }), SettingsError::Margin(0.0));
+    assert_eq!(refused(Settings { alpha: 1.0, ..one() }), SettingsError::Alpha(1.0));
+    assert_eq!(refused(Settings { candidates: 0, ..one() }), SettingsError::NoCandidate);
+    let mut comparison = Comparison::new(one(), &["wall"]).unwrap();
+    let error = comparison.add(&[vec![1.0], vec![1.0]], 1.0).unwrap_err();
+    assert_eq!(error.to_string(), "a round has 2 runs where 3 commands are compared");
+    let error = comparison.add(&[vec![1.0], vec![1.0, 2.0], vec![1.0]], 1.0).unwrap_err();
+    assert_eq!(error.to_string(), "a run has 2 values where 1 metrics are measured");
+}

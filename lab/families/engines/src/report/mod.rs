@@ -1,0 +1,178 @@
+//! The chapters that this family alone has.
+
+mod map;
+mod order;
+mod settings;
+mod speed;
+mod stability;
+
+use lab_family::{Cell, Unit};
+use lab_report::compare::takes_part;
+use lab_report::page::Page;
+use lab_report::study::Study;
+use lab_report::tables::{Entry, Table, show};
+use lab_report::views::{Rows, over_variant};
+
+use crate::metrics::{SEARCH, WALL, sizes};
+use crate::section::PEER_TAG;
+use crate::{PLACE_AND_READ, READ};
+use order::Order;
+
+pub(crate) fn chapters(study: &Study, page: &mut Page) {
+    let order = Order::of(study);
+    resources(study, &order, page);
+    peers_beside_engines(study, &order, page);
+    speed::write(study, page);
+    map::write(study, &order, page);
+    stability::write(study, &order, page);
+    settings::write(study, page);
+}
+
+/// The corpora, and runs that no table of times holds.
+pub(crate) fn run_facts(study: &Study) -> Vec<String> {
+    let mut sizes: Vec<_> = sizes(&study.frame.rows).into_iter().collect();
+    sizes.sort_by(|a, b| a.1.bytes.total_cmp(&b.1.bytes));
+    let corpora = sizes.iter().map(|(corpus, size)| {
+        format!("{corpus} {} in {} files", show(size.bytes, Unit::Bytes), size.files)
+    });
+    let corpora: Vec<String> = corpora.collect();
+    let mut facts = vec![
+        "A run is one whole process, timed by hyperfine (one run, no shell, no warm-up)."
+            .to_owned(),
+        format!("Corpora: {}.", corpora.join("; ")),
+    ];
+    let untimed = study.all.iter().filter(|one| one.value(WALL).is_none()).count();
+    if untimed > 0 {
+        facts.push(format!(
+            "**{untimed} analysed runs have no time by hyperfine**; no table of times holds them."
+        ));
+    }
+    facts
+}
+
+/// The allocator of a program that is an engine with another one, named ENGINE_ALLOCATOR: a setting
+/// of its engine, and no engine of its own.
+const ALLOCATORS: [&str; 2] = ["jemalloc", "mimalloc"];
+
+fn allocator(variant: &str) -> Option<&'static str> {
+    ALLOCATORS.into_iter().find(|name| variant.ends_with(&format!("_{name}")))
+}
+
+/// The programs on the shared kernel: their answers are compared, so they did equal work.
+fn engines<'a>(study: &Study<'a>) -> Vec<&'a str> {
+    let is_engine = |name: &&str| !study.is_tagged(name, PEER_TAG) && allocator(name).is_none();
+    study.variants().into_iter().filter(is_engine).collect()
+}
+
+/// Programs from elsewhere.
+fn peers<'a>(study: &Study<'a>) -> Vec<&'a str> {
+    study.variants().into_iter().filter(|name| study.is_tagged(name, PEER_TAG)).collect()
+}
+
+/// What a search takes, in the cells of the declared comparisons, whichever way files are read.
+fn resources(study: &Study, order: &Order, page: &mut Page) {
+    let phases = [
+        WALL,
+        SEARCH,
+        "outside_search_ns",
+        "walk_share",
+        "read_share",
+        "scan_share",
+        "parse_share",
+        "merge_share",
+        "phases_over_search",
+    ];
+    let takes = [
+        "gigabytes_per_s",
+        "files_per_s",
+        "memory_share",
+        "hyperfine_user_ns",
+        "hyperfine_system_ns",
+        "cpu_ns",
+        "cores_used",
+        "page_faults",
+        "page_faults_major",
+        "rss_high_water_bytes",
+        "voluntary_switches",
+        "involuntary_switches",
+        "threads",
+        "parsed_share",
+        "touched_per_byte",
+        "read_per_byte",
+        "parsed_per_byte",
+    ];
+    let engines = engines(study);
+    let declared = order.places(study, &engines, &|cell| is_declared(study, cell));
+    if !declared.is_empty() {
+        page.heading("Where the time goes");
+        page.paragraph(
+            "Medians over blocks, in the cells of the declared comparisons, both ways of reading. \
+             The shares are those of the time that the engine's own clock saw in its five phases, \
+             summed over workers where they overlap. With mmap, reading shows as page faults \
+             inside *scan*. Outside the search are start, arguments, output and exit and, with a \
+             cold cache, dropping the files.",
+        );
+        page.table("phases", &medians(study, &declared, &phases));
+        page.folded("resources", "What a search takes", &medians(study, &declared, &takes));
+        page.paragraph(
+            "The same of every engine in every cell: `phases-all.tsv`, `resources-all.tsv`. Bytes \
+             touched per byte of file are those read (copied into a buffer and scanned there, or \
+             scanned where they are mapped) and, again, those given to the parser.",
+        );
+    }
+    let all = order.places(study, &engines, &|_| true);
+    page.data("phases-all", &medians(study, &all, &phases));
+    page.data("resources-all", &medians(study, &all, &takes));
+}
+
+/// Whether a declared comparison reads a cell, or the same one with files read another way.
+fn is_declared(study: &Study, cell: &Cell) -> bool {
+    study.frame.run_file.analysis.comparisons.iter().any(|comparison| {
+        let mut comparison = comparison.clone();
+        comparison.cells.remove(READ);
+        takes_part(&comparison, cell) && study.is_default_but(cell, &PLACE_AND_READ)
+    })
+}
+
+/// Programs with the nearest question that they can answer, and their counts beside the floor's.
+fn peers_beside_engines(study: &Study, order: &Order, page: &mut Page) {
+    let peers = peers(study);
+    if peers.is_empty() {
+        return;
+    }
+    page.heading("Peers");
+    page.paragraph(
+        "Programs from elsewhere, asked the nearest question that they can answer, in the same \
+         blocks. Those that search text find the word anywhere in the line and not in the message \
+         alone, so they may find more than the floor; one that counts newlines looks for no word. \
+         Equal counts do not make equal work: a peer neither parses nor sorts unless it has to. A \
+         small program of ours starts a peer and adds up its counts; its start is part of the \
+         peer's time.",
+    );
+    let metrics = [WALL, "gigabytes_per_s", "cores_used", "matches", "matches_beyond_floor"];
+    let places = order.places(study, &peers, &|_| true);
+    page.table("peers", &medians(study, &places, &metrics));
+    let rows = Rows { variants: &peers, keep: &|_| true, factors: &PLACE_AND_READ };
+    page.paragraph(&format!(
+        "Time over that of `{}` in the same cell and block:",
+        study.reference()
+    ));
+    page.table("peers-over-reference", &over_variant(study, &rows, study.reference(), &[WALL]));
+}
+
+/// The median of each metric over blocks, without intervals: for wide tables.
+fn medians(study: &Study, places: &[(&str, Cell)], metrics: &[&str]) -> Table {
+    let titles: Vec<String> = metrics.iter().map(|metric| format!("`{metric}`")).collect();
+    let mut columns = vec![("cell", "cell"), ("program", "program"), ("n", "n")];
+    columns.extend(titles.iter().zip(metrics).map(|(title, metric)| (title.as_str(), *metric)));
+    let mut table = Table::new(&columns);
+    for (program, cell) in places {
+        let median =
+            |metric: &&str| Entry::value(study.median(program, cell, metric), study.unit(metric));
+        let n = study.series(program, cell, WALL).len();
+        let mut row = vec![Entry::text(study.label(cell)), Entry::code(program), Entry::count(n)];
+        row.extend(metrics.iter().map(median));
+        table.row(row);
+    }
+    table
+}

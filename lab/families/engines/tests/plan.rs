@@ -1,0 +1,99 @@
+//! Plans of the search comparison.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use lab_engines::Engines;
+use lab_family::{InputError, Places};
+use lab_plan::{Experiment, Plan, PlannedRun, plan};
+use lab_protocol::engines::{Granularity, Parser, Workload};
+use lab_world::manifests;
+
+const SEARCH: &str = include_str!("../../../../experiments/search.toml");
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+fn planned(text: &str, profile: Option<&str>) -> Result<Plan, InputError> {
+    let mut experiment = Experiment::parse("e.toml", text, &[&Engines])?;
+    if let Some(profile) = profile {
+        experiment = experiment.with_profile(profile)?;
+    }
+    plan(&experiment, &manifests(&root(), "engines"))
+}
+
+fn workload(run: &PlannedRun) -> Workload {
+    serde_json::from_value(run.work.workload(&Places::default())).unwrap()
+}
+
+#[test]
+fn every_cell_has_a_level_for_every_factor_and_is_planned_once_a_block() {
+    let plan = planned(SEARCH, None).unwrap();
+    let factors = &plan.runs[0].cell;
+    let mut seen = BTreeSet::new();
+    for run in &plan.runs {
+        assert!(run.cell.keys().eq(factors.keys()));
+        assert!(seen.insert((run.block, &run.variant, &run.cell)) || run.warmup);
+    }
+}
+
+#[test]
+fn the_floor_is_asked_the_same_in_the_plainest_way() {
+    for run in &planned(SEARCH, None).unwrap().runs {
+        let floor = run.work.floor_workload(&Places::default(), &[]).unwrap();
+        let floor: Workload = serde_json::from_value(floor).unwrap();
+        assert_eq!(floor.query, workload(run).query);
+        assert_eq!((floor.threads, floor.prefilter), (Some(1), false));
+        assert_eq!(floor.parser, Parser::SerdeWhole);
+    }
+}
+
+#[test]
+fn a_level_that_is_a_word_or_a_number_becomes_what_it_names() {
+    let plan = planned(SEARCH, None).unwrap();
+    let at = |factor: &str, level: &str| {
+        workload(plan.runs.iter().find(|run| run.cell[factor] == level).unwrap())
+    };
+    assert_eq!(at("chunk", "default").chunk, Granularity::Own);
+    assert_eq!(at("chunk", "file").chunk, Granularity::File);
+    assert_eq!(at("chunk", "4194304").chunk, Granularity::Bytes(4 << 20));
+    let buffer =
+        |level| (at("buffer_bytes", level).buffer_bytes, at("buffer_bytes", level).buffer_adapts);
+    assert_eq!(buffer("default"), (None, false));
+    assert_eq!(buffer("16384"), (Some(16384), false));
+    assert_eq!(buffer("adaptive"), (None, true));
+}
+
+#[test]
+fn a_smoke_test_makes_no_large_corpus() {
+    let plan = planned(SEARCH, Some("quick")).unwrap();
+    let bytes = |run: &PlannedRun| run.work.corpus().unwrap().bytes;
+    assert!(plan.runs.iter().all(|run| bytes(run) < 10_000_000));
+}
+
+fn refused(change: (&str, &str), expected: &str) {
+    let text = SEARCH.replacen(change.0, change.1, 1);
+    assert_ne!(text, SEARCH, "the test changes nothing");
+    let error = planned(&text, None).unwrap_err().to_string();
+    assert!(error.starts_with("e.toml") && error.contains(expected), "{error}");
+}
+
+#[test]
+fn mistakes_are_named_with_file_and_key() {
+    refused(("[\"xlarge\"]", "[\"huge\"]"), "key `cells.corpus`: is `huge`; it must be one of");
+    refused(("\"zyzzyva\"]", "\"aardvark\"]"), "key `cells.query`: is `aardvark`");
+    refused(("\"16384\"", "\"0\""), "key `cells.buffer_bytes`: is `0`");
+    refused(("\"1048576\", \"4194304\"", "\"half\""), "key `cells.chunk`: is `half`");
+    refused(("\"sonic\"", "\"tonic\""), "key `cells.parser`: is `tonic`");
+    refused(("files = 5", "files = 0"), "key `engines.corpus.small`");
+    refused(("bytes = 350_000", "bytes = 350_000_000_000"), "key `engines.corpus.small`");
+    refused(("[engines.defaults]", "[engines.default]"), "key `engines`: unknown field `default`");
+}
+
+#[test]
+fn what_a_bar_chooses_from_must_be_written() {
+    let levels = "cells = { read = [\"buffered\", \"mmap\"] }, best_of";
+    let message = "key `expect.best_over_ripgrep.best_of`: needs the levels of `read`";
+    refused((levels, "best_of"), message);
+}

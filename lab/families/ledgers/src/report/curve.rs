@@ -1,0 +1,140 @@
+//! The curve over workers: time, rate and speed-up of every variant at every count.
+
+use lab_family::{Cell, Unit};
+use lab_report::effect::{Effect, Series, as_times};
+use lab_report::page::Page;
+use lab_report::reading::Reading;
+use lab_report::study::{Study, with};
+use lab_report::tables::{Entry, Table};
+
+use super::workers::{
+    PLAIN, centre, counts, curves, elapsed, factors_of, floor_elapsed, how_run, ledgers,
+    transactions_of,
+};
+
+/// More panels than this are not legible on one picture; the table has them all.
+const MOST_PANELS: usize = 9;
+
+pub(crate) fn write(study: &Study, page: &mut Page) {
+    page.heading("The curve over workers");
+    let panels = panels(study);
+    let table = table(study, &panels);
+    if table.is_empty() {
+        page.paragraph(
+            "No variant ran with more than one number of workers, so there is no curve.",
+        );
+        return;
+    }
+    page.paragraph(
+        "Every cell that was run with several levels of `workers`: `curve.tsv`. Time is the median \
+         over blocks with its interval; speed-up is time at one worker, or of the floor on the \
+         same data, over the time here, paired by block. Exploratory.",
+    );
+    page.data("panels", &panel_table(study, &panels));
+    page.figure_by(
+        ("curve", "threads-curve.gp"),
+        "Time of one transaction over the number of workers, median and interval over blocks; the \
+         grey line is one thread without a runtime",
+        &how_run(study),
+    );
+    page.data("curve", &table);
+}
+
+/// The cells to draw: the default one but for streams, transactions, kinds and contention, with as
+/// many numbers of workers as any.
+fn panels(study: &Study) -> Vec<Cell> {
+    let mut found: Vec<(Cell, usize)> = Vec::new();
+    for variant in ledgers(study) {
+        for (rest, levels) in curves(study, variant) {
+            let points = counts(&levels).len();
+            if points < 2 || !study.is_default_but(&rest, &PLAIN) {
+                continue;
+            }
+            match found.iter_mut().find(|(cell, _)| *cell == rest) {
+                Some((_, most)) => *most = points.max(*most),
+                None => found.push((rest, points)),
+            }
+        }
+    }
+    let most = found.iter().map(|(_, points)| *points).max().unwrap_or(0);
+    let full = found.into_iter().filter(|(_, points)| *points == most).map(|(cell, _)| cell);
+    full.take(MOST_PANELS).collect()
+}
+
+fn panel_table(study: &Study, panels: &[Cell]) -> Table {
+    let mut table =
+        Table::new(&[("panel", "panel"), ("title", "title"), ("sync", "sync_ns_per_transaction")]);
+    for (position, rest) in panels.iter().enumerate() {
+        let floor = centre(&floor_elapsed(study, rest));
+        let per = floor.zip(transactions_of(study, rest)).map(|(ns, count)| ns / count);
+        table.row(vec![
+            Entry::count(position),
+            Entry::text(study.label(rest)),
+            Entry::value(per, Unit::Ns),
+        ]);
+    }
+    table
+}
+
+fn table(study: &Study, panels: &[Cell]) -> Table {
+    let factors = factors_of(study.family);
+    let mut columns = vec!["variant"];
+    columns.extend(&factors);
+    columns.extend([
+        "n",
+        "elapsed_ns",
+        "elapsed_low_ns",
+        "elapsed_high_ns",
+        "transactions_per_s",
+        "ns_per_transaction",
+        "ns_per_transaction_low",
+        "ns_per_transaction_high",
+        "speed_up_one",
+        "speed_up_one_low",
+        "speed_up_one_high",
+        "speed_up_sync",
+        "speed_up_sync_low",
+        "speed_up_sync_high",
+        "panel",
+    ]);
+    let columns: Vec<(&str, &str)> = columns.into_iter().map(|key| (key, key)).collect();
+    let mut table = Table::new(&columns);
+    for variant in study.variants() {
+        for (rest, levels) in curves(study, variant) {
+            if levels.len() < 2 {
+                continue;
+            }
+            let panel = panels.iter().position(|cell| *cell == rest);
+            let one = elapsed(study, variant, &rest, "1");
+            let floor = floor_elapsed(study, &rest);
+            for level in &levels {
+                let cell = with(&rest, "workers", level);
+                let time = elapsed(study, variant, &rest, level);
+                let levels = factors.iter().map(|factor| cell.get(*factor));
+                let mut row = vec![Entry::text(variant)];
+                row.extend(levels.map(|level| level.map_or(Entry::Missing, Entry::text)));
+                row.extend(times(&time, transactions_of(study, &rest)));
+                row.extend(as_times(Effect::log_ratio(&one, &time).as_ref()));
+                row.extend(as_times(Effect::log_ratio(&floor, &time).as_ref()));
+                row.push(panel.map_or(Entry::Missing, Entry::count));
+                table.row(row);
+            }
+        }
+    }
+    table
+}
+
+/// n; median, low and high; rate; the three again per transaction.
+fn times(time: &Series, transactions: Option<f64>) -> Vec<Entry> {
+    let reading = Reading::level(time, Unit::Ns);
+    let middle = reading.map(|reading| reading.estimate);
+    let ends = reading.and_then(|reading| reading.low_high);
+    let three = [middle, ends.map(|(low, _)| low), ends.map(|(_, high)| high)];
+    let rate = middle.zip(transactions).map(|(ns, count)| 1e9 * count / ns);
+    let mut cells = vec![Entry::count(time.len())];
+    cells.extend(three.map(|ns| Entry::value(ns, Unit::Ns)));
+    cells.push(Entry::value(rate, Unit::PerSecond));
+    let per = |ns: Option<f64>| ns.zip(transactions).map(|(ns, count)| ns / count);
+    cells.extend(three.map(|ns| Entry::value(per(ns), Unit::Ns)));
+    cells
+}

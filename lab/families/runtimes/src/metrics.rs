@@ -1,0 +1,211 @@
+//! All metrics of all runs: each concurrent run beside its solo baseline of the same block.
+
+use std::collections::BTreeMap;
+
+use lab_family::Metric;
+use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share, Times};
+use lab_report::Row;
+use lab_report::distribution::Distribution;
+use lab_report::frame::{cell_but, is_analysed, is_gated};
+use lab_report::measure::Measured;
+
+use crate::cells::is_solo;
+use crate::efficiency::{self, LossSplit};
+use crate::samples;
+
+/// What is computed from a run, or counted by it. Shares of the loss are shares of agents times
+/// wall time.
+pub(crate) const METRICS: &[Metric] = &[
+    Metric::lower("wall_ns", Ns, "First agent's start to last agent's end."),
+    Metric::higher("efficiency_as_published", Share, "Agents' times over agents × wall time."),
+    Metric::higher("efficiency_true", Share, "Agents' solo times over agents × wall time."),
+    Metric::higher("speed_up_as_published", Times, "Agents' times over wall time."),
+    Metric::higher("speed_up_true", Times, "Agents' solo times over wall time."),
+    Metric::lower("loss_share", Share, "1 minus `efficiency_true`."),
+    Metric::lower("loss_imbalance_share", Share, "Loss by agents of unequal length."),
+    Metric::lower("loss_server_contention_share", Share, "Loss by a slower shared server."),
+    Metric::lower("loss_client_remainder_share", Share, "Loss that neither explains."),
+    Metric::lower("wall_beyond_longest_agent_ns", Ns, "Wall time minus the longest agent's."),
+    Metric::higher("agent_overlap_share", Share, "Time of all agents at once over the shortest's."),
+    Metric::higher("token_balance_share", Share, "Mean tokens of an agent over the most of any."),
+    Metric::neither("tokens", Count, "Tokens of all replies."),
+    Metric::lower("ttft_p50_ns", Ns, "Time to first token, median over calls."),
+    Metric::lower("ttft_max_ns", Ns, "Time to first token, longest of all calls."),
+    Metric::lower("inter_token_p50_ns", Ns, "Time between tokens at the client, median."),
+    Metric::lower("inter_token_p99_ns", Ns, "The same, 99th percentile."),
+    Metric::lower("delivery_lag_p50_ns", Ns, "Server's stamp to client's receipt, median."),
+    Metric::lower("delivery_lag_p90_ns", Ns, "The same, 90th percentile."),
+    Metric::lower("delivery_lag_p99_ns", Ns, "The same, 99th percentile."),
+    Metric::lower("delivery_lag_max_ns", Ns, "The same, largest."),
+    Metric::lower("cpu_per_token_ns", Ns, "Client's CPU time while streaming, per token."),
+    Metric::lower("context_switches", Count, "Voluntary and involuntary, of the client."),
+    Metric::higher("tokens_per_s_stream", PerSecond, "While a stream streams, at the client."),
+    Metric::higher("tokens_per_s_server", PerSecond, "The same, by the server's own account."),
+    Metric::higher("tokens_per_s_pooled", PerSecond, "All tokens over the wall time."),
+    Metric::lower("rss_high_water_bytes", Bytes, "Counter: largest resident memory of the client."),
+    Metric::lower("threads", Count, "Counter: threads of the client at the last token."),
+    Metric::lower("cpu_total_ns", Ns, "Counter: CPU time of the client."),
+    Metric::lower("cpu_startup_ns", Ns, "Counter: CPU time of the client before its first agent."),
+    Metric::neither("server_pacing_error_p50_ns", Ns, "Counter: lateness of paced writes, median."),
+    Metric::neither("server_pacing_error_p99_ns", Ns, "Counter: the same, 99th percentile."),
+];
+
+/// Measures every run that enters the analysis and that `keep` lets through. A solo baseline that
+/// `keep` refuses takes its part of the concurrent run's metrics with it.
+pub(crate) fn measure<'a>(rows: &[&'a Row], keep: &dyn Fn(&Row) -> bool) -> Vec<Measured<'a>> {
+    let kept = || rows.iter().copied().filter(|row| is_analysed(&row.run) && keep(row));
+    let mut baselines: BTreeMap<(String, String, u32), &Row> = BTreeMap::new();
+    for row in kept().filter(|row| is_solo(&row.run)) {
+        let slot = baselines.entry(partner(row)).or_insert(row);
+        // Of two attempts the undisturbed one is the better baseline.
+        if is_gated(&slot.run) && !is_gated(&row.run) {
+            *slot = row;
+        }
+    }
+    kept()
+        .map(|row| {
+            let solo = (!is_solo(&row.run)).then(|| baselines.get(&partner(row))).flatten();
+            Measured::new(row, values(row, solo.copied()))
+        })
+        .collect()
+}
+
+/// An agent that is alone has a server to itself, however many there are.
+fn partner(row: &Row) -> (String, String, u32) {
+    (row.run.variant.clone(), cell_but(&row.run, &["arrangement", "servers"]), row.run.block)
+}
+
+/// Every metric that the samples and counters of a run give.
+fn values(row: &Row, solo: Option<&Row>) -> BTreeMap<&'static str, f64> {
+    let mut values = BTreeMap::new();
+    let mut put = |name: &'static str, value: Option<f64>| {
+        values.extend(value.filter(|value| value.is_finite()).map(|value| (name, value)));
+    };
+    per_token(row, &mut put);
+    per_agent(row, solo, &mut put);
+    values
+}
+
+fn per_token(row: &Row, put: &mut impl FnMut(&'static str, Option<f64>)) {
+    let (run, samples) = (&row.run, &row.samples);
+    let wall = samples::wall_ns(run);
+    let tokens = samples::tokens(samples).map(|tokens| tokens as f64);
+    put("tokens", tokens);
+    let ttft = Distribution::of(samples::ttft_ns(samples));
+    let gaps = samples::inter_token_ns(samples);
+    let lag = samples::delivery_lag_ns(samples);
+    let at = |of: &Option<Distribution>, p| of.as_ref().map(|of| of.quantile(p) as f64);
+    put("ttft_p50_ns", at(&ttft, 0.5));
+    put("ttft_max_ns", ttft.as_ref().map(|ttft| ttft.max() as f64));
+    put("inter_token_p50_ns", at(&gaps, 0.5));
+    put("inter_token_p99_ns", at(&gaps, 0.99));
+    put("delivery_lag_p50_ns", at(&lag, 0.5));
+    put("delivery_lag_p90_ns", at(&lag, 0.9));
+    put("delivery_lag_p99_ns", at(&lag, 0.99));
+    put("delivery_lag_max_ns", lag.as_ref().map(|lag| lag.max() as f64));
+    put("cpu_per_token_ns", samples::cpu_per_token_ns(run, samples));
+    put("tokens_per_s_stream", samples::tokens_per_s_client(samples));
+    put("tokens_per_s_server", samples::tokens_per_s_server(samples));
+    put("tokens_per_s_pooled", tokens.zip(wall).map(|(tokens, wall)| tokens * 1e9 / wall));
+    let switches = |name: &str| run.counters.get(name).map(|&count| count as f64);
+    let both = switches("voluntary_switches").zip(switches("involuntary_switches"));
+    put("context_switches", both.map(|(voluntary, involuntary)| voluntary + involuntary));
+}
+
+/// What needs the agents' durations; all of it only for a run in which they were to overlap.
+fn per_agent(
+    row: &Row,
+    solo: Option<&Row>,
+    put: &mut impl FnMut(&'static str, Option<f64>),
+) -> Option<()> {
+    let samples = &row.samples;
+    let wall = samples::wall_ns(&row.run)?;
+    put("wall_ns", Some(wall));
+    if is_solo(&row.run) {
+        return None;
+    }
+    let concurrent = samples::agent_durations_ns(samples)?;
+    let agents = concurrent.len() as f64;
+    let published = efficiency::as_published(&concurrent, wall as i64);
+    put("efficiency_as_published", published);
+    put("speed_up_as_published", published.map(|share| share * agents));
+    put("agent_overlap_share", samples::overlap(samples));
+    let longest = concurrent.iter().max().map(|&ns| ns as f64);
+    put("wall_beyond_longest_agent_ns", longest.map(|longest| wall - longest));
+    let tokens = samples::tokens_per_agent(samples);
+    put("token_balance_share", tokens.as_deref().and_then(balance));
+
+    let alone = samples::agent_durations_ns(&solo?.samples)?;
+    let against_solo = efficiency::against_solo(&alone, wall as i64);
+    put("efficiency_true", against_solo);
+    put("speed_up_true", against_solo.map(|share| share * agents));
+    let server = samples::server_durations_ns(samples)?;
+    let server_alone = samples::server_durations_ns(&solo?.samples)?;
+    let split = LossSplit::of(wall as i64, &concurrent, &alone, &server, &server_alone)?;
+    let names = [
+        "loss_share",
+        "loss_imbalance_share",
+        "loss_server_contention_share",
+        "loss_client_remainder_share",
+    ];
+    for (name, share) in names.into_iter().zip(split.shares()) {
+        put(name, Some(share));
+    }
+    Some(())
+}
+
+/// Mean over maximum: the form that the published efficiency has in durations, in tokens.
+fn balance(tokens: &[i64]) -> Option<f64> {
+    let longest = *tokens.iter().max()?;
+    let total: i64 = tokens.iter().sum();
+    (longest > 0).then(|| total as f64 / (tokens.len() as f64 * longest as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Two agents, and the counters that the metrics above need.
+    fn row() -> Row {
+        let run = json!({
+            "schema": 1, "order": 1, "attempt": 0, "block": 1, "warmup": false,
+            "family": "runtimes", "variant": "v", "cell": { "arrangement": "concurrent" },
+            "status": "ok", "verified": true, "binary_sha256": "", "start_ns": 0,
+            "process_ns": 2_000, "noise": {},
+            "counters": {
+                "wall_ns": 1_000, "cpu_streaming_ns": 50,
+                "voluntary_switches": 3, "involuntary_switches": 4,
+            },
+        });
+        let run = serde_json::from_value(run).expect("a run");
+        Row { run, samples: samples::tests::samples() }
+    }
+
+    #[test]
+    fn the_table_has_every_metric_and_no_other() {
+        let row = row();
+        let computed: Vec<&str> = values(&row, Some(&row)).into_keys().collect();
+        for name in &computed {
+            assert!(
+                METRICS.iter().any(|metric| metric.name == *name),
+                "{name} is not in the table"
+            );
+        }
+        for metric in METRICS.iter().filter(|metric| !computed.contains(&metric.name)) {
+            assert!(metric.says.starts_with("Counter"), "{} is never computed", metric.name);
+        }
+    }
+
+    #[test]
+    fn lengths_and_switches_are_counted_over_both_agents() {
+        let row = row();
+        let values = values(&row, Some(&row));
+        // 3 and 2 tokens: the mean is 2.5, the most is 3.
+        assert!((values["token_balance_share"] - 2.5 / 3.0).abs() < 1e-12);
+        assert_eq!((values["context_switches"], values["cpu_per_token_ns"]), (7.0, 10.0));
+        // Both agents take 1000 and 500 ns, together and alone.
+        assert_eq!((values["efficiency_true"], values["speed_up_true"]), (0.75, 1.5));
+    }
+}

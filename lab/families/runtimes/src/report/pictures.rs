@@ -1,0 +1,139 @@
+//! The data behind the pictures, and their captions. The scripts in `plots/` compute nothing.
+
+use std::collections::BTreeSet;
+
+use lab_family::Unit;
+use lab_report::distribution::Distribution;
+use lab_report::measure::Measured;
+use lab_report::page::Page;
+use lab_report::study::Study;
+use lab_report::tables::{Entry, Table};
+
+use super::groups::{
+    by_configuration, by_variant, concurrent, configurations, is_unscaled, scale_of,
+};
+use crate::cells::{configuration, time_scale_label, time_scale_ppm};
+use crate::samples::delivery_lag_ns;
+
+/// Shares at which the distribution of delivery lags is drawn: a step per half percent, then the
+/// tail.
+const BODY_STEPS: u32 = 200;
+const TAIL: [f64; 4] = [0.998, 0.999, 0.9999, 1.0];
+
+pub(crate) fn efficiency(study: &Study, page: &mut Page) {
+    let mut table = Table::new(&[
+        ("variant", "variant"),
+        ("variant index", "variant_index"),
+        ("configuration", "config"),
+        ("configuration index", "config_index"),
+        ("block", "block"),
+        ("order", "order"),
+        ("as published", "efficiency_as_published"),
+        ("true", "efficiency_true"),
+        ("time scale", "time_scale"),
+    ]);
+    let configs = configurations(study);
+    for group in by_variant(study, |_| true) {
+        for one in &group.runs {
+            let run = &one.row.run;
+            let config = configuration(run);
+            table.row(vec![
+                Entry::text(group.variant),
+                Entry::count(variant_index(study, group.variant)),
+                Entry::text(&config),
+                Entry::count(config_index(&configs, &config)),
+                Entry::count(run.block as usize),
+                Entry::count(run.order as usize),
+                Entry::value(one.value("efficiency_as_published"), Unit::Share),
+                Entry::value(one.value("efficiency_true"), Unit::Share),
+                Entry::text(time_scale_label(time_scale_ppm(run))),
+            ]);
+        }
+    }
+    if table.is_empty() {
+        return;
+    }
+    page.data("efficiency", &table);
+    page.figure(
+        "efficiency",
+        "Parallel efficiency of every concurrent run, as published and against solo runs",
+        &scale_of(concurrent(study)),
+    );
+}
+
+/// A row per share, a column per variant: the empirical distribution, read by quantiles.
+pub(crate) fn lag(study: &Study, page: &mut Page) {
+    page.heading("Delivery lag and rates");
+    let any_unscaled = concurrent(study).any(is_unscaled);
+    let wanted = |one: &Measured| !any_unscaled || is_unscaled(one);
+    let pooled: Vec<(&str, Distribution)> = by_variant(study, wanted)
+        .iter()
+        .filter_map(|group| {
+            let lags = group.runs.iter().filter_map(|one| delivery_lag_ns(&one.row.samples));
+            Some((group.variant, Distribution::pooled(&lags.collect::<Vec<_>>())?))
+        })
+        .collect();
+    if pooled.is_empty() {
+        page.paragraph("These servers stamp no token, so there is no delivery lag to show.");
+        return;
+    }
+    let mut columns = vec![("share", "share")];
+    columns.extend(pooled.iter().map(|(variant, _)| (*variant, *variant)));
+    let mut table = Table::new(&columns);
+    let body = (1..BODY_STEPS).map(|step| f64::from(step) / f64::from(BODY_STEPS));
+    for share in body.chain(TAIL) {
+        let mut row = vec![Entry::value(Some(share), Unit::Share)];
+        let at = |of: &Distribution| Entry::value(Some(of.quantile(share) as f64), Unit::Ns);
+        row.extend(pooled.iter().map(|(_, of)| at(of)));
+        table.row(row);
+    }
+    page.data("lag", &table);
+    let runs: Vec<&Measured> = concurrent(study).filter(|one| wanted(one)).collect();
+    let cells: BTreeSet<String> = runs.iter().map(|one| configuration(&one.row.run)).collect();
+    let what = format!(
+        "Delivery lag of every token (received minus sent), all runs of {} together",
+        cells.into_iter().collect::<Vec<_>>().join(", ")
+    );
+    page.figure("lag", &what, &scale_of(runs));
+}
+
+pub(crate) fn tokens(study: &Study, page: &mut Page) {
+    let mut table = Table::new(&[
+        ("variant", "variant"),
+        ("variant index", "variant_index"),
+        ("configuration", "config"),
+        ("configuration index", "config_index"),
+        ("per stream", "stream"),
+        ("per stream, server's account", "server"),
+        ("both agents over wall time", "pooled"),
+        ("time scale", "time_scale"),
+    ]);
+    let configs = configurations(study);
+    for group in by_configuration(study) {
+        let rate = |metric: &str| Entry::value(group.median(metric), Unit::PerSecond);
+        table.row(vec![
+            Entry::text(group.variant),
+            Entry::count(variant_index(study, group.variant)),
+            Entry::text(&group.config),
+            Entry::count(config_index(&configs, &group.config)),
+            rate("tokens_per_s_stream"),
+            rate("tokens_per_s_server"),
+            rate("tokens_per_s_pooled"),
+            Entry::text(scale_of(group.runs.iter().copied())),
+        ]);
+    }
+    if table.is_empty() {
+        return;
+    }
+    page.folded("tokens", "Tokens per second, medians by cell", &table);
+    let scale = scale_of(concurrent(study));
+    page.figure("tokens", "Tokens per second by cell, medians over runs", &scale);
+}
+
+fn variant_index(study: &Study, variant: &str) -> usize {
+    study.measured_variants().iter().position(|name| *name == variant).unwrap_or(0)
+}
+
+fn config_index(configs: &[String], config: &str) -> usize {
+    configs.iter().position(|name| name == config).unwrap_or(0)
+}

@@ -1,0 +1,226 @@
+//! What one run says: pure functions of its samples and counters.
+//!
+//! Every function returns `None` (or an empty list) where the columns it needs are not there, for
+//! example with a real server that stamps no token.
+
+use lab_protocol::runtimes::names;
+
+use lab_record::{Run, Samples};
+use lab_report::distribution::Distribution;
+
+/// First agent's start to last agent's end.
+pub(crate) fn wall_ns(run: &Run) -> Option<f64> {
+    run.counters.get(names::WALL_NS).map(|&ns| ns as f64)
+}
+
+/// How long each agent took, in the order of the workload.
+pub(crate) fn agent_durations_ns(samples: &Samples) -> Option<Vec<i64>> {
+    column_difference(samples, names::AGENT_END_NS, names::AGENT_START_NS)
+}
+
+/// The share of the shortest agent's time during which all agents ran at once: 1 where they
+/// overlap fully, 0 where they ran one after the other.
+pub(crate) fn overlap(samples: &Samples) -> Option<f64> {
+    let (starts, ends) = (samples.raw(names::AGENT_START_NS)?, samples.raw(names::AGENT_END_NS)?);
+    let shared = ends.iter().min()? - starts.iter().max()?;
+    let shortest = *agent_durations_ns(samples)?.iter().min()?;
+    (shortest > 0).then(|| shared.max(0) as f64 / shortest as f64)
+}
+
+/// Time to first token (TTFT) of each call: first token received minus start of the request.
+pub(crate) fn ttft_ns(samples: &Samples) -> Vec<i64> {
+    column_difference(samples, names::CALL_FIRST_TOKEN_NS, names::CALL_START_NS).unwrap_or_default()
+}
+
+/// Inter-token latency (ITL): time between two tokens of the same call, as the client saw them.
+/// From the token column, cut into calls by `call_tokens`; or from a stored
+/// `inter_token_latency_ns` where the token columns were slimmed.
+pub(crate) fn inter_token_ns(samples: &Samples) -> Option<Distribution> {
+    match raw_gaps_ns(samples) {
+        Some(gaps) => Distribution::of(gaps),
+        None => Distribution::of_column(samples, "inter_token_latency_ns"),
+    }
+}
+
+/// The gaps of [`inter_token_ns`], where the token columns are raw.
+pub(crate) fn raw_gaps_ns(samples: &Samples) -> Option<Vec<i64>> {
+    let mut gaps = Vec::new();
+    let mut rest = samples.raw(names::TOKEN_RECEIVED_NS)?;
+    for &tokens in samples.raw(names::CALL_TOKENS)? {
+        let (call, after) = rest.split_at_checked(usize::try_from(tokens).ok()?)?;
+        gaps.extend(call.windows(2).map(|pair| pair[1] - pair[0]));
+        rest = after;
+    }
+    Some(gaps)
+}
+
+/// Delivery lag: token handed to the agent minus the server's stamp just before it wrote. Server
+/// and client share one clock, so the server's own pace does not enter. From the two token columns;
+/// or from a stored `delivery_lag_ns` where those were slimmed.
+pub(crate) fn delivery_lag_ns(samples: &Samples) -> Option<Distribution> {
+    match raw_lags_ns(samples) {
+        Some(lags) => Distribution::of(lags),
+        None => Distribution::of_column(samples, "delivery_lag_ns"),
+    }
+}
+
+/// The lags of [`delivery_lag_ns`], where the token columns are raw.
+pub(crate) fn raw_lags_ns(samples: &Samples) -> Option<Vec<i64>> {
+    let (received, sent) =
+        (samples.raw(names::TOKEN_RECEIVED_NS)?, samples.raw(names::TOKEN_SENT_NS)?);
+    if received.len() != sent.len() {
+        return None;
+    }
+    let stamped = received.iter().zip(sent).filter(|(_, sent)| **sent >= 0);
+    Some(stamped.map(|(received, sent)| received - sent).collect())
+}
+
+/// Non-empty replies' tokens over all calls.
+pub(crate) fn tokens(samples: &Samples) -> Option<i64> {
+    Some(samples.raw(names::CALL_TOKENS)?.iter().sum())
+}
+
+/// Tokens of each agent.
+pub(crate) fn tokens_per_agent(samples: &Samples) -> Option<Vec<i64>> {
+    sum_by_agent(samples, samples.raw(names::CALL_TOKENS)?)
+}
+
+/// Rate of a stream while it streams, as the client saw it: gaps between tokens over the time they
+/// took, pooled over the calls of the run.
+pub(crate) fn tokens_per_s_client(samples: &Samples) -> Option<f64> {
+    let streaming =
+        column_difference(samples, names::CALL_LAST_TOKEN_NS, names::CALL_FIRST_TOKEN_NS)?;
+    let counts = samples.raw(names::CALL_TOKENS)?;
+    let gaps: i64 = counts.iter().map(|tokens| (tokens - 1).max(0)).sum();
+    per_second(gaps, streaming.iter().sum())
+}
+
+/// Rate of a stream by the server's own account: Σ eval_count ÷ Σ eval_duration. Blind to the
+/// client.
+pub(crate) fn tokens_per_s_server(samples: &Samples) -> Option<f64> {
+    let counts = said(samples.raw(names::CALL_EVAL_COUNT)?)?;
+    let durations = said(samples.raw(names::CALL_EVAL_NS)?)?;
+    per_second(counts.iter().sum(), durations.iter().sum())
+}
+
+/// Time that each agent's calls spent on the server: reply finished minus request received on the
+/// paced server, `total_duration` on a real one.
+pub(crate) fn server_durations_ns(samples: &Samples) -> Option<Vec<i64>> {
+    let stamped = column_difference(samples, "server_done_sent_ns", "server_received_ns");
+    let calls = match stamped {
+        Some(calls) => calls,
+        None => said(samples.raw(names::CALL_SERVER_TOTAL_NS)?)?.to_vec(),
+    };
+    sum_by_agent(samples, &calls)
+}
+
+/// Client CPU time per token while tokens streamed.
+pub(crate) fn cpu_per_token_ns(run: &Run, samples: &Samples) -> Option<f64> {
+    let tokens = tokens(samples).filter(|tokens| *tokens > 0)?;
+    Some(*run.counters.get(names::CPU_STREAMING_NS)? as f64 / tokens as f64)
+}
+
+fn column_difference(samples: &Samples, later: &str, earlier: &str) -> Option<Vec<i64>> {
+    let (later, earlier) = (samples.raw(later)?, samples.raw(earlier)?);
+    let aligned = later.len() == earlier.len() && !later.is_empty();
+    aligned.then(|| later.iter().zip(earlier).map(|(later, earlier)| later - earlier).collect())
+}
+
+fn sum_by_agent(samples: &Samples, calls: &[i64]) -> Option<Vec<i64>> {
+    let agents = samples.raw(names::CALL_AGENT)?;
+    if agents.len() != calls.len() {
+        return None;
+    }
+    let mut sums = vec![0; samples.raw(names::AGENT_START_NS)?.len()];
+    for (&agent, call) in agents.iter().zip(calls) {
+        *sums.get_mut(usize::try_from(agent).ok()?)? += call;
+    }
+    Some(sums)
+}
+
+/// The column, where the server filled every row of it.
+fn said(column: &[i64]) -> Option<&[i64]> {
+    (!column.is_empty() && column.iter().all(|value| *value >= 0)).then_some(column)
+}
+
+fn per_second(count: i64, ns: i64) -> Option<f64> {
+    (count > 0 && ns > 0).then(|| count as f64 * 1e9 / ns as f64)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+
+    use lab_record::{Column, Histogram};
+
+    use super::*;
+
+    /// Two agents with one call each: 3 tokens and 2 tokens.
+    pub(crate) fn samples() -> Samples {
+        let columns: [(&str, &[i64]); 12] = [
+            ("agent_start_ns", &[0, 10]),
+            ("agent_end_ns", &[1_000, 510]),
+            ("call_agent", &[0, 1]),
+            ("call_start_ns", &[100, 110]),
+            ("call_first_token_ns", &[300, 260]),
+            ("call_last_token_ns", &[900, 460]),
+            ("call_tokens", &[3, 2]),
+            ("call_eval_count", &[3, 2]),
+            ("call_eval_ns", &[750, 500]),
+            ("call_server_total_ns", &[800, 400]),
+            ("token_received_ns", &[300, 600, 900, 260, 460]),
+            ("token_sent_ns", &[290, 580, 870, 220, 410]),
+        ];
+        Samples::from_raw(
+            columns.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec())).collect(),
+        )
+    }
+
+    #[test]
+    fn agents_calls_and_tokens_are_read_row_by_row() {
+        let samples = samples();
+        assert_eq!(agent_durations_ns(&samples), Some(vec![1_000, 500]));
+        assert_eq!(overlap(&samples), Some(1.0));
+        assert_eq!(ttft_ns(&samples), [200, 150]);
+        assert_eq!(tokens_per_agent(&samples), Some(vec![3, 2]));
+        assert_eq!(server_durations_ns(&samples), Some(vec![800, 400]));
+    }
+
+    #[test]
+    fn no_gap_is_counted_between_two_calls() {
+        let gaps = inter_token_ns(&samples()).unwrap();
+        assert_eq!((gaps.quantile(0.01), gaps.quantile(0.5), gaps.max()), (200, 300, 300));
+    }
+
+    #[test]
+    fn rates_pool_the_calls() {
+        // 3 gaps in 600 + 200 ns; 5 tokens in 1250 ns of evaluation.
+        assert_eq!(tokens_per_s_client(&samples()), Some(3.0 * 1e9 / 800.0));
+        assert_eq!(tokens_per_s_server(&samples()), Some(5.0 * 1e9 / 1_250.0));
+    }
+
+    #[test]
+    fn lag_is_received_minus_sent_by_nearest_rank() {
+        let lag = delivery_lag_ns(&samples()).unwrap(); // 10, 20, 30, 40, 50
+        let read = [0.5, 0.9, 0.99].map(|p| lag.quantile(p));
+        assert_eq!((read, lag.max()), ([30, 50, 50], 50));
+    }
+
+    #[test]
+    fn a_slimmed_record_keeps_its_lag() {
+        let lags: Vec<i64> = (1..=100).collect();
+        let column = Column::Histogram(Histogram::of(&lags));
+        let slim = Samples { columns: BTreeMap::from([("delivery_lag_ns".to_owned(), column)]) };
+        let lag = delivery_lag_ns(&slim).unwrap();
+        assert_eq!((lag.quantile(0.5), lag.quantile(0.99)), (50, 99));
+    }
+
+    #[test]
+    fn an_unstamped_token_or_a_missing_column_is_no_lag() {
+        let mut samples = samples();
+        samples.columns.insert("token_sent_ns".into(), Column::Raw(vec![-1; 5]));
+        assert!(delivery_lag_ns(&samples).is_none());
+        samples.columns.remove("call_agent");
+        assert_eq!(tokens_per_agent(&samples), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! What this family adds to "What was run" and "Was the lab itself working?".
+
+use std::collections::BTreeMap;
+
+use lab_family::Unit;
+use lab_report::study::Study;
+use lab_report::tables::show;
+use lab_stats::describe::median;
+
+use super::level;
+use crate::ORACLE;
+
+/// What calibrated work really took, and an empty round trip through the pool.
+pub(crate) fn run_facts(study: &Study) -> Vec<String> {
+    work_durations(study).into_iter().chain(round_trip(study)).collect()
+}
+
+/// A known answer: the policy that knows the costs regrets nothing.
+pub(crate) fn oracle_regret(study: &Study) -> Option<String> {
+    let oracle = study.all.iter().filter(|one| one.variant() == ORACLE);
+    let regrets: Vec<f64> = oracle.filter_map(|one| one.value("regret_ns")).collect();
+    let most = regrets.iter().copied().reduce(f64::max)?;
+    Some(match most {
+        0.0 => format!("Known answer: the oracle's regret is 0 in all {} replays.", regrets.len()),
+        most => format!(
+            "**Known answer missed**: the oracle has a regret of up to {}; choose nothing by a \
+             regret of this report.",
+            show(most, Unit::Ns)
+        ),
+    })
+}
+
+fn work_durations(study: &Study) -> Option<String> {
+    let mut took: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for one in &study.all {
+        let cell = &one.row.run.cell;
+        let asked = match level(cell, "test") {
+            "stream" => level(cell, "work"),
+            "wake" => level(cell, "load"),
+            _ => continue,
+        };
+        if let Some(ns) = one.value("work_measured_ns").filter(|ns| *ns > 0.0) {
+            took.entry(asked).or_default().push(ns);
+        }
+    }
+    let shown = took.iter().filter_map(|(asked, all)| {
+        let ns = |value: Option<f64>| Some(show(value?, Unit::Ns));
+        let least = ns(all.iter().copied().reduce(f64::min))?;
+        let most = ns(all.iter().copied().reduce(f64::max))?;
+        Some(format!("`{asked}` {} ({least} to {most})", ns(median(all))?))
+    });
+    let shown: Vec<String> = shown.collect();
+    (!shown.is_empty()).then(|| {
+        format!(
+            "Calibrated work of the first class, measured on an idle thread before each test, \
+             median and range over runs: {}.",
+            shown.join("; ")
+        )
+    })
+}
+
+fn round_trip(study: &Study) -> Option<String> {
+    let all = study.all.iter().filter_map(|one| one.value("offload_round_trip_ns"));
+    let all: Vec<f64> = all.filter(|ns| *ns > 0.0).collect();
+    let middle = show(median(&all)?, Unit::Ns);
+    let runs = all.len();
+    Some(format!("An empty round trip through the pool takes {middle} (median over {runs} runs)."))
+}

@@ -1,0 +1,158 @@
+//! What this family's reports have beside the declared questions: every test by cell and policy,
+//! and what each test alone can show.
+
+mod changes;
+mod counters;
+mod facts;
+mod grid;
+mod regret;
+mod stalls;
+mod which;
+
+use lab_family::Cell;
+use lab_report::page::Page;
+use lab_report::study::Study;
+use lab_report::views::{Rows, metrics_by_cell};
+
+pub(crate) use facts::{oracle_regret, run_facts};
+
+/// The chapter of one test: its metrics in every cell.
+struct Chapter {
+    /// The level of the factor `test`, and the name of the table.
+    test: &'static str,
+    heading: &'static str,
+    says: &'static str,
+    /// The factors that matter to the test.
+    factors: &'static [&'static str],
+    /// The metrics that stand in the text.
+    shown: &'static [&'static str],
+    /// Those that stand in the table alone.
+    kept: &'static [&'static str],
+    /// What the test alone can show.
+    more: fn(&Study, &mut Page),
+}
+
+const CHAPTERS: [Chapter; 4] = [
+    Chapter {
+        test: "decide",
+        heading: "What a decision costs",
+        says: "Batches of calls with one pair of clock reads around each: the median over batches \
+               and deciders, then over blocks. The floor decides nothing, so its time is that of \
+               clock and loop. Two deciders share their keys.",
+        factors: &["part", "deciders"],
+        shown: &["cold_ns", "choose_ns", "cycle_ns"],
+        kept: &[],
+        more: |_, _| (),
+    },
+    Chapter {
+        test: "replay",
+        heading: "What wrong decisions cost",
+        says: "Every policy is given the same costs, step by step. Regret is what the other arm \
+               would have saved, against an oracle that knows each step's costs beforehand; where \
+               costs are drawn at random no policy can know them.",
+        factors: &["costs"],
+        shown: &["regret_per_step_ns"],
+        kept: &[
+            "cost_ns",
+            "learning_steps",
+            "better_share",
+            "offload_share",
+            "switch_to_offload_steps",
+            "switch_to_inline_steps",
+            "followed_share",
+        ],
+        more: |study, page| {
+            regret::write(study, page);
+            changes::write(study, page);
+        },
+    },
+    Chapter {
+        test: "stream",
+        heading: "Throughput of streams",
+        says: "Items of busy work that is calibrated by the clock, through a stream with a bounded \
+               number in flight. The policy of loom-rs does one item at a time whatever is asked.",
+        factors: &["work", "concurrency", "order", "tokio_workers", "rayon_threads"],
+        shown: &["items_per_s", "offload_share"],
+        kept: &["cores_used"],
+        more: |_, _| (),
+    },
+    Chapter {
+        test: "wake",
+        heading: "How late a task wakes",
+        says: "A task on the asynchronous runtime waits for a timer's ticks beside a load. A \
+               tick's latency runs from the instant at which the kernel was to expire the timer \
+               until the task has read it. Under `closed_N`, N tasks each start a job as soon as \
+               their last is done. Percentiles within a run, then the median over blocks.",
+        factors: &["load", "tokio_workers"],
+        shown: &["tick_p50_ns", "tick_p99_ns", "jobs_per_s"],
+        kept: &[
+            "tick_p95_ns",
+            "tick_p999_ns",
+            "tick_max_ns",
+            "job_p50_ns",
+            "job_p99_ns",
+            "offload_share",
+            "cores_used",
+            "guardrail_activations",
+        ],
+        more: stalls::write,
+    },
+];
+
+/// The chapters that this family alone has.
+pub(crate) fn write(study: &Study, page: &mut Page) {
+    which::write(study, page);
+    for chapter in &CHAPTERS {
+        if !cells(study, chapter.test).is_empty() {
+            one(study, chapter, page);
+        }
+    }
+    counters::write(study, page);
+}
+
+fn one(study: &Study, chapter: &Chapter, page: &mut Page) {
+    page.heading(chapter.heading);
+    page.paragraph(chapter.says);
+    let cells = cells(study, chapter.test);
+    page.markdown_table(&grid::of_metrics(study, &cells, chapter.factors, chapter.shown).wide());
+    let keep = |cell: &Cell| is(cell, "test", chapter.test);
+    let variants = study.variants();
+    let rows = Rows { variants: &variants, keep: &keep, factors: chapter.factors };
+    let metrics = [chapter.shown, chapter.kept].concat();
+    page.data(chapter.test, &metrics_by_cell(study, &rows, &metrics));
+    page.paragraph(&format!(
+        "Medians over blocks with their intervals; these and further metrics: `{}.tsv`.",
+        chapter.test
+    ));
+    (chapter.more)(study, page);
+}
+
+/// A cell for people: the test, and every factor that matters to it.
+pub(crate) fn label(cell: &Cell) -> String {
+    let chapter = CHAPTERS.iter().find(|chapter| is(cell, "test", chapter.test));
+    let factors = chapter.map_or(&[][..], |chapter| chapter.factors).iter();
+    let levels: Vec<String> =
+        factors.map(|factor| format!("{factor} {}", level(cell, factor))).collect();
+    format!("{}: {}", level(cell, "test"), levels.join(", "))
+}
+
+/// The cells of a test, in the order of tables.
+fn cells<'s>(study: &'s Study, test: &str) -> Vec<&'s Cell> {
+    study.all_cells().into_iter().filter(|cell| is(cell, "test", test)).collect()
+}
+
+/// The level of a factor; empty where a cell of older records has none.
+fn level<'c>(cell: &'c Cell, factor: &str) -> &'c str {
+    cell.get(factor).map_or("", String::as_str)
+}
+
+fn is(cell: &Cell, factor: &str, wanted: &str) -> bool {
+    level(cell, factor) == wanted
+}
+
+/// How a picture's cells were run, for its caption.
+fn scale(study: &Study) -> String {
+    let file = &study.frame.run_file;
+    let profile = file.profile.as_ref().map_or(String::new(), |name| format!("; profile {name}"));
+    format!("{} blocks on {} CPUs{profile}", file.blocks, study.cpus())
+}

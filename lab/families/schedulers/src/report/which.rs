@@ -1,0 +1,156 @@
+//! Which policy for which work.
+
+use std::collections::BTreeMap;
+
+use lab_family::{Better, Cell, Unit};
+use lab_report::page::Page;
+use lab_report::reading::{Reading, Series};
+use lab_report::study::Study;
+use lab_report::tables::{Entry, Table};
+use lab_stats::describe::median;
+
+use super::{is, level};
+use crate::ORACLE;
+
+/// (test, metric that decides, what its cells are).
+const JUDGED_BY: [(&str, &str, &str); 3] = [
+    ("replay", "cost_ns", "sequences of costs"),
+    ("stream", "items_per_s", "streams"),
+    ("wake", "tick_p99_ns", "loads beside which tasks wake"),
+];
+
+/// Who does one cell's work best.
+struct Choice<'a> {
+    cell: &'a Cell,
+    metric: &'static str,
+    best: &'a str,
+    value: Reading,
+    /// Those whose ratio to the best has an interval that reaches 1.
+    tied: Vec<&'a str>,
+    /// The best of those that are worse, and how many times.
+    next: Option<(&'a str, Reading)>,
+    /// What the best loses to the oracle: 1 is nothing.
+    to_oracle: Option<Reading>,
+}
+
+pub(crate) fn write(study: &Study, page: &mut Page) {
+    let choices: Vec<Choice> =
+        study.all_cells().into_iter().filter_map(|cell| choose(study, cell)).collect();
+    if choices.is_empty() {
+        return;
+    }
+    page.heading("Which policy for which work");
+    page.paragraph(
+        "The policy with the best median, and every other whose ratio to it, paired by block, has \
+         an interval that reaches 1: those are no worse as far as these blocks can tell. Replays \
+         are judged by their whole cost, streams by items a second, wake-ups by the P99 of ticks; \
+         the oracle is no candidate. Exploratory, without a correction for the number of rows; \
+         below six blocks there is no interval and so no choice.",
+    );
+    let mut table = Table::new(&[
+        ("work", "work"),
+        ("judged by", "metric"),
+        ("best", "best"),
+        ("value", "value"),
+        ("n", "n"),
+        ("not distinguishable from it", "tied"),
+        ("next, surely worse", "next"),
+        ("worse by", "next_times"),
+        ("best against the oracle", "to_oracle"),
+    ]);
+    choices.iter().for_each(|choice| table.row(choice.row(study)));
+    page.table("which-policy", &table);
+    page.items(JUDGED_BY.iter().filter_map(|(test, _, what)| {
+        let of_test = choices.iter().filter(|choice| is(choice.cell, "test", test));
+        advice(of_test.filter(|choice| choice.is_judged()), what)
+    }));
+    page.markdown.push('\n');
+}
+
+fn choose<'a>(study: &'a Study<'a>, cell: &'a Cell) -> Option<Choice<'a>> {
+    let of_test = |(test, ..): &&(&str, &str, &str)| is(cell, "test", test);
+    let (_, metric, _) = JUDGED_BY.iter().find(of_test).filter(|_| !is_idle(cell))?;
+    let higher = study.metric(metric)?.better == Better::Higher;
+    // How many times worse `a` is than `b`.
+    let worse = |a: &Series, b: &Series| match higher {
+        true => Reading::ratio(b, a),
+        false => Reading::ratio(a, b),
+    };
+    let policies = study.variants().into_iter().filter(|name| *name != ORACLE);
+    let mut found: Vec<(&str, Series, f64)> = policies
+        .filter_map(|policy| {
+            let series = study.series(policy, cell, metric);
+            let middle = median(&series.values().copied().collect::<Vec<_>>())?;
+            Some((policy, series, if higher { -middle } else { middle }))
+        })
+        .collect();
+    found.sort_by(|a, b| a.2.total_cmp(&b.2));
+    let ((best, own, _), others) = found.split_first().filter(|(_, others)| !others.is_empty())?;
+    let is_worse = |reading: &Option<Reading>| {
+        reading.is_some_and(|reading| reading.low_high.is_some_and(|(low, _)| low > 1.0))
+    };
+    let judged = others.iter().map(|(name, series, _)| (*name, worse(series, own)));
+    let (next, tied): (Vec<_>, Vec<_>) = judged.partition(|(_, reading)| is_worse(reading));
+    Some(Choice {
+        cell,
+        metric,
+        best,
+        value: Reading::level(own, study.unit(metric))?,
+        tied: tied.into_iter().map(|(name, _)| name).collect(),
+        next: next.into_iter().next().and_then(|(name, reading)| Some((name, reading?))),
+        to_oracle: worse(own, &study.series(ORACLE, cell, metric)),
+    })
+}
+
+/// Without a load there is nothing to decide.
+fn is_idle(cell: &Cell) -> bool {
+    is(cell, "test", "wake") && level(cell, "load") == "idle"
+}
+
+impl Choice<'_> {
+    fn is_judged(&self) -> bool {
+        self.value.low_high.is_some()
+    }
+
+    fn row(&self, study: &Study) -> Vec<Entry> {
+        let best = match self.is_judged() {
+            true => format!("`{}`", self.best),
+            false => format!("cannot tell: `{}` by the median alone", self.best),
+        };
+        let tied: Vec<String> = self.tied.iter().map(|name| format!("`{name}`")).collect();
+        let text = |reading: Option<&Reading>| {
+            reading.map_or(Entry::Missing, |reading| Entry::Text(reading.short()))
+        };
+        let next = self.next.as_ref();
+        vec![
+            Entry::text(study.label(self.cell)),
+            Entry::code(self.metric),
+            Entry::Text(best),
+            text(Some(&self.value)),
+            Entry::value(Some(self.value.n as f64), Unit::Count),
+            Entry::text(tied.join(", ")),
+            next.map_or(Entry::Missing, |(name, _)| Entry::code(name)),
+            text(next.map(|(_, reading)| reading)),
+            text(self.to_oracle.as_ref()),
+        ]
+    }
+}
+
+/// How often each policy is best or not distinguishable from the best.
+fn advice<'c>(choices: impl Iterator<Item = &'c Choice<'c>>, what: &str) -> Option<String> {
+    let choices: Vec<&Choice> = choices.collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in choices.iter().flat_map(|choice| choice.tied.iter().chain([&choice.best])) {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut ranked: Vec<(&str, usize)> = counts.into_iter().collect();
+    ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let named = ranked.iter().map(|(name, count)| format!("`{name}` in {count}"));
+    (!choices.is_empty()).then(|| {
+        format!(
+            "Of {} {what}, best or not distinguishable from the best: {}.",
+            choices.len(),
+            named.collect::<Vec<_>>().join(", ")
+        )
+    })
+}

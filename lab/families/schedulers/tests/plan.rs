@@ -1,0 +1,150 @@
+//! Plans of the comparison of scheduling policies.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use lab_family::{InputError, Places};
+use lab_plan::{Experiment, Plan, PlannedRun, plan};
+use lab_protocol::schedulers::{Replay, Test, Workload};
+use lab_schedulers::Schedulers;
+use lab_world::manifests;
+
+const OFFLOAD: &str = include_str!("../../../../experiments/offload.toml");
+const WAKE: &str = include_str!("../../../../experiments/offload-wake.toml");
+const TIMES: &str = "site\tinline_ns\toffload_ns\n0\t5000\t9000\n1\t50000\t9500\n";
+/// Steps between two changes of the costs `shift`.
+const SHIFT_STEPS: usize = 500;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+fn planned(text: &str, profile: Option<&str>) -> Result<Plan, InputError> {
+    planned_with(text, profile, TIMES)
+}
+
+fn planned_with(text: &str, profile: Option<&str>, times: &str) -> Result<Plan, InputError> {
+    let mut experiment = Experiment::parse("e.toml", text, &[&Schedulers])?;
+    if let Some(profile) = profile {
+        experiment = experiment.with_profile(profile)?;
+    }
+    experiment.section.attach(times)?;
+    plan(&experiment, &manifests(&root(), "schedulers"))
+}
+
+fn workload(run: &PlannedRun) -> Workload {
+    serde_json::from_value(run.work.workload(&Places::default())).unwrap()
+}
+
+fn replay(run: &PlannedRun) -> Replay {
+    match workload(run).test {
+        Test::Replay(replay) => replay,
+        other => panic!("no replay: {other:?}"),
+    }
+}
+
+fn costs(plan: &Plan, name: &str) -> Replay {
+    let is_it = |run: &&PlannedRun| {
+        !run.warmup && run.cell["test"] == "replay" && run.cell["costs"] == name
+    };
+    replay(plan.runs.iter().find(is_it).expect("the experiment has the costs"))
+}
+
+#[test]
+fn every_cell_has_a_level_for_every_factor_and_is_planned_once_a_block() {
+    for text in [OFFLOAD, WAKE] {
+        let plan = planned(text, None).unwrap();
+        let factors = &plan.runs[0].cell;
+        let mut seen = BTreeSet::new();
+        for run in &plan.runs {
+            assert!(run.cell.keys().eq(factors.keys()));
+            assert!(seen.insert((run.block, &run.variant, &run.cell)) || run.warmup);
+        }
+    }
+}
+
+#[test]
+fn older_records_call_the_section_offload() {
+    let old = OFFLOAD.replace("[schedulers", "[offload");
+    let section = lab_family::text::stored_section(&old, &["schedulers", "offload"], None);
+    let defaults = lab_family::text::defaults(&section);
+    assert_eq!(defaults["costs"], "inline_240_offload_30");
+}
+
+#[test]
+fn every_policy_sees_the_same_costs_in_a_block_and_others_in_the_next() {
+    let plan = planned(OFFLOAD, None).unwrap();
+    let of = |block: u32| {
+        let runs = plan.runs.iter().filter(move |run| {
+            run.block == block && run.cell["test"] == "replay" && run.cell["costs"] == "shift"
+        });
+        runs.map(replay).collect::<Vec<_>>()
+    };
+    assert_eq!(of(1).len(), 8);
+    assert!(of(1).windows(2).all(|pair| pair[0] == pair[1]));
+    assert_ne!(of(1)[0], of(2)[0]);
+}
+
+#[test]
+fn costs_are_what_their_names_say() {
+    let plan = planned(OFFLOAD, None).unwrap();
+    let within = |values: &[u64], low: u64, high: u64| {
+        assert!(values.iter().all(|ns| (low..=high).contains(ns)), "{low} to {high}");
+    };
+    let published = costs(&plan, "inline_240_offload_30");
+    within(&published.inline_ns, 216_000, 264_000);
+    within(&published.offload_ns, 27_000, 33_000);
+    let shift = costs(&plan, "shift");
+    for (turn, inline_ns) in shift.inline_ns.chunks(SHIFT_STEPS).enumerate() {
+        let (low, high) = if turn % 2 == 0 { (18_000, 22_000) } else { (450_000, 550_000) };
+        within(inline_ns, low, high);
+    }
+    let sized = costs(&plan, "by_size");
+    for (size, inline_ns) in sized.size.iter().zip(&sized.inline_ns) {
+        within(&[*inline_ns], size * 900, size * 1_100);
+    }
+    let recorded = costs(&plan, "recorded");
+    assert_eq!(recorded.inline_ns[..3], [5_000, 50_000, 5_000]);
+    assert_eq!(recorded.site[..3], [0, 1, 0]);
+    let sites: BTreeSet<u32> = costs(&plan, "many_sites").site.iter().copied().collect();
+    assert_eq!(sites.len(), 64);
+}
+
+#[test]
+fn the_work_is_the_test_of_the_cell() {
+    let plan = planned(OFFLOAD, Some("quick")).unwrap();
+    let mut tests = BTreeMap::new();
+    for run in &plan.runs {
+        let name = match workload(run).test {
+            Test::Decide(_) => "decide",
+            Test::Replay(costs) => {
+                assert!(!costs.site.is_empty());
+                "replay"
+            }
+            Test::Stream(_) => "stream",
+            Test::Wake(_) => "wake",
+        };
+        assert_eq!(run.cell["test"], name);
+        tests.insert(name, run.order);
+    }
+    assert_eq!(tests.len(), 4);
+    let forecast_ms: u64 = plan.runs.iter().map(|run| run.expected_ms).sum();
+    assert!(forecast_ms < 120_000, "{forecast_ms} ms");
+}
+
+#[test]
+fn bad_levels_and_tables_are_named() {
+    let refused = |from: &str, to: &str| {
+        assert!(OFFLOAD.contains(from), "{from}");
+        planned(&OFFLOAD.replacen(from, to, 1), None).unwrap_err().to_string()
+    };
+    let level = refused("load = [\"block_3ms\"]", "load = [\"storm\"]");
+    assert!(level.contains("load") && level.contains("block_3ms"), "{level}");
+    let zero = refused("every_us = 6_000", "every_us = 0");
+    assert!(zero.contains("schedulers.load.block_3ms"), "{zero}");
+    let threads = refused("rayon_threads = \"2\"", "rayon_threads = \"0\"");
+    assert!(threads.contains("rayon_threads") && threads.contains("1 to 1,024"), "{threads}");
+    let table = planned_with(OFFLOAD, None, "site\tinline_ns\toffload_ns\n0\t5000\n");
+    let table = table.unwrap_err().to_string();
+    assert!(table.contains("offload-service-times.tsv") && table.contains("line 2"), "{table}");
+}

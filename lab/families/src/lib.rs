@@ -1,0 +1,13 @@
+//! The families that the lab has. The only list of them: a new family is one line here, one in the
+//! manifest, and its own crate.
+
+use lab_report::FamilyReport;
+
+/// Every family.
+pub const ALL: &[&dyn FamilyReport] = &[
+    &lab_runtimes::Runtimes,
+    &lab_engines::Engines,
+    &lab_ledgers::Ledgers,
+    &lab_schedulers::Schedulers,
+    &lab_workflows::Workflows,
+];

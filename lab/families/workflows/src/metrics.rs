@@ -1,0 +1,262 @@
+//! The metrics of a run: one value each, the median over its tasks or over its steps.
+//!
+//! Tasks of one process share its database, its files and its minute; they are no independent
+//! samples, so a run (a restart of everything) gives one value and intervals come from blocks.
+
+use std::collections::BTreeMap;
+
+use lab_family::{Metric, Unit};
+use lab_protocol::workflows::Shape;
+use lab_protocol::workflows::names;
+use lab_record::Run;
+use lab_report::{Frame, Row, distribution::Distribution, frame::is_analysed, measure::Measured};
+use lab_stats::describe::median;
+
+use crate::path::{self, NEXT_STEP, QUEUE, RECORDING, START};
+use crate::task::{Step, Task, tasks};
+
+/// From the submission of a task until the client knows of its end.
+pub(crate) const MAKESPAN: &str = "makespan_ns";
+/// The last part of it, which push notification and polling differ in.
+pub(crate) const NOTIFICATION: &str = "recorded_to_observed_ns";
+
+/// What is computed from a run, then what it counted itself.
+pub(crate) const METRICS: &[Metric] = &[
+    Metric::lower(MAKESPAN, Unit::Ns, "Median time of a task until the client knows of its end."),
+    Metric::lower("makespan_p95_ns", Unit::Ns, "95th percentile of the same over the tasks."),
+    Metric::lower("completed_ns", Unit::Ns, "Median time of a task until its end is recorded."),
+    Metric::lower("step_ns", Unit::Ns, "Median over the tasks of makespan over number of steps."),
+    Metric::neither("steps_per_task", Unit::Count, "Median number of steps of a task."),
+    Metric::higher(
+        "steps_per_s",
+        Unit::PerSecond,
+        "Steps over the time from the first submission until the client knows of all ends.",
+    ),
+    Metric::lower("created_to_enqueued_ns", Unit::Ns, "Median time until a step may be claimed."),
+    Metric::lower("enqueued_to_claimed_ns", Unit::Ns, "Median time until a worker has a step."),
+    Metric::lower("claimed_to_started_ns", Unit::Ns, "Median time until its operation starts."),
+    Metric::lower("work_ns", Unit::Ns, "Median time of a step's operation."),
+    Metric::lower("finished_to_recorded_ns", Unit::Ns, "Median time until a result is durable."),
+    Metric::lower(NOTIFICATION, Unit::Ns, "Median time from the recorded end to the notification."),
+    Metric::lower(
+        "dispatch_ns",
+        Unit::Ns,
+        "Mean over the tasks: time on the critical path to the next step, in the queue and from \
+         claim to start.",
+    ),
+    Metric::lower(
+        "recording_ns",
+        Unit::Ns,
+        "Mean over the tasks: time on the critical path until a step's result is durable.",
+    ),
+    Metric::lower("statements_per_step", Unit::Count, "Database statements per step."),
+    Metric::lower("commits_per_step", Unit::Count, "Commits per step."),
+    Metric::lower("messages_per_step", Unit::Count, "Messages or notifications per step."),
+    Metric::lower("syncs_per_step", Unit::Count, "Syncs of the journal per step."),
+    Metric::lower("durable_transition_ns", Unit::Ns, "`completed_ns` × tasks over syncs."),
+    Metric::lower(
+        "beyond_commits_ns",
+        Unit::Ns,
+        "`step_ns` − `commits_per_step` × `bare_commit_ns`.",
+    ),
+    Metric::neither(
+        "bare_commit_ns",
+        Unit::Ns,
+        "Counter: median time of the least commit on the same database, between the tasks.",
+    ),
+    Metric::neither(
+        "bare_sync_ns",
+        Unit::Ns,
+        "Counter: median time of the least append and sync on the same file, between the tasks.",
+    ),
+    Metric::lower("ffi_call_ns", Unit::Ns, "Counter: median time of an empty call through C."),
+    Metric::neither("all_processes", Unit::Count, "Counter: the variant and all that it started."),
+    Metric::lower("all_pss_bytes", Unit::Bytes, "Counter: their memory, a shared page once."),
+    Metric::lower("rss_high_water_bytes", Unit::Bytes, "Counter: most memory of the variant."),
+    Metric::lower("cpu_total_ns", Unit::Ns, "Counter: CPU time of the variant and its children."),
+];
+
+/// A step's transitions: the metric, and how long one took.
+type Transition = (&'static str, fn(&Step) -> i64);
+const TRANSITIONS: [Transition; 5] = [
+    ("created_to_enqueued_ns", |step| step.enqueued - step.created),
+    ("enqueued_to_claimed_ns", |step| step.claimed - step.enqueued),
+    ("claimed_to_started_ns", |step| step.started - step.claimed),
+    ("work_ns", |step| step.finished - step.started),
+    ("finished_to_recorded_ns", |step| step.recorded - step.finished),
+];
+
+/// Operations of a back end: the counter, and the metric per step.
+const OPERATIONS: [(&str, &str); 4] = [
+    ("statements", "statements_per_step"),
+    ("commits", "commits_per_step"),
+    ("messages", "messages_per_step"),
+    ("syncs", "syncs_per_step"),
+];
+
+/// Sums of parts of the critical path: the metric, and the parts.
+const ON_THE_PATH: [(&str, &[usize]); 2] =
+    [("dispatch_ns", &[QUEUE, START, NEXT_STEP]), ("recording_ns", &[RECORDING])];
+
+/// Measures every run that enters the analysis and that `keep` lets through.
+pub(crate) fn measure<'a>(
+    frame: &'a Frame,
+    shapes: &BTreeMap<String, Shape>,
+    keep: &dyn Fn(&Row) -> bool,
+) -> Vec<Measured<'a>> {
+    let rows = frame.in_plan_order().into_iter();
+    let kept = rows.filter(|row| is_analysed(&row.run) && keep(row));
+    kept.map(|row| Measured::new(row, values(row, shapes))).collect()
+}
+
+fn values(row: &Row, shapes: &BTreeMap<String, Shape>) -> BTreeMap<&'static str, f64> {
+    let shape = row.run.cell.get("shape").and_then(|name| shapes.get(name));
+    let tasks = tasks(&row.samples);
+    tasks.map(|tasks| of_tasks(&row.run, &tasks, shape)).unwrap_or_default()
+}
+
+fn of_tasks(run: &Run, tasks: &[Task], shape: Option<&Shape>) -> BTreeMap<&'static str, f64> {
+    let mut values = BTreeMap::new();
+    let mut put = |name: &'static str, value: Option<f64>| {
+        values.extend(value.filter(|value| value.is_finite()).map(|value| (name, value)));
+    };
+    let steps: Vec<&Step> = tasks.iter().flat_map(|task| &task.steps).collect();
+    let of_tasks = |read: fn(&Task) -> f64| median(&tasks.iter().map(read).collect::<Vec<_>>());
+    let makespans = Distribution::of(tasks.iter().map(Task::makespan).collect());
+    put(MAKESPAN, of_tasks(|task| task.makespan() as f64));
+    put("makespan_p95_ns", makespans.map(|all| all.quantile(0.95) as f64));
+    let completed = of_tasks(|task| (task.completed - task.submitted) as f64);
+    put("completed_ns", completed);
+    let step_ns = of_tasks(|task| task.makespan() as f64 / task.steps.len() as f64);
+    put("step_ns", step_ns);
+    put("steps_per_task", of_tasks(|task| task.steps.len() as f64));
+    put("steps_per_s", span_ns(tasks).map(|ns| steps.len() as f64 * 1e9 / ns));
+    for (name, read) in TRANSITIONS {
+        put(name, median(&steps.iter().map(|step| read(step) as f64).collect::<Vec<_>>()));
+    }
+    put(NOTIFICATION, of_tasks(|task| (task.observed - task.completed) as f64));
+    let sums = shape.map(|shape| path::sums(tasks, shape));
+    for (name, parts) in ON_THE_PATH {
+        let sum = sums.map(|sums| parts.iter().map(|&part| sums[part]).sum::<i64>());
+        put(name, sum.map(|sum| sum as f64 / tasks.len() as f64));
+    }
+    let counted = |counter: &str| run.counters.get(counter).map(|&count| count as f64);
+    for (counter, name) in OPERATIONS {
+        put(name, counted(counter).map(|count| count / steps.len() as f64));
+    }
+    let syncs = counted(names::SYNCS).filter(|syncs| *syncs > 0.0);
+    let transition = |(ns, syncs): (f64, f64)| ns * tasks.len() as f64 / syncs;
+    put("durable_transition_ns", completed.zip(syncs).map(transition));
+    let commits = counted(names::COMMITS).map(|commits| commits / steps.len() as f64);
+    let committing = commits.zip(counted(names::BARE_COMMIT_NS)).map(|(each, bare)| each * bare);
+    put("beyond_commits_ns", step_ns.zip(committing).map(|(step, commits)| step - commits));
+    values
+}
+
+/// From the first submission until the client knows of all ends.
+fn span_ns(tasks: &[Task]) -> Option<f64> {
+    let first = tasks.iter().map(|task| task.submitted).min()?;
+    let last = tasks.iter().map(|task| task.observed).max()?;
+    (last > first).then_some((last - first) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use lab_record::{Samples, Status};
+
+    use super::*;
+
+    const COLUMNS: [(&str, &[i64]); 14] = [
+        ("task", &[0, 1]),
+        ("task_submitted_ns", &[0, 1_000]),
+        ("task_completed_ns", &[900, 1_700]),
+        ("task_observed_ns", &[1_000, 1_800]),
+        ("step_task", &[0, 0, 1, 1]),
+        ("step", &[0, 1, 0, 1]),
+        ("step_part", &[0, 0, 0, 0]),
+        ("step_created_ns", &[5, 5, 1_005, 1_005]),
+        ("step_enqueued_ns", &[10, 500, 1_010, 1_400]),
+        ("step_claimed_ns", &[40, 540, 1_040, 1_440]),
+        ("step_started_ns", &[50, 550, 1_050, 1_450]),
+        ("step_finished_ns", &[60, 560, 1_060, 1_460]),
+        ("step_recorded_ns", &[400, 800, 1_300, 1_650]),
+        ("step_value", &[4, 16, 9, 81]),
+    ];
+
+    fn row(counters: &[(&str, u64)]) -> Row {
+        let run = serde_json::json!({
+            "schema": 1, "order": 0, "attempt": 0, "block": 0, "warmup": false,
+            "family": "workflows", "variant": "journal", "cell": { "shape": "pair" },
+            "status": Status::Ok,
+            "verified": true, "binary_sha256": "", "start_ns": 0, "process_ns": 0,
+            "counters": counters.iter().copied().collect::<BTreeMap<_, _>>(), "noise": {},
+        });
+        let columns = COLUMNS.map(|(name, values)| (name.to_owned(), values.to_vec()));
+        Row {
+            run: serde_json::from_value(run).unwrap(),
+            samples: Samples::from_raw(columns.into()),
+        }
+    }
+
+    fn shapes() -> BTreeMap<String, Shape> {
+        let steps = r#"{ name = "a", operation = "square" },
+            { name = "b", after = ["a"], operation = "square" }"#;
+        let section = format!("[shape.pair]\nsteps = [{steps}]").parse().unwrap();
+        crate::shape::stored(&section)
+    }
+
+    #[test]
+    fn a_run_is_one_value_per_metric() {
+        let row = row(&[("syncs", 8), ("commits", 12), ("bare_commit_ns", 30)]);
+        let values = values(&row, &shapes());
+        let expected = [
+            (MAKESPAN, 900.0),
+            ("makespan_p95_ns", 1_000.0),
+            ("completed_ns", 800.0),
+            ("step_ns", 450.0),
+            ("steps_per_task", 2.0),
+            ("steps_per_s", 4.0 * 1e9 / 1_800.0),
+            ("created_to_enqueued_ns", 200.0),
+            ("enqueued_to_claimed_ns", 35.0),
+            ("work_ns", 10.0),
+            ("finished_to_recorded_ns", 240.0),
+            (NOTIFICATION, 100.0),
+            ("dispatch_ns", 190.0),
+            ("recording_ns", 505.0),
+            ("syncs_per_step", 2.0),
+            ("durable_transition_ns", 200.0),
+            ("beyond_commits_ns", 360.0),
+        ];
+        for (name, value) in expected {
+            assert_eq!(values.get(name), Some(&value), "{name}");
+        }
+        assert_eq!(values.get("messages_per_step"), None);
+    }
+
+    #[test]
+    fn the_table_has_what_is_computed_and_counted() {
+        let counters = OPERATIONS.map(|(counter, _)| (counter, 8));
+        let row = row(&[&counters[..], &[("bare_commit_ns", 30)]].concat());
+        let values = values(&row, &shapes());
+        let is_counted = |metric: &&Metric| metric.says.starts_with("Counter: ");
+        let (counted, computed): (Vec<&Metric>, Vec<&Metric>) =
+            METRICS.iter().partition(is_counted);
+        let names: BTreeSet<&str> = computed.iter().map(|metric| metric.name).collect();
+        assert_eq!(names, values.keys().copied().collect());
+        assert_eq!(names.len() + counted.len(), METRICS.len(), "a name is there twice");
+        assert!(counted.iter().all(|metric| !names.contains(metric.name)));
+    }
+
+    #[test]
+    fn a_run_without_its_columns_or_its_shape_lacks_what_rests_on_them() {
+        let mut row = row(&[("commits", 12)]);
+        let without_shape = values(&row, &BTreeMap::new());
+        assert!(without_shape.contains_key(MAKESPAN));
+        assert!(!without_shape.contains_key("dispatch_ns"));
+        row.samples.columns.remove("step_claimed_ns");
+        assert_eq!(values(&row, &shapes()), BTreeMap::new());
+        assert_eq!(Measured::new(&row, BTreeMap::new()).value("commits"), Some(12.0));
+    }
+}

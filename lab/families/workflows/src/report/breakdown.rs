@@ -1,0 +1,105 @@
+//! Where the time goes: makespans split along the critical path, operations per step, and every
+//! metric of every cell.
+
+use lab_family::{Cell, Unit};
+use lab_report::page::Page;
+use lab_report::study::Study;
+use lab_report::tables::{Entry, Table};
+use lab_report::views::{Rows, metrics_by_cell};
+
+use super::tasks_of;
+use crate::metrics::METRICS;
+use crate::path::{self, PARTS};
+use crate::shape;
+
+/// What a step costs a back end beside its time.
+const OPERATIONS: [&str; 10] = [
+    "steps_per_task",
+    "statements_per_step",
+    "commits_per_step",
+    "messages_per_step",
+    "syncs_per_step",
+    "bare_commit_ns",
+    "bare_sync_ns",
+    "beyond_commits_ns",
+    "all_processes",
+    "all_pss_bytes",
+];
+
+pub(crate) fn write(study: &Study, page: &mut Page) {
+    page.heading("Where the time goes");
+    page.paragraph(
+        "A task is complete when its critical path is: from the step that was recorded last back \
+         through whichever of the steps it waited for was recorded last. The makespan is split \
+         along that path, in whole nanoseconds that add up to it exactly: submission (until the \
+         first step may be claimed), waiting to be claimed and claimed to started (dispatch), \
+         work, recording (until the result is durable), to the next step (until it may be \
+         claimed), completion, and notification. Where one transaction records a step and hands \
+         out the next, all of it is recording. A stamp that a worker takes after the client knew \
+         (its commit returned later than the notification) ends at the client's. Shares of all \
+         tasks of all restarts together, in the default cell of every shape; the sums in \
+         nanoseconds of every cell stand in `parts.tsv`.",
+    );
+    parts(study, page);
+    page.heading("Operations per step");
+    page.paragraph(
+        "Counted by each back end in all of its processes over the tasks, per step that ran, in \
+         the default cell: medians over restarts; a dash where it has none or counts none. The \
+         published system documents about 19 database operations, 4 transitions and 2 messages. \
+         Every metric of every cell with its interval stands in `metrics.tsv`.",
+    );
+    page.table("operations", &operations(study));
+    let variants = study.variants();
+    let factors: Vec<&str> = study.family.factors().iter().map(|factor| factor.name).collect();
+    let rows = Rows { variants: &variants, keep: &|_| true, factors: &factors };
+    let metrics: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+    page.data("metrics", &metrics_by_cell(study, &rows, &metrics));
+}
+
+fn parts(study: &Study, page: &mut Page) {
+    let head =
+        [("variant", "variant"), ("cell", "cell"), ("tasks", "tasks"), ("makespan", "makespan_ns")];
+    let columns: Vec<_> = head.into_iter().chain(PARTS).collect();
+    let (mut shown, mut exact) = (Table::new(&columns), Table::new(&columns));
+    let shapes = shape::stored(&study.section);
+    for (variant, cell) in places(study) {
+        let Some(shape) = cell.get("shape").and_then(|name| shapes.get(name)) else { continue };
+        let tasks = tasks_of(study, variant, cell);
+        if tasks.is_empty() {
+            continue;
+        }
+        let sums = path::sums(&tasks, shape);
+        let makespan = sums.iter().sum::<i64>() as f64;
+        let head =
+            [Entry::code(variant), Entry::text(study.label(cell)), Entry::count(tasks.len())];
+        let row = |whole: f64, part: &dyn Fn(f64) -> Entry| {
+            let parts: Vec<Entry> = sums.iter().map(|ns| part(*ns as f64)).collect();
+            [&head[..], &[Entry::Value(whole, Unit::Ns)], &parts].concat()
+        };
+        exact.row(row(makespan, &|ns| Entry::Value(ns, Unit::Ns)));
+        if study.is_default_but(cell, &["shape"]) {
+            let share = |ns| Entry::Value(ns / makespan, Unit::Share);
+            shown.row(row(makespan / tasks.len() as f64, &share));
+        }
+    }
+    page.markdown_table(&shown);
+    page.data("parts", &exact);
+}
+
+fn operations(study: &Study) -> Table {
+    let mut columns = vec![("variant", "variant"), ("cell", "cell")];
+    columns.extend(OPERATIONS.map(|name| (name, name)));
+    let mut table = Table::new(&columns);
+    for (variant, cell) in places(study).filter(|(_, cell)| study.is_default_but(cell, &[])) {
+        let value = |metric| Entry::value(study.median(variant, cell, metric), study.unit(metric));
+        let mut row = vec![Entry::code(variant), Entry::text(study.label(cell))];
+        row.extend(OPERATIONS.map(value));
+        table.row(row);
+    }
+    table
+}
+
+fn places<'s>(study: &'s Study) -> impl Iterator<Item = (&'s str, &'s Cell)> {
+    let cells = |variant| study.cells(variant).into_iter().map(move |cell| (variant, cell));
+    study.variants().into_iter().flat_map(cells)
+}

@@ -1,0 +1,94 @@
+//! The chapters of the `workflows` family. All of them are exploratory: they give no verdict.
+
+mod breakdown;
+mod polling;
+mod published;
+mod tiers;
+mod waterfall;
+mod workers;
+
+use std::collections::BTreeSet;
+
+use lab_family::Cell;
+use lab_report::page::Page;
+use lab_report::study::{Study, with};
+use lab_report::views::{Rows, over_level};
+
+use crate::metrics::MAKESPAN;
+use crate::shape;
+use crate::task::{Task, tasks};
+
+pub(crate) fn chapters(study: &Study, page: &mut Page) {
+    tiers::write(study, page);
+    polling::write(study, page);
+    breakdown::write(study, page);
+    waterfall::write(study, page);
+    workers::write(study, page);
+    several_processes(study, page);
+}
+
+pub(crate) fn run_facts(study: &Study) -> Vec<String> {
+    let mut facts = vec![
+        "A run starts a back end, puts its tasks through it and stops it, and gives one value per \
+         metric: its tasks and steps are no independent samples. Blocks are restarts, and n counts \
+         them. A cell is named by its shape and every level that is not the default. `poll_ms` 0 \
+         is push notification, 50 is 50 ms polling."
+            .to_owned(),
+    ];
+    let ran = levels(study, "shape");
+    let declared = shape::stored(&study.section).into_keys();
+    let missing: Vec<String> = declared.filter(|shape| !ran.contains(shape)).collect();
+    if !missing.is_empty() {
+        facts.push(format!("**Shapes without a run**: {}.", missing.join(", ")));
+    }
+    facts
+}
+
+/// Writes nothing where no back end ran as several processes: few can.
+fn several_processes(study: &Study, page: &mut Page) {
+    const FACTOR: &str = "processes";
+    let variants = study.variants();
+    let factors = ["shape", "in_flight", FACTOR];
+    let keep = |cell: &Cell| cell.get(FACTOR).is_some_and(|level| level != "0");
+    let rows = Rows { variants: &variants, keep: &keep, factors: &factors };
+    let table = over_level(study, &rows, (FACTOR, "0"), &[MAKESPAN, "steps_per_s"]);
+    if table.is_empty() {
+        return;
+    }
+    page.heading("Several processes on one database");
+    page.paragraph(
+        "Half of the processes are orchestrators, to which the client submits tasks in turn, and \
+         half have the workers, as many in all as there are threads otherwise. Client and \
+         orchestrator talk through a pipe. Each metric over that of threads in one process, in the \
+         same block: Hodges and Lehmann on logarithms, intervals at 95 % or more.",
+    );
+    page.table("processes", &table);
+}
+
+/// The levels of a factor that any variant ran, in the order of tables.
+fn levels(study: &Study, factor: &str) -> Vec<String> {
+    let cells = study.variants().into_iter().flat_map(|variant| study.cells(variant));
+    let found: BTreeSet<&String> = cells.filter_map(|cell| cell.get(factor)).collect();
+    let mut levels: Vec<String> = found.into_iter().cloned().collect();
+    levels.sort_by_cached_key(|level| study.level_rank(factor, level));
+    levels
+}
+
+/// The default cell with another shape.
+fn default_cell(study: &Study, shape: &str) -> Cell {
+    with(&study.defaults, "shape", shape)
+}
+
+/// The tasks of a variant in a cell, of all restarts.
+fn tasks_of(study: &Study, variant: &str, cell: &Cell) -> Vec<Task> {
+    let runs = study.runs(variant, cell).into_iter();
+    runs.filter_map(|one| tasks(&one.row.samples)).flatten().collect()
+}
+
+/// How a picture's cells were run, for its caption.
+fn scale(study: &Study) -> String {
+    let file = &study.frame.run_file;
+    let smoke = file.profile.as_ref().map_or(String::new(), |name| format!("; profile {name}"));
+    let plural = if file.blocks == 1 { "" } else { "s" };
+    format!("{} restart{plural} on {} CPUs{smoke}", file.blocks, file.machine.cpus)
+}

@@ -1,0 +1,43 @@
+//! What a polling client adds to a makespan.
+
+use lab_family::Cell;
+use lab_report::page::Page;
+use lab_report::study::Study;
+use lab_report::views::{Rows, metrics_by_cell, over_level};
+
+use super::{levels, scale};
+use crate::metrics::{MAKESPAN, NOTIFICATION};
+
+const POLL: &str = "poll_ms";
+
+pub(crate) fn write(study: &Study, page: &mut Page) {
+    if levels(study, POLL).len() < 2 {
+        return;
+    }
+    page.heading("Push notification and polling");
+    page.paragraph(
+        "A client that polls knows of a task's end only at its next poll: \
+         `recorded_to_observed_ns` is the time from the recorded end until the client knows, and \
+         `makespan_ns` contains it. `poll_ms` 0 is push notification.",
+    );
+    let variants = study.variants();
+    let factors = ["shape", POLL];
+    let keep = |cell: &Cell| study.is_default_but(cell, &factors);
+    let rows = Rows { variants: &variants, keep: &keep, factors: &factors };
+    page.figure_by(
+        ("polling", "workflow-polling.gp"),
+        "Median makespan over the polling interval; 0.1 ms stands for push notification, and the \
+         grey line is the interval itself",
+        &scale(study),
+    );
+    let metrics = [MAKESPAN, "completed_ns", NOTIFICATION];
+    page.folded(
+        "polling",
+        "Medians over restarts by polling interval",
+        &metrics_by_cell(study, &rows, &metrics),
+    );
+    let keep = |cell: &Cell| keep(cell) && cell.get(POLL).is_some_and(|level| level != "0");
+    let rows = Rows { keep: &keep, ..rows };
+    page.paragraph("Polling over push notification, within blocks:");
+    page.table("polling-over-push", &over_level(study, &rows, (POLL, "0"), &[MAKESPAN]));
+}

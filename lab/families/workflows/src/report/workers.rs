@@ -1,0 +1,76 @@
+//! What a worker outside the back end's process costs per step: the process and its pipe, another
+//! language behind a C interface, and another language alone; with the empty call as floor.
+
+use lab_family::{Cell, Unit};
+use lab_report::effect::minus;
+use lab_report::page::Page;
+use lab_report::reading::Reading;
+use lab_report::study::{Study, with};
+use lab_report::tables::{Entry, Table};
+
+const FACTOR: &str = "worker";
+const NATIVE: &str = "native";
+/// The worker in Rust in a process of its own: the same pipe as every worker in another language.
+const NATIVE_PROCESS: &str = "native_process";
+
+/// Writes nothing where all workers were native.
+pub(crate) fn write(study: &Study, page: &mut Page) {
+    let mut table = Table::new(&[
+        ("variant", "variant"),
+        ("shape", "shape"),
+        (FACTOR, FACTOR),
+        ("minus", "reference"),
+        ("is", "what"),
+        ("adds to a step", "added_ns"),
+        ("low", "added_low_ns"),
+        ("high", "added_high_ns"),
+        ("share of a native step", "added_share"),
+        ("empty call", "ffi_call_ns"),
+        ("n", "n"),
+    ]);
+    for variant in study.variants() {
+        let cells = study.cells(variant).into_iter();
+        for cell in cells.filter(|cell| study.is_default_but(cell, &["shape", FACTOR])) {
+            row(study, variant, cell).into_iter().for_each(|row| table.row(row));
+        }
+    }
+    if table.is_empty() {
+        return;
+    }
+    page.heading("Workers in another language");
+    page.paragraph(
+        "Time per step with the worker minus time per step with the other, in the same block and \
+         shape: median over restarts and its interval. Steps go through the same pipe to every \
+         worker but `native`, which is a thread of the back end. `native_process` and the `_ffi` \
+         workers share the worker in Rust as well; only the caller and the language that computes \
+         differ, so their difference is the FFI overhead, and the empty call is its floor.",
+    );
+    page.table("workers", &table);
+}
+
+/// What a worker's step is compared with, and what the difference is called.
+fn compared_with(worker: &str) -> Option<(&'static str, &'static str)> {
+    match worker {
+        NATIVE => None,
+        NATIVE_PROCESS => Some((NATIVE, "process of its own")),
+        worker if worker.ends_with("_ffi") => Some((NATIVE_PROCESS, "FFI overhead")),
+        _ => Some((NATIVE_PROCESS, "process overhead")),
+    }
+}
+
+fn row(study: &Study, variant: &str, cell: &Cell) -> Option<Vec<Entry>> {
+    let worker = cell.get(FACTOR)?;
+    let (reference, what) = compared_with(worker)?;
+    let series = |worker| study.series(variant, &with(cell, FACTOR, worker), "step_ns");
+    let added = Reading::level(&minus(&series(worker), &series(reference)), Unit::Ns)?;
+    let native = study.median(variant, &with(cell, FACTOR, NATIVE), "step_ns");
+    let mut row = vec![Entry::code(variant), Entry::text(cell.get("shape")?), Entry::text(worker)];
+    row.extend([Entry::text(reference), Entry::text(what)]);
+    row.extend(Reading::entries(Some(&added)));
+    row.extend([
+        Entry::value(native.map(|native| added.estimate / native), Unit::Share),
+        Entry::value(study.median(variant, cell, "ffi_call_ns"), Unit::Ns),
+        Entry::count(added.n),
+    ]);
+    Some(row)
+}

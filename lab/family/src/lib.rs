@@ -1,0 +1,120 @@
+//! What the lab knows of a family of variants, as one value: its factors, its metrics, the workload
+//! that a cell means, what must be ready around a run, and how an answer is checked.
+//!
+//! The plan, the driver and the report know a family by these traits alone. Pure: no file, no
+//! clock, no process.
+
+mod cell;
+pub mod draw;
+mod input;
+mod metric;
+pub mod text;
+mod work;
+
+use std::{fmt::Debug, sync::Arc};
+
+pub use cell::{Cell, Factor, Levels};
+pub use input::InputError;
+pub use metric::{Better, Metric, Unit};
+pub use work::{
+    Answer, Checked, Columns, Corpus, ModelLoad, Needs, Places, ServedCall, ServersNeeded, Truth,
+    Work, column,
+};
+
+/// A family of variants.
+pub trait Family: Debug + Sync {
+    /// One word: the folder, the section of an experiment, the record, the report.
+    fn name(&self) -> &'static str;
+
+    /// What the section was called in experiments of older records.
+    fn former_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What an experiment may vary, in the order in which tables show it.
+    fn factors(&self) -> &'static [Factor];
+
+    /// The factor whose levels are run back to back, because they are read as a pair.
+    fn adjacent_factor(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What is computed from a run.
+    fn metrics(&self) -> &'static [Metric];
+
+    /// Reads the family's section of an experiment.
+    ///
+    /// # Errors
+    /// Names the file and the key.
+    fn section(&self, file: &str, table: &toml::Table) -> Result<Box<dyn Section>, InputError>;
+
+    /// The metric of a name.
+    fn metric(&self, name: &str) -> Option<&'static Metric> {
+        self.metrics().iter().find(|metric| metric.name == name)
+    }
+
+    /// The names that an experiment's section may have: today's and those of older records.
+    fn section_names(&self) -> Vec<&'static str> {
+        let mut names = vec![self.name()];
+        names.extend(self.former_names());
+        names
+    }
+}
+
+/// A family's section of one experiment: it turns cells into work.
+pub trait Section: Debug {
+    /// The level of every factor that a cell does not name; empty where every cell is complete. A
+    /// variant is checked on this cell first.
+    fn defaults(&self) -> Cell {
+        Cell::new()
+    }
+
+    /// A file that the section names, relative to the experiment's folder: the name that records
+    /// give it, and its path.
+    fn attachment(&self) -> Option<(&'static str, &str)> {
+        None
+    }
+
+    /// Takes the text of [`Self::attachment`].
+    ///
+    /// # Errors
+    /// Names the file and the key.
+    fn attach(&mut self, _text: &str) -> Result<(), InputError> {
+        Ok(())
+    }
+
+    /// What a sweep over these cells needs around its runs.
+    fn needs(&self, cells: &[Cell]) -> Needs;
+
+    /// The work of one run.
+    ///
+    /// # Errors
+    /// Names the file and the factor whose level cannot be used.
+    fn plan(&self, file: &str, at: &Address<'_>) -> Result<Planned, InputError>;
+}
+
+/// Where a run stands: everything its draws depend on.
+#[derive(Debug, Clone, Copy)]
+pub struct Address<'a> {
+    /// The experiment's seed.
+    pub seed: u64,
+    /// The block; 0 for the check before anything is timed.
+    pub block: u32,
+    /// The position in the plan.
+    pub order: u64,
+    /// The variant's name in the sweep.
+    pub variant: &'a str,
+    /// The complete cell.
+    pub cell: &'a Cell,
+}
+
+/// Work, and how long it may take.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// The work.
+    pub work: Arc<dyn Work>,
+    /// How long it should take: for the progress bar.
+    pub expected_ms: u64,
+    /// When a run that has given no outcome is ended.
+    pub deadline_ms: u64,
+}

@@ -1,0 +1,120 @@
+use std::{fs, thread};
+
+use super::*;
+
+fn shell(script: &str) -> Run {
+    let argv = ["sh", "-c", script].map(OsString::from).into();
+    Run { argv, output: Output::Hash, ..Run::default() }
+}
+
+fn execute(run: &Run) -> Finished {
+    run.execute(&AtomicBool::new(false)).unwrap()
+}
+
+fn output(run: &Run) -> (String, u64) {
+    execute(run).output.unwrap()
+}
+
+#[test]
+fn status_and_signal_are_told_apart() {
+    assert_eq!(execute(&shell("exit 3")).ended, Ended::Exited(3));
+    assert_eq!(execute(&shell("kill -9 $$")).ended, Ended::Signalled(9));
+}
+
+#[test]
+fn cpu_time_memory_and_faults_are_the_commands() {
+    let busy = execute(&shell("i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done"));
+    let idle = execute(&shell(":"));
+    assert!(busy.usage.user + busy.usage.system > idle.usage.user + idle.usage.system);
+    assert!(busy.wall >= Duration::from_millis(1) && idle.usage.minor_faults > 0);
+    let large = execute(&shell("head -c 300000000 /dev/zero | tail -c 290000000"));
+    assert!(large.usage.peak_rss_bytes > 280_000_000, "{large:?}");
+}
+
+#[test]
+fn output_is_hashed_and_counted_however_long_it_is() {
+    let (hash, bytes) = output(&shell("printf abc"));
+    assert_eq!(bytes, 3);
+    assert_eq!(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_eq!(output(&shell("head -c 5000000 /dev/zero")).1, 5_000_000);
+    assert_eq!(output(&shell(":")).1, 0);
+}
+
+#[test]
+fn input_and_output_are_files_or_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let [input, to, errors] = ["in", "out", "errors"].map(|name| folder.path().join(name));
+    fs::write(&input, "hello").unwrap();
+    let run = Run {
+        input: Some(input),
+        output: Output::File(to.clone()),
+        errors: Some(errors.clone()),
+        ..shell("cat; echo bad >&2")
+    };
+    assert_eq!(execute(&run).output, None);
+    assert_eq!(fs::read_to_string(to).unwrap(), "hello");
+    assert_eq!(fs::read_to_string(errors).unwrap(), "bad\n");
+    assert_eq!(output(&shell("cat")).1, 0);
+}
+
+#[test]
+fn a_command_that_hangs_is_ended_with_its_children() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run {
+        timeout: Some(Duration::from_millis(300)),
+        directory: Some(folder.path().to_owned()),
+        ..shell("sleep 1000 & echo $! > child; wait")
+    };
+    assert_eq!(execute(&run).ended, Ended::TimedOut);
+    let child = fs::read_to_string(folder.path().join("child")).unwrap();
+    wait_for_end_of(child.trim());
+}
+
+#[test]
+fn what_a_command_leaves_running_is_ended_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run {
+        directory: Some(folder.path().to_owned()),
+        ..shell("sleep 1000 & echo $! > child; echo done")
+    };
+    let finished = execute(&run);
+    assert_eq!(finished.ended, Ended::Exited(0));
+    assert_eq!(finished.output.unwrap().1, 5);
+    let child = fs::read_to_string(folder.path().join("child")).unwrap();
+    wait_for_end_of(child.trim());
+}
+
+/// Until the process is gone, or is a zombie that somebody else has to collect.
+fn wait_for_end_of(process: &str) {
+    let stat = PathBuf::from(format!("/proc/{process}/stat"));
+    for _ in 0..200 {
+        match fs::read_to_string(&stat) {
+            Ok(text) if !text.contains(") Z ") => thread::sleep(Duration::from_millis(50)),
+            _ => return,
+        }
+    }
+    panic!("process {process} is still there");
+}
+
+#[test]
+fn an_interrupted_command_is_ended() {
+    let interrupted = AtomicBool::new(true);
+    let finished = shell("sleep 1000").execute(&interrupted).unwrap();
+    assert_eq!(finished.ended, Ended::Interrupted);
+}
+
+#[test]
+fn the_environment_is_as_large_as_asked() {
+    let run = |environment_bytes| Run { environment_bytes, ..shell("env") };
+    assert_eq!(output(&run(1_000)).1, output(&run(0)).1 + 1_000);
+}
+
+#[test]
+fn what_cannot_start_is_named() {
+    let missing = Run { argv: vec!["no-such-program".into()], ..Run::default() };
+    let error = missing.execute(&AtomicBool::new(false)).unwrap_err().to_string();
+    assert!(error.starts_with("cannot start `no-such-program`: "), "{error}");
+    let no_input = Run { input: Some("/no/such/file".into()), ..shell(":") };
+    let error = no_input.execute(&AtomicBool::new(false)).unwrap_err().to_string();
+    assert!(error.starts_with("cannot open /no/such/file: "), "{error}");
+}

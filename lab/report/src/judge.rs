@@ -1,0 +1,103 @@
+//! The one place that says what holds: interval, noise gate, A/A and the lab's own doubts, in one
+//! order, for comparisons, contrasts and expectations of every family.
+
+use lab_stats::outcome::Outcome;
+
+use crate::tables::Entry;
+
+/// What is known of one question before the lab's own checks.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    /// Why this machine, or any of ours, cannot show it.
+    pub untestable: Option<String>,
+    /// Why no run has the numbers.
+    pub missing: Option<String>,
+    /// Why the lab itself cannot be believed here: an A/A test that failed, a server too coarse.
+    pub doubts: Vec<String>,
+    /// What all analysed runs say, and why where that is not plain.
+    pub all: Option<(Outcome, Option<String>)>,
+    /// What the runs that passed the noise gate say, where not all did.
+    pub clean: Option<Outcome>,
+}
+
+/// An outcome with its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The word.
+    pub outcome: Outcome,
+    /// The reason, where the word alone does not say it.
+    pub why: Option<String>,
+}
+
+/// Judges one question.
+pub fn judge(evidence: Evidence) -> Finding {
+    let because = |outcome, why: String| Finding { outcome, why: Some(why) };
+    if let Some(why) = evidence.untestable {
+        return because(Outcome::NotTestable, why);
+    }
+    let (outcome, why) = match (evidence.missing, evidence.all) {
+        (Some(why), _) => return because(Outcome::NotMeasured, why),
+        (None, None) => return Finding { outcome: Outcome::NotMeasured, why: None },
+        (None, Some(found)) => found,
+    };
+    if let Some(why) = evidence.doubts.into_iter().next() {
+        return because(Outcome::Withheld, why);
+    }
+    match evidence.clean {
+        Some(clean) if clean != outcome => because(
+            Outcome::CannotTell,
+            format!("all runs: {outcome}; runs past the noise gate: {clean}"),
+        ),
+        _ => Finding { outcome, why },
+    }
+}
+
+impl Finding {
+    /// "withheld: A/A failed".
+    pub fn text(&self) -> String {
+        match &self.why {
+            Some(why) => format!("{}: {why}", self.outcome),
+            None => self.outcome.to_string(),
+        }
+    }
+
+    /// The two columns of a table: the word alone, and the reason.
+    pub fn entries(&self) -> [Entry; 2] {
+        [Entry::text(self.outcome.word()), Entry::text(self.why.clone().unwrap_or_default())]
+    }
+}
+
+/// The columns of [`Finding::entries`].
+pub const COLUMNS: [(&str, &str); 2] = [("outcome", "outcome"), ("why", "why")];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence() -> Evidence {
+        Evidence { all: Some((Outcome::Holds, None)), ..Evidence::default() }
+    }
+
+    #[test]
+    fn the_checks_of_the_lab_come_before_the_numbers() {
+        let sure = judge(evidence());
+        assert_eq!(sure.text(), "holds");
+        let doubts = vec!["A/A failed".to_owned()];
+        let clean = Some(Outcome::Fails);
+        let doubted = Evidence { doubts, clean, ..evidence() };
+        assert_eq!(judge(doubted.clone()).text(), "withheld: A/A failed");
+        let missing = Evidence { missing: Some("no run".to_owned()), ..doubted };
+        assert_eq!(judge(missing.clone()).text(), "not measured: no run");
+        let untestable = Evidence { untestable: Some("needs 9 CPUs".to_owned()), ..missing };
+        assert_eq!(judge(untestable).text(), "not testable: needs 9 CPUs");
+    }
+
+    #[test]
+    fn both_sets_of_runs_must_agree() {
+        let torn = Evidence { clean: Some(Outcome::CannotTell), ..evidence() };
+        let expected = "cannot tell: all runs: holds; runs past the noise gate: cannot tell";
+        assert_eq!(judge(torn).text(), expected);
+        let same = Evidence { clean: Some(Outcome::Holds), ..evidence() };
+        assert_eq!(judge(same).outcome, Outcome::Holds);
+    }
+}

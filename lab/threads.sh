@@ -1,7 +1,0 @@
-#!/usr/bin/env bash
-# `bazel run //lab:threads`: the worker-thread sweep, from the programs that Bazel built. As
-# tr115_matrix.sh, it starts in the runfiles, and results go to the real repository.
-set -euo pipefail
-
-root=$PWD
-exec "$root/lab/cli/lab" --root "$root" run experiments/threads.toml "$@"

@@ -1,0 +1,53 @@
+//! The rules of every package, applied to a repository.
+
+use crate::arrows;
+use crate::build_files;
+use crate::repository::Repository;
+use crate::variants;
+
+/// Complaints about arrows between packages.
+///
+/// # Panics
+/// When a manifest cannot be read.
+pub fn arrows(repository: &Repository) -> Vec<String> {
+    let check = |package: &String| {
+        let manifest = repository.table(&format!("{package}/Cargo.toml"));
+        arrows::complaints(package, &manifest, |folder| repository.is_variant(folder))
+    };
+    repository.packages().iter().flat_map(check).collect()
+}
+
+/// Complaints about BUILD.bazel files that name other dependencies than Cargo.toml.
+///
+/// # Panics
+/// When either cannot be read.
+pub fn build_files(repository: &Repository) -> Vec<String> {
+    let workspace = repository.table("Cargo.toml");
+    let path_of = |name: &str| {
+        let known = &workspace["workspace"]["dependencies"];
+        known.get(name)?.get("path")?.as_str().map(str::to_owned)
+    };
+    let check = |package: &String| {
+        let build_file = repository.read(&format!("{package}/BUILD.bazel"));
+        let manifest = repository.table(&format!("{package}/Cargo.toml"));
+        build_files::complaints(package, &build_file, &manifest, path_of)
+    };
+    repository.packages().iter().flat_map(check).collect()
+}
+
+/// Complaints about variants that lack a file, or whose manifest is not what folder, lock and
+/// docs/ADDING.md say.
+///
+/// # Panics
+/// When a manifest or the lock cannot be read.
+pub fn variants(repository: &Repository) -> Vec<String> {
+    let (lock, page) = (repository.table("Cargo.lock"), repository.read("docs/ADDING.md"));
+    let check = |package: &String| {
+        let (family, name) = package.split_once('/').expect("FAMILY/NAME");
+        let manifest = repository.table(&format!("{package}/variant.toml"));
+        let missing = variants::files(package, |file| repository.has(&format!("{package}/{file}")));
+        let tags = variants::tags(package, &manifest, &page);
+        [missing, variants::manifest(family, name, &manifest, &lock), tags].concat()
+    };
+    repository.variants().iter().flat_map(check).collect()
+}

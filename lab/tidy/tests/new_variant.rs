@@ -1,0 +1,228 @@
+//! A variant is a folder and nothing else: one that is copied under another name keeps the rules,
+//! is run by the experiments of its tags, builds, and passes its family's conformance tests. The
+//! checkout around it is made of links.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use lab_tidy::{packages, repository::Repository};
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn ours() -> Repository {
+    Repository::of_package(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A checkout in which the variants of our own that `chosen` takes are there twice.
+struct Scratch {
+    dir: TempDir,
+    /// The folders of the copies, and of what they are copies of.
+    copies: BTreeMap<String, String>,
+}
+
+impl Scratch {
+    fn new(chosen: impl Fn(&str) -> bool) -> Self {
+        let (ours, dir) = (ours(), TempDir::new().unwrap());
+        let families: BTreeSet<String> = folders(&ours.variants());
+        link_all(ours.root(), dir.path(), |name| {
+            // Cargo adds the copies to its lock.
+            ![".git", "target", "Cargo.lock"].contains(&name) && !families.contains(name)
+        });
+        fs::copy(ours.root().join("Cargo.lock"), dir.path().join("Cargo.lock")).unwrap();
+        for family in &families {
+            fs::create_dir(dir.path().join(family)).unwrap();
+            link_all(&ours.root().join(family), &dir.path().join(family), |_| true);
+        }
+        let chosen = ours.variants().into_iter().filter(|variant| chosen(variant));
+        let copies: BTreeMap<_, _> =
+            chosen.map(|variant| (format!("{variant}_copy"), variant)).collect();
+        for (copy, original) in &copies {
+            copy_folder(&ours.root().join(original), &dir.path().join(copy));
+            let (old, new) = (name(original), name(copy));
+            let package = |name: &str| format!("name = \"{}-{name}\"", family(copy));
+            let manifest = |name: &str| format!("name = \"{name}\"");
+            replace(&dir.path().join(copy).join("Cargo.toml"), &package(old), &package(new));
+            replace(&dir.path().join(copy).join("variant.toml"), &manifest(old), &manifest(new));
+        }
+        Self { dir, copies }
+    }
+
+    fn path(&self, relative: &str) -> PathBuf {
+        self.dir.path().join(relative)
+    }
+}
+
+fn family(folder: &str) -> &str {
+    folder.split_once('/').expect("FAMILY/NAME").0
+}
+
+fn name(folder: &str) -> &str {
+    folder.split_once('/').expect("FAMILY/NAME").1
+}
+
+fn folders(variants: &[String]) -> BTreeSet<String> {
+    variants.iter().map(|variant| family(variant).to_owned()).collect()
+}
+
+fn link_all(from: &Path, to: &Path, wanted: impl Fn(&str) -> bool) {
+    for entry in fs::read_dir(from).unwrap() {
+        let name = entry.unwrap().file_name();
+        if name.to_str().is_some_and(&wanted) {
+            symlink(from.join(&name), to.join(&name)).unwrap();
+        }
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), &target).unwrap();
+        }
+    }
+}
+
+#[track_caller]
+fn replace(path: &Path, old: &str, new: &str) {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains(old), "{} lacks {old}", path.display());
+    fs::write(path, text.replacen(old, new, 1)).unwrap();
+}
+
+fn skipped(reason: &str) {
+    let test = std::thread::current().name().unwrap_or("main").to_owned();
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
+}
+
+#[test]
+fn a_copy_of_any_variant_keeps_the_rules() {
+    let scratch = Scratch::new(|_| true);
+    let repository = Repository::at(scratch.dir.path());
+    assert_eq!(repository.variants().len(), 2 * ours().variants().len());
+    for complaints in [
+        packages::arrows(&repository),
+        packages::build_files(&repository),
+        packages::variants(&repository),
+    ] {
+        assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+    }
+}
+
+/// `lab`: Bazel names it in a variable, Cargo builds it beside the folder of this test.
+fn lab() -> PathBuf {
+    let given = env::var_os("CARGO_BIN_EXE_lab").map(|path| fs::canonicalize(path).unwrap());
+    let beside = || env::current_exe().unwrap().parent().unwrap().with_file_name("lab");
+    let path = given.unwrap_or_else(beside);
+    assert!(path.is_file(), "build lab first: cargo build --workspace");
+    path
+}
+
+#[test]
+fn a_copy_is_run_by_every_experiment_whose_tag_it_carries() {
+    let scratch = Scratch::new(|_| true);
+    for entry in fs::read_dir(ours().root().join("experiments")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension() != Some(OsStr::new("toml")) {
+            continue;
+        }
+        let file = format!("experiments/{}", path.file_name().unwrap().to_str().unwrap());
+        let mut experiment = ours().table(&file);
+        if let Some(base) =
+            experiment.get("extends").and_then(toml::Value::as_str).map(str::to_owned)
+        {
+            let base = ours().table(&format!("experiments/{base}"));
+            base.into_iter().for_each(|(key, value)| {
+                experiment.entry(key).or_insert(value);
+            });
+        }
+        let (timed, all) = planned(&scratch, &file);
+        assert!(!timed.is_empty(), "{file}");
+        for (copy, original) in &scratch.copies {
+            let manifest = ours().table(&format!("{original}/variant.toml"));
+            let tags = manifest["tags"].as_array().unwrap();
+            let wanted = experiment["variants"]["tags"].as_array().unwrap();
+            if experiment["family"] != manifest["family"] {
+                continue;
+            }
+            let takes_part = wanted.iter().all(|tag| tags.contains(tag));
+            assert_eq!(all.contains(name(copy)), takes_part, "{file}: {copy}");
+            assert_eq!(timed.contains(name(copy)), takes_part, "{file}: {copy} is never timed");
+        }
+    }
+}
+
+/// Who has a timed run in an experiment, and who any.
+fn planned(scratch: &Scratch, file: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+    let mut command = Command::new(lab());
+    command.arg("--root").arg(scratch.dir.path()).args(["plan", "--json"]).arg(scratch.path(file));
+    if fs::read_to_string(scratch.path(file)).unwrap().contains("servers = \"given\"") {
+        command.args(["--servers", "http://127.0.0.1:1,http://127.0.0.1:2"]);
+    }
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{file}: {said}");
+    let (mut timed, mut all) = (BTreeSet::new(), BTreeSet::new());
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let run: Value = serde_json::from_str(line).unwrap();
+        let variant = run["variant"].as_str().unwrap();
+        all.insert(variant.to_owned());
+        if run["warmup"] == false {
+            timed.insert(variant.to_owned());
+        }
+    }
+    (timed, all)
+}
+
+/// The floor of each family: built in this very target folder, where everything else is built
+/// already, and tested alone.
+#[test]
+fn a_copy_of_each_floor_builds_and_passes_the_conformance_tests() {
+    let Some(cargo) = env::var_os("CARGO") else {
+        skipped("Cargo did not start this test");
+        return;
+    };
+    let is_floor = |variant: &str| {
+        let manifest = ours().table(&format!("{variant}/variant.toml"));
+        manifest["tags"].as_array().unwrap().iter().any(|tag| tag.as_str() == Some("floor"))
+    };
+    let scratch = Scratch::new(is_floor);
+    assert_eq!(scratch.copies.len(), folders(&ours().variants()).len(), "a floor a family");
+    let profile = env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
+    let copies = scratch.copies.keys().map(|copy| copy.replace('/', "-"));
+    let programs: Vec<String> = copies.flat_map(|copy| ["--bin".to_owned(), copy]).collect();
+    let run = |verb: &str, programs: &[String], root: &Path| {
+        let mut command = Command::new(&cargo);
+        // With the tests, so that crates are built with the features that they have beside tests.
+        command.args([verb, "--workspace", "--offline", "--test", "variants"]).args(programs);
+        command.arg("--target-dir").arg(profile.parent().unwrap());
+        command.args((profile.file_name() == Some(OsStr::new("release"))).then_some("--release"));
+        let output = command.current_dir(scratch.dir.path()).env("LAB_ROOT", root).output();
+        let output = output.unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        println!("{}", String::from_utf8_lossy(&said));
+        assert!(output.status.success());
+    };
+    let started = SystemTime::now();
+    run("build", &programs, scratch.dir.path());
+    // A checkout that has the copies alone.
+    let alone = TempDir::new().unwrap();
+    for copy in scratch.copies.keys() {
+        fs::create_dir(alone.path().join(family(copy))).unwrap();
+        symlink(scratch.path(copy), alone.path().join(copy)).unwrap();
+        let program = profile.join(copy.replace('/', "-"));
+        let built = fs::metadata(&program).and_then(|file| file.modified()).unwrap();
+        assert!(built >= started, "{} is an old one", program.display());
+    }
+    run("test", &[], alone.path());
+}

@@ -1,0 +1,69 @@
+//! What this back end alone promises: how much it commits, and its end on a full disk.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use workflows_conformance::{
+    RunOutcome, Status, Variant, batches, is_missing, line, outcome, shapes, skipped, variant,
+    whole, workload,
+};
+use workflows_kit::Workload;
+
+fn postgres() -> Variant {
+    variant(Path::new(env!("CARGO_MANIFEST_DIR")))
+}
+
+#[test]
+fn a_commit_accepts_one_records_each_step_and_idle_workers_claim_in_others() {
+    for shape in shapes() {
+        let folder = tempfile::tempdir().unwrap();
+        let outcome = outcome(&postgres(), &workload(&shape, folder.path()));
+        if is_missing(&outcome) {
+            return;
+        }
+        let steps = outcome.samples["step"].len() as u64;
+        let commits = outcome.counters["commits"];
+        assert!((steps + 4..=2 * steps + 4).contains(&commits), "{}: {commits}", shape.name);
+        assert_eq!(outcome.counters["reconnections"], 0, "{}", shape.name);
+    }
+}
+
+/// A small disk, a run on it, more room, and the same run again: `$0 MOUNT SPEC BEFORE AFTER`.
+const SMALL_DISK: &str = r#"
+mount -t tmpfs -o size=52m none "$1" || exit 77
+timeout 120 "$0" < "$2" > "$3"
+mount -o remount,size=400m "$1" || exit 77
+timeout 120 "$0" < "$2" > "$4"
+"#;
+
+#[test]
+fn a_full_disk_ends_a_database_with_a_clear_state_and_room_lets_it_go_on() {
+    let (postgres, folder) = (postgres(), tempfile::tempdir().unwrap());
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("disk")).unwrap();
+    // A new cluster takes some 40 megabytes, most of it a segment of the log; the second fills it.
+    let workload = Workload { tasks: 3_000, ..batches(&at("disk"), 5) };
+    fs::write(at("spec"), line(&workload)).unwrap();
+    let mut small = Command::new("unshare");
+    small.args(["--mount", "sh", "-c", SMALL_DISK]).arg(&postgres.program).arg(at("disk"));
+    small.args(["spec", "before", "after"].map(at));
+    let status = small.stderr(Stdio::null()).status();
+    if status.is_err() || fs::metadata(at("after")).is_err() {
+        skipped("a small disk cannot be mounted here");
+        return;
+    }
+    let outcome = |name: &str| -> RunOutcome {
+        serde_json::from_str(&fs::read_to_string(at(name)).unwrap()).unwrap()
+    };
+    let before = outcome("before");
+    if is_missing(&before) {
+        return;
+    }
+    assert_eq!(before.status, Status::Failed);
+    let reason = before.reason.unwrap();
+    // A later PostgreSQL may not even find room for an empty cluster.
+    let clear = ["start again with the same folder", "initdb failed"];
+    assert!(clear.iter().any(|words| reason.contains(words)), "{reason}");
+    whole("room again", &workload, &outcome("after"));
+}
