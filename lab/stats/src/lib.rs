@@ -13,7 +13,6 @@
 
 pub mod bootstrap;
 pub mod bounded;
-pub mod circular;
 pub mod correlation;
 pub mod describe;
 pub mod effect;

@@ -45,7 +45,7 @@ impl Log for Transitions {
 }
 
 impl BackEnd for Journalled {
-    const TAKES_HANDS: bool = true;
+    const TAKES_COMPUTER: bool = true;
     const BARE: Option<&'static str> = Some("bare_sync_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {

@@ -22,9 +22,9 @@ pub type Counters = BTreeMap<&'static str, u64>;
 /// goes on from there: tasks that it knows are not accepted again, steps that are recorded are not
 /// done again.
 pub trait BackEnd: Sized {
-    /// Whether its workers compute with [`Computer`]. Those of other back ends are what they are, and
-    /// do `native` workloads only.
-    const TAKES_HANDS: bool = false;
+    /// Whether its workers compute with [`Computer`]. Workers of other back ends do `native`
+    /// workloads only.
+    const TAKES_COMPUTER: bool = false;
 
     /// Whether it can be several processes.
     const TAKES_PROCESSES: bool = false;
@@ -83,7 +83,7 @@ const BARE_AROUND: u32 = 8;
 
 /// Runs the workload. Tasks that count are 0 and up, those before them have the numbers behind.
 pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Numbers, RunError> {
-    if workload.worker != Worker::Native && !B::TAKES_HANDS {
+    if workload.worker != Worker::Native && !B::TAKES_COMPUTER {
         return Err(RunError::unsupported(
             "the operations of this back end run in its workers themselves: set worker to native",
         ));

@@ -30,7 +30,7 @@ impl Log for Nowhere {
 }
 
 impl BackEnd for Memory {
-    const TAKES_HANDS: bool = true;
+    const TAKES_COMPUTER: bool = true;
     const BARE: Option<&'static str> = None;
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {

@@ -59,7 +59,7 @@ struct Postgres {
 }
 
 impl BackEnd for Postgres {
-    const TAKES_HANDS: bool = true;
+    const TAKES_COMPUTER: bool = true;
     const TAKES_PROCESSES: bool = true;
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 

@@ -74,7 +74,7 @@ struct Workers {
 }
 
 impl BackEnd for Orchestrator {
-    const TAKES_HANDS: bool = true;
+    const TAKES_COMPUTER: bool = true;
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
