@@ -8,7 +8,8 @@ use assert_cmd::assert::OutputAssertExt;
 use lab_record::{Results, Run, Status};
 use predicates::str::contains;
 
-const EXPERIMENT: &str = r#"schema = 1
+/// Two cells of contention by two of workers, with the least time a run may have.
+pub(crate) const EXPERIMENT: &str = r#"schema = 1
 name = "e"
 question = "Does the lab survive this?"
 family = "ledgers"

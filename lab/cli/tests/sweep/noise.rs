@@ -2,44 +2,10 @@
 
 use std::{fs, path::Path};
 
-use crate::world::World;
+use crate::{ledgers::EXPERIMENT, world::World};
 use assert_cmd::assert::OutputAssertExt;
 use lab_record::{Results, Run, Window};
 use serde_json::Value;
-
-const EXPERIMENT: &str = r#"schema = 1
-name = "e"
-question = "Whose CPU time is it?"
-family = "ledgers"
-seed = 1
-blocks = 2
-[variants]
-tags = ["t"]
-[[cells]]
-contention = ["hot"]
-[analysis]
-reference = "floor"
-floor = "floor"
-pairing = "paired"
-alpha = 0.05
-comparisons = []
-[ledgers]
-run_budget_ms = 1
-repetitions_min = 2
-repetitions_max = 3
-warmup_repetitions = 1
-[ledgers.defaults]
-streams = "5"
-transactions = "20"
-contention = "hot"
-kinds = "mixed"
-work_ns = "0"
-workers = "1"
-pinned = "off"
-spawn = "stream"
-shards = "library"
-locks = "plain"
-"#;
 
 /// A shell that works until the kernel has counted 20 ticks of 10 ms for it.
 const BURN: &str = r"read -r l </proc/$$/stat; set -- $l; [ $((${14}+${15})) -ge 20 ] && break";
@@ -51,7 +17,12 @@ fn recorded(script: &str) -> (Results, Vec<Window>) {
     let script = script.replace("BURN", &format!("while :; do {BURN}; done"));
     let script = script.replace("DONE", &world.path("done").display().to_string());
     world.ledger("busy", &["t"], &script);
-    fs::write(world.path("experiments/e.toml"), EXPERIMENT).unwrap();
+    let experiment = EXPERIMENT.replace(
+        "contention = [\"disjoint\", \"hot\"]\nworkers = [\"1\", \"2\"]",
+        "contention = [\"hot\"]",
+    );
+    assert_ne!(experiment, EXPERIMENT, "the test changes nothing");
+    fs::write(world.path("experiments/e.toml"), experiment).unwrap();
     let run = ["run", "--wait-idle=1", "experiments/e.toml", "--out", "r"];
     world.lab(&run).assert().code(0);
     let windows = fs::read_to_string(world.path("r/windows.jsonl")).unwrap();
