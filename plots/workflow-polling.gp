@@ -6,7 +6,7 @@ shapes = system(sprintf( \
     "awk -F '\t' 'NR > 1 && $3 > 0 && !seen[$2]++ { print $2 }' '%s'", file))
 count = words(shapes)
 variants = names_in(file, 1)
-set terminal svg noenhanced size 420 * count + 130, 360 font "Helvetica,12" background "white"
+set terminal svg noenhanced size 420 * count + 190, 360 font "Helvetica,12" background "white"
 set output ARG2."/polling.svg"
 
 # A logarithmic axis has no zero: 0.1 ms stands for push notification.
@@ -23,7 +23,7 @@ set lmargin 9
 set rmargin 1
 set tmargin 2.2
 set bmargin 3.2
-right = 120.0 / (420 * count + 130)
+right = 180.0 / (420 * count + 190)
 set multiplot title "Makespan over the polling interval (".time_scale("polling").")"
 set size (1 - right) / count, 0.9
 do for [i = 1:count] {

@@ -5,7 +5,7 @@ panels = ARG1."/waterfall-panels.tsv"
 count = int(system(sprintf("awk 'END { print NR - 1 }' '%s'", panels)))
 across = count < 2 ? 1 : 2
 down = (count + across - 1) / across
-set terminal svg noenhanced size 560 * across, 250 * down + 70 font "Helvetica,11" \
+set terminal svg noenhanced size 560 * across, 250 * down + 90 font "Helvetica,11" \
     background "white"
 set output ARG2."/waterfall.svg"
 
@@ -29,7 +29,7 @@ set tmargin 2
 set bmargin 3
 set lmargin 19
 set rmargin 2
-top = 60.0 / (250 * down + 70)
+top = 80.0 / (250 * down + 90)
 set multiplot title "One task of each shape (".time_scale("waterfall").")"
 set size 1.0 / across, (1 - top) / down
 do for [panel = 0:count - 1] {
@@ -41,7 +41,7 @@ do for [panel = 0:count - 1] {
     set xrange [0:1.02 * end]
     set yrange [lanes - 0.5:-0.5]
     if (panel == 0) {
-        set key at screen 0.99, screen 1 - 0.45 * top right top horizontal
+        set key at screen 0.99, screen 1 - 0.3 * top right top horizontal
     } else {
         unset key
     }
