@@ -1,10 +1,13 @@
 //! The comparison: rounds in, what may be said out.
 
-use lab_stats::sequence::{Hull, Sequence};
+use lab_stats::{
+    outcome::Outcome,
+    sequence::{Hull, Sequence},
+};
 use serde::Serialize;
 
 use crate::{
-    Finding, Question, Settings, SettingsError, Size, TailState, Verdict,
+    Missing, Question, Settings, SettingsError, Size, TailState, Verdict,
     tail::{Earlier, Tail},
 };
 
@@ -207,16 +210,16 @@ impl Comparison {
     /// What may be said now of the candidate of this number, 0 being the second command.
     pub fn verdict(&self, candidate: usize) -> Verdict {
         if self.withheld {
-            return Verdict::of(Finding::Withheld);
+            return Verdict::of(Outcome::Withheld);
         }
         let Candidate { sequences, tail } = &self.candidates[candidate];
         let Some(verdict) = reading(&sequences[0], tail, self.settings.log_margin()) else {
-            return Verdict::of(Finding::CannotTell);
+            return Verdict::of(Outcome::CannotTell);
         };
-        if self.control_suffices(&sequences[0]) {
-            return verdict;
+        match self.control_suffices(&sequences[0]) {
+            true => verdict,
+            false => Verdict::without(Missing::Control),
         }
-        Verdict { waits_for_control: true, ..Verdict::of(Finding::CannotTell) }
     }
 
     /// Everything that is known now.
@@ -281,18 +284,18 @@ fn reading(sequence: &Sequence, tail: &Tail, margin: f64) -> Option<Verdict> {
         true => Some(Size::Within),
         false => (margin <= low || high <= -margin).then_some(Size::Beyond),
     };
-    let finding = if high < 0.0 {
-        Finding::Faster
+    let outcome = if high < 0.0 {
+        Outcome::Faster
     } else if low > 0.0 {
-        Finding::Slower
+        Outcome::Slower
     } else if !within {
         return None;
     } else if tail.equivalent() {
-        return Some(Verdict::of(Finding::Equivalent));
+        return Some(Verdict::of(Outcome::Equivalent));
     } else {
-        return Some(Verdict::of(Finding::TypicalEquivalent));
+        return Some(Verdict::without(Missing::Tail));
     };
-    Some(Verdict { finding, size, waits_for_control: false })
+    Some(Verdict { outcome, size, missing: None })
 }
 
 fn estimate(sequence: &Sequence) -> Option<Estimate> {

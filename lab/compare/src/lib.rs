@@ -18,4 +18,4 @@ pub use comparison::{CandidateState, Comparison, Estimate, MetricState, Next, Ro
 pub use schedule::{Layout, RoundPlan, Schedule};
 pub use settings::{Question, Settings, SettingsError};
 pub use tail::TailState;
-pub use verdict::{Finding, Size, Verdict};
+pub use verdict::{Missing, Size, Verdict};

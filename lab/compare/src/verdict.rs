@@ -2,25 +2,8 @@
 
 use std::fmt;
 
+use lab_stats::outcome::Outcome;
 use serde::{Deserialize, Serialize};
-
-/// The answer, in the words of every table of the lab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Finding {
-    /// The candidate takes less.
-    Faster,
-    /// The candidate takes more.
-    Slower,
-    /// The typical run differs by less than the margin, and so does the tail.
-    Equivalent,
-    /// The typical run differs by less than the margin; of the tail that is not shown.
-    TypicalEquivalent,
-    /// None of these is shown.
-    CannotTell,
-    /// The reference differs from itself, so that no answer is given.
-    Withheld,
-}
 
 /// Where a difference lies against the margin, where that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,25 +15,40 @@ pub enum Size {
     Within,
 }
 
-/// A finding, and its size where one is shown.
+/// What is missing to an answer that would else be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// The control's interval is too wide yet.
+    Control,
+    /// The typical run is equivalent; whether the tail is too is not shown.
+    Tail,
+}
+
+/// An outcome, and its size where one is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// The answer.
-    pub finding: Finding,
+    /// The answer, in the words of every table of the lab: faster, slower, equivalent, cannot tell
+    /// or withheld.
+    pub outcome: Outcome,
     /// Against the margin, of *faster* and *slower* alone.
     pub size: Option<Size>,
-    /// It would have been an answer, but the control's interval is too wide yet.
-    pub waits_for_control: bool,
+    /// Of *cannot tell* alone.
+    pub missing: Option<Missing>,
 }
 
 impl Verdict {
-    pub(crate) fn of(finding: Finding) -> Self {
-        Self { finding, size: None, waits_for_control: false }
+    pub(crate) fn of(outcome: Outcome) -> Self {
+        Self { outcome, size: None, missing: None }
+    }
+
+    pub(crate) fn without(missing: Missing) -> Self {
+        Self { missing: Some(missing), ..Self::of(Outcome::CannotTell) }
     }
 
     /// Whether more runs are not needed for it.
     pub(crate) fn settles(self) -> bool {
-        !matches!(self.finding, Finding::CannotTell | Finding::TypicalEquivalent)
+        self.outcome != Outcome::CannotTell
     }
 }
 
@@ -61,14 +59,9 @@ impl fmt::Display for Verdict {
             Some(Size::Within) => ", within the margin",
             None => "",
         };
-        let word = match self.finding {
-            Finding::Faster => "faster",
-            Finding::Slower => "slower",
-            Finding::Equivalent => "equivalent",
-            Finding::TypicalEquivalent => "typical run equivalent, tail unknown",
-            Finding::CannotTell => "cannot tell",
-            Finding::Withheld => "withheld",
-        };
-        write!(f, "{word}{size}")
+        match self.missing {
+            Some(Missing::Tail) => f.write_str("typical run equivalent, tail unknown"),
+            Some(Missing::Control) | None => write!(f, "{}{size}", self.outcome),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Rounds whose truth is known, and what may be said of them.
 
-use lab_compare::{Comparison, Finding, Next, Question, Settings, SettingsError, Size, State};
+use lab_compare::{Comparison, Missing, Next, Question, Settings, SettingsError, Size, State};
+use lab_stats::outcome::Outcome;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -37,10 +38,10 @@ fn one() -> Settings {
 
 #[test]
 fn a_difference_is_found_in_its_direction_and_size() {
-    for (factor, finding) in [(1.03, Finding::Slower), (0.97, Finding::Faster)] {
+    for (factor, outcome) in [(1.03, Outcome::Slower), (0.97, Outcome::Faster)] {
         let state = ended(&one(), &[factor]);
         let candidate = &state.candidates[0];
-        assert_eq!((state.next, candidate.verdict.finding), (Next::Decided, finding));
+        assert_eq!((state.next, candidate.verdict.outcome), (Next::Decided, outcome));
         assert_eq!(candidate.verdict.size, Some(Size::Beyond), "{state:?}");
         let [low, high] = candidate.metrics[0].estimate.as_ref().unwrap().interval.unwrap();
         assert!(low < f64::ln(factor) && f64::ln(factor) < high);
@@ -58,10 +59,10 @@ fn a_small_difference_is_slower_and_within_the_margin() {
 #[test]
 fn equal_commands_are_equivalent_once_the_tail_is_known() {
     let state = ended(&Settings { budget_s: 600.0, ..one() }, &[1.0]);
-    assert_eq!(state.candidates[0].verdict.finding, Finding::Equivalent, "{state:?}");
+    assert_eq!(state.candidates[0].verdict.outcome, Outcome::Equivalent, "{state:?}");
     let early = ended(&Settings { most_rounds: Some(110), ..one() }, &[1.0]);
     assert_eq!(early.next, Next::OutOfBudget);
-    assert_eq!(early.candidates[0].verdict.finding, Finding::TypicalEquivalent, "{early:?}");
+    assert_eq!(early.candidates[0].verdict.missing, Some(Missing::Tail), "{early:?}");
     assert!(!early.candidates[0].tail.equivalent);
 }
 
@@ -69,8 +70,8 @@ fn equal_commands_are_equivalent_once_the_tail_is_known() {
 fn a_control_that_differs_withholds_every_verdict() {
     let two = Settings { candidates: 2, ..one() };
     let state = rounds(&two, &[1.1, 1.0], 1.05, 3).state();
-    let findings = state.candidates.iter().map(|candidate| candidate.verdict.finding);
-    assert!(findings.eq([Finding::Withheld; 2]), "{state:?}");
+    let outcomes = state.candidates.iter().map(|candidate| candidate.verdict.outcome);
+    assert!(outcomes.eq([Outcome::Withheld; 2]), "{state:?}");
     assert_eq!((state.next, state.candidates[0].slower_beyond_margin), (Next::Decided, None));
 }
 
@@ -85,7 +86,10 @@ fn a_verdict_waits_for_a_control_that_is_known_well_enough() {
         comparison.add(&[vec![reference], vec![1.02], vec![control]], f64::from(round)).unwrap();
     }
     let verdict = comparison.verdict(0);
-    assert!(verdict.finding == Finding::CannotTell && verdict.waits_for_control, "{verdict:?}");
+    assert!(
+        verdict.outcome == Outcome::CannotTell && verdict.missing == Some(Missing::Control),
+        "{verdict:?}"
+    );
     assert_eq!(comparison.slower_beyond_margin(0), None);
 }
 
@@ -120,7 +124,7 @@ fn the_budget_ends_it_but_not_before_the_least_rounds() {
     let most = Settings { most_rounds: Some(7), ..hopeless(5.0) };
     let state = ended(&most, &[1.0]);
     assert_eq!((state.rounds, state.next), (7, Next::OutOfBudget));
-    assert_eq!(state.candidates[0].verdict.finding, Finding::CannotTell);
+    assert_eq!(state.candidates[0].verdict.outcome, Outcome::CannotTell);
 }
 
 /// After 60 rounds of 0.1 s it is told how long the answer takes, and it does take about as long.

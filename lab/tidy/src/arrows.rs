@@ -35,6 +35,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-audit", &["lab-record", "lab-stats"]),
     ("lab-audit-trial", &["lab-audit", "lab-stats"]),
     ("lab-compare", &["lab-stats"]),
+    ("lab-compare-trial", &["lab-compare", "lab-process", "lab-stats"]),
     ("lab-corpus", &[]),
     ("lab-process", &[]),
     ("lab-programs", &["lab-protocol"]),

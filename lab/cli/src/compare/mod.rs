@@ -18,9 +18,10 @@ use std::{
 
 use clap::ValueEnum;
 use lab_compare::{
-    Comparison, Finding, Next, Question, RoundPlan, Schedule, Settings, SettingsError, State,
+    Comparison, Next, Question, RoundPlan, Schedule, Settings, SettingsError, State,
     replay::{Row, Size, prove, recordings},
 };
+use lab_stats::outcome::Outcome;
 
 pub(crate) use self::args::CompareArgs;
 use self::{
@@ -182,8 +183,8 @@ fn add(comparison: &mut Comparison, round: &Round) -> Result<(), Failure> {
 
 fn exit_code(state: &State, fail_on: Option<FailOn>) -> u8 {
     if fail_on == Some(FailOn::NotShownEquivalent) {
-        let shown = |finding| matches!(finding, Finding::Equivalent | Finding::Faster);
-        let all = state.candidates.iter().all(|candidate| shown(candidate.verdict.finding));
+        let shown = |outcome| matches!(outcome, Outcome::Equivalent | Outcome::Faster);
+        let all = state.candidates.iter().all(|candidate| shown(candidate.verdict.outcome));
         return if all { 0 } else { SLOWER };
     }
     let slower = || state.candidates.iter().map(|candidate| candidate.slower_beyond_margin);

@@ -5,7 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_compare::{CandidateState, Estimate, Finding, Settings, State};
+use lab_compare::{CandidateState, Estimate, Missing, Settings, State};
+use lab_stats::outcome::Outcome;
 
 use super::{args::Metric, commands::Command};
 
@@ -113,11 +114,12 @@ pub(crate) fn summary(
 /// What stood in the way of an answer.
 fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
     let found = primary(candidate).and_then(|estimate| estimate.interval);
-    Some(match candidate.verdict.finding {
-        Finding::CannotTell if candidate.verdict.waits_for_control => {
+    let verdict = candidate.verdict;
+    Some(match (verdict.outcome, verdict.missing) {
+        (Outcome::CannotTell, Some(Missing::Control)) => {
             "  it would be told, but the control's interval is too wide".to_owned()
         }
-        Finding::CannotTell => {
+        (Outcome::CannotTell, None) => {
             let seen = found.map_or("no difference".to_owned(), |[low, high]| {
                 format!("a difference of {:.2} %", 100.0 * ((high - low) / 2.0).exp_m1())
             });
@@ -126,7 +128,7 @@ fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
             });
             format!("  these rounds could have shown {seen}{longer}")
         }
-        Finding::TypicalEquivalent => {
+        (Outcome::CannotTell, Some(Missing::Tail)) => {
             let [low, high] = candidate.tail.slow_share;
             format!(
                 "  share of runs above 1.25 medians: between {:+.1} and {:+.1} points; within ±5 \
@@ -135,8 +137,8 @@ fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
                 100.0 * high
             )
         }
-        Finding::Withheld => "  the first command differs from itself".to_owned(),
-        Finding::Slower if candidate.slower_beyond_margin.is_none() => {
+        (Outcome::Withheld, _) => "  the first command differs from itself".to_owned(),
+        (Outcome::Slower, _) if candidate.slower_beyond_margin.is_none() => {
             format!("  whether by more than {} % is open", 100.0 * settings.margin)
         }
         _ => return None,

@@ -6,15 +6,15 @@
 //! hands them to a [`Comparison`]. The truth is known, so that wrong answers can be counted.
 
 mod noise;
-mod rivals;
+pub mod rivals;
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::Serialize;
 
-use lab_stats::sequence::Sequence;
+use lab_stats::{outcome::Outcome, sequence::Sequence};
 
-use crate::{Comparison, Estimate, Finding, Next, Schedule, Settings, Verdict};
+use crate::{Comparison, Estimate, Missing, Next, Schedule, Settings, Verdict};
 
 pub use noise::Noise;
 
@@ -157,29 +157,17 @@ fn inside_while_at_the_margin(noise: &Noise, size: Size, seed: u64) -> Row {
 
 /// The same A/As, and ones whose runs are not interleaved, under other rules.
 fn others(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
-    type Rule = fn(&[[f64; 2]]) -> bool;
-    let peeked: [(&str, Rule); 3] = [
-        ("Welch's t-test, p < 0.05", rivals::welch),
-        ("Mann-Whitney, p < 0.05", rivals::mann_whitney),
-        ("perfgate's paired interval", rivals::perfgate_paired),
-    ];
-    let once: [(&str, Rule); 4] = [
-        ("Welch's t-test, p < 0.05", rivals::welch),
-        ("hyperfine's mean ± SD apart", rivals::hyperfine_overlap),
-        ("perfgate's budget of 20 %", rivals::perfgate_budget),
-        ("criterion's rule", rivals::criterion),
-    ];
     let mut row = |what: String, found: &dyn Fn(usize) -> bool| {
         let hits = (0..size.planted).filter(|number| found(*number)).count();
         tell(Row::new(noise, what, hits, size.planted, Target::Beside));
     };
-    for (name, rule) in peeked {
+    for (name, rule) in rivals::PEEKED {
         row(format!("A/A: {name}, at any of {LOOKS} looks"), &|number| {
             let pairs: Vec<[f64; 2]> = pairs(noise, seed, number).take(LOOKS).collect();
             rivals::ever(&pairs, rule)
         });
     }
-    for (name, rule) in once {
+    for (name, rule) in rivals::ONCE {
         row(format!("A/A: {name}, {IN_A_ROW} runs of A and then {IN_A_ROW} of B"), &|number| {
             let window = noise.window(2 * IN_A_ROW, &mut generator(seed, number));
             let (a, b) = window.split_at(IN_A_ROW);
@@ -206,10 +194,10 @@ fn planted(noise: &Noise, settings: &Settings, size: Size, seed: u64, tell: &mut
         count("the interval at the end holds the truth", Target::AtLeast(1.0 - alpha), &covered);
         if shift == 0.0 {
             count("faster or slower", Target::AtMost(alpha), &|replay| replay.directed());
-            count("equivalent", Target::Beside, &|replay| replay.said(Finding::Equivalent));
+            count("equivalent", Target::Beside, &|replay| replay.said(Outcome::Equivalent));
         } else {
             let typical = |replay: &Replay| {
-                replay.said(Finding::Equivalent) || replay.said(Finding::TypicalEquivalent)
+                replay.said(Outcome::Equivalent) || replay.verdict.missing == Some(Missing::Tail)
             };
             count("false equivalent", Target::AtMost(alpha), &typical);
             count("faster or slower", Target::Beside, &|replay| replay.directed());
@@ -226,7 +214,7 @@ fn power(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
         let settings = Settings { margin: defaults.margin.min(effect), ..defaults };
         let found: Vec<usize> = (0..size.planted)
             .map(|number| replay(noise, &settings, size.rounds, shift, seed, number))
-            .filter(|replay| replay.said(Finding::Slower))
+            .filter(|replay| replay.said(Outcome::Slower))
             .map(|replay| replay.rounds)
             .collect();
         let rounds: Vec<f64> = found.iter().map(|rounds| *rounds as f64).collect();
@@ -259,7 +247,7 @@ fn planted_tail(noise: &Noise, size: Size, seed: u64) -> Row {
         let share = 0.05 / (1.0 - already as f64 / noise.runs().len() as f64);
         let longer = |time: f64| if rng.random_bool(share) { 3.0 * time } else { time };
         let replay = replay_with(noise, &settings, size.rounds, longer, seed, *number);
-        replay.said(Finding::Equivalent)
+        replay.said(Outcome::Equivalent)
     });
     let what =
         format!("5 % of runs take 3 times as long, margin {:.1} %: equivalent", 100.0 * margin);
@@ -274,12 +262,12 @@ struct Replay {
 }
 
 impl Replay {
-    fn said(&self, finding: Finding) -> bool {
-        self.verdict.finding == finding
+    fn said(&self, outcome: Outcome) -> bool {
+        self.verdict.outcome == outcome
     }
 
     fn directed(&self) -> bool {
-        self.said(Finding::Faster) || self.said(Finding::Slower)
+        self.said(Outcome::Faster) || self.said(Outcome::Slower)
     }
 
     fn covers(&self, shift: f64) -> bool {

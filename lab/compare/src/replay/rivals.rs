@@ -3,25 +3,43 @@
 
 use lab_stats::unpaired::welch_t;
 
+/// Whether a rule calls two columns of run times different.
+pub type Rule = fn(&[[f64; 2]]) -> bool;
+
+/// Rules that people ask again and again while they measure.
+pub const PEEKED: [(&str, Rule); 3] = [
+    ("Welch's t-test, p < 0.05", welch),
+    ("Mann-Whitney, p < 0.05", mann_whitney),
+    ("perfgate's paired interval", perfgate_paired),
+];
+
+/// Rules that are asked once, at the end.
+pub const ONCE: [(&str, Rule); 4] = [
+    ("Welch's t-test, p < 0.05", welch),
+    ("hyperfine's mean ± SD apart", hyperfine_overlap),
+    ("perfgate's budget of 20 %", perfgate_budget),
+    ("criterion's rule", criterion),
+];
+
 /// The level at which these rules are used.
 const ALPHA: f64 = 0.05;
 /// The pairs before somebody looks for the first time.
 const FIRST_LOOK: usize = 5;
 
 /// Whether a rule, asked after every pair, ever calls the two columns different.
-pub(super) fn ever(pairs: &[[f64; 2]], rule: impl Fn(&[[f64; 2]]) -> bool) -> bool {
+pub fn ever(pairs: &[[f64; 2]], rule: Rule) -> bool {
     (FIRST_LOOK..=pairs.len()).any(|looked_at| rule(&pairs[..looked_at]))
 }
 
 /// Welch's t-test at 5 %.
-pub(super) fn welch(pairs: &[[f64; 2]]) -> bool {
+fn welch(pairs: &[[f64; 2]]) -> bool {
     let [a, b] = columns(pairs);
     welch_t(&a, &b).is_some_and(|welch| welch.p < ALPHA)
 }
 
 /// The Mann-Whitney test at 5 %, by its normal approximation. Times in whole microseconds have few
 /// ties, and one counts half.
-pub(super) fn mann_whitney(pairs: &[[f64; 2]]) -> bool {
+fn mann_whitney(pairs: &[[f64; 2]]) -> bool {
     let [mut a, mut b] = columns(pairs);
     a.sort_unstable_by(f64::total_cmp);
     b.sort_unstable_by(f64::total_cmp);
@@ -39,14 +57,14 @@ pub(super) fn mann_whitney(pairs: &[[f64; 2]]) -> bool {
 }
 
 /// Reading hyperfine: "mean ± standard deviation" of the two do not overlap.
-pub(super) fn hyperfine_overlap(pairs: &[[f64; 2]]) -> bool {
+fn hyperfine_overlap(pairs: &[[f64; 2]]) -> bool {
     let [a, b] = columns(pairs).map(|column| mean_and_variance(&column));
     (a.0 - b.0).abs() > a.1.sqrt() + b.1.sqrt()
 }
 
 /// perfgate's paired mode: the 95 % interval of the mean difference, with 2.0 for Student's t below
 /// 30 pairs and 1.96 from there on, does not hold 0 (perfgate-paired 0.15).
-pub(super) fn perfgate_paired(pairs: &[[f64; 2]]) -> bool {
+fn perfgate_paired(pairs: &[[f64; 2]]) -> bool {
     let differences: Vec<f64> = pairs.iter().map(|[a, b]| b - a).collect();
     let (mean, variance) = mean_and_variance(&differences);
     let t = if pairs.len() < 30 { 2.0 } else { 1.96 };
@@ -54,14 +72,14 @@ pub(super) fn perfgate_paired(pairs: &[[f64; 2]]) -> bool {
 }
 
 /// perfgate's budget: the medians differ by more than 20 %, for the worse.
-pub(super) fn perfgate_budget(pairs: &[[f64; 2]]) -> bool {
+fn perfgate_budget(pairs: &[[f64; 2]]) -> bool {
     let [a, b] = columns(pairs).map(|column| lab_stats::describe::median(&column));
     a.zip(b).is_some_and(|(a, b)| b > 1.2 * a)
 }
 
 /// criterion: a t-test at 5 %, and the 95 % interval of the relative change of the mean beyond its
 /// noise threshold of 1 %. Its bootstrap is replaced by the normal distribution.
-pub(super) fn criterion(pairs: &[[f64; 2]]) -> bool {
+fn criterion(pairs: &[[f64; 2]]) -> bool {
     let [a, b] = columns(pairs).map(|column| mean_and_variance(&column));
     let change = b.0 / a.0 - 1.0;
     let relative = (a.1 / (a.0 * a.0) + b.1 / (b.0 * b.0)) / pairs.len() as f64;

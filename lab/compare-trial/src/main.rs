@@ -1,0 +1,105 @@
+//! Real comparisons whose answers are known: a program with itself, and with more work planted.
+//!
+//! `cargo run --release -p lab-compare-trial -- run reports/compare/tries.jsonl` makes the tries
+//! that are still missing, and `… -- tables reports/compare` derives every table from them.
+
+mod neighbour;
+mod plan;
+mod store;
+mod tables;
+mod trial;
+mod work;
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::plan::{Kind, Part};
+
+/// Tries of `lab compare` with known answers
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Make the tries that FILE does not hold yet, and append them
+    Run {
+        /// JSON Lines, one a try
+        file: PathBuf,
+        /// Only these kinds; default: all
+        #[arg(long, value_enum)]
+        only: Vec<Kind>,
+        /// Only beside a neighbour's load, or only without
+        #[arg(long)]
+        neighbour: Option<bool>,
+        /// Tries of each kind at most; default: as many as the proof needs
+        #[arg(long)]
+        tries: Option<usize>,
+        /// Pairs of an A/A; default: 300
+        #[arg(long, default_value_t = 300)]
+        pairs: usize,
+        /// Seconds after which no further try begins
+        #[arg(long)]
+        within: Option<u64>,
+    },
+    /// Derive the tables of FOLDER from its tries.jsonl or tries.jsonl.zst
+    Tables {
+        /// Holds the tries; the tables are written there
+        folder: PathBuf,
+    },
+    /// Do this much work and end: the program that is compared
+    Work {
+        /// Loops
+        loops: u64,
+    },
+    /// Load every CPU by fits and starts until standard input ends
+    Neighbour {
+        /// Seconds after which it ends in any case
+        #[arg(default_value_t = 3_600)]
+        seconds: u64,
+    },
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().task {
+        Task::Run { file, only, neighbour, tries, pairs, within } => {
+            let part = Part { only, neighbour, tries, pairs };
+            run(&file, &part, within.map(Duration::from_secs))
+        }
+        Task::Tables { folder } => tables::write(&folder),
+        Task::Work { loops } => {
+            println!("{:016x}", work::work(loops));
+            Ok(())
+        }
+        Task::Neighbour { seconds } => {
+            neighbour::load(Duration::from_secs(seconds));
+            Ok(())
+        }
+    }
+}
+
+fn run(file: &std::path::Path, part: &Part, within: Option<Duration>) -> Result<()> {
+    let program = std::env::current_exe().context("this program's own path")?;
+    let done = store::read(file)?;
+    let missing = plan::missing(part, &done);
+    let bar = ProgressBar::new(missing.len() as u64).with_style(ProgressStyle::with_template(
+        "{bar:30} {pos}/{len} tries, {elapsed} gone, about {eta} to go; {msg}",
+    )?);
+    let bench = trial::Bench::calibrated(program)?;
+    let end = within.map(|within| std::time::Instant::now() + within);
+    for planned in missing {
+        if end.is_some_and(|end| std::time::Instant::now() >= end) {
+            break;
+        }
+        bar.set_message(planned.to_string());
+        store::append(file, &bench.make(&planned)?)?;
+        bar.inc(1);
+    }
+    bar.finish();
+    Ok(())
+}

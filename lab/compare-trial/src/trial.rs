@@ -1,0 +1,159 @@
+//! One try: real processes, measured as `lab compare` does.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+    time::Instant,
+};
+
+use anyhow::{Result, ensure};
+use lab_compare::{Comparison, Next, Schedule, Settings};
+use lab_process::{Ended, Run};
+use lab_stats::describe::median;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    neighbour::Neighbour,
+    plan::{Kind, Planned},
+};
+
+/// A finished try.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Try {
+    /// What it was to be.
+    #[serde(flatten)]
+    pub planned: Planned,
+    /// Loops of the first program and of the second.
+    pub loops: [u64; 2],
+    /// The load average over a minute when it began.
+    pub load: f64,
+    /// The settings of the comparison; those of an A/A only say how sure.
+    pub settings: Settings,
+    /// From the first round to the last.
+    pub elapsed_s: f64,
+    /// Wall times in nanoseconds, round by round: the reference first, the control last.
+    pub wall_ns: Vec<Vec<u64>>,
+}
+
+impl Try {
+    /// The comparison with all rounds of the try: what it knew at its end.
+    pub fn comparison(&self) -> Comparison {
+        let settings = self.settings.clone();
+        let mut comparison =
+            Comparison::new(settings, &["wall"]).expect("checked when it was made");
+        for round in &self.wall_ns {
+            let runs: Vec<Vec<f64>> = round.iter().map(|ns| vec![*ns as f64 / 1e3]).collect();
+            comparison.add(&runs, self.elapsed_s).expect("a round has a run for each command");
+        }
+        comparison
+    }
+}
+
+/// The programs, with as much work as this machine needs for their times.
+pub struct Bench {
+    program: PathBuf,
+    loops_per_ms: f64,
+}
+
+/// Milliseconds that the programs of an A/A and of a planted difference take, start included.
+const SAME_MS: f64 = 5.0;
+const PLANTED_MS: f64 = 30.0;
+/// Seconds that a planted difference may take to be found: what the proof asks for.
+const WITHIN_S: [(u32, f64); 2] = [(3, 120.0), (50, 15.0)];
+/// How many times as long beside a neighbour.
+const NEIGHBOUR_FACTOR: f64 = 3.0;
+
+impl Bench {
+    /// Measures how many loops a millisecond holds: the median of a few runs of two sizes.
+    pub fn calibrated(program: PathBuf) -> Result<Self> {
+        let mut bench = Self { program, loops_per_ms: 0.0 };
+        let typical_ms = |loops: u64| -> Result<f64> {
+            let times: Result<Vec<f64>> =
+                (0..11).map(|_| Ok(bench.run(loops)? as f64 / 1e6)).collect();
+            Ok(median(&times?).expect("there are eleven"))
+        };
+        let (small, large) = (typical_ms(1_000)?, typical_ms(11_000)?);
+        ensure!(large > small, "more work took no longer: {small} ms and {large} ms");
+        bench.loops_per_ms = 10_000.0 / (large - small);
+        Ok(bench)
+    }
+
+    /// Makes a try.
+    pub fn make(&self, planned: &Planned) -> Result<Try> {
+        let milliseconds = if planned.kind == Kind::Same { SAME_MS } else { PLANTED_MS };
+        let loops = (milliseconds * self.loops_per_ms).round();
+        let more = loops * (1.0 + f64::from(planned.more_permille) / 1e3);
+        let loops = [loops as u64, more.round() as u64];
+        let load = load_average();
+        let settings = settings(planned);
+        let neighbour = planned.neighbour.then(|| Neighbour::start(&self.program)).transpose()?;
+        let mut made = Try {
+            planned: planned.clone(),
+            loops,
+            load,
+            settings,
+            elapsed_s: 0.0,
+            wall_ns: Vec::new(),
+        };
+        self.rounds(&mut made)?;
+        drop(neighbour);
+        Ok(made)
+    }
+
+    fn rounds(&self, made: &mut Try) -> Result<()> {
+        let settings = made.settings.clone();
+        let commands = settings.commands();
+        let mut comparison = Comparison::new(settings, &["wall"])?;
+        let start = Instant::now();
+        for plan in Schedule::new(made.planned.number as u64, commands).take(made.planned.pairs) {
+            let mut round = vec![0; commands];
+            for command in plan.order {
+                // The control, which is last, is the reference again.
+                let loops = made.loops[usize::from(command == 1)];
+                let environment_bytes = usize::from(plan.layout.environment_bytes);
+                round[command] = self.run_in(loops, environment_bytes)?;
+            }
+            made.elapsed_s = start.elapsed().as_secs_f64();
+            let runs: Vec<Vec<f64>> = round.iter().map(|ns| vec![*ns as f64 / 1e3]).collect();
+            made.wall_ns.push(round);
+            let next = comparison.add(&runs, made.elapsed_s)?;
+            if next != Next::Round && made.planned.kind == Kind::Planted {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&self, loops: u64) -> Result<u64> {
+        self.run_in(loops, 0)
+    }
+
+    fn run_in(&self, loops: u64, environment_bytes: usize) -> Result<u64> {
+        let words = [self.program.display().to_string(), "work".into(), loops.to_string()];
+        let argv = words.into_iter().map(Into::into).collect();
+        let run = Run { argv, environment_bytes, ..Run::default() };
+        let finished = run.execute(&AtomicBool::new(false))?;
+        ensure!(finished.ended == Ended::Exited(0), "the program ended: {:?}", finished.ended);
+        Ok(u64::try_from(finished.wall.as_nanos())?)
+    }
+}
+
+/// Of a planted difference the margin is at most the difference, else a small one would end as
+/// equivalent.
+fn settings(planned: &Planned) -> Settings {
+    let defaults = Settings::default();
+    if planned.kind == Kind::Same {
+        return Settings { control: false, ..defaults };
+    }
+    let margin = defaults.margin.min(f64::from(planned.more_permille) / 1e3);
+    let small = planned.more_permille <= WITHIN_S[0].0;
+    let (_, within) = WITHIN_S[usize::from(!small)];
+    let factor = if planned.neighbour { NEIGHBOUR_FACTOR } else { 1.0 };
+    Settings { margin, budget_s: within * factor, ..defaults }
+}
+
+fn load_average() -> f64 {
+    let text = fs::read_to_string(Path::new("/proc/loadavg")).unwrap_or_default();
+    text.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(f64::NAN)
+}
