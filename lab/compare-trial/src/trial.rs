@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
     sync::atomic::AtomicBool,
     time::Instant,
 };
@@ -24,6 +25,10 @@ pub struct Try {
     /// What it was to be.
     #[serde(flatten)]
     pub planned: Planned,
+    /// The revision of this repository, with `+changes` where the work tree has some.
+    pub commit: String,
+    /// The CPU's name and how many there are.
+    pub machine: String,
     /// Loops of the first program and of the second.
     pub loops: [u64; 2],
     /// The load average over a minute when it began.
@@ -53,6 +58,8 @@ impl Try {
 /// The programs, with as much work as this machine needs for their times.
 pub struct Bench {
     program: PathBuf,
+    commit: String,
+    machine: String,
     loops_per_ms: f64,
 }
 
@@ -67,7 +74,7 @@ const NEIGHBOUR_FACTOR: f64 = 3.0;
 impl Bench {
     /// Measures how many loops a millisecond holds: the median of a few runs of two sizes.
     pub fn calibrated(program: PathBuf) -> Result<Self> {
-        let mut bench = Self { program, loops_per_ms: 0.0 };
+        let mut bench = Self { program, commit: commit(), machine: machine(), loops_per_ms: 0.0 };
         let typical_ms = |loops: u64| -> Result<f64> {
             let times: Result<Vec<f64>> =
                 (0..11).map(|_| Ok(bench.run(loops)? as f64 / 1e6)).collect();
@@ -90,6 +97,8 @@ impl Bench {
         let neighbour = planned.neighbour.then(|| Neighbour::start(&self.program)).transpose()?;
         let mut made = Try {
             planned: planned.clone(),
+            commit: self.commit.clone(),
+            machine: self.machine.clone(),
             loops,
             load,
             settings,
@@ -156,4 +165,23 @@ fn settings(planned: &Planned) -> Settings {
 fn load_average() -> f64 {
     let text = fs::read_to_string(Path::new("/proc/loadavg")).unwrap_or_default();
     text.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(f64::NAN)
+}
+
+/// "unknown" outside of a repository, or without git.
+fn commit() -> String {
+    let git = |words: &[&str]| {
+        let output = Command::new("git").args(words).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        output.status.success().then_some(text)
+    };
+    let Some(commit) = git(&["rev-parse", "HEAD"]) else { return "unknown".to_owned() };
+    let changes = git(&["status", "--porcelain", "--untracked-files=no"]);
+    commit + if changes.is_some_and(|text| text.is_empty()) { "" } else { "+changes" }
+}
+
+fn machine() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{}, {cpus} CPUs", model.map_or("unknown CPU", |(_, name)| name))
 }
