@@ -4,7 +4,9 @@
 //! that are still missing, and `… -- tables reports/compare` derives every table from them.
 
 mod neighbour;
+mod page;
 mod plan;
+mod real;
 mod store;
 mod tables;
 mod trial;

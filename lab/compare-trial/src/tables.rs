@@ -10,24 +10,26 @@ use lab_compare::{
 };
 use lab_stats::{outcome::Outcome, sequence::Sequence};
 
-use crate::{plan::Kind, store, trial::Try};
+use crate::{page, plan::Kind, real, store, trial::Try};
 
 /// The share of tries that have to find what was planted, and the differences it is asked of, in
 /// thousandths.
 const FOUND_SHARE: f64 = 0.8;
 const ASKED: [u32; 2] = [3, 10];
 
-/// Writes `same.tsv` and `planted.tsv` beside the tries.
+/// Writes the tables beside the tries, and the page about them.
 pub fn write(folder: &Path) -> Result<()> {
     let packed = folder.join("tries.jsonl.zst");
     let file = if packed.exists() { packed } else { folder.join("tries.jsonl") };
     let tries = store::read(&file)?;
     ensure!(!tries.is_empty(), "{} holds no try", file.display());
-    for (name, table) in [("same.tsv", same(&tries)), ("planted.tsv", planted(&tries))] {
+    let mut tables = vec![("same.tsv", same(&tries)), ("planted.tsv", planted(&tries))];
+    tables.extend(real::table(folder)?.map(|table| ("real.tsv", table)));
+    for (name, table) in tables {
         let path = folder.join(name);
         fs::write(&path, table).with_context(|| path.display().to_string())?;
     }
-    Ok(())
+    page::write(folder, &tries)
 }
 
 /// How often each rule calls a program different from itself.

@@ -1,0 +1,145 @@
+//! The page that says what the tables hold.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, Result};
+
+use crate::trial::Try;
+
+/// A table as its file has it: the columns' names, then the rows.
+struct Table {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// None where there is no such file yet.
+    fn read(folder: &Path, name: &str) -> Result<Option<Self>> {
+        let path = folder.join(name);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned).collect());
+        Ok(Some(Self { columns: lines.next().unwrap_or_default(), rows: lines.collect() }))
+    }
+
+    fn cell<'a>(&self, row: &'a [String], name: &str) -> &'a str {
+        let place = self.columns.iter().position(|column| column == name);
+        place.and_then(|place| row.get(place)).map_or("-", String::as_str)
+    }
+
+    /// "60 of 60 targets are met".
+    fn targets(&self) -> String {
+        let verdicts: Vec<&str> = self.rows.iter().map(|row| self.cell(row, "met")).collect();
+        let met = verdicts.iter().filter(|met| **met == "yes").count();
+        let asked = verdicts.iter().filter(|met| **met != "-").count();
+        format!("{met} of {asked} targets are met")
+    }
+
+    /// Some columns as Markdown.
+    fn markdown(&self, names: &[&str]) -> String {
+        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+        let mut text = line(names.iter().map(|name| name.trim_end_matches("_s")).collect());
+        text += &line(vec!["---"; names.len()]);
+        for row in &self.rows {
+            text += &line(names.iter().map(|name| self.cell(row, name)).collect());
+        }
+        text
+    }
+}
+
+/// Writes `report.md` from the tables of the folder.
+pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
+    let mut page = "# How often is `lab compare` wrong, and how soon is it right?\n\n".to_owned();
+    if let (Some(same), Some(planted)) =
+        (Table::read(folder, "same.tsv")?, Table::read(folder, "planted.tsv")?)
+    {
+        page += &answer(&same, &planted);
+        page += &format!("\n{}\n", measured(tries));
+        page += "\n## A program with itself\n\nA program of 5 ms, 300 pairs. Each rule is asked \
+                 whether the two differ, which they do not. [same.tsv](same.tsv)\n\n";
+        page += &same.markdown(&["neighbour", "rule", "looks", "found", "tries", "target", "met"]);
+        page += "\n## Work planted in one of two programs\n\nA program of 30 ms with more work, \
+                 control on; the margin is 1 %, or the difference where that is smaller. Times are \
+                 seconds by which half and 80 % of the tries had found it. \
+                 [planted.tsv](planted.tsv)\n\n";
+        let columns =
+            ["neighbour", "more", "tries", "right", "wrong", "half_by_s", "80_percent_by_s", "met"];
+        page += &planted.markdown(&columns);
+    }
+    if let Some(real) = Table::read(folder, "real.tsv")? {
+        page += "\n## Real programs\n\nWall time against the first of each; the rounds lie in \
+                 [real/](real). `tools/compare/real` repeats them. [real.tsv](real.tsv)\n\n";
+        page += &real.markdown(&["of", "candidate", "difference", "outcome", "rounds", "seconds"]);
+    }
+    let stored = [
+        ("replays.tsv", "Comparisons of stored noise", "-p lab-compare --example prove"),
+        ("bisects.tsv", "Bisects of stored noise", "-p lab-compare --example prove_bisect"),
+        ("bisects-real.tsv", "Bisects of a toy repository", "-p lab-cli --example planted_bisects"),
+    ];
+    page += "\n## More\n\n";
+    for (name, what, command) in stored {
+        if let Some(table) = Table::read(folder, name)? {
+            page += &format!(
+                "* {what}: {} rows, {} ([{name}]({name}), `cargo run --release {command}`)\n",
+                table.rows.len(),
+                table.targets()
+            );
+        }
+    }
+    page += "* The tries with every run time: `tries.jsonl.zst`; `cargo run --release -p \
+             lab-compare-trial -- run FILE` makes those that FILE lacks, `-- tables reports/compare` \
+             writes these tables.\n";
+    let path = folder.join("report.md");
+    fs::write(&path, page).with_context(|| path.display().to_string())
+}
+
+fn answer(same: &Table, planted: &Table) -> String {
+    let ours = same.rows.iter().filter(|row| same.cell(row, "target") != "-");
+    let count = |name: &str| -> usize {
+        ours.clone().filter_map(|row| same.cell(row, name).parse::<usize>().ok()).sum()
+    };
+    let (found, tries) = (count("found"), count("tries"));
+    let mut text = format!(
+        "Of {tries} real comparisons of a program with itself, looked at after each of 300 pairs, \
+         {found} ever excluded 0 (1 % is allowed)."
+    );
+    let calm = planted.rows.iter().filter(|row| planted.cell(row, "neighbour") == "no");
+    for row in calm.filter(|row| planted.cell(row, "target") != "-") {
+        let cell = |name| planted.cell(row, name);
+        text += &format!(
+            " {} more work is found within {} s in {} of {} tries.",
+            cell("more"),
+            cell("budget_s"),
+            cell("right"),
+            cell("tries")
+        );
+    }
+    text + "\n"
+}
+
+/// The machines, revisions and loads of the tries.
+fn measured(tries: &[Try]) -> String {
+    let distinct = |of: fn(&Try) -> &str| {
+        let mut names: Vec<&str> = tries.iter().map(of).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.join(", ")
+    };
+    let rounds: usize = tries.iter().map(|made| made.wall_ns.len()).sum();
+    let loads = |beside: bool| {
+        let loads = tries.iter().filter(|made| made.planned.neighbour == beside);
+        let loads: Vec<f64> = loads.map(|made| made.load).collect();
+        lab_stats::describe::median(&loads).map_or("-".to_owned(), |load| format!("{load:.1}"))
+    };
+    format!(
+        "Machine: {}. Commit: {}. {} tries, {rounds} rounds. Median load when a try began: {}, and \
+         {} of tries beside a neighbour that loads each CPU half of the time.",
+        distinct(|made| &made.machine),
+        distinct(|made| &made.commit),
+        tries.len(),
+        loads(false),
+        loads(true)
+    )
+}
