@@ -88,13 +88,23 @@
         rustc = (lib.importTOML ./rust-toolchain.toml).toolchain.channel;
       };
 
-      # The lab's tools as a container image; the repository is mounted at /lab.
       packages = forAllSystems (
         system:
         let
           pkgs = free system;
         in
         {
+          # The one program. Its tests are the repository's, and start other programs of it.
+          lab = pkgs.rustPlatform.buildRustPackage {
+            pname = "lab";
+            version = (lib.importTOML ./Cargo.toml).workspace.package.version;
+            src = ./.;
+            cargoLock.lockFile = ./Cargo.lock;
+            buildAndTestSubdir = "lab/cli";
+            doCheck = false;
+          };
+
+          # The lab's tools as a container image; the repository is mounted at /lab.
           image = pkgs.dockerTools.buildLayeredImage {
             name = "lab-tools";
             tag = "latest";
@@ -160,6 +170,13 @@
           };
         in
         {
+          # `nix run FLAKE#lab -- compare 'cmd A' 'cmd B'`, anywhere.
+          lab = {
+            type = "app";
+            program = "${packages.${system}.lab}/bin/lab";
+            meta.description = "Compare commands, run experiments, write reports";
+          };
+
           tr115 = {
             type = "app";
             program = lib.getExe tr115;

@@ -74,6 +74,7 @@ let
     lib.genAttrs names package
     // {
       mkShell = made "shell";
+      rustPlatform.buildRustPackage = arguments: made arguments.pname arguments;
       dockerTools.buildLayeredImage = arguments: made arguments.name arguments;
       runCommand =
         name: arguments: text:

@@ -68,7 +68,7 @@ fn every_output_is_a_derivation_on_both_systems() {
     for system in ["x86_64-linux", "aarch64-linux"] {
         for (output, names) in [
             ("devShells", &["default", "gpu"][..]),
-            ("packages", &["image"]),
+            ("packages", &["image", "lab"]),
             ("checks", &["image", "pins", "promises", "tools-start"]),
         ] {
             for name in names {
@@ -76,7 +76,9 @@ fn every_output_is_a_derivation_on_both_systems() {
                 assert!(path.ends_with(".drv"), "{output}.{system}.{name} is {path:?}");
             }
         }
-        assert_eq!(outputs["apps"][system]["tr115"]["type"], "app");
+        for name in ["lab", "tr115"] {
+            assert_eq!(outputs["apps"][system][name]["type"], "app");
+        }
         assert!(outputs["formatter"][system].is_string());
     }
 }
