@@ -115,6 +115,10 @@ fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
 fn make(records: &Path) -> Result<Report, Failure> {
     let results = Results::load(records)?;
     let frame = Frame::load(&results)?;
+    lab_report::believable(&frame, lab_families::ALL).map_err(|error| Failure {
+        code: 4,
+        sentence: format!("{}: {error}", records.display()),
+    })?;
     lab_report::report(&frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
 }
 

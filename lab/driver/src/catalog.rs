@@ -80,21 +80,19 @@ impl Catalog {
         Ok(Self { root: root.to_owned(), bin_dir: bin_dir.to_owned(), manifests })
     }
 
-    /// Finds an entrant's program and asks it `--describe`. A twin gets its own copy of the file in
-    /// `twin_dir`, so that only the name differs.
+    /// Finds an entrant's program, copies it into `copies` and asks the copy `--describe`. Only the
+    /// copy is hashed and run, so that a build during a sweep changes nothing; a twin's copy differs
+    /// from its original's in the name alone.
     ///
     /// # Errors
     /// Says which file is missing, or in what the program and its manifest disagree.
-    pub fn program(&self, entrant: &Entrant, twin_dir: &Path) -> Result<Program, DriverError> {
+    pub fn program(&self, entrant: &Entrant, copies: &Path) -> Result<Program, DriverError> {
         let manifest = &entrant.manifest;
-        let mut path = self.locate(manifest)?;
-        if entrant.twin_of.is_some() {
-            let copy = twin_dir.join(format!("{}-{}", manifest.family, entrant.name));
-            fs::copy(&path, &copy).map_err(|error| {
-                DriverError::Lab(format!("cannot copy the twin's program: {error}"))
-            })?;
-            path = copy;
-        }
+        let built = self.locate(manifest)?;
+        let path = copies.join(format!("{}-{}", manifest.family, entrant.name));
+        fs::copy(&built, &path).map_err(|error| {
+            DriverError::Lab(format!("cannot copy the program of {}: {error}", entrant.name))
+        })?;
         let bytes = fs::read(&path).map_err(|error| {
             DriverError::Input(format!("cannot read the program of {}: {error}", entrant.name))
         })?;

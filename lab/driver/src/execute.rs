@@ -17,7 +17,11 @@ use std::{
 use lab_probe::monotonic_ns;
 use lab_protocol::{RunOutcome, Status};
 use nix::{
-    sys::signal::{Signal, killpg},
+    sys::{
+        resource::{UsageWho, getrusage},
+        signal::{Signal, killpg},
+        time::TimeValLike,
+    },
     unistd::Pid,
 };
 
@@ -48,6 +52,9 @@ pub(crate) struct Execution {
     pub(crate) ended: Executed,
     pub(crate) start_ns: u64,
     pub(crate) process_ns: u64,
+    /// CPU time of the process and of its children that it waited for, as the kernel counted it;
+    /// none where it did not end by itself.
+    pub(crate) cpu_ns: Option<u64>,
     /// What hyperfine measured, where it started the program.
     pub(crate) timed: Option<Timed>,
 }
@@ -71,17 +78,22 @@ pub(crate) fn execute(
     interrupt: &AtomicBool,
 ) -> Execution {
     let start_ns = monotonic_ns();
+    let mut cpu_ns = None;
     let (ended, timed) = match starter {
         Starter::Lab => {
             let finished = finish(Command::new(program), Some(spec_line), deadline, interrupt);
-            let judged = finished.map(|end| judge(end.status, &end.stdout, &end.stderr, run));
+            let judged = finished.map(|end| {
+                cpu_ns = end.cpu_ns;
+                judge(end.status, &end.stdout, &end.stderr, run)
+            });
             (judged.unwrap_or_else(|unfinished| unfinished), None)
         }
+        // Its CPU time is hyperfine's too; what hyperfine measured stands beside it.
         Starter::Hyperfine(folder) => {
             timed_by_hyperfine(folder, program, spec_line, run, deadline, interrupt)
         }
     };
-    Execution { ended, start_ns, process_ns: monotonic_ns() - start_ns, timed }
+    Execution { ended, start_ns, process_ns: monotonic_ns() - start_ns, cpu_ns, timed }
 }
 
 fn timed_by_hyperfine(
@@ -127,6 +139,7 @@ fn timed_by_hyperfine(
 /// A process that ended by itself.
 struct Finished {
     status: ExitStatus,
+    cpu_ns: Option<u64>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
@@ -165,12 +178,14 @@ fn finish(
         }
     };
     // Its output is closed: it is ending, or hiding. A second is plenty for the first.
+    let before = children_cpu_ns();
     let Some(status) = reap(&mut child) else {
         let reason = "closed its output but did not exit, and was killed";
         return Err(Executed::Broken(reason.to_owned()));
     };
+    let cpu_ns = children_cpu_ns().zip(before).map(|(after, before)| after - before);
     let stderr = stderr.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
-    Ok(Finished { status, stdout, stderr })
+    Ok(Finished { status, cpu_ns, stdout, stderr })
 }
 
 /// Names the program by its file, for its folder is this machine's own.
@@ -266,6 +281,15 @@ fn reap(child: &mut Child) -> Option<ExitStatus> {
     }
     stop_group(child);
     None
+}
+
+/// CPU time of all children that this process has waited for, and of theirs. Its growth around one
+/// wait is the CPU time of that child, or somewhat more where another thread waited for another one.
+fn children_cpu_ns() -> Option<u64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
+    let times = [usage.user_time(), usage.system_time()];
+    let microseconds: i64 = times.iter().map(|time| time.num_microseconds()).sum();
+    u64::try_from(microseconds).ok().map(|microseconds| 1_000 * microseconds)
 }
 
 /// Ends a child of ours by its handle and waits for it, so that no id is ever reused under us.

@@ -1,6 +1,6 @@
 //! From what a variant said and what the server knows to a row with samples.
 
-use lab_family::Checked;
+use lab_family::{Account, Checked, Family};
 use lab_protocol::RunOutcome;
 use lab_record::{Run, Samples, Status};
 
@@ -11,8 +11,26 @@ pub(crate) struct Done {
     pub(crate) samples: Samples,
 }
 
-/// Puts outcome and truth into the row: a run is `ok` only where both say so.
-pub(crate) fn package(mut run: Run, outcome: RunOutcome, checked: Result<Checked, String>) -> Done {
+/// Puts outcome and truth into the row: a run is `ok` only where both say so, and where its numbers
+/// can be true.
+pub(crate) fn package(
+    family: &dyn Family,
+    run: Run,
+    outcome: RunOutcome,
+    checked: Result<Checked, String>,
+) -> Done {
+    let mut done = joined(run, outcome, checked);
+    if done.run.status == Status::Ok
+        && let Err(why) = family.laws(&Account { run: &done.run, samples: &done.samples })
+    {
+        done.run.status = Status::Failed;
+        done.run.verified = false;
+        done.run.reason = Some(format!("impossible numbers: {why}"));
+    }
+    done
+}
+
+fn joined(mut run: Run, outcome: RunOutcome, checked: Result<Checked, String>) -> Done {
     let mut columns = outcome.samples;
     match (outcome.status, checked) {
         (lab_protocol::Status::Ok, Ok(checked)) => {

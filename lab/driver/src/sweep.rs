@@ -11,7 +11,7 @@ use std::{
 use lab_plan::{Experiment, Plan, PlannedRun};
 use lab_probe::Snapshot;
 use lab_record::{
-    GitState, Noise, Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Writer,
+    GitState, Noise, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Writer,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -123,6 +123,7 @@ pub struct Sweep<'a> {
     cards: CardWatch,
     gate: Gate,
     load_at_start: Option<f64>,
+    lab_sha256: Option<String>,
     scratch: TempDir,
     interrupt: &'a AtomicBool,
 }
@@ -159,6 +160,10 @@ impl<'a> Sweep<'a> {
             CardWatch::none("not asked: nothing that this sweep starts uses a card")
         };
         let gate = Gate::default();
+        let lab = fs::read(&options.lab).map_err(|error| {
+            DriverError::Lab(format!("cannot read this program to hash it: {error}"))
+        })?;
+        let lab_sha256 = Some(lab_record::sha256_hex(&lab));
         Ok(Self {
             experiment,
             plan,
@@ -168,6 +173,7 @@ impl<'a> Sweep<'a> {
             cards,
             gate,
             load_at_start,
+            lab_sha256,
             scratch,
             interrupt,
         })
@@ -301,6 +307,7 @@ impl<'a> Sweep<'a> {
             Executed::Broken(reason) => return Ok(Some(failed(run, reason))),
             Executed::Outcome(outcome) => outcome,
         };
+        run.cpu_ns = execution.cpu_ns;
         run.counters.clone_from(&outcome.counters);
         if let Some(timed) = execution.timed {
             run.counters.insert("hyperfine_wall_ns".to_owned(), timed.wall_ns);
@@ -313,7 +320,7 @@ impl<'a> Sweep<'a> {
         let program = program(&self.programs, planned);
         let left = Left { run: &name, program, outcome: &outcome, process_ns };
         let checked = self.services.check(planned.work.as_ref(), &ready, &left)?;
-        Ok(Some(package(run, outcome, checked)))
+        Ok(Some(package(self.experiment.family, run, outcome, checked)))
     }
 
     fn row(&self, planned: &PlannedRun, start_ns: u64, process_ns: u64) -> Run {
@@ -333,6 +340,7 @@ impl<'a> Sweep<'a> {
             binary_sha256: entry.binary_sha256.clone(),
             start_ns,
             process_ns,
+            cpu_ns: None,
             counters: BTreeMap::new(),
             noise: Noise { ungated: Some(NOT_RUN.to_owned()), ..Noise::default() },
             gated: Vec::new(),
@@ -409,6 +417,7 @@ impl<'a> Sweep<'a> {
             experiment_sha256: lab_record::sha256_hex(hashed.as_bytes()),
             experiment_toml: description.experiment_toml,
             attachments: description.attachments,
+            lab_sha256: self.lab_sha256.clone(),
             arguments: description.arguments,
             analysis: self.experiment.written.analysis.clone(),
             expectations: self.experiment.written.expect.clone(),
@@ -424,6 +433,7 @@ impl<'a> Sweep<'a> {
 
     fn session(&self, event: SessionEvent) -> Session {
         let mut environment = lab_probe::environment();
+        environment.insert("lab_sha256".to_owned(), json!(self.lab_sha256));
         environment.insert("pinning".to_owned(), json!(self.pinning.statement));
         environment.insert("load_1min_at_start".to_owned(), json!(self.load_at_start));
         match lab_probe::measure_floors() {
@@ -450,7 +460,7 @@ fn open(run_file: &RunFile, options: &SweepOptions) -> Result<(Writer, Vec<Run>)
     if !options.resume {
         return Ok((Writer::create(&options.results, run_file)?, Vec::new()));
     }
-    let before = Results::load(&options.results)?;
+    let (writer, before) = Writer::resume(&options.results)?;
     let old = &before.run_file;
     let refuse = |what: &str| {
         let place = options.results.display();
@@ -460,6 +470,9 @@ fn open(run_file: &RunFile, options: &SweepOptions) -> Result<(Writer, Vec<Run>)
     };
     if old.experiment_sha256 != run_file.experiment_sha256 || old.profile != run_file.profile {
         return refuse("the experiment or a table it names has changed");
+    }
+    if old.lab_sha256.is_some() && old.lab_sha256 != run_file.lab_sha256 {
+        return refuse("the lab itself has changed");
     }
     if old.machine != run_file.machine {
         return refuse("the machine has changed");
@@ -472,7 +485,7 @@ fn open(run_file: &RunFile, options: &SweepOptions) -> Result<(Writer, Vec<Run>)
     if old.variants.len() != run_file.variants.len() {
         return refuse("the set of variants has changed");
     }
-    Ok((Writer::resume(&options.results)?, before.runs))
+    Ok((writer, before.runs))
 }
 
 fn program<'a>(programs: &'a [Program], planned: &PlannedRun) -> &'a Program {

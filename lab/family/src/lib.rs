@@ -7,6 +7,7 @@
 mod cell;
 pub mod draw;
 mod input;
+mod laws;
 mod metric;
 pub mod text;
 mod work;
@@ -15,6 +16,7 @@ use std::{fmt::Debug, sync::Arc};
 
 pub use cell::{Cell, Factor, Levels};
 pub use input::InputError;
+pub use laws::Account;
 pub use metric::{Better, Metric, Unit};
 pub use work::{
     Answer, Checked, Columns, Corpus, ModelLoad, Needs, Places, ServedCall, ServersNeeded, Truth,
@@ -47,6 +49,14 @@ pub trait Family: Debug + Sync {
     /// # Errors
     /// Names the file and the key.
     fn section(&self, file: &str, table: &toml::Table) -> Result<Box<dyn Section>, InputError>;
+
+    /// Whether a run's numbers can be true, whoever says them.
+    ///
+    /// # Errors
+    /// A sentence that names the numbers that contradict each other.
+    fn laws(&self, account: &Account<'_>) -> Result<(), String> {
+        account.common()
+    }
 
     /// The metric of a name.
     fn metric(&self, name: &str) -> Option<&'static Metric> {

@@ -31,6 +31,10 @@ pub struct RunFile {
     pub attachments: BTreeMap<String, String>,
     /// sha256 of the experiment's text and attachments.
     pub experiment_sha256: String,
+    /// sha256 of the `lab` program, which drives the sweep and is the paced server. Records from
+    /// before it was kept lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab_sha256: Option<String>,
     /// The command line after the program's name, paths relative to the repository.
     pub arguments: Vec<String>,
     /// What was declared before anything ran.
@@ -256,6 +260,10 @@ pub struct Run {
     pub start_ns: u64,
     /// From spawn to exit, as the driver saw it.
     pub process_ns: u64,
+    /// CPU time of the process and of its children that it waited for, as the kernel counted it.
+    /// Records from before it was kept lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
     /// The variant's counters and, prefixed `server_`, the server's.
     pub counters: BTreeMap<String, u64>,
     /// What else the machine did meanwhile.

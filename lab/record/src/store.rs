@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
 };
@@ -75,6 +75,12 @@ pub enum RecordError {
         /// Its schema.
         found: u32,
     },
+    /// Another process appends to the folder.
+    #[error("{path} is in use by another lab; wait until it ends, or stop it")]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Samples whose bytes do not hash to their name.
     #[error(
         "{path}: the samples do not match the sha256 in their name; the file was changed or cut"
@@ -90,7 +96,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Appends to a results folder.
+/// Appends to a results folder, as the only one: the file of the runs is locked.
 #[derive(Debug)]
 pub struct Writer {
     dir: PathBuf,
@@ -116,20 +122,22 @@ impl Writer {
         Self::open(dir)
     }
 
-    /// Goes on with a folder that a stopped sweep left. A last line without its newline was never a
-    /// record: it is cut off.
+    /// Goes on with a folder that a stopped sweep left, and reads what is in it. A last line without
+    /// its newline was never a record: it is cut off.
     ///
     /// # Errors
-    /// Where the folder is of a newer schema or cannot be written.
-    pub fn resume(dir: &Path) -> Result<Self, RecordError> {
+    /// Where the folder is of a newer schema, in use, or cannot be written.
+    pub fn resume(dir: &Path) -> Result<(Self, Results), RecordError> {
         let schema = Results::load(dir)?.run_file.schema;
         if schema > SCHEMA {
             return Err(RecordError::Newer { path: dir.to_owned(), found: schema });
         }
+        let writer = Self::open(dir)?;
         for name in [RUNS, SESSIONS, WINDOWS] {
             cut_torn_line(&dir.join(name))?;
         }
-        Self::open(dir)
+        // Again: until the lock was held, another one may have appended.
+        Ok((writer, Results::load(dir)?))
     }
 
     fn open(dir: &Path) -> Result<Self, RecordError> {
@@ -137,9 +145,14 @@ impl Writer {
             let path = dir.join(name);
             OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))
         };
+        let runs = append(RUNS)?;
+        runs.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => RecordError::InUse { path: dir.to_owned() },
+            TryLockError::Error(source) => RecordError::Io { path: dir.join(RUNS), source },
+        })?;
         Ok(Self {
             dir: dir.to_owned(),
-            runs: append(RUNS)?,
+            runs,
             sessions: append(SESSIONS)?,
             windows: append(WINDOWS)?,
         })

@@ -18,6 +18,7 @@ fn run_file() -> RunFile {
         experiment_toml: "schema = 1".to_owned(),
         attachments: BTreeMap::new(),
         experiment_sha256: "00".to_owned(),
+        lab_sha256: None,
         arguments: vec![],
         expectations: vec![],
         analysis: Analysis {
@@ -60,6 +61,7 @@ fn run(order: u64) -> Run {
         binary_sha256: "ff".to_owned(),
         start_ns: 5,
         process_ns: 6,
+        cpu_ns: None,
         counters: BTreeMap::from([("wall_ns".to_owned(), u64::MAX)]),
         noise: Noise { steal_ns: Some(3), ..Noise::default() },
         gated: vec!["steal".to_owned()],
@@ -222,8 +224,22 @@ fn a_torn_line_is_no_record_and_a_resume_cuts_it() {
     };
     torn("{\"schema\":1,\"order\":2,");
     assert_eq!(Results::load(&dir).unwrap().runs.len(), 2);
-    Writer::resume(&dir).unwrap().run(run(2), &Samples::default()).unwrap();
+    Writer::resume(&dir).unwrap().0.run(run(2), &Samples::default()).unwrap();
     assert_eq!(Results::load(&dir).unwrap().runs.len(), 3);
+}
+
+#[test]
+fn a_folder_has_one_writer() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("r");
+    let first = written(&dir);
+    let refused = Writer::resume(&dir).unwrap_err();
+    assert!(matches!(refused, RecordError::InUse { .. }), "{refused}");
+    assert!(
+        refused.to_string().ends_with("is in use by another lab; wait until it ends, or stop it")
+    );
+    drop(first);
+    Writer::resume(&dir).unwrap();
 }
 
 #[test]

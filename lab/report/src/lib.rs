@@ -19,6 +19,7 @@ mod noise;
 mod opening;
 pub mod page;
 pub mod reading;
+mod records;
 pub mod study;
 pub mod tables;
 mod verdicts;
@@ -34,6 +35,7 @@ use toml::Table;
 use crate::{compare::Line, measure::Measured, page::Page, study::Study};
 
 pub use frame::{Frame, Row};
+pub use records::{Unbelievable, believable};
 
 /// What a folder of records says.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 
 mod agents;
 mod cards;
+mod laws;
 mod ledgers;
 mod noise;
 mod policies;

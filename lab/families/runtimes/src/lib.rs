@@ -3,13 +3,14 @@
 mod cells;
 mod check;
 mod efficiency;
+mod laws;
 mod metrics;
 mod report;
 mod samples;
 mod section;
 mod slim;
 
-use lab_family::{Factor, Family, InputError, Metric, Section};
+use lab_family::{Account, Factor, Family, InputError, Metric, Section};
 use lab_record::{Comparison, Run, Samples};
 use lab_report::compare::Line;
 use lab_report::measure::Measured;
@@ -43,6 +44,11 @@ impl Family for Runtimes {
 
     fn metrics(&self) -> &'static [Metric] {
         METRICS
+    }
+
+    fn laws(&self, account: &Account<'_>) -> Result<(), String> {
+        account.common()?;
+        laws::hold(account)
     }
 
     fn section(&self, file: &str, table: &Table) -> Result<Box<dyn Section>, InputError> {
