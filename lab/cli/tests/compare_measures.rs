@@ -178,8 +178,10 @@ fn strace_tells_which_calls_differ() {
     let table = text(&compare(&[&[&few[..], &many][..], &names].concat()).code(11));
     let row =
         table.lines().find(|line| line.starts_with("umask ")).unwrap_or_else(|| panic!("{table}"));
-    let cells: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(cells, ["umask", "2", "40"], "{table}");
+    // A shell may make several calls for one.
+    let calls: Vec<u64> =
+        row.split_whitespace().skip(1).map(|cell| cell.parse().unwrap()).collect();
+    assert_eq!(calls[1], 20 * calls[0], "{table}");
     assert!(table.contains("\nsystem calls "), "{table}");
 }
 

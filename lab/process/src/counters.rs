@@ -30,6 +30,11 @@ impl Open {
         Self(Self::try_new().ok())
     }
 
+    /// For a command that is not counted.
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+
     fn try_new() -> io::Result<[Counter; 2]> {
         Ok([counter(Hardware::INSTRUCTIONS)?, counter(Hardware::CPU_CYCLES)?])
     }

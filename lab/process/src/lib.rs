@@ -24,6 +24,7 @@ use std::{
 
 use nix::sys::resource::{UsageWho, getrusage};
 
+use counters::Open;
 use running::{Running, follow};
 
 pub use addresses::{Addresses, addresses, fix_addresses};
@@ -134,7 +135,7 @@ pub fn own_peak_rss_bytes() -> u64 {
 impl Run {
     /// Runs the command to its end. A signal to this process that sets `interrupted` ends it.
     pub fn execute(&self, interrupted: &AtomicBool) -> Result<Finished, RunError> {
-        let mut running = Running::start(self)?;
+        let mut running = Running::start(self, Open::new())?;
         let followed = follow(&mut [&mut running], interrupted);
         let finished = running.finish();
         followed?;
@@ -142,12 +143,13 @@ impl Run {
     }
 
     /// Runs two commands at once. An interruption ends both; nothing else of one ends the other.
+    /// They have no counters: the second would inherit the first one's.
     pub fn execute_both(
         both: [&Self; 2],
         interrupted: &AtomicBool,
     ) -> Result<[Finished; 2], RunError> {
-        let mut first = Running::start(both[0])?;
-        let mut second = match Running::start(both[1]) {
+        let mut first = Running::start(both[0], Open::none())?;
+        let mut second = match Running::start(both[1], Open::none()) {
             Ok(second) => second,
             Err(error) => {
                 first.finish()?;

@@ -45,9 +45,8 @@ struct Stop {
 }
 
 impl Running {
-    pub(crate) fn start(run: &Run) -> Result<Self, RunError> {
+    pub(crate) fn start(run: &Run, counters: Open) -> Result<Self, RunError> {
         let (mut command, reader) = run.command()?;
-        let counters = Open::new();
         let (start, spawned) = cpus::on(&run.cpus, || (Instant::now(), command.spawn()))?;
         let mut child = spawned.map_err(|source| RunError::Start {
             program: run.argv[0].to_string_lossy().into_owned(),

@@ -100,10 +100,13 @@ pub(crate) struct Measurable {
 }
 
 impl Measurable {
-    pub(crate) fn new(primary: Metric) -> Result<Self, Failure> {
+    pub(crate) fn new(primary: Metric, args: &MeasureArgs) -> Result<Self, Failure> {
         let no_counters = lab_process::no_counters();
         let no_transfers = lab_process::transfers(std::process::id()).is_none();
         let why_not = |metric: Metric| match metric {
+            Metric::Instructions | Metric::Cycles if args.duet => {
+                Some("the commands of a duet would be counted together".to_owned())
+            }
             Metric::Instructions | Metric::Cycles => {
                 let error = no_counters.as_ref()?;
                 Some(format!("the kernel has no counters here ({error})"))

@@ -63,7 +63,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     };
     let settings = settings(args, commands.len())?;
     Counted::check(&args.measures)?;
-    let mut measurable = Measurable::new(args.metric)?;
+    let mut measurable = Measurable::new(args.metric, &args.measures)?;
     let addresses = measures::addresses(&args.measures)?;
     let seed = args.seed.unwrap_or_else(any_seed);
     let header = Header::new(args, seed, &measurable.labels(), &commands, &settings, &addresses);

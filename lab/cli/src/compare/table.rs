@@ -39,12 +39,11 @@ pub(crate) fn rows(
 /// Times always, memory where it exceeds the lab's own, in which every command starts, and else
 /// what differs.
 fn tells(metric: Metric, estimate: &Estimate, values: &[Vec<f64>; 2]) -> bool {
-    let Some([low, high]) = estimate.interval else { return false };
     let least = values.iter().flatten().copied().fold(f64::INFINITY, f64::min);
     match metric {
         Metric::Wall | Metric::Cpu | Metric::Instructions => true,
         Metric::Rss => least > lab_process::own_peak_rss_bytes() as f64,
-        _ => low > 0.0 || high < 0.0,
+        _ => estimate.interval.is_some_and(|[low, high]| low > 0.0 || high < 0.0),
     }
 }
 
