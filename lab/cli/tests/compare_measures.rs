@@ -99,11 +99,17 @@ fn a_fixed_layout_is_the_same_in_all_runs_down_to_the_addresses() {
 }
 
 #[test]
-fn the_part_of_the_layout_is_told_for_each_candidate() {
+fn the_part_of_the_layout_and_the_table_are_told_for_each_candidate() {
+    let dir = TempDir::new().unwrap();
     let arguments = ["sleep 0.001", "sleep 0.002", "--runs", "60", "--fail-on", "slower"];
-    let more = ["--margin", "100", "-n", "old", "-n", "new"];
-    let told = text(&compare(&[&arguments[..], &more].concat()));
+    let more = ["--margin", "100", "-n", "old", "-n", "new", "--export-markdown", "page.md"];
+    let told = text(&lab(&dir, &[&arguments[..], &more].concat()).assert());
     assert!(told.contains("new: layout explains "), "{told}");
+    assert!(told.contains("\nwall time  ") && told.contains("difference (interval)"), "{told}");
+    let page = lines(&dir, "page.md");
+    let head = "| Median | `old` | `new` | Difference (interval) |";
+    let table = page.iter().position(|line| line == head).expect(head);
+    assert!(page[table + 2].starts_with("| wall time | "), "{page:?}");
     let few = text(&compare(&["true", "true", "--runs", "20"]));
     assert!(!few.contains("layout"), "{few}");
 }

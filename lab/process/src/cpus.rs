@@ -1,6 +1,6 @@
 //! The processors on which a command may run.
 
-use std::{fs, io};
+use std::{fs, io, os::unix::process::CommandExt, process::Command};
 
 use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
@@ -27,18 +27,22 @@ fn core(cpu: usize) -> usize {
     first.parse().unwrap_or(cpu)
 }
 
-/// Does `start` while this thread may run on these processors alone, or on all of its own where
-/// there are none. What it starts inherits that: so nothing of ours has to run in the command's
-/// process before the command does.
-pub(crate) fn on<T>(cpus: &[usize], start: impl FnOnce() -> T) -> io::Result<T> {
+/// Lets a command run on these processors alone, from before its program is there; on all of the
+/// lab's where none is named.
+///
+/// The lab's own thread could be moved there and the command inherit that. It would then wait for
+/// the processor on which the command runs, and start the other one of a pair late.
+pub(crate) fn pin(command: &mut Command, cpus: &[usize]) -> io::Result<()> {
     if cpus.is_empty() {
-        return Ok(start());
+        return Ok(());
     }
     let mut set = CpuSet::new();
     cpus.iter().try_for_each(|cpu| set.set(*cpu))?;
-    let before = sched_getaffinity(THIS)?;
-    sched_setaffinity(THIS, &set)?;
-    let started = start();
-    sched_setaffinity(THIS, &before)?;
-    Ok(started)
+    // SAFETY: in the forked process this makes one system call on memory that is its own; it
+    // allocates nothing and takes no lock.
+    #[expect(unsafe_code, reason = "what runs between fork and exec")]
+    unsafe {
+        command.pre_exec(move || Ok(sched_setaffinity(THIS, &set)?));
+    }
+    Ok(())
 }

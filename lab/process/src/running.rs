@@ -47,8 +47,9 @@ struct Stop {
 impl Running {
     pub(crate) fn start(run: &Run, counters: Open) -> Result<Self, RunError> {
         let (mut command, reader) = run.command()?;
-        let (start, spawned) = cpus::on(&run.cpus, || (Instant::now(), command.spawn()))?;
-        let mut child = spawned.map_err(|source| RunError::Start {
+        cpus::pin(&mut command, &run.cpus)?;
+        let start = Instant::now();
+        let mut child = command.spawn().map_err(|source| RunError::Start {
             program: run.argv[0].to_string_lossy().into_owned(),
             source,
         })?;

@@ -103,11 +103,11 @@ pub(crate) struct CompareArgs {
     /// Go on with the rounds of a file that --record wrote for the same commands
     #[arg(long, value_name = "FILE")]
     pub(crate) resume: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) measures: MeasureArgs,
     /// Show on stored noise how often the answers are wrong, as a table (minutes)
     #[arg(long, exclusive = true)]
     pub(crate) self_test: bool,
+    #[command(flatten)]
+    pub(crate) measures: MeasureArgs,
 }
 
 const CODES: &str = "Exit codes:
