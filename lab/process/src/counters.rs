@@ -47,8 +47,8 @@ impl Open {
 }
 
 /// It is this thread's and off. A child inherits it, and only the exec of a program turns it on: so
-/// neither the lab nor the child before its program is counted. The kernel adds what a child counted
-/// to ours when the child ends (`perf_event_open(2)`: `inherit`, `enable_on_exec`).
+/// neither the lab nor the child before its program is counted. The kernel adds what a child
+/// counted to ours when the child ends (`perf_event_open(2)`: `inherit`, `enable_on_exec`).
 fn counter(event: impl Event) -> io::Result<Counter> {
     Builder::new(event).inherit(true).enable_on_exec(true).build()
 }
