@@ -497,6 +497,7 @@ _NORMAL_DEPENDENCIES = {
     "lab/process": {
         _COMMON_CONDITION: {
             "nix": Label("@crates__nix-0.30.1//:nix"),
+            "perf-event2": Label("@crates__perf-event2-0.7.4//:perf_event"),
             "sha2": Label("@crates__sha2-0.10.9//:sha2"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
         },

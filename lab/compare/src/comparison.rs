@@ -156,7 +156,8 @@ impl Comparison {
     }
 
     /// Takes a finished round: the values of each run by command, the reference first and the
-    /// control last, and the seconds since the comparison began.
+    /// control last (of a duet the control's own reference before it), and the seconds since the
+    /// comparison began.
     pub fn add(&mut self, runs: &[Vec<f64>], elapsed_s: f64) -> Result<Next, RoundError> {
         let (found, expected) = (runs.len(), self.settings.commands());
         if found != expected {
@@ -178,7 +179,8 @@ impl Comparison {
             }
         }
         if let Some(control) = &mut self.control {
-            control.push(log_ratio(reference[0], runs[runs.len() - 1][0]));
+            let own = &runs[self.settings.control_reference()];
+            control.push(log_ratio(own[0], runs[runs.len() - 1][0]));
             self.withheld |= control.excludes(0.0);
         }
         self.earlier.push(reference[0]);
@@ -308,7 +310,7 @@ fn estimate(sequence: &Sequence) -> Option<Estimate> {
 
 /// ln(value / reference). Counts may be 0, and one more of each then is close enough; exchanging
 /// the two changes nothing but the sign in either case, which is what the coin needs.
-fn log_ratio(reference: f64, value: f64) -> f64 {
+pub fn log_ratio(reference: f64, value: f64) -> f64 {
     let plus = if reference > 0.0 && value > 0.0 { 0.0 } else { 1.0 };
     ((value + plus) / (reference + plus)).ln()
 }

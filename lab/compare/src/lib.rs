@@ -7,6 +7,7 @@
 //! [`replay`] shows on stored noise that the answers err as seldom as they say.
 
 mod comparison;
+mod layout;
 mod outlook;
 pub mod replay;
 mod schedule;
@@ -14,7 +15,10 @@ mod settings;
 mod tail;
 mod verdict;
 
-pub use comparison::{CandidateState, Comparison, Estimate, MetricState, Next, RoundError, State};
+pub use comparison::{
+    CandidateState, Comparison, Estimate, MetricState, Next, RoundError, State, log_ratio,
+};
+pub use layout::LayoutShare;
 pub use schedule::{Layout, RoundPlan, Schedule};
 pub use settings::{Question, Settings, SettingsError};
 pub use tail::TailState;

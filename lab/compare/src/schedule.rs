@@ -7,18 +7,25 @@ use serde::{Deserialize, Serialize};
 /// The largest padding of the environment, which lies above the stack: a page covers every place
 /// of the stack's data against lines and sets of a cache.
 const ENVIRONMENT_BYTES: u16 = 4096;
+/// The longest name of a folder that every Linux file system takes (`NAME_MAX`).
+const PATH_BYTES: u8 = 255;
 
 /// Where a run's memory lies, as far as the starter decides on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     /// Bytes added to the environment.
     pub environment_bytes: u16,
+    /// Bytes added to the name of the working folder; 0 adds none. Files of before lack it.
+    #[serde(default)]
+    pub path_bytes: u8,
 }
 
 /// One round before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundPlan {
     /// The commands in the order in which they run: 0 is the reference, the last one the control.
+    /// Of a duet it is the order of its pairs, of which each holds the command of the first half
+    /// of the processors and that of the second.
     pub order: Vec<usize>,
     /// What all runs of the round share, so that it is noise between rounds and never a bias.
     pub layout: Layout,
@@ -30,13 +37,24 @@ pub struct RoundPlan {
 #[derive(Clone, Debug)]
 pub struct Schedule {
     rng: Pcg64,
+    /// A generator of its own, so that a seed draws the orders that it drew before paths varied.
+    paths: Pcg64,
     commands: usize,
+    /// Commands that run at once.
+    together: usize,
 }
 
 impl Schedule {
     /// Rounds of so many commands.
     pub fn new(seed: u64, commands: usize) -> Self {
-        Self { rng: Pcg64::seed_from_u64(seed), commands }
+        let [rng, paths] = [seed, !seed].map(Pcg64::seed_from_u64);
+        Self { rng, paths, commands, together: 1 }
+    }
+
+    /// Rounds of so many pairs of commands that run at once: each pair stays together, and its
+    /// coin says which of the two has which place.
+    pub fn duets(seed: u64, pairs: usize) -> Self {
+        Self { together: 2, ..Self::new(seed, 2 * pairs) }
     }
 }
 
@@ -44,10 +62,15 @@ impl Iterator for Schedule {
     type Item = RoundPlan;
 
     fn next(&mut self) -> Option<RoundPlan> {
-        let mut order: Vec<usize> = (0..self.commands).collect();
-        order.shuffle(&mut self.rng);
+        let commands: Vec<usize> = (0..self.commands).collect();
+        let mut groups: Vec<Vec<usize>> =
+            commands.chunks(self.together).map(<[usize]>::to_vec).collect();
+        groups.shuffle(&mut self.rng);
+        groups.iter_mut().for_each(|group| group.shuffle(&mut self.rng));
+        let order = groups.concat();
         let environment_bytes = self.rng.random_range(0..=ENVIRONMENT_BYTES);
-        let layout = Layout { environment_bytes };
+        let path_bytes = self.paths.random_range(1..=PATH_BYTES);
+        let layout = Layout { environment_bytes, path_bytes };
         Some(RoundPlan { order, layout })
     }
 }
@@ -75,5 +98,30 @@ mod tests {
         // Five standard errors of a share of 20,000.
         assert!((fair - 0.5).abs() < 0.018, "{fair}");
         assert!((share(same, firsts.len() - 1) - 0.5).abs() < 0.018);
+    }
+
+    #[test]
+    fn each_pair_of_a_duet_has_a_coin_of_its_own_and_stays_together() {
+        let rounds: Vec<RoundPlan> = Schedule::duets(3, 2).take(20_000).collect();
+        let place = |round: &RoundPlan, command| round.order.iter().position(|c| *c == command);
+        let share = |of: fn(&[usize]) -> bool| {
+            let hits = rounds.iter().filter(|round| of(&round.order)).count();
+            hits as f64 / rounds.len() as f64
+        };
+        for round in &rounds {
+            let pairs = [[0, 1], [2, 3]].map(|pair| pair.map(|command| place(round, command)));
+            assert!(pairs.iter().all(|[a, b]| a.unwrap() / 2 == b.unwrap() / 2), "{round:?}");
+        }
+        let first_of =
+            |order: &[usize], pair: usize| order.iter().find(|c| *c / 2 == pair).copied();
+        let coins: Vec<(bool, bool)> = rounds
+            .iter()
+            .map(|round| {
+                (first_of(&round.order, 0) == Some(0), first_of(&round.order, 1) == Some(2))
+            })
+            .collect();
+        let both = coins.iter().filter(|(a, b)| a == b).count() as f64 / coins.len() as f64;
+        assert!((share(|order| order[0] < 2) - 0.5).abs() < 0.018);
+        assert!((both - 0.5).abs() < 0.018, "{both}");
     }
 }

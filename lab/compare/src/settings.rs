@@ -31,6 +31,10 @@ pub struct Settings {
     pub control: bool,
     /// When to stop.
     pub question: Question,
+    /// Whether the commands of a pair run at once, which the control then does with a run of the
+    /// reference of its own.
+    #[serde(default)]
+    pub duet: bool,
 }
 
 impl Default for Settings {
@@ -44,6 +48,7 @@ impl Default for Settings {
             candidates: 1,
             control: true,
             question: Question::Direction,
+            duet: false,
         }
     }
 }
@@ -60,6 +65,9 @@ pub enum SettingsError {
     /// Nothing to compare.
     #[error("there is no second command; the first is the reference that others are compared with")]
     NoCandidate,
+    /// More than a pair.
+    #[error("a duet has two commands, not {0}")]
+    Duet(usize),
 }
 
 impl Settings {
@@ -73,6 +81,9 @@ impl Settings {
         }
         if self.candidates == 0 {
             return Err(SettingsError::NoCandidate);
+        }
+        if self.duet && self.candidates != 1 {
+            return Err(SettingsError::Duet(1 + self.candidates));
         }
         Ok(())
     }
@@ -89,6 +100,12 @@ impl Settings {
 
     /// The runs of one round.
     pub fn commands(&self) -> usize {
-        1 + self.candidates + usize::from(self.control)
+        let of_control = if self.duet { 2 } else { 1 };
+        1 + self.candidates + of_control * usize::from(self.control)
+    }
+
+    /// Which run of a round the control, the last one, is compared with.
+    pub(crate) fn control_reference(&self) -> usize {
+        if self.duet { self.commands() - 2 } else { 0 }
     }
 }

@@ -1,7 +1,8 @@
-//! Two system calls that have no safe wrapper in our crates.
+//! What the kernel knows of a process: two system calls that have no safe wrapper in our crates,
+//! and `/proc`.
 
 use std::{
-    io,
+    fs, io,
     mem::MaybeUninit,
     os::fd::{FromRawFd, OwnedFd, RawFd},
     time::Duration,
@@ -33,6 +34,29 @@ pub struct Usage {
     pub blocks_in: u64,
     /// Blocks of 512 bytes written to disks.
     pub blocks_out: u64,
+}
+
+/// Bytes that a process, and the children that it waited for, read and wrote: from files, pipes,
+/// terminals and the page cache alike. What went to or came from disks is in [`Usage`]: the kernel
+/// has one count for both of its names (`read_bytes`, and `ru_inblock` in blocks of 512 bytes).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfers {
+    /// `rchar` of proc_pid_io(5).
+    pub read: u64,
+    /// `wchar` of proc_pid_io(5).
+    pub written: u64,
+}
+
+/// Of a process that is running, or has ended and was not waited for yet; `None` where the kernel
+/// does not tell (`CONFIG_TASK_IO_ACCOUNTING`).
+pub fn transfers(process: u32) -> Option<Transfers> {
+    let text = fs::read_to_string(format!("/proc/{process}/io")).ok()?;
+    let field = |name: &str| {
+        let mut values =
+            text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        values.next()?.parse().ok()
+    };
+    Some(Transfers { read: field("rchar")?, written: field("wchar")? })
 }
 
 /// A descriptor that is readable when the process has ended.

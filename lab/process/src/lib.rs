@@ -2,42 +2,38 @@
 //!
 //! The command runs in a process group of its own, so that a terminal's Ctrl-C reaches the lab
 //! alone, and what is left of the group when the command has ended is ended too. Address-space
-//! randomisation stays as the kernel does it.
+//! randomisation stays as the kernel does it, unless [`fix_addresses`] was called.
 
+mod addresses;
+mod batch;
+mod counters;
+mod cpus;
 mod kernel;
+mod running;
 
 use std::{
     ffi::OsString,
     fs::File,
-    io::{self, PipeReader, Read},
-    os::{
-        fd::{AsFd, BorrowedFd, OwnedFd},
-        unix::process::CommandExt,
-    },
+    io::{self, PipeReader},
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
+    process::{Command, Stdio},
+    sync::atomic::AtomicBool,
+    time::Duration,
 };
 
-use nix::{
-    errno::Errno,
-    poll::{PollFd, PollFlags, PollTimeout, poll},
-    sys::{
-        resource::{UsageWho, getrusage},
-        signal::{Signal, killpg},
-    },
-    unistd::Pid,
-};
-use sha2::{Digest, Sha256};
+use nix::sys::resource::{UsageWho, getrusage};
 
-pub use kernel::Usage;
+use counters::Open;
+use running::{Running, follow};
+
+pub use addresses::{Addresses, addresses, fix_addresses};
+pub use counters::{Counters, no_counters};
+pub use cpus::cpus_by_core;
+pub use kernel::{Transfers, Usage, transfers};
 
 /// The variable that makes the environment as large as [`Run::environment_bytes`] asks.
 pub const PADDING: &str = "LAB_PADDING";
-/// A loop over a pipe reads this much at once: what a pipe holds.
-const PIPE_BYTES: usize = 64 << 10;
-
 /// Where a command's output goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Output {
@@ -69,6 +65,11 @@ pub struct Run {
     pub timeout: Option<Duration>,
     /// Bytes added to its environment, which move its stack.
     pub environment_bytes: usize,
+    /// What it finds as `$PWD`: another name of the folder in which it runs. Without one it finds
+    /// what the lab found.
+    pub working_folder: Option<PathBuf>,
+    /// The processors on which it may run; those of the lab where there is none.
+    pub cpus: Vec<usize>,
 }
 
 /// How a command ended.
@@ -93,6 +94,10 @@ pub struct Finished {
     pub wall: Duration,
     /// What the kernel counted of it and of its children that it waited for.
     pub usage: Usage,
+    /// What they read and wrote, where the kernel tells.
+    pub transfers: Option<Transfers>,
+    /// What the processor counted of it and of all its children, where there are counters.
+    pub counters: Option<Counters>,
     /// The SHA-256 of its output and its length, where that was asked for.
     pub output: Option<(String, u64)>,
 }
@@ -130,29 +135,31 @@ pub fn own_peak_rss_bytes() -> u64 {
 impl Run {
     /// Runs the command to its end. A signal to this process that sets `interrupted` ends it.
     pub fn execute(&self, interrupted: &AtomicBool) -> Result<Finished, RunError> {
-        let (mut command, reader) = self.command()?;
-        let start = Instant::now();
-        let mut child = command.spawn().map_err(|source| RunError::Start {
-            program: self.argv[0].to_string_lossy().into_owned(),
-            source,
-        })?;
-        // The command holds the pipe's other end, and would keep it open.
-        drop(command);
-        let deadline = self.timeout.map(|timeout| start + timeout);
-        let mut following = Following::new(&child, reader).or_else(|error| {
-            child.kill().and_then(|()| child.wait())?;
-            Err(error)
-        })?;
-        let ended_by_us = following.follow(deadline, interrupted);
-        let wall = start.elapsed();
-        // Before it is waited for: until then no other process can have its number.
-        let ended_group = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
-        let (status, usage) = kernel::wait(child.id())?;
-        if !matches!(ended_group, Ok(()) | Err(Errno::ESRCH | Errno::EPERM)) {
-            return Err(RunError::Follow(io::Error::other("cannot end the command's group")));
-        }
-        let ended = ended_by_us?.unwrap_or(status);
-        Ok(Finished { ended, wall, usage, output: following.output()? })
+        let mut running = Running::start(self, Open::new())?;
+        let followed = follow(&mut [&mut running], interrupted);
+        let finished = running.finish();
+        followed?;
+        finished
+    }
+
+    /// Runs two commands at once. An interruption ends both; nothing else of one ends the other.
+    /// They have no counters: the second would inherit the first one's.
+    pub fn execute_both(
+        both: [&Self; 2],
+        interrupted: &AtomicBool,
+    ) -> Result<[Finished; 2], RunError> {
+        let mut first = Running::start(both[0], Open::none())?;
+        let mut second = match Running::start(both[1], Open::none()) {
+            Ok(second) => second,
+            Err(error) => {
+                first.finish()?;
+                return Err(error);
+            }
+        };
+        let followed = follow(&mut [&mut first, &mut second], interrupted);
+        let (first, second) = (first.finish(), second.finish());
+        followed?;
+        Ok([first?, second?])
     }
 
     fn command(&self) -> Result<(Command, Option<PipeReader>), RunError> {
@@ -161,6 +168,9 @@ impl Run {
         command.env(PADDING, "x".repeat(self.environment_bytes));
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
+        }
+        if let Some(name) = &self.working_folder {
+            command.env("PWD", name);
         }
         command.stdin(self.input.as_ref().map_or(Ok(Stdio::null()), |path| {
             File::open(path).map(Stdio::from).map_err(opening(path))
@@ -188,95 +198,6 @@ fn create(path: impl AsRef<Path>) -> Result<Stdio, RunError> {
 
 fn opening(path: &Path) -> impl FnOnce(io::Error) -> RunError {
     move |source| RunError::Open { path: path.to_owned(), source }
-}
-
-/// A started command until its end.
-struct Following {
-    process: OwnedFd,
-    reader: Option<PipeReader>,
-    hash: Sha256,
-    bytes: u64,
-}
-
-impl Following {
-    fn new(child: &Child, reader: Option<PipeReader>) -> io::Result<Self> {
-        let process = kernel::descriptor(child.id())?;
-        Ok(Self { process, reader, hash: Sha256::new(), bytes: 0 })
-    }
-
-    /// Returns when the command has ended (`None`) or has to be ended. A poll and no thread that
-    /// looks again and again: nothing of the lab wakes up beside the command.
-    fn follow(
-        &mut self,
-        deadline: Option<Instant>,
-        interrupted: &AtomicBool,
-    ) -> io::Result<Option<Ended>> {
-        let mut open = self.reader.is_some();
-        loop {
-            if interrupted.load(Ordering::Relaxed) {
-                return Ok(Some(Ended::Interrupted));
-            }
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if left.is_some_and(|left| left.is_zero()) {
-                return Ok(Some(Ended::TimedOut));
-            }
-            let pipe = self.reader.as_ref().filter(|_| open).map(AsFd::as_fd);
-            let (ended, readable) = ready(self.process.as_fd(), pipe, left)?;
-            if ended {
-                return Ok(None);
-            }
-            if readable {
-                open = self.read()?;
-            }
-        }
-    }
-
-    /// Reads what the pipe holds; `false` at its end.
-    fn read(&mut self) -> io::Result<bool> {
-        let Some(reader) = &mut self.reader else { return Ok(false) };
-        let mut buffer = [0; PIPE_BYTES];
-        let count = reader.read(&mut buffer)?;
-        self.hash.update(&buffer[..count]);
-        self.bytes += count as u64;
-        Ok(count > 0)
-    }
-
-    /// Takes what was left in the pipe when the command ended, and not what another process, to
-    /// which it gave the pipe, writes later.
-    fn output(mut self) -> io::Result<Option<(String, u64)>> {
-        let ended = self.bytes;
-        while self.bytes < ended + PIPE_BYTES as u64 {
-            let Some(pipe) = &self.reader else { break };
-            let (_, readable) =
-                ready(self.process.as_fd(), Some(pipe.as_fd()), Some(Duration::ZERO))?;
-            if !readable || !self.read()? {
-                break;
-            }
-        }
-        let Self { reader, hash, bytes, .. } = self;
-        let hex = |byte: &u8| format!("{byte:02x}");
-        Ok(reader.map(|_| (hash.finalize().iter().map(hex).collect(), bytes)))
-    }
-}
-
-/// Waits for the process's end or for output, a signal or the time; both are false after these.
-fn ready(
-    process: BorrowedFd<'_>,
-    pipe: Option<BorrowedFd<'_>>,
-    left: Option<Duration>,
-) -> io::Result<(bool, bool)> {
-    let mut watched = vec![PollFd::new(process, PollFlags::POLLIN)];
-    watched.extend(pipe.map(|pipe| PollFd::new(pipe, PollFlags::POLLIN)));
-    // Up to a millisecond late, and never early.
-    let milliseconds = |left: Duration| i32::try_from(left.as_millis() + 1).unwrap_or(i32::MAX);
-    let timeout = left.map_or(-1, milliseconds);
-    let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::NONE);
-    match poll(&mut watched, timeout) {
-        Ok(_) | Err(Errno::EINTR) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let any = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
-    Ok((any(&watched[0]), watched.get(1).is_some_and(any)))
 }
 
 #[cfg(test)]

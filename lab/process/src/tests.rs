@@ -118,3 +118,71 @@ fn what_cannot_start_is_named() {
     let error = no_input.execute(&AtomicBool::new(false)).unwrap_err().to_string();
     assert!(error.starts_with("cannot open /no/such/file: "), "{error}");
 }
+
+#[test]
+fn two_at_once_overlap_and_one_that_hangs_does_not_end_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = Some(folder.path().to_owned());
+    let both = Run { directory: here, ..shell("echo s >> log; sleep 0.5; echo e >> log") };
+    let finished = Run::execute_both([&both, &both], &AtomicBool::new(false)).unwrap();
+    assert!(finished.iter().all(|one| one.ended == Ended::Exited(0)));
+    assert_eq!(fs::read_to_string(folder.path().join("log")).unwrap(), "s\ns\ne\ne\n");
+    let hangs = Run { timeout: Some(Duration::from_millis(200)), ..shell("sleep 1000") };
+    let prints = shell("sleep 0.6; printf abc");
+    let [hung, printed] = Run::execute_both([&hangs, &prints], &AtomicBool::new(false)).unwrap();
+    assert_eq!((hung.ended, printed.ended), (Ended::TimedOut, Ended::Exited(0)));
+    assert_eq!(printed.output.unwrap().1, 3);
+    assert!(hung.wall < printed.wall);
+}
+
+#[test]
+fn of_two_the_first_is_ended_where_the_second_cannot_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = Run {
+        directory: Some(folder.path().to_owned()),
+        ..shell("echo $$ > child; exec sleep 1000")
+    };
+    let missing = Run { argv: vec!["no-such-program".into()], ..Run::default() };
+    let error = Run::execute_both([&long, &missing], &AtomicBool::new(false)).unwrap_err();
+    assert!(error.to_string().starts_with("cannot start `no-such-program`: "), "{error}");
+    // It may have been ended before it wrote its number.
+    if let Ok(child) = fs::read_to_string(folder.path().join("child")) {
+        wait_for_end_of(child.trim());
+    }
+}
+
+#[test]
+fn a_command_runs_on_its_processors_and_the_lab_on_all() {
+    let cpus = cpus_by_core().unwrap();
+    let one = Run { cpus: vec![cpus[0]], ..shell("nproc") };
+    let all = shell("nproc");
+    let [of_one, of_all] = [&one, &all].map(|run| {
+        let to = tempfile::NamedTempFile::new().unwrap();
+        execute(&Run { output: Output::File(to.path().to_owned()), ..run.clone() });
+        fs::read_to_string(to.path()).unwrap().lines().last().unwrap().parse::<usize>().unwrap()
+    });
+    assert_eq!((of_one, of_all), (1, cpus.len()));
+    assert_eq!(cpus_by_core().unwrap(), cpus);
+}
+
+#[test]
+fn several_executions_are_added_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = Some(folder.path().to_owned());
+    let run = Run { directory: here, ..shell("head -c 100000 /dev/zero; echo >> log") };
+    let interrupted = AtomicBool::new(false);
+    let one = run.execute_times(1, false, &interrupted).unwrap();
+    let five = run.execute_times(5, false, &interrupted).unwrap();
+    let log = || fs::read_to_string(folder.path().join("log")).unwrap().lines().count();
+    assert_eq!(log(), 6);
+    let [read_one, read_five] = [&one, &five].map(|all| all.transfers.map(|bytes| bytes.read));
+    if let Some((one, five)) = read_one.zip(read_five) {
+        assert!(one > 100_000 && five > 4 * one && five < 6 * one, "{one} {five}");
+    }
+    assert!(five.usage.minor_faults > 3 * one.usage.minor_faults);
+    let fails = Run { directory: Some(folder.path().to_owned()), ..shell("echo >> log; exit 3") };
+    assert_eq!(fails.execute_times(4, false, &interrupted).unwrap().ended, Ended::Exited(3));
+    assert_eq!(log(), 7);
+    assert_eq!(fails.execute_times(4, true, &interrupted).unwrap().ended, Ended::Exited(3));
+    assert_eq!(log(), 11);
+}

@@ -1,6 +1,7 @@
 //! Where the variance of a sweep comes from: variant, cell, block, server, or nothing named.
 
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 use thiserror::Error;
 
 use crate::{mean, usable};
@@ -34,6 +35,34 @@ pub struct Attribution {
     pub residue: f64,
     /// Degrees of freedom of the residue.
     pub residue_df: usize,
+}
+
+impl Attribution {
+    /// What all factors explain together.
+    pub fn explained(&self) -> f64 {
+        self.factors.iter().map(|factor| factor.share).sum()
+    }
+
+    /// How much they would explain on average without any effect.
+    pub fn by_chance(&self) -> f64 {
+        let df = self.df();
+        df as f64 / (df + self.residue_df).max(1) as f64
+    }
+
+    /// The probability that factors without any effect explain as much, where the residues are
+    /// normal: the F test of all factors together, Searle (1971), Linear Models, section 3.5. For
+    /// other residues give the ranks of the values: Conover and Iman (1981), The American
+    /// Statistician 35(3), pp. 124-129. `None` where no degree of freedom is left.
+    pub fn p_value(&self) -> Option<f64> {
+        let (df, residue_df) = (self.df() as f64, self.residue_df as f64);
+        let distribution = FisherSnedecor::new(df, residue_df).ok()?;
+        let ratio = (self.explained() / df) / (self.residue / residue_df);
+        Some(if ratio.is_finite() { distribution.sf(ratio) } else { 0.0 })
+    }
+
+    fn df(&self) -> usize {
+        self.factors.iter().map(|factor| factor.df).sum()
+    }
 }
 
 /// Why there is nothing to attribute.
@@ -204,6 +233,27 @@ mod tests {
         let found = shares(&observations).unwrap();
         assert!((found.factors[0].share - 1.0).abs() < 1e-12);
         assert_eq!((found.factors[2].df, found.factors[2].share), (0, 0.0));
+    }
+
+    /// The one-way table of Snedecor and Cochran (1989), Statistical Methods, 8th ed., section
+    /// 12.2: fat absorbed by doughnuts, F(3, 20) = 545.5 / 100.9 = 5.41.
+    #[test]
+    fn doughnuts_as_tabled() {
+        let fats: [[f64; 6]; 4] = [
+            [64.0, 72.0, 68.0, 77.0, 56.0, 95.0],
+            [78.0, 91.0, 97.0, 82.0, 85.0, 77.0],
+            [75.0, 93.0, 78.0, 71.0, 63.0, 76.0],
+            [55.0, 66.0, 49.0, 64.0, 70.0, 68.0],
+        ];
+        let names = ["1", "2", "3", "4"];
+        let row = |(name, values): (&&'static str, &[f64; 6])| {
+            values.map(|value| Observation { value, levels: vec![("fat", *name)] })
+        };
+        let all: Vec<_> = names.iter().zip(&fats).flat_map(row).collect();
+        let found = shares(&all).unwrap();
+        assert!((found.explained() - 1_636.5 / 3_654.5).abs() < 1e-9, "{found:?}");
+        assert!((found.by_chance() - 3.0 / 23.0).abs() < 1e-12);
+        assert!((found.p_value().unwrap() - 0.006_876).abs() < 1e-5, "{:?}", found.p_value());
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::measures::MeasureArgs;
+
 /// Commands to compare and how; options that hyperfine has are named as there.
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
@@ -80,9 +82,6 @@ pub(crate) struct CompareArgs {
     /// Do not run the reference twice in each round
     #[arg(long)]
     pub(crate) no_control: bool,
-    /// Do not vary the size of the environment between rounds
-    #[arg(long)]
-    pub(crate) fixed_layout: bool,
     /// Seconds after which a run has failed
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<f64>,
@@ -107,6 +106,8 @@ pub(crate) struct CompareArgs {
     /// Show on stored noise how often the answers are wrong, as a table (minutes)
     #[arg(long, exclusive = true)]
     pub(crate) self_test: bool,
+    #[command(flatten)]
+    pub(crate) measures: MeasureArgs,
 }
 
 const CODES: &str = "Exit codes:
@@ -135,8 +136,16 @@ pub(crate) enum Metric {
     Faults,
     /// Context switches
     Switches,
-    /// Blocks read from and written to disks
+    /// Blocks of 512 bytes read from and written to disks
     Blocks,
+    /// Bytes read from anything: files, pipes, terminals
+    Read,
+    /// Bytes written to anything
+    Written,
+    /// Instructions executed outside the kernel
+    Instructions,
+    /// Cycles of the processor's clock outside the kernel
+    Cycles,
 }
 
 impl Metric {
@@ -151,6 +160,10 @@ impl Metric {
             Self::Faults => "page faults",
             Self::Switches => "context switches",
             Self::Blocks => "disk blocks",
+            Self::Read => "bytes read",
+            Self::Written => "bytes written",
+            Self::Instructions => "instructions",
+            Self::Cycles => "cycles",
         }
     }
 }

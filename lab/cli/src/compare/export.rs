@@ -1,6 +1,6 @@
 //! The result for other programs and pages.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use lab_compare::{Settings, State};
 use lab_stats::describe::{Summary, summarize};
@@ -9,13 +9,25 @@ use serde_json::{Value, json};
 use super::{
     args::Metric,
     commands::Command,
+    measures::LayoutReport,
     record::Round,
+    table::Row,
     text::{interval, primary},
+    untimed::Counted,
 };
 use crate::Failure;
 
 /// Of what --json prints.
 const SCHEMA: &str = "lab-compare-1";
+
+/// What was measured beside the state, and how.
+pub(crate) struct Measured<'a> {
+    pub(crate) inner: u32,
+    pub(crate) layout: &'a LayoutReport,
+    /// Metrics that this machine has not, each with the reason.
+    pub(crate) absent: &'a BTreeMap<&'static str, String>,
+    pub(crate) counted: &'a Counted,
+}
 
 /// The result with everything that it depends on.
 pub(crate) fn result(
@@ -24,10 +36,13 @@ pub(crate) fn result(
     settings: &Settings,
     seed: u64,
     exit: u8,
+    measured: &Measured<'_>,
 ) -> Value {
+    let Measured { inner, layout, absent, counted } = measured;
     json!({
         "schema": SCHEMA, "seed": seed, "commands": commands, "settings": settings,
-        "state": state, "exit": exit,
+        "state": state, "exit": exit, "inner": inner, "layout": layout, "absent": absent,
+        "counted": counted,
     })
 }
 
@@ -57,13 +72,15 @@ pub(crate) fn hyperfine(commands: &[Command], metrics: &[Metric], rounds: &[Roun
     json!({ "results": commands.iter().enumerate().map(result).collect::<Vec<_>>() })
 }
 
-/// A row for each command.
+/// A row for each command, then the tables of the metrics, one a candidate.
 pub(crate) fn markdown(
     state: &State,
     commands: &[Command],
     metrics: &[Metric],
     rounds: &[Round],
+    tables: &[Vec<Row>],
 ) -> String {
+    let cell = |name: &str| name.replace('|', "\\|");
     let mut page = format!(
         "| Command | Median [ms] | {} against the first (interval) | Verdict |\n\
          |:---|---:|---:|:---|\n",
@@ -76,8 +93,20 @@ pub(crate) fn markdown(
         let candidate = place.checked_sub(1).map(|place| &state.candidates[place]);
         let against = candidate.and_then(primary).map_or("-".to_owned(), interval);
         let verdict = candidate.map_or("reference".to_owned(), |found| found.verdict.to_string());
-        let name = command.name.replace('|', "\\|");
+        let name = cell(&command.name);
         let _ = writeln!(page, "| `{name}` | {median} | {against} | {verdict} |");
+    }
+    for (rows, command) in tables.iter().zip(&commands[1..]) {
+        let names = [&commands[0].name, &command.name].map(|name| cell(name));
+        let [reference, candidate] = names;
+        let _ = writeln!(
+            page,
+            "\n| Median | `{reference}` | `{candidate}` | Difference (interval) |\n\
+             |:---|---:|---:|---:|"
+        );
+        for Row { metric, medians: [a, b], difference } in rows {
+            let _ = writeln!(page, "| {metric} | {a} | {b} | {difference} |");
+        }
     }
     page
 }

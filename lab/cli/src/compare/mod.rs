@@ -2,13 +2,18 @@
 
 mod args;
 mod commands;
+mod duet;
 mod export;
+mod measures;
 mod record;
 mod revisions;
 mod run;
+mod table;
 mod text;
+mod untimed;
 
 use std::{
+    collections::BTreeMap,
     env, fs,
     path::PathBuf,
     process::{self, ExitCode},
@@ -16,7 +21,6 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use clap::ValueEnum;
 use lab_compare::{
     Comparison, Next, Question, RoundPlan, Schedule, Settings, SettingsError, State,
     replay::{Row, Size, prove, recordings},
@@ -27,9 +31,12 @@ pub(crate) use self::args::CompareArgs;
 use self::{
     args::{FailOn, Metric},
     commands::{Command, commands},
+    export::Measured,
+    measures::{Addresses, LayoutReport, Measurable},
     record::{Header, Record, Round},
     run::{Runner, Stopped, Stopwatch},
     text::{ProgressLine, summary},
+    untimed::Counted,
 };
 use crate::Failure;
 
@@ -38,6 +45,8 @@ const OPEN: u8 = 11;
 const INTERRUPTED: u8 = 130;
 /// Below this many microseconds a command is mostly its process's start and end.
 const SHORT: f64 = 1_000.0;
+/// The microseconds that several runs of such a command should take together.
+const BATCH: f64 = 5_000.0;
 
 /// Compares the commands and prints what may be said of them.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
@@ -54,18 +63,30 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         commands
     };
     let settings = settings(args, commands.len())?;
-    let metrics = metrics(args.metric);
-    let labels: Vec<&str> = metrics.iter().map(|metric| metric.label()).collect();
+    Counted::check(&args.measures)?;
+    let mut measurable = Measurable::new(args.metric, &args.measures)?;
+    let addresses = measures::addresses(&args.measures)?;
     let seed = args.seed.unwrap_or_else(any_seed);
-    let header = Header::new(args, seed, &labels, &commands, &settings);
-    let (record, seed, rounds) = Record::open(args, header)?;
-    let mut comparison = Comparison::new(settings, &labels).map_err(refused)?;
+    let header = Header::new(args, seed, &measurable.labels(), &commands, &settings, &addresses);
+    let (record, header, rounds) = Record::open(args, header)?;
+    measurable.keep(&header.metrics).map_err(|why| record.failure(why))?;
+    let mut comparison = Comparison::new(settings, &measurable.labels()).map_err(refused)?;
     for round in &rounds {
         add(&mut comparison, round)?;
     }
-    let runner = Runner::new(args, commands.clone(), metrics, &interrupted, folder.0.clone());
-    let mut session = Session { comparison, record, rounds, seed, commands };
-    let ended = session.run(&runner);
+    let Measurable { metrics, absent } = measurable;
+    let runner = Runner::new(args, commands.clone(), metrics, &interrupted, folder.0.clone())?;
+    let mut session = Session {
+        comparison,
+        record,
+        rounds,
+        seed: header.seed,
+        commands,
+        addresses,
+        absent,
+        counted: Counted::default(),
+    };
+    let ended = session.run(&runner).and_then(|()| session.count(&runner));
     let cleaned = match &args.cleanup {
         Some(text) => runner.helper("--cleanup", text, None),
         None => Ok(()),
@@ -84,6 +105,9 @@ struct Session {
     rounds: Vec<Round>,
     seed: u64,
     commands: Vec<Command>,
+    addresses: Addresses,
+    absent: BTreeMap<&'static str, String>,
+    counted: Counted,
 }
 
 impl Session {
@@ -95,7 +119,11 @@ impl Session {
         for sentence in runner.check()? {
             eprintln!("note: {sentence}");
         }
-        let mut plans = Schedule::new(self.seed, runner.commands.len()).skip(self.rounds.len());
+        let schedule = match args.measures.duet {
+            true => Schedule::duets(self.seed, runner.commands.len() / 2),
+            false => Schedule::new(self.seed, runner.commands.len()),
+        };
+        let mut plans = schedule.skip(self.rounds.len());
         // What warms up is no part of the schedule.
         for _ in 0..args.warmup {
             let order = (0..runner.commands.len()).collect();
@@ -130,25 +158,41 @@ impl Session {
         Ok(())
     }
 
+    /// Runs the commands under the tools that count.
+    fn count(&mut self, runner: &Runner<'_>) -> Result<(), Stopped> {
+        self.counted = Counted::new(runner, &self.commands)?;
+        Ok(())
+    }
+
     fn finish(&self, runner: &Runner<'_>, code: Option<u8>) -> Result<ExitCode, Failure> {
         let (args, metrics) = (runner.args, &runner.metrics);
         let settings = self.comparison.settings();
         let state = self.comparison.state();
         let code = code.unwrap_or_else(|| exit_code(&state, args.fail_on));
+        let layout = self.layout(args);
+        let tables: Vec<Vec<table::Row>> = (state.candidates.iter().enumerate())
+            .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
+            .collect();
         if args.json {
-            let result = export::result(&state, &self.commands, settings, self.seed, code);
+            let (absent, counted) = (&self.absent, &self.counted);
+            let measured =
+                Measured { inner: args.measures.inner, layout: &layout, absent, counted };
+            let result =
+                export::result(&state, &self.commands, settings, self.seed, code, &measured);
             println!("{result}");
         } else {
-            let shown = self.shown(metrics);
-            let lines = summary(&state, &self.commands, metrics, &shown, settings);
+            let lines = summary(&state, &self.commands, metrics[0], settings);
             lines.iter().for_each(|line| println!("{line}"));
+            self.details(&tables, &layout).iter().for_each(|line| println!("{line}"));
         }
         let times = export::column(metrics, &self.rounds, 0, Metric::Wall);
-        if lab_stats::describe::median(&times).is_some_and(|median| median < SHORT) {
+        let median = lab_stats::describe::median(&times).filter(|median| *median < SHORT);
+        if let Some(median) = median.filter(|_| args.measures.inner == 1) {
             eprintln!(
-                "note: {} takes less than 1 ms, most of it for starting a process; let it do its \
-                 work several times",
-                self.commands[0].name
+                "note: {} takes less than 1 ms, most of it for starting a process; --inner {} \
+                 runs it that many times within each timed run",
+                self.commands[0].name,
+                (BATCH / median).ceil()
             );
         }
         if let Some(path) = &args.export_json {
@@ -156,7 +200,7 @@ impl Session {
             export::write(path, &format!("{runs:#}\n"))?;
         }
         if let Some(path) = &args.export_markdown {
-            let page = export::markdown(&state, &self.commands, metrics, &self.rounds);
+            let page = export::markdown(&state, &self.commands, metrics, &self.rounds, &tables);
             export::write(path, &page)?;
         }
         Ok(ExitCode::from(code))
@@ -164,14 +208,27 @@ impl Session {
 }
 
 impl Session {
-    /// The metrics beside the primary one that tell something: of memory only what exceeds the
-    /// lab's own, in which every command starts.
-    fn shown(&self, metrics: &[Metric]) -> Vec<Metric> {
-        let rss = |command| export::column(metrics, &self.rounds, command, Metric::Rss);
-        let least = (0..self.commands.len()).flat_map(rss).fold(f64::INFINITY, f64::min);
-        let mut shown = vec![Metric::Wall, Metric::Cpu, Metric::Faults, Metric::Switches];
-        shown.extend((least > lab_process::own_peak_rss_bytes() as f64).then_some(Metric::Rss));
-        shown
+    fn layout(&self, args: &CompareArgs) -> LayoutReport {
+        let fixed = args.measures.fixed_layout;
+        let share = |candidate| {
+            let share = || measures::layout_share(&self.rounds, candidate);
+            (!fixed).then(share).flatten()
+        };
+        let shares = (1..self.commands.len()).map(share).collect();
+        LayoutReport { fixed, addresses: self.addresses.clone(), shares }
+    }
+
+    /// What a person reads below the answer.
+    fn details(&self, tables: &[Vec<table::Row>], layout: &LayoutReport) -> Vec<String> {
+        let names: Vec<&str> = self.commands.iter().map(|command| command.name.as_str()).collect();
+        let mut lines = Vec::new();
+        for (rows, name) in tables.iter().zip(&names[1..]).filter(|(rows, _)| !rows.is_empty()) {
+            lines.push(String::new());
+            lines.extend(table::lines(rows, [names[0], name]));
+        }
+        lines.extend(layout.lines(&names[1..]));
+        lines.extend(self.counted.lines(&self.commands));
+        lines
     }
 }
 
@@ -214,6 +271,7 @@ fn settings(args: &CompareArgs, commands: usize) -> Result<Settings, Failure> {
         most_rounds: args.runs,
         candidates: commands.saturating_sub(1),
         control: !args.no_control,
+        duet: args.measures.duet,
         question,
         ..Settings::default()
     };
@@ -222,12 +280,6 @@ fn settings(args: &CompareArgs, commands: usize) -> Result<Settings, Failure> {
 
 fn refused(error: SettingsError) -> Failure {
     Failure::input(error.to_string())
-}
-
-/// All of them, the primary one first.
-fn metrics(primary: Metric) -> Vec<Metric> {
-    let others = Metric::value_variants().iter().copied().filter(|metric| *metric != primary);
-    [primary].into_iter().chain(others).collect()
 }
 
 fn any_seed() -> u64 {

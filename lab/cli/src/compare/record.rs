@@ -10,11 +10,12 @@ use std::{
 use lab_compare::{Layout, Settings};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{args::CompareArgs, commands::Command};
+use super::{args::CompareArgs, commands::Command, measures::Addresses};
 use crate::Failure;
 
-/// The version of the file.
-const VERSION: u32 = 1;
+/// The version of the file. Version 1 knew no path of the working folder, no inner runs and no
+/// duets; it is read as a file without them.
+const VERSION: u32 = 2;
 
 /// What has to be the same for rounds to belong together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,16 @@ pub(crate) struct Header {
     pub(crate) commands: Vec<Command>,
     pub(crate) fixed_layout: bool,
     pub(crate) settings: Settings,
+    /// Runs of a command within a timed run.
+    #[serde(default = "one")]
+    pub(crate) inner: u32,
+    /// Not known of files of version 1.
+    #[serde(default)]
+    pub(crate) addresses: Option<Addresses>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 impl Header {
@@ -34,18 +45,22 @@ impl Header {
         metrics: &[&str],
         commands: &[Command],
         settings: &Settings,
+        addresses: &Addresses,
     ) -> Self {
         Self {
             version: VERSION,
             seed,
             metrics: metrics.iter().map(|metric| (*metric).to_owned()).collect(),
             commands: commands.to_vec(),
-            fixed_layout: args.fixed_layout,
+            fixed_layout: args.measures.fixed_layout,
             settings: settings.clone(),
+            inner: args.measures.inner,
+            addresses: Some(addresses.clone()),
         }
     }
 
-    /// Whether the other one's rounds are of the same comparison; it may have another budget.
+    /// Whether the other one's rounds are of the same comparison; it may have another budget, and
+    /// the metrics beside the first that were known when it began.
     fn same_comparison(&self, other: &Self) -> bool {
         let settings = Settings {
             budget_s: other.settings.budget_s,
@@ -53,8 +68,15 @@ impl Header {
             most_rounds: other.settings.most_rounds,
             ..self.settings.clone()
         };
-        let same = Self { seed: other.seed, settings, ..self.clone() };
-        same == *other
+        let same = Self {
+            version: other.version,
+            seed: other.seed,
+            metrics: other.metrics.clone(),
+            addresses: other.addresses.clone(),
+            settings,
+            ..self.clone()
+        };
+        same == *other && self.metrics.first() == other.metrics.first()
     }
 }
 
@@ -78,11 +100,12 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The file to append to, the seed to go on with, and the rounds that are in it.
+    /// The file to append to, the header that holds, with the seed and the metrics to go on with,
+    /// and the rounds that are in it.
     pub(crate) fn open(
         args: &CompareArgs,
         header: Header,
-    ) -> Result<(Self, u64, Vec<Round>), Failure> {
+    ) -> Result<(Self, Header, Vec<Round>), Failure> {
         if let Some(path) = &args.resume {
             let (found, rounds) = read(path)?;
             if !header.same_comparison(&found) {
@@ -90,16 +113,21 @@ impl Record {
             }
             let file = OpenOptions::new().append(true).open(path);
             let file = file.map_err(|error| failure(path, error))?;
-            return Ok((Self { file: Some((path.clone(), file)) }, found.seed, rounds));
+            return Ok((Self { file: Some((path.clone(), file)) }, found, rounds));
         }
-        let seed = header.seed;
         let mut record = Self { file: None };
         if let Some(path) = &args.record {
             let file = File::create_new(path).map_err(|error| failure(path, error))?;
             record.file = Some((path.clone(), file));
             record.line(&header)?;
         }
-        Ok((record, seed, Vec::new()))
+        Ok((record, header, Vec::new()))
+    }
+
+    /// About the file, or about the command line where there is none.
+    pub(crate) fn failure(&self, why: String) -> Failure {
+        let of_file = self.file.as_ref().map(|(path, _)| failure(path, &why));
+        of_file.unwrap_or_else(|| Failure::input(why))
     }
 
     pub(crate) fn append(&mut self, round: &Round) -> Result<(), Failure> {
@@ -119,8 +147,12 @@ fn read(path: &Path) -> Result<(Header, Vec<Round>), Failure> {
     let mut lines = BufReader::new(file).lines();
     let first = lines.next().ok_or_else(|| failure(path, "is empty"))?;
     let header: Header = parse(path, first)?;
-    if header.version != VERSION {
-        return Err(failure(path, format!("has version {}, not {VERSION}", header.version)));
+    if !(1..=VERSION).contains(&header.version) {
+        let sentence = format!(
+            "has version {}, and this lab reads 1 to {VERSION}; use a newer one",
+            header.version
+        );
+        return Err(failure(path, sentence));
     }
     Ok((header, lines.map(|line| parse(path, line)).collect::<Result<_, _>>()?))
 }

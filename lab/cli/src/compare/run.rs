@@ -1,7 +1,8 @@
 //! Running the commands: the answers first, then round after round.
 
 use std::{
-    fs,
+    env, fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
     time::{Duration, Instant},
@@ -13,6 +14,7 @@ use lab_process::{Ended, Finished, Output, Run, RunError};
 use super::{
     args::{CompareArgs, Metric},
     commands::{Command, in_shell},
+    duet,
     record::Round,
 };
 use crate::Failure;
@@ -25,15 +27,17 @@ const COMMAND_FAILED: u8 = 1;
 const NOT_FOUND: i32 = 127;
 
 /// Runs commands as the arguments say. The last of them is the reference again, where there is a
-/// control.
+/// control; in a duet it is that twice.
 pub(crate) struct Runner<'a> {
     pub(crate) args: &'a CompareArgs,
     pub(crate) commands: Vec<Command>,
     pub(crate) metrics: Vec<Metric>,
     pub(crate) interrupted: &'a AtomicBool,
     output: Output,
-    /// For what a command prints while its answer is checked.
-    folder: PathBuf,
+    /// For what a command prints while its answer is checked, and for names of the working folder.
+    pub(crate) folder: PathBuf,
+    /// The processors of a duet.
+    halves: Option<[Vec<usize>; 2]>,
 }
 
 /// A step that did not end in a result.
@@ -57,9 +61,11 @@ impl<'a> Runner<'a> {
         metrics: Vec<Metric>,
         interrupted: &'a AtomicBool,
         folder: PathBuf,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
+        let halves = args.measures.duet.then(duet::halves).transpose()?;
         if !args.no_control {
-            commands.push(commands[0].clone());
+            let again = if halves.is_some() { 2 } else { 1 };
+            commands.extend(vec![commands[0].clone(); again]);
         }
         let output = match args.output.as_str() {
             "null" => Output::Null,
@@ -67,7 +73,7 @@ impl<'a> Runner<'a> {
             "inherit" => Output::Inherit,
             path => Output::File(path.into()),
         };
-        Self { args, commands, metrics, interrupted, output, folder }
+        Ok(Self { args, commands, metrics, interrupted, output, folder, halves })
     }
 
     /// Runs every command once with its answer looked at; returns sentences about what differs.
@@ -102,22 +108,72 @@ impl<'a> Runner<'a> {
 
     /// Runs one round in its order.
     pub(crate) fn round(&self, plan: RoundPlan) -> Result<Round, Stopped> {
-        let layout = if self.args.fixed_layout { Layout::default() } else { plan.layout };
+        let fixed = self.args.measures.fixed_layout;
+        let layout = if fixed { Layout::default() } else { plan.layout };
+        let working_folder = self.working_folder(layout)?;
         let mut runs = vec![Vec::new(); self.commands.len()];
         let mut statuses = vec![0; self.commands.len()];
-        for place in &plan.order {
-            let command = &self.commands[*place];
-            self.prepare(command)?;
-            let environment_bytes = usize::from(layout.environment_bytes);
-            let run = Run { environment_bytes, ..self.run_of(command) };
-            let finished = self.finish(command, &run)?;
-            runs[*place] = self.metrics.iter().map(|metric| value(*metric, &finished)).collect();
-            statuses[*place] = match finished.ended {
-                Ended::Exited(status) => status,
-                _ => -1,
-            };
+        let run_of = |place: usize| Run {
+            environment_bytes: usize::from(layout.environment_bytes),
+            working_folder: working_folder.clone(),
+            ..self.run_of(&self.commands[place])
+        };
+        for together in plan.order.chunks(if self.halves.is_some() { 2 } else { 1 }) {
+            for place in together {
+                self.prepare(&self.commands[*place])?;
+            }
+            let finished = self.finish_together(together, run_of)?;
+            for (place, finished) in together.iter().zip(finished) {
+                runs[*place] = self.values(&finished)?;
+                statuses[*place] = match finished.ended {
+                    Ended::Exited(status) => status,
+                    _ => -1,
+                };
+            }
         }
         Ok(Round { elapsed_s: 0.0, order: plan.order, layout, runs, statuses })
+    }
+
+    /// A command, or both of a duet at once, the first on the first half of the processors.
+    fn finish_together(
+        &self,
+        places: &[usize],
+        run_of: impl Fn(usize) -> Run,
+    ) -> Result<Vec<Finished>, Stopped> {
+        let args = self.args;
+        let finished = match (places, &self.halves) {
+            ([first, second], Some([a, b])) => {
+                let [first, second] = [(first, a), (second, b)]
+                    .map(|(place, cpus)| Run { cpus: cpus.clone(), ..run_of(*place) });
+                Run::execute_both([&first, &second], self.interrupted).map(Vec::from)
+            }
+            _ => places
+                .iter()
+                .map(|place| {
+                    let (inner, ignored) = (args.measures.inner, args.ignore_failure);
+                    run_of(*place).execute_times(inner, ignored, self.interrupted)
+                })
+                .collect(),
+        };
+        let finished = finished.map_err(broken)?;
+        let judged = places.iter().zip(finished);
+        judged.map(|(place, finished)| self.judge(&self.commands[*place], finished)).collect()
+    }
+
+    /// Another name of the working folder, as long as the layout says: a link to the root, so that
+    /// what is relative to it stays what it is, its parents too.
+    fn working_folder(&self, layout: Layout) -> Result<Option<PathBuf>, Stopped> {
+        if layout.path_bytes == 0 {
+            return Ok(None);
+        }
+        let link = self.folder.join("x".repeat(usize::from(layout.path_bytes)));
+        let there = |error: &std::io::Error| error.kind() == std::io::ErrorKind::AlreadyExists;
+        let linked =
+            symlink("/", &link).or_else(|error| if there(&error) { Ok(()) } else { Err(error) });
+        let here = linked.and_then(|()| env::current_dir()).map_err(|error| {
+            Failure::lab(format!("cannot name the working folder otherwise: {error}"))
+        })?;
+        Ok(Some(link.join(here.strip_prefix("/").unwrap_or(&here))))
     }
 
     /// Runs --setup or --cleanup.
@@ -138,11 +194,11 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn prepare(&self, command: &Command) -> Result<(), Stopped> {
+    pub(crate) fn prepare(&self, command: &Command) -> Result<(), Stopped> {
         command.prepare.as_ref().map_or(Ok(()), |text| self.helper("--prepare", text, None))
     }
 
-    fn run_of(&self, command: &Command) -> Run {
+    pub(crate) fn run_of(&self, command: &Command) -> Run {
         Run {
             argv: command.argv.iter().map(Into::into).collect(),
             input: self.args.input.clone(),
@@ -153,7 +209,10 @@ impl<'a> Runner<'a> {
     }
 
     fn finish(&self, command: &Command, run: &Run) -> Result<Finished, Stopped> {
-        let finished = run.execute(self.interrupted).map_err(broken)?;
+        self.judge(command, run.execute(self.interrupted).map_err(broken)?)
+    }
+
+    fn judge(&self, command: &Command, finished: Finished) -> Result<Finished, Stopped> {
         match finished.ended {
             Ended::Exited(0) => Ok(finished),
             Ended::Exited(_) if self.args.ignore_failure => Ok(finished),
@@ -165,9 +224,20 @@ impl<'a> Runner<'a> {
             }
         }
     }
+
+    /// Of one inner run: microseconds, bytes and counts.
+    fn values(&self, finished: &Finished) -> Result<Vec<f64>, Failure> {
+        let inner = f64::from(self.args.measures.inner);
+        let value = |metric: &Metric| {
+            let missing = || Failure::lab(format!("the kernel no longer tells {}", metric.label()));
+            let value = value(*metric, finished).ok_or_else(missing)?;
+            Ok(if *metric == Metric::Rss { value } else { value / inner })
+        };
+        self.metrics.iter().map(value).collect()
+    }
 }
 
-fn told(ended: Ended, timeout: Option<f64>) -> String {
+pub(crate) fn told(ended: Ended, timeout: Option<f64>) -> String {
     match ended {
         Ended::Exited(NOT_FOUND) => "was not found".to_owned(),
         Ended::Exited(status) => {
@@ -181,11 +251,11 @@ fn told(ended: Ended, timeout: Option<f64>) -> String {
     }
 }
 
-fn failed(code: u8, sentence: String) -> Stopped {
+pub(crate) fn failed(code: u8, sentence: String) -> Stopped {
     Stopped::Failed(Failure { code, sentence })
 }
 
-fn broken(error: RunError) -> Stopped {
+pub(crate) fn broken(error: RunError) -> Stopped {
     let code = match error {
         RunError::Start { .. } => 2,
         RunError::Open { .. } => 4,
@@ -220,19 +290,24 @@ fn differences(commands: &[Command], hashes: &[Option<String>], control: bool) -
         .collect()
 }
 
-/// Microseconds, bytes and counts.
-fn value(metric: Metric, finished: &Finished) -> f64 {
-    let usage = &finished.usage;
-    match metric {
+/// Microseconds, bytes and counts; `None` of what the kernel did not tell.
+fn value(metric: Metric, finished: &Finished) -> Option<f64> {
+    let (usage, transfers, counters) = (&finished.usage, finished.transfers, finished.counters);
+    let count = |count: u64| count as f64;
+    Some(match metric {
         Metric::Wall => microseconds(finished.wall),
         Metric::Cpu => microseconds(usage.user + usage.system),
         Metric::User => microseconds(usage.user),
         Metric::System => microseconds(usage.system),
-        Metric::Rss => usage.peak_rss_bytes as f64,
-        Metric::Faults => (usage.minor_faults + usage.major_faults) as f64,
-        Metric::Switches => (usage.voluntary_switches + usage.involuntary_switches) as f64,
-        Metric::Blocks => (usage.blocks_in + usage.blocks_out) as f64,
-    }
+        Metric::Rss => count(usage.peak_rss_bytes),
+        Metric::Faults => count(usage.minor_faults + usage.major_faults),
+        Metric::Switches => count(usage.voluntary_switches + usage.involuntary_switches),
+        Metric::Blocks => count(usage.blocks_in + usage.blocks_out),
+        Metric::Read => count(transfers?.read),
+        Metric::Written => count(transfers?.written),
+        Metric::Instructions => count(counters?.instructions),
+        Metric::Cycles => count(counters?.cycles),
+    })
 }
 
 fn microseconds(time: Duration) -> f64 {

@@ -1,4 +1,4 @@
-//! What a person reads: a line a second, and three at the end.
+//! What a person reads: a line a second, and the answer at the end.
 
 use std::{
     io::{IsTerminal, Write},
@@ -72,20 +72,20 @@ fn progress(state: &State, commands: &[Command], settings: &Settings) -> String 
     format!("{} rounds in {elapsed}: {name} {estimate}; {left}", state.rounds)
 }
 
-/// The end: a line a candidate, one of the control, one of the other metrics that are to be shown.
+/// The end: a line a candidate and one of the control.
 pub(crate) fn summary(
     state: &State,
     commands: &[Command],
-    metrics: &[Metric],
-    shown: &[Metric],
+    primary_metric: Metric,
     settings: &Settings,
 ) -> Vec<String> {
     let reference = &commands[0].name;
     let spent = format!("{} rounds, {}", state.rounds, seconds_text(state.elapsed_s));
     let mut lines = Vec::new();
     for (candidate, command) in state.candidates.iter().zip(&commands[1..]) {
-        let estimate = primary(candidate)
-            .map_or(String::new(), |found| format!(": {} {}", metrics[0].label(), interval(found)));
+        let estimate = primary(candidate).map_or(String::new(), |found| {
+            format!(": {} {}", primary_metric.label(), interval(found))
+        });
         let (name, verdict) = (&command.name, candidate.verdict);
         lines.push(format!("{name} against {reference}: {verdict}{estimate} ({spent})"));
         lines.extend(why_not(candidate, settings));
@@ -95,19 +95,6 @@ pub(crate) fn summary(
         None if settings.control => "control: too few rounds".to_owned(),
         None => "control: none".to_owned(),
     });
-    for (candidate, command) in state.candidates.iter().zip(&commands[1..]) {
-        let others = candidate.metrics.iter().zip(metrics).skip(1);
-        let others: Vec<String> = others
-            .filter(|(_, metric)| shown.contains(metric))
-            .filter_map(|(found, metric)| {
-                let found = found.estimate.as_ref().filter(|found| found.interval.is_some())?;
-                Some(format!("{} {}", metric.label(), interval(found)))
-            })
-            .collect();
-        if !others.is_empty() {
-            lines.push(format!("{}: {}", command.name, others.join(", ")));
-        }
-    }
     lines
 }
 

@@ -1,0 +1,99 @@
+//! Runs after the timed ones, under a tool that counts.
+
+mod count;
+mod syscalls;
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use lab_process::{Ended, Run};
+use serde::Serialize;
+
+use self::{count::Instructions, syscalls::Syscalls};
+use super::{
+    commands::Command,
+    measures::MeasureArgs,
+    run::{Runner, Stopped, excerpt, failed},
+};
+use crate::Failure;
+
+/// A tool slows a command down by so much at most: the factor of --timeout.
+const SLOWDOWN: u32 = 100;
+
+/// What the tools counted, by command; the control's are left out.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Counted {
+    pub(crate) instructions: Option<Vec<Instructions>>,
+    pub(crate) syscalls: Option<Vec<Syscalls>>,
+}
+
+impl Counted {
+    /// Refuses what cannot be counted here, before anything is run.
+    pub(crate) fn check(args: &MeasureArgs) -> Result<(), Failure> {
+        let wanted = [("--count", args.count, "valgrind"), ("--syscalls", args.syscalls, "strace")];
+        let missing = wanted.into_iter().find(|(_, asked, tool)| *asked && !is_installed(tool));
+        missing.map_or(Ok(()), |(option, _, tool)| {
+            Err(Failure::input(format!(
+                "{option} needs {tool}, which is not installed; install it"
+            )))
+        })
+    }
+
+    pub(crate) fn new(runner: &Runner<'_>, commands: &[Command]) -> Result<Self, Stopped> {
+        let asked = &runner.args.measures;
+        let instructions = asked.count.then(|| count::count(runner, commands)).transpose()?;
+        let syscalls = asked.syscalls.then(|| syscalls::count(runner, commands)).transpose()?;
+        Ok(Self { instructions, syscalls })
+    }
+
+    pub(crate) fn lines(&self, commands: &[Command]) -> Vec<String> {
+        let names: Vec<&str> = commands.iter().map(|command| command.name.as_str()).collect();
+        let instructions = self.instructions.as_ref().map(|counts| count::lines(counts, &names));
+        let syscalls = self.syscalls.as_ref().map(|counts| syscalls::lines(counts, &names));
+        instructions.into_iter().chain(syscalls).flatten().collect()
+    }
+}
+
+fn is_installed(tool: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(tool).is_file())
+}
+
+/// Runs a command behind a tool's words, with a new folder into which the tool writes.
+fn under(
+    runner: &Runner<'_>,
+    command: &Command,
+    tool: impl Fn(&Path) -> Vec<OsString>,
+) -> Result<PathBuf, Stopped> {
+    let folder = runner.folder.join("counted");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder)
+        .map_err(|error| Failure::lab(format!("cannot make {}: {error}", folder.display())))?;
+    runner.prepare(command)?;
+    let run = runner.run_of(command);
+    let words = tool(&folder);
+    let name = words[0].to_string_lossy().into_owned();
+    let errors = folder.join("errors");
+    let run = Run {
+        argv: words.into_iter().chain(run.argv).collect(),
+        errors: Some(errors.clone()),
+        timeout: run.timeout.map(|timeout: Duration| timeout * SLOWDOWN),
+        ..run
+    };
+    let finished = run.execute(runner.interrupted).map_err(super::run::broken)?;
+    match finished.ended {
+        Ended::Exited(0) => Ok(folder),
+        Ended::Exited(_) if runner.args.ignore_failure => Ok(folder),
+        Ended::Interrupted => Err(Stopped::Interrupted),
+        ended => {
+            let told = super::run::told(ended, run.timeout.map(|timeout| timeout.as_secs_f64()));
+            let last = excerpt(&errors);
+            Err(failed(1, format!("`{}` under {name} {told}{last}", command.text)))
+        }
+    }
+}
