@@ -308,7 +308,7 @@ fn estimate(sequence: &Sequence) -> Option<Estimate> {
 
 /// ln(value / reference). Counts may be 0, and one more of each then is close enough; exchanging
 /// the two changes nothing but the sign in either case, which is what the coin needs.
-fn log_ratio(reference: f64, value: f64) -> f64 {
+pub(crate) fn log_ratio(reference: f64, value: f64) -> f64 {
     let plus = if reference > 0.0 && value > 0.0 { 0.0 } else { 1.0 };
     ((value + plus) / (reference + plus)).ln()
 }

@@ -1,11 +1,15 @@
 //! `lab compare`: which of some commands is faster, anywhere and without a repository.
 
+mod annotate;
 mod args;
+mod around;
 mod commands;
 mod export;
+mod plot;
 mod record;
 mod revisions;
 mod run;
+mod spend;
 mod text;
 
 use std::{
@@ -29,6 +33,7 @@ use self::{
     commands::{Command, commands},
     record::{Header, Record, Round},
     run::{Runner, Stopped, Stopwatch},
+    spend::Spending,
     text::{ProgressLine, summary},
 };
 use crate::Failure;
@@ -53,7 +58,15 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         notes.iter().for_each(|note| eprintln!("note: {note}"));
         commands
     };
-    let settings = settings(args, commands.len())?;
+    let mut settings = settings(args, commands.len())?;
+    if let Some(path) = &args.around.plot {
+        plot::check(path)?;
+    }
+    let spend = args.around.spend.as_ref();
+    let spending = spend.map(|path| Spending::open(path, &commands)).transpose()?;
+    if let Some(spending) = &spending {
+        settings.alpha = spending.share().1;
+    }
     let metrics = metrics(args.metric);
     let labels: Vec<&str> = metrics.iter().map(|metric| metric.label()).collect();
     let seed = args.seed.unwrap_or_else(any_seed);
@@ -70,9 +83,13 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         Some(text) => runner.helper("--cleanup", text, None),
         None => Ok(()),
     };
+    let attempt = spending.as_ref().map(Spending::share);
+    if let Some(spending) = spending {
+        spending.end(session.verdicts())?;
+    }
     match ended.and(cleaned) {
-        Ok(()) => session.finish(&runner, None),
-        Err(Stopped::Interrupted) => session.finish(&runner, Some(INTERRUPTED)),
+        Ok(()) => session.finish(&runner, attempt, None),
+        Err(Stopped::Interrupted) => session.finish(&runner, attempt, Some(INTERRUPTED)),
         Err(Stopped::Failed(failure)) => Err(failure),
     }
 }
@@ -130,18 +147,29 @@ impl Session {
         Ok(())
     }
 
-    fn finish(&self, runner: &Runner<'_>, code: Option<u8>) -> Result<ExitCode, Failure> {
+    fn finish(
+        &self,
+        runner: &Runner<'_>,
+        attempt: Option<(u64, f64)>,
+        code: Option<u8>,
+    ) -> Result<ExitCode, Failure> {
         let (args, metrics) = (runner.args, &runner.metrics);
         let settings = self.comparison.settings();
         let state = self.comparison.state();
         let code = code.unwrap_or_else(|| exit_code(&state, args.fail_on));
         if args.json {
-            let result = export::result(&state, &self.commands, settings, self.seed, code);
+            let mut result = export::result(&state, &self.commands, settings, self.seed, code);
+            if let Some((attempt, _)) = attempt {
+                result["attempt"] = attempt.into();
+            }
             println!("{result}");
         } else {
             let shown = self.shown(metrics);
             let lines = summary(&state, &self.commands, metrics, &shown, settings);
             lines.iter().for_each(|line| println!("{line}"));
+            if let Some((attempt, alpha)) = attempt {
+                println!("attempt {attempt}: error level {}", spend::percent(alpha));
+            }
         }
         let times = export::column(metrics, &self.rounds, 0, Metric::Wall);
         if lab_stats::describe::median(&times).is_some_and(|median| median < SHORT) {
@@ -159,6 +187,7 @@ impl Session {
             let page = export::markdown(&state, &self.commands, metrics, &self.rounds);
             export::write(path, &page)?;
         }
+        self.tell_others(runner, &state)?;
         Ok(ExitCode::from(code))
     }
 }

@@ -32,8 +32,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) metrics: Vec<Metric>,
     pub(crate) interrupted: &'a AtomicBool,
     output: Output,
-    /// For what a command prints while its answer is checked.
-    folder: PathBuf,
+    /// For what a command prints while its answer is checked, and what gnuplot reads.
+    pub(crate) folder: PathBuf,
 }
 
 /// A step that did not end in a result.
