@@ -6,6 +6,7 @@ mod compare;
 mod corpus;
 mod doctor;
 mod idle;
+mod import;
 mod migrate;
 mod paths;
 mod plan;
@@ -69,6 +70,8 @@ enum Command {
     Migrate(migrate::MigrateArgs),
     /// Tell which of some commands is faster, by how much and how surely
     Compare(Box<compare::CompareArgs>),
+    /// Read and judge results of hyperfine, criterion, Go, JMH, pytest and Google Benchmark
+    Import(import::ImportArgs),
     /// Find impossible values in a benchmark report
     Audit(audit::AuditArgs),
     /// Run the paced Ollama server
@@ -97,6 +100,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Audit(args) if args.document.is_some() => audit::audit(&args),
         Command::Audit(args) => claims::audit(&args, &paths?),
         Command::Compare(args) => compare::compare(&args),
+        Command::Import(args) => import::import(&args),
         Command::Migrate(args) => migrate::migrate(&args, &paths?),
         Command::Sim(args) => Ok(lab_sim::run(args).map(|()| ExitCode::SUCCESS)?),
         Command::Corpus(args) => corpus::corpus(&args),

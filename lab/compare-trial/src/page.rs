@@ -88,9 +88,9 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
             );
         }
     }
-    page += "* The tries with every run time: `tries.jsonl.zst`; `cargo run --release -p \
-             lab-compare-trial -- run FILE` makes those that FILE lacks, `-- tables reports/compare` \
-             writes these tables.\n";
+    page += "* The tries with every run time: `tries.jsonl.zst`. `cargo run --release -p \
+             lab-compare-trial -- run FILE` makes those that FILE lacks, and `-- tables \
+             reports/compare` writes these tables.\n";
     let path = folder.join("report.md");
     fs::write(&path, page).with_context(|| path.display().to_string())
 }

@@ -6,9 +6,11 @@
 //! may look at it at any time and stop at any look: `lab_stats::sequence` is what allows that.
 //! [`replay`] shows on stored noise that the answers err as seldom as they say.
 
+mod blocks;
 mod comparison;
 mod layout;
 mod outlook;
+mod picture;
 pub mod replay;
 mod schedule;
 mod settings;
@@ -19,6 +21,7 @@ pub use comparison::{
     CandidateState, Comparison, Estimate, MetricState, Next, RoundError, State, log_ratio,
 };
 pub use layout::LayoutShare;
+pub use picture::{Band, Histogram, Look, Picture, PictureError};
 pub use schedule::{Layout, RoundPlan, Schedule};
 pub use settings::{Question, Settings, SettingsError};
 pub use tail::TailState;

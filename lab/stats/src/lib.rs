@@ -24,6 +24,7 @@ pub mod outcome;
 pub mod paired;
 pub mod power;
 pub mod sequence;
+pub mod studentised;
 pub mod unpaired;
 pub mod usl;
 pub mod variance;

@@ -28,6 +28,7 @@ impl SubsetSums {
 
 /// The regroupings that a test compares its data with: subsets of `len` values, value i at bit
 /// i % 64 of word i / 64. Either all there are, or a random sample of them.
+#[derive(Debug)]
 pub(crate) struct Masks {
     words: usize,
     bits: Vec<u64>,

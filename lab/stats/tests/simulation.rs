@@ -1,7 +1,7 @@
 //! Do the intervals cover and the tests err as often as they say? Thousands of seeded samples
 //! from distributions whose truth is known.
 
-use lab_stats::{bootstrap, equivalence, interval, paired, unpaired};
+use lab_stats::{bootstrap, equivalence, interval, paired, studentised::Studentised, unpaired};
 use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, LogNormal, StandardNormal};
 use rand_pcg::Pcg64;
@@ -174,4 +174,30 @@ fn bounded_means_at_the_margin_are_seldom_called_inside() {
         })
     });
     assert!(called < 0.05 + tolerance(0.05, SAMPLES), "{called}");
+}
+
+/// Few values of a large variance against more of a small one: dealing anew with the plain
+/// difference of the means errs many times too often, and the studentised test does not.
+#[test]
+fn a_studentised_permutation_test_holds_its_level_where_variances_differ() {
+    let (level, tries) = (0.01, 1_000);
+    let (mut plain, mut studentised, mut seen) = (0, 0, 0);
+    share(tries, 5, |rng| {
+        let wide: Vec<f64> = draws(5, StandardNormal, rng).iter().map(|x: &f64| 3.0 * x).collect();
+        let narrow: Vec<f64> = draws(15, StandardNormal, rng);
+        let test = Studentised::new(&wide, &narrow, level, 1).unwrap();
+        let rejected = test.p_value(0.0) <= level;
+        studentised += usize::from(rejected);
+        plain += usize::from(unpaired::permutation_test(&wide, &narrow, 1).unwrap() <= level);
+        // The interval is the test's inversion; it takes forty times as long.
+        if seen < 30 {
+            assert_ne!(rejected, holds(test.interval(level).unwrap(), 0.0));
+        }
+        seen += 1;
+        true
+    });
+    let of_tries = |count: usize| count as f64 / tries as f64;
+    let allowed = level + tolerance(level, tries);
+    assert!(of_tries(studentised) <= allowed, "{}", of_tries(studentised));
+    assert!(of_tries(plain) > 3.0 * allowed, "{}", of_tries(plain));
 }

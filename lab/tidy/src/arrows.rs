@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "lab-driver",
             "lab-families",
             "lab-family",
+            "lab-import",
             "lab-plan",
             "lab-probe",
             "lab-process",
@@ -37,6 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-compare", &["lab-stats"]),
     ("lab-compare-trial", &["lab-compare", "lab-process", "lab-stats"]),
     ("lab-corpus", &[]),
+    ("lab-import", &["lab-stats"]),
     ("lab-process", &[]),
     ("lab-programs", &["lab-protocol"]),
     ("lab-protocol", &[]),
@@ -57,7 +59,7 @@ const IMPURE: &[&str] =
     &["std::env::", "std::net", "std::process", "Instant::now", "SystemTime", "UNIX_EPOCH"];
 
 /// The crates whose answer depends on their arguments alone.
-pub const PURE: &[&str] = &["lab/audit", "lab/compare", "lab/report", "lab/stats"];
+pub const PURE: &[&str] = &["lab/audit", "lab/compare", "lab/import", "lab/report", "lab/stats"];
 
 /// Complaints about the dependencies of the package in `folder`, by its manifest. `is_variant` says
 /// whether there is a variant in a folder.

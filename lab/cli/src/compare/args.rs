@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::measures::MeasureArgs;
+use super::{around::AroundArgs, measures::MeasureArgs};
 
 /// Commands to compare and how; options that hyperfine has are named as there.
 #[derive(Args, Debug)]
@@ -103,6 +103,8 @@ pub(crate) struct CompareArgs {
     /// Go on with the rounds of a file that --record wrote for the same commands
     #[arg(long, value_name = "FILE")]
     pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) around: AroundArgs,
     /// Show on stored noise how often the answers are wrong, as a table (minutes)
     #[arg(long, exclusive = true)]
     pub(crate) self_test: bool,

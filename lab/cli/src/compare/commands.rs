@@ -87,7 +87,8 @@ fn argv(text: &str, args: &CompareArgs) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
-fn is_program(name: &str) -> bool {
+/// Whether a shell would find it.
+pub(crate) fn is_program(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     name.contains('/')
         || env::split_paths(&path).any(|folder| Path::new(&folder).join(name).is_file())

@@ -1,13 +1,17 @@
 //! `lab compare`: which of some commands is faster, anywhere and without a repository.
 
+mod annotate;
 mod args;
+mod around;
 mod commands;
 mod duet;
 mod export;
 mod measures;
+mod plot;
 mod record;
 mod revisions;
 mod run;
+mod spend;
 mod table;
 mod text;
 mod untimed;
@@ -35,6 +39,7 @@ use self::{
     measures::{Addresses, LayoutReport, Measurable},
     record::{Header, Record, Round},
     run::{Runner, Stopped, Stopwatch},
+    spend::Spending,
     text::{ProgressLine, summary},
     untimed::Counted,
 };
@@ -62,10 +67,18 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         notes.iter().for_each(|note| eprintln!("note: {note}"));
         commands
     };
-    let settings = settings(args, commands.len())?;
+    let mut settings = settings(args, commands.len())?;
     Counted::check(&args.measures)?;
+    if let Some(path) = &args.around.plot {
+        plot::check(path)?;
+    }
     let mut measurable = Measurable::new(args.metric, &args.measures)?;
     let addresses = measures::addresses(&args.measures)?;
+    let spend = args.around.spend.as_ref();
+    let spending = spend.map(|path| Spending::open(path, &commands)).transpose()?;
+    if let Some(spending) = &spending {
+        settings.alpha = spending.share().1;
+    }
     let seed = args.seed.unwrap_or_else(any_seed);
     let header = Header::new(args, seed, &measurable.labels(), &commands, &settings, &addresses);
     let (record, header, rounds) = Record::open(args, header)?;
@@ -91,9 +104,13 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         Some(text) => runner.helper("--cleanup", text, None),
         None => Ok(()),
     };
+    let attempt = spending.as_ref().map(Spending::share);
+    if let Some(spending) = spending {
+        spending.end(session.verdicts())?;
+    }
     match ended.and(cleaned) {
-        Ok(()) => session.finish(&runner, None),
-        Err(Stopped::Interrupted) => session.finish(&runner, Some(INTERRUPTED)),
+        Ok(()) => session.finish(&runner, attempt, None),
+        Err(Stopped::Interrupted) => session.finish(&runner, attempt, Some(INTERRUPTED)),
         Err(Stopped::Failed(failure)) => Err(failure),
     }
 }
@@ -164,7 +181,12 @@ impl Session {
         Ok(())
     }
 
-    fn finish(&self, runner: &Runner<'_>, code: Option<u8>) -> Result<ExitCode, Failure> {
+    fn finish(
+        &self,
+        runner: &Runner<'_>,
+        attempt: Option<(u64, f64)>,
+        code: Option<u8>,
+    ) -> Result<ExitCode, Failure> {
         let (args, metrics) = (runner.args, &runner.metrics);
         let settings = self.comparison.settings();
         let state = self.comparison.state();
@@ -177,13 +199,19 @@ impl Session {
             let (absent, counted) = (&self.absent, &self.counted);
             let measured =
                 Measured { inner: args.measures.inner, layout: &layout, absent, counted };
-            let result =
+            let mut result =
                 export::result(&state, &self.commands, settings, self.seed, code, &measured);
+            if let Some((attempt, _)) = attempt {
+                result["attempt"] = attempt.into();
+            }
             println!("{result}");
         } else {
             let lines = summary(&state, &self.commands, metrics[0], settings);
             lines.iter().for_each(|line| println!("{line}"));
             self.details(&tables, &layout).iter().for_each(|line| println!("{line}"));
+            if let Some((attempt, alpha)) = attempt {
+                println!("attempt {attempt}: error level {}", spend::percent(alpha));
+            }
         }
         let times = export::column(metrics, &self.rounds, 0, Metric::Wall);
         let median = lab_stats::describe::median(&times).filter(|median| *median < SHORT);
@@ -203,6 +231,7 @@ impl Session {
             let page = export::markdown(&state, &self.commands, metrics, &self.rounds, &tables);
             export::write(path, &page)?;
         }
+        self.tell_others(runner, &state, &tables)?;
         Ok(ExitCode::from(code))
     }
 }

@@ -34,7 +34,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) metrics: Vec<Metric>,
     pub(crate) interrupted: &'a AtomicBool,
     output: Output,
-    /// For what a command prints while its answer is checked, and for names of the working folder.
+    /// For what a command prints while its answer is checked, what gnuplot reads, and names of the
+    /// working folder.
     pub(crate) folder: PathBuf,
     /// The processors of a duet.
     halves: Option<[Vec<usize>; 2]>,

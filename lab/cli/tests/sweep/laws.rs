@@ -36,7 +36,7 @@ fn a_variant_whose_numbers_cannot_be_true_has_failed() {
         world.variant(name, &format!("\"$FLOOR\" | sed '{lie}'"));
     }
     world.experiment("paced", 1, "");
-    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert();
+    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(1);
     let results = Results::load(&world.path("r")).unwrap();
     for (name, _, said) in LIES {
         let runs: Vec<_> = results.runs.iter().filter(|run| run.variant == name).collect();

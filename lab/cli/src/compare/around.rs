@@ -1,0 +1,71 @@
+//! Options of what surrounds a comparison: many attempts in a row, pictures, CI.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use lab_compare::State;
+
+use super::{Session, annotate, export, plot::Drawing, run::Runner, table::Row};
+use crate::Failure;
+
+#[derive(Args, Debug)]
+pub(crate) struct AroundArgs {
+    /// Count this comparison as one of many attempts, which share the error level of this file
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub(crate) spend: Option<PathBuf>,
+    /// Draw the comparison: a file that ends in .svg or .png, or - for the terminal
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print workflow commands for the verdicts. Default: where GITHUB_ACTIONS is `true`
+    #[arg(long, value_enum, value_name = "WHERE")]
+    pub(crate) annotate: Option<Annotate>,
+}
+
+/// Whose workflow commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Annotate {
+    /// GitHub Actions; the table goes to the job's summary too
+    Github,
+    /// None
+    Never,
+}
+
+impl Session {
+    /// The picture, and what a CI system shows.
+    pub(super) fn tell_others(
+        &self,
+        runner: &Runner<'_>,
+        state: &State,
+        tables: &[Vec<Row>],
+    ) -> Result<(), Failure> {
+        let (args, metrics) = (runner.args, &runner.metrics);
+        if let Some(path) = &args.around.plot {
+            let labels: Vec<&str> = metrics.iter().map(|metric| metric.label()).collect();
+            let settings = self.comparison.settings();
+            let (commands, rounds) = (&self.commands, &self.rounds);
+            let drawing = Drawing { commands, settings, metrics: &labels, rounds, state };
+            // --json has the standard output for itself.
+            for line in drawing.draw(path, &runner.folder)? {
+                if args.json { eprintln!("{line}") } else { println!("{line}") }
+            }
+        }
+        if !annotate::is_wanted(&args.around) {
+            return Ok(());
+        }
+        let lines = annotate::lines(state, &self.commands, metrics[0], args.fail_on);
+        lines.iter().for_each(|line| eprintln!("{line}"));
+        if args.export_markdown.is_none() {
+            let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables);
+            annotate::append("GITHUB_STEP_SUMMARY", &format!("{page}\n"))?;
+        }
+        let verdicts = self.verdicts().unwrap_or_default();
+        annotate::append("GITHUB_OUTPUT", &annotate::output(&verdicts))
+    }
+
+    /// In words, one for each candidate; `None` where nothing was measured.
+    pub(super) fn verdicts(&self) -> Option<Vec<String>> {
+        let state = self.comparison.state();
+        let words = state.candidates.iter().map(|candidate| candidate.verdict.to_string());
+        (state.rounds > 0).then(|| words.collect())
+    }
+}

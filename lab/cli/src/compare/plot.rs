@@ -1,0 +1,137 @@
+//! --plot: gnuplot draws where it is installed, and letters do where it is not.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command as Program, Stdio},
+};
+
+use lab_compare::{Picture, Settings, State};
+
+use super::{
+    commands::{Command, is_program},
+    record::Round,
+};
+use crate::Failure;
+
+const SCRIPT: &str = include_str!("plot.gp");
+/// Letters of a command in a picture.
+const NAME_CHARS: usize = 40;
+
+/// What a picture is of.
+pub(crate) struct Drawing<'a> {
+    pub(crate) commands: &'a [Command],
+    pub(crate) settings: &'a Settings,
+    pub(crate) metrics: &'a [&'a str],
+    pub(crate) rounds: &'a [Round],
+    pub(crate) state: &'a State,
+}
+
+/// Refuses a file that no picture can be written to, before anything runs.
+pub(crate) fn check(to: &Path) -> Result<(), Failure> {
+    if to == Path::new("-") || terminal(to).is_some() {
+        return Ok(());
+    }
+    let to = to.display();
+    Err(Failure::input(format!("--plot {to}: give a file that ends in .svg or .png, or -")))
+}
+
+impl Drawing<'_> {
+    /// Draws into a file, or answers with the lines of a terminal's picture. `scratch` is a folder
+    /// for what gnuplot reads.
+    pub(crate) fn draw(&self, to: &Path, scratch: &Path) -> Result<Vec<String>, Failure> {
+        let rounds: Vec<_> =
+            self.rounds.iter().map(|round| (&round.runs[..], round.elapsed_s)).collect();
+        let picture = Picture::new(self.settings, self.metrics, &rounds);
+        let picture = picture.map_err(|error| Failure::lab(error.to_string()))?;
+        let Some(terminal) = terminal(to) else { return Ok(self.in_letters(&picture)) };
+        if !is_program("gnuplot") {
+            eprintln!("note: gnuplot is not installed, so {} is not written", to.display());
+            return Ok(self.in_letters(&picture));
+        }
+        let Some(range) = picture.range() else { return Ok(self.in_letters(&picture)) };
+        self.with_gnuplot(&picture, range, to, terminal, scratch)?;
+        Ok(Vec::new())
+    }
+
+    fn in_letters(&self, picture: &Picture) -> Vec<String> {
+        let lines = picture.lines(0);
+        if lines.is_empty() {
+            return vec!["there is nothing to draw before there is an interval".to_owned()];
+        }
+        let (first, others) = (&self.commands[1].name, self.commands.len() - 2);
+        let note = match others {
+            0 => Vec::new(),
+            _ => vec![format!("the picture shows {first}; a file has all commands")],
+        };
+        [lines, note].concat()
+    }
+
+    fn with_gnuplot(
+        &self,
+        picture: &Picture,
+        [low, high]: [f64; 2],
+        to: &Path,
+        terminal: &str,
+        scratch: &Path,
+    ) -> Result<(), Failure> {
+        let names: Vec<String> =
+            self.commands[1..].iter().map(|command| short(&command.name)).collect();
+        let control = picture.control.then_some("control");
+        let series: Vec<&str> =
+            control.into_iter().chain(names.iter().map(String::as_str)).collect();
+        let file = |name: &str, text: &str| -> Result<PathBuf, Failure> {
+            let path = scratch.join(name);
+            fs::write(&path, text).map(|()| path).map_err(|error| not_drawn(to, error))
+        };
+        let script = file("plot.gp", SCRIPT)?;
+        file("looks.tsv", &picture.looks_tsv(&series))?;
+        file("histogram.tsv", &picture.histogram_tsv())?;
+        // gnuplot answers to a file it cannot open with success.
+        fs::write(to, "").map_err(|error| not_drawn(to, error))?;
+        let outside = picture.histogram.as_ref().map_or(0, |histogram| histogram.outside);
+        let drawn = Program::new("gnuplot")
+            .arg("-c")
+            .args([&script, scratch, to])
+            .args([terminal, &format!("{} {low} {high}", picture.margin)])
+            .args([usize::from(picture.control), names.len()].map(|number| number.to_string()))
+            .args([self.metrics[0], &self.title(&names), &outside.to_string()])
+            .stdin(Stdio::null())
+            .output();
+        let drawn = drawn.map_err(|error| not_drawn(to, error))?;
+        if drawn.status.success() && fs::metadata(to).is_ok_and(|file| file.len() > 0) {
+            return Ok(());
+        }
+        let _ = fs::remove_file(to);
+        let errors = String::from_utf8_lossy(&drawn.stderr).into_owned();
+        let last = errors.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        Err(not_drawn(to, format!("gnuplot: {}", last.trim())))
+    }
+
+    fn title(&self, names: &[String]) -> String {
+        let reference = short(&self.commands[0].name);
+        match names {
+            [name] => format!("{name} against {reference}: {}", self.state.candidates[0].verdict),
+            _ => format!("{} commands against {reference}", names.len()),
+        }
+    }
+}
+
+fn terminal(to: &Path) -> Option<&'static str> {
+    match to.extension()?.to_str()? {
+        "svg" => Some("svg"),
+        "png" => Some("png"),
+        _ => None,
+    }
+}
+
+fn short(name: &str) -> String {
+    if name.chars().count() <= NAME_CHARS {
+        return name.to_owned();
+    }
+    name.chars().take(NAME_CHARS - 1).chain(['…']).collect()
+}
+
+fn not_drawn(to: &Path, error: impl std::fmt::Display) -> Failure {
+    Failure { code: 4, sentence: format!("cannot draw {}: {error}", to.display()) }
+}

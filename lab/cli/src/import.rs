@@ -1,0 +1,223 @@
+//! `lab import`: results of other benchmark tools, as records or judged.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Args;
+use lab_import::{
+    Benchmark, ImportError, Source,
+    judge::{self, DRIFT, Judged, Settings},
+    read, records,
+};
+use serde_json::json;
+
+use crate::Failure;
+
+/// Of what --json prints.
+const SCHEMA: &str = "lab-import-1";
+const SLOWER: u8 = 10;
+const OPEN: u8 = 11;
+/// Folders between criterion's and a benchmark's: group, function, parameter and some to spare.
+const DEEPEST: usize = 8;
+
+/// Without --against and --reference the samples are printed, one a line of JSON.
+#[derive(Args)]
+#[command(after_help = CODES)]
+pub(crate) struct ImportArgs {
+    /// Results: JSON of hyperfine, criterion, JMH, pytest-benchmark or Google Benchmark, text of
+    /// `go test -bench`, records of this command, or criterion's folder
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Results to compare the files with, benchmark by benchmark of the same name
+    #[arg(long, value_name = "OLD", conflicts_with = "reference")]
+    against: Vec<PathBuf>,
+    /// Benchmark of the files to compare the others with
+    #[arg(long, value_name = "NAME")]
+    reference: Option<String>,
+    /// Difference in per cent that is too small to matter
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    margin: f64,
+    /// Probability in per cent of a wrong verdict, over all benchmarks together
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    error_level: f64,
+    /// Seed of the random regroupings
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const CODES: &str = "Exit codes:
+  0    no benchmark is slower by more than the margin; or records were printed
+  10   one is
+  11   that cannot be told
+  2    the command line is wrong, or a file is of no known format
+  4    a file cannot be read or is broken";
+
+pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
+    let settings = settings(args)?;
+    let new = load(&args.files)?;
+    let judged = if let Some(reference) = &args.reference {
+        judge::within(&new, reference, &settings)
+    } else if args.against.is_empty() {
+        print!("{}", records(&new));
+        return Ok(ExitCode::SUCCESS);
+    } else {
+        let old = load(&args.against)?;
+        let judged = judge::against(&old, &new, &settings);
+        if judged
+            .as_ref()
+            .is_ok_and(|judged| (old.len(), new.len()) != (1, 1) && !judged.is_empty())
+        {
+            note_unmatched(&old, &new);
+        }
+        judged
+    };
+    let judged = judged.map_err(|error| Failure::input(error.to_string()))?;
+    let exit = exit_code(&judged);
+    if args.json {
+        let result = json!({
+            "schema": SCHEMA, "settings": settings, "interleaved": false, "benchmarks": judged,
+            "exit": exit,
+        });
+        println!("{result}");
+    } else {
+        judged.iter().for_each(|judged| println!("{}", line(judged)));
+        println!("{DRIFT}; `lab compare` runs both commands in turns");
+    }
+    Ok(ExitCode::from(exit))
+}
+
+fn settings(args: &ImportArgs) -> Result<Settings, Failure> {
+    let share = |option, percent: f64| match percent > 0.0 && percent < 100.0 {
+        true => Ok(percent / 100.0),
+        false => Err(Failure::input(format!("{option} is no number between 0 and 100"))),
+    };
+    Ok(Settings {
+        alpha: share("--error-level", args.error_level)?,
+        margin: share("--margin", args.margin)?,
+        seed: args.seed,
+    })
+}
+
+fn note_unmatched(old: &[Benchmark], new: &[Benchmark]) {
+    for (names, place) in [
+        (judge::unmatched(old, new), "the files of --against"),
+        (judge::unmatched(new, old), "the new files"),
+    ] {
+        for name in names {
+            eprintln!("note: {name} is in {place} alone");
+        }
+    }
+}
+
+fn exit_code(judged: &[Judged]) -> u8 {
+    let slower = || judged.iter().map(|judged| judged.slower_beyond_margin);
+    if slower().any(|slower| slower == Some(true)) {
+        SLOWER
+    } else if slower().all(|slower| slower == Some(false)) {
+        0
+    } else {
+        OPEN
+    }
+}
+
+/// "name: slower (…): +1.2 % (+0.4 … +2.0), 20 and 20 samples, 1.2 ms and 1.3 ms".
+fn line(judged: &Judged) -> String {
+    let name = match judged.benchmark == judged.reference {
+        true => judged.benchmark.clone(),
+        false => format!("{} against {}", judged.benchmark, judged.reference),
+    };
+    let percent = |shift: f64| 100.0 * shift.exp_m1();
+    let mut text = format!("{name}: {}", judged.verdict());
+    if let Some(shift) = judged.shift {
+        text += &format!(": {:+.2} %", percent(shift));
+    }
+    if let Some([low, high]) = judged.interval {
+        text += &format!(" ({:+.2} … {:+.2})", percent(low), percent(high));
+    }
+    let [old, new] = judged.samples;
+    text += &format!(", {old} and {new} samples");
+    if let [Some(old), Some(new)] = judged.median_ns {
+        text += &format!(", medians {} and {}", time(old), time(new));
+    }
+    if let Some(reason) = &judged.reason {
+        text += &format!("\n  {reason}");
+    }
+    text
+}
+
+fn time(ns: f64) -> String {
+    let (divisor, unit) = match ns {
+        ..1e3 => (1.0, "ns"),
+        ..1e6 => (1e3, "µs"),
+        ..1e9 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{:.4} {unit}", ns / divisor)
+}
+
+fn load(paths: &[PathBuf]) -> Result<Vec<Benchmark>, Failure> {
+    let mut benchmarks = Vec::new();
+    for path in paths {
+        for file in files(path)? {
+            let text = text(&file)?;
+            let beside = fs::read_to_string(file.with_file_name("benchmark.json")).ok();
+            let name = file.display().to_string();
+            let source = Source { file: &name, text: &text, beside: beside.as_deref() };
+            benchmarks.extend(read(&source).map_err(|error| Failure {
+                code: if matches!(error, ImportError::Unknown { .. }) { 2 } else { 4 },
+                sentence: error.to_string(),
+            })?);
+        }
+    }
+    Ok(benchmarks)
+}
+
+fn text(file: &Path) -> Result<String, Failure> {
+    let unreadable = |error| unreadable(file, error);
+    let bytes = fs::read(file).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|_| {
+        let sentence = format!("{} is no text in UTF-8", file.display());
+        Failure { code: 4, sentence }
+    })
+}
+
+/// A file as it is; of a folder the samples of criterion's last run.
+fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    samples_below(path, DEEPEST, &mut found)?;
+    if found.is_empty() {
+        let expected = "holds no `new/sample.json` of criterion; name a file, or target/criterion";
+        return Err(Failure::input(format!("{} {expected}", path.display())));
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn samples_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let sample = folder.join("new/sample.json");
+    if sample.is_file() {
+        found.push(sample);
+        return Ok(());
+    }
+    let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, error))?;
+    for entry in entries.flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && depth > 0 {
+            samples_below(&entry.path(), depth - 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> Failure {
+    Failure { code: 4, sentence: format!("cannot read {}: {error}", path.display()) }
+}

@@ -1,0 +1,262 @@
+//! What a picture of a comparison shows: the confidence sequences after each of some rounds, and
+//! how the differences of the pairs are distributed. All numbers are per cent of the reference.
+
+use std::fmt::Write as _;
+
+use lab_stats::describe::quantile;
+
+use crate::{Comparison, Estimate, RoundError, Settings, SettingsError, comparison::log_ratio};
+
+/// Looks of a picture at most: more than its pixels can tell apart would cost and show nothing.
+const LOOKS: usize = 200;
+/// What an axis has beyond everything that is shown, as a share of it.
+const ROOM: f64 = 0.08;
+/// Bars of a histogram at most.
+const MOST_BARS: f64 = 60.0;
+/// What the histogram leaves out on either side, as a share of all differences, so that one hiccup
+/// does not squeeze everything else into one bar.
+const LEFT_OUT: f64 = 0.01;
+
+/// Why rounds give no picture.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PictureError {
+    /// No comparison has these settings.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A round of another comparison.
+    #[error(transparent)]
+    Round(#[from] RoundError),
+}
+
+/// An estimate in per cent: the middle and, where there is one, the interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// The estimated difference.
+    pub middle: f64,
+    /// Its interval.
+    pub ends: Option<[f64; 2]>,
+}
+
+impl Band {
+    fn of(estimate: &Estimate) -> Self {
+        let ends = estimate.interval.map(|ends| ends.map(percent));
+        Self { middle: percent(estimate.shift), ends }
+    }
+}
+
+/// What was known at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Seconds since the first round.
+    pub seconds: f64,
+    /// The control, if there is one, then the candidates.
+    pub bands: Vec<Option<Band>>,
+}
+
+/// Differences by size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// The lower end of the first bar.
+    pub low: f64,
+    /// Of each bar.
+    pub width: f64,
+    /// Counts by series, as [`Look::bands`] has them, then by bar.
+    pub counts: Vec<Vec<usize>>,
+    /// Differences of all series that lie outside of all bars.
+    pub outside: usize,
+}
+
+/// Everything that is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// Whether the first series is the reference against itself.
+    pub control: bool,
+    /// In per cent.
+    pub margin: f64,
+    /// In the order of time.
+    pub looks: Vec<Look>,
+    /// `None` without a round.
+    pub histogram: Option<Histogram>,
+}
+
+impl Picture {
+    /// Replays the rounds: runs by command as [`Comparison::add`] takes them, and the seconds. The
+    /// first metric is shown.
+    pub fn new(
+        settings: &Settings,
+        metrics: &[&str],
+        rounds: &[(&[Vec<f64>], f64)],
+    ) -> Result<Self, PictureError> {
+        let mut comparison = Comparison::new(settings.clone(), metrics)?;
+        let every = rounds.len().div_ceil(LOOKS).max(1);
+        let mut looks = Vec::new();
+        for (number, (runs, seconds)) in rounds.iter().enumerate() {
+            comparison.add(runs, *seconds)?;
+            if (number + 1) % every == 0 || number + 1 == rounds.len() {
+                looks.push(look(&comparison, *seconds));
+            }
+        }
+        let histogram = histogram(&differences(settings, rounds));
+        let margin = percent(settings.log_margin());
+        Ok(Self { control: settings.control, margin, looks, histogram })
+    }
+
+    /// The ends of an axis on which the margin and all intervals of the second half are seen: the
+    /// first ones are so wide that nothing else would be. `None` before there is an interval.
+    pub fn range(&self) -> Option<[f64; 2]> {
+        let shown = &self.looks[self.looks.len() / 2..];
+        let bands = || shown.iter().flat_map(|look| &look.bands).flatten();
+        let ends = || bands().filter_map(|band| band.ends).flatten();
+        ends().next()?;
+        let (low, high) = (ends().fold(-self.margin, f64::min), ends().fold(self.margin, f64::max));
+        let room = ROOM * (high - low);
+        Some([low - room, high + room])
+    }
+
+    /// Columns of the looks for a plotting program: seconds, then middle and ends of each series,
+    /// whose names are given; `nan` where there is nothing yet.
+    pub fn looks_tsv(&self, names: &[&str]) -> String {
+        let mut text = "seconds".to_owned();
+        for name in names {
+            let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            let _ = write!(text, "\t{name}\tlow\thigh");
+        }
+        for look in &self.looks {
+            let _ = write!(text, "\n{}", look.seconds);
+            for band in &look.bands {
+                let ends = band.and_then(|band| band.ends).unwrap_or([f64::NAN; 2]);
+                let middle = band.map_or(f64::NAN, |band| band.middle);
+                for value in [middle, ends[0], ends[1]] {
+                    let _ = write!(text, "\t{}", value.to_string().to_lowercase());
+                }
+            }
+        }
+        text + "\n"
+    }
+
+    /// Columns of the histogram: the middle of a bar, then the count of each series.
+    pub fn histogram_tsv(&self) -> String {
+        let Some(histogram) = &self.histogram else { return "middle\n".to_owned() };
+        let mut text = "middle".to_owned();
+        for number in 0..histogram.counts.len() {
+            let _ = write!(text, "\tcount{number}");
+        }
+        for bar in 0..histogram.counts[0].len() {
+            let _ = write!(text, "\n{}", histogram.low + histogram.width * (bar as f64 + 0.5));
+            for counts in &histogram.counts {
+                let _ = write!(text, "\t{}", counts[bar]);
+            }
+        }
+        text + "\n"
+    }
+}
+
+fn look(comparison: &Comparison, seconds: f64) -> Look {
+    let state = comparison.state();
+    let control = comparison.settings().control.then(|| state.control.as_ref().map(Band::of));
+    let candidates =
+        state.candidates.iter().map(|found| found.metrics[0].estimate.as_ref().map(Band::of));
+    Look { seconds, bands: control.into_iter().chain(candidates).collect() }
+}
+
+/// In per cent of the reference, by series.
+fn differences(settings: &Settings, rounds: &[(&[Vec<f64>], f64)]) -> Vec<Vec<f64>> {
+    let control = settings.control.then_some(settings.commands() - 1);
+    let series = control.into_iter().chain(1..=settings.candidates);
+    let of = |command: usize| {
+        let pair =
+            |(runs, _): &(&[Vec<f64>], f64)| percent(log_ratio(runs[0][0], runs[command][0]));
+        rounds.iter().map(pair).collect()
+    };
+    series.map(of).collect()
+}
+
+fn histogram(series: &[Vec<f64>]) -> Option<Histogram> {
+    let mut all: Vec<f64> = series.concat();
+    all.sort_unstable_by(f64::total_cmp);
+    let (low, high) = (quantile(&all, LEFT_OUT)?, quantile(&all, 1.0 - LEFT_OUT)?);
+    let bars = (2.0 * (series[0].len() as f64).sqrt()).clamp(5.0, MOST_BARS).floor();
+    // Counts may all be equal: one bar around them, then.
+    let (low, high, bars) =
+        if low < high { (low, high, bars) } else { (low - 0.5, high + 0.5, 1.0) };
+    let width = (high - low) / bars;
+    let mut counts = vec![vec![0; bars as usize]; series.len()];
+    let mut outside = 0;
+    for (counts, differences) in counts.iter_mut().zip(series) {
+        for difference in differences {
+            if !(low..=high).contains(difference) {
+                outside += 1;
+                continue;
+            }
+            // The last bar has its upper end.
+            let bar = ((difference - low) / width).floor().min(bars - 1.0);
+            counts[bar as usize] += 1;
+        }
+    }
+    Some(Histogram { low, width, counts, outside })
+}
+
+fn percent(shift: f64) -> f64 {
+    100.0 * shift.exp_m1()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture(rounds: usize, runs: impl Fn(usize) -> [f64; 3]) -> Picture {
+        let rounds: Vec<Vec<Vec<f64>>> =
+            (0..rounds).map(|round| runs(round).map(|run| vec![run]).to_vec()).collect();
+        let timed: Vec<_> = rounds.iter().zip(1..).map(|(r, s)| (&r[..], f64::from(s))).collect();
+        Picture::new(&Settings::default(), &["wall"], &timed).unwrap()
+    }
+
+    /// A candidate at +10 % that varies by ±1 %, and a control at 0.
+    fn noisy(round: usize) -> [f64; 3] {
+        let noise = [1.0, 1.01, 0.99, 1.005][round % 4];
+        [1.0, 1.1 * noise, [1.0, 1.002, 0.998][round % 3]]
+    }
+
+    #[test]
+    fn the_last_look_is_the_comparisons_state() {
+        let picture = picture(450, noisy);
+        assert!((150..=201).contains(&picture.looks.len()), "{}", picture.looks.len());
+        let last = picture.looks.last().unwrap();
+        assert_eq!((last.seconds, last.bands.len()), (450.0, 2));
+        let candidate = last.bands[1].unwrap();
+        let [low, high] = candidate.ends.unwrap();
+        assert!((candidate.middle - 10.0).abs() < 1.0 && low < 10.5 && high > 9.5, "{last:?}");
+        assert!(last.bands[0].unwrap().ends.unwrap()[0] < 0.0);
+        let tsv = picture.looks_tsv(&["control", "a\tb"]);
+        assert_eq!(tsv.lines().next(), Some("seconds\tcontrol\tlow\thigh\ta b\tlow\thigh"));
+        assert_eq!(tsv.lines().count(), 1 + picture.looks.len());
+        assert!((picture.margin - 1.0).abs() < 1e-12);
+        let [bottom, top] = picture.range().unwrap();
+        assert!(bottom < -1.0 && top > high && top < 13.0, "{bottom} {top}");
+    }
+
+    #[test]
+    fn every_difference_is_in_a_bar_or_counted_as_outside() {
+        let hiccup = |round| match round {
+            7 => [1.0, 50.0, 1.0],
+            _ => noisy(round),
+        };
+        let histogram = picture(200, hiccup).histogram.unwrap();
+        let inside: usize = histogram.counts.concat().iter().sum();
+        assert_eq!(inside + histogram.outside, 400);
+        assert!(histogram.outside >= 1 && histogram.outside < 20, "{histogram:?}");
+        assert!(histogram.low + histogram.width * histogram.counts[0].len() as f64 - 12.0 < 0.5);
+    }
+
+    #[test]
+    fn the_first_looks_have_nothing_to_show() {
+        let early = picture(3, noisy);
+        assert_eq!(early.looks[0].bands, [None, None]);
+        assert!(early.looks_tsv(&["c", "a"]).contains("\n1\tnan\tnan\tnan\tnan\tnan\tnan\n"));
+        assert_eq!(early.range(), None);
+        let equal = picture(3, |_| [1.0; 3]).histogram.unwrap();
+        assert_eq!((equal.counts, equal.outside), (vec![vec![3], vec![3]], 0));
+        assert_eq!(picture(0, noisy).histogram, None);
+        assert_eq!(picture(0, noisy).looks, []);
+    }
+}

@@ -1,0 +1,58 @@
+//! The text of `go test -bench`: a line a sample, `BenchmarkName-8 2000 1165 ns/op …`. The format
+//! is golang.org/design/14313-benchmark-format.
+
+use serde_json::Value;
+
+use crate::{Benchmark, ImportError, Sample, Tool};
+
+/// The text, where this is one: as it is, or put together from the events of `go test -json`.
+pub(crate) fn text(text: &str) -> Option<String> {
+    let event = |line: &str| serde_json::from_str::<Value>(line).ok();
+    let first = text.lines().next().and_then(event);
+    let plain = match first {
+        Some(first) if first.get("Action").is_some() => {
+            let output = |line| Some(event(line)?.get("Output")?.as_str()?.to_owned());
+            text.lines().filter_map(output).collect()
+        }
+        _ => text.to_owned(),
+    };
+    plain.lines().any(|line| result(line).is_some()).then_some(plain)
+}
+
+pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Benchmark>, ImportError> {
+    let mut package = "";
+    let mut benchmarks: Vec<Benchmark> = Vec::new();
+    for (line, content) in text.lines().enumerate() {
+        if let Some(name) = content.strip_prefix("pkg: ") {
+            package = name.trim();
+        }
+        // A benchmark may report other units alone.
+        let Some((name, time)) = result(content) else { continue };
+        let Ok(ns) = time.parse::<f64>() else {
+            return Err(broken(file, line));
+        };
+        if !(ns > 0.0 && ns.is_finite()) {
+            return Err(broken(file, line));
+        }
+        let name = if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") };
+        let sample = Sample { ns, fork: None };
+        match benchmarks.iter_mut().find(|benchmark| benchmark.name == name) {
+            Some(benchmark) => benchmark.samples.push(sample),
+            None => benchmarks.push(Benchmark::new(Tool::GoTest, file, name, vec![sample])),
+        }
+    }
+    Ok(benchmarks)
+}
+
+/// The name and what stands before `ns/op`.
+fn result(line: &str) -> Option<(&str, &str)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let name = words.first().filter(|name| name.starts_with("Benchmark"))?;
+    let unit = words.iter().position(|word| *word == "ns/op")?;
+    (unit >= 3).then(|| (*name, words[unit - 1]))
+}
+
+fn broken(file: &str, line: usize) -> ImportError {
+    let expected = "a number of nanoseconds above 0 before `ns/op`";
+    ImportError::Line { file: file.to_owned(), line: line + 1, expected }
+}
