@@ -1,6 +1,8 @@
 //! The `lab` command.
 
 mod audit;
+mod bisect;
+mod builds;
 mod claims;
 mod compare;
 mod corpus;
@@ -72,6 +74,8 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     /// Read and judge results of hyperfine, criterion, Go, JMH, pytest and Google Benchmark
     Import(import::ImportArgs),
+    /// Find the commit that made a program slower
+    Bisect(Box<bisect::BisectArgs>),
     /// Find impossible values in a benchmark report
     Audit(audit::AuditArgs),
     /// Run the paced Ollama server
@@ -101,6 +105,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Audit(args) => claims::audit(&args, &paths?),
         Command::Compare(args) => compare::compare(&args),
         Command::Import(args) => import::import(&args),
+        Command::Bisect(args) => bisect::bisect(&args),
         Command::Migrate(args) => migrate::migrate(&args, &paths?),
         Command::Sim(args) => Ok(lab_sim::run(args).map(|()| ExitCode::SUCCESS)?),
         Command::Corpus(args) => corpus::corpus(&args),

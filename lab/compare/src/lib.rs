@@ -4,9 +4,12 @@
 //! [`Schedule`] draws the order of each round, [`Comparison`] takes the measurements of a finished
 //! round and says after each whether to go on, and [`Comparison::state`] says what is known. One
 //! may look at it at any time and stop at any look: `lab_stats::sequence` is what allows that.
+//! [`bisect`] searches for the commit that changed the time with comparisons of the same kind.
 //! [`replay`] shows on stored noise that the answers err as seldom as they say.
 
+pub mod bisect;
 mod blocks;
+mod builds;
 mod comparison;
 mod layout;
 mod outlook;
@@ -17,6 +20,7 @@ mod settings;
 mod tail;
 mod verdict;
 
+pub use builds::{OverBuilds, over_builds};
 pub use comparison::{
     CandidateState, Comparison, Estimate, MetricState, Next, RoundError, State, log_ratio,
 };

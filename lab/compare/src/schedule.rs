@@ -18,6 +18,15 @@ pub struct Layout {
     /// Bytes added to the name of the working folder; 0 adds none. Files of before lack it.
     #[serde(default)]
     pub path_bytes: u8,
+    /// The build whose programs run, where each revision has several.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub build: u16,
+}
+
+/// Rounds without other builds say nothing of them.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_first(build: &u16) -> bool {
+    *build == 0
 }
 
 /// One round before it runs.
@@ -42,13 +51,23 @@ pub struct Schedule {
     commands: usize,
     /// Commands that run at once.
     together: usize,
+    /// Another one, so that orders are the same with and without several builds.
+    of_builds: Pcg64,
+    builds: u16,
 }
 
 impl Schedule {
     /// Rounds of so many commands.
     pub fn new(seed: u64, commands: usize) -> Self {
-        let [rng, paths] = [seed, !seed].map(Pcg64::seed_from_u64);
-        Self { rng, paths, commands, together: 1 }
+        let [rng, paths, of_builds] =
+            [seed, !seed, seed.rotate_left(32) ^ 1].map(Pcg64::seed_from_u64);
+        Self { rng, paths, commands, together: 1, of_builds, builds: 1 }
+    }
+
+    /// Each round is of one of so many builds, each with the same probability.
+    #[must_use]
+    pub fn with_builds(self, builds: u16) -> Self {
+        Self { builds: builds.max(1), ..self }
     }
 
     /// Rounds of so many pairs of commands that run at once: each pair stays together, and its
@@ -70,7 +89,8 @@ impl Iterator for Schedule {
         let order = groups.concat();
         let environment_bytes = self.rng.random_range(0..=ENVIRONMENT_BYTES);
         let path_bytes = self.paths.random_range(1..=PATH_BYTES);
-        let layout = Layout { environment_bytes, path_bytes };
+        let build = self.of_builds.random_range(0..self.builds);
+        let layout = Layout { environment_bytes, path_bytes, build };
         Some(RoundPlan { order, layout })
     }
 }
@@ -86,6 +106,22 @@ mod tests {
         assert_ne!(rounds(7), rounds(8));
         let resumed: Vec<RoundPlan> = Schedule::new(7, 3).skip(5).take(15).collect();
         assert_eq!(resumed, rounds(7)[5..]);
+    }
+
+    #[test]
+    fn builds_are_drawn_evenly_and_change_no_order() {
+        let with = Schedule::new(3, 2).with_builds(4).take(8_000).collect::<Vec<_>>();
+        let orders = |rounds: &[RoundPlan]| {
+            rounds.iter().map(|round| round.order.clone()).collect::<Vec<_>>()
+        };
+        let without = Schedule::new(3, 2).take(8_000).collect::<Vec<_>>();
+        assert_eq!(orders(&with), orders(&without));
+        for build in 0..4 {
+            let drawn = with.iter().filter(|round| round.layout.build == build).count();
+            // Five standard errors of a quarter of 8,000.
+            assert!((1_800..2_200).contains(&drawn), "{drawn}");
+        }
+        assert!(without.iter().all(|round| round.layout.build == 0));
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod describe;
 pub mod effect;
 pub mod equivalence;
 pub mod false_finds;
+pub mod grouped;
 pub mod interval;
 pub mod multiple;
 pub mod outcome;

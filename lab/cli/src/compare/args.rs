@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{around::AroundArgs, measures::MeasureArgs};
+use crate::builds::BuildArgs;
 
 /// Commands to compare and how; options that hyperfine has are named as there.
 #[derive(Args, Debug)]
@@ -13,14 +14,16 @@ pub(crate) struct CompareArgs {
     /// Commands; the first is the reference
     #[arg(value_name = "COMMAND", required_unless_present = "self_test")]
     pub(crate) commands: Vec<String>,
-    /// Git revision to compare, at least two; COMMAND is then one program of a build and its
-    /// arguments
+    /// Git revision to compare, at least two, or `.` for the work tree; COMMAND is then one program
+    /// of a build and its arguments
     #[arg(long, value_name = "REV", requires = "build")]
     pub(crate) rev: Vec<String>,
-    /// Command that builds a revision, in its own work tree
+    /// Command that builds a revision, in a copy of its files
     #[arg(long, value_name = "CMD", requires = "rev")]
     #[arg(conflicts_with_all = ["parameter_list", "parameter_scan"])]
     pub(crate) build: Option<String>,
+    #[command(flatten)]
+    pub(crate) builds: BuildArgs,
     /// Name of a command, in their order
     #[arg(short = 'n', long, value_name = "NAME")]
     pub(crate) command_name: Vec<String>,

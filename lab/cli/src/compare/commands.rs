@@ -5,7 +5,7 @@ use std::{env, ffi::OsString, path::Path};
 use serde::{Deserialize, Serialize};
 
 use super::args::CompareArgs;
-use crate::Failure;
+use crate::{Failure, builds::Built};
 
 /// A command of the comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,20 @@ pub(crate) struct Command {
     pub(crate) text: String,
     pub(crate) argv: Vec<String>,
     pub(crate) prepare: Option<String>,
+    /// Of a git revision: its programs, of which each round runs one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) builds: Vec<Built>,
+}
+
+impl Command {
+    /// The program and its arguments in a round of this build.
+    pub(crate) fn argv_of(&self, build: u16) -> Vec<OsString> {
+        let mut argv: Vec<OsString> = self.argv.iter().map(Into::into).collect();
+        if let Some(built) = self.builds.get(usize::from(build)) {
+            argv[0] = built.program.clone().into();
+        }
+        argv
+    }
 }
 
 /// Every command with every combination of parameters, the reference first.
@@ -54,6 +68,7 @@ pub(crate) fn commands(args: &CompareArgs) -> Result<Vec<Command>, Failure> {
             text: text.clone(),
             argv: argv(text, args)?,
             prepare: before.get(place).or(before.first()).cloned(),
+            builds: Vec::new(),
         })
     };
     texts.iter().enumerate().map(command).collect()

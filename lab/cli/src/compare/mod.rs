@@ -3,6 +3,7 @@
 mod annotate;
 mod args;
 mod around;
+mod builds;
 mod commands;
 mod duet;
 mod export;
@@ -31,23 +32,27 @@ use lab_compare::{
 };
 use lab_stats::outcome::Outcome;
 
-pub(crate) use self::args::CompareArgs;
 use self::{
-    args::{FailOn, Metric},
-    commands::{Command, commands},
+    args::FailOn,
+    commands::commands,
     export::Measured,
     measures::{Addresses, LayoutReport, Measurable},
     record::{Header, Record, Round},
-    run::{Runner, Stopped, Stopwatch},
     spend::Spending,
-    text::{ProgressLine, summary},
+    text::summary,
     untimed::Counted,
+};
+pub(crate) use self::{
+    args::{CompareArgs, Metric},
+    commands::{Command, in_shell},
+    run::{Runner, Stopped, Stopwatch, excerpt},
+    text::{ProgressLine, interval, seconds_text},
 };
 use crate::Failure;
 
 const SLOWER: u8 = 10;
-const OPEN: u8 = 11;
-const INTERRUPTED: u8 = 130;
+pub(crate) const OPEN: u8 = 11;
+pub(crate) const INTERRUPTED: u8 = 130;
 /// Below this many microseconds a command is mostly its process's start and end.
 const SHORT: f64 = 1_000.0;
 /// The microseconds that several runs of such a command should take together.
@@ -140,7 +145,7 @@ impl Session {
             true => Schedule::duets(self.seed, runner.commands.len() / 2),
             false => Schedule::new(self.seed, runner.commands.len()),
         };
-        let mut plans = schedule.skip(self.rounds.len());
+        let mut plans = schedule.with_builds(args.builds.count()).skip(self.rounds.len());
         // What warms up is no part of the schedule.
         for _ in 0..args.warmup {
             let order = (0..runner.commands.len()).collect();
@@ -201,13 +206,15 @@ impl Session {
                 Measured { inner: args.measures.inner, layout: &layout, absent, counted };
             let mut result =
                 export::result(&state, &self.commands, settings, self.seed, code, &measured);
+            builds::add_to(&mut result, &self.commands, &self.rounds, settings);
             if let Some((attempt, _)) = attempt {
                 result["attempt"] = attempt.into();
             }
             println!("{result}");
         } else {
             let lines = summary(&state, &self.commands, metrics[0], settings);
-            lines.iter().for_each(|line| println!("{line}"));
+            let of_builds = builds::lines(&self.commands, &self.rounds, settings);
+            lines.iter().chain(&of_builds).for_each(|line| println!("{line}"));
             self.details(&tables, &layout).iter().for_each(|line| println!("{line}"));
             if let Some((attempt, alpha)) = attempt {
                 println!("attempt {attempt}: error level {}", spend::percent(alpha));
@@ -283,13 +290,19 @@ fn exit_code(state: &State, fail_on: Option<FailOn>) -> u8 {
     }
 }
 
-fn settings(args: &CompareArgs, commands: usize) -> Result<Settings, Failure> {
+/// Refuses times that are none.
+pub(crate) fn check_times(args: &CompareArgs) -> Result<(), Failure> {
     if args.budget.is_nan() || args.budget < 0.0 {
         return Err(Failure::input("--budget is no number of seconds"));
     }
     if args.timeout.is_some_and(|timeout| !(timeout > 0.0 && timeout < 1e9)) {
         return Err(Failure::input("--timeout is no number of seconds above 0"));
     }
+    Ok(())
+}
+
+fn settings(args: &CompareArgs, commands: usize) -> Result<Settings, Failure> {
+    check_times(args)?;
     let question = match args.fail_on {
         Some(FailOn::Slower) => Question::Margin,
         _ => Question::Direction,
@@ -311,13 +324,13 @@ fn refused(error: SettingsError) -> Failure {
     Failure::input(error.to_string())
 }
 
-fn any_seed() -> u64 {
+pub(crate) fn any_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::from(now.subsec_nanos()) ^ now.as_secs().rotate_left(32) ^ u64::from(process::id())
 }
 
 /// Set by the first Ctrl-C; the second ends the program.
-fn interruption() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn interruption() -> Result<Arc<AtomicBool>, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         let flag = || Arc::clone(&interrupted);
@@ -329,10 +342,10 @@ fn interruption() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// A folder of this process, gone with it.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new() -> Result<Self, Failure> {
+    pub(crate) fn new() -> Result<Self, Failure> {
         let path = env::temp_dir().join(format!("lab-compare-{}", process::id()));
         fs::create_dir_all(&path)
             .map_err(|error| Failure::lab(format!("cannot make {}: {error}", path.display())))?;

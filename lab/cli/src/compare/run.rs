@@ -88,7 +88,8 @@ impl<'a> Runner<'a> {
                 "same-output" | "status" => Output::Hash,
                 _ => Output::File(answer.clone()),
             };
-            let run = Run { output: to, errors: Some(errors.clone()), ..self.run_of(command) };
+            let errors_to = Some(errors.clone());
+            let run = Run { output: to, errors: errors_to, ..self.run_of(command, 0) };
             let finished = self.finish(command, &run).map_err(|stopped| match stopped {
                 Stopped::Failed(mut failure) => {
                     failure.sentence.push_str(&excerpt(&errors));
@@ -110,14 +111,15 @@ impl<'a> Runner<'a> {
     /// Runs one round in its order.
     pub(crate) fn round(&self, plan: RoundPlan) -> Result<Round, Stopped> {
         let fixed = self.args.measures.fixed_layout;
-        let layout = if fixed { Layout::default() } else { plan.layout };
+        let build = plan.layout.build;
+        let layout = if fixed { Layout { build, ..Layout::default() } } else { plan.layout };
         let working_folder = self.working_folder(layout)?;
         let mut runs = vec![Vec::new(); self.commands.len()];
         let mut statuses = vec![0; self.commands.len()];
         let run_of = |place: usize| Run {
             environment_bytes: usize::from(layout.environment_bytes),
             working_folder: working_folder.clone(),
-            ..self.run_of(&self.commands[place])
+            ..self.run_of(&self.commands[place], build)
         };
         for together in plan.order.chunks(if self.halves.is_some() { 2 } else { 1 }) {
             for place in together {
@@ -199,9 +201,9 @@ impl<'a> Runner<'a> {
         command.prepare.as_ref().map_or(Ok(()), |text| self.helper("--prepare", text, None))
     }
 
-    pub(crate) fn run_of(&self, command: &Command) -> Run {
+    pub(crate) fn run_of(&self, command: &Command, build: u16) -> Run {
         Run {
-            argv: command.argv.iter().map(Into::into).collect(),
+            argv: command.argv_of(build),
             input: self.args.input.clone(),
             output: self.output.clone(),
             timeout: self.args.timeout.map(Duration::from_secs_f64),

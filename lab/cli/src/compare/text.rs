@@ -31,8 +31,12 @@ impl ProgressLine {
     }
 
     pub(crate) fn show(&mut self, state: &State, commands: &[Command], settings: &Settings) {
+        self.tell(&progress(state, commands, settings));
+    }
+
+    /// Shows any line in its place.
+    pub(crate) fn tell(&mut self, line: &str) {
         self.shown = Instant::now();
-        let line = progress(state, commands, settings);
         if self.terminal {
             // Back to the line's start, and the rest of an older one away.
             eprint!("\r{line}\x1b[K");
@@ -146,7 +150,7 @@ pub(crate) fn interval(estimate: &Estimate) -> String {
     }
 }
 
-fn seconds_text(seconds: f64) -> String {
+pub(crate) fn seconds_text(seconds: f64) -> String {
     match seconds {
         ..10.0 => format!("{seconds:.1} s"),
         ..600.0 => format!("{seconds:.0} s"),

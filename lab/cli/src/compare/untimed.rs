@@ -75,7 +75,7 @@ fn under(
     fs::create_dir(&folder)
         .map_err(|error| Failure::lab(format!("cannot make {}: {error}", folder.display())))?;
     runner.prepare(command)?;
-    let run = runner.run_of(command);
+    let run = runner.run_of(command, 0);
     let words = tool(&folder);
     let name = words[0].to_string_lossy().into_owned();
     let errors = folder.join("errors");

@@ -5,6 +5,7 @@
 //! commands in the schedule's random order, multiplies the candidate's times by a known factor, and
 //! hands them to a [`Comparison`]. The truth is known, so that wrong answers can be counted.
 
+mod bisects;
 mod noise;
 pub mod rivals;
 
@@ -16,6 +17,7 @@ use lab_stats::{outcome::Outcome, sequence::Sequence};
 
 use crate::{Comparison, Estimate, Missing, Next, Schedule, Settings, Verdict};
 
+pub use bisects::{BisectSize, bisects};
 pub use noise::Noise;
 
 /// Pairs of an A/A that is looked at after each of them.

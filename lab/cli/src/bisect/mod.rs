@@ -1,0 +1,185 @@
+//! `lab bisect`: which commit made a program slower.
+
+mod args;
+mod text;
+
+use std::{process::ExitCode, sync::atomic::AtomicBool};
+
+use lab_compare::{
+    Layout, RoundPlan, Schedule,
+    bisect::{Bisect, BisectSettings, Confirmation, End, Step, most_comparisons},
+};
+
+pub(crate) use self::args::BisectArgs;
+use self::text::{announcement, ending, progress, result, told};
+use crate::{
+    Failure,
+    builds::{Built, Git, Revision, Store, Unbuilt},
+    compare::{
+        self, Command, CompareArgs, Folder, INTERRUPTED, OPEN, ProgressLine, Runner, Stopped,
+        Stopwatch, any_seed, interruption,
+    },
+};
+
+/// Searches for the commit and prints it.
+pub(crate) fn bisect(args: &BisectArgs) -> Result<ExitCode, Failure> {
+    let comparison = args.comparison();
+    compare::check_times(&comparison)?;
+    let (folder, interrupted) = (Folder::new()?, interruption()?);
+    let git = Git::here(&folder.0, &interrupted)?;
+    let commits = git.line(&args.good, &args.bad)?;
+    let store =
+        Store::new(&git, &args.build, Some(&args.runs.shell), &args.command[0], args.rebuild)?;
+    let settings =
+        BisectSettings { budget_s: args.budget, faster: args.faster, ..BisectSettings::default() };
+    let most = most_comparisons(commits.len() - 1);
+    if !args.json {
+        eprintln!("{}", announcement(args, commits.len() - 1, most));
+    }
+    let bisect = Bisect::new(commits.len() - 1, settings);
+    let mut search = Search {
+        args,
+        bisect: bisect.ok_or_else(|| Failure::lab("the search has no settings"))?,
+        programs: vec![None; commits.len()],
+        commits,
+        store,
+        comparison,
+        seed: args.seed.unwrap_or_else(any_seed),
+        interrupted: &interrupted,
+    };
+    let ended = search.run();
+    let cleaned = search.helper("--cleanup", search.comparison.cleanup.as_ref());
+    match ended.and_then(|end| cleaned.map(|()| end)) {
+        Ok(end) => search.finish(Some(end)),
+        Err(Stopped::Interrupted) => search.finish(None),
+        Err(Stopped::Failed(failure)) => Err(failure),
+    }
+}
+
+/// A search and what it works on.
+struct Search<'a> {
+    args: &'a BisectArgs,
+    bisect: Bisect,
+    /// From good to bad.
+    commits: Vec<Revision>,
+    /// Of the commits that were built.
+    programs: Vec<Option<Built>>,
+    store: Store<'a>,
+    comparison: CompareArgs,
+    seed: u64,
+    interrupted: &'a AtomicBool,
+}
+
+impl Search<'_> {
+    fn run(&mut self) -> Result<End, Stopped> {
+        // Before anything else, so that a mistake in the build command is seen at once.
+        for commit in [0, self.commits.len() - 1] {
+            self.build(commit)?;
+        }
+        self.helper("--setup", self.comparison.setup.as_ref())?;
+        loop {
+            let before = self.bisect.compared().len();
+            match self.bisect.step() {
+                Step::Build(commit) => self.build(commit)?,
+                Step::Pair { reference, candidate } => self.compare(reference, candidate)?,
+                Step::End(end) => return Ok(end),
+            }
+            for compared in &self.bisect.compared()[before..] {
+                if !self.args.json {
+                    eprintln!("{}", told(compared, &self.commits, self.bisect.known()));
+                }
+            }
+        }
+    }
+
+    /// Builds a commit; one between good and bad may be skipped.
+    fn build(&mut self, commit: usize) -> Result<(), Failure> {
+        match self.store.built(&self.commits[commit], 0) {
+            Ok(built) => {
+                self.bisect.built(commit, &built.sha256);
+                self.programs[commit] = Some(built);
+            }
+            Err(Unbuilt::Broken(failure)) if 0 < commit && commit < self.commits.len() - 1 => {
+                eprintln!("skipped: {}", failure.sentence);
+                self.bisect.broken(commit);
+            }
+            Err(unbuilt) => return Err(unbuilt.into()),
+        }
+        Ok(())
+    }
+
+    /// Runs rounds of two commits until the search has what it needs of them.
+    fn compare(&mut self, reference: usize, candidate: usize) -> Result<(), Stopped> {
+        let number = self.bisect.compared().len();
+        let commands = [reference, candidate].map(|commit| self.command(commit)).to_vec();
+        let metrics = vec![self.args.metric];
+        let folder = self.store.git.folder.to_owned();
+        let runner = Runner::new(&self.comparison, commands, metrics, self.interrupted, folder)?;
+        for sentence in runner.check()? {
+            eprintln!("note: {sentence}");
+        }
+        for _ in 0..self.comparison.warmup {
+            runner.round(RoundPlan { order: vec![0, 1], layout: Layout::default() })?;
+        }
+        let watch = Stopwatch::after(0.0);
+        let mut line = ProgressLine::new(self.args.json);
+        for plan in Schedule::new(self.seed.wrapping_add(number as u64), 2) {
+            let round = runner.round(plan).inspect_err(|_| line.end())?;
+            self.bisect.pair(round.runs[0][0], round.runs[1][0], watch.seconds());
+            if self.bisect.step() != (Step::Pair { reference, candidate })
+                || self.bisect.compared().len() > number
+            {
+                break;
+            }
+            if line.due() {
+                line.tell(&progress(&self.bisect, &self.commits));
+            }
+        }
+        line.end();
+        Ok(())
+    }
+
+    fn command(&self, commit: usize) -> Command {
+        let built = self.programs[commit].as_ref();
+        let name = self.commits[commit].name.clone();
+        let program = built.map_or_else(String::new, |built| built.program.display().to_string());
+        let rest = self.args.command[1..].iter().cloned();
+        Command {
+            text: format!("{name}: {}", self.args.command.join(" ")),
+            name,
+            argv: [program].into_iter().chain(rest).collect(),
+            prepare: self.comparison.prepare.first().cloned(),
+            builds: built.into_iter().cloned().collect(),
+        }
+    }
+
+    /// Runs --setup or --cleanup, where it was given.
+    fn helper(&self, option: &str, text: Option<&String>) -> Result<(), Stopped> {
+        let Some(text) = text else { return Ok(()) };
+        let folder = self.store.git.folder.to_owned();
+        let runner =
+            Runner::new(&self.comparison, Vec::new(), Vec::new(), self.interrupted, folder)?;
+        runner.helper(option, text, None)
+    }
+
+    /// Prints the end, or what is known where the user stopped it.
+    fn finish(&self, end: Option<End>) -> Result<ExitCode, Failure> {
+        let code = match end {
+            Some(End::Found { after, commit, confirmation: Confirmation::Shown })
+                if commit == after + 1 =>
+            {
+                0
+            }
+            Some(_) => OPEN,
+            None => INTERRUPTED,
+        };
+        if self.args.json {
+            println!("{}", result(self, end, code));
+        } else {
+            for line in ending(self, end)? {
+                println!("{line}");
+            }
+        }
+        Ok(ExitCode::from(code))
+    }
+}

@@ -1,0 +1,169 @@
+//! `lab bisect` by its exit codes and sentences, in repositories whose build is a script.
+
+use std::{
+    fs,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use assert_cmd::assert::{Assert, OutputAssertExt};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use predicates::{Predicate, str::contains};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Commits 0 to 12: from 7 on the script sleeps for longer, 6 does not build, 3 has the files of 2,
+/// and 9 builds the bytes of 8.
+const COMMITS: &str = "git init -q -b main . && git config user.name n && git config user.email e@e
+    for at in 0 1 2 3 4 5 6 7 8 9 10 11 12; do
+        test $at -lt 7 && echo sleep 0.005 > source || echo sleep 0.08 > source
+        test $at = 6 && echo broken > source
+        test $at = 3 || echo $at > number
+        test $at = 9 && echo 8 > number && echo more > note
+        git add . && git commit -q --allow-empty -m \"commit $at\" && git tag v$at
+    done";
+
+const BUILD: &str = "grep -q sleep source || { echo no sleep >&2; exit 1; }
+    { echo '#!/bin/sh'; cat source; echo \"# $(cat number)\"; } > tool && chmod +x tool";
+
+struct Repository {
+    files: TempDir,
+    cache: TempDir,
+}
+
+impl Repository {
+    fn new() -> Self {
+        let (files, cache) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        Command::new("sh").args(["-ec", COMMITS]).current_dir(&files).assert().success();
+        Self { files, cache }
+    }
+
+    fn lab(&self, good: &str, bad: &str, more: &[&str]) -> Command {
+        // Relative to the workspace's root where Bazel runs this.
+        let program = std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap();
+        let mut lab = Command::new(program);
+        lab.current_dir(&self.files).env("XDG_CACHE_HOME", self.cache.path());
+        lab.args(["bisect", "--good", good, "--bad", bad, "--build", BUILD]).args(more);
+        lab.args(["--", "tool"]);
+        lab
+    }
+
+    fn run(&self, good: &str, bad: &str, more: &[&str]) -> Assert {
+        self.lab(good, bad, more).assert()
+    }
+
+    fn git(&self, words: &[&str]) -> String {
+        let output = Command::new("git").args(words).current_dir(&self.files).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    }
+
+    #[track_caller]
+    fn is_clean(&self) {
+        assert_eq!(self.git(&["worktree", "list"]).lines().count(), 1);
+        assert_eq!(self.git(&["status", "--porcelain"]), "");
+        let name = self.files.path().file_name().unwrap();
+        assert!(!self.cache.path().join("lab/builds").join(name).join("work").exists());
+    }
+}
+
+fn errors(assert: &Assert) -> String {
+    String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
+}
+
+#[test]
+fn the_commit_is_named_with_its_interval() {
+    let repository = Repository::new();
+    let assert = repository.run("v0", "v12", &[]).code(11);
+    // Commit 6, which does not build, hides whether it or 7 is the one.
+    let range = format!(
+        "cannot tell: the commits between do not build; the change came after {} and with {} at \
+         the latest (2 commits)",
+        &repository.git(&["rev-parse", "v5"])[..12],
+        &repository.git(&["rev-parse", "v7"])[..12]
+    );
+    let assert = assert.stdout(contains(range)).stderr(contains("does not build: no sleep"));
+    let told = errors(&assert);
+    assert!(told.starts_with("12 commits after v0; at most 6 comparisons of 60 s, 360 s in all"));
+    repository.is_clean();
+}
+
+#[test]
+fn a_commit_whose_parent_builds_is_found() {
+    let repository = Repository::new();
+    let branch = "git checkout -q v5; echo sleep 0.08 > source; git commit -qam 'slow down'
+        git tag slow; echo 99 > number; git commit -qam last; git tag last; git checkout -q main";
+    Command::new("sh").args(["-ec", branch]).current_dir(&repository.files).assert().success();
+    let assert = repository.run("v0", "last", &["--json", "--prepare", "true"]).code(0);
+    let result: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    assert_eq!(result["found"], repository.git(&["rev-parse", "slow"]));
+    assert_eq!((&result["schema"], &result["exit"]), (&"lab-bisect-1".into(), &0.into()));
+    let comparisons = result["comparisons"].as_array().unwrap();
+    let last = &comparisons[comparisons.len() - 1];
+    assert_eq!((&last["reference"], &last["candidate"]), (&5.into(), &6.into()));
+    assert!(last["estimate"]["interval"][0].as_f64().unwrap() > 0.0);
+    // Commits 2 and 3 have one tree: whatever was built, was built once.
+    assert!(errors(&assert).matches("building ").count() < 9);
+    let text = repository.run("v0", "last", &[]).code(0);
+    let text = text.stdout(contains("is slower: slow down"));
+    assert!(!contains("building ").eval(&errors(&text)));
+    repository.is_clean();
+}
+
+#[test]
+fn equal_bytes_are_no_slowdown_and_a_faster_commit_is_none_either() {
+    let repository = Repository::new();
+    let same = repository.run("v8", "v9", &[]).code(11);
+    same.stdout(contains("cannot tell: v9 is not shown to be slower than v8: the same bytes"));
+    Command::new("sh")
+        .args(["-ec", "echo sleep 0.005 > source; git commit -qam 'speed up'; git tag fast"])
+        .current_dir(&repository.files)
+        .assert()
+        .success();
+    let faster = repository.run("v10", "fast", &[]).code(11);
+    faster.stdout(contains("cannot tell: fast is not shown to be slower than v10: wall time -"));
+    let found = repository.run("v10", "fast", &["--faster"]).code(0);
+    found.stdout(contains("is faster: speed up"));
+    repository.is_clean();
+}
+
+#[test]
+fn what_goes_wrong_is_one_sentence_and_a_code() {
+    let repository = Repository::new();
+    let last = |assert: &Assert| errors(assert).lines().last().unwrap().to_owned();
+    let broken = repository.run("v6", "v12", &[]).code(1);
+    assert_eq!(last(&broken), "lab: v6 does not build: no sleep");
+    repository.run("v6", "nothing", &[]).code(2).stderr(contains("there is no revision nothing"));
+    let turned = repository.run("v12", "v0", &[]).code(2);
+    turned.stderr(contains("v12 is not among the first parents of v0"));
+    repository.run("v0", "v0", &[]).code(2).stderr(contains("v0 is not among the first parents"));
+    repository.run("v0", "v5", &["--budget=-1"]).code(2).stderr(contains("--budget"));
+    let hangs = repository.run("v0", "v12", &["--timeout", "0.001"]).code(1);
+    hangs.stderr(contains("was ended after 0.001 s, the --timeout"));
+    let setup = repository.run("v0", "v12", &["--setup", "exit 5"]).code(1);
+    setup.stderr(contains("--setup `exit 5` ended with status 5"));
+    repository.is_clean();
+}
+
+#[test]
+fn an_interrupted_search_says_what_is_left() {
+    let repository = Repository::new();
+    let mut lab = repository.lab("v0", "v12", &["--setup", "touch started"]);
+    let child = lab.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let started = repository.files.path().join("started");
+    for _ in 0..1_000 {
+        if started.exists() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(contains("interrupted: ").eval(&String::from_utf8(output.stdout).unwrap()));
+    fs::remove_file(started).unwrap();
+    repository.is_clean();
+}

@@ -1,0 +1,65 @@
+//! What the builds of a revision carry: each round is of one of them, drawn by the seed.
+
+use lab_stats::{
+    describe::median,
+    grouped::{Grouped, grouped},
+};
+use serde::Serialize;
+
+/// From so many builds on, something is said about all builds that might have been made.
+const ENOUGH_BUILDS: usize = 15;
+/// A pair counts for at most this many robust standard deviations from the median, as in the
+/// confidence sequence: a hiccup must not look like a build.
+const CLIP_SDS: f64 = 3.0;
+/// The standard deviation of a normal sample over its median absolute deviation.
+const NORMAL_SD_PER_MAD: f64 = 1.482_602_218_505_602;
+
+/// A candidate's pairs by their build.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OverBuilds {
+    /// Builds that a round drew.
+    pub drawn: usize,
+    /// ln(candidate / reference): the mean of each of these builds.
+    pub means: Vec<f64>,
+    /// The standard deviation of the builds' true means.
+    pub between_sd: f64,
+    /// The standard deviation of pairs of one build.
+    pub within_sd: f64,
+    /// The part of a pair's variance that the build carries, from 0 to 1.
+    pub share: f64,
+    /// The mean over builds, with the interval over all builds that might have been made, whose
+    /// unit is the build; `None` below 15 builds.
+    pub over_builds: Option<MeanOverBuilds>,
+}
+
+/// A mean whose unit is the build.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MeanOverBuilds {
+    /// ln(candidate / reference).
+    pub mean: f64,
+    /// Student's, at 1 - alpha.
+    pub interval: [f64; 2],
+}
+
+/// What pairs (build, ln(candidate / reference)) tell about so many builds, at level `alpha`;
+/// `None` before two builds have pairs and one of them two.
+pub fn over_builds(pairs: &[(usize, f64)], builds: usize, alpha: f64) -> Option<OverBuilds> {
+    let usable = || pairs.iter().filter(|(_, difference)| difference.is_finite());
+    let differences: Vec<f64> = usable().map(|(_, difference)| *difference).collect();
+    let centre = median(&differences)?;
+    let away: Vec<f64> = differences.iter().map(|value| (value - centre).abs()).collect();
+    let clip = CLIP_SDS * NORMAL_SD_PER_MAD * median(&away)?;
+    // Where most pairs are equal there is no deviation to clip at.
+    let clip = if clip > 0.0 { clip } else { f64::MAX };
+    let mut groups = vec![Vec::new(); builds];
+    for (build, difference) in usable() {
+        groups.get_mut(*build)?.push(centre + (difference - centre).clamp(-clip, clip));
+    }
+    let found = grouped(&groups, 1.0 - alpha)?;
+    let share = found.between_share();
+    let Grouped { means, mean, interval, between_sd, within_sd } = found;
+    let drawn = means.len();
+    let over_builds = (drawn >= ENOUGH_BUILDS)
+        .then_some(MeanOverBuilds { mean, interval: [interval.low, interval.high] });
+    Some(OverBuilds { drawn, means, between_sd, within_sd, share, over_builds })
+}
