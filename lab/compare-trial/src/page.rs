@@ -75,8 +75,7 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
     }
     let stored = [
         ("replays.tsv", "Comparisons of stored noise", "-p lab-compare --example prove"),
-        ("bisects.tsv", "Bisects of stored noise", "-p lab-compare --example prove_bisect"),
-        ("bisects-real.tsv", "Bisects of a toy repository", "-p lab-cli --example planted_bisects"),
+        ("bisects.tsv", "Searches on stored noise", "-p lab-compare --example prove bisects"),
     ];
     page += "\n## More\n\n";
     for (name, what, command) in stored {
@@ -88,6 +87,16 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
             );
         }
     }
+    if let Some(real) = Table::read(folder, "bisects-real.tsv")? {
+        let right = real.rows.iter().filter(|row| real.cell(row, "right") == "yes").count();
+        page += &format!(
+            "* Searches for 3 % in a toy repository of 64 commits: {right} of {} named the right \
+             one ([bisects-real.tsv](bisects-real.tsv), `planted_bisects`, an example of lab-cli)\n",
+            real.rows.len()
+        );
+    }
+    page += "* Duets against runs one at a time: [duets-realtime.tsv](duets-realtime.tsv), \
+             [duets-busy.tsv](duets-busy.tsv)\n";
     page += "* The tries with every run time: `tries.jsonl.zst`. `cargo run --release -p \
              lab-compare-trial -- run FILE` makes those that FILE lacks, and `-- tables \
              reports/compare` writes these tables.\n";
