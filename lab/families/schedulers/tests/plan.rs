@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use lab_family::{InputError, Places};
+use lab_family::{Family, InputError, Places};
 use lab_plan::{Experiment, Plan, PlannedRun, plan};
 use lab_protocol::schedulers::{Replay, Test, Workload};
 use lab_schedulers::Schedulers;
@@ -66,7 +66,7 @@ fn every_cell_has_a_level_for_every_factor_and_is_planned_once_a_block() {
 #[test]
 fn older_records_call_the_section_offload() {
     let old = OFFLOAD.replace("[schedulers", "[offload");
-    let section = lab_family::text::stored_section(&old, &["schedulers", "offload"], None);
+    let section = lab_family::text::stored_section(&old, Schedulers.definition(), None);
     let defaults = lab_family::text::defaults(&section);
     assert_eq!(defaults["costs"], "inline_240_offload_30");
 }
