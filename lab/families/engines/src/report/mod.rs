@@ -54,7 +54,8 @@ impl FamilyReport for Engines {
         let untimed = study.all.iter().filter(|one| one.value(WALL).is_none()).count();
         if untimed > 0 {
             facts.push(format!(
-                "**{untimed} analysed runs have no time by hyperfine**; no table of times holds them."
+                "**{untimed} analysed runs have no time by hyperfine**; no table of times holds \
+                 them."
             ));
         }
         facts

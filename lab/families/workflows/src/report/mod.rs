@@ -40,10 +40,10 @@ impl FamilyReport for Workflows {
 
     fn run_facts(&self, study: &Study) -> Vec<String> {
         let mut facts = vec![
-            "A run starts a back end, puts its tasks through it and stops it, and gives one value per \
-             metric: its tasks and steps are no independent samples. Blocks are restarts, and n counts \
-             them. A cell is named by its shape and every level that is not the default. `poll_ms` 0 \
-             is push notification, 50 is 50 ms polling."
+            "A run starts a back end, puts its tasks through it and stops it, and gives one value \
+             per metric: its tasks and steps are no independent samples. Blocks are restarts, and \
+             n counts them. A cell is named by its shape and every level that is not the default. \
+             `poll_ms` 0 is push notification, 50 is 50 ms polling."
                 .to_owned(),
         ];
         let ran = levels(study, "shape");
