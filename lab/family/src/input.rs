@@ -29,6 +29,18 @@ impl InputError {
         Self::Text { file: file.to_owned(), message: error.to_string().trim_end().to_owned() }
     }
 
+    /// The table of `key` in `file` is not what it should be. The parser ends with the key inside,
+    /// where it knows one.
+    pub fn inside(file: &str, key: &str, error: &toml::de::Error) -> Self {
+        let text = error.to_string();
+        match text.trim_end().rsplit_once("\nin `") {
+            Some((message, inner)) => {
+                Self::value(file, &format!("{key}.{}", inner.trim_end_matches('`')), message)
+            }
+            None => Self::value(file, key, text.trim_end()),
+        }
+    }
+
     /// The value of `key` in `file` cannot be used.
     pub fn value(file: &str, key: &str, message: impl Into<String>) -> Self {
         Self::Value { file: file.to_owned(), key: key.to_owned(), message: message.into() }

@@ -17,38 +17,32 @@ use std::{fmt::Debug, sync::Arc};
 pub use cell::{Cell, Factor, Levels};
 pub use input::InputError;
 pub use laws::Account;
-pub use metric::{Better, Metric, Unit};
+pub use metric::{Better, Metric, Unit, higher, lower, neither};
+use serde::de::DeserializeOwned;
 pub use work::{
     Answer, Checked, Columns, Corpus, ModelLoad, Needs, Places, ServedCall, ServersNeeded, Truth,
-    Work, column,
+    Work, column, lived,
 };
 
 /// A family of variants.
 pub trait Family: Debug + Sync {
-    /// One word: the folder, the section of an experiment, the record, the report.
-    fn name(&self) -> &'static str;
+    /// What is fixed about it.
+    fn definition(&self) -> &'static Definition;
 
-    /// What the section was called in experiments of older records.
-    fn former_names(&self) -> &'static [&'static str] {
-        &[]
+    /// One word: the folder, the section of an experiment, the record, the report.
+    fn name(&self) -> &'static str {
+        self.definition().name
     }
 
     /// What an experiment may vary, in the order in which tables show it.
-    fn factors(&self) -> &'static [Factor];
-
-    /// The factor whose levels are run back to back, because they are read as a pair.
-    fn adjacent_factor(&self) -> Option<&'static str> {
-        None
+    fn factors(&self) -> &'static [Factor] {
+        self.definition().factors
     }
 
     /// What is computed from a run.
-    fn metrics(&self) -> &'static [Metric];
-
-    /// Reads the family's section of an experiment.
-    ///
-    /// # Errors
-    /// Names the file and the key.
-    fn section(&self, file: &str, table: &toml::Table) -> Result<Box<dyn Section>, InputError>;
+    fn metrics(&self) -> &'static [Metric] {
+        self.definition().metrics
+    }
 
     /// Whether a run's numbers can be true, whoever says them.
     ///
@@ -63,12 +57,44 @@ pub trait Family: Debug + Sync {
         self.metrics().iter().find(|metric| metric.name == name)
     }
 
-    /// The names that an experiment's section may have: today's and those of older records.
-    fn section_names(&self) -> Vec<&'static str> {
-        let mut names = vec![self.name()];
-        names.extend(self.former_names());
-        names
+    /// Reads and checks the family's section of an experiment.
+    ///
+    /// # Errors
+    /// Names the file and the key.
+    fn section(&self, file: &str, table: &toml::Table) -> Result<Box<dyn Section>, InputError> {
+        let Definition { name, section, .. } = self.definition();
+        let section =
+            section(table.clone()).map_err(|error| InputError::inside(file, name, &error))?;
+        section.check(file)?;
+        Ok(section)
     }
+}
+
+/// What is fixed about a family.
+#[derive(Debug)]
+pub struct Definition {
+    /// [`Family::name`].
+    pub name: &'static str,
+    /// What the section was called in experiments of older records.
+    pub former_names: &'static [&'static str],
+    /// [`Family::factors`].
+    pub factors: &'static [Factor],
+    /// The factor whose levels are run back to back, because they are read as a pair.
+    pub adjacent_factor: Option<&'static str>,
+    /// [`Family::metrics`].
+    pub metrics: &'static [Metric],
+    /// Reads the family's section: [`section`] of its type.
+    pub section: fn(toml::Table) -> Result<Box<dyn Section>, toml::de::Error>,
+}
+
+/// A section as a table has it.
+///
+/// # Errors
+/// Where a key is unknown, missing or of another type.
+pub fn section<S: Section + DeserializeOwned + 'static>(
+    table: toml::Table,
+) -> Result<Box<dyn Section>, toml::de::Error> {
+    Ok(Box::new(table.try_into::<S>()?))
 }
 
 /// A family's section of one experiment: it turns cells into work.
@@ -77,6 +103,14 @@ pub trait Section: Debug {
     /// variant is checked on this cell first.
     fn defaults(&self) -> Cell {
         Cell::new()
+    }
+
+    /// Checks what the types do not.
+    ///
+    /// # Errors
+    /// Names the file and the key.
+    fn check(&self, _file: &str) -> Result<(), InputError> {
+        Ok(())
     }
 
     /// A file that the section names, relative to the experiment's folder: the name that records

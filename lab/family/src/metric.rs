@@ -41,19 +41,17 @@ pub struct Metric {
     pub says: &'static str,
 }
 
-impl Metric {
-    /// A metric that is better when lower.
-    pub const fn lower(name: &'static str, unit: Unit, says: &'static str) -> Self {
-        Self { name, unit, better: Better::Lower, says }
-    }
+/// A metric that is better when lower.
+pub const fn lower(name: &'static str, unit: Unit, says: &'static str) -> Metric {
+    Metric { name, unit, better: Better::Lower, says }
+}
 
-    /// A metric that is better when higher.
-    pub const fn higher(name: &'static str, unit: Unit, says: &'static str) -> Self {
-        Self { name, unit, better: Better::Higher, says }
-    }
+/// A metric that is better when higher.
+pub const fn higher(name: &'static str, unit: Unit, says: &'static str) -> Metric {
+    Metric { name, unit, better: Better::Higher, says }
+}
 
-    /// A metric that describes a run and is neither way better.
-    pub const fn neither(name: &'static str, unit: Unit, says: &'static str) -> Self {
-        Self { name, unit, better: Better::Neither, says }
-    }
+/// A metric that describes a run and is neither way better.
+pub const fn neither(name: &'static str, unit: Unit, says: &'static str) -> Metric {
+    Metric { name, unit, better: Better::Neither, says }
 }

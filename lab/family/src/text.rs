@@ -2,15 +2,19 @@
 
 use toml::{Table, Value};
 
+use crate::Definition;
+
 /// Keys of a profile that change the family's section, and not the experiment around it.
 const OF_SECTION: [&str; 2] = ["time_scale", "divide_by"];
 
-/// The section of an experiment's text that has one of these names, changed as the profile says.
-/// Empty where the text has none: records of a foreign experiment are still read.
-pub fn stored_section(text: &str, names: &[&str], profile: Option<&str>) -> Table {
+/// The family's section of an experiment's text, under its name of today or of older records,
+/// changed as the profile says. Empty where the text has none: records of a foreign experiment are
+/// still read.
+pub fn stored_section(text: &str, family: &Definition, profile: Option<&str>) -> Table {
     let Ok(experiment) = text.parse::<Table>() else { return Table::new() };
     let table = |value: Option<&Value>| value.and_then(Value::as_table).cloned();
-    let found = names.iter().find_map(|name| table(experiment.get(*name)));
+    let mut names = [family.name].into_iter().chain(family.former_names.iter().copied());
+    let found = names.find_map(|name| table(experiment.get(name)));
     let mut section = found.unwrap_or_default();
     let profiles = experiment.get("profile").and_then(Value::as_table);
     if let Some(changes) = profile.and_then(|name| table(profiles?.get(name))) {
@@ -44,6 +48,15 @@ pub fn defaults(section: &Table) -> crate::Cell {
 mod tests {
     use super::*;
 
+    const TOYS: Definition = Definition {
+        name: "toys",
+        former_names: &["games"],
+        factors: &[],
+        adjacent_factor: None,
+        metrics: &[],
+        section: |_| unreachable!("no test reads it"),
+    };
+
     const TEXT: &str = r#"
         [toys]
         divide_by = 2
@@ -58,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_profile_changes_the_section() {
-        let section = stored_section(TEXT, &["toys"], Some("quick"));
+        let section = stored_section(TEXT, &TOYS, Some("quick"));
         assert_eq!(section["divide_by"].as_integer(), Some(10));
         let expected = [("kinds", "mixed"), ("workers", "1")];
         let defaults = defaults(&section);
@@ -66,8 +79,14 @@ mod tests {
     }
 
     #[test]
+    fn an_older_record_has_the_former_name() {
+        let section = stored_section(&TEXT.replace("toys", "games"), &TOYS, None);
+        assert_eq!(section["divide_by"].as_integer(), Some(2));
+    }
+
+    #[test]
     fn a_section_that_is_not_there_is_empty() {
-        assert!(stored_section(TEXT, &["others"], None).is_empty());
-        assert!(stored_section("[[", &["toys"], None).is_empty());
+        assert!(stored_section("[others]\ndivide_by = 2", &TOYS, None).is_empty());
+        assert!(stored_section("[[", &TOYS, None).is_empty());
     }
 }

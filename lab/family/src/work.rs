@@ -153,6 +153,17 @@ impl<'a> Answer<'a> {
     }
 }
 
+/// That a run did not measure more time than its process lived.
+///
+/// # Errors
+/// Names both times.
+pub fn lived(measured_ns: i64, process_ns: u64) -> Result<(), String> {
+    if measured_ns.unsigned_abs() <= process_ns {
+        return Ok(());
+    }
+    Err(format!("says that it measured {measured_ns} ns, but it lived only {process_ns} ns"))
+}
+
 /// A column of an outcome, of so many rows.
 ///
 /// # Errors

@@ -48,10 +48,7 @@ fn read<T: serde::de::DeserializeOwned>(
     key: &str,
     value: Value,
 ) -> Result<T, InputError> {
-    let refuse = |error: toml::de::Error| {
-        InputError::value(file, &format!("analysis.{key}"), error.to_string().trim_end())
-    };
-    value.try_into().map_err(refuse)
+    value.try_into().map_err(|error| InputError::inside(file, &format!("analysis.{key}"), &error))
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::contrasts;
-
 use crate::declared;
 
 /// The version of the experiment format.

@@ -1,8 +1,7 @@
 //! `variant.toml`: what a folder of a family says about its program.
 
-use serde::Deserialize;
-
 use lab_family::InputError;
+use serde::Deserialize;
 
 /// A variant's manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -87,7 +87,7 @@ pub fn plan(experiment: &Experiment, manifests: &[Manifest]) -> Result<Plan, Inp
     for entrant in &entrants {
         push(0, entrant, check_cell)?;
     }
-    let adjacent = experiment.family.adjacent_factor();
+    let adjacent = experiment.family.definition().adjacent_factor;
     for block in 1..=experiment.written.blocks {
         for (entrant, cell) in block_order(seed, block, adjacent, &entrants, &places) {
             push(block, entrant, cell)?;

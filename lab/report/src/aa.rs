@@ -3,8 +3,7 @@
 use lab_record::{Comparison, Pairing};
 use lab_stats::paired::ShiftEstimate;
 
-use crate::compare::Data;
-use crate::measure::Measured;
+use crate::{Measured, compare::Data};
 
 /// The level of the one declared A/A test per metric. Where it fails, that metric's verdicts are
 /// withheld; every other A/A difference is only printed, as the measured noise.

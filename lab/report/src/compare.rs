@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use lab_family::Better;
 use lab_record::{Comparison, Pairing, Scale};
 use lab_stats::equivalence::{self, Equivalence};
-use lab_stats::interval::FEWEST_FOR_INTERVAL;
+use lab_stats::interval::{FEWEST_FOR_INTERVAL, Interval};
 use lab_stats::multiple::holm;
 use lab_stats::outcome::{Direction, Evidence, Outcome, of_difference};
 use lab_stats::paired::{self, ShiftEstimate};
 use lab_stats::power::{minimum_detectable_effect, minimum_detectable_effect_unpaired};
 use lab_stats::unpaired;
 
-use crate::frame::cell_but;
-use crate::judge::{self, Finding, judge};
-use crate::measure::Measured;
-use crate::study::Study;
+use crate::{
+    Measured, Study,
+    frame::cell_but,
+    judge::{self, Finding, judge},
+};
 
 /// The power that "detectable" is stated for.
 pub const POWER: f64 = 0.8;
@@ -41,6 +42,18 @@ pub struct Line {
     /// Pairs of the runs that passed the noise gate and what they say by themselves, where not all
     /// did.
     pub clean: Option<(usize, Outcome)>,
+}
+
+impl Line {
+    /// The Hodges-Lehmann estimate.
+    pub fn estimate(&self) -> Option<f64> {
+        self.shift.map(|shift| shift.estimate)
+    }
+
+    /// Its interval.
+    pub fn interval(&self) -> Option<Interval> {
+        self.shift?.interval
+    }
 }
 
 /// Two variants' values on one comparison's scale.

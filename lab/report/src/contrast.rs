@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use lab_family::Unit;
 use lab_record::{Comparison, Contrast};
 
-use crate::compare::{Asked, Data, Line, POWER, by_pair_but, judge_family, scaled_margin};
-use lab_family::Unit;
-
-use crate::judge::COLUMNS;
-use crate::measure::Measured;
-use crate::page::Page;
-use crate::study::{Study, show_on};
-use crate::tables::{Entry, Table, show_p};
+use crate::compare::{Asked, Data, POWER, by_pair_but, judge_family, scaled_margin};
+use crate::study::show_on;
+use crate::tables::show_p;
+use crate::{Entry, Line, Measured, Page, Study, Table};
 
 /// A declared contrast with its verdict.
 pub struct Contrasted<'a> {
@@ -57,22 +54,29 @@ pub fn write(study: &Study, page: &mut Page) {
         contrasted.len(),
         100.0 * POWER
     ));
-    let mut table = Table::new(&[
-        ("contrast", "id"),
-        ("variant", "variant"),
-        ("metric", "metric"),
-        ("level", "level"),
-        ("against", "reference"),
-        ("pairs", "n"),
-        ("estimate", "estimate"),
-        ("interval", "interval"),
-        ("p (Holm)", "p_holm"),
-        ("margin", "margin"),
-        ("detectable", "detectable"),
-        COLUMNS[0],
-        COLUMNS[1],
-    ]);
-    contrasted.iter().for_each(|one| table.row(row(one)));
+    let code = |name: &String| Entry::code(name);
+    let table = Table::of(
+        contrasted,
+        &[
+            ("contrast", "id", &|one| code(&one.contrast.id)),
+            ("variant", "variant", &|one| code(&one.contrast.variant)),
+            ("metric", "metric", &|one| code(&one.contrast.metric)),
+            ("level", "level", &|Contrasted { contrast, .. }| {
+                Entry::text(format!("{} {}", contrast.factor, contrast.level))
+            }),
+            ("against", "reference", &|one| Entry::text(&one.contrast.reference)),
+            ("pairs", "n", &|one| Entry::count(one.line.n)),
+            ("estimate", "estimate", &|one| one.shown(one.line.estimate())),
+            ("interval", "interval", &|one| Entry::optional(one.interval())),
+            ("p (Holm)", "p_holm", &|one| Entry::optional(one.line.p_adjusted.map(show_p))),
+            ("margin", "margin", &|one| {
+                Entry::text(format!("±{}", one.show(one.margin).trim_start_matches('+')))
+            }),
+            ("detectable", "detectable", &|one| one.shown(one.line.detectable)),
+            ("outcome", "outcome", &|one| one.line.finding.word()),
+            ("why", "why", &|one| one.line.finding.reason()),
+        ],
+    );
     page.markdown_table(&table);
     page.data("contrasts", &numbers(contrasted));
 }
@@ -81,6 +85,15 @@ impl Contrasted<'_> {
     /// A difference on the contrast's scale, for people.
     pub fn show(&self, difference: f64) -> String {
         show_on(self.contrast.scale, self.unit, difference)
+    }
+
+    fn shown(&self, difference: Option<f64>) -> Entry {
+        Entry::optional(difference.map(|difference| self.show(difference)))
+    }
+
+    fn interval(&self) -> Option<String> {
+        let interval = self.line.interval()?;
+        Some(format!("{} … {}", self.show(interval.low), self.show(interval.high)))
     }
 }
 
@@ -106,70 +119,27 @@ fn asked<'a>(measured: &[Measured], contrast: &Contrast, sides: &'a [Comparison;
     (data, contrast.id.clone(), &sides[0])
 }
 
-fn row(one: &Contrasted) -> Vec<Entry> {
-    let (contrast, line) = (one.contrast, &one.line);
-    let text = |text: Option<String>| text.map_or(Entry::Missing, Entry::Text);
-    let interval = line.shift.and_then(|shift| shift.interval);
-    let interval = interval.map(|i| format!("{} … {}", one.show(i.low), one.show(i.high)));
-    let mut row = vec![
-        Entry::code(&contrast.id),
-        Entry::code(&contrast.variant),
-        Entry::code(&contrast.metric),
-        Entry::text(format!("{} {}", contrast.factor, contrast.level)),
-        Entry::text(&contrast.reference),
-        Entry::count(line.n),
-        text(line.shift.map(|shift| one.show(shift.estimate))),
-        text(interval),
-        text(line.p_adjusted.map(show_p)),
-        Entry::text(format!("±{}", one.show(one.margin).trim_start_matches('+'))),
-        text(line.detectable.map(|effect| one.show(effect))),
-    ];
-    row.extend(line.finding.entries());
-    row
-}
-
 fn numbers(contrasted: &[Contrasted]) -> Table {
-    let keys = [
-        "id",
-        "variant",
-        "metric",
-        "factor",
-        "level",
-        "reference",
-        "n",
-        "estimate",
-        "low",
-        "high",
-        "confidence",
-        "p_holm",
-        "margin",
-        "detectable",
-        "outcome",
-        "why",
-    ];
-    let mut table = Table::new(&keys.map(|key| (key, key)));
-    for one in contrasted {
-        let (contrast, line) = (one.contrast, &one.line);
-        let interval = line.shift.and_then(|shift| shift.interval);
-        let number = |value: Option<f64>| Entry::value(value, Unit::Count);
-        let mut row = vec![
-            Entry::text(&contrast.id),
-            Entry::text(&contrast.variant),
-            Entry::text(&contrast.metric),
-            Entry::text(&contrast.factor),
-            Entry::text(&contrast.level),
-            Entry::text(&contrast.reference),
-            Entry::count(line.n),
-            number(line.shift.map(|shift| shift.estimate)),
-            number(interval.map(|interval| interval.low)),
-            number(interval.map(|interval| interval.high)),
-            number(interval.map(|interval| interval.confidence)),
-            number(line.p_adjusted),
-            number(Some(one.margin)),
-            number(line.detectable),
-        ];
-        row.extend(line.finding.entries());
-        table.row(row);
-    }
-    table
+    let number = |value: Option<f64>| Entry::value(value, Unit::Count);
+    Table::of(
+        contrasted,
+        &[
+            ("id", "id", &|one| Entry::text(&one.contrast.id)),
+            ("variant", "variant", &|one| Entry::text(&one.contrast.variant)),
+            ("metric", "metric", &|one| Entry::text(&one.contrast.metric)),
+            ("factor", "factor", &|one| Entry::text(&one.contrast.factor)),
+            ("level", "level", &|one| Entry::text(&one.contrast.level)),
+            ("reference", "reference", &|one| Entry::text(&one.contrast.reference)),
+            ("n", "n", &|one| Entry::count(one.line.n)),
+            ("estimate", "estimate", &|one| number(one.line.estimate())),
+            ("low", "low", &|one| number(one.line.interval().map(|i| i.low))),
+            ("high", "high", &|one| number(one.line.interval().map(|i| i.high))),
+            ("confidence", "confidence", &|one| number(one.line.interval().map(|i| i.confidence))),
+            ("p_holm", "p_holm", &|one| number(one.line.p_adjusted)),
+            ("margin", "margin", &|one| number(Some(one.margin))),
+            ("detectable", "detectable", &|one| number(one.line.detectable)),
+            ("outcome", "outcome", &|one| one.line.finding.word()),
+            ("why", "why", &|one| one.line.finding.reason()),
+        ],
+    )
 }

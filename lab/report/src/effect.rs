@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use lab_stats::describe::median;
 use lab_stats::interval::Interval;
 use lab_stats::paired::hodges_lehmann;
 use lab_stats::power::minimum_detectable_effect;
 
 use crate::compare::POWER;
-use crate::tables::{Entry, show, show_percent};
-use lab_family::Unit;
 
 /// The confidence of every interval of the exploratory tables.
 pub const CONFIDENCE: f64 = 0.95;
@@ -39,11 +38,6 @@ impl Effect {
         Self::of(log_ratios(a, b).into_values().collect())
     }
 
-    /// `a` minus `b`, within blocks.
-    pub fn difference(a: &Series, b: &Series) -> Option<Self> {
-        Self::of(minus(a, b).into_values().collect())
-    }
-
     /// Blocks.
     pub fn n(&self) -> usize {
         self.differences.len()
@@ -59,38 +53,11 @@ impl Effect {
         self.interval.is_some_and(|interval| interval.high < bound)
     }
 
-    /// The same where it is one of `family` looks, by Bonferroni.
-    pub fn surely_below_in(&self, bound: f64, family: usize) -> bool {
-        let confidence = 1.0 - (1.0 - CONFIDENCE) / family.max(1) as f64;
-        let shift = hodges_lehmann(&self.differences, confidence);
-        shift.and_then(|shift| shift.interval).is_some_and(|interval| interval.high < bound)
-    }
-
-    /// Whether the interval reaches over a value.
-    pub fn may_be(&self, value: f64) -> bool {
-        self.interval.is_some_and(|interval| interval.low <= value && value <= interval.high)
-    }
-
     /// The smallest true difference that these blocks would have found at 5 %, power 80 %. It is
     /// simulated, so it is for the statements that stand alone and not for long tables.
     pub fn detectable(&self, seed: u64) -> Option<f64> {
         let n = self.n();
         minimum_detectable_effect(&self.differences, n, 1.0 - CONFIDENCE, POWER, seed)
-    }
-
-    /// "+12.0 % (+10.0 % … +14.0 %, n = 12)" of a logarithm.
-    pub fn percent(&self) -> String {
-        self.shown(|value| show_percent(value.exp_m1()))
-    }
-
-    /// "1.95× (1.90× … 2.00×, n = 12)" of a logarithm.
-    pub fn times(&self) -> String {
-        self.shown(|value| show(value.exp(), Unit::Times))
-    }
-
-    /// "12 µs (…)" of a difference.
-    pub fn ns(&self) -> String {
-        self.shown(|value| show(value, Unit::Ns))
     }
 
     /// Estimate, interval and count, as `show` writes a number.
@@ -103,14 +70,9 @@ impl Effect {
     }
 }
 
-/// Entries of a table: estimate, low and high of a ratio, as multiples.
-pub fn as_times(effect: Option<&Effect>) -> [Entry; 3] {
-    let Some(effect) = effect else { return [Entry::Missing, Entry::Missing, Entry::Missing] };
-    let cell = |value: f64| Entry::Value(value.exp(), Unit::Times);
-    let end = |end: fn(&Interval) -> f64| {
-        effect.interval.as_ref().map_or(Entry::Missing, |interval| cell(end(interval)))
-    };
-    [cell(effect.estimate), end(|i| i.low), end(|i| i.high)]
+/// The median over blocks.
+pub fn centre(series: &Series) -> Option<f64> {
+    median(&series.values().copied().collect::<Vec<_>>())
 }
 
 /// ln a - ln b, wherever both are there.
@@ -125,9 +87,4 @@ pub fn log_ratios(a: &Series, b: &Series) -> Series {
 /// a - b, wherever both are there.
 pub fn minus(a: &Series, b: &Series) -> Series {
     a.iter().filter_map(|(block, a)| Some((*block, a - b.get(block)?))).collect()
-}
-
-/// Every value times `factor`.
-pub fn scaled(series: &Series, factor: f64) -> Series {
-    series.iter().map(|(block, value)| (*block, value * factor)).collect()
 }

@@ -8,12 +8,9 @@ use lab_record::{Expectation, ExpectationKind, OneOrMore, Quantity};
 use lab_stats::describe::median;
 use lab_stats::outcome::{Outcome, Region};
 
-use crate::effect::Effect;
-use crate::judge::{COLUMNS, Evidence, Finding, judge};
-use crate::page::Page;
-use crate::reading::Reading;
-use crate::study::{Runs, Study};
-use crate::tables::{Entry, Table, show, show_percent};
+use crate::judge::{Evidence, Finding, judge};
+use crate::study::Runs;
+use crate::{Effect, Entry, Page, Reading, Study, Table, show, show_percent};
 
 /// An expectation with what was measured and what may be said.
 pub struct Judged<'a> {
@@ -321,28 +318,24 @@ pub fn write(study: &Study, page: &mut Page) {
 }
 
 fn for_people(judged: &[&Judged]) -> Table {
-    let mut table = Table::new(&[
-        ("expected", "says"),
-        ("bound", "bound"),
-        ("measured", "measured"),
-        ("detectable", "detectable"),
-        COLUMNS[0],
-        COLUMNS[1],
-    ]);
-    for one in judged {
-        let expectation = one.expectation;
-        let notes = [&expectation.published, &expectation.note].into_iter().flatten();
-        let says = std::iter::once(&expectation.says).chain(notes);
-        let mut row = vec![
-            Entry::text(says.map(String::as_str).collect::<Vec<_>>().join("; ")),
-            Entry::text(bound(one)),
-            one.reading.as_ref().map_or(Entry::Missing, |reading| Entry::text(reading.text())),
-            one.detectable.map_or(Entry::Missing, |d| Entry::text(show_percent(d.exp_m1()))),
-        ];
-        row.extend(one.finding.entries());
-        table.row(row);
-    }
-    table
+    let says = |one: &Judged| {
+        let notes = [&one.expectation.published, &one.expectation.note].into_iter().flatten();
+        let parts: Vec<&str> =
+            std::iter::once(&one.expectation.says).chain(notes).map(String::as_str).collect();
+        parts.join("; ")
+    };
+    let detectable = |one: &Judged| one.detectable.map(|effect| show_percent(effect.exp_m1()));
+    Table::of(
+        judged,
+        &[
+            ("expected", "says", &|one| Entry::text(says(one))),
+            ("bound", "bound", &|one| Entry::text(bound(one))),
+            ("measured", "measured", &|one| Entry::optional(one.reading.map(|r| r.text()))),
+            ("detectable", "detectable", &|one| Entry::optional(detectable(one))),
+            ("outcome", "outcome", &|one| one.finding.word()),
+            ("why", "why", &|one| one.finding.reason()),
+        ],
+    )
 }
 
 /// What is expected, for people.
@@ -364,49 +357,35 @@ pub fn bound(judged: &Judged) -> String {
 }
 
 fn numbers(study: &Study) -> Table {
-    let keys = [
-        "id",
-        "kind",
-        "says",
-        "published",
-        "measured",
-        "low",
-        "high",
-        "n",
-        "at_least",
-        "at_most",
-        "detectable_log",
-        "declared",
-        "outcome",
-        "why",
-    ];
-    let mut table = Table::new(&keys.map(|key| (key, key)));
-    for one in &study.expected {
-        let expectation = one.expectation;
-        let number = |value: Option<f64>| Entry::value(value, Unit::Count);
-        let ends = one.reading.as_ref().and_then(|reading| reading.low_high);
-        let kind = match expectation.kind {
-            ExpectationKind::Bar => "bar",
-            ExpectationKind::Published => "published",
-            ExpectationKind::Check => "check",
-        };
-        let declared = if expectation.declared_after_run { "after the run" } else { "before" };
-        let mut row = vec![
-            Entry::text(&expectation.id),
-            Entry::text(kind),
-            Entry::text(&expectation.says),
-            Entry::text(expectation.published.clone().unwrap_or_default()),
-            number(one.reading.as_ref().map(|reading| reading.estimate)),
-            number(ends.map(|(low, _)| low)),
-            number(ends.map(|(_, high)| high)),
-            number(one.reading.as_ref().map(|reading| reading.n as f64)),
-            number(expectation.at_least),
-            number(expectation.at_most),
-            number(one.detectable),
-            Entry::text(declared),
-        ];
-        row.extend(one.finding.entries());
-        table.row(row);
-    }
-    table
+    let number = |value: Option<f64>| Entry::value(value, Unit::Count);
+    let kind = |one: &Judged| match one.expectation.kind {
+        ExpectationKind::Bar => "bar",
+        ExpectationKind::Published => "published",
+        ExpectationKind::Check => "check",
+    };
+    let declared = |one: &Judged| match one.expectation.declared_after_run {
+        true => "after the run",
+        false => "before",
+    };
+    let published = |one: &Judged| one.expectation.published.clone().unwrap_or_default();
+    let low_high = |one: &Judged| one.reading.and_then(|reading| reading.low_high);
+    Table::of(
+        &study.expected,
+        &[
+            ("id", "id", &|one| Entry::text(&one.expectation.id)),
+            ("kind", "kind", &|one| Entry::text(kind(one))),
+            ("says", "says", &|one| Entry::text(&one.expectation.says)),
+            ("published", "published", &|one| Entry::text(published(one))),
+            ("measured", "measured", &|one| number(one.reading.map(|reading| reading.estimate))),
+            ("low", "low", &|one| number(low_high(one).map(|(low, _)| low))),
+            ("high", "high", &|one| number(low_high(one).map(|(_, high)| high))),
+            ("n", "n", &|one| number(one.reading.map(|reading| reading.n as f64))),
+            ("at_least", "at_least", &|one| number(one.expectation.at_least)),
+            ("at_most", "at_most", &|one| number(one.expectation.at_most)),
+            ("detectable_log", "detectable_log", &|one| number(one.detectable)),
+            ("declared", "declared", &|one| Entry::text(declared(one))),
+            ("outcome", "outcome", &|one| one.finding.word()),
+            ("why", "why", &|one| one.finding.reason()),
+        ],
+    )
 }

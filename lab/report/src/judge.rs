@@ -3,7 +3,7 @@
 
 use lab_stats::outcome::Outcome;
 
-use crate::tables::Entry;
+use crate::Entry;
 
 /// What is known of one question before the lab's own checks.
 #[derive(Debug, Clone, Default)]
@@ -61,14 +61,16 @@ impl Finding {
         }
     }
 
-    /// The two columns of a table: the word alone, and the reason.
-    pub fn entries(&self) -> [Entry; 2] {
-        [Entry::text(self.outcome.word()), Entry::text(self.why.clone().unwrap_or_default())]
+    /// The word alone, for a table.
+    pub fn word(&self) -> Entry {
+        Entry::text(self.outcome.word())
+    }
+
+    /// The reason alone, for a table.
+    pub fn reason(&self) -> Entry {
+        Entry::text(self.why.clone().unwrap_or_default())
     }
 }
-
-/// The columns of [`Finding::entries`].
-pub const COLUMNS: [(&str, &str); 2] = [("outcome", "outcome"), ("why", "why")];
 
 #[cfg(test)]
 mod tests {

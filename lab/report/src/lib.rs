@@ -7,35 +7,44 @@
 //! file written here.
 
 mod aa;
-pub mod compare;
-pub mod contrast;
-pub mod distribution;
-pub mod effect;
+mod compare;
+mod contrast;
+mod distribution;
+mod effect;
 pub mod expect;
+mod fastest;
 pub mod frame;
 mod judge;
-pub mod measure;
+mod measure;
 mod noise;
 mod opening;
-pub mod page;
-pub mod reading;
+mod page;
+mod reading;
 mod records;
+pub mod settings;
 pub mod study;
-pub mod tables;
+mod tables;
 mod verdicts;
-pub mod views;
+mod views;
 mod working;
 
 use std::collections::BTreeMap;
 
 use lab_family::{Cell, Family};
 use lab_record::{Comparison, Run, Samples, VariantEntry};
-use toml::Table;
 
-use crate::{compare::Line, measure::Measured, page::Page, study::Study};
-
-pub use frame::{Frame, Row};
+pub use compare::{Line, takes_part};
+pub use distribution::Distribution;
+pub use effect::{CONFIDENCE, Effect, Series, centre, log_ratios, minus};
+pub use fastest::Fastest;
+pub use frame::{Frame, Row, is_analysed};
+pub use measure::Measured;
+pub use page::Page;
+pub use reading::Reading;
 pub use records::{Unbelievable, believable};
+pub use study::Study;
+pub use tables::{Entry, Table, show, show_difference, show_percent};
+pub use views::{Rows, metrics_by_cell, over_level, over_variant};
 
 /// What a folder of records says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,13 +91,13 @@ pub enum ReportError {
 
 /// What a family adds to its reports.
 pub trait FamilyReport: Family {
-    /// Measures every run that enters the analysis and that `keep` lets through. `section` is the
-    /// family's section of the experiment.
+    /// Measures these runs, all of which enter the analysis. `section` is the family's section of
+    /// the experiment.
     fn measure<'a>(
         &self,
         frame: &'a Frame,
-        section: &Table,
-        keep: &dyn Fn(&Row) -> bool,
+        section: &toml::Table,
+        rows: &[&'a Row],
     ) -> Vec<Measured<'a>>;
 
     /// The chapters that this family alone has.
@@ -128,7 +137,7 @@ pub trait FamilyReport: Family {
 
     /// The level of every factor where it is not what is asked about. Records of a time before a
     /// factor have no level of it.
-    fn stored_defaults(&self, frame: &Frame, section: &Table) -> Cell {
+    fn stored_defaults(&self, frame: &Frame, section: &toml::Table) -> Cell {
         let mut defaults = lab_family::text::defaults(section);
         let is_known =
             |factor: &str| frame.rows.iter().any(|row| row.run.cell.contains_key(factor));

@@ -6,10 +6,7 @@ use lab_family::Unit;
 use lab_record::{Noise, Run};
 use lab_stats::describe::summarize;
 
-use crate::frame::is_gated;
-use crate::page::Page;
-use crate::study::Study;
-use crate::tables::{Entry, Table};
+use crate::{Entry, Page, Study, Table, frame::is_gated};
 
 /// A reading of a run's noise.
 type Reading = fn(&Noise) -> Option<u64>;
@@ -66,29 +63,23 @@ fn load_at_start(study: &Study) -> Option<String> {
 }
 
 fn shares(study: &Study) -> Table {
-    let mut table = Table::new(&[
-        ("reading", "reading"),
-        ("runs", "runs"),
-        ("median", "median"),
-        ("P95", "p95"),
-        ("max", "max"),
-    ]);
     let cpus = f64::from(study.cpus());
-    for (title, read, of_all_cpus) in READINGS {
+    let summarized = |(title, read, of_all_cpus): (&'static str, Reading, bool)| {
         let runs = study.all.iter().map(|one| &one.row.run);
-        let values: Vec<f64> =
-            runs.filter_map(|run| share(run, read, of_all_cpus.then_some(cpus))).collect();
-        let Some(summary) = summarize(&values) else { continue };
-        let share = |value: f64| Entry::value(Some(value), Unit::Share);
-        table.row(vec![
-            Entry::text(title),
-            Entry::count(summary.n),
-            share(summary.median),
-            share(summary.p95),
-            share(summary.max),
-        ]);
-    }
-    table
+        let shares = runs.filter_map(|run| share(run, read, of_all_cpus.then_some(cpus)));
+        Some((title, summarize(&shares.collect::<Vec<_>>())?))
+    };
+    let share = |value: f64| Entry::Value(value, Unit::Share);
+    Table::of(
+        READINGS.into_iter().filter_map(summarized),
+        &[
+            ("reading", "reading", &|(title, _)| Entry::text(*title)),
+            ("runs", "runs", &|(_, summary)| Entry::count(summary.n)),
+            ("median", "median", &|(_, summary)| share(summary.median)),
+            ("P95", "p95", &|(_, summary)| share(summary.p95)),
+            ("max", "max", &|(_, summary)| share(summary.max)),
+        ],
+    )
 }
 
 /// A reading as a share of what the run had: of the CPU time of all CPUs, or of its own time. None

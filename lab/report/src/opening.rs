@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use lab_record::{Contrast, ExpectationKind};
 
-use crate::contrast::Contrasted;
-use crate::page::Page;
-use crate::study::{Compared, Study};
+use crate::{Page, Study, contrast::Contrasted, study::Compared};
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.paragraph(&format!("**{}**", question(study)));

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::tables::{Entry, Table};
-use crate::{Figure, Report};
+use crate::{Entry, Figure, Report, Table};
 
 /// The Markdown grows from top to bottom, and every table that stands in it is kept as TSV too.
 pub struct Page {

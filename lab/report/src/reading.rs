@@ -4,8 +4,7 @@ use lab_stats::describe::median;
 use lab_stats::interval::{Interval, median_interval};
 
 pub use crate::effect::Series;
-use crate::effect::{CONFIDENCE, Effect};
-use crate::tables::{Entry, show};
+use crate::{CONFIDENCE, Effect, Entry, show};
 use lab_family::Unit;
 
 /// An estimate over blocks, with its interval where there are six of them.
@@ -55,14 +54,10 @@ impl Reading {
         }
     }
 
-    /// Not above `bound`, with the interval's confidence.
-    pub fn surely_at_most(&self, bound: f64) -> bool {
-        self.low_high.is_some_and(|(_, high)| high <= bound)
-    }
-
-    /// Not below `bound`, with the interval's confidence.
-    pub fn surely_at_least(&self, bound: f64) -> bool {
-        self.low_high.is_some_and(|(low, _)| low >= bound)
+    /// The same for each of `count` parts.
+    pub fn over(self, count: f64) -> Self {
+        let low_high = self.low_high.map(|(low, high)| (low / count, high / count));
+        Self { estimate: self.estimate / count, low_high, ..self }
     }
 
     /// "0.25× (0.24× … 0.26×, n = 12)".
@@ -87,20 +82,24 @@ impl Reading {
     }
 
     /// Entries of a table: estimate, low, high.
-    pub fn entries(reading: Option<&Self>) -> [Entry; 3] {
-        let Some(reading) = reading else {
-            return [Entry::Missing, Entry::Missing, Entry::Missing];
-        };
-        let cell = |value: f64| Entry::Value(value, reading.unit);
-        let (low, high) = match reading.low_high {
-            Some((low, high)) => (cell(low), cell(high)),
-            None => (Entry::Missing, Entry::Missing),
-        };
-        [cell(reading.estimate), low, high]
+    pub fn entries(reading: Option<Self>) -> [Entry; 3] {
+        [Self::middle, Self::low, Self::high].map(|entry| entry(reading))
     }
-}
 
-/// "not measured" of nothing.
-pub fn or_not_measured(reading: Option<&Reading>) -> String {
-    reading.map_or("not measured".to_owned(), Reading::text)
+    /// The estimate, where there is one.
+    pub fn middle(reading: Option<Self>) -> Entry {
+        reading.map_or(Entry::Missing, |one| Entry::Value(one.estimate, one.unit))
+    }
+
+    /// The low end, where there is an interval.
+    pub fn low(reading: Option<Self>) -> Entry {
+        let end = reading.and_then(|one| Some(Entry::Value(one.low_high?.0, one.unit)));
+        end.unwrap_or(Entry::Missing)
+    }
+
+    /// The high end, where there is an interval.
+    pub fn high(reading: Option<Self>) -> Entry {
+        let end = reading.and_then(|one| Some(Entry::Value(one.low_high?.1, one.unit)));
+        end.unwrap_or(Entry::Missing)
+    }
 }

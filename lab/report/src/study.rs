@@ -4,18 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::{Cell, Metric, Unit, text};
 use lab_record::{Comparison, Pairing, Scale, VariantEntry};
-use lab_stats::{describe::median, outcome::Outcome, paired::ShiftEstimate};
+use lab_stats::paired::ShiftEstimate;
 use toml::Table;
 
-use crate::FamilyReport;
 use crate::aa::AaTest;
-use crate::compare::{Line, compare, takes_part};
+use crate::compare::compare;
 use crate::contrast::{Contrasted, contrasts};
-use crate::effect::Series;
 use crate::expect::{Judged, expectations};
-use crate::frame::{Frame, Row, is_gated};
-use crate::measure::Measured;
-use crate::tables::{show, show_difference, show_p, show_percent};
+use crate::frame::is_gated;
+use crate::tables::show_p;
+use crate::{
+    FamilyReport, Frame, Line, Measured, Row, Series, centre, is_analysed, show, show_difference,
+    show_percent, takes_part,
+};
 
 /// Positions of runs by variant and cell.
 type Index<'a> = BTreeMap<&'a str, BTreeMap<Cell, Vec<usize>>>;
@@ -76,15 +77,19 @@ impl<'a> Study<'a> {
     pub fn of(frame: &'a Frame, family: &'a dyn FamilyReport) -> Self {
         let file = &frame.run_file;
         let profile = file.profile.as_deref();
-        let section = text::stored_section(&file.experiment_toml, &family.section_names(), profile);
-        let all = family.measure(frame, &section, &|_| true);
-        let clean = family.measure(frame, &section, &|row| !is_gated(&row.run));
+        let section = text::stored_section(&file.experiment_toml, family.definition(), profile);
+        let rows = frame.in_plan_order();
+        let mut analysed: Vec<&Row> =
+            rows.iter().copied().filter(|row| is_analysed(&row.run)).collect();
+        let all = family.measure(frame, &section, &analysed);
+        analysed.retain(|row| !is_gated(&row.run));
+        let clean = family.measure(frame, &section, &analysed);
         let mut study = Self {
             frame,
             family,
             defaults: family.stored_defaults(frame, &section),
             section,
-            rows: frame.in_plan_order(),
+            rows,
             index: index(&all),
             clean_index: index(&clean),
             all,
@@ -124,6 +129,13 @@ impl<'a> Study<'a> {
     /// Logical CPUs of the machine.
     pub fn cpus(&self) -> u32 {
         self.frame.run_file.machine.cpus
+    }
+
+    /// How the cells of a picture were run, for its caption.
+    pub fn how_run(&self) -> String {
+        let file = &self.frame.run_file;
+        let profile = file.profile.iter().map(|name| format!("; profile {name}"));
+        format!("{} blocks on {} CPUs{}", file.blocks, self.cpus(), profile.collect::<String>())
     }
 
     /// The seed of every resampling.
@@ -196,6 +208,15 @@ impl<'a> Study<'a> {
         cells
     }
 
+    /// These variants, each in every cell in which it ran.
+    pub fn places<'s>(&'s self, variants: &[&'s str]) -> Vec<(&'s str, &'s Cell)> {
+        let places = |variant: &&'s str| {
+            let variant = *variant;
+            self.cells(variant).into_iter().map(move |cell| (variant, cell))
+        };
+        variants.iter().flat_map(places).collect()
+    }
+
     /// The runs of a variant in a cell, in the order of the plan.
     pub fn runs(&self, variant: &str, cell: &Cell) -> Vec<&Measured<'a>> {
         let positions = self.index.get(variant).and_then(|cells| cells.get(cell));
@@ -227,7 +248,7 @@ impl<'a> Study<'a> {
 
     /// The median over blocks.
     pub fn median(&self, variant: &str, cell: &Cell, metric: &str) -> Option<f64> {
-        median(&self.series(variant, cell, metric).into_values().collect::<Vec<_>>())
+        centre(&self.series(variant, cell, metric))
     }
 
     /// The levels of one factor by everything else, wherever a variant ran, in the order of tables.
@@ -321,11 +342,6 @@ impl Compared<'_> {
             (Scale::Difference, Unit::Share) => format!("±{} pp", 100.0 * margin),
             (Scale::Difference, unit) => format!("±{}", show(margin, unit)),
         }
-    }
-
-    /// The variants with an outcome.
-    pub fn with_outcome(&self, outcome: Outcome) -> Vec<&Line> {
-        self.lines.iter().filter(|line| line.finding.outcome == outcome).collect()
     }
 }
 

@@ -21,6 +21,11 @@ impl Entry {
         Self::Text(text.into())
     }
 
+    /// Words, where there are some.
+    pub fn optional(text: Option<impl Into<String>>) -> Self {
+        text.map_or(Self::Missing, Self::text)
+    }
+
     /// A name.
     pub fn code(name: &str) -> Self {
         Self::Text(format!("`{name}`"))
@@ -57,6 +62,9 @@ impl Entry {
     }
 }
 
+/// A column: its title for people, its key for machines, and its entry in a subject's row.
+pub type Column<'c, T> = (&'c str, &'c str, &'c dyn Fn(&T) -> Entry);
+
 /// A table: titles for people, keys for machines.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -69,6 +77,13 @@ impl Table {
     pub fn new(columns: &[(&str, &str)]) -> Self {
         let owned = |(title, key): &(&str, &str)| ((*title).to_owned(), (*key).to_owned());
         Self { columns: columns.iter().map(owned).collect(), rows: Vec::new() }
+    }
+
+    /// A row for each subject.
+    pub fn of<T>(subjects: impl IntoIterator<Item = T>, columns: &[Column<'_, T>]) -> Self {
+        let names: Vec<_> = columns.iter().map(|(title, key, _)| (*title, *key)).collect();
+        let row = |subject: T| columns.iter().map(|(.., entry)| entry(&subject)).collect();
+        Self { rows: subjects.into_iter().map(row).collect(), ..Self::new(&names) }
     }
 
     /// Appends a row with an entry for each column.
@@ -218,9 +233,13 @@ mod tests {
 
     #[test]
     fn one_table_two_readers() {
-        let mut table = Table::new(&[("variant", "variant"), ("wall", "wall_ns")]);
-        table.row(vec![Entry::code("fast"), Entry::value(Some(1_500.0), Unit::Ns)]);
-        table.row(vec![Entry::code("slow"), Entry::value(None, Unit::Ns)]);
+        let table = Table::of(
+            [("fast", Some(1_500.0)), ("slow", None)],
+            &[
+                ("variant", "variant", &|(name, _)| Entry::code(name)),
+                ("wall", "wall_ns", &|(_, ns)| Entry::value(*ns, Unit::Ns)),
+            ],
+        );
         assert_eq!(table.tsv(), "variant\twall_ns\nfast\t1500\nslow\tnan\n");
         let expected =
             "| variant | wall |\n| --- | ---: |\n| `fast` | 1.500 µs |\n| `slow` | – |\n";

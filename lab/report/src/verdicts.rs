@@ -1,11 +1,11 @@
 //! The declared comparisons, one table each.
 
-use crate::compare::{Line, POWER, by_pair, scaled_margin};
-use crate::judge::COLUMNS;
-use crate::page::Page;
-use crate::study::{Compared, Study, is_unpaired};
-use crate::tables::{Entry, Table, show_p};
 use lab_family::Unit;
+
+use crate::compare::{POWER, by_pair, scaled_margin};
+use crate::study::{Compared, is_unpaired};
+use crate::tables::show_p;
+use crate::{Entry, Line, Page, Study, Table};
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Verdicts");
@@ -33,8 +33,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
 }
 
-fn one(study: &Study, judged: &Compared, number: usize, page: &mut Page) {
-    let role = if number == 1 { "primary" } else { "further" };
+fn one(study: &Study, judged: &Compared, position: usize, page: &mut Page) {
+    let role = if position == 1 { "primary" } else { "further" };
     let comparison = &judged.comparison;
     let cells: Vec<String> = comparison
         .cells
@@ -43,7 +43,7 @@ fn one(study: &Study, judged: &Compared, number: usize, page: &mut Page) {
         .collect();
     let place = if cells.is_empty() { "all cells".to_owned() } else { cells.join("; ") };
     page.markdown.push_str(&format!(
-        "### {number}. `{}` ({role}), margin {}\n\nCells: {place}.\n\n",
+        "### {position}. `{}` ({role}), margin {}\n\nCells: {place}.\n\n",
         comparison.metric,
         judged.show_margin()
     ));
@@ -57,104 +57,70 @@ fn one(study: &Study, judged: &Compared, number: usize, page: &mut Page) {
         return;
     }
     let counted_in = if is_unpaired(study.frame) { "runs" } else { "pairs" };
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        (counted_in, "n"),
-        ("estimate", "estimate"),
-        ("interval", "interval"),
-        ("p (Holm)", "p_holm"),
-        ("detectable", "detectable"),
-        COLUMNS[0],
-        COLUMNS[1],
-        ("past the noise gate", "past_gate"),
-    ]);
-    for line in judged.lines.iter().filter(|line| line.n > 0) {
-        table.row(row(judged, line));
-    }
-    page.table(&format!("verdicts-{number}"), &table);
-    page.data(&format!("differences-{number}"), &numbers(judged));
-    page.data(&format!("values-{number}"), &values(study, judged));
+    let number = |value: Option<f64>| Entry::optional(value.map(|value| judged.show(value)));
+    let interval = |line: &Line| {
+        line.interval().map(|i| format!("{} … {}", judged.show(i.low), judged.show(i.high)))
+    };
+    let clean = |line: &Line| line.clean.map(|(n, outcome)| format!("{outcome} ({n})"));
+    let table = Table::of(
+        judged.lines.iter().filter(|line| line.n > 0),
+        &[
+            ("variant", "variant", &|line| Entry::code(&line.variant)),
+            (counted_in, "n", &|line| Entry::count(line.n)),
+            ("estimate", "estimate", &|line| number(line.estimate())),
+            ("interval", "interval", &|line| Entry::optional(interval(line))),
+            ("p (Holm)", "p_holm", &|line| Entry::optional(line.p_adjusted.map(show_p))),
+            ("detectable", "detectable", &|line| number(line.detectable)),
+            ("outcome", "outcome", &|line| line.finding.word()),
+            ("why", "why", &|line| line.finding.reason()),
+            ("past the noise gate", "past_gate", &|line| Entry::optional(clean(line))),
+        ],
+    );
+    page.table(&format!("verdicts-{position}"), &table);
+    page.data(&format!("differences-{position}"), &numbers(judged));
+    page.data(&format!("values-{position}"), &values(study, judged));
     notes(judged, page);
-}
-
-fn row(judged: &Compared, line: &Line) -> Vec<Entry> {
-    let text = |text: Option<String>| text.map_or(Entry::Missing, Entry::Text);
-    let interval = line
-        .shift
-        .and_then(|shift| shift.interval)
-        .map(|interval| format!("{} … {}", judged.show(interval.low), judged.show(interval.high)));
-    let clean = line.clean.map(|(n, outcome)| format!("{outcome} ({n})"));
-    let [outcome, why] = line.finding.entries();
-    vec![
-        Entry::code(&line.variant),
-        Entry::count(line.n),
-        text(line.shift.map(|shift| judged.show(shift.estimate))),
-        text(interval),
-        text(line.p_adjusted.map(show_p)),
-        text(line.detectable.map(|effect| judged.show(effect))),
-        outcome,
-        why,
-        text(clean),
-    ]
 }
 
 /// The same, unrounded and on the comparison's own scale (logarithms for ratios).
 fn numbers(judged: &Compared) -> Table {
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("n", "n"),
-        ("estimate", "estimate"),
-        ("low", "low"),
-        ("high", "high"),
-        ("confidence", "confidence"),
-        ("p", "p_holm"),
-        ("p of equivalence", "p_equivalence"),
-        ("margin", "margin"),
-        ("detectable", "detectable"),
-        COLUMNS[0],
-        COLUMNS[1],
-    ]);
-    for line in &judged.lines {
-        let interval = line.shift.and_then(|shift| shift.interval);
-        let number = |value: Option<f64>| Entry::value(value, Unit::Count);
-        let mut row = vec![
-            Entry::code(&line.variant),
-            Entry::count(line.n),
-            number(line.shift.map(|shift| shift.estimate)),
-            number(interval.map(|interval| interval.low)),
-            number(interval.map(|interval| interval.high)),
-            number(interval.map(|interval| interval.confidence)),
-            number(line.p_adjusted),
-            number(line.equivalence.map(|equivalence| equivalence.p)),
-            number(Some(scaled_margin(judged.comparison))),
-            number(line.detectable),
-        ];
-        row.extend(line.finding.entries());
-        table.row(row);
-    }
-    table
+    let number = |value: Option<f64>| Entry::value(value, Unit::Count);
+    let margin = scaled_margin(judged.comparison);
+    Table::of(
+        &judged.lines,
+        &[
+            ("variant", "variant", &|line| Entry::code(&line.variant)),
+            ("n", "n", &|line| Entry::count(line.n)),
+            ("estimate", "estimate", &|line| number(line.estimate())),
+            ("low", "low", &|line| number(line.interval().map(|i| i.low))),
+            ("high", "high", &|line| number(line.interval().map(|i| i.high))),
+            ("confidence", "confidence", &|line| number(line.interval().map(|i| i.confidence))),
+            ("p", "p_holm", &|line| number(line.p_adjusted)),
+            ("p of equivalence", "p_equivalence", &|line| number(line.equivalence.map(|e| e.p))),
+            ("margin", "margin", &|_| number(Some(margin))),
+            ("detectable", "detectable", &|line| number(line.detectable)),
+            ("outcome", "outcome", &|line| line.finding.word()),
+            ("why", "why", &|line| line.finding.reason()),
+        ],
+    )
 }
 
 /// What the verdicts were computed from: a row per variant, cell and block, on the comparison's
 /// scale (logarithms for ratios).
 fn values(study: &Study, judged: &Compared) -> Table {
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("cell", "cell"),
-        ("block", "block"),
-        ("value", "value"),
-    ]);
-    for variant in study.frame.variants() {
-        for ((cell, block), value) in by_pair(&study.all, judged.comparison, variant) {
-            table.row(vec![
-                Entry::code(variant),
-                Entry::text(cell),
-                Entry::count(block as usize),
-                Entry::value(Some(value), Unit::Count),
-            ]);
-        }
-    }
-    table
+    let of = |variant| {
+        let values = by_pair(&study.all, judged.comparison, variant).into_iter();
+        values.map(move |((cell, block), value)| (variant, cell, block, value))
+    };
+    Table::of(
+        study.frame.variants().into_iter().flat_map(of),
+        &[
+            ("variant", "variant", &|(variant, ..)| Entry::code(variant)),
+            ("cell", "cell", &|(_, cell, ..)| Entry::text(cell)),
+            ("block", "block", &|(.., block, _)| Entry::count(*block as usize)),
+            ("value", "value", &|(.., value)| Entry::Value(*value, Unit::Count)),
+        ],
+    )
 }
 
 fn notes(judged: &Compared, page: &mut Page) {

@@ -3,9 +3,7 @@
 
 use lab_family::Cell;
 
-use crate::reading::Reading;
-use crate::study::{Study, with};
-use crate::tables::{Entry, Table};
+use crate::{Entry, Reading, Study, Table, study::with};
 
 /// Which rows a view has.
 pub struct Rows<'r> {
@@ -74,7 +72,7 @@ fn table(
             let mut row = vec![Entry::code(variant)];
             row.extend(rows.factors.iter().map(level));
             row.push(Entry::count(n));
-            row.extend(readings.iter().flat_map(|reading| Reading::entries(reading.as_ref())));
+            row.extend(readings.iter().flat_map(|reading| Reading::entries(*reading)));
             table.row(row);
         }
     }

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_record::{Run, Status};
+use lab_family::Unit;
+use lab_record::{Run, Status, VariantEntry};
+use serde_json::Value;
 
 use crate::aa::AA_LEVEL;
-use crate::frame::{Row, cell_key, is_gated, name};
-use crate::noise;
-use crate::page::Page;
-use crate::study::{Study, is_unpaired};
-use crate::tables::{Entry, Table, show, show_p};
-use lab_family::{Cell, Unit};
+use crate::frame::{cell_key, is_gated, name};
+use crate::study::is_unpaired;
+use crate::tables::show_p;
+use crate::{Entry, Page, Row, Study, Table, noise, show};
 
 const FAILURES_SHOWN: usize = 20;
 
@@ -101,21 +101,16 @@ fn unsupported(study: &Study, page: &mut Page) {
         return;
     }
     page.paragraph("What variants refused, in their own words:");
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("cells", "cells"),
-        ("reason", "reason"),
-        ("runs", "runs"),
-    ]);
-    for ((variant, reason), runs) in refused {
-        let cells: BTreeSet<&Cell> = runs.iter().map(|run| &run.cell).collect();
-        table.row(vec![
-            Entry::code(variant),
-            Entry::count(cells.len()),
-            Entry::text(reason),
-            Entry::count(runs.len()),
-        ]);
-    }
+    let cells = |runs: &[&Run]| runs.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len();
+    let table = Table::of(
+        refused,
+        &[
+            ("variant", "variant", &|((variant, _), _)| Entry::code(variant)),
+            ("cells", "cells", &|(_, runs)| Entry::count(cells(runs))),
+            ("reason", "reason", &|((_, reason), _)| Entry::text(*reason)),
+            ("runs", "runs", &|(_, runs)| Entry::count(runs.len())),
+        ],
+    );
     page.table("unsupported", &table);
 }
 
@@ -201,10 +196,7 @@ fn cores(study: &Study) -> String {
         .find(|(key, _)| key.contains("pin"));
     let cpus = study.frame.run_file.machine.cpus;
     match pinning {
-        Some((_, value)) => {
-            let statement = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            format!("Cores: {cpus} CPUs; pinning: {statement}.")
-        }
+        Some((_, value)) => format!("Cores: {cpus} CPUs; pinning: {}.", plain(value)),
         None => format!("Cores: {cpus} CPUs; the session recorded nothing about pinning."),
     }
 }
@@ -224,14 +216,15 @@ fn failures(study: &Study, page: &mut Page) {
         return;
     }
     page.markdown.push('\n');
-    let mut table = Table::new(&[("run", "run"), ("status", "status"), ("reason", "reason")]);
-    for row in failed.iter().take(FAILURES_SHOWN) {
-        table.row(vec![
-            Entry::text(name(&row.run)),
-            Entry::text(format!("{:?}", row.run.status).to_lowercase()),
-            Entry::text(row.run.reason.as_deref().unwrap_or("no reason was recorded")),
-        ]);
-    }
+    let reason = |run: &Run| run.reason.clone().unwrap_or("no reason was recorded".to_owned());
+    let table = Table::of(
+        failed.iter().take(FAILURES_SHOWN).map(|row| &row.run),
+        &[
+            ("run", "run", &|run| Entry::text(name(run))),
+            ("status", "status", &|run| Entry::text(format!("{:?}", run.status).to_lowercase())),
+            ("reason", "reason", &|run| Entry::text(reason(run))),
+        ],
+    );
     page.table("failures", &table);
     if failed.len() > FAILURES_SHOWN {
         page.paragraph(&format!("and {} more in `runs.jsonl`.", failed.len() - FAILURES_SHOWN));
@@ -253,35 +246,33 @@ pub(crate) fn again(study: &Study, page: &mut Page) {
 }
 
 fn environment(study: &Study) -> Table {
-    let mut table = Table::new(&[("key", "key"), ("value", "value")]);
     let session = study.frame.sessions.iter().rev().find(|one| !one.environment.is_empty());
-    for (key, value) in session.iter().flat_map(|session| &session.environment) {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        table.row(vec![Entry::code(key), Entry::text(value)]);
-    }
-    table
+    Table::of(
+        session.into_iter().flat_map(|session| &session.environment),
+        &[
+            ("key", "key", &|(key, _)| Entry::code(key)),
+            ("value", "value", &|(_, value)| Entry::text(plain(value))),
+        ],
+    )
+}
+
+/// A text without its quotes.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn programs(study: &Study) -> Table {
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("measures", "measures"),
-        ("version", "version"),
-        ("features", "features"),
-        ("copy of", "twin_of"),
-        ("binary", "binary_bytes"),
-        ("sha256", "binary_sha256"),
-    ]);
-    for entry in &study.frame.run_file.variants {
-        table.row(vec![
-            Entry::code(&entry.variant),
-            Entry::text(&entry.measures),
-            Entry::text(&entry.version),
-            Entry::text(entry.features.join(" ")),
-            Entry::text(entry.twin_of.as_deref().unwrap_or("")),
-            Entry::value(Some(entry.binary_bytes as f64), Unit::Bytes),
-            Entry::text(entry.binary_sha256.chars().take(12).collect::<String>()),
-        ]);
-    }
-    table
+    let hash = |one: &VariantEntry| one.binary_sha256.chars().take(12).collect::<String>();
+    Table::of(
+        &study.frame.run_file.variants,
+        &[
+            ("variant", "variant", &|one| Entry::code(&one.variant)),
+            ("measures", "measures", &|one| Entry::text(&one.measures)),
+            ("version", "version", &|one| Entry::text(&one.version)),
+            ("features", "features", &|one| Entry::text(one.features.join(" "))),
+            ("copy of", "twin_of", &|one| Entry::text(one.twin_of.as_deref().unwrap_or(""))),
+            ("binary", "binary_bytes", &|one| Entry::Value(one.binary_bytes as f64, Unit::Bytes)),
+            ("sha256", "binary_sha256", &|one| Entry::text(hash(one))),
+        ],
+    )
 }

@@ -3,17 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use lab_family::{
-    Address, Answer, Cell, Checked, Factor, Family, InputError, Levels, Metric, Needs, Places,
-    Planned, Section, Truth, Unit, Work, text,
+    Address, Answer, Cell, Checked, Definition, Factor, Family, InputError, Levels, Needs, Places,
+    Planned, Section, Truth, Unit, Work, higher, lower, section,
 };
-use lab_report::{
-    FamilyReport, Frame, Row,
-    frame::is_analysed,
-    measure::Measured,
-    page::Page,
-    study::Study,
-    views::{Rows, metrics_by_cell},
-};
+use lab_report::{FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
@@ -29,29 +22,24 @@ pub struct Workload {
 pub struct Toys;
 
 impl Family for Toys {
-    fn name(&self) -> &'static str {
-        "toys"
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        const { &[Factor::new("numbers")] }
-    }
-
-    fn metrics(&self) -> &'static [Metric] {
+    fn definition(&self) -> &'static Definition {
         const {
-            &[
-                Metric::lower("elapsed_ns", Unit::Ns, "The time that the variant says it took."),
-                Metric::higher("numbers_per_s", Unit::PerSecond, "Numbers over `elapsed_ns`."),
-            ]
+            &Definition {
+                name: "toys",
+                former_names: &[],
+                factors: &[Factor::new("numbers")],
+                adjacent_factor: None,
+                metrics: &[
+                    lower("elapsed_ns", Unit::Ns, "The time that the variant says it took."),
+                    higher("numbers_per_s", Unit::PerSecond, "Numbers over `elapsed_ns`."),
+                ],
+                section: section::<ToysSection>,
+            }
         }
-    }
-
-    fn section(&self, _file: &str, table: &Table) -> Result<Box<dyn Section>, InputError> {
-        Ok(Box::new(ToysSection { defaults: text::defaults(table) }))
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
 struct ToysSection {
     defaults: Cell,
 }
@@ -90,12 +78,11 @@ impl Work for ToysWork {
 impl FamilyReport for Toys {
     fn measure<'a>(
         &self,
-        frame: &'a Frame,
+        _frame: &'a Frame,
         _section: &Table,
-        keep: &dyn Fn(&Row) -> bool,
+        rows: &[&'a Row],
     ) -> Vec<Measured<'a>> {
-        let rows = frame.in_plan_order().into_iter();
-        let measured = |row: &'a Row| {
+        let measured = |row: &&'a Row| {
             let elapsed = row.samples.raw("elapsed_ns").and_then(|column| column.first());
             let numbers = row.run.cell.get("numbers").and_then(|level| level.parse::<f64>().ok());
             let mut values = BTreeMap::new();
@@ -105,7 +92,7 @@ impl FamilyReport for Toys {
             }
             Measured::new(row, values)
         };
-        rows.filter(|row| is_analysed(&row.run) && keep(row)).map(measured).collect()
+        rows.iter().map(measured).collect()
     }
 
     fn chapters(&self, study: &Study, page: &mut Page) {

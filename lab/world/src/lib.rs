@@ -8,7 +8,7 @@ use std::{
 };
 
 use lab_family::Family;
-use lab_plan::{Experiment, Manifest, PlannedRun, plan};
+use lab_plan::{Experiment, InputError, Manifest, Plan, PlannedRun, plan};
 use lab_record::{
     GitState, Machine, Noise, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status,
     VariantEntry,
@@ -148,6 +148,44 @@ impl World {
             started_unix_s: 0,
         }
     }
+}
+
+/// The plan of an experiment's text, called `e.toml`; `attachment` stands for the file that its
+/// section names. `root` is the repository's root.
+///
+/// # Errors
+/// Where the experiment is refused.
+pub fn planned(
+    (family, root): (&'static dyn Family, &Path),
+    text: &str,
+    profile: Option<&str>,
+    attachment: Option<&str>,
+) -> Result<Plan, InputError> {
+    let mut experiment = Experiment::parse("e.toml", text, &[family])?;
+    if let Some(profile) = profile {
+        experiment = experiment.with_profile(profile)?;
+    }
+    if let Some(attachment) = attachment {
+        experiment.section.attach(attachment)?;
+    }
+    plan(&experiment, &manifests(root, family.name()))
+}
+
+/// That an experiment with its first `from` changed `to` is refused in these words.
+///
+/// # Panics
+/// Where the text has no `from`, and where it is not refused like that.
+#[track_caller]
+pub fn refused<T>(
+    text: &str,
+    (from, to): (&str, &str),
+    planned: impl Fn(&str) -> Result<T, InputError>,
+    expected: &str,
+) {
+    assert!(text.contains(from), "the test changes nothing: {from}");
+    let error = planned(&text.replacen(from, to, 1)).err().map(|error| error.to_string());
+    let error = error.unwrap_or_else(|| panic!("`{to}` is not refused"));
+    assert!(error.starts_with("e.toml") && error.contains(expected), "{error}");
 }
 
 /// The manifests of a family's folders, by name. `root` is the root of the repository.

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use crate::world::World;
+use crate::world::{World, assert_not_timed, of};
 use assert_cmd::assert::OutputAssertExt;
-use lab_record::{Results, Run, Status};
+use lab_record::{Results, Status};
 use predicates::str::contains;
 
 /// Two cells of contention by two of workers, with the least time a run may have.
@@ -51,18 +51,9 @@ fn world() -> World {
     world
 }
 
-fn run(world: &World, code: i32) -> Results {
-    world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert().code(code);
-    Results::load(&world.path("r")).unwrap()
-}
-
-fn of<'a>(results: &'a Results, variant: &str) -> Vec<&'a Run> {
-    results.runs.iter().filter(|run| run.variant == variant).collect()
-}
-
 #[test]
 fn what_a_variant_cannot_do_is_a_record_and_no_failure() {
-    let results = run(&world(), 0);
+    let results = world().run(0);
     let floor = of(&results, "floor");
     assert_eq!(floor.len(), 1 + 2 * 4, "a check, then two blocks of four cells");
     for run in floor {
@@ -74,7 +65,7 @@ fn what_a_variant_cannot_do_is_a_record_and_no_failure() {
 #[test]
 fn the_report_follows_from_the_records() {
     let world = world();
-    run(&world, 0);
+    world.run(0);
     assert!(fs::read_to_string(world.path("r/report.md")).unwrap().contains("floor"));
     world.lab(&["report", "r", "--check"]).assert().code(0);
 }
@@ -104,13 +95,9 @@ fn another_answer_than_the_floors_is_a_failed_record() {
     world.ledger("liar", &["t"], lie);
     let steal = r#""$FLOOR" | sed 's/"answer_total":\[[0-9]*/"answer_total":[7/'"#;
     world.ledger("thief", &["t"], steal);
-    let results = run(&world, 1);
-    for (variant, reason) in [("liar", "answer_hash is 7, the floor's is"), ("thief", "total is 7")]
-    {
-        let runs = of(&results, variant);
-        assert_eq!(runs.len(), 1, "its check failed, so it is not timed");
-        assert!(runs[0].reason.as_ref().unwrap().contains(reason), "{:?}", runs[0].reason);
-    }
+    let results = world.run(1);
+    let reasons = [("liar", "answer_hash is 7, the floor's is"), ("thief", "total is 7")];
+    assert_not_timed(&results, &reasons);
     assert_eq!(of(&results, "floor").len(), 9);
 }
 
@@ -119,7 +106,7 @@ fn a_run_cannot_have_measured_more_time_than_it_lived() {
     let world = world();
     let boast = r#""$FLOOR" | sed 's/"elapsed_ns":\[[0-9]*/"elapsed_ns":[99000000000/'"#;
     world.ledger("boaster", &["t"], boast);
-    let results = run(&world, 1);
+    let results = world.run(1);
     let reason = of(&results, "boaster")[0].reason.clone().unwrap();
     assert!(reason.contains("but it lived only"), "{reason}");
 }
@@ -130,7 +117,7 @@ fn a_harness_has_no_answer_and_still_has_times() {
     let no_answer = r#""$FLOOR" | sed 's/"answer_/"other_/g'"#;
     world.ledger("empty", &["t", "harness"], no_answer);
     world.ledger("silent", &["t"], no_answer);
-    let results = run(&world, 1);
+    let results = world.run(1);
     assert!(of(&results, "empty").iter().all(|run| run.status != Status::Failed));
     let reason = of(&results, "silent")[0].reason.clone().unwrap();
     assert!(reason.contains("column answer_hash has 0 rows"), "{reason}");

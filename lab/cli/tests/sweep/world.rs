@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use assert_cmd::assert::OutputAssertExt;
+use lab_record::{Results, Run, Status};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -142,6 +144,25 @@ rows = 0
         command
     }
 
+    /// Runs `experiments/e.toml` to this exit code, and reads its records.
+    pub fn run(&self, code: i32) -> Results {
+        self.lab(&["run", "experiments/e.toml", "--out", "r"]).assert().code(code);
+        Results::load(&self.path("r")).unwrap()
+    }
+
+    /// Runs `experiments/e.toml`: all runs of the variant `good` must be verified, and the report
+    /// must follow from them.
+    pub fn assert_good_and_reported(&self, runs: usize) {
+        let results = self.run(0);
+        let good = of(&results, "good");
+        assert_eq!(good.len(), runs);
+        for run in good {
+            assert_eq!((run.status, run.verified), (Status::Ok, true), "{:?}", run.reason);
+        }
+        assert!(fs::read_to_string(self.path("r/report.md")).unwrap().contains("good"));
+        self.lab(&["report", "r", "--check"]).assert().code(0);
+    }
+
     /// Starts the lab, sends it Ctrl-C once `lines` runs are recorded, and sees it stop.
     pub fn interrupt_after(&self, args: &[&str], results: &str, lines: usize) {
         let mut child = self.lab(args).stderr(Stdio::null()).spawn().unwrap();
@@ -153,6 +174,21 @@ rows = 0
         }
         kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130));
+    }
+}
+
+/// The runs of one variant.
+pub fn of<'a>(results: &'a Results, variant: &str) -> Vec<&'a Run> {
+    results.runs.iter().filter(|run| run.variant == variant).collect()
+}
+
+/// That each variant's check failed with a reason that contains these words, and that it was not
+/// timed then.
+pub fn assert_not_timed(results: &Results, reasons: &[(&str, &str)]) {
+    for (variant, reason) in reasons {
+        let runs = of(results, variant);
+        assert_eq!(runs.len(), 1, "its check failed, so it is not timed");
+        assert!(runs[0].reason.as_ref().unwrap().contains(reason), "{:?}", runs[0].reason);
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use lab_family::{Checked, Columns};
 use lab_protocol::RunOutcome;
 use lab_protocol::engines::names;
-
-use lab_family::{Checked, Columns};
 
 /// Columns that say which lines were found, in their order.
 const COLUMNS: [&str; 3] = [names::ANSWER_FILE, names::ANSWER_OFFSET_BYTES, names::ANSWER_HASH];

@@ -1,73 +1,63 @@
 //! The metrics of a run: one run is one whole process, so each metric is one value.
 
-use lab_protocol::engines::names;
-
 use std::collections::BTreeMap;
 
-use lab_family::{Metric, Unit};
+use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share, Times};
+use lab_family::{Metric, higher, lower, neither};
+use lab_protocol::engines::names;
 use lab_record::Status;
-use lab_report::Frame;
-use lab_report::frame::{Row, is_analysed};
-use lab_report::measure::Measured;
+use lab_report::{Frame, Measured, Row};
 use lab_stats::describe::median;
 
 /// What is computed from a run, or counted by it.
 pub(crate) const METRICS: &[Metric] = &[
-    Metric::lower(WALL, Unit::Ns, "Counter: the whole process from start to exit, by hyperfine."),
-    Metric::lower("hyperfine_user_ns", Unit::Ns, "Counter: its user CPU time, by hyperfine."),
-    Metric::lower("hyperfine_system_ns", Unit::Ns, "Counter: its system CPU time, by hyperfine."),
-    Metric::higher(
+    lower(WALL, Ns, "Counter: the whole process from start to exit, by hyperfine."),
+    lower("hyperfine_user_ns", Ns, "Counter: its user CPU time, by hyperfine."),
+    lower("hyperfine_system_ns", Ns, "Counter: its system CPU time, by hyperfine."),
+    higher(
         "gigabytes_per_s",
-        Unit::Count,
+        Count,
         "Bytes of the corpus, in 10^9, over the time of the whole process.",
     ),
-    Metric::higher(
-        "files_per_s",
-        Unit::PerSecond,
-        "Files of the corpus over the time of the whole process.",
-    ),
-    Metric::higher(
+    higher("files_per_s", PerSecond, "Files of the corpus over the time of the whole process."),
+    higher(
         "memory_share",
-        Unit::Share,
+        Share,
         "Bytes of the corpus per second over the largest memory bandwidth that a session measured.",
     ),
-    Metric::lower("cpu_ns", Unit::Ns, "User and system CPU time of the whole process."),
-    Metric::neither("cores_used", Unit::Count, "CPU time over the time of the whole process."),
-    Metric::lower("page_faults", Unit::Count, "Minor and major page faults."),
-    Metric::lower("page_faults_major", Unit::Count, "Counter: page faults that read from a disk."),
-    Metric::neither("matching_share", Unit::Share, "Lines that match over all lines."),
-    Metric::lower("parsed_share", Unit::Share, "Lines that were parsed over all lines."),
-    Metric::lower("read_per_byte", Unit::Times, "Bytes that were read over bytes of the corpus."),
-    Metric::lower(
-        "parsed_per_byte",
-        Unit::Times,
-        "Bytes that were parsed over those of the corpus.",
-    ),
-    Metric::lower(
+    lower("cpu_ns", Ns, "User and system CPU time of the whole process."),
+    neither("cores_used", Count, "CPU time over the time of the whole process."),
+    lower("page_faults", Count, "Minor and major page faults."),
+    lower("page_faults_major", Count, "Counter: page faults that read from a disk."),
+    neither("matching_share", Share, "Lines that match over all lines."),
+    lower("parsed_share", Share, "Lines that were parsed over all lines."),
+    lower("read_per_byte", Times, "Bytes that were read over bytes of the corpus."),
+    lower("parsed_per_byte", Times, "Bytes that were parsed over those of the corpus."),
+    lower(
         "touched_per_byte",
-        Unit::Times,
+        Times,
         "Bytes that were read plus bytes that were parsed, over bytes of the corpus.",
     ),
-    Metric::lower(SEARCH, Unit::Ns, "Counter: the search alone, by the engine's own clock."),
-    Metric::lower("outside_search_ns", Unit::Ns, "Time of the whole process minus the search."),
-    Metric::neither("walk_share", Unit::Share, "Walking folders, of all five phases."),
-    Metric::neither("read_share", Unit::Share, "Reading, of all five phases."),
-    Metric::neither("scan_share", Unit::Share, "Scanning, of all five phases."),
-    Metric::neither("parse_share", Unit::Share, "Parsing, of all five phases."),
-    Metric::neither("merge_share", Unit::Share, "Merging, of all five phases."),
-    Metric::neither(
+    lower(SEARCH, Ns, "Counter: the search alone, by the engine's own clock."),
+    lower("outside_search_ns", Ns, "Time of the whole process minus the search."),
+    neither("walk_share", Share, "Walking folders, of all five phases."),
+    neither("read_share", Share, "Reading, of all five phases."),
+    neither("scan_share", Share, "Scanning, of all five phases."),
+    neither("parse_share", Share, "Parsing, of all five phases."),
+    neither("merge_share", Share, "Merging, of all five phases."),
+    neither(
         "phases_over_search",
-        Unit::Times,
+        Times,
         "The five phases, summed over workers, over the time of the search.",
     ),
-    Metric::lower("rss_high_water_bytes", Unit::Bytes, "Counter: the largest resident memory."),
-    Metric::lower("voluntary_switches", Unit::Count, "Counter: voluntary context switches."),
-    Metric::lower("involuntary_switches", Unit::Count, "Counter: involuntary context switches."),
-    Metric::neither("threads", Unit::Count, "Counter: threads that took part in the search."),
-    Metric::neither("matches", Unit::Count, "Counter: lines that match."),
-    Metric::neither(
+    lower("rss_high_water_bytes", Bytes, "Counter: the largest resident memory."),
+    lower("voluntary_switches", Count, "Counter: voluntary context switches."),
+    lower("involuntary_switches", Count, "Counter: involuntary context switches."),
+    neither("threads", Count, "Counter: threads that took part in the search."),
+    neither("matches", Count, "Counter: lines that match."),
+    neither(
         "matches_beyond_floor",
-        Unit::Count,
+        Count,
         "Lines that a peer found minus those that the floor found.",
     ),
 ];
@@ -125,16 +115,14 @@ pub(crate) fn bandwidth(frame: &Frame) -> Option<f64> {
     })
 }
 
-/// Measures every run that enters the analysis and that `keep` lets through.
-pub(crate) fn measure<'a>(frame: &'a Frame, keep: &dyn Fn(&Row) -> bool) -> Vec<Measured<'a>> {
+/// Measures runs of a sweep.
+pub(crate) fn measure<'a>(frame: &Frame, rows: &[&'a Row]) -> Vec<Measured<'a>> {
     let (sizes, bandwidth) = (sizes(&frame.rows), bandwidth(frame));
-    let rows = frame.in_plan_order().into_iter();
-    let kept = rows.filter(|row| is_analysed(&row.run) && keep(row));
-    kept.map(|row| {
+    let measured = |row: &&'a Row| {
         let size = row.run.cell.get("corpus").and_then(|corpus| sizes.get(corpus)).copied();
         Measured::new(row, of_run(row, size, bandwidth))
-    })
-    .collect()
+    };
+    rows.iter().map(measured).collect()
 }
 
 fn of_run(row: &Row, size: Option<Size>, bandwidth: Option<f64>) -> BTreeMap<&'static str, f64> {

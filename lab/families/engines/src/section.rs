@@ -2,16 +2,15 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use lab_family::{
+    Address, Answer, Cell, Checked, Corpus, InputError, Levels, Needs, Places, Planned, Section,
+    Truth, Work,
+};
 use lab_protocol::engines::{Advise, Granularity, Parser, Query, Read, Workload};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::check;
-
-use lab_family::{
-    Address, Answer, Cell, Checked, Corpus, InputError, Levels, Needs, Places, Planned, Section,
-    Truth, Work,
-};
 
 /// Bytes that one thread searches in a millisecond, roughly: for forecasts, never for a result.
 const BYTES_PER_MS: u64 = 1_000_000;
@@ -51,17 +50,6 @@ pub(crate) struct Asked {
 }
 
 impl EnginesSection {
-    /// Reads and checks the section.
-    pub(crate) fn check(&self, file: &str) -> Result<(), InputError> {
-        for (name, corpus) in &self.corpus {
-            if corpus.files == 0 || corpus.bytes == 0 || corpus.bytes > BYTES_MAX {
-                let message = "needs at least one file, and 1 byte to 16 GB";
-                return Err(InputError::value(file, &format!("engines.corpus.{name}"), message));
-            }
-        }
-        self.workload(file, &self.defaults).map(drop)
-    }
-
     fn workload(&self, file: &str, cell: &Cell) -> Result<(Workload, &Corpus), InputError> {
         let levels = Levels { file, section: "engines", cell };
         let corpus = levels.named("corpus", &self.corpus)?;
@@ -96,6 +84,16 @@ impl EnginesSection {
 impl Section for EnginesSection {
     fn defaults(&self) -> Cell {
         self.defaults.clone()
+    }
+
+    fn check(&self, file: &str) -> Result<(), InputError> {
+        for (name, corpus) in &self.corpus {
+            if corpus.files == 0 || corpus.bytes == 0 || corpus.bytes > BYTES_MAX {
+                let message = "needs at least one file, and 1 byte to 16 GB";
+                return Err(InputError::value(file, &format!("engines.corpus.{name}"), message));
+            }
+        }
+        self.workload(file, &self.defaults).map(drop)
     }
 
     fn needs(&self, _cells: &[Cell]) -> Needs {

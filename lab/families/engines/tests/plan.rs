@@ -1,13 +1,11 @@
 //! Plans of the search comparison.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use lab_engines::Engines;
 use lab_family::{InputError, Places};
-use lab_plan::{Experiment, Plan, PlannedRun, plan};
+use lab_plan::{Plan, PlannedRun};
 use lab_protocol::engines::{Granularity, Parser, Workload};
-use lab_world::manifests;
 
 const SEARCH: &str = include_str!("../../../../experiments/search.toml");
 
@@ -16,26 +14,11 @@ fn root() -> PathBuf {
 }
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, InputError> {
-    let mut experiment = Experiment::parse("e.toml", text, &[&Engines])?;
-    if let Some(profile) = profile {
-        experiment = experiment.with_profile(profile)?;
-    }
-    plan(&experiment, &manifests(&root(), "engines"))
+    lab_world::planned((&Engines, &root()), text, profile, None)
 }
 
 fn workload(run: &PlannedRun) -> Workload {
     serde_json::from_value(run.work.workload(&Places::default())).unwrap()
-}
-
-#[test]
-fn every_cell_has_a_level_for_every_factor_and_is_planned_once_a_block() {
-    let plan = planned(SEARCH, None).unwrap();
-    let factors = &plan.runs[0].cell;
-    let mut seen = BTreeSet::new();
-    for run in &plan.runs {
-        assert!(run.cell.keys().eq(factors.keys()));
-        assert!(seen.insert((run.block, &run.variant, &run.cell)) || run.warmup);
-    }
 }
 
 #[test]
@@ -72,11 +55,9 @@ fn a_smoke_test_makes_no_large_corpus() {
     assert!(plan.runs.iter().all(|run| bytes(run) < 10_000_000));
 }
 
+#[track_caller]
 fn refused(change: (&str, &str), expected: &str) {
-    let text = SEARCH.replacen(change.0, change.1, 1);
-    assert_ne!(text, SEARCH, "the test changes nothing");
-    let error = planned(&text, None).unwrap_err().to_string();
-    assert!(error.starts_with("e.toml") && error.contains(expected), "{error}");
+    lab_world::refused(SEARCH, change, |text| planned(text, None), expected);
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Ledgers: every repetition's answer is held against the floor's, and against the law that money
 //! is conserved.
 
+use lab_family::{column, lived};
 use lab_protocol::ledgers::names;
 use lab_protocol::{RunOutcome, ledgers::Workload};
-
-use lab_family::column;
 
 /// The column that identifies all accounts.
 const HASH: &str = names::ANSWER_HASH;
@@ -24,13 +23,7 @@ pub(crate) fn times(
             return Err(format!("column {name} holds a negative time"));
         }
     }
-    let measured: i64 = outcome.samples[names::ELAPSED_NS].iter().sum();
-    if measured.unsigned_abs() > process_ns {
-        return Err(format!(
-            "says that its repetitions took {measured} ns, but it lived only {process_ns} ns"
-        ));
-    }
-    Ok(())
+    lived(outcome.samples[names::ELAPSED_NS].iter().sum(), process_ns)
 }
 
 /// Every repetition's answer.

@@ -3,115 +3,77 @@
 //! Repetitions of one process share its memory, its threads and its minute; they are no independent
 //! samples, so a run gives one value and intervals come from blocks.
 
-use lab_protocol::ledgers::names;
-
 use std::collections::BTreeMap;
 
-use lab_family::{Cell, Metric, Unit};
+use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share};
+use lab_family::{Cell, Metric, higher, lower, neither};
+use lab_protocol::ledgers::names;
 use lab_record::Samples;
-use lab_report::frame::is_analysed;
-use lab_report::measure::Measured;
-use lab_report::{Frame, Row};
+use lab_report::Row;
 use lab_stats::describe::median;
 use toml::{Table, Value};
 
 /// What is computed from a run, or counted by it.
 pub(crate) const METRICS: &[Metric] = &[
-    Metric::lower(
+    lower(
         "elapsed_ns",
-        Unit::Ns,
+        Ns,
         "Median repetition, from before the first task until every stream is processed.",
     ),
-    Metric::lower("teardown_ns", Unit::Ns, "Median time to drop accounts, records and streams."),
-    Metric::lower(WITH_TEARDOWN, Unit::Ns, "Median of the sum of both."),
-    Metric::lower(
-        "ns_per_transaction",
-        Unit::Ns,
-        "`elapsed_ns` over the transactions of a repetition.",
-    ),
-    Metric::higher(
-        "transactions_per_s",
-        Unit::PerSecond,
-        "Transactions of a repetition over `elapsed_ns`.",
-    ),
-    Metric::lower(
+    lower("teardown_ns", Ns, "Median time to drop accounts, records and streams."),
+    lower(WITH_TEARDOWN, Ns, "Median of the sum of both."),
+    lower("ns_per_transaction", Ns, "`elapsed_ns` over the transactions of a repetition."),
+    higher("transactions_per_s", PerSecond, "Transactions of a repetition over `elapsed_ns`."),
+    lower(
         "cpu_ns_per_transaction",
-        Unit::Ns,
+        Ns,
         "CPU time of the process within `elapsed_ns`, per transaction.",
     ),
-    Metric::neither("cores_used", Unit::Count, "CPU time of the process over elapsed time."),
-    Metric::lower(
-        "switches_per_1000",
-        Unit::Count,
-        "Context switches of both kinds per 1,000 transactions.",
-    ),
-    Metric::lower(
-        "voluntary_switches_per_1000",
-        Unit::Count,
-        "Voluntary switches per 1,000 transactions.",
-    ),
-    Metric::lower(
-        "involuntary_switches_per_1000",
-        Unit::Count,
-        "Involuntary switches per 1,000 transactions.",
-    ),
-    Metric::lower(
+    neither("cores_used", Count, "CPU time of the process over elapsed time."),
+    lower("switches_per_1000", Count, "Context switches of both kinds per 1,000 transactions."),
+    lower("voluntary_switches_per_1000", Count, "Voluntary switches per 1,000 transactions."),
+    lower("involuntary_switches_per_1000", Count, "Involuntary switches per 1,000 transactions."),
+    lower(
         "lock_waits_per_1000",
-        Unit::Count,
+        Count,
         "Acquisitions that found the lock taken, per 1,000 transactions.",
     ),
-    Metric::lower(
+    lower(
         "lock_wait_ns_per_transaction",
-        Unit::Ns,
+        Ns,
         "Time that workers waited for locks, per transaction.",
     ),
-    Metric::lower(
+    lower(
         "lock_wait_share",
-        Unit::Share,
+        Share,
         "Time that workers waited for locks, of the time of all workers.",
     ),
-    Metric::lower(
+    lower(
         "tokio_parks_per_1000",
-        Unit::Count,
+        Count,
         "Times that a Tokio worker parked, per 1,000 transactions.",
     ),
-    Metric::neither(
-        "tokio_steals_per_1000",
-        Unit::Count,
-        "Tasks that a worker stole, per 1,000 transactions.",
-    ),
-    Metric::neither("tokio_polls_per_1000", Unit::Count, "Polls of tasks per 1,000 transactions."),
-    Metric::lower(
+    neither("tokio_steals_per_1000", Count, "Tasks that a worker stole, per 1,000 transactions."),
+    neither("tokio_polls_per_1000", Count, "Polls of tasks per 1,000 transactions."),
+    lower(
         "tokio_overflows_per_1000",
-        Unit::Count,
+        Count,
         "Overflows of a worker's queue per 1,000 transactions.",
     ),
-    Metric::neither(
+    neither(
         "tokio_local_schedules_per_1000",
-        Unit::Count,
+        Count,
         "Tasks scheduled on the worker that woke them, per 1,000 transactions.",
     ),
-    Metric::neither(
-        "tokio_busy_share",
-        Unit::Share,
-        "Busy time of the workers, of the time of all workers.",
-    ),
-    Metric::lower("perf_cycles_per_transaction", Unit::Count, "CPU cycles per transaction."),
-    Metric::lower(
-        "perf_instructions_per_transaction",
-        Unit::Count,
-        "Instructions per transaction.",
-    ),
-    Metric::lower(
-        "perf_cache_misses_per_transaction",
-        Unit::Count,
-        "Cache misses per transaction.",
-    ),
-    Metric::neither("shards_per_cpu", Unit::Count, "Shards of the store over CPUs of the machine."),
-    Metric::lower("rss_high_water_bytes", Unit::Bytes, "Counter: the largest resident memory."),
-    Metric::lower("cpu_total_ns", Unit::Ns, "Counter: CPU time of the whole process."),
-    Metric::neither("workers", Unit::Count, "Counter: workers, as the runtime says."),
-    Metric::neither("shards", Unit::Count, "Counter: shards of the store."),
+    neither("tokio_busy_share", Share, "Busy time of the workers, of the time of all workers."),
+    lower("perf_cycles_per_transaction", Count, "CPU cycles per transaction."),
+    lower("perf_instructions_per_transaction", Count, "Instructions per transaction."),
+    lower("perf_cache_misses_per_transaction", Count, "Cache misses per transaction."),
+    neither("shards_per_cpu", Count, "Shards of the store over CPUs of the machine."),
+    lower("rss_high_water_bytes", Bytes, "Counter: the largest resident memory."),
+    lower("cpu_total_ns", Ns, "Counter: CPU time of the whole process."),
+    neither("workers", Count, "Counter: workers, as the runtime says."),
+    neither("shards", Count, "Counter: shards of the store."),
 ];
 
 /// Columns whose median is stated per 1,000 transactions, and the metric's name.
@@ -138,18 +100,6 @@ const PER_TRANSACTION: [(&str, &str); 5] = [
 /// A sum of two columns, row by row; kept under this name where a report's samples are slimmed.
 pub(crate) const WITH_TEARDOWN: &str = "elapsed_with_teardown_ns";
 
-/// Measures every run that enters the analysis and that `keep` lets through.
-pub(crate) fn measure<'a>(
-    frame: &'a Frame,
-    section: &Table,
-    keep: &dyn Fn(&Row) -> bool,
-) -> Vec<Measured<'a>> {
-    let (divide_by, cpus) = (divide_by(section), frame.run_file.machine.cpus);
-    let rows = frame.in_plan_order().into_iter();
-    let kept = rows.filter(|row| is_analysed(&row.run) && keep(row));
-    kept.map(|row| Measured::new(row, of_run(row, divide_by, cpus))).collect()
-}
-
 /// What the experiment divides transactions and busy work by: 1 unless it is a smoke test.
 pub(crate) fn divide_by(section: &Table) -> u64 {
     let divide_by = section.get("divide_by").and_then(Value::as_integer);
@@ -166,7 +116,8 @@ pub(crate) fn with_teardown(samples: &Samples) -> Option<Vec<i64>> {
     aligned.then(|| elapsed.iter().zip(teardown).map(|(a, b)| a + b).collect())
 }
 
-fn of_run(row: &Row, divide_by: u64, cpus: u32) -> BTreeMap<&'static str, f64> {
+/// Every metric that a run has the samples for.
+pub(crate) fn of_run(row: &Row, divide_by: u64, cpus: u32) -> BTreeMap<&'static str, f64> {
     let (run, samples) = (&row.run, &row.samples);
     let mut values = BTreeMap::new();
     let mut put = |name: &'static str, value: Option<f64>| {

@@ -46,20 +46,6 @@ fn one() -> u64 {
 }
 
 impl LedgersSection {
-    /// Reads and checks the section.
-    pub(crate) fn check(&self, file: &str) -> Result<(), InputError> {
-        let error = |key: &str, message: &str| {
-            Err(InputError::value(file, &format!("ledgers.{key}"), message))
-        };
-        if self.repetitions_min == 0 || self.repetitions_min > self.repetitions_max {
-            return error("repetitions_min", "must lie between 1 and repetitions_max");
-        }
-        if self.divide_by == 0 {
-            return error("divide_by", "must be at least 1");
-        }
-        self.workload(file, &self.defaults, 0).map(drop)
-    }
-
     fn workload(&self, file: &str, cell: &Cell, seed: u64) -> Result<Workload, InputError> {
         let levels = Levels { file, section: "ledgers", cell };
         let transactions: u64 = levels.number("transactions")?;
@@ -106,6 +92,19 @@ impl LedgersSection {
 impl Section for LedgersSection {
     fn defaults(&self) -> Cell {
         self.defaults.clone()
+    }
+
+    fn check(&self, file: &str) -> Result<(), InputError> {
+        let error = |key: &str, message: &str| {
+            Err(InputError::value(file, &format!("ledgers.{key}"), message))
+        };
+        if self.repetitions_min == 0 || self.repetitions_min > self.repetitions_max {
+            return error("repetitions_min", "must lie between 1 and repetitions_max");
+        }
+        if self.divide_by == 0 {
+            return error("divide_by", "must be at least 1");
+        }
+        self.workload(file, &self.defaults, 0).map(drop)
     }
 
     fn needs(&self, _cells: &[Cell]) -> Needs {

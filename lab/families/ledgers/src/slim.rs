@@ -1,9 +1,8 @@
 //! What a committed report keeps of a run's repetitions.
 
-use lab_protocol::ledgers::names;
-
 use std::collections::BTreeMap;
 
+use lab_protocol::ledgers::names;
 use lab_record::{Column, Samples};
 
 use crate::metrics::{WITH_TEARDOWN, with_teardown};

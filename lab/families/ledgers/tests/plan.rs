@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use lab_family::Places;
 use lab_ledgers::Ledgers;
-use lab_plan::{Experiment, InputError, Plan, PlannedRun, merged, plan};
+use lab_plan::{Experiment, InputError, Plan, PlannedRun, merged};
 use lab_protocol::ledgers::{Workers, Workload};
-use lab_world::manifests;
 
 const THREADS: &str = include_str!("../../../../experiments/threads.toml");
 const LARGE: &str = include_str!("../../../../experiments/threads-64.toml");
@@ -22,26 +21,11 @@ fn root() -> PathBuf {
 }
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, InputError> {
-    let mut experiment = Experiment::parse("e.toml", text, &[&Ledgers])?;
-    if let Some(profile) = profile {
-        experiment = experiment.with_profile(profile)?;
-    }
-    plan(&experiment, &manifests(&root(), "ledgers"))
+    lab_world::planned((&Ledgers, &root()), text, profile, None)
 }
 
 fn workload(run: &PlannedRun) -> Workload {
     serde_json::from_value(run.work.workload(&Places::default())).unwrap()
-}
-
-#[test]
-fn every_cell_has_a_level_for_every_factor_and_is_planned_once_a_block() {
-    let plan = planned(THREADS, None).unwrap();
-    let factors = &plan.runs[0].cell;
-    let mut seen = BTreeSet::new();
-    for run in &plan.runs {
-        assert!(run.cell.keys().eq(factors.keys()));
-        assert!(seen.insert((run.block, &run.variant, &run.cell)) || run.warmup);
-    }
 }
 
 #[test]
@@ -125,11 +109,9 @@ fn contrasts_are_complete_and_the_large_sweep_asks_the_same() {
     assert_eq!(large.comparisons[0].cells["workers"], ["8"]);
 }
 
+#[track_caller]
 fn refused(change: (&str, &str), expected: &str) {
-    let text = THREADS.replacen(change.0, change.1, 1);
-    assert_ne!(text, THREADS, "the test changes nothing");
-    let error = planned(&text, None).unwrap_err().to_string();
-    assert!(error.starts_with("e.toml") && error.contains(expected), "{error}");
+    lab_world::refused(THREADS, change, |text| planned(text, None), expected);
 }
 
 #[test]

@@ -1,8 +1,17 @@
 //! Agents: what a client says is held against what the server knows.
 
-use lab_family::{Checked, Columns, ServedCall};
+use lab_family::{Checked, Columns, ServedCall, column};
 use lab_protocol::runtimes::names;
 use lab_protocol::{RunOutcome, runtimes::Workload};
+
+/// Columns with a row for each call that every outcome has.
+const OF_CALLS: [&str; 5] = [
+    names::CALL_TOKENS,
+    names::CALL_TEXT_HASH,
+    names::CALL_START_NS,
+    names::CALL_END_NS,
+    names::CALL_EVAL_COUNT,
+];
 
 /// Compares an outcome with the paced server's ledger and returns the server's columns, in the
 /// order of the client's.
@@ -67,29 +76,16 @@ pub(crate) fn against_server(
 /// A sentence that names the column, or the agent and call.
 pub(crate) fn own_shape(workload: &Workload, outcome: &RunOutcome) -> Result<(), String> {
     let calls: Vec<_> = calls(workload).collect();
-    let length = |column: &str| outcome.samples.get(column).map_or(0, Vec::len);
-    let of_calls = [
-        names::CALL_TOKENS,
-        names::CALL_TEXT_HASH,
-        names::CALL_START_NS,
-        names::CALL_END_NS,
-        names::CALL_EVAL_COUNT,
-    ];
-    let expected = of_calls.map(|column| (column, calls.len(), "calls")).into_iter();
-    let of_agents = [names::AGENT_START_NS, names::AGENT_END_NS];
-    let agents = workload.agents.len();
-    for (column, rows, what) in expected.chain(of_agents.map(|column| (column, agents, "agents"))) {
-        if length(column) != rows {
-            let found = length(column);
-            return Err(format!("column {column} has {found} rows, the run has {rows} {what}"));
-        }
+    for name in OF_CALLS {
+        column(outcome, name, calls.len())?;
+    }
+    for name in [names::AGENT_START_NS, names::AGENT_END_NS] {
+        column(outcome, name, workload.agents.len())?;
     }
     let tokens = &outcome.samples[names::CALL_TOKENS];
     let total: i64 = tokens.iter().sum();
-    if length(names::TOKEN_RECEIVED_NS) as i64 != total
-        || length(names::TOKEN_SENT_NS) as i64 != total
-    {
-        return Err(format!("the token columns do not have {total} rows, the sum of call_tokens"));
+    for name in [names::TOKEN_RECEIVED_NS, names::TOKEN_SENT_NS] {
+        column(outcome, name, total as usize)?;
     }
     for (row, (agent, call, _)) in calls.iter().enumerate() {
         let asked = workload.agents[*agent].calls[*call].options.num_predict;

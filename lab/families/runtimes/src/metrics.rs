@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lab_family::Metric;
 use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share, Times};
-use lab_report::Row;
-use lab_report::distribution::Distribution;
-use lab_report::frame::{cell_but, is_analysed, is_gated};
-use lab_report::measure::Measured;
+use lab_family::{Metric, higher, lower, neither};
+use lab_report::frame::{cell_but, is_gated};
+use lab_report::{Distribution, Measured, Row};
 
 use crate::cells::is_solo;
 use crate::efficiency::{self, LossSplit};
@@ -16,58 +14,56 @@ use crate::samples;
 /// What is computed from a run, or counted by it. Shares of the loss are shares of agents times
 /// wall time.
 pub(crate) const METRICS: &[Metric] = &[
-    Metric::lower("wall_ns", Ns, "First agent's start to last agent's end."),
-    Metric::higher("efficiency_as_published", Share, "Agents' times over agents × wall time."),
-    Metric::higher("efficiency_true", Share, "Agents' solo times over agents × wall time."),
-    Metric::higher("speed_up_as_published", Times, "Agents' times over wall time."),
-    Metric::higher("speed_up_true", Times, "Agents' solo times over wall time."),
-    Metric::lower("loss_share", Share, "1 minus `efficiency_true`."),
-    Metric::lower("loss_imbalance_share", Share, "Loss by agents of unequal length."),
-    Metric::lower("loss_server_contention_share", Share, "Loss by a slower shared server."),
-    Metric::lower("loss_client_remainder_share", Share, "Loss that neither explains."),
-    Metric::lower("wall_beyond_longest_agent_ns", Ns, "Wall time minus the longest agent's."),
-    Metric::higher("agent_overlap_share", Share, "Time of all agents at once over the shortest's."),
-    Metric::higher("token_balance_share", Share, "Mean tokens of an agent over the most of any."),
-    Metric::neither("tokens", Count, "Tokens of all replies."),
-    Metric::lower("ttft_p50_ns", Ns, "Time to first token, median over calls."),
-    Metric::lower("ttft_max_ns", Ns, "Time to first token, longest of all calls."),
-    Metric::lower("inter_token_p50_ns", Ns, "Time between tokens at the client, median."),
-    Metric::lower("inter_token_p99_ns", Ns, "The same, 99th percentile."),
-    Metric::lower("delivery_lag_p50_ns", Ns, "Server's stamp to client's receipt, median."),
-    Metric::lower("delivery_lag_p90_ns", Ns, "The same, 90th percentile."),
-    Metric::lower("delivery_lag_p99_ns", Ns, "The same, 99th percentile."),
-    Metric::lower("delivery_lag_max_ns", Ns, "The same, largest."),
-    Metric::lower("cpu_per_token_ns", Ns, "Client's CPU time while streaming, per token."),
-    Metric::lower("context_switches", Count, "Voluntary and involuntary, of the client."),
-    Metric::higher("tokens_per_s_stream", PerSecond, "While a stream streams, at the client."),
-    Metric::higher("tokens_per_s_server", PerSecond, "The same, by the server's own account."),
-    Metric::higher("tokens_per_s_pooled", PerSecond, "All tokens over the wall time."),
-    Metric::lower("rss_high_water_bytes", Bytes, "Counter: largest resident memory of the client."),
-    Metric::lower("threads", Count, "Counter: threads of the client at the last token."),
-    Metric::lower("cpu_total_ns", Ns, "Counter: CPU time of the client."),
-    Metric::lower("cpu_startup_ns", Ns, "Counter: CPU time of the client before its first agent."),
-    Metric::neither("server_pacing_error_p50_ns", Ns, "Counter: lateness of paced writes, median."),
-    Metric::neither("server_pacing_error_p99_ns", Ns, "Counter: the same, 99th percentile."),
+    lower("wall_ns", Ns, "First agent's start to last agent's end."),
+    higher("efficiency_as_published", Share, "Agents' times over agents × wall time."),
+    higher("efficiency_true", Share, "Agents' solo times over agents × wall time."),
+    higher("speed_up_as_published", Times, "Agents' times over wall time."),
+    higher("speed_up_true", Times, "Agents' solo times over wall time."),
+    lower("loss_share", Share, "1 minus `efficiency_true`."),
+    lower("loss_imbalance_share", Share, "Loss by agents of unequal length."),
+    lower("loss_server_contention_share", Share, "Loss by a slower shared server."),
+    lower("loss_client_remainder_share", Share, "Loss that neither explains."),
+    lower("wall_beyond_longest_agent_ns", Ns, "Wall time minus the longest agent's."),
+    higher("agent_overlap_share", Share, "Time of all agents at once over the shortest's."),
+    higher("token_balance_share", Share, "Mean tokens of an agent over the most of any."),
+    neither("tokens", Count, "Tokens of all replies."),
+    lower("ttft_p50_ns", Ns, "Time to first token, median over calls."),
+    lower("ttft_max_ns", Ns, "Time to first token, longest of all calls."),
+    lower("inter_token_p50_ns", Ns, "Time between tokens at the client, median."),
+    lower("inter_token_p99_ns", Ns, "The same, 99th percentile."),
+    lower("delivery_lag_p50_ns", Ns, "Server's stamp to client's receipt, median."),
+    lower("delivery_lag_p90_ns", Ns, "The same, 90th percentile."),
+    lower("delivery_lag_p99_ns", Ns, "The same, 99th percentile."),
+    lower("delivery_lag_max_ns", Ns, "The same, largest."),
+    lower("cpu_per_token_ns", Ns, "Client's CPU time while streaming, per token."),
+    lower("context_switches", Count, "Voluntary and involuntary, of the client."),
+    higher("tokens_per_s_stream", PerSecond, "While a stream streams, at the client."),
+    higher("tokens_per_s_server", PerSecond, "The same, by the server's own account."),
+    higher("tokens_per_s_pooled", PerSecond, "All tokens over the wall time."),
+    lower("rss_high_water_bytes", Bytes, "Counter: largest resident memory of the client."),
+    lower("threads", Count, "Counter: threads of the client at the last token."),
+    lower("cpu_total_ns", Ns, "Counter: CPU time of the client."),
+    lower("cpu_startup_ns", Ns, "Counter: CPU time of the client before its first agent."),
+    neither("server_pacing_error_p50_ns", Ns, "Counter: lateness of paced writes, median."),
+    neither("server_pacing_error_p99_ns", Ns, "Counter: the same, 99th percentile."),
 ];
 
-/// Measures every run that enters the analysis and that `keep` lets through. A solo baseline that
-/// `keep` refuses takes its part of the concurrent run's metrics with it.
-pub(crate) fn measure<'a>(rows: &[&'a Row], keep: &dyn Fn(&Row) -> bool) -> Vec<Measured<'a>> {
-    let kept = || rows.iter().copied().filter(|row| is_analysed(&row.run) && keep(row));
+/// Measures runs of a sweep. A solo baseline that is not among them takes its part of the
+/// concurrent run's metrics with it.
+pub(crate) fn measure<'a>(rows: &[&'a Row]) -> Vec<Measured<'a>> {
     let mut baselines: BTreeMap<(String, String, u32), &Row> = BTreeMap::new();
-    for row in kept().filter(|row| is_solo(&row.run)) {
+    for row in rows.iter().filter(|row| is_solo(&row.run)) {
         let slot = baselines.entry(partner(row)).or_insert(row);
         // Of two attempts the undisturbed one is the better baseline.
         if is_gated(&slot.run) && !is_gated(&row.run) {
             *slot = row;
         }
     }
-    kept()
-        .map(|row| {
-            let solo = (!is_solo(&row.run)).then(|| baselines.get(&partner(row))).flatten();
-            Measured::new(row, values(row, solo.copied()))
-        })
-        .collect()
+    let measured = |row: &&'a Row| {
+        let solo = (!is_solo(&row.run)).then(|| baselines.get(&partner(row))).flatten();
+        Measured::new(row, values(row, solo.copied()))
+    };
+    rows.iter().map(measured).collect()
 }
 
 /// An agent that is alone has a server to itself, however many there are.

@@ -4,9 +4,8 @@
 //! example with a real server that stamps no token.
 
 use lab_protocol::runtimes::names;
-
 use lab_record::{Run, Samples};
-use lab_report::distribution::Distribution;
+use lab_report::Distribution;
 
 /// First agent's start to last agent's end.
 pub(crate) fn wall_ns(run: &Run) -> Option<f64> {

@@ -224,22 +224,6 @@ impl Quantiles {
 }
 
 impl RuntimesSection {
-    /// Checks what the types do not.
-    pub(crate) fn check(&self, file: &str) -> Result<(), InputError> {
-        if !(self.time_scale > 0.0 && self.time_scale <= 10.0) {
-            let message = "must lie above 0 and not above 10; 1.0 is real time";
-            return Err(InputError::value(file, "runtimes.time_scale", message));
-        }
-        if self.agents == 0 || self.agents > 500 {
-            return Err(InputError::value(file, "runtimes.agents", "must lie between 1 and 500"));
-        }
-        if self.servers == Servers::Given && self.time_scale != 1.0 {
-            let message = "must be 1.0 on real servers: their time cannot be scaled";
-            return Err(InputError::value(file, "runtimes.time_scale", message));
-        }
-        Ok(())
-    }
-
     /// When a run that has given no outcome is ended.
     fn deadline_ms(&self, expected_ms: u64) -> u64 {
         self.run_timeout_ms.unwrap_or(4 * expected_ms + 2 * self.stall_timeout_ms + 10_000)
@@ -320,6 +304,21 @@ impl RuntimesSection {
 }
 
 impl Section for RuntimesSection {
+    fn check(&self, file: &str) -> Result<(), InputError> {
+        if !(self.time_scale > 0.0 && self.time_scale <= 10.0) {
+            let message = "must lie above 0 and not above 10; 1.0 is real time";
+            return Err(InputError::value(file, "runtimes.time_scale", message));
+        }
+        if self.agents == 0 || self.agents > 500 {
+            return Err(InputError::value(file, "runtimes.agents", "must lie between 1 and 500"));
+        }
+        if self.servers == Servers::Given && self.time_scale != 1.0 {
+            let message = "must be 1.0 on real servers: their time cannot be scaled";
+            return Err(InputError::value(file, "runtimes.time_scale", message));
+        }
+        Ok(())
+    }
+
     fn attachment(&self) -> Option<(&'static str, &str)> {
         Some((TABLE, &self.table))
     }

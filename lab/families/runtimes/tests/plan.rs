@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use lab_family::Places;
-use lab_plan::{Experiment, InputError, Plan, PlannedRun, plan};
+use lab_plan::{Experiment, InputError, Plan, PlannedRun};
 use lab_protocol::runtimes::{Arrangement, Workload};
 use lab_runtimes::Runtimes;
-use lab_world::manifests;
 
 const TR115: &str = include_str!("../../../../experiments/tr115.toml");
 const PUBLISHED: &str = include_str!("../../../../experiments/tr115-published.toml");
@@ -23,9 +22,7 @@ fn root() -> PathBuf {
 }
 
 fn planned(text: &str, table: &str) -> Result<Plan, InputError> {
-    let mut experiment = Experiment::parse("e.toml", text, &[&Runtimes])?;
-    experiment.section.attach(table)?;
-    plan(&experiment, &manifests(&root(), "runtimes"))
+    lab_world::planned((&Runtimes, &root()), text, None, Some(table))
 }
 
 fn workload(run: &PlannedRun) -> Workload {

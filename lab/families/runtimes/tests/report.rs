@@ -64,7 +64,7 @@ fn every_metric_of_the_table_is_measured() {
         row.run.counters.insert("cpu_total_ns".into(), 1_000_000);
         row.run.counters.insert("server_pacing_error_p50_ns".into(), 1_000);
     }
-    let study = lab_report::study::Study::of(&frame, &Runtimes);
+    let study = lab_report::Study::of(&frame, &Runtimes);
     for metric in Runtimes.metrics() {
         let measured = study.all.iter().filter_map(|one| one.value(metric.name)).count();
         assert!(measured > 0, "{}", metric.name);

@@ -1,13 +1,12 @@
 //! Schedulers: a replay's costs are held against the costs that the lab drew, a stream's results
 //! against the items that went in, and every test against the number of things it was to do.
 
+use lab_family::{column, lived};
 use lab_protocol::schedulers::names;
 use lab_protocol::{
     RunOutcome,
     schedulers::{Decide, Load, Replay, Stream, Test, Wake, Workload, stream_answer},
 };
-
-use lab_family::column;
 
 /// Whether a run did what it was asked, and nothing faster than time.
 ///
@@ -139,11 +138,4 @@ fn counter(outcome: &RunOutcome, name: &str, truth: u64) -> Result<(), String> {
     }
     let says = says.map_or("missing".to_owned(), |says| says.to_string());
     Err(format!("counter {name} is {says}, it must be {truth}"))
-}
-
-fn lived(measured: i64, process_ns: u64) -> Result<(), String> {
-    if measured.unsigned_abs() <= process_ns {
-        return Ok(());
-    }
-    Err(format!("says that it measured {measured} ns, but it lived only {process_ns} ns"))
 }

@@ -1,11 +1,10 @@
 //! What the two arms cost, step by step: drawn here, so that the lab knows the truth and every
 //! policy sees the same sequence.
 
+use lab_family::{InputError, draw};
 use lab_protocol::schedulers::Replay;
 use rand::Rng;
 use rand_pcg::Pcg64;
-
-use lab_family::{InputError, draw};
 
 /// A sequence of costs. Every cost is jittered evenly by up to a tenth, unless it says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

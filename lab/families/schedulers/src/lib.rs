@@ -8,12 +8,7 @@ mod section;
 mod slim;
 mod steps;
 
-use lab_family::{Cell, Factor, Family, InputError, Metric, Section};
-use lab_record::{Run, Samples, VariantEntry};
-use lab_report::{
-    FamilyReport, Frame, Row, frame::is_analysed, measure::Measured, page::Page, study::Study,
-};
-use toml::Table;
+use lab_family::{Definition, Factor, Family, section};
 
 use crate::{metrics::METRICS, section::SchedulersSection};
 
@@ -30,64 +25,15 @@ pub(crate) const FIXED_ARMS: [&str; 2] = ["always_inline", "always_offload"];
 pub struct Schedulers;
 
 impl Family for Schedulers {
-    fn name(&self) -> &'static str {
-        "schedulers"
-    }
-
-    fn former_names(&self) -> &'static [&'static str] {
-        &["offload"]
-    }
-
-    fn factors(&self) -> &'static [Factor] {
-        FACTORS
-    }
-
-    fn metrics(&self) -> &'static [Metric] {
-        METRICS
-    }
-
-    fn section(&self, file: &str, table: &Table) -> Result<Box<dyn Section>, InputError> {
-        let section: SchedulersSection =
-            table.clone().try_into().map_err(|error| InputError::text(file, &error))?;
-        section.check(file)?;
-        Ok(Box::new(section))
-    }
-}
-
-impl FamilyReport for Schedulers {
-    fn measure<'a>(
-        &self,
-        frame: &'a Frame,
-        _section: &Table,
-        keep: &dyn Fn(&Row) -> bool,
-    ) -> Vec<Measured<'a>> {
-        let rows = frame.in_plan_order().into_iter();
-        let kept = rows.filter(|row| is_analysed(&row.run) && keep(row));
-        kept.map(|row| Measured::new(row, metrics::of_run(row))).collect()
-    }
-
-    fn chapters(&self, study: &Study, page: &mut Page) {
-        report::write(study, page);
-    }
-
-    fn run_facts(&self, study: &Study) -> Vec<String> {
-        report::run_facts(study)
-    }
-
-    fn lab_checks(&self, study: &Study) -> Vec<String> {
-        report::oracle_regret(study).into_iter().collect()
-    }
-
-    fn label(&self, cell: &Cell, _defaults: &Cell) -> String {
-        report::label(cell)
-    }
-
-    fn is_candidate(&self, entry: &VariantEntry) -> bool {
-        entry.variant != ORACLE
-    }
-
-    fn slim(&self, run: &Run, samples: Samples) -> Samples {
-        slim::slim(run, samples)
+    fn definition(&self) -> &'static Definition {
+        &Definition {
+            name: "schedulers",
+            former_names: &["offload"],
+            factors: FACTORS,
+            adjacent_factor: None,
+            metrics: METRICS,
+            section: section::<SchedulersSection>,
+        }
     }
 }
 

@@ -1,55 +1,55 @@
 //! The metrics of a run: one value each. Batches, steps, repetitions and ticks of one process share
 //! its memory and its minute, so a run gives one value and intervals come from blocks.
 
-use lab_protocol::schedulers::names;
-
 use std::collections::BTreeMap;
 
-use lab_family::{Metric, Unit};
+use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share};
+use lab_family::{Metric, higher, lower, neither};
+use lab_protocol::schedulers::names;
 use lab_record::{Run, Samples};
-use lab_report::{Row, distribution::Distribution};
+use lab_report::{Distribution, Row};
 use lab_stats::describe::median;
 
 use crate::steps::{Steps, regret_curve, total_cost};
 
 /// What is computed from a run, or counted by it.
 pub(crate) const METRICS: &[Metric] = &[
-    Metric::lower("choose_ns", Unit::Ns, "A `choose()` on a known key: median over batches."),
-    Metric::lower("cycle_ns", Unit::Ns, "The same with the report of the chosen arm's cost."),
-    Metric::lower("cold_ns", Unit::Ns, "The first `choose()` on a key: median over batches."),
-    Metric::lower("regret_ns", Unit::Ns, "What the other arm would have saved, over all steps."),
-    Metric::lower("regret_at_least_1_ns", Unit::Ns, "`regret_ns`, but 1 ns where it is 0."),
-    Metric::lower("regret_per_step_ns", Unit::Ns, "`regret_ns` over the steps."),
-    Metric::lower("cost_ns", Unit::Ns, "Sum over the steps of the chosen arm's cost."),
-    Metric::neither("offload_share", Unit::Share, "Decisions to offload over all decisions."),
-    Metric::higher("better_share", Unit::Share, "Steps that took the cheaper arm over all steps."),
-    Metric::lower(
+    lower("choose_ns", Ns, "A `choose()` on a known key: median over batches."),
+    lower("cycle_ns", Ns, "The same with the report of the chosen arm's cost."),
+    lower("cold_ns", Ns, "The first `choose()` on a key: median over batches."),
+    lower("regret_ns", Ns, "What the other arm would have saved, over all steps."),
+    lower("regret_at_least_1_ns", Ns, "`regret_ns`, but 1 ns where it is 0."),
+    lower("regret_per_step_ns", Ns, "`regret_ns` over the steps."),
+    lower("cost_ns", Ns, "Sum over the steps of the chosen arm's cost."),
+    neither("offload_share", Share, "Decisions to offload over all decisions."),
+    higher("better_share", Share, "Steps that took the cheaper arm over all steps."),
+    lower(
         "learning_steps",
-        Unit::Count,
+        Count,
         "Steps until 18 of the next 20 take the cheaper arm; all steps where that never happens.",
     ),
-    Metric::lower(
+    lower(
         "switch_to_offload_steps",
-        Unit::Count,
+        Count,
         "Steps from the moment offloading becomes the cheaper arm until 18 of the next 20 take \
          it: median over a run's changes; one never followed counts with the steps to the next.",
     ),
-    Metric::lower("switch_to_inline_steps", Unit::Count, "The same where inline becomes cheaper."),
-    Metric::higher("followed_share", Unit::Share, "Changes followed before the next, of all."),
-    Metric::higher("items_per_s", Unit::PerSecond, "Items of a stream over the median repetition."),
-    Metric::neither("cores_used", Unit::Count, "CPU time over elapsed time."),
-    Metric::lower("tick_p50_ns", Unit::Ns, "Median time from a tick's instant until it is read."),
-    Metric::lower("tick_p95_ns", Unit::Ns, "95th percentile of the same."),
-    Metric::lower("tick_p99_ns", Unit::Ns, "99th percentile of the same."),
-    Metric::lower("tick_p999_ns", Unit::Ns, "99.9th percentile of the same."),
-    Metric::lower("tick_max_ns", Unit::Ns, "Largest of the same."),
-    Metric::lower("job_p50_ns", Unit::Ns, "Median time from a job's intended start to its end."),
-    Metric::lower("job_p99_ns", Unit::Ns, "99th percentile of the same."),
-    Metric::higher("jobs_per_s", Unit::PerSecond, "Jobs started over elapsed time."),
-    Metric::neither("guardrail_activations", Unit::Count, "Decisions that GR1 to GR3 took."),
-    Metric::lower("block_longest_ns", Unit::Ns, "Counter: longest that a job kept a worker."),
-    Metric::lower("rss_high_water_bytes", Unit::Bytes, "Counter: largest resident memory."),
-    Metric::lower("cpu_total_ns", Unit::Ns, "Counter: CPU time of the whole process."),
+    lower("switch_to_inline_steps", Count, "The same where inline becomes cheaper."),
+    higher("followed_share", Share, "Changes followed before the next, of all."),
+    higher("items_per_s", PerSecond, "Items of a stream over the median repetition."),
+    neither("cores_used", Count, "CPU time over elapsed time."),
+    lower("tick_p50_ns", Ns, "Median time from a tick's instant until it is read."),
+    lower("tick_p95_ns", Ns, "95th percentile of the same."),
+    lower("tick_p99_ns", Ns, "99th percentile of the same."),
+    lower("tick_p999_ns", Ns, "99.9th percentile of the same."),
+    lower("tick_max_ns", Ns, "Largest of the same."),
+    lower("job_p50_ns", Ns, "Median time from a job's intended start to its end."),
+    lower("job_p99_ns", Ns, "99th percentile of the same."),
+    higher("jobs_per_s", PerSecond, "Jobs started over elapsed time."),
+    neither("guardrail_activations", Count, "Decisions that GR1 to GR3 took."),
+    lower("block_longest_ns", Ns, "Counter: longest that a job kept a worker."),
+    lower("rss_high_water_bytes", Bytes, "Counter: largest resident memory."),
+    lower("cpu_total_ns", Ns, "Counter: CPU time of the whole process."),
 ];
 
 /// Every metric that a run has the samples for.

@@ -101,42 +101,6 @@ fn one() -> u64 {
 }
 
 impl SchedulersSection {
-    /// Reads and checks the section.
-    pub(crate) fn check(&self, file: &str) -> Result<(), InputError> {
-        let error = |key: &str, message: &str| {
-            Err(InputError::value(file, &format!("{SECTION}.{key}"), message))
-        };
-        let positive = [
-            ("decide.calls", u64::from(self.decide.calls)),
-            ("decide.cold_calls", u64::from(self.decide.cold_calls)),
-            ("decide.batches", u64::from(self.decide.batches)),
-            ("decide.keys", u64::from(self.decide.keys)),
-            ("replay_steps", u64::from(self.replay_steps)),
-            ("stream.work_ms", self.stream.work_ms),
-            ("stream.items_max", u64::from(self.stream.items_max)),
-            ("stream.repetitions", u64::from(self.stream.repetitions)),
-            ("wake.duration_ms", self.wake.duration_ms),
-            ("wake.tick_us", self.wake.tick_us),
-            ("divide_by", self.divide_by),
-        ];
-        if let Some((key, _)) = positive.into_iter().find(|(_, value)| *value == 0) {
-            return error(key, "must be at least 1");
-        }
-        for (name, classes) in &self.work_ns {
-            if classes.is_empty() || classes.iter().any(|&ns| !(1..=1_000_000_000).contains(&ns)) {
-                let message = "needs the busy work of at least one class, 1 ns to 1 s each";
-                return error(&format!("work_ns.{name}"), message);
-            }
-        }
-        for (name, load) in &self.load {
-            if let Load::Open { every_us: 0, .. } | Load::Closed { in_flight: 0, .. } = load {
-                let message = "needs an interval, or a number in flight, above 0";
-                return error(&format!("load.{name}"), message);
-            }
-        }
-        self.test(file, &self.defaults).map(drop)
-    }
-
     /// The test; a replay's columns are still empty, and come from the costs beside it.
     fn test(&self, file: &str, cell: &Cell) -> Result<(Test, Option<Costs>), InputError> {
         let levels = Levels { file, section: SECTION, cell };
@@ -199,6 +163,41 @@ impl SchedulersSection {
 impl Section for SchedulersSection {
     fn defaults(&self) -> Cell {
         self.defaults.clone()
+    }
+
+    fn check(&self, file: &str) -> Result<(), InputError> {
+        let error = |key: &str, message: &str| {
+            Err(InputError::value(file, &format!("{SECTION}.{key}"), message))
+        };
+        let positive = [
+            ("decide.calls", u64::from(self.decide.calls)),
+            ("decide.cold_calls", u64::from(self.decide.cold_calls)),
+            ("decide.batches", u64::from(self.decide.batches)),
+            ("decide.keys", u64::from(self.decide.keys)),
+            ("replay_steps", u64::from(self.replay_steps)),
+            ("stream.work_ms", self.stream.work_ms),
+            ("stream.items_max", u64::from(self.stream.items_max)),
+            ("stream.repetitions", u64::from(self.stream.repetitions)),
+            ("wake.duration_ms", self.wake.duration_ms),
+            ("wake.tick_us", self.wake.tick_us),
+            ("divide_by", self.divide_by),
+        ];
+        if let Some((key, _)) = positive.into_iter().find(|(_, value)| *value == 0) {
+            return error(key, "must be at least 1");
+        }
+        for (name, classes) in &self.work_ns {
+            if classes.is_empty() || classes.iter().any(|&ns| !(1..=1_000_000_000).contains(&ns)) {
+                let message = "needs the busy work of at least one class, 1 ns to 1 s each";
+                return error(&format!("work_ns.{name}"), message);
+            }
+        }
+        for (name, load) in &self.load {
+            if let Load::Open { every_us: 0, .. } | Load::Closed { in_flight: 0, .. } = load {
+                let message = "needs an interval, or a number in flight, above 0";
+                return error(&format!("load.{name}"), message);
+            }
+        }
+        self.test(file, &self.defaults).map(drop)
     }
 
     fn attachment(&self) -> Option<(&'static str, &str)> {

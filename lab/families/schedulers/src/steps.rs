@@ -1,7 +1,6 @@
 //! The steps of a replay: which arm a policy took, which would have been better, what it lost.
 
 use lab_protocol::schedulers::names;
-
 use lab_record::Samples;
 
 /// Steps that are looked at together where one asks whether a policy has settled.

@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use lab_family::{InputError, Places};
-use lab_plan::{Experiment, Plan, PlannedRun, plan};
+use lab_family::{Family, InputError, Places};
+use lab_plan::{Plan, PlannedRun};
 use lab_protocol::schedulers::{Replay, Test, Workload};
 use lab_schedulers::Schedulers;
-use lab_world::manifests;
 
 const OFFLOAD: &str = include_str!("../../../../experiments/offload.toml");
-const WAKE: &str = include_str!("../../../../experiments/offload-wake.toml");
 const TIMES: &str = "site\tinline_ns\toffload_ns\n0\t5000\t9000\n1\t50000\t9500\n";
 /// Steps between two changes of the costs `shift`.
 const SHIFT_STEPS: usize = 500;
@@ -24,12 +22,7 @@ fn planned(text: &str, profile: Option<&str>) -> Result<Plan, InputError> {
 }
 
 fn planned_with(text: &str, profile: Option<&str>, times: &str) -> Result<Plan, InputError> {
-    let mut experiment = Experiment::parse("e.toml", text, &[&Schedulers])?;
-    if let Some(profile) = profile {
-        experiment = experiment.with_profile(profile)?;
-    }
-    experiment.section.attach(times)?;
-    plan(&experiment, &manifests(&root(), "schedulers"))
+    lab_world::planned((&Schedulers, &root()), text, profile, Some(times))
 }
 
 fn workload(run: &PlannedRun) -> Workload {
@@ -51,22 +44,9 @@ fn costs(plan: &Plan, name: &str) -> Replay {
 }
 
 #[test]
-fn every_cell_has_a_level_for_every_factor_and_is_planned_once_a_block() {
-    for text in [OFFLOAD, WAKE] {
-        let plan = planned(text, None).unwrap();
-        let factors = &plan.runs[0].cell;
-        let mut seen = BTreeSet::new();
-        for run in &plan.runs {
-            assert!(run.cell.keys().eq(factors.keys()));
-            assert!(seen.insert((run.block, &run.variant, &run.cell)) || run.warmup);
-        }
-    }
-}
-
-#[test]
 fn older_records_call_the_section_offload() {
     let old = OFFLOAD.replace("[schedulers", "[offload");
-    let section = lab_family::text::stored_section(&old, &["schedulers", "offload"], None);
+    let section = lab_family::text::stored_section(&old, Schedulers.definition(), None);
     let defaults = lab_family::text::defaults(&section);
     assert_eq!(defaults["costs"], "inline_240_offload_30");
 }

@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use lab_family::{Metric, Unit};
+use lab_family::Unit::{Bytes, Count, Ns, PerSecond};
+use lab_family::{Metric, higher, lower, neither};
 use lab_protocol::workflows::Shape;
 use lab_protocol::workflows::names;
 use lab_record::Run;
-use lab_report::{Frame, Row, distribution::Distribution, frame::is_analysed, measure::Measured};
+use lab_report::{Distribution, Row};
 use lab_stats::describe::median;
 
 use crate::path::{self, NEXT_STEP, QUEUE, RECORDING, START};
@@ -22,58 +23,54 @@ pub(crate) const NOTIFICATION: &str = "recorded_to_observed_ns";
 
 /// What is computed from a run, then what it counted itself.
 pub(crate) const METRICS: &[Metric] = &[
-    Metric::lower(MAKESPAN, Unit::Ns, "Median time of a task until the client knows of its end."),
-    Metric::lower("makespan_p95_ns", Unit::Ns, "95th percentile of the same over the tasks."),
-    Metric::lower("completed_ns", Unit::Ns, "Median time of a task until its end is recorded."),
-    Metric::lower("step_ns", Unit::Ns, "Median over the tasks of makespan over number of steps."),
-    Metric::neither("steps_per_task", Unit::Count, "Median number of steps of a task."),
-    Metric::higher(
+    lower(MAKESPAN, Ns, "Median time of a task until the client knows of its end."),
+    lower("makespan_p95_ns", Ns, "95th percentile of the same over the tasks."),
+    lower("completed_ns", Ns, "Median time of a task until its end is recorded."),
+    lower("step_ns", Ns, "Median over the tasks of makespan over number of steps."),
+    neither("steps_per_task", Count, "Median number of steps of a task."),
+    higher(
         "steps_per_s",
-        Unit::PerSecond,
+        PerSecond,
         "Steps over the time from the first submission until the client knows of all ends.",
     ),
-    Metric::lower("created_to_enqueued_ns", Unit::Ns, "Median time until a step may be claimed."),
-    Metric::lower("enqueued_to_claimed_ns", Unit::Ns, "Median time until a worker has a step."),
-    Metric::lower("claimed_to_started_ns", Unit::Ns, "Median time until its operation starts."),
-    Metric::lower("work_ns", Unit::Ns, "Median time of a step's operation."),
-    Metric::lower("finished_to_recorded_ns", Unit::Ns, "Median time until a result is durable."),
-    Metric::lower(NOTIFICATION, Unit::Ns, "Median time from the recorded end to the notification."),
-    Metric::lower(
+    lower("created_to_enqueued_ns", Ns, "Median time until a step may be claimed."),
+    lower("enqueued_to_claimed_ns", Ns, "Median time until a worker has a step."),
+    lower("claimed_to_started_ns", Ns, "Median time until its operation starts."),
+    lower("work_ns", Ns, "Median time of a step's operation."),
+    lower("finished_to_recorded_ns", Ns, "Median time until a result is durable."),
+    lower(NOTIFICATION, Ns, "Median time from the recorded end to the notification."),
+    lower(
         "dispatch_ns",
-        Unit::Ns,
+        Ns,
         "Mean over the tasks: time on the critical path to the next step, in the queue and from \
          claim to start.",
     ),
-    Metric::lower(
+    lower(
         "recording_ns",
-        Unit::Ns,
+        Ns,
         "Mean over the tasks: time on the critical path until a step's result is durable.",
     ),
-    Metric::lower("statements_per_step", Unit::Count, "Database statements per step."),
-    Metric::lower("commits_per_step", Unit::Count, "Commits per step."),
-    Metric::lower("messages_per_step", Unit::Count, "Messages or notifications per step."),
-    Metric::lower("syncs_per_step", Unit::Count, "Syncs of the journal per step."),
-    Metric::lower("durable_transition_ns", Unit::Ns, "`completed_ns` × tasks over syncs."),
-    Metric::lower(
-        "beyond_commits_ns",
-        Unit::Ns,
-        "`step_ns` − `commits_per_step` × `bare_commit_ns`.",
-    ),
-    Metric::neither(
+    lower("statements_per_step", Count, "Database statements per step."),
+    lower("commits_per_step", Count, "Commits per step."),
+    lower("messages_per_step", Count, "Messages or notifications per step."),
+    lower("syncs_per_step", Count, "Syncs of the journal per step."),
+    lower("durable_transition_ns", Ns, "`completed_ns` × tasks over syncs."),
+    lower("beyond_commits_ns", Ns, "`step_ns` − `commits_per_step` × `bare_commit_ns`."),
+    neither(
         "bare_commit_ns",
-        Unit::Ns,
+        Ns,
         "Counter: median time of the least commit on the same database, between the tasks.",
     ),
-    Metric::neither(
+    neither(
         "bare_sync_ns",
-        Unit::Ns,
+        Ns,
         "Counter: median time of the least append and sync on the same file, between the tasks.",
     ),
-    Metric::lower("ffi_call_ns", Unit::Ns, "Counter: median time of an empty call through C."),
-    Metric::neither("all_processes", Unit::Count, "Counter: the variant and all that it started."),
-    Metric::lower("all_pss_bytes", Unit::Bytes, "Counter: their memory, a shared page once."),
-    Metric::lower("rss_high_water_bytes", Unit::Bytes, "Counter: most memory of the variant."),
-    Metric::lower("cpu_total_ns", Unit::Ns, "Counter: CPU time of the variant and its children."),
+    lower("ffi_call_ns", Ns, "Counter: median time of an empty call through C."),
+    neither("all_processes", Count, "Counter: the variant and all that it started."),
+    lower("all_pss_bytes", Bytes, "Counter: their memory, a shared page once."),
+    lower("rss_high_water_bytes", Bytes, "Counter: most memory of the variant."),
+    lower("cpu_total_ns", Ns, "Counter: CPU time of the variant and its children."),
 ];
 
 /// A step's transitions: the metric, and how long one took.
@@ -98,18 +95,8 @@ const OPERATIONS: [(&str, &str); 4] = [
 const ON_THE_PATH: [(&str, &[usize]); 2] =
     [("dispatch_ns", &[QUEUE, START, NEXT_STEP]), ("recording_ns", &[RECORDING])];
 
-/// Measures every run that enters the analysis and that `keep` lets through.
-pub(crate) fn measure<'a>(
-    frame: &'a Frame,
-    shapes: &BTreeMap<String, Shape>,
-    keep: &dyn Fn(&Row) -> bool,
-) -> Vec<Measured<'a>> {
-    let rows = frame.in_plan_order().into_iter();
-    let kept = rows.filter(|row| is_analysed(&row.run) && keep(row));
-    kept.map(|row| Measured::new(row, values(row, shapes))).collect()
-}
-
-fn values(row: &Row, shapes: &BTreeMap<String, Shape>) -> BTreeMap<&'static str, f64> {
+/// Every metric that a run has the samples for.
+pub(crate) fn of_run(row: &Row, shapes: &BTreeMap<String, Shape>) -> BTreeMap<&'static str, f64> {
     let shape = row.run.cell.get("shape").and_then(|name| shapes.get(name));
     let tasks = tasks(&row.samples);
     tasks.map(|tasks| of_tasks(&row.run, &tasks, shape)).unwrap_or_default()
@@ -165,6 +152,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use lab_record::{Samples, Status};
+    use lab_report::Measured;
 
     use super::*;
 
@@ -210,7 +198,7 @@ mod tests {
     #[test]
     fn a_run_is_one_value_per_metric() {
         let row = row(&[("syncs", 8), ("commits", 12), ("bare_commit_ns", 30)]);
-        let values = values(&row, &shapes());
+        let values = of_run(&row, &shapes());
         let expected = [
             (MAKESPAN, 900.0),
             ("makespan_p95_ns", 1_000.0),
@@ -239,7 +227,7 @@ mod tests {
     fn the_table_has_what_is_computed_and_counted() {
         let counters = OPERATIONS.map(|(counter, _)| (counter, 8));
         let row = row(&[&counters[..], &[("bare_commit_ns", 30)]].concat());
-        let values = values(&row, &shapes());
+        let values = of_run(&row, &shapes());
         let is_counted = |metric: &&Metric| metric.says.starts_with("Counter: ");
         let (counted, computed): (Vec<&Metric>, Vec<&Metric>) =
             METRICS.iter().partition(is_counted);
@@ -252,11 +240,11 @@ mod tests {
     #[test]
     fn a_run_without_its_columns_or_its_shape_lacks_what_rests_on_them() {
         let mut row = row(&[("commits", 12)]);
-        let without_shape = values(&row, &BTreeMap::new());
+        let without_shape = of_run(&row, &BTreeMap::new());
         assert!(without_shape.contains_key(MAKESPAN));
         assert!(!without_shape.contains_key("dispatch_ns"));
         row.samples.columns.remove("step_claimed_ns");
-        assert_eq!(values(&row, &shapes()), BTreeMap::new());
+        assert_eq!(of_run(&row, &shapes()), BTreeMap::new());
         assert_eq!(Measured::new(&row, BTreeMap::new()).value("commits"), Some(12.0));
     }
 }

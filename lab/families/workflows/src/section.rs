@@ -43,23 +43,6 @@ fn one() -> u64 {
 }
 
 impl WorkflowsSection {
-    /// Checks what the types do not.
-    pub(crate) fn check(&self, file: &str) -> Result<(), InputError> {
-        let error = |key: &str, message: &str| {
-            Err(InputError::value(file, &format!("workflows.{key}"), message))
-        };
-        if self.tasks == 0 {
-            return error("tasks", "must be at least 1");
-        }
-        if self.divide_by == 0 {
-            return error("divide_by", "must be at least 1");
-        }
-        for (name, shape) in &self.shape {
-            shape.resolve(file, name)?;
-        }
-        self.workload(file, &self.defaults, 0).map(drop)
-    }
-
     fn workload(&self, file: &str, cell: &Cell, seed: u64) -> Result<Workload, InputError> {
         let levels = Levels { file, section: "workflows", cell };
         let shape = levels.named("shape", &self.shape)?;
@@ -99,6 +82,22 @@ impl WorkflowsSection {
 impl Section for WorkflowsSection {
     fn defaults(&self) -> Cell {
         self.defaults.clone()
+    }
+
+    fn check(&self, file: &str) -> Result<(), InputError> {
+        let error = |key: &str, message: &str| {
+            Err(InputError::value(file, &format!("workflows.{key}"), message))
+        };
+        if self.tasks == 0 {
+            return error("tasks", "must be at least 1");
+        }
+        if self.divide_by == 0 {
+            return error("divide_by", "must be at least 1");
+        }
+        for (name, shape) in &self.shape {
+            shape.resolve(file, name)?;
+        }
+        self.workload(file, &self.defaults, 0).map(drop)
     }
 
     fn needs(&self, _cells: &[Cell]) -> Needs {

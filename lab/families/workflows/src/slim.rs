@@ -1,7 +1,6 @@
 //! What a committed report keeps of a run's samples.
 
 use lab_protocol::workflows::names;
-
 use lab_record::{Column, Samples};
 
 /// The values of steps, which were checked when the run ended, and the number of claims go; times

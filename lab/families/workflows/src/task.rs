@@ -1,9 +1,8 @@
 //! Tasks and their steps, read from a run's columns.
 
-use lab_protocol::workflows::names;
-
 use std::collections::BTreeMap;
 
+use lab_protocol::workflows::names;
 use lab_record::Samples;
 
 /// One task and its steps, in the order in which the run lists them. Times in nanoseconds of one

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use lab_family::{Answer, InputError, Places, Truth};
-use lab_plan::{Experiment, Plan, PlannedRun, plan};
+use lab_plan::{Plan, PlannedRun};
 use lab_protocol::{
     PROTOCOL, RunOutcome, Status,
     workflows::{MODULUS, Shape, Workload, input, row},
 };
 use lab_workflows::Workflows;
-use lab_world::manifests;
 
 const WORKFLOW: &str = include_str!("../../../../experiments/workflow.toml");
 
@@ -19,11 +18,7 @@ fn root() -> PathBuf {
 }
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, InputError> {
-    let mut experiment = Experiment::parse("e.toml", text, &[&Workflows])?;
-    if let Some(profile) = profile {
-        experiment = experiment.with_profile(profile)?;
-    }
-    plan(&experiment, &manifests(&root(), "workflows"))
+    lab_world::planned((&Workflows, &root()), text, profile, None)
 }
 
 fn workload(run: &PlannedRun) -> Workload {
@@ -164,19 +159,6 @@ fn an_answer_is_wrong_where_a_step_is_missing_unclaimed_or_before_its_time() {
     assert_eq!(early, "row 2: step_recorded_ns lies before step_finished_ns");
     let short = refused(&|columns| drop(columns.remove("task_observed_ns")));
     assert_eq!(short, "column task_observed_ns has 0 rows, not 30");
-}
-
-#[test]
-fn every_cell_has_a_level_for_every_factor_and_is_planned_once_a_block() {
-    for profile in [None, Some("quick")] {
-        let plan = planned(WORKFLOW, profile).unwrap();
-        let factors = &plan.runs[0].cell;
-        let mut seen = BTreeSet::new();
-        for run in &plan.runs {
-            assert!(run.cell.keys().eq(factors.keys()));
-            assert!(seen.insert((run.block, &run.variant, &run.cell)) || run.warmup);
-        }
-    }
 }
 
 #[test]

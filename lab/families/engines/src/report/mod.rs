@@ -6,48 +6,87 @@ mod settings;
 mod speed;
 mod stability;
 
-use lab_family::{Cell, Unit};
-use lab_report::compare::takes_part;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table, show};
-use lab_report::views::{Rows, over_variant};
+use lab_family::{Cell, Factor, Unit};
+use lab_record::VariantEntry;
+use lab_report::{
+    Entry, FamilyReport, Frame, Measured, Page, Row, Rows, Study, Table, over_variant, show,
+    takes_part,
+};
 
-use crate::metrics::{SEARCH, WALL, sizes};
+use crate::metrics::{self, SEARCH, WALL, sizes};
 use crate::section::PEER_TAG;
-use crate::{PLACE_AND_READ, READ};
+use crate::{Engines, FACTORS, PLACE_AND_READ, READ};
 use order::Order;
 
-pub(crate) fn chapters(study: &Study, page: &mut Page) {
-    let order = Order::of(study);
-    resources(study, &order, page);
-    peers_beside_engines(study, &order, page);
-    speed::write(study, page);
-    map::write(study, &order, page);
-    stability::write(study, &order, page);
-    settings::write(study, page);
-}
-
-/// The corpora, and runs that no table of times holds.
-pub(crate) fn run_facts(study: &Study) -> Vec<String> {
-    let mut sizes: Vec<_> = sizes(&study.frame.rows).into_iter().collect();
-    sizes.sort_by(|a, b| a.1.bytes.total_cmp(&b.1.bytes));
-    let corpora = sizes.iter().map(|(corpus, size)| {
-        format!("{corpus} {} in {} files", show(size.bytes, Unit::Bytes), size.files)
-    });
-    let corpora: Vec<String> = corpora.collect();
-    let mut facts = vec![
-        "A run is one whole process, timed by hyperfine (one run, no shell, no warm-up)."
-            .to_owned(),
-        format!("Corpora: {}.", corpora.join("; ")),
-    ];
-    let untimed = study.all.iter().filter(|one| one.value(WALL).is_none()).count();
-    if untimed > 0 {
-        facts.push(format!(
-            "**{untimed} analysed runs have no time by hyperfine**; no table of times holds them."
-        ));
+impl FamilyReport for Engines {
+    fn measure<'a>(
+        &self,
+        frame: &'a Frame,
+        _section: &toml::Table,
+        rows: &[&'a Row],
+    ) -> Vec<Measured<'a>> {
+        metrics::measure(frame, rows)
     }
-    facts
+
+    fn chapters(&self, study: &Study, page: &mut Page) {
+        let order = Order::of(study);
+        resources(study, &order, page);
+        peers_beside_engines(study, &order, page);
+        speed::write(study, page);
+        map::write(study, &order, page);
+        stability::write(study, &order, page);
+        settings::write(study, page);
+    }
+
+    /// The corpora, and runs that no table of times holds.
+    fn run_facts(&self, study: &Study) -> Vec<String> {
+        let mut sizes: Vec<_> = sizes(&study.frame.rows).into_iter().collect();
+        sizes.sort_by(|a, b| a.1.bytes.total_cmp(&b.1.bytes));
+        let corpora = sizes.iter().map(|(corpus, size)| {
+            format!("{corpus} {} in {} files", show(size.bytes, Unit::Bytes), size.files)
+        });
+        let corpora: Vec<String> = corpora.collect();
+        let mut facts = vec![
+            "A run is one whole process, timed by hyperfine (one run, no shell, no warm-up)."
+                .to_owned(),
+            format!("Corpora: {}.", corpora.join("; ")),
+        ];
+        let untimed = study.all.iter().filter(|one| one.value(WALL).is_none()).count();
+        if untimed > 0 {
+            facts.push(format!(
+                "**{untimed} analysed runs have no time by hyperfine**; no table of times holds \
+                 them."
+            ));
+        }
+        facts
+    }
+
+    fn lab_checks(&self, _study: &Study) -> Vec<String> {
+        vec![
+            "An engine's run is verified where its reported lines and its counts are the floor's; \
+             a peer's count is held beside the floor's and is no ground to refuse it."
+                .to_owned(),
+        ]
+    }
+
+    /// What is searched first, then every level that is not the default.
+    fn label(&self, cell: &Cell, defaults: &Cell) -> String {
+        let part = |factor: &Factor| match (factor.name, cell.get(factor.name)?.as_str()) {
+            ("corpus" | "query", level) => Some(level.to_owned()),
+            ("threads", "1") => Some("1 thread".to_owned()),
+            ("threads", level) => Some(format!("{level} threads")),
+            (name, level) => {
+                let is_default = defaults.get(name).is_some_and(|default| default == level);
+                (!is_default).then(|| format!("{name} {level}"))
+            }
+        };
+        FACTORS.iter().filter_map(part).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A peer answers another question.
+    fn is_candidate(&self, entry: &VariantEntry) -> bool {
+        !entry.tags.iter().any(|tag| tag == PEER_TAG)
+    }
 }
 
 /// The allocator of a program that is an engine with another one, named ENGINE_ALLOCATOR: a setting

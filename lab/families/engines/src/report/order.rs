@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::Cell;
-use lab_report::study::Study;
+use lab_report::Study;
 use lab_stats::describe::median;
 
 use super::engines;

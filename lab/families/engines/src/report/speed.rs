@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::{Cell, Unit};
-use lab_report::page::Page;
-use lab_report::reading::Reading;
-use lab_report::study::{Study, without};
-use lab_report::tables::{Entry, Table, show};
+use lab_report::{Entry, Page, Reading, Study, Table, show, study::without};
 
 use super::{engines, peers};
 use crate::READ;
@@ -34,13 +31,8 @@ pub(super) fn write(study: &Study, page: &mut Page) {
         ("roofline", "search-roofline.gp"),
         "Gigabytes per second of every engine and peer, median and interval over blocks; dashed: \
          the memory's bandwidth, where measured",
-        &format!("{}; {}", study.label(&place), sweep(study)),
+        &format!("{}; {}", study.label(&place), study.how_run()),
     );
-}
-
-/// How a picture's cells were run, for its caption.
-pub(super) fn sweep(study: &Study) -> String {
-    format!("{} blocks on {} CPUs", study.frame.run_file.blocks, study.cpus())
 }
 
 /// The cell without its way of reading in which most programs ran.
@@ -55,36 +47,34 @@ fn fullest_place(study: &Study) -> Option<Cell> {
 }
 
 fn table(study: &Study, place: &Cell, bandwidth: Option<f64>) -> Table {
-    let mut table = Table::new(&[
-        ("program", "program"),
-        ("kind", "kind"),
-        ("read", "read"),
-        ("n", "n"),
-        ("GB/s", "gigabytes_per_s"),
-        ("low", "gigabytes_per_s_low"),
-        ("high", "gigabytes_per_s_high"),
-        ("of memory bandwidth", "memory_share"),
-    ]);
-    for (kind, programs) in [("engine", engines(study)), ("peer", peers(study))] {
-        for program in programs {
-            for cell in
-                study.cells(program).into_iter().filter(|cell| without(cell, READ) == *place)
-            {
-                let speed = study.series(program, cell, "gigabytes_per_s");
-                let Some(speed) = Reading::level(&speed, Unit::Count) else { continue };
-                let mut row = vec![
-                    Entry::code(program),
-                    Entry::text(kind),
-                    Entry::text(cell.get(READ).map_or("", String::as_str)),
-                    Entry::count(speed.n),
-                ];
-                row.extend(Reading::entries(Some(&speed)));
-                let share = study.median(program, cell, "memory_share");
-                row.push(Entry::value(share, Unit::Share));
-                table.row(row);
-            }
-        }
-    }
+    let at = |cell: &&Cell| without(cell, READ) == *place;
+    let in_place = |(kind, program)| {
+        let cells = study.cells(program).into_iter().filter(at);
+        cells.map(move |cell| (kind, program, cell))
+    };
+    let engines = engines(study).into_iter().map(|program| ("engine", program));
+    let peers = peers(study).into_iter().map(|program| ("peer", program));
+    let timed = engines.chain(peers).flat_map(in_place).filter_map(|(kind, program, cell)| {
+        let speed = study.series(program, cell, "gigabytes_per_s");
+        Some((kind, program, cell, Reading::level(&speed, Unit::Count)?))
+    });
+    let read = |cell: &Cell| cell.get(READ).cloned().unwrap_or_default();
+    let share = |program, cell| study.median(program, cell, "memory_share");
+    let mut table = Table::of(
+        timed,
+        &[
+            ("program", "program", &|(_, program, ..)| Entry::code(program)),
+            ("kind", "kind", &|(kind, ..)| Entry::text(*kind)),
+            ("read", "read", &|(_, _, cell, _)| Entry::text(read(cell))),
+            ("n", "n", &|(.., speed)| Entry::count(speed.n)),
+            ("GB/s", "gigabytes_per_s", &|(.., speed)| Reading::middle(Some(*speed))),
+            ("low", "gigabytes_per_s_low", &|(.., speed)| Reading::low(Some(*speed))),
+            ("high", "gigabytes_per_s_high", &|(.., speed)| Reading::high(Some(*speed))),
+            ("of memory bandwidth", "memory_share", &|(_, program, cell, _)| {
+                Entry::value(share(program, cell), Unit::Share)
+            }),
+        ],
+    );
     // The picture draws bars first and then a line over them.
     if let Some(speed) = bandwidth {
         table.row(vec![

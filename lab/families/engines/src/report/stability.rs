@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 
 use lab_family::{Cell, Unit};
-use lab_report::page::Page;
-use lab_report::reading::Series;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Series, Study, Table};
 
 use super::engines;
 use super::order::Order;
@@ -19,26 +16,23 @@ const FEWEST_ENGINES: usize = 3;
 pub(super) fn write(study: &Study, order: &Order, page: &mut Page) {
     let engines = engines(study);
     let cells = order.cells(study, &engines, &|cell| study.is_default_but(cell, &PLACE));
-    let mut table = Table::new(&[
-        ("cell", "cell"),
-        ("engines", "engines"),
-        ("blocks", "n"),
-        ("Kendall's W", "kendall_w"),
-        ("most often first", "first"),
-        ("in", "firsts"),
-    ]);
-    for cell in &cells {
-        let Some(ranks) = Ranks::of(study, &engines, cell) else { continue };
-        let (first, firsts) = ranks.most_often_first();
-        table.row(vec![
-            Entry::text(study.label(cell)),
-            Entry::count(ranks.engines.len()),
-            Entry::count(ranks.blocks.len()),
-            Entry::value(concordance(&ranks.blocks), Unit::Count),
-            Entry::code(first),
-            Entry::count(firsts),
-        ]);
-    }
+    let ranked = cells.iter().filter_map(|cell| {
+        let ranks = Ranks::of(study, &engines, cell)?;
+        Some((cell, ranks.most_often_first(), ranks))
+    });
+    let table = Table::of(
+        ranked,
+        &[
+            ("cell", "cell", &|(cell, ..)| Entry::text(study.label(cell))),
+            ("engines", "engines", &|(.., ranks)| Entry::count(ranks.engines.len())),
+            ("blocks", "n", &|(.., ranks)| Entry::count(ranks.blocks.len())),
+            ("Kendall's W", "kendall_w", &|(.., ranks)| {
+                Entry::value(concordance(&ranks.blocks), Unit::Count)
+            }),
+            ("most often first", "first", &|(_, (first, _), _)| Entry::code(first)),
+            ("in", "firsts", &|(_, (_, firsts), _)| Entry::count(*firsts)),
+        ],
+    );
     if table.is_empty() {
         return;
     }

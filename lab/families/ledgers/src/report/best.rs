@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use lab_family::{Cell, Unit};
-use lab_report::effect::{Effect, as_times};
-use lab_report::page::Page;
-use lab_report::study::{Study, without};
-use lab_report::tables::{Entry, Table};
+use lab_family::Cell;
+use lab_report::{Entry, Fastest, Page, Reading, Study, Table, study::without};
 
-use super::workers::{counts, curves, elapsed, fastest, how_run, ledgers, number};
+use super::workers::{counts, curves, elapsed, ledgers, number};
 
 /// Which number of workers was fastest for a variant, everything else equal.
 #[derive(Debug, Clone)]
@@ -17,46 +14,36 @@ pub(crate) struct Choice<'a> {
     pub(crate) rest: Cell,
     /// The counts that were measured, ascending.
     pub(crate) counts: Vec<u32>,
-    pub(crate) best: u32,
-    /// Counts that the best one does not beat by interval, itself included, ascending.
-    pub(crate) tied: Vec<u32>,
-    /// The second fastest by its median, and its time over the best one's (a logarithm).
-    pub(crate) runner_up: Option<(u32, Effect)>,
+    pub(crate) fastest: Fastest<u32>,
 }
 
 impl Choice<'_> {
-    /// Blocks that the choice rests on.
-    pub(crate) fn n(&self) -> usize {
-        self.runner_up.as_ref().map_or(0, |(_, effect)| effect.n())
-    }
-
-    /// Whether there are blocks enough for any interval.
-    pub(crate) fn is_judged(&self) -> bool {
-        self.runner_up.as_ref().is_some_and(|(_, effect)| effect.interval.is_some())
-    }
-
     /// "2", "tie: 2, 4", or what the medians say without an interval.
     pub(crate) fn label(&self) -> String {
-        match (self.is_judged(), self.tied.len()) {
-            (false, _) => {
-                format!("cannot tell: {} by the median alone (n = {})", self.best, self.n())
-            }
-            (true, 1) => self.best.to_string(),
-            (true, _) => {
-                let tied: Vec<String> = self.tied.iter().map(u32::to_string).collect();
-                format!("tie: {}", tied.join(", "))
-            }
+        let (best, n) = (self.fastest.best, self.fastest.n());
+        match (self.fastest.is_judged(), self.fastest.tied.len()) {
+            (false, _) => format!("cannot tell: {best} by the median alone (n = {n})"),
+            (true, 1) => best.to_string(),
+            (true, _) => format!("tie: {}", joined(&self.fastest.tied, ", ")),
         }
     }
 
     /// The same, short enough for a field of the picture.
     fn mark(&self) -> String {
-        match (self.is_judged(), self.tied.len()) {
-            (false, _) => format!("{}?", self.best),
-            (true, 1) => self.best.to_string(),
-            (true, _) => self.tied.iter().map(u32::to_string).collect::<Vec<_>>().join("="),
+        match self.fastest.is_judged() {
+            false => format!("{}?", self.fastest.best),
+            true => joined(&self.fastest.tied, "="),
         }
     }
+
+    /// The runner-up's time over the best one's.
+    fn advantage(&self) -> Option<Reading> {
+        Some(Reading::of_ratio(&self.fastest.runner_up().1))
+    }
+}
+
+fn joined(counts: &[u32], between: &str) -> String {
+    counts.iter().map(u32::to_string).collect::<Vec<_>>().join(between)
 }
 
 /// A choice for every variant and every cell with two counts or more.
@@ -64,31 +51,13 @@ pub(crate) fn choose<'a>(study: &Study<'a>) -> Vec<Choice<'a>> {
     let mut choices = Vec::new();
     for variant in ledgers(study) {
         for (rest, levels) in curves(study, variant) {
-            choices.extend(choice(study, variant, rest, counts(&levels)));
+            let counts = counts(&levels);
+            let time = |count: &u32| (*count, elapsed(study, variant, &rest, &count.to_string()));
+            let fastest = Fastest::of(&counts.iter().map(time).collect::<Vec<_>>());
+            choices.extend(fastest.map(|fastest| Choice { variant, rest, counts, fastest }));
         }
     }
     choices
-}
-
-fn choice<'a>(study: &Study, variant: &'a str, rest: Cell, counts: Vec<u32>) -> Option<Choice<'a>> {
-    let best = fastest(study, variant, &rest, counts.iter().copied())?;
-    let time = |count: u32| elapsed(study, variant, &rest, &count.to_string());
-    let best_time = time(best);
-    let others: Vec<(u32, Effect)> = counts
-        .iter()
-        .filter(|count| **count != best)
-        .filter_map(|count| Some((*count, Effect::log_ratio(&time(*count), &best_time)?)))
-        .collect();
-    let second = fastest(study, variant, &rest, others.iter().map(|(count, _)| *count))?;
-    let mut tied: Vec<u32> = others
-        .iter()
-        .filter(|(_, effect)| !effect.surely_above(0.0))
-        .map(|(count, _)| *count)
-        .chain([best])
-        .collect();
-    tied.sort_unstable();
-    let runner_up = others.into_iter().find(|(count, _)| *count == second);
-    Some(Choice { variant, rest, counts, best, tied, runner_up })
 }
 
 pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
@@ -113,7 +82,7 @@ pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
             ("heatmap", "threads-heatmap.gp"),
             "Fastest number of workers by streams and busy work per transaction; `=` joins what no \
              interval tells apart, `?` marks the median of too few blocks",
-            &format!("{}; {}", label_of_plane(&drawn), how_run(study)),
+            &format!("{}; {}", label_of_plane(&drawn), study.how_run()),
         );
     }
     page.folded("best", "The best count in every cell", &table(study, choices));
@@ -162,69 +131,47 @@ fn picture(choices: &[Choice], drawn: &Cell) -> Table {
         levels
     };
     let (streams, works) = (levels("streams"), levels("work_ns"));
-    let mut variants: Vec<&str> = Vec::new();
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("variant index", "variant_index"),
-        ("streams", "streams"),
-        ("streams index", "streams_index"),
-        ("work", "work_ns"),
-        ("work index", "work_index"),
-        ("best", "best"),
-        ("label", "label"),
-    ]);
-    for one in fields {
-        let of = |factor: &str, levels: &[u64]| {
-            let level = number(&one.rest, factor)?;
-            Some((level, levels.iter().position(|other| *other == level)?))
-        };
-        let (Some(stream), Some(work)) = (of("streams", &streams), of("work_ns", &works)) else {
-            continue;
-        };
-        if !variants.contains(&one.variant) {
-            variants.push(one.variant);
-        }
-        table.row(vec![
-            Entry::text(one.variant),
-            Entry::count(variants.len() - 1),
-            Entry::count(stream.0 as usize),
-            Entry::count(stream.1),
-            Entry::count(work.0 as usize),
-            Entry::count(work.1),
-            Entry::count(one.best as usize),
-            Entry::text(one.mark()),
-        ]);
-    }
-    table
+    let mut variants: Vec<&str> = fields.iter().map(|one| one.variant).collect();
+    variants.dedup();
+    let variant = |one: &Choice| variants.iter().position(|name| *name == one.variant);
+    let place = |one: &Choice, factor: &str, levels: &[u64]| {
+        let level = number(&one.rest, factor)?;
+        Some((level as usize, levels.iter().position(|other| *other == level)?))
+    };
+    let placed = fields.iter().filter_map(|one| {
+        let (stream, work) = (place(one, "streams", &streams)?, place(one, "work_ns", &works)?);
+        Some((one, variant(one)?, stream, work))
+    });
+    Table::of(
+        placed,
+        &[
+            ("variant", "variant", &|(one, ..)| Entry::text(one.variant)),
+            ("variant index", "variant_index", &|(_, index, ..)| Entry::count(*index)),
+            ("streams", "streams", &|(.., stream, _)| Entry::count(stream.0)),
+            ("streams index", "streams_index", &|(.., stream, _)| Entry::count(stream.1)),
+            ("work", "work_ns", &|(.., work)| Entry::count(work.0)),
+            ("work index", "work_index", &|(.., work)| Entry::count(work.1)),
+            ("best", "best", &|(one, ..)| Entry::count(one.fastest.best as usize)),
+            ("label", "label", &|(one, ..)| Entry::text(one.mark())),
+        ],
+    )
 }
 
 fn table(study: &Study, choices: &[Choice]) -> Table {
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("cell", "cell"),
-        ("counts measured", "counts"),
-        ("best", "best"),
-        ("which", "label"),
-        ("runner-up", "runner_up"),
-        ("its time over the best's", "advantage"),
-        ("low", "advantage_low"),
-        ("high", "advantage_high"),
-        ("n", "n"),
-    ]);
-    for one in choices {
-        let counts: Vec<String> = one.counts.iter().map(u32::to_string).collect();
-        let second = one.runner_up.as_ref();
-        let mut row = vec![
-            Entry::code(one.variant),
-            Entry::text(study.label(&one.rest)),
-            Entry::text(counts.join(" ")),
-            Entry::count(one.best as usize),
-            Entry::text(one.label()),
-            Entry::value(second.map(|(count, _)| f64::from(*count)), Unit::Count),
-        ];
-        row.extend(as_times(second.map(|(_, effect)| effect)));
-        row.push(Entry::count(one.n()));
-        table.row(row);
-    }
-    table
+    let second = |one: &Choice| Entry::count(one.fastest.runner_up().0 as usize);
+    Table::of(
+        choices,
+        &[
+            ("variant", "variant", &|one| Entry::code(one.variant)),
+            ("cell", "cell", &|one| Entry::text(study.label(&one.rest))),
+            ("counts measured", "counts", &|one| Entry::text(joined(&one.counts, " "))),
+            ("best", "best", &|one| Entry::count(one.fastest.best as usize)),
+            ("which", "label", &|one| Entry::text(one.label())),
+            ("runner-up", "runner_up", &|one| second(one)),
+            ("its time over the best's", "advantage", &|one| Reading::middle(one.advantage())),
+            ("low", "advantage_low", &|one| Reading::low(one.advantage())),
+            ("high", "advantage_high", &|one| Reading::high(one.advantage())),
+            ("n", "n", &|one| Entry::count(one.fastest.n())),
+        ],
+    )
 }

@@ -1,15 +1,10 @@
 //! The curve over workers: time, rate and speed-up of every variant at every count.
 
 use lab_family::{Cell, Unit};
-use lab_report::effect::{Effect, Series, as_times};
-use lab_report::page::Page;
-use lab_report::reading::Reading;
-use lab_report::study::{Study, with};
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Reading, Series, Study, Table, centre, study::with};
 
 use super::workers::{
-    PLAIN, centre, counts, curves, elapsed, factors_of, floor_elapsed, how_run, ledgers,
-    transactions_of,
+    PLAIN, counts, curves, elapsed, factors_of, floor_elapsed, ledgers, transactions_of,
 };
 
 /// More panels than this are not legible on one picture; the table has them all.
@@ -35,7 +30,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         ("curve", "threads-curve.gp"),
         "Time of one transaction over the number of workers, median and interval over blocks; the \
          grey line is one thread without a runtime",
-        &how_run(study),
+        &study.how_run(),
     );
     page.data("curve", &table);
 }
@@ -62,18 +57,18 @@ fn panels(study: &Study) -> Vec<Cell> {
 }
 
 fn panel_table(study: &Study, panels: &[Cell]) -> Table {
-    let mut table =
-        Table::new(&[("panel", "panel"), ("title", "title"), ("sync", "sync_ns_per_transaction")]);
-    for (position, rest) in panels.iter().enumerate() {
-        let floor = centre(&floor_elapsed(study, rest));
-        let per = floor.zip(transactions_of(study, rest)).map(|(ns, count)| ns / count);
-        table.row(vec![
-            Entry::count(position),
-            Entry::text(study.label(rest)),
-            Entry::value(per, Unit::Ns),
-        ]);
-    }
-    table
+    let floor = |rest: &Cell| {
+        let floor = centre(&floor_elapsed(study, rest)).zip(transactions_of(study, rest));
+        floor.map(|(ns, count)| ns / count)
+    };
+    Table::of(
+        panels.iter().enumerate(),
+        &[
+            ("panel", "panel", &|(position, _)| Entry::count(*position)),
+            ("title", "title", &|(_, rest)| Entry::text(study.label(rest))),
+            ("sync", "sync_ns_per_transaction", &|(_, rest)| Entry::value(floor(rest), Unit::Ns)),
+        ],
+    )
 }
 
 fn table(study: &Study, panels: &[Cell]) -> Table {
@@ -114,8 +109,8 @@ fn table(study: &Study, panels: &[Cell]) -> Table {
                 let mut row = vec![Entry::text(variant)];
                 row.extend(levels.map(|level| level.map_or(Entry::Missing, Entry::text)));
                 row.extend(times(&time, transactions_of(study, &rest)));
-                row.extend(as_times(Effect::log_ratio(&one, &time).as_ref()));
-                row.extend(as_times(Effect::log_ratio(&floor, &time).as_ref()));
+                row.extend(Reading::entries(Reading::ratio(&one, &time)));
+                row.extend(Reading::entries(Reading::ratio(&floor, &time)));
                 row.push(panel.map_or(Entry::Missing, Entry::count));
                 table.row(row);
             }
@@ -127,14 +122,11 @@ fn table(study: &Study, panels: &[Cell]) -> Table {
 /// n; median, low and high; rate; the three again per transaction.
 fn times(time: &Series, transactions: Option<f64>) -> Vec<Entry> {
     let reading = Reading::level(time, Unit::Ns);
-    let middle = reading.map(|reading| reading.estimate);
-    let ends = reading.and_then(|reading| reading.low_high);
-    let three = [middle, ends.map(|(low, _)| low), ends.map(|(_, high)| high)];
-    let rate = middle.zip(transactions).map(|(ns, count)| 1e9 * count / ns);
-    let mut cells = vec![Entry::count(time.len())];
-    cells.extend(three.map(|ns| Entry::value(ns, Unit::Ns)));
-    cells.push(Entry::value(rate, Unit::PerSecond));
-    let per = |ns: Option<f64>| ns.zip(transactions).map(|(ns, count)| ns / count);
-    cells.extend(three.map(|ns| Entry::value(per(ns), Unit::Ns)));
-    cells
+    let per = reading.zip(transactions).map(|(time, count)| time.over(count));
+    let rate = reading.zip(transactions).map(|(time, count)| 1e9 * count / time.estimate);
+    let mut entries = vec![Entry::count(time.len())];
+    entries.extend(Reading::entries(reading));
+    entries.push(Entry::value(rate, Unit::PerSecond));
+    entries.extend(Reading::entries(per));
+    entries
 }

@@ -1,12 +1,10 @@
 //! What this family adds to "What was run" and to the checks of the lab.
 
-use lab_protocol::ledgers::names;
-
 use std::collections::BTreeMap;
 
 use lab_family::Unit;
-use lab_report::study::Study;
-use lab_report::tables::show;
+use lab_protocol::ledgers::names;
+use lab_report::{Study, show};
 use lab_stats::describe::median;
 
 use super::workers::number;
@@ -30,8 +28,7 @@ pub(crate) fn run_facts(study: &Study) -> Vec<String> {
              the sweep works and nothing else."
         ));
     }
-    let is_slim =
-        |one: &&lab_report::measure::Measured| one.row.samples.columns.contains_key(REPETITIONS);
+    let is_slim = |one: &&lab_report::Measured| one.row.samples.columns.contains_key(REPETITIONS);
     let slim = study.all.iter().filter(is_slim).count();
     if slim > 0 {
         facts.push(format!(

@@ -9,12 +9,74 @@ mod scalability;
 mod workers;
 
 use lab_family::Cell;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::views::{Rows, metrics_by_cell, over_variant};
+use lab_record::{Run, Samples, VariantEntry};
+use lab_report::{
+    FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell, over_variant,
+};
+use toml::Table;
 
-pub(crate) use facts::{busy_work, run_facts};
+use crate::{FACTORS, HARNESS_TAG, Ledgers, metrics, slim};
 use workers::factors_of;
+
+impl FamilyReport for Ledgers {
+    fn measure<'a>(
+        &self,
+        frame: &'a Frame,
+        section: &Table,
+        rows: &[&'a Row],
+    ) -> Vec<Measured<'a>> {
+        let (divide_by, cpus) = (metrics::divide_by(section), frame.run_file.machine.cpus);
+        let measured = |row: &&'a Row| Measured::new(row, metrics::of_run(row, divide_by, cpus));
+        rows.iter().map(measured).collect()
+    }
+
+    fn chapters(&self, study: &Study, page: &mut Page) {
+        let choices = best::choose(study);
+        curve::write(study, page);
+        best::write(study, &choices, page);
+        recommend::write(study, &choices, page);
+        stores(study, page);
+        scalability::write(study, page);
+        factors::write(study, page);
+        counters(study, page);
+    }
+
+    fn run_facts(&self, study: &Study) -> Vec<String> {
+        facts::run_facts(study)
+    }
+
+    fn lab_checks(&self, study: &Study) -> Vec<String> {
+        facts::busy_work(study).into_iter().collect()
+    }
+
+    /// What is done first, then every level that is not the default.
+    fn label(&self, cell: &Cell, defaults: &Cell) -> String {
+        let level = |factor: &str| cell.get(factor).map_or("?", String::as_str);
+        let plural = |count: &str| if count == "1" { "" } else { "s" };
+        let (streams, transactions) = (level("streams"), level("transactions"));
+        let mut text = format!("{streams} stream{} × {transactions}", plural(streams));
+        text.push_str(&format!(", {}, {}", level("contention"), level("kinds")));
+        for (name, level) in FACTORS.iter().filter_map(|f| Some((f.name, cell.get(f.name)?))) {
+            match name {
+                "contention" | "kinds" | "transactions" | "streams" => {}
+                "workers" => text.push_str(&format!(", {level} worker{}", plural(level))),
+                _ if defaults.get(name) == Some(level) => {}
+                "work_ns" => text.push_str(&format!(", work {level} ns")),
+                _ => text.push_str(&format!(", {name} {level}")),
+            }
+        }
+        text
+    }
+
+    /// The harness keeps no ledger, so it answers another question.
+    fn is_candidate(&self, entry: &VariantEntry) -> bool {
+        !entry.tags.iter().any(|tag| tag == HARNESS_TAG)
+    }
+
+    fn slim(&self, _run: &Run, samples: Samples) -> Samples {
+        slim::middle_repetitions(samples)
+    }
+}
 
 /// What the workers did, beside the time that it took.
 const COUNTERS: [&str; 6] = [
@@ -25,17 +87,6 @@ const COUNTERS: [&str; 6] = [
     "lock_wait_share",
     "perf_cache_misses_per_transaction",
 ];
-
-pub(crate) fn chapters(study: &Study, page: &mut Page) {
-    let choices = best::choose(study);
-    curve::write(study, page);
-    best::write(study, &choices, page);
-    recommend::write(study, &choices, page);
-    stores(study, page);
-    scalability::write(study, page);
-    factors::write(study, page);
-    counters(study, page);
-}
 
 /// Every variant over the reference, wherever both ran.
 fn stores(study: &Study, page: &mut Page) {

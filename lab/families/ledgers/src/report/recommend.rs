@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::Cell;
-use lab_report::effect::Effect;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::show_percent;
+use lab_report::{Effect, Page, Study, show_percent};
 
 use super::best::Choice;
 use super::workers::{PLAIN, curves, elapsed, fastest, ledgers, number};
@@ -14,7 +11,7 @@ use super::workers::{PLAIN, curves, elapsed, fastest, ledgers, number};
 pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
     page.heading("Recommendation, and where it holds");
     let free = [PLAIN.as_slice(), &["work_ns"]].concat();
-    let plain = |one: &&Choice| one.is_judged() && study.is_default_but(&one.rest, &free);
+    let plain = |one: &&Choice| one.fastest.is_judged() && study.is_default_but(&one.rest, &free);
     let judged: Vec<&Choice> = choices.iter().filter(plain).collect();
     if judged.is_empty() {
         page.paragraph(
@@ -116,7 +113,7 @@ fn store(study: &Study, variant: &str) -> Option<String> {
 fn validity(study: &Study, judged: &[&Choice]) -> String {
     let cells: Vec<&Cell> = judged.iter().map(|one| &one.rest).collect();
     let machine = &study.frame.run_file.machine;
-    let blocks = judged.iter().map(|one| one.n());
+    let blocks = judged.iter().map(|one| one.fastest.n());
     format!(
         "This holds for {} streams, {} transactions a stream, busy work of {} ns, on {} with {} \
          CPUs, over {} to {} blocks a cell. Workers beyond the CPUs share them here: they lose a \

@@ -1,9 +1,7 @@
 //! The universal scalability law, where there are counts enough to fit it.
 
 use lab_family::Unit;
-use lab_report::page::Page;
-use lab_report::study::{Study, with};
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Study, Table, study::with};
 use lab_stats::usl::{PARAMETERS, fit};
 
 use super::workers::{counts, curves, ledgers};

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::Cell;
-use lab_report::FamilyReport;
-use lab_report::effect::Series;
-use lab_report::study::{Study, with};
+use lab_report::{FamilyReport, Series, Study, centre, study::with};
 use lab_stats::describe::median;
 
 use crate::HARNESS_TAG;
@@ -70,11 +68,6 @@ pub(crate) fn transactions_of(study: &Study, cell: &Cell) -> Option<f64> {
     transactions(cell, divide_by(&study.section))
 }
 
-/// The median over blocks.
-pub(crate) fn centre(series: &Series) -> Option<f64> {
-    median(&series.values().copied().collect::<Vec<_>>())
-}
-
 /// Levels that are numbers, ascending.
 pub(crate) fn counts(levels: &[String]) -> Vec<u32> {
     let mut counts: Vec<u32> = levels.iter().filter_map(|level| level.parse().ok()).collect();
@@ -85,13 +78,4 @@ pub(crate) fn counts(levels: &[String]) -> Vec<u32> {
 /// The factor's level as a number, for what is ordered by it.
 pub(crate) fn number(cell: &Cell, factor: &str) -> Option<u64> {
     cell.get(factor)?.parse().ok()
-}
-
-/// How a picture's cells were run, for its caption.
-pub(crate) fn how_run(study: &Study) -> String {
-    let scale = match divide_by(&study.section) {
-        1 => String::new(),
-        by => format!("; smoke test, work divided by {by}"),
-    };
-    format!("{} blocks on {} CPUs{scale}", study.frame.run_file.blocks, study.cpus())
 }

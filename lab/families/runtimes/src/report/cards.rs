@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::Unit;
 use lab_record::{CardUse, Spread};
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Study, Table};
 use lab_stats::describe::median;
 
 use crate::cells::configuration;

@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::{Cell, Unit};
 use lab_record::{Column, Comparison, HISTOGRAM_DIGITS, Scale};
-use lab_report::compare::{Line, takes_part};
-use lab_report::effect::{Effect, minus};
-use lab_report::frame::is_probe;
-use lab_report::measure::Measured;
-use lab_report::study::{Study, is_unpaired};
-use lab_report::tables::{show, show_difference};
+use lab_report::{
+    Effect, Line, Measured, Study, frame::is_probe, minus, show, show_difference,
+    study::is_unpaired, takes_part,
+};
 use lab_stats::describe::median;
 
 use crate::cells::{configuration, time_scale_label, time_scale_ppm};

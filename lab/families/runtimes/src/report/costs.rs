@@ -2,10 +2,7 @@
 
 use lab_family::Unit;
 use lab_record::Status;
-use lab_report::frame::is_probe;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Study, Table, frame::is_probe};
 use lab_stats::describe::median;
 
 use super::groups::{by_variant, concurrent, is_unscaled};

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_report::measure::Measured;
-use lab_report::study::Study;
+use lab_report::{Measured, Study};
 use lab_stats::describe::median;
 
 use crate::cells::{UNSCALED_PPM, configuration, is_solo, time_scale_label, time_scale_ppm};

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::Unit;
-use lab_report::page::Page;
-use lab_report::study::{Study, is_unpaired};
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Study, Table, study::is_unpaired};
 use lab_stats::false_finds::false_find_rate;
 
 use super::groups::concurrent;
@@ -22,22 +20,22 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.heading("The lesson");
-    let mut table = Table::new(&[
-        ("configuration", "config"),
-        ("pool", "pool"),
-        ("means differ > 1 pp", "means_differ"),
-        ("best runs differ > 1 pp", "maxima_differ"),
-        ("groups separated", "separated"),
-        ("Welch p < 0.05", "welch_significant"),
-    ]);
-    for (config, pool) in &pools(study) {
-        let Some(rates) = false_find_rate(pool, RUNS, GAP, DRAWS, study.seed()) else { continue };
-        let shares =
-            [rates.means_differ, rates.maxima_differ, rates.separated, rates.welch_significant];
-        let mut row = vec![Entry::text(config), Entry::count(pool.len())];
-        row.extend(shares.map(|share| Entry::value(Some(share), Unit::Share)));
-        table.row(row);
-    }
+    let drawn = pools(study).into_iter().filter_map(|(config, pool)| {
+        let rates = false_find_rate(&pool, RUNS, GAP, DRAWS, study.seed())?;
+        Some((config, pool.len(), rates))
+    });
+    let share = |share: f64| Entry::Value(share, Unit::Share);
+    let table = Table::of(
+        drawn,
+        &[
+            ("configuration", "config", &|(config, ..)| Entry::text(config)),
+            ("pool", "pool", &|(_, pool, _)| Entry::count(*pool)),
+            ("means differ > 1 pp", "means_differ", &|(.., of)| share(of.means_differ)),
+            ("best runs differ > 1 pp", "maxima_differ", &|(.., of)| share(of.maxima_differ)),
+            ("groups separated", "separated", &|(.., of)| share(of.separated)),
+            ("Welch p < 0.05", "welch_significant", &|(.., of)| share(of.welch_significant)),
+        ],
+    );
     if table.is_empty() {
         page.paragraph("It cannot be drawn here: the reference has no analysed concurrent run.");
         return;

@@ -1,9 +1,7 @@
 //! Where the efficiency went, and the speed-up as published beside the true one.
 
 use lab_family::Unit;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Study, Table};
 
 use super::groups::{Group, by_configuration, by_variant, concurrent, scale_of};
 
@@ -57,20 +55,16 @@ fn speed_ups(study: &Study, page: &mut Page) {
     if groups.is_empty() {
         return;
     }
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("as published", "as_published"),
-        ("true", "true"),
-        ("runs with a solo baseline", "runs"),
-    ]);
-    for group in &groups {
-        table.row(vec![
-            Entry::code(group.variant),
-            Entry::value(group.median("speed_up_as_published"), Unit::Times),
-            Entry::value(group.median("speed_up_true"), Unit::Times),
-            Entry::count(group.runs.len()),
-        ]);
-    }
+    let times = |value: Option<f64>| Entry::value(value, Unit::Times);
+    let table = Table::of(
+        &groups,
+        &[
+            ("variant", "variant", &|group| Entry::code(group.variant)),
+            ("as published", "as_published", &|group| times(group.median("speed_up_as_published"))),
+            ("true", "true", &|group| times(group.median("speed_up_true"))),
+            ("runs with a solo baseline", "runs", &|group| Entry::count(group.runs.len())),
+        ],
+    );
     page.paragraph(
         "Speed-up, medians over runs. As published: the agents' durations while they ran together, \
          over the wall time. True: the durations of the same agents alone, same block and lengths, \

@@ -2,12 +2,7 @@
 
 use lab_family::Unit;
 use lab_record::ExpectationKind;
-use lab_report::expect::Judged;
-use lab_report::frame::name;
-use lab_report::measure::Measured;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Measured, Page, Study, Table, expect::Judged, frame::name};
 use lab_stats::correlation::{pearson, spearman};
 
 use super::groups::{concurrent, is_of_tr115, serial_variants};
@@ -41,21 +36,18 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         runs.len()
     ));
     runs.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut table = Table::new(&[
-        ("run", "run"),
-        ("efficiency as published", SCORE),
-        ("balance of tokens", BALANCE),
-        ("tokens of each agent", "tokens"),
-    ]);
-    for (score, balance, one) in runs.into_iter().take(SHOWN) {
+    let tokens = |one: &Measured| {
         let tokens = tokens_per_agent(&one.row.samples).unwrap_or_default();
-        let tokens: Vec<String> = tokens.iter().map(ToString::to_string).collect();
-        table.row(vec![
-            Entry::text(name(&one.row.run)),
-            Entry::value(Some(score), Unit::Share),
-            Entry::value(Some(balance), Unit::Share),
-            Entry::text(tokens.join(", ")),
-        ]);
-    }
+        tokens.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let table = Table::of(
+        runs.into_iter().take(SHOWN),
+        &[
+            ("run", "run", &|(.., one)| Entry::text(name(&one.row.run))),
+            ("efficiency as published", SCORE, &|(score, ..)| Entry::Value(*score, Unit::Share)),
+            ("balance of tokens", BALANCE, &|(_, share, _)| Entry::Value(*share, Unit::Share)),
+            ("tokens of each agent", "tokens", &|(.., one)| Entry::text(tokens(one))),
+        ],
+    );
     page.table("lowest", &table);
 }

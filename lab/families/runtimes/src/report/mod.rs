@@ -12,20 +12,52 @@ mod published;
 mod spread;
 mod variance;
 
-use lab_report::page::Page;
-use lab_report::study::Study;
+use lab_record::{Comparison, Run, Samples};
+use lab_report::{FamilyReport, Frame, Line, Measured, Page, Row, Study};
+use toml::Table;
 
-pub(crate) use checks::{lab_checks, pacing_note, run_facts, too_coarse};
+use crate::{Runtimes, metrics, slim};
 
-pub(crate) fn write(study: &Study, page: &mut Page) {
-    published::write(study, page);
-    lesson::write(study, page);
-    lowest::write(study, page);
-    spread::write(study, page);
-    loss::write(study, page);
-    variance::write(study, page);
-    costs::write(study, page);
-    cards::write(study, page);
-    pictures::lag(study, page);
-    pictures::tokens(study, page);
+impl FamilyReport for Runtimes {
+    fn measure<'a>(
+        &self,
+        _frame: &'a Frame,
+        _section: &Table,
+        rows: &[&'a Row],
+    ) -> Vec<Measured<'a>> {
+        metrics::measure(rows)
+    }
+
+    fn chapters(&self, study: &Study, page: &mut Page) {
+        published::write(study, page);
+        lesson::write(study, page);
+        lowest::write(study, page);
+        spread::write(study, page);
+        loss::write(study, page);
+        variance::write(study, page);
+        costs::write(study, page);
+        cards::write(study, page);
+        pictures::lag(study, page);
+        pictures::tokens(study, page);
+    }
+
+    fn run_facts(&self, study: &Study) -> Vec<String> {
+        checks::run_facts(study)
+    }
+
+    fn lab_checks(&self, study: &Study) -> Vec<String> {
+        checks::lab_checks(study)
+    }
+
+    fn doubt(&self, study: &Study, comparison: &Comparison, line: &Line) -> Option<String> {
+        checks::too_coarse(study, comparison, line)
+    }
+
+    fn note(&self, study: &Study, comparison: &Comparison) -> Option<String> {
+        checks::pacing_note(study, comparison)
+    }
+
+    fn slim(&self, run: &Run, samples: Samples) -> Samples {
+        slim::slim(run, samples)
+    }
 }

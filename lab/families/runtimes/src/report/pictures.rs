@@ -3,14 +3,10 @@
 use std::collections::BTreeSet;
 
 use lab_family::Unit;
-use lab_report::distribution::Distribution;
-use lab_report::measure::Measured;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Distribution, Entry, Measured, Page, Study, Table};
 
 use super::groups::{
-    by_configuration, by_variant, concurrent, configurations, is_unscaled, scale_of,
+    Group, by_configuration, by_variant, concurrent, configurations, is_unscaled, scale_of,
 };
 use crate::cells::{configuration, time_scale_label, time_scale_ppm};
 use crate::samples::delivery_lag_ns;
@@ -98,30 +94,24 @@ pub(crate) fn lag(study: &Study, page: &mut Page) {
 }
 
 pub(crate) fn tokens(study: &Study, page: &mut Page) {
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("variant index", "variant_index"),
-        ("configuration", "config"),
-        ("configuration index", "config_index"),
-        ("per stream", "stream"),
-        ("per stream, server's account", "server"),
-        ("both agents over wall time", "pooled"),
-        ("time scale", "time_scale"),
-    ]);
     let configs = configurations(study);
-    for group in by_configuration(study) {
-        let rate = |metric: &str| Entry::value(group.median(metric), Unit::PerSecond);
-        table.row(vec![
-            Entry::text(group.variant),
-            Entry::count(variant_index(study, group.variant)),
-            Entry::text(&group.config),
-            Entry::count(config_index(&configs, &group.config)),
-            rate("tokens_per_s_stream"),
-            rate("tokens_per_s_server"),
-            rate("tokens_per_s_pooled"),
-            Entry::text(scale_of(group.runs.iter().copied())),
-        ]);
-    }
+    let variant = |group: &Group| Entry::count(variant_index(study, group.variant));
+    let config = |group: &Group| Entry::count(config_index(&configs, &group.config));
+    let rate = |group: &Group, metric| Entry::value(group.median(metric), Unit::PerSecond);
+    let scale = |group: &Group| scale_of(group.runs.iter().copied());
+    let table = Table::of(
+        by_configuration(study),
+        &[
+            ("variant", "variant", &|group| Entry::text(group.variant)),
+            ("variant index", "variant_index", &|group| variant(group)),
+            ("configuration", "config", &|group| Entry::text(&group.config)),
+            ("configuration index", "config_index", &|group| config(group)),
+            ("per stream", "stream", &|group| rate(group, "tokens_per_s_stream")),
+            ("per stream, server's account", "server", &|of| rate(of, "tokens_per_s_server")),
+            ("both agents over wall time", "pooled", &|of| rate(of, "tokens_per_s_pooled")),
+            ("time scale", "time_scale", &|group| Entry::text(scale(group))),
+        ],
+    );
     if table.is_empty() {
         return;
     }

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::Unit;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Study, Table};
 use lab_stats::describe::summarize;
 use serde::Deserialize;
 
@@ -35,37 +33,29 @@ struct File {
 /// no figures: an experiment that reproduces nothing has nothing to stand beside.
 pub(crate) fn write(study: &Study, page: &mut Page) {
     let published = figures(&study.frame.run_file.attachments);
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("TR115 mean", "published_mean"),
-        ("here", "mean"),
-        ("TR115 median", "published_median"),
-        ("here", "median"),
-        ("TR115 sd", "published_sd"),
-        ("here", "sd"),
-        ("TR115 min", "published_min"),
-        ("here", "min"),
-        ("TR115 peak", "published_peak"),
-        ("here", "max"),
-    ]);
-    for group in by_variant(study, |one| is_of_tr115(study, one)) {
-        let said = published.get(runtime(study, group.variant));
-        let here = summarize(&group.values("efficiency_as_published"));
-        let Some((said, here)) = said.zip(here) else { continue };
-        let pairs = [
-            (said.mean, Some(here.mean)),
-            (said.median, Some(here.median)),
-            (said.sd, here.sd),
-            (said.min, Some(here.min)),
-            (said.peak, Some(here.max)),
-        ];
-        let mut row = vec![Entry::code(group.variant)];
-        for (theirs, ours) in pairs {
-            row.push(Entry::value(theirs.map(|percent| percent / 100.0), Unit::Share));
-            row.push(Entry::value(ours, Unit::Share));
-        }
-        table.row(row);
-    }
+    let groups = by_variant(study, |one| is_of_tr115(study, one)).into_iter();
+    let compared = groups.filter_map(|group| {
+        let said = published.get(runtime(study, group.variant))?;
+        Some((group.variant, said, summarize(&group.values("efficiency_as_published"))?))
+    });
+    let theirs = |percent: Option<f64>| Entry::value(percent.map(|p| p / 100.0), Unit::Share);
+    let ours = |share: f64| Entry::Value(share, Unit::Share);
+    let table = Table::of(
+        compared,
+        &[
+            ("variant", "variant", &|(variant, ..)| Entry::code(variant)),
+            ("TR115 mean", "published_mean", &|(_, said, _)| theirs(said.mean)),
+            ("here", "mean", &|(.., here)| ours(here.mean)),
+            ("TR115 median", "published_median", &|(_, said, _)| theirs(said.median)),
+            ("here", "median", &|(.., here)| ours(here.median)),
+            ("TR115 sd", "published_sd", &|(_, said, _)| theirs(said.sd)),
+            ("here", "sd", &|(.., here)| Entry::value(here.sd, Unit::Share)),
+            ("TR115 min", "published_min", &|(_, said, _)| theirs(said.min)),
+            ("here", "min", &|(.., here)| ours(here.min)),
+            ("TR115 peak", "published_peak", &|(_, said, _)| theirs(said.peak)),
+            ("here", "max", &|(.., here)| ours(here.max)),
+        ],
+    );
     if table.is_empty() {
         return;
     }

@@ -1,12 +1,9 @@
 //! Each variant in each configuration, with the picture of every run.
 
 use lab_family::Unit;
-use lab_report::effect::CONFIDENCE;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{CONFIDENCE, Entry, Page, Study, Table};
 use lab_stats::describe::summarize;
-use lab_stats::interval::median_interval;
+use lab_stats::interval::{Interval, median_interval};
 
 use super::groups::{Group, by_configuration, scale_of};
 use super::pictures;
@@ -15,20 +12,6 @@ const METRICS: [(&str, &str); 3] = [
     ("efficiency_as_published", "Efficiency as published"),
     ("efficiency_true", "True efficiency (against solo runs)"),
     ("wall_ns", "Wall time"),
-];
-const COLUMNS: [(&str, &str); 12] = [
-    ("variant", "variant"),
-    ("configuration", "config"),
-    ("time", "time_scale"),
-    ("n", "n"),
-    ("mean", "mean"),
-    ("median", "median"),
-    ("median's interval", "median_interval"),
-    ("sd", "sd"),
-    ("CV", "cv"),
-    ("min", "min"),
-    ("max", "max"),
-    ("P5–P95", "p5_p95"),
 ];
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
@@ -39,8 +22,34 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     );
     let groups = by_configuration(study);
     for (metric, title) in METRICS {
-        let mut table = Table::new(&COLUMNS);
-        groups.iter().filter_map(|group| row(study, group, metric)).for_each(|row| table.row(row));
+        let unit = study.unit(metric);
+        let summaries = groups.iter().filter_map(|group| {
+            let values = group.values(metric);
+            Some((group, summarize(&values)?, median_interval(&values, CONFIDENCE)))
+        });
+        let number = |value: f64| Entry::Value(value, unit);
+        let interval = |interval: &Option<Interval>| match interval {
+            Some(interval) => Entry::Range(interval.low, interval.high, unit),
+            None => Entry::text("none, n < 6"),
+        };
+        let time = |group: &Group| scale_of(group.runs.iter().copied());
+        let table = Table::of(
+            summaries,
+            &[
+                ("variant", "variant", &|(group, ..)| Entry::code(group.variant)),
+                ("configuration", "config", &|(group, ..)| Entry::text(&group.config)),
+                ("time", "time_scale", &|(group, ..)| Entry::text(time(group))),
+                ("n", "n", &|(_, of, _)| Entry::count(of.n)),
+                ("mean", "mean", &|(_, of, _)| number(of.mean)),
+                ("median", "median", &|(_, of, _)| number(of.median)),
+                ("median's interval", "median_interval", &|(.., of_median)| interval(of_median)),
+                ("sd", "sd", &|(_, of, _)| Entry::value(of.sd, unit)),
+                ("CV", "cv", &|(_, of, _)| Entry::value(of.cv, Unit::Share)),
+                ("min", "min", &|(_, of, _)| number(of.min)),
+                ("max", "max", &|(_, of, _)| number(of.max)),
+                ("P5–P95", "p5_p95", &|(_, of, _)| Entry::Range(of.p5, of.p95, unit)),
+            ],
+        );
         if table.is_empty() {
             page.paragraph(&format!("{title}: no analysed run has it."));
             continue;
@@ -48,25 +57,4 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         page.folded(&format!("cells-{metric}"), title, &table);
     }
     pictures::efficiency(study, page);
-}
-
-fn row(study: &Study, group: &Group, metric: &str) -> Option<Vec<Entry>> {
-    let (values, unit) = (group.values(metric), study.unit(metric));
-    let summary = summarize(&values)?;
-    let number = |value: f64| Entry::value(Some(value), unit);
-    let interval = median_interval(&values, CONFIDENCE);
-    Some(vec![
-        Entry::code(group.variant),
-        Entry::text(&group.config),
-        Entry::text(scale_of(group.runs.iter().copied())),
-        Entry::count(summary.n),
-        number(summary.mean),
-        number(summary.median),
-        interval.map_or_else(|| Entry::text("none, n < 6"), |i| Entry::Range(i.low, i.high, unit)),
-        Entry::value(summary.sd, unit),
-        Entry::value(summary.cv, Unit::Share),
-        number(summary.min),
-        number(summary.max),
-        Entry::Range(summary.p5, summary.p95, unit),
-    ])
 }

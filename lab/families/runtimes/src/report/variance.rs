@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 
 use lab_family::Unit;
-use lab_report::measure::Measured;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Measured, Page, Study, Table};
 use lab_stats::variance::{Observation, shares};
 
 use super::groups::{concurrent, serial_variants};

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use lab_family::Unit;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Study, Table};
 
-use super::{cells, grid, is, scale};
+use super::{cells, grid, is};
 use crate::steps::{Steps, Switch};
 
 /// The costs that change again and again.
@@ -45,13 +43,13 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.figure_by(
         ("switch-times", "offload-switch.gp"),
         "Share of changes that a policy has followed, over the steps since the change",
-        &scale(study),
+        &study.how_run(),
     );
     page.data("trajectory", &trajectory(&policies));
     page.figure_by(
         ("trajectory", "offload-trajectory.gp"),
         "Share of decisions that offload, over the steps around a change",
-        &scale(study),
+        &study.how_run(),
     );
 }
 

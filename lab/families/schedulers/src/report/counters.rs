@@ -1,9 +1,7 @@
 //! Every policy's counters, summed over all runs.
 
 use lab_family::Unit;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Study, Table};
 
 const COUNTERS: [&str; 8] = [
     "decisions_inline",

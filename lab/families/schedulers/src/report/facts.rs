@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::Unit;
-use lab_report::study::Study;
-use lab_report::tables::show;
+use lab_report::{Study, show};
 use lab_stats::describe::median;
 
 use super::level;

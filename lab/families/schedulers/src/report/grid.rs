@@ -1,9 +1,7 @@
 //! Tables with a column for each policy.
 
 use lab_family::Cell;
-use lab_report::reading::Reading;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Reading, Study, Table};
 
 use super::level;
 
@@ -85,7 +83,7 @@ impl<'a> Grid<'a> {
                 let Some(reading) = reading else { continue };
                 let mut row: Vec<Entry> = texts.iter().map(Entry::text).collect();
                 row.extend([Entry::text(*policy), Entry::count(reading.n)]);
-                row.extend(Reading::entries(Some(reading)));
+                row.extend(Reading::entries(Some(*reading)));
                 table.row(row);
             }
         }

@@ -10,11 +10,57 @@ mod stalls;
 mod which;
 
 use lab_family::Cell;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::views::{Rows, metrics_by_cell};
+use lab_record::{Run, Samples, VariantEntry};
+use lab_report::{FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell};
+use toml::Table;
 
-pub(crate) use facts::{oracle_regret, run_facts};
+use crate::{ORACLE, Schedulers, metrics, slim};
+
+impl FamilyReport for Schedulers {
+    fn measure<'a>(
+        &self,
+        _frame: &'a Frame,
+        _section: &Table,
+        rows: &[&'a Row],
+    ) -> Vec<Measured<'a>> {
+        rows.iter().map(|row| Measured::new(row, metrics::of_run(row))).collect()
+    }
+
+    fn chapters(&self, study: &Study, page: &mut Page) {
+        which::write(study, page);
+        for chapter in &CHAPTERS {
+            if !cells(study, chapter.test).is_empty() {
+                one(study, chapter, page);
+            }
+        }
+        counters::write(study, page);
+    }
+
+    fn run_facts(&self, study: &Study) -> Vec<String> {
+        facts::run_facts(study)
+    }
+
+    fn lab_checks(&self, study: &Study) -> Vec<String> {
+        facts::oracle_regret(study).into_iter().collect()
+    }
+
+    /// The test, and every factor that matters to it.
+    fn label(&self, cell: &Cell, _defaults: &Cell) -> String {
+        let chapter = CHAPTERS.iter().find(|chapter| is(cell, "test", chapter.test));
+        let factors = chapter.map_or(&[][..], |chapter| chapter.factors).iter();
+        let levels: Vec<String> =
+            factors.map(|factor| format!("{factor} {}", level(cell, factor))).collect();
+        format!("{}: {}", level(cell, "test"), levels.join(", "))
+    }
+
+    fn is_candidate(&self, entry: &VariantEntry) -> bool {
+        entry.variant != ORACLE
+    }
+
+    fn slim(&self, run: &Run, samples: Samples) -> Samples {
+        slim::slim(run, samples)
+    }
+}
 
 /// The chapter of one test: its metrics in every cell.
 struct Chapter {
@@ -99,17 +145,6 @@ const CHAPTERS: [Chapter; 4] = [
     },
 ];
 
-/// The chapters that this family alone has.
-pub(crate) fn write(study: &Study, page: &mut Page) {
-    which::write(study, page);
-    for chapter in &CHAPTERS {
-        if !cells(study, chapter.test).is_empty() {
-            one(study, chapter, page);
-        }
-    }
-    counters::write(study, page);
-}
-
 fn one(study: &Study, chapter: &Chapter, page: &mut Page) {
     page.heading(chapter.heading);
     page.paragraph(chapter.says);
@@ -127,15 +162,6 @@ fn one(study: &Study, chapter: &Chapter, page: &mut Page) {
     (chapter.more)(study, page);
 }
 
-/// A cell for people: the test, and every factor that matters to it.
-pub(crate) fn label(cell: &Cell) -> String {
-    let chapter = CHAPTERS.iter().find(|chapter| is(cell, "test", chapter.test));
-    let factors = chapter.map_or(&[][..], |chapter| chapter.factors).iter();
-    let levels: Vec<String> =
-        factors.map(|factor| format!("{factor} {}", level(cell, factor))).collect();
-    format!("{}: {}", level(cell, "test"), levels.join(", "))
-}
-
 /// The cells of a test, in the order of tables.
 fn cells<'s>(study: &'s Study, test: &str) -> Vec<&'s Cell> {
     study.all_cells().into_iter().filter(|cell| is(cell, "test", test)).collect()
@@ -148,11 +174,4 @@ fn level<'c>(cell: &'c Cell, factor: &str) -> &'c str {
 
 fn is(cell: &Cell, factor: &str, wanted: &str) -> bool {
     level(cell, factor) == wanted
-}
-
-/// How a picture's cells were run, for its caption.
-fn scale(study: &Study) -> String {
-    let file = &study.frame.run_file;
-    let profile = file.profile.as_ref().map_or(String::new(), |name| format!("; profile {name}"));
-    format!("{} blocks on {} CPUs{profile}", file.blocks, study.cpus())
 }

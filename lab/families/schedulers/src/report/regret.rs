@@ -2,12 +2,9 @@
 //! steps.
 
 use lab_family::{Cell, Unit};
-use lab_report::page::Page;
-use lab_report::reading::{Reading, Series};
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Reading, Series, Study, Table};
 
-use super::{cells, grid::Grid, level, scale};
+use super::{cells, grid::Grid, level};
 use crate::FIXED_ARMS;
 use crate::steps::{POINTS, Steps, regret_curve};
 
@@ -30,7 +27,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.figure_by(
         ("regret", "offload-regret.gp"),
         "Cumulative regret against the oracle, median over blocks with its interval",
-        &scale(study),
+        &study.how_run(),
     );
 }
 
@@ -71,7 +68,7 @@ fn curves(study: &Study) -> Table {
                 let Some(reading) = Reading::level(series, Unit::Ns) else { continue };
                 let mut row = vec![Entry::text(level(cell, "costs")), Entry::text(policy)];
                 row.extend([Entry::count((point + 1) * steps / POINTS), Entry::count(reading.n)]);
-                row.extend(Reading::entries(Some(&reading)));
+                row.extend(Reading::entries(Some(reading)));
                 table.row(row);
             }
         }

@@ -1,31 +1,45 @@
 //! How long the runtime was not there for its tasks.
 
 use lab_family::{Cell, Unit};
-use lab_report::page::Page;
-use lab_report::reading::Reading;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Reading, Study, Table};
 
-use super::{cells, level, scale};
+use super::{cells, level};
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
-    let mut table = Table::new(&[
-        ("load", "load"),
-        ("Tokio workers", "tokio_workers"),
-        ("policy", "policy"),
-        ("n", "n"),
-        ("longest block, median", "block_longest_median_ns"),
-        ("longest block of all runs", "block_longest_worst_ns"),
-        ("tick P99.9", "tick_p999_ns"),
-        ("low", "tick_p999_low_ns"),
-        ("high", "tick_p999_high_ns"),
-        ("worst tick", "tick_worst_ns"),
-    ]);
-    for cell in cells(study, "wake") {
-        study.variants().iter().filter_map(|policy| row(study, policy, cell)).for_each(|row| {
-            table.row(row);
-        });
-    }
+    let variants = study.variants();
+    let of_policies = |cell| variants.iter().map(move |policy| (cell, *policy));
+    let places = cells(study, "wake").into_iter().flat_map(of_policies);
+    let with_tail = places.filter_map(|(cell, policy)| {
+        let tail = study.series(policy, cell, "tick_p999_ns");
+        Some((cell, policy, Reading::level(&tail, Unit::Ns)?))
+    });
+    let ns = |value: Option<f64>| Entry::value(value, Unit::Ns);
+    let worst = |policy: &str, cell: &Cell, metric: &str| {
+        ns(study.series(policy, cell, metric).into_values().reduce(f64::max))
+    };
+    let table = Table::of(
+        with_tail,
+        &[
+            ("load", "load", &|(cell, ..)| Entry::text(level(cell, "load"))),
+            ("Tokio workers", "tokio_workers", &|(cell, ..)| {
+                Entry::text(level(cell, "tokio_workers"))
+            }),
+            ("policy", "policy", &|(_, policy, _)| Entry::code(policy)),
+            ("n", "n", &|(.., tail)| Entry::count(tail.n)),
+            ("longest block, median", "block_longest_median_ns", &|(cell, policy, _)| {
+                ns(study.median(policy, cell, "block_longest_ns"))
+            }),
+            ("longest block of all runs", "block_longest_worst_ns", &|(cell, policy, _)| {
+                worst(policy, cell, "block_longest_ns")
+            }),
+            ("tick P99.9", "tick_p999_ns", &|(.., tail)| Reading::middle(Some(*tail))),
+            ("low", "tick_p999_low_ns", &|(.., tail)| Reading::low(Some(*tail))),
+            ("high", "tick_p999_high_ns", &|(.., tail)| Reading::high(Some(*tail))),
+            ("worst tick", "tick_worst_ns", &|(cell, policy, _)| {
+                worst(policy, cell, "tick_max_ns")
+            }),
+        ],
+    );
     page.folded(
         "stalls",
         "Stalls: the longest that one piece of work kept an asynchronous worker, and the tail of \
@@ -35,24 +49,6 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.figure_by(
         ("stalls", "offload-stalls.gp"),
         "Tail of wake-ups (P99.9, interval over blocks) and the longest block of a worker, by load",
-        &scale(study),
+        &study.how_run(),
     );
-}
-
-fn row(study: &Study, policy: &str, cell: &Cell) -> Option<Vec<Entry>> {
-    let series = |metric: &str| study.series(policy, cell, metric);
-    let worst =
-        |metric: &str| Entry::value(series(metric).into_values().reduce(f64::max), Unit::Ns);
-    let tail = Reading::level(&series("tick_p999_ns"), Unit::Ns)?;
-    let mut row = vec![
-        Entry::text(level(cell, "load")),
-        Entry::text(level(cell, "tokio_workers")),
-        Entry::code(policy),
-        Entry::count(tail.n),
-        Entry::value(study.median(policy, cell, "block_longest_ns"), Unit::Ns),
-        worst("block_longest_ns"),
-    ];
-    row.extend(Reading::entries(Some(&tail)));
-    row.push(worst("tick_max_ns"));
-    Some(row)
 }

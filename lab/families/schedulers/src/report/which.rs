@@ -2,12 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lab_family::{Better, Cell, Unit};
-use lab_report::page::Page;
-use lab_report::reading::{Reading, Series};
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
-use lab_stats::describe::median;
+use lab_family::{Better, Cell};
+use lab_report::{Entry, Page, Reading, Series, Study, Table, centre};
 
 use super::{is, level};
 use crate::ORACLE;
@@ -47,18 +43,26 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
          the oracle is no candidate. Exploratory, without a correction for the number of rows; \
          below six blocks there is no interval and so no choice.",
     );
-    let mut table = Table::new(&[
-        ("work", "work"),
-        ("judged by", "metric"),
-        ("best", "best"),
-        ("value", "value"),
-        ("n", "n"),
-        ("not distinguishable from it", "tied"),
-        ("next, surely worse", "next"),
-        ("worse by", "next_times"),
-        ("best against the oracle", "to_oracle"),
-    ]);
-    choices.iter().for_each(|choice| table.row(choice.row(study)));
+    let tied = |one: &Choice| {
+        one.tied.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    let short = |reading: Option<Reading>| Entry::optional(reading.map(|reading| reading.short()));
+    let table = Table::of(
+        &choices,
+        &[
+            ("work", "work", &|one| Entry::text(study.label(one.cell))),
+            ("judged by", "metric", &|one| Entry::code(one.metric)),
+            ("best", "best", &|one| Entry::text(one.best())),
+            ("value", "value", &|one| short(Some(one.value))),
+            ("n", "n", &|one| Entry::count(one.value.n)),
+            ("not distinguishable from it", "tied", &|one| Entry::text(tied(one))),
+            ("next, surely worse", "next", &|one| {
+                one.next.map_or(Entry::Missing, |(name, _)| Entry::code(name))
+            }),
+            ("worse by", "next_times", &|one| short(one.next.map(|(_, reading)| reading))),
+            ("best against the oracle", "to_oracle", &|one| short(one.to_oracle)),
+        ],
+    );
     page.table("which-policy", &table);
     page.items(JUDGED_BY.iter().filter_map(|(test, _, what)| {
         let of_test = choices.iter().filter(|choice| is(choice.cell, "test", test));
@@ -80,7 +84,7 @@ fn choose<'a>(study: &'a Study<'a>, cell: &'a Cell) -> Option<Choice<'a>> {
     let mut found: Vec<(&str, Series, f64)> = policies
         .filter_map(|policy| {
             let series = study.series(policy, cell, metric);
-            let middle = median(&series.values().copied().collect::<Vec<_>>())?;
+            let middle = centre(&series)?;
             Some((policy, series, if higher { -middle } else { middle }))
         })
         .collect();
@@ -112,27 +116,11 @@ impl Choice<'_> {
         self.value.low_high.is_some()
     }
 
-    fn row(&self, study: &Study) -> Vec<Entry> {
-        let best = match self.is_judged() {
+    fn best(&self) -> String {
+        match self.is_judged() {
             true => format!("`{}`", self.best),
             false => format!("cannot tell: `{}` by the median alone", self.best),
-        };
-        let tied: Vec<String> = self.tied.iter().map(|name| format!("`{name}`")).collect();
-        let text = |reading: Option<&Reading>| {
-            reading.map_or(Entry::Missing, |reading| Entry::Text(reading.short()))
-        };
-        let next = self.next.as_ref();
-        vec![
-            Entry::text(study.label(self.cell)),
-            Entry::code(self.metric),
-            Entry::Text(best),
-            text(Some(&self.value)),
-            Entry::value(Some(self.value.n as f64), Unit::Count),
-            Entry::text(tied.join(", ")),
-            next.map_or(Entry::Missing, |(name, _)| Entry::code(name)),
-            text(next.map(|(_, reading)| reading)),
-            text(self.to_oracle.as_ref()),
-        ]
+        }
     }
 }
 

@@ -1,11 +1,8 @@
 //! Where the time goes: makespans split along the critical path, operations per step, and every
 //! metric of every cell.
 
-use lab_family::{Cell, Unit};
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
-use lab_report::views::{Rows, metrics_by_cell};
+use lab_family::Unit;
+use lab_report::{Entry, Page, Rows, Study, Table, metrics_by_cell};
 
 use super::tasks_of;
 use crate::metrics::METRICS;
@@ -62,7 +59,7 @@ fn parts(study: &Study, page: &mut Page) {
     let columns: Vec<_> = head.into_iter().chain(PARTS).collect();
     let (mut shown, mut exact) = (Table::new(&columns), Table::new(&columns));
     let shapes = shape::stored(&study.section);
-    for (variant, cell) in places(study) {
+    for (variant, cell) in study.places(&study.variants()) {
         let Some(shape) = cell.get("shape").and_then(|name| shapes.get(name)) else { continue };
         let tasks = tasks_of(study, variant, cell);
         if tasks.is_empty() {
@@ -90,16 +87,14 @@ fn operations(study: &Study) -> Table {
     let mut columns = vec![("variant", "variant"), ("cell", "cell")];
     columns.extend(OPERATIONS.map(|name| (name, name)));
     let mut table = Table::new(&columns);
-    for (variant, cell) in places(study).filter(|(_, cell)| study.is_default_but(cell, &[])) {
-        let value = |metric| Entry::value(study.median(variant, cell, metric), study.unit(metric));
-        let mut row = vec![Entry::code(variant), Entry::text(study.label(cell))];
-        row.extend(OPERATIONS.map(value));
-        table.row(row);
+    for (variant, cell) in study.places(&study.variants()) {
+        if study.is_default_but(cell, &[]) {
+            let value =
+                |metric| Entry::value(study.median(variant, cell, metric), study.unit(metric));
+            let mut row = vec![Entry::code(variant), Entry::text(study.label(cell))];
+            row.extend(OPERATIONS.map(value));
+            table.row(row);
+        }
     }
     table
-}
-
-fn places<'s>(study: &'s Study) -> impl Iterator<Item = (&'s str, &'s Cell)> {
-    let cells = |variant| study.cells(variant).into_iter().map(move |cell| (variant, cell));
-    study.variants().into_iter().flat_map(cells)
 }

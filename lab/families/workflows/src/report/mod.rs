@@ -9,39 +9,67 @@ mod workers;
 
 use std::collections::BTreeSet;
 
-use lab_family::Cell;
-use lab_report::page::Page;
-use lab_report::study::{Study, with};
-use lab_report::views::{Rows, over_level};
+use lab_family::{Cell, Factor};
+use lab_record::{Run, Samples};
+use lab_report::{FamilyReport, Frame, Measured, Page, Row, Rows, Study, over_level, study::with};
+use toml::Table;
 
-use crate::metrics::MAKESPAN;
-use crate::shape;
+use crate::metrics::{self, MAKESPAN};
 use crate::task::{Task, tasks};
+use crate::{FACTORS, Workflows, shape, slim};
 
-pub(crate) fn chapters(study: &Study, page: &mut Page) {
-    tiers::write(study, page);
-    polling::write(study, page);
-    breakdown::write(study, page);
-    waterfall::write(study, page);
-    workers::write(study, page);
-    several_processes(study, page);
-}
-
-pub(crate) fn run_facts(study: &Study) -> Vec<String> {
-    let mut facts = vec![
-        "A run starts a back end, puts its tasks through it and stops it, and gives one value per \
-         metric: its tasks and steps are no independent samples. Blocks are restarts, and n counts \
-         them. A cell is named by its shape and every level that is not the default. `poll_ms` 0 \
-         is push notification, 50 is 50 ms polling."
-            .to_owned(),
-    ];
-    let ran = levels(study, "shape");
-    let declared = shape::stored(&study.section).into_keys();
-    let missing: Vec<String> = declared.filter(|shape| !ran.contains(shape)).collect();
-    if !missing.is_empty() {
-        facts.push(format!("**Shapes without a run**: {}.", missing.join(", ")));
+impl FamilyReport for Workflows {
+    fn measure<'a>(
+        &self,
+        _frame: &'a Frame,
+        section: &Table,
+        rows: &[&'a Row],
+    ) -> Vec<Measured<'a>> {
+        let shapes = shape::stored(section);
+        rows.iter().map(|row| Measured::new(row, metrics::of_run(row, &shapes))).collect()
     }
-    facts
+
+    fn chapters(&self, study: &Study, page: &mut Page) {
+        tiers::write(study, page);
+        polling::write(study, page);
+        breakdown::write(study, page);
+        waterfall::write(study, page);
+        workers::write(study, page);
+        several_processes(study, page);
+    }
+
+    fn run_facts(&self, study: &Study) -> Vec<String> {
+        let mut facts = vec![
+            "A run starts a back end, puts its tasks through it and stops it, and gives one value \
+             per metric: its tasks and steps are no independent samples. Blocks are restarts, and \
+             n counts them. A cell is named by its shape and every level that is not the default. \
+             `poll_ms` 0 is push notification, 50 is 50 ms polling."
+                .to_owned(),
+        ];
+        let ran = levels(study, "shape");
+        let declared = shape::stored(&study.section).into_keys();
+        let missing: Vec<String> = declared.filter(|shape| !ran.contains(shape)).collect();
+        if !missing.is_empty() {
+            facts.push(format!("**Shapes without a run**: {}.", missing.join(", ")));
+        }
+        facts
+    }
+
+    /// The shape, then every level that is not the default.
+    fn label(&self, cell: &Cell, defaults: &Cell) -> String {
+        let mut label = cell.get("shape").cloned().unwrap_or_else(|| "?".to_owned());
+        for Factor { name, .. } in FACTORS.iter().filter(|factor| factor.name != "shape") {
+            if let Some(level) = cell.get(*name).filter(|level| defaults.get(*name) != Some(level))
+            {
+                label.push_str(&format!(", {name} {level}"));
+            }
+        }
+        label
+    }
+
+    fn slim(&self, _run: &Run, samples: Samples) -> Samples {
+        slim::from_the_first_task(samples)
+    }
 }
 
 /// Writes nothing where no back end ran as several processes: few can.

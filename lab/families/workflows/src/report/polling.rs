@@ -1,9 +1,7 @@
 //! What a polling client adds to a makespan.
 
 use lab_family::Cell;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::views::{Rows, metrics_by_cell, over_level};
+use lab_report::{Page, Rows, Study, metrics_by_cell, over_level};
 
 use super::{levels, scale};
 use crate::metrics::{MAKESPAN, NOTIFICATION};

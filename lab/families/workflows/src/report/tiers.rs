@@ -1,11 +1,7 @@
 //! The five published tiers redone: their medians beside ours, and how far restarts lie apart.
 
 use lab_family::{Cell, Unit};
-use lab_report::effect::Series;
-use lab_report::page::Page;
-use lab_report::reading::Reading;
-use lab_report::study::{Study, with};
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Reading, Series, Study, Table, study::with};
 use lab_stats::describe::summarize;
 
 use super::default_cell;
@@ -69,7 +65,7 @@ fn row(study: &Study, variant: &str, cell: &Cell) -> Option<Vec<Entry>> {
     let tail = Reading::ratio(&study.series(variant, cell, P95), &series);
     let restart = |place: usize| Entry::value(series.values().nth(place).copied(), Unit::Ns);
     let mut row = vec![Entry::code(variant), Entry::text(&cell["worker"]), restart(0), restart(1)];
-    row.extend(Reading::entries(Some(&level)));
+    row.extend(Reading::entries(Some(level)));
     row.extend([
         Entry::value(study.median(variant, cell, P95), Unit::Ns),
         Entry::value(tail.map(|tail| tail.estimate), Unit::Count),
@@ -88,34 +84,26 @@ fn restarts(study: &Study, page: &mut Page) {
          conclusion depends on which two were run.",
         100.0 * STABLE
     ));
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("cell", "cell"),
-        ("n", "n"),
-        ("median", "median_ns"),
-        ("least", "min_ns"),
-        ("most", "max_ns"),
-        ("coefficient of variation", "cv_share"),
-        ("sensitive pairs", "sensitive_pairs_share"),
-    ]);
-    for variant in study.measured_variants() {
-        for cell in study.cells(variant) {
-            let series = study.series(variant, cell, MAKESPAN);
-            let Some(summary) = summarize(&series.values().copied().collect::<Vec<_>>()) else {
-                continue;
-            };
-            table.row(vec![
-                Entry::code(variant),
-                Entry::text(study.label(cell)),
-                Entry::count(summary.n),
-                Entry::Value(summary.median, Unit::Ns),
-                Entry::Value(summary.min, Unit::Ns),
-                Entry::Value(summary.max, Unit::Ns),
-                Entry::value(summary.cv, Unit::Share),
-                Entry::value(sensitive_pairs(&series), Unit::Share),
-            ]);
-        }
-    }
+    let measured = study.measured_variants();
+    let spread = study.places(&measured).into_iter().filter_map(|(variant, cell)| {
+        let series = study.series(variant, cell, MAKESPAN);
+        let summary = summarize(&series.values().copied().collect::<Vec<_>>())?;
+        Some((variant, cell, summary, sensitive_pairs(&series)))
+    });
+    let share = |value: Option<f64>| Entry::value(value, Unit::Share);
+    let table = Table::of(
+        spread,
+        &[
+            ("variant", "variant", &|(variant, ..)| Entry::code(variant)),
+            ("cell", "cell", &|(_, cell, ..)| Entry::text(study.label(cell))),
+            ("n", "n", &|(.., of, _)| Entry::count(of.n)),
+            ("median", "median_ns", &|(.., of, _)| Entry::Value(of.median, Unit::Ns)),
+            ("least", "min_ns", &|(.., of, _)| Entry::Value(of.min, Unit::Ns)),
+            ("most", "max_ns", &|(.., of, _)| Entry::Value(of.max, Unit::Ns)),
+            ("coefficient of variation", "cv_share", &|(.., of, _)| share(of.cv)),
+            ("sensitive pairs", "sensitive_pairs_share", &|(.., pairs)| share(*pairs)),
+        ],
+    );
     page.folded("restarts", "Every variant and cell", &table);
 }
 

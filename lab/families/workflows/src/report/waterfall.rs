@@ -2,9 +2,7 @@
 
 use lab_family::Unit;
 use lab_protocol::workflows::Shape;
-use lab_report::page::Page;
-use lab_report::study::Study;
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Study, Table};
 
 use super::{default_cell, levels, scale, tasks_of};
 use crate::path::{self, COMPLETING, NOTIFICATION, QUEUE, RECORDING, START, WORK};

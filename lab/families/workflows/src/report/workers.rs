@@ -2,11 +2,7 @@
 //! language behind a C interface, and another language alone; with the empty call as floor.
 
 use lab_family::{Cell, Unit};
-use lab_report::effect::minus;
-use lab_report::page::Page;
-use lab_report::reading::Reading;
-use lab_report::study::{Study, with};
-use lab_report::tables::{Entry, Table};
+use lab_report::{Entry, Page, Reading, Study, Table, minus, study::with};
 
 const FACTOR: &str = "worker";
 const NATIVE: &str = "native";
@@ -66,7 +62,7 @@ fn row(study: &Study, variant: &str, cell: &Cell) -> Option<Vec<Entry>> {
     let native = study.median(variant, &with(cell, FACTOR, NATIVE), "step_ns");
     let mut row = vec![Entry::code(variant), Entry::text(cell.get("shape")?), Entry::text(worker)];
     row.extend([Entry::text(reference), Entry::text(what)]);
-    row.extend(Reading::entries(Some(&added)));
+    row.extend(Reading::entries(Some(added)));
     row.extend([
         Entry::value(native.map(|native| added.estimate / native), Unit::Share),
         Entry::value(study.median(variant, cell, "ffi_call_ns"), Unit::Ns),

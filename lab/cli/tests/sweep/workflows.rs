@@ -3,9 +3,8 @@
 
 use std::fs;
 
-use crate::world::World;
-use assert_cmd::assert::OutputAssertExt;
-use lab_record::{Results, Run, Status};
+use crate::world::{World, assert_not_timed, of};
+use lab_record::Status;
 
 const EXPERIMENT: &str = r#"schema = 1
 name = "e"
@@ -53,26 +52,10 @@ fn world() -> World {
     world
 }
 
-fn run(world: &World, code: i32) -> Results {
-    world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert().code(code);
-    Results::load(&world.path("r")).unwrap()
-}
-
-fn of<'a>(results: &'a Results, variant: &str) -> Vec<&'a Run> {
-    results.runs.iter().filter(|run| run.variant == variant).collect()
-}
-
 #[test]
 fn every_step_of_every_task_is_checked_and_kept() {
     let world = world();
-    let results = run(&world, 0);
-    let runs = of(&results, "good");
-    assert_eq!(runs.len(), 1 + 4);
-    for run in runs {
-        assert_eq!((run.status, run.verified), (Status::Ok, true), "{:?}", run.reason);
-    }
-    assert!(fs::read_to_string(world.path("r/report.md")).unwrap().contains("good"));
-    world.lab(&["report", "r", "--check"]).assert().code(0);
+    world.assert_good_and_reported(1 + 4);
 }
 
 #[test]
@@ -86,18 +69,17 @@ fn a_wrong_value_a_lost_step_and_a_second_one_are_failed_records() {
     world.back_end("stranger", &first("step_task", "99"));
     world.back_end("prophet", &first("task_observed_ns", "1"));
     world.back_end("ghost", &first("step_claims", "0"));
-    let results = run(&world, 1);
-    for (variant, reason) in [
-        ("liar", "one (part 0) = 7, it must have one (part 0)"),
-        ("repeater", "two (part 0)"),
-        ("stranger", "it must have one (part 0)"),
-        ("prophet", "task_observed_ns lies before task_completed_ns"),
-        ("ghost", "was done and never claimed"),
-    ] {
-        let runs = of(&results, variant);
-        assert_eq!(runs.len(), 1, "its check failed, so it is not timed");
-        assert!(runs[0].reason.as_ref().unwrap().contains(reason), "{:?}", runs[0].reason);
-    }
+    let results = world.run(1);
+    assert_not_timed(
+        &results,
+        &[
+            ("liar", "one (part 0) = 7, it must have one (part 0)"),
+            ("repeater", "two (part 0)"),
+            ("stranger", "it must have one (part 0)"),
+            ("prophet", "task_observed_ns lies before task_completed_ns"),
+            ("ghost", "was done and never claimed"),
+        ],
+    );
 }
 
 #[test]
@@ -109,7 +91,7 @@ case $folder in */results/*) ;; *) echo "elsewhere: $folder" >&2; exit 1;; esac
 touch "$folder/left"
 echo "$line" | "$FLOOR""#;
     world.back_end("looker", look);
-    let results = run(&world, 0);
+    let results = world.run(0);
     assert!(of(&results, "looker").iter().all(|run| run.status == Status::Ok));
     let left: Vec<_> = fs::read_dir(world.path("results")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use crate::world::World;
+use crate::world::{World, assert_not_timed, of};
 use assert_cmd::assert::OutputAssertExt;
-use lab_record::{Results, Run, Status};
+use lab_record::Status;
 use predicates::{prelude::PredicateBooleanExt, str::contains};
 
 const EXPERIMENT: &str = r#"schema = 1
@@ -74,26 +74,10 @@ fn world() -> World {
     world
 }
 
-fn run(world: &World, code: i32) -> Results {
-    world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert().code(code);
-    Results::load(&world.path("r")).unwrap()
-}
-
-fn of<'a>(results: &'a Results, variant: &str) -> Vec<&'a Run> {
-    results.runs.iter().filter(|run| run.variant == variant).collect()
-}
-
 #[test]
 fn every_test_of_a_policy_is_checked_and_kept() {
     let world = world();
-    let results = run(&world, 0);
-    let runs = of(&results, "good");
-    assert_eq!(runs.len(), 1 + 6);
-    for run in runs {
-        assert_eq!((run.status, run.verified), (Status::Ok, true), "{:?}", run.reason);
-    }
-    assert!(fs::read_to_string(world.path("r/report.md")).unwrap().contains("good"));
-    world.lab(&["report", "r", "--check"]).assert().code(0);
+    world.assert_good_and_reported(1 + 6);
 }
 
 #[test]
@@ -102,16 +86,15 @@ fn costs_that_the_lab_did_not_draw_are_a_failed_record() {
     world.policy("liar", r#""$FLOOR" | sed 's/"cost_ns":\[[0-9]*/"cost_ns":[7/'"#);
     world.policy("boaster", r#""$FLOOR" | sed 's/"regret_ns":\[[0-9]*/"regret_ns":[-7/'"#);
     world.policy("third", r#""$FLOOR" | sed 's/"arm":\[[0-9]*/"arm":[2/'"#);
-    let results = run(&world, 1);
-    for (variant, reason) in [
-        ("liar", "cost_ns of step 0 is 7, it was"),
-        ("boaster", "regret_ns of step 0 is -7, it was"),
-        ("third", "arm of step 0 is 2, neither 0 nor 1"),
-    ] {
-        let runs = of(&results, variant);
-        assert_eq!(runs.len(), 1, "its check failed, so it is not timed");
-        assert!(runs[0].reason.as_ref().unwrap().contains(reason), "{:?}", runs[0].reason);
-    }
+    let results = world.run(1);
+    assert_not_timed(
+        &results,
+        &[
+            ("liar", "cost_ns of step 0 is 7, it was"),
+            ("boaster", "regret_ns of step 0 is -7, it was"),
+            ("third", "arm of step 0 is 2, neither 0 nor 1"),
+        ],
+    );
 }
 
 #[test]
@@ -123,7 +106,7 @@ fn an_item_lost_a_batch_cut_and_a_tick_left_out_are_failed_records() {
         "sleeper",
         r#""$FLOOR" | sed 's/"tick_latency_ns":\[[0-9]*,/"tick_latency_ns":[/'"#,
     );
-    let results = run(&world, 1);
+    let results = world.run(1);
     for (variant, test, reason) in [
         ("loser", "stream", "answer of repetition 0 is 7"),
         ("cutter", "decide", "batch 0 has 7 calls"),

@@ -1,0 +1,100 @@
+//! What holds for every file of `experiments/`, whatever its family.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lab_family::Family;
+use lab_plan::{Experiment, extended_file, merged, plan};
+use lab_world::manifests;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn families() -> Vec<&'static dyn Family> {
+    lab_families::ALL.iter().map(|family| *family as &dyn Family).collect()
+}
+
+/// The text of every experiment, with what it extends, by file.
+fn texts() -> Vec<(String, String)> {
+    let folder = root().join("experiments");
+    let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let files = files.map(|file| file.into_string().unwrap());
+    let mut files: Vec<String> = files.filter(|file| file.ends_with(".toml")).collect();
+    files.sort();
+    let whole = |file: String| {
+        let text = read(&file);
+        let text = match extended_file(&text) {
+            Some(base) => merged((&file, &text), (&base, &read(&base))).unwrap(),
+            None => text,
+        };
+        (file, text)
+    };
+    files.into_iter().map(whole).collect()
+}
+
+/// One experiment of each family.
+fn one_each() -> Vec<(&'static dyn Family, String)> {
+    let texts = texts();
+    let of = |family: &'static dyn Family| {
+        let line = format!("\nfamily = \"{}\"\n", family.name());
+        let found = texts.iter().find(|(_, text)| text.contains(&line));
+        (family, found.unwrap_or_else(|| panic!("no experiment has{line}")).1.clone())
+    };
+    families().into_iter().map(of).collect()
+}
+
+#[test]
+fn every_cell_has_a_level_for_every_default_and_is_planned_once_a_block() {
+    let texts = texts();
+    assert!(texts.len() > 8, "only {} experiments were found", texts.len());
+    for (file, text) in texts {
+        for profile in [None, Some("quick")] {
+            let mut experiment = Experiment::parse(&file, &text, &families()).unwrap();
+            if let Some(profile) =
+                profile.filter(|name| experiment.written.profile.contains_key(*name))
+            {
+                experiment = experiment.with_profile(profile).unwrap();
+            }
+            if let Some((_, path)) = experiment.section.attachment() {
+                let attached = fs::read_to_string(root().join("experiments").join(path)).unwrap();
+                experiment.section.attach(&attached).unwrap();
+            }
+            let plan = plan(&experiment, &manifests(&root(), experiment.family.name())).unwrap();
+            let defaults = experiment.section.defaults();
+            let mut seen = BTreeSet::new();
+            for run in &plan.runs {
+                let place = format!("{file}: {} {:?}", run.variant, run.cell);
+                assert!(defaults.keys().all(|factor| run.cell.contains_key(factor)), "{place}");
+                let is_new = seen.insert((run.block, &run.variant, &run.cell));
+                assert!(is_new || run.warmup, "{place} is planned twice in block {}", run.block);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slip_in_the_section_is_named_with_file_and_key() {
+    for (family, text) in one_each() {
+        let name = family.name();
+        let with = |key: &str, value: &str| {
+            let mut experiment: toml::Table = text.parse().unwrap();
+            let value: toml::Table = format!("value = {value}").parse().unwrap();
+            let section = experiment[name].as_table_mut().unwrap();
+            section.insert(key.to_owned(), value["value"].clone());
+            let text = experiment.to_string();
+            Experiment::parse("e.toml", &text, &families()).unwrap_err().to_string()
+        };
+        let unknown = with("nonsense", "1");
+        let expected = format!("e.toml: key `{name}`: unknown field `nonsense`");
+        assert!(unknown.starts_with(&expected), "{unknown}");
+
+        let experiment: toml::Table = text.parse().unwrap();
+        let key = experiment[name].as_table().unwrap().keys().next().unwrap();
+        let other_type = with(key, "1979-05-27");
+        assert!(other_type.starts_with(&format!("e.toml: key `{name}.{key}`: ")), "{other_type}");
+        assert_eq!(other_type.lines().count(), 1, "{other_type}");
+    }
+}
