@@ -160,7 +160,8 @@ impl<'a> Sweep<'a> {
             CardWatch::none("not asked: nothing that this sweep starts uses a card")
         };
         let gate = Gate::default();
-        let lab = fs::read(&options.lab).map_err(|error| {
+        // As it was when it was started, whatever lies at its path now.
+        let lab = fs::read("/proc/self/exe").map_err(|error| {
             DriverError::Lab(format!("cannot read this program to hash it: {error}"))
         })?;
         let lab_sha256 = Some(lab_record::sha256_hex(&lab));
