@@ -14,7 +14,7 @@ fn committed_reports_follow_from_their_records() {
     let folders = fs::read_dir(root.join("reports")).unwrap().map(|entry| entry.unwrap().path());
     // Of no sweep: the page of the claims, which tests/claims.rs checks, and the proof of `lab
     // compare`, which a test of lab/compare-trial does.
-    let others = ["claims.tsv", "tries.jsonl.zst"];
+    let others = ["claims.tsv", "replays.tsv"];
     let recorded =
         |folder: &PathBuf| folder.is_dir() && !others.iter().any(|file| folder.join(file).exists());
     let reports: Vec<_> = folders.filter(recorded).collect();

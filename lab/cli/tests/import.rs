@@ -8,11 +8,14 @@ use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
 
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(name)
+}
+
 fn import(arguments: &[&str]) -> Assert {
     let program = std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap();
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/import");
     let mut lab = Command::new(program);
-    lab.current_dir(folder).arg("import").args(arguments);
+    lab.current_dir(fixture(".")).arg("import").args(arguments);
     lab.assert()
 }
 
@@ -65,7 +68,7 @@ fn each_tools_samples_are_nanoseconds_a_call() {
 
     let (lines, first) = read("criterion/sums/squares/100/new/sample.json");
     assert_eq!((lines.len(), names(&lines)), (12, vec!["sums/squares/100"]));
-    let file = fs::read_to_string("tests/import/criterion/sums/squares/100/new/sample.json");
+    let file = fs::read_to_string(fixture("criterion/sums/squares/100/new/sample.json"));
     let sample: Value = serde_json::from_str(&file.unwrap()).unwrap();
     near(first, sample["times"][0].as_f64().unwrap() / sample["iters"][0].as_f64().unwrap());
 }
@@ -77,7 +80,7 @@ fn jmhs_rates_and_histograms_are_times_too() {
     let [rate, time] = names(&lines)[..] else { panic!("{lines:?}") };
     assert_eq!(rate, "example.Sums.sum (thrpt, size=100)");
     assert_eq!(time, "example.Sums.sum (avgt, size=100)");
-    let file = fs::read_to_string("tests/import/jmh.json").unwrap();
+    let file = fs::read_to_string(fixture("jmh.json")).unwrap();
     let file: Value = serde_json::from_str(&file).unwrap();
     near(first, 1e3 / file[0]["primaryMetric"]["rawData"][0][0].as_f64().unwrap());
     near(lines[8]["ns"].as_f64().unwrap(), {

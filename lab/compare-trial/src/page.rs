@@ -91,7 +91,7 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
         let right = real.rows.iter().filter(|row| real.cell(row, "right") == "yes").count();
         page += &format!(
             "* Searches for 3 % in a toy repository of 64 commits: {right} of {} named the right \
-             one ([bisects-real.tsv](bisects-real.tsv), `planted_bisects`, an example of lab-cli)\n",
+             one ([bisects-real.tsv](bisects-real.tsv), `planted_bisects` of lab-cli)\n",
             real.rows.len()
         );
     }

@@ -32,3 +32,32 @@ fn tries_are_made_once_and_counted() {
     let same = fs::read_to_string(dir.path().join("same.tsv")).unwrap();
     assert_eq!(column(&same, "tries"), ["1"; 16]);
 }
+
+/// The files of a folder, and of its folders, copied.
+fn copied(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copied(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn the_committed_page_follows_from_the_committed_tries() {
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports/compare");
+    let dir = TempDir::new().unwrap();
+    copied(&committed, dir.path());
+    let made = ["same.tsv", "planted.tsv", "real.tsv", "report.md"];
+    made.iter().for_each(|name| fs::remove_file(dir.path().join(name)).unwrap());
+    trial(dir.path()).args(["tables", "."]).assert().success();
+    for name in made {
+        let [made, stored] =
+            [dir.path(), &committed].map(|folder| fs::read_to_string(folder.join(name)).unwrap());
+        assert_eq!(made, stored, "{name}");
+    }
+    let same = fs::read_to_string(committed.join("same.tsv")).unwrap();
+    assert!(column(&same, "met").iter().all(|met| met != "no"), "{same}");
+}

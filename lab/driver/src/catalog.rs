@@ -80,9 +80,9 @@ impl Catalog {
         Ok(Self { root: root.to_owned(), bin_dir: bin_dir.to_owned(), manifests })
     }
 
-    /// Finds an entrant's program, copies it into `copies` and asks the copy `--describe`. Only the
-    /// copy is hashed and run, so that a build during a sweep changes nothing; a twin's copy differs
-    /// from its original's in the name alone.
+    /// Finds an entrant's program, copies it into `copies` and asks the copy `--describe`. The copy
+    /// alone is hashed and run, so that a build during a sweep changes nothing; a twin's copy
+    /// differs from its original's in the name only.
     ///
     /// # Errors
     /// Says which file is missing, or in what the program and its manifest disagree.

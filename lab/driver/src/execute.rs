@@ -284,7 +284,7 @@ fn reap(child: &mut Child) -> Option<ExitStatus> {
 }
 
 /// CPU time of all children that this process has waited for, and of theirs. Its growth around one
-/// wait is the CPU time of that child, or somewhat more where another thread waited for another one.
+/// wait is the CPU time of that child, or somewhat more where another thread waited too.
 fn children_cpu_ns() -> Option<u64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
     let times = [usage.user_time(), usage.system_time()];

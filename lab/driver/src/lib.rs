@@ -17,6 +17,7 @@ mod package;
 mod pinning;
 pub mod plots;
 mod repository;
+mod resume;
 mod servers;
 mod services;
 mod startup;

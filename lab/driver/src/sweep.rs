@@ -24,6 +24,7 @@ use crate::{
     orphans,
     package::{Done, failed, package, unfit_variant},
     pinning::Pinning,
+    resume,
     services::{Left, Services},
     startup,
     tools::tool_version,
@@ -212,7 +213,7 @@ impl<'a> Sweep<'a> {
         progress: &mut dyn Progress,
     ) -> Result<SweepEnd, DriverError> {
         let run_file = self.run_file(options);
-        let (mut writer, before) = open(&run_file, options)?;
+        let (mut writer, before) = resume::open(&run_file, options)?;
         let event = if options.resume { SessionEvent::Resume } else { SessionEvent::Start };
         writer.session(&self.session(event))?;
         let outcome = self.all(&mut writer, before, options, progress);
@@ -454,39 +455,6 @@ impl<'a> Sweep<'a> {
         }
         Session { schema: SCHEMA, event, unix_s: unix_s(), environment }
     }
-}
-
-/// A new folder, or the one to go on with after all comparisons.
-fn open(run_file: &RunFile, options: &SweepOptions) -> Result<(Writer, Vec<Run>), DriverError> {
-    if !options.resume {
-        return Ok((Writer::create(&options.results, run_file)?, Vec::new()));
-    }
-    let (writer, before) = Writer::resume(&options.results)?;
-    let old = &before.run_file;
-    let refuse = |what: &str| {
-        let place = options.results.display();
-        Err(DriverError::Resume(format!(
-            "cannot resume {place}: {what} since it was started; start a new sweep instead"
-        )))
-    };
-    if old.experiment_sha256 != run_file.experiment_sha256 || old.profile != run_file.profile {
-        return refuse("the experiment or a table it names has changed");
-    }
-    if old.lab_sha256.is_some() && old.lab_sha256 != run_file.lab_sha256 {
-        return refuse("the lab itself has changed");
-    }
-    if old.machine != run_file.machine {
-        return refuse("the machine has changed");
-    }
-    for (was, is) in old.variants.iter().zip(&run_file.variants) {
-        if was.binary_sha256 != is.binary_sha256 {
-            return refuse(&format!("the program of {} has changed", was.variant));
-        }
-    }
-    if old.variants.len() != run_file.variants.len() {
-        return refuse("the set of variants has changed");
-    }
-    Ok((writer, before.runs))
 }
 
 fn program<'a>(programs: &'a [Program], planned: &PlannedRun) -> &'a Program {

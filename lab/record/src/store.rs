@@ -122,8 +122,8 @@ impl Writer {
         Self::open(dir)
     }
 
-    /// Goes on with a folder that a stopped sweep left, and reads what is in it. A last line without
-    /// its newline was never a record: it is cut off.
+    /// Goes on with a folder that a stopped sweep left, and reads what is in it. A last line
+    /// without its newline was never a record: it is cut off.
     ///
     /// # Errors
     /// Where the folder is of a newer schema, in use, or cannot be written.

@@ -172,7 +172,7 @@ fn a_stopped_sweep_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_resume_refuses_another_experiment_or_another_program() {
+fn a_resume_refuses_another_experiment_program_or_lab() {
     let world = World::new();
     world.variant("steady", "exec \"$FLOOR\"");
     world.experiment("paced", 1, "");
@@ -180,6 +180,12 @@ fn a_resume_refuses_another_experiment_or_another_program() {
     world.variant("steady", "exec \"$FLOOR\" # rebuilt");
     let resume = ["run", "--resume", "r", "--no-startup"];
     world.lab(&resume).assert().code(4).stderr(contains("the program of steady has changed"));
+    let file = world.path("r/run.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let lab = Results::load(&world.path("r")).unwrap().run_file.lab_sha256.unwrap();
+    fs::write(&file, text.replace(&lab, &"0".repeat(64))).unwrap();
+    world.lab(&resume).assert().code(4).stderr(contains("the lab itself has changed"));
+    fs::write(&file, text).unwrap();
     world.experiment("paced", 2, "");
     world.lab(&resume).assert().code(4).stderr(contains("the experiment or a table"));
 }
