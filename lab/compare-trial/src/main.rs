@@ -36,6 +36,9 @@ enum Task {
         /// Only these kinds; default: all
         #[arg(long, value_enum)]
         only: Vec<Kind>,
+        /// Only this much more work, in thousandths; default: all
+        #[arg(long, value_name = "PERMILLE")]
+        more: Vec<u32>,
         /// Only beside a neighbour's load, or only without
         #[arg(long)]
         neighbour: Option<bool>,
@@ -69,8 +72,8 @@ enum Task {
 
 fn main() -> Result<()> {
     match Cli::parse().task {
-        Task::Run { file, only, neighbour, tries, pairs, within } => {
-            let part = Part { only, neighbour, tries, pairs };
+        Task::Run { file, only, more, neighbour, tries, pairs, within } => {
+            let part = Part { only, more, neighbour, tries, pairs };
             run(&file, &part, within.map(Duration::from_secs))
         }
         Task::Tables { folder } => tables::write(&folder),

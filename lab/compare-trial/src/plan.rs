@@ -47,6 +47,8 @@ impl fmt::Display for Planned {
 pub struct Part {
     /// Kinds, or all.
     pub only: Vec<Kind>,
+    /// More work in thousandths, or all there is.
+    pub more: Vec<u32>,
     /// With a neighbour, without, or both.
     pub neighbour: Option<bool>,
     /// Fewer tries than the proof has.
@@ -68,13 +70,17 @@ const PLANTED_PAIRS: usize = 20_000;
 
 /// The tries of the part that have not been made, those without a neighbour first.
 pub fn missing(part: &Part, done: &[crate::trial::Try]) -> Vec<Planned> {
-    let wanted = |kind: &Kind| part.only.is_empty() || part.only.contains(kind);
+    let wanted = |kind: &Kind, more: &u32| {
+        (part.only.is_empty() || part.only.contains(kind))
+            && (part.more.is_empty() || part.more.contains(more))
+    };
     let mut all = Vec::new();
     for neighbour in [false, true] {
         if part.neighbour.is_some_and(|only| only != neighbour) {
             continue;
         }
-        for (kind, more_permille, tries) in PROOF.into_iter().filter(|(kind, ..)| wanted(kind)) {
+        let proof = PROOF.into_iter().filter(|(kind, more, _)| wanted(kind, more));
+        for (kind, more_permille, tries) in proof {
             let pairs = match kind {
                 Kind::Same => part.pairs,
                 Kind::Planted => PLANTED_PAIRS,
