@@ -1,13 +1,8 @@
 //! `lab compare` by its exit codes and sentences, in a folder that is no repository.
 
-use std::{
-    fs,
-    process::{Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::{fs, process::Stdio, thread, time::Duration};
 
-use assert_cmd::assert::{Assert, OutputAssertExt};
+use assert_cmd::assert::OutputAssertExt;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -16,21 +11,7 @@ use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn lab(dir: &TempDir, arguments: &[&str]) -> Command {
-    // Relative to the workspace's root where Bazel runs this.
-    let program = std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap();
-    let mut lab = Command::new(program);
-    lab.current_dir(dir).arg("compare").args(arguments);
-    lab
-}
-
-fn compare(arguments: &[&str]) -> Assert {
-    lab(&TempDir::new().unwrap(), arguments).assert()
-}
-
-fn json(assert: &Assert) -> Value {
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
-}
+use crate::{compare, json, lab};
 
 #[test]
 fn twice_the_time_is_slower_and_half_is_faster() {

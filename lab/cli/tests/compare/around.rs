@@ -7,25 +7,12 @@ use std::{
     time::Duration,
 };
 
-use assert_cmd::assert::{Assert, OutputAssertExt};
+use assert_cmd::assert::OutputAssertExt;
 use predicates::{prelude::PredicateBooleanExt, str::contains};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-fn lab(dir: &TempDir, arguments: &[&str]) -> Command {
-    let program = std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap();
-    let mut lab = Command::new(program);
-    lab.current_dir(dir).arg("compare").args(arguments);
-    // The tests may run in a job themselves.
-    for name in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"] {
-        lab.env_remove(name);
-    }
-    lab
-}
-
-fn text(assert: &Assert) -> String {
-    String::from_utf8_lossy(&assert.get_output().stdout).into_owned()
-}
+use crate::{lab, text};
 
 fn read(dir: &TempDir, name: &str) -> String {
     fs::read_to_string(dir.path().join(name)).unwrap()
@@ -193,7 +180,7 @@ fn verdicts_become_workflow_commands_and_a_summary() {
 
 #[test]
 fn the_result_follows_its_schema() {
-    let schema = include_str!("../schemas/compare-1.json");
+    let schema = include_str!("../../schemas/compare-1.json");
     let schema: Value = serde_json::from_str(schema).unwrap();
     let dir = TempDir::new().unwrap();
     let runs = [
