@@ -108,7 +108,7 @@ fn serve_flags(listeners: Vec<TcpListener>, args: SimArgs) -> anyhow::Result<()>
     };
     println!("{}", serde_json::json!({"ports": server.ports()}));
     eprintln!("serving model {:?}, Ctrl-C ends", spec.model);
-    server.begin("flags", spec)?;
+    server.begin_unrecorded("flags", spec)?;
     loop {
         // Interrupts end the process; nothing else wakes this thread for good.
         std::thread::park();

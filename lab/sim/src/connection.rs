@@ -14,37 +14,81 @@ use serde_json::json;
 
 use crate::clock::{created_at, now_ns};
 use crate::faults::{Fault, FaultKind};
-use crate::http::{Refusal, Request, read_request, response};
+use crate::http::{JSON, Refusal, Request, read_request, response};
 use crate::ledger::Run;
 use crate::pacer::{Command, Inbox};
-use crate::stream::{Call, Outcome};
+use crate::stream::{Call, Framing, Outcome};
 use crate::text;
 
 /// A connection that says nothing for this long is closed.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// A request that has not arrived whole by then is given up.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// A stalled stream is held open for this long at most.
 const STALL_MAX: Duration = Duration::from_secs(120);
 /// Longer replies are refused: no experiment needs them, and memory stays bounded.
 const TOKENS_MAX: i64 = 32_768;
 const TOKENS_DEFAULT: i64 = 128;
-const JSON: &str = "application/json; charset=utf-8";
+/// What `num_predict` says for "until the model stops", and for "until the context is full".
+const UNTIL_ITS_END: std::ops::RangeInclusive<i64> = -2..=-1;
 
 /// What all threads of a server share.
 pub(crate) struct Shared {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) run: Mutex<Option<Arc<Run>>>,
     pub(crate) connections: AtomicUsize,
+    /// As many connections there may be.
+    pub(crate) most: usize,
 }
 
-/// The keys of `POST /api/generate` that matter here. Ollama ignores unknown ones, and so do we.
+/// The keys of `POST /api/generate` and `/api/chat` that matter here. Ollama ignores unknown ones,
+/// and so do we.
 #[derive(Debug, Deserialize)]
 struct Generate {
     model: String,
     #[serde(default)]
     prompt: String,
+    #[serde(default)]
+    messages: Vec<Message>,
     stream: Option<bool>,
     #[serde(default)]
     options: Options,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: String,
+}
+
+impl Generate {
+    fn prompt_bytes(&self) -> usize {
+        self.prompt.len() + self.messages.iter().map(|one| one.content.len()).sum::<usize>()
+    }
+}
+
+/// A socket of which a whole request must have come within [`REQUEST_TIMEOUT`] of its first byte,
+/// however it drips.
+struct Patient<'a> {
+    socket: &'a TcpStream,
+    /// When the request that is being read began.
+    began: Option<Instant>,
+}
+
+impl Read for Patient<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let left = match self.began {
+            Some(began) => REQUEST_TIMEOUT.saturating_sub(began.elapsed()),
+            None => IDLE_TIMEOUT,
+        };
+        if left.is_zero() {
+            return Err(std::io::ErrorKind::TimedOut.into());
+        }
+        self.socket.set_read_timeout(Some(left))?;
+        let read = (&mut &*self.socket).read(buffer)?;
+        self.began.get_or_insert_with(Instant::now);
+        Ok(read)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -62,12 +106,14 @@ enum Answer {
 /// Serves one client until it leaves, is idle, or must be cut off.
 pub(crate) fn serve_connection(socket: TcpStream, port_index: usize, shared: &Shared) {
     let socket = Arc::new(socket);
-    let ready = socket.set_nodelay(true).and_then(|()| socket.set_read_timeout(Some(IDLE_TIMEOUT)));
-    if ready.is_err() {
+    if socket.set_nodelay(true).is_err() {
         return;
     }
-    let mut reader = BufReader::new(&*socket);
+    let mut reader = BufReader::new(Patient { socket: &socket, began: None });
     loop {
+        // What a client has sent ahead of the answer belongs to the next request.
+        let sent_ahead = !reader.buffer().is_empty();
+        reader.get_mut().began = sent_ahead.then(Instant::now);
         let (answer, close) = match read_request(&mut reader, &mut &*socket) {
             Ok(None) => return,
             Ok(Some(request)) => (route(&request, &socket, port_index, shared), request.close),
@@ -102,8 +148,16 @@ fn route(request: &Request, socket: &Arc<TcpStream>, port_index: usize, shared: 
                 .collect();
             Answer::json(&json!({"models": models}))
         }
-        ("POST", "/api/generate") => match run {
-            Some(run) => generate(&request.body, socket, port_index, shared, run),
+        ("POST", "/api/show") => show(&request.body, run.as_deref()),
+        ("POST", path @ ("/api/generate" | "/api/chat")) => match run {
+            Some(run) => {
+                let asked = Asked {
+                    body: &request.body,
+                    is_chat: path == "/api/chat",
+                    is_old: request.is_old,
+                };
+                generate(&asked, socket, port_index, shared, run)
+            }
             None => Answer::from(Refusal::new(
                 "503 Service Unavailable",
                 "no run has begun: write a begin line to the control input first",
@@ -115,8 +169,15 @@ fn route(request: &Request, socket: &Arc<TcpStream>, port_index: usize, shared: 
     }
 }
 
+/// A call as it was asked for.
+struct Asked<'a> {
+    body: &'a [u8],
+    is_chat: bool,
+    is_old: bool,
+}
+
 fn generate(
-    body: &[u8],
+    asked: &Asked<'_>,
     socket: &Arc<TcpStream>,
     port_index: usize,
     shared: &Shared,
@@ -124,18 +185,21 @@ fn generate(
 ) -> Answer {
     let received_ns = now_ns();
     let fault = run.faults.next_call(port_index);
-    let checked = check_fault(fault).and_then(|()| check_generate(body, &run));
-    let (generate, asked_tokens) = match checked {
+    let checked = check_fault(fault).and_then(|()| check_generate(asked.body, &run));
+    let (generate, predict) = match checked {
         Ok(checked) => checked,
         Err(refusal) => {
             run.count_refusal();
             return refusal;
         }
     };
-    if generate.prompt.is_empty() {
+    let prompt_bytes = generate.prompt_bytes();
+    if prompt_bytes == 0 {
         return loaded(&run.spec.model);
     }
     let seed = generate.options.seed.unwrap_or(run.spec.default_seed);
+    // A model that may say as much as it likes stops where its seed says.
+    let asked_tokens = predict.unwrap_or_else(|| text::own_length(seed));
     let tokens = fault.map_or(asked_tokens, |fault| fault.tokens_before(asked_tokens));
     let (finished, outcome) = mpsc::channel();
     let call = Call {
@@ -144,11 +208,17 @@ fn generate(
         seed,
         received_ns,
         // Four bytes a token is the usual rule of thumb for English.
-        prompt_tokens: generate.prompt.len().div_ceil(4),
-        asked_tokens,
+        prompt_tokens: prompt_bytes.div_ceil(4),
+        asked_tokens: predict.unwrap_or(usize::MAX),
         tokens: text::tokens(seed, tokens),
         work_ns: text::work_ns(seed, tokens.max(1), &run.spec),
         fault: fault.map(|fault| fault.kind),
+        framing: match (generate.stream, asked.is_old) {
+            (Some(false), _) => Framing::Whole,
+            (_, true) => Framing::Lines,
+            (_, false) => Framing::Chunks,
+        },
+        is_chat: asked.is_chat,
         finished,
         run,
     };
@@ -172,7 +242,8 @@ fn check_fault(fault: Option<&Fault>) -> Result<(), Answer> {
     }
 }
 
-fn check_generate(body: &[u8], run: &Run) -> Result<(Generate, usize), Answer> {
+/// The request, and how many tokens it asks for; `None` where the model may stop by itself.
+fn check_generate(body: &[u8], run: &Run) -> Result<(Generate, Option<usize>), Answer> {
     let refuse = |status, error: String| Err(Answer::from(Refusal::new(status, error)));
     let generate: Generate = match serde_json::from_slice(body) {
         Ok(generate) => generate,
@@ -181,16 +252,38 @@ fn check_generate(body: &[u8], run: &Run) -> Result<(Generate, usize), Answer> {
     if generate.model != run.spec.model {
         return refuse("404 Not Found", format!("model '{}' not found", generate.model));
     }
-    if generate.stream == Some(false) && !generate.prompt.is_empty() {
-        let error = "the paced server only streams: leave \"stream\" out or set it to true";
-        return refuse("400 Bad Request", error.into());
-    }
     let asked = generate.options.num_predict.unwrap_or(TOKENS_DEFAULT);
+    if UNTIL_ITS_END.contains(&asked) {
+        return Ok((generate, None));
+    }
     if !(1..=TOKENS_MAX).contains(&asked) {
-        let error = format!("options.num_predict is {asked}, it must be 1 to {TOKENS_MAX}");
+        let error =
+            format!("options.num_predict is {asked}, it must be -2, -1 or 1 to {TOKENS_MAX}");
         return refuse("400 Bad Request", error);
     }
-    Ok((generate, asked as usize))
+    Ok((generate, Some(asked as usize)))
+}
+
+/// What `POST /api/show` says of the one model.
+fn show(body: &[u8], run: Option<&Run>) -> Answer {
+    #[derive(Deserialize)]
+    struct Show {
+        #[serde(alias = "name")]
+        model: String,
+    }
+    let known = run.map(|run| run.spec.model.as_str());
+    match serde_json::from_slice::<Show>(body) {
+        Err(error) => {
+            Answer::from(Refusal::new("400 Bad Request", format!("cannot read the body: {error}")))
+        }
+        Ok(show) if known != Some(&show.model) => {
+            Answer::from(Refusal::new("404 Not Found", format!("model '{}' not found", show.model)))
+        }
+        Ok(_) => Answer::json(&json!({
+            "details": {"format": "paced", "family": "paced", "parameter_size": "0"},
+            "model_info": {}, "capabilities": ["completion"],
+        })),
+    }
 }
 
 /// Ollama takes a request without a prompt as "load the model", and answers at once.

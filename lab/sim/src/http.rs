@@ -1,9 +1,12 @@
-//! As much of HTTP/1.1 as clients of Ollama use: requests with a length, in bounded memory.
+//! As much of HTTP/1.1 and 1.0 as clients of Ollama use: requests with a length or in chunks, in
+//! bounded memory.
 
 use std::io::{BufRead, Read, Write};
 
 const HEADER_BYTES_MAX: u64 = 16 * 1024;
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// The type of every answer that is no stream.
+pub(crate) const JSON: &str = "application/json; charset=utf-8";
 
 /// A request that was read to its end.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,6 +17,8 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
     /// The client wants the connection closed after the answer.
     pub(crate) close: bool,
+    /// The client knows no chunks, for it speaks HTTP/1.0.
+    pub(crate) is_old: bool,
 }
 
 /// Why a request is answered with an error, after which the connection is closed.
@@ -40,11 +45,16 @@ pub(crate) fn read_request(
     let mut header = reader.by_ref().take(HEADER_BYTES_MAX);
     let Some(first) = read_line(&mut header)? else { return Ok(None) };
     let mut words = first.split(' ');
-    let (Some(method), Some(target), Some("HTTP/1.1")) = (words.next(), words.next(), words.next())
+    let (Some(method), Some(target), Some(version)) = (words.next(), words.next(), words.next())
     else {
-        return Err(Refusal::new("400 Bad Request", "the paced server speaks HTTP/1.1 only"));
+        return Err(Refusal::new("400 Bad Request", "the first line is no request"));
     };
-    let (mut length, mut close) = (0, false);
+    let is_old = version == "HTTP/1.0";
+    if !is_old && version != "HTTP/1.1" {
+        let error = "the paced server speaks HTTP/1.0 and HTTP/1.1 only";
+        return Err(Refusal::new("400 Bad Request", error));
+    }
+    let (mut length, mut chunked, mut close) = (0, false, is_old);
     loop {
         let Some(line) = read_line(&mut header)? else { return Ok(None) };
         let Some((name, value)) = line.split_once(':') else {
@@ -55,22 +65,60 @@ pub(crate) fn read_request(
         };
         match (name.to_ascii_lowercase().as_str(), value.trim()) {
             ("content-length", value) => length = body_length(value)?,
-            ("transfer-encoding", _) => {
-                return Err(Refusal::new("411 Length Required", "send a content-length"));
+            ("transfer-encoding", value) => {
+                chunked = value.eq_ignore_ascii_case("chunked");
+                if !chunked {
+                    let error = format!("transfer-encoding {value}: only chunked is known");
+                    return Err(Refusal::new("501 Not Implemented", error));
+                }
             }
-            ("connection", value) => close = value.eq_ignore_ascii_case("close"),
+            ("connection", value) => close = is_old || value.eq_ignore_ascii_case("close"),
             ("expect", _) if continue_to.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").is_err() => {
                 return Ok(None);
             }
             _ => {}
         }
     }
-    let mut body = vec![0; length];
-    if reader.read_exact(&mut body).is_err() {
-        return Ok(None);
-    }
+    let body = if chunked { chunks(reader)? } else { whole(reader, length) };
+    let Some(body) = body else { return Ok(None) };
     let path = target.split('?').next().unwrap_or(target).to_owned();
-    Ok(Some(Request { method: method.to_owned(), path, body, close }))
+    Ok(Some(Request { method: method.to_owned(), path, body, close, is_old }))
+}
+
+fn whole(reader: &mut impl BufRead, length: usize) -> Option<Vec<u8>> {
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok().map(|()| body)
+}
+
+/// A body in chunks, up to and with its trailer; `None` where the client left within it.
+fn chunks(reader: &mut impl BufRead) -> Result<Option<Vec<u8>>, Refusal> {
+    let mut body = Vec::new();
+    loop {
+        let Some(line) = read_line(&mut reader.by_ref().take(HEADER_BYTES_MAX))? else {
+            return Ok(None);
+        };
+        let size = line.split(';').next().unwrap_or_default().trim();
+        let size = usize::from_str_radix(size, 16)
+            .map_err(|_| Refusal::new("400 Bad Request", "the size of a chunk is no number"))?;
+        bounded(size.saturating_add(body.len()))?;
+        if size == 0 {
+            return trailer(reader).map(|ended| ended.then_some(body));
+        }
+        // With the line end behind it.
+        let Some(chunk) = whole(reader, size + 2) else { return Ok(None) };
+        body.extend_from_slice(&chunk[..size]);
+    }
+}
+
+/// Lines up to an empty one; false where the client left before.
+fn trailer(reader: &mut impl BufRead) -> Result<bool, Refusal> {
+    let mut header = reader.by_ref().take(HEADER_BYTES_MAX);
+    while let Some(line) = read_line(&mut header)? {
+        if line.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A complete response of a known length.
@@ -108,6 +156,10 @@ fn body_length(value: &str) -> Result<usize, Refusal> {
     let length: usize = value
         .parse()
         .map_err(|_| Refusal::new("400 Bad Request", "content-length is not a number"))?;
+    bounded(length)
+}
+
+fn bounded(length: usize) -> Result<usize, Refusal> {
     if length > BODY_BYTES_MAX {
         let error = format!("the body is longer than {BODY_BYTES_MAX} bytes");
         return Err(Refusal::new("413 Content Too Large", error));
@@ -128,8 +180,28 @@ mod tests {
         let mut wire: &[u8] = b"POST /a?b=c HTTP/1.1\r\nContent-Length: 2\r\n\r\nhiGET";
         let request = read_request(&mut wire, &mut Vec::new()).unwrap().unwrap();
         let (method, path) = ("POST".to_owned(), "/a".to_owned());
-        assert_eq!(request, Request { method, path, body: b"hi".to_vec(), close: false });
+        let (body, close, is_old) = (b"hi".to_vec(), false, false);
+        assert_eq!(request, Request { method, path, body, close, is_old });
         assert_eq!(wire, b"GET");
+    }
+
+    #[test]
+    fn chunks_are_joined_and_their_trailer_is_read() {
+        let mut wire: &[u8] = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\
+                                2;a=b\r\nhi\r\n1\r\n!\r\n0\r\nX: y\r\n\r\nGET";
+        let request = read_request(&mut wire, &mut Vec::new()).unwrap().unwrap();
+        assert_eq!((request.body.as_slice(), wire), (&b"hi!"[..], &b"GET"[..]));
+        let head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let status = |body: &str| read(format!("{head}{body}").as_bytes()).unwrap_err().status;
+        assert!(status("x\r\n").starts_with("400"));
+        assert!(status("ffffffffffffffff\r\n").starts_with("413"));
+        assert_eq!(read(format!("{head}5\r\nhi").as_bytes()), Ok(None));
+    }
+
+    #[test]
+    fn a_client_of_http_1_0_is_told_the_end_by_closing() {
+        let request = read(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").unwrap().unwrap();
+        assert!(request.is_old && request.close);
     }
 
     #[test]
@@ -142,11 +214,11 @@ mod tests {
     #[test]
     fn what_cannot_be_bounded_is_refused() {
         let status = |text: &[u8]| read(text).unwrap_err().status;
-        assert!(status(b"GET / HTTP/1.0\r\n\r\n").starts_with("400"));
+        assert!(status(b"GET / HTTP/2.0\r\n\r\n").starts_with("400"));
         assert!(status(&[b'x'; 20_000]).starts_with("431"));
         let long = b"POST / HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n";
         assert!(status(long).starts_with("413"));
-        let chunked = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
-        assert!(status(chunked).starts_with("411"));
+        let packed = b"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n";
+        assert!(status(packed).starts_with("501"));
     }
 }

@@ -56,13 +56,15 @@ pub(crate) struct Run {
     pub(crate) id: String,
     pub(crate) spec: ServerSpec,
     pub(crate) faults: FaultPlan,
+    /// Whether anybody will ask for the calls.
+    pub(crate) is_recorded: bool,
     refused: AtomicU64,
 }
 
 impl Run {
-    pub(crate) fn new(id: String, spec: ServerSpec) -> Self {
+    pub(crate) fn new(id: String, spec: ServerSpec, is_recorded: bool) -> Self {
         let faults = FaultPlan::new(&spec.faults);
-        Self { id, spec, faults, refused: AtomicU64::new(0) }
+        Self { id, spec, faults, is_recorded, refused: AtomicU64::new(0) }
     }
 
     pub(crate) fn count_refusal(&self) {

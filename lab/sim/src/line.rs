@@ -51,6 +51,11 @@ impl Line {
         }
         &self.bytes
     }
+
+    /// The stamped line without its chunk, for clients that know none.
+    pub(crate) fn plain(&self) -> &[u8] {
+        &self.bytes[self.data..self.data_end]
+    }
 }
 
 #[cfg(test)]
@@ -62,6 +67,7 @@ mod tests {
         let mut line = Line::render(b"HEAD", r#""a":1"#, b"TAIL");
         assert_eq!(line.stamp(7), b"HEAD0014\r\n{\"a\":1,\"sent_ns\":7}\n\r\nTAIL".as_slice());
         assert_eq!(line.stamp(12), b"HEAD0015\r\n{\"a\":1,\"sent_ns\":12}\n\r\nTAIL".as_slice());
+        assert_eq!(line.plain(), b"{\"a\":1,\"sent_ns\":12}\n".as_slice());
         assert_eq!(line.stamp(34), b"HEAD0015\r\n{\"a\":1,\"sent_ns\":34}\n\r\nTAIL".as_slice());
     }
 }

@@ -67,6 +67,9 @@ const FIRST_STREAM: u64 = 2;
 /// 50 µs, at p99 84 µs; more than the upper bound would only burn a core that clients need.
 const MARGIN_NS: std::ops::RangeInclusive<u64> = 20_000..=120_000;
 
+/// How often streams that have ended are looked at while some client has not read its reply.
+const UNREAD_LOOK_MS: u16 = 1_000;
+
 /// How long the thread may write back to back before it looks at its sockets.
 const POLL_EVERY_NS: u64 = 1_000_000;
 
@@ -121,7 +124,13 @@ impl Pacer {
                 }
             }
             let Some(due_ns) = self.schedule.next_due() else {
-                self.wait(EpollTimeout::NONE)?;
+                let unread = !self.streams.is_empty();
+                self.wait(if unread {
+                    EpollTimeout::from(UNREAD_LOOK_MS)
+                } else {
+                    EpollTimeout::NONE
+                })?;
+                self.drop_unread();
                 continue;
             };
             if now_ns() + self.margin_ns < due_ns {
@@ -159,7 +168,9 @@ impl Pacer {
         self.next_id += 1;
         self.schedule.start(call.received_ns, id, std::mem::take(&mut call.work_ns));
         // Writable is reported by edge too: only after a write that was not taken whole.
-        let flags = EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+        // A client that closes its own half still reads; one that has gone answers the next token
+        // with a reset.
+        let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
         let added = self.epoll.add(&*call.socket, EpollEvent::new(flags, id));
         self.streams.insert(id, Stream::new(call));
         added.context("failed to watch a client's socket")
@@ -227,12 +238,20 @@ impl Pacer {
 
     fn socket_changed(&mut self, id: RequestId, events: EpollFlags) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
-        let left = EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR;
+        let left = EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR;
         if events.intersects(left) || stream.flush().is_err() {
             self.drop_stream(id);
         } else {
             self.finish_if_over(id);
         }
+    }
+
+    /// Streams whose clients stay and do not read.
+    fn drop_unread(&mut self) {
+        let now = now_ns();
+        let unread = self.streams.iter().filter(|(_, stream)| stream.is_left_unread(now));
+        let unread: Vec<RequestId> = unread.map(|(id, _)| *id).collect();
+        unread.into_iter().for_each(|id| self.drop_stream(id));
     }
 
     /// The client left, so its stream is no longer active.
@@ -254,7 +273,9 @@ impl Pacer {
 
     /// Gives the socket back to its connection, which is waiting for the outcome.
     fn release(&mut self, stream: Stream, outcome: Outcome) {
-        self.records.push(stream.record());
+        if stream.call.run.is_recorded {
+            self.records.push(stream.record());
+        }
         let _ = self.epoll.delete(&*stream.call.socket);
         let finished = stream.call.finished.clone();
         drop(stream);

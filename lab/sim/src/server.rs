@@ -1,15 +1,17 @@
 //! The running server: its threads, and the control lines that steer it.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -19,7 +21,12 @@ use crate::ledger::{Ledger, Run};
 use crate::pacer::{Command, Inbox, Pacer};
 use crate::spec::ServerSpec;
 
-const CONNECTIONS_MAX: usize = 2_048;
+/// Descriptors that are not for connections: listeners, timers, pipes, and some for the system.
+const DESCRIPTORS_KEPT: u64 = 64;
+/// Each connection has a thread; more would not be served in time.
+const CONNECTIONS_MAX: u64 = 16_384;
+/// Where no descriptor is left, the next look waits for one.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A server on open ports. It streams nothing before [`Server::begin`].
 pub struct Server {
@@ -85,7 +92,7 @@ impl Server {
         let pacer = thread::Builder::new().name("pacer".into()).spawn(|| pacer.run())?;
         let (run, connections) = (Mutex::new(None), AtomicUsize::new(0));
         let mut server = Self {
-            shared: Arc::new(Shared { inbox, run, connections }),
+            shared: Arc::new(Shared { inbox, run, connections, most: connections_max() }),
             ports: Vec::new(),
             stopped: Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?),
             acceptors: Vec::new(),
@@ -111,8 +118,21 @@ impl Server {
     /// # Errors
     /// When the spec asks for what no server could do; see [`ServerSpec::check`].
     pub fn begin(&self, run: &str, spec: ServerSpec) -> anyhow::Result<()> {
+        self.begin_run(run, spec, true)
+    }
+
+    /// The same without a ledger: nothing is kept of calls that have ended, so that a server may
+    /// run for as long as it likes.
+    ///
+    /// # Errors
+    /// As [`Server::begin`].
+    pub fn begin_unrecorded(&self, run: &str, spec: ServerSpec) -> anyhow::Result<()> {
+        self.begin_run(run, spec, false)
+    }
+
+    fn begin_run(&self, run: &str, spec: ServerSpec, is_recorded: bool) -> anyhow::Result<()> {
         spec.check(self.ports.len()).map_err(|error| anyhow!("run {run:?}: {error}"))?;
-        let run = Arc::new(Run::new(run.to_owned(), spec));
+        let run = Arc::new(Run::new(run.to_owned(), spec, is_recorded));
         // In this order the pacing thread knows the run before the first call of it arrives.
         self.shared.inbox.send(Command::Begin(Arc::clone(&run)));
         *self.present_run() = Some(run);
@@ -171,6 +191,15 @@ impl Drop for Server {
     }
 }
 
+/// As many as there may be descriptors, which are raised to what this process is allowed.
+fn connections_max() -> usize {
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return 256 };
+    let wanted = hard.min(CONNECTIONS_MAX + DESCRIPTORS_KEPT);
+    let raised = soft < wanted && setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).is_ok();
+    let descriptors = if raised { wanted } else { soft };
+    descriptors.saturating_sub(DESCRIPTORS_KEPT).clamp(1, CONNECTIONS_MAX) as usize
+}
+
 fn accept_until_stopped(
     listener: &TcpListener,
     port_index: usize,
@@ -186,15 +215,19 @@ fn accept_until_stopped(
         if waiting[0].any().unwrap_or(false) {
             return;
         }
-        // An error is the client's (it left again) or a lack of descriptors, which passes.
-        if let Ok((socket, _)) = listener.accept() {
-            spawn_connection(socket, port_index, shared);
+        match listener.accept() {
+            Ok((socket, _)) => spawn_connection(socket, port_index, shared),
+            // The client left again, or another thread was faster.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+            // No descriptor is left: the client stays in the queue, and asking at once would spin.
+            Err(_) => thread::sleep(ACCEPT_PAUSE),
         }
     }
 }
 
 fn spawn_connection(socket: TcpStream, port_index: usize, shared: &Arc<Shared>) {
-    if shared.connections.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_MAX {
+    if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.most {
         shared.connections.fetch_sub(1, Ordering::Relaxed);
         let body = json!({"error": "too many connections"}).to_string();
         let _ =

@@ -11,12 +11,29 @@ use xxhash_rust::xxh64::Xxh64;
 
 use crate::clock::{created_at, now_ns};
 use crate::faults::FaultKind;
+use crate::http::{JSON, response};
 use crate::ledger::{CallRecord, NEVER, Run};
 use crate::line::Line;
 
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\
                       Transfer-Encoding: chunked\r\n\r\n";
+/// Without chunks the end of the body is the end of the connection.
+const PLAIN_HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\
+                            Connection: close\r\n\r\n";
+/// A client that has not read the rest of a reply by then never will.
+const UNREAD_NS_MAX: u64 = 60_000_000_000;
 const END_OF_BODY: &[u8] = b"0\r\n\r\n";
+
+/// How a reply is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// A chunk for each token.
+    Chunks,
+    /// A line for each token, for HTTP/1.0.
+    Lines,
+    /// One object at the end, for `"stream": false`.
+    Whole,
+}
 
 /// A call as the connection hands it to the pacing thread.
 pub(crate) struct Call {
@@ -32,6 +49,9 @@ pub(crate) struct Call {
     /// At least one step, even where a fault leaves no token.
     pub(crate) work_ns: Vec<u64>,
     pub(crate) fault: Option<FaultKind>,
+    pub(crate) framing: Framing,
+    /// It came by `/api/chat`, which has a message in place of a response.
+    pub(crate) is_chat: bool,
     pub(crate) finished: Sender<Outcome>,
 }
 
@@ -54,7 +74,8 @@ pub(crate) struct Stream {
     next: Line,
     model_json: String,
     backlog: Vec<u8>,
-    ended: bool,
+    /// When the last line was written or set aside.
+    ended_ns: Option<u64>,
     hash: Xxh64,
     record: CallRecord,
 }
@@ -79,7 +100,7 @@ impl Stream {
             model_json: serde_json::Value::from(call.run.spec.model.as_str()).to_string(),
             next: Line::default(),
             backlog: Vec::new(),
-            ended: false,
+            ended_ns: None,
             hash: Xxh64::new(0),
             record,
             call,
@@ -95,13 +116,18 @@ impl Stream {
 
     /// Whether everything was said and taken.
     pub(crate) fn is_over(&self) -> bool {
-        self.ended && self.backlog.is_empty()
+        self.ended_ns.is_some() && self.backlog.is_empty()
+    }
+
+    /// Whether the client has left a part of it unread for too long since it ended.
+    pub(crate) fn is_left_unread(&self, now_ns: u64) -> bool {
+        self.ended_ns.is_some_and(|ended_ns| now_ns > ended_ns + UNREAD_NS_MAX)
     }
 
     pub(crate) fn send_token(&mut self, due_ns: u64) -> Result<(), Gone> {
         let mut line = std::mem::take(&mut self.next);
         let sent_ns = now_ns();
-        self.write(line.stamp(sent_ns))?;
+        self.write_line(&mut line, sent_ns)?;
         let record = &mut self.record;
         if record.tokens == 0 {
             record.first_due_ns = due_ns as i64;
@@ -117,7 +143,7 @@ impl Stream {
 
     /// What follows the last token: the `done` line, or what a fault puts in its place.
     pub(crate) fn send_ending(&mut self) -> Result<(), Gone> {
-        self.ended = true;
+        self.ended_ns = Some(now_ns());
         match self.call.fault {
             Some(FaultKind::Stall | FaultKind::Reset) => Ok(()),
             Some(FaultKind::NeverDone) => self.write_ending(""),
@@ -141,6 +167,7 @@ impl Stream {
         match self.call.fault {
             Some(FaultKind::Stall) => Outcome::HoldOpen,
             Some(FaultKind::Reset) => Outcome::Reset,
+            _ if self.call.framing == Framing::Lines => Outcome::Close,
             _ => Outcome::KeepAlive,
         }
     }
@@ -154,12 +181,17 @@ impl Stream {
     /// Its `created_at` is the time of rendering, one step ahead; `sent_ns` is the one to trust.
     fn render_next(&mut self) {
         let Some(word) = self.call.tokens.get(self.record.tokens) else { return };
-        let fields = format!(
-            "\"model\":{},\"created_at\":\"{}\",\"response\":\"{word}\",\"done\":false",
-            self.model_json,
-            created_at(),
-        );
+        let fields = format!("{},\"done\":false", self.said(word));
         self.next = Line::render(self.head(), &fields, b"");
+    }
+
+    /// The first keys of a line.
+    fn said(&self, text: &str) -> String {
+        let said = match self.call.is_chat {
+            true => format!("\"message\":{{\"role\":\"assistant\",\"content\":\"{text}\"}}"),
+            false => format!("\"response\":\"{text}\""),
+        };
+        format!("\"model\":{},\"created_at\":\"{}\",{said}", self.model_json, created_at())
     }
 
     fn send_done(&mut self) -> Result<(), Gone> {
@@ -168,38 +200,69 @@ impl Stream {
         // prefill here contains the wait for the server in `queue` mode.
         let reason = if record.tokens < self.call.asked_tokens { "stop" } else { "length" };
         let first_ns = record.first_sent_ns.max(record.received_ns);
+        let text = match self.call.framing {
+            Framing::Whole => self.call.tokens[..record.tokens].concat(),
+            Framing::Chunks | Framing::Lines => String::new(),
+        };
         let fields = format!(
-            "\"model\":{},\"created_at\":\"{}\",\"response\":\"\",\"done\":true,\
-             \"done_reason\":\"{reason}\",\"total_duration\":{},\"load_duration\":0,\
-             \"prompt_eval_count\":{},\"prompt_eval_duration\":{},\"eval_count\":{},\
-             \"eval_duration\":{}",
-            self.model_json,
-            created_at(),
+            "{},\"done\":true,\"done_reason\":\"{reason}\",\"total_duration\":{},\
+             \"load_duration\":0,\"prompt_eval_count\":{},\"prompt_eval_duration\":{},\
+             \"eval_count\":{},\"eval_duration\":{}",
+            self.said(&text),
             now_ns() as i64 - record.received_ns,
             self.call.prompt_tokens,
             first_ns - record.received_ns,
             record.tokens,
             record.last_sent_ns.max(first_ns) - first_ns,
         );
-        let mut line = Line::render(self.head(), &fields, END_OF_BODY);
         let sent_ns = now_ns();
-        self.write(line.stamp(sent_ns))?;
+        if self.call.framing == Framing::Whole {
+            let body = format!("{{{fields},\"sent_ns\":{sent_ns}}}");
+            self.write(&response("200 OK", JSON, &body))?;
+        } else {
+            let mut line = Line::render(self.head(), &fields, END_OF_BODY);
+            self.write_line(&mut line, sent_ns)?;
+        }
         self.record.done_sent_ns = sent_ns as i64;
         Ok(())
     }
 
     fn write_ending(&mut self, line: &str) -> Result<(), Gone> {
-        let mut bytes = self.head().to_vec();
-        if !line.is_empty() {
-            bytes.extend_from_slice(format!("{:x}\r\n{line}\r\n", line.len()).as_bytes());
+        if self.call.framing == Framing::Whole {
+            return self.write(&response("200 OK", JSON, line));
         }
-        bytes.extend_from_slice(END_OF_BODY);
+        let mut bytes = self.head().to_vec();
+        match self.call.framing {
+            Framing::Lines => bytes.extend_from_slice(line.as_bytes()),
+            _ if line.is_empty() => bytes.extend_from_slice(END_OF_BODY),
+            _ => {
+                bytes.extend_from_slice(format!("{:x}\r\n{line}\r\n", line.len()).as_bytes());
+                bytes.extend_from_slice(END_OF_BODY);
+            }
+        }
         self.write(&bytes)
     }
 
     /// The header travels with the first line, as Ollama's does.
     fn head(&self) -> &'static [u8] {
-        if self.record.tokens == 0 { HEAD } else { b"" }
+        match self.call.framing {
+            _ if self.record.tokens > 0 => b"",
+            Framing::Lines => PLAIN_HEAD,
+            Framing::Chunks | Framing::Whole => HEAD,
+        }
+    }
+
+    fn write_line(&mut self, line: &mut Line, sent_ns: u64) -> Result<(), Gone> {
+        let chunk = line.stamp(sent_ns);
+        match self.call.framing {
+            Framing::Chunks => self.write(chunk),
+            Framing::Lines => {
+                let head = self.head();
+                self.write(&[head, line.plain()].concat())
+            }
+            // All of it comes with the last one.
+            Framing::Whole => Ok(()),
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {

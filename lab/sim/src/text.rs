@@ -42,14 +42,20 @@ const WORDS: [&str; 32] = [
     " token",
 ];
 
-/// Streams of the generator, so that text and times of one seed do not depend on each other.
+/// Streams of the generator, so that text, times and length of one seed do not depend on each other.
 const TEXT_STREAM: u128 = 1;
 const TIME_STREAM: u128 = 2;
+const LENGTH_STREAM: u128 = 3;
 
 /// The tokens of a reply, one word each.
 pub fn tokens(seed: i64, count: usize) -> Vec<&'static str> {
     let mut random = Pcg64::new(u128::from(seed as u64), TEXT_STREAM);
     (0..count).map(|_| WORDS[random.random_range(0..WORDS.len() as u32) as usize]).collect()
+}
+
+/// How much a model says that may say as much as it likes: 16 to 527 tokens, by its seed.
+pub fn own_length(seed: i64) -> usize {
+    16 + Pcg64::new(u128::from(seed as u64), LENGTH_STREAM).random_range(0..512_u32) as usize
 }
 
 /// The time of each step in nanoseconds for a request that is alone: the prefill, which ends with
