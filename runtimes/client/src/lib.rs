@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use reqwest::header::CONTENT_TYPE;
+use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder};
 use runtimes_kit::{AgentRun, CallError, Request, RunError, Workload};
 
@@ -13,8 +14,10 @@ use runtimes_kit::{AgentRun, CallError, Request, RunError, Workload};
 /// It cannot be built.
 pub fn client(workload: &Workload) -> Result<Client, RunError> {
     let stall_timeout = Duration::from_millis(workload.stall_timeout_ms);
-    // A proxy of the environment would be measured with the runtime.
-    let client = Client::builder().no_proxy().read_timeout(stall_timeout).build();
+    // A proxy of the environment would be measured with the runtime, and load goes to no address
+    // that the user did not give.
+    let client = Client::builder().no_proxy().redirect(Policy::none()).read_timeout(stall_timeout);
+    let client = client.build();
     client.map_err(RunError::setup)
 }
 

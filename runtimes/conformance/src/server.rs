@@ -29,6 +29,18 @@ pub enum Script {
     Stall,
     /// Sends nothing at all.
     Silence,
+    /// Ends with the name of another model.
+    OtherModel,
+    /// Sends a second line that says it is done.
+    DoneTwice,
+    /// Sends a token after the line that says it is done.
+    GoesOn,
+    /// Sends its lines packed, which nobody asked for.
+    Packed,
+    /// Answers with this status, and says when to come again.
+    Refuses(u16),
+    /// Sends the client to this port of the same host.
+    Redirects(u16),
 }
 
 /// A listening server; its threads end with the test's process.
@@ -38,13 +50,25 @@ pub struct Server {
     pub url: String,
 }
 
+/// `{"response":"a"}` and a line end, by gzip.
+const PACKED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\x2a\x4a\x2d\x2e\xc8\xcf\
+    \x2b\x4e\x55\xb2\x52\x4a\x54\xaa\xe5\x02\x00\xa8\xf5\x6c\xd4\x11\x00\x00\x00";
+
 impl Server {
     /// Starts a server on a port that the system chooses.
     ///
     /// # Panics
     /// When there is no loopback interface.
     pub fn start(script: Script) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        Self::start_on("127.0.0.1:0", script).expect("loopback has a free port")
+    }
+
+    /// The same on another address, for example `[::1]:0`; `None` where this machine has it not.
+    ///
+    /// # Panics
+    /// Never: a bound socket has an address.
+    pub fn start_on(address: &str, script: Script) -> Option<Self> {
+        let listener = TcpListener::bind(address).ok()?;
         let address = listener.local_addr().expect("a bound socket has an address");
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -52,7 +76,21 @@ impl Server {
                 thread::spawn(move || serve(stream, script));
             }
         });
-        Self { url: format!("http://{address}") }
+        Some(Self { url: format!("http://{address}") })
+    }
+
+    /// A host that no name server knows: the domain is reserved for that (RFC 6761).
+    pub fn unknown() -> Self {
+        Self { url: "http://nobody.invalid:11434".to_owned() }
+    }
+
+    /// Its port.
+    ///
+    /// # Panics
+    /// Never: a bound address has one.
+    pub fn port(&self) -> u16 {
+        let digits = self.url.rsplit(':').next().expect("an address ends in a port");
+        digits.parse().expect("a port is a number")
     }
 
     /// An address at which nobody listens.
@@ -98,9 +136,20 @@ fn serve(mut stream: TcpStream, script: Script) -> io::Result<()> {
                 let head = head(404, &format!("content-length: {}", body.len()));
                 stream.write_all(format!("{head}{body}").as_bytes())?;
             }
+            Script::Refuses(status) => refuse(&mut stream, status, "retry-after: 1")?,
+            Script::Redirects(port) => {
+                let place = format!("location: http://127.0.0.1:{port}/api/generate");
+                refuse(&mut stream, 307, &place)?;
+            }
             _ => return wrong(&mut stream, &mut reader, script),
         }
     }
+}
+
+fn refuse(stream: &mut TcpStream, status: u16, header: &str) -> io::Result<()> {
+    let body = r#"{"error":"not now"}"#;
+    let head = head(status, &format!("{header}\r\ncontent-length: {}", body.len()));
+    stream.write_all(format!("{head}{body}").as_bytes())
 }
 
 fn right(stream: &mut TcpStream, connection: &str, seed: i64, tokens: i64) -> io::Result<()> {
@@ -124,14 +173,22 @@ fn wrong(stream: &mut TcpStream, reader: &mut impl Read, script: Script) -> io::
     if script == Script::Silence {
         return wait_for_client(reader);
     }
+    if script == Script::Packed {
+        stream.write_all(head(200, "content-encoding: gzip\r\nconnection: close").as_bytes())?;
+        return stream.write_all(PACKED);
+    }
     stream.write_all(head(200, "transfer-encoding: chunked").as_bytes())?;
     for index in 0..2 {
         stream.write_all(&chunk(&line(0, index)))?;
     }
+    let done = |model: &str| chunk(&format!("{{\"model\":\"{model}\",\"done\":true}}\n"));
     match script {
         Script::BrokenJson => stream.write_all(&chunk("{\"response\": oops}\n"))?,
         Script::ErrorLine => stream.write_all(&chunk("{\"error\":\"out of memory\"}\n"))?,
         Script::Stall => wait_for_client(reader)?,
+        Script::OtherModel => stream.write_all(&done("other"))?,
+        Script::DoneTwice => stream.write_all(&[done("m"), done("m")].concat())?,
+        Script::GoesOn => stream.write_all(&[done("m"), chunk(&line(0, 2))].concat())?,
         // Cut and NoDone differ in what follows.
         _ => {}
     }

@@ -2,6 +2,7 @@
 //! code.
 
 use std::fs;
+use std::io::{self, Write};
 
 use lab_protocol::runtimes::{Agent, Arrangement, Call, Options, Workload};
 use lab_protocol::{RunOutcome, Status};
@@ -123,6 +124,15 @@ fn a_faulty_server_is_one_failed_outcome_that_names_agent_and_server() {
         (Server::start(Script::NoDone), vec!["without a done line, after 2 tokens"]),
         (Server::start(Script::Stall), vec!["stalled"]),
         (Server::start(Script::Silence), vec!["stalled"]),
+        (Server::start(Script::OtherModel), vec!["the server says that it ran other"]),
+        (Server::start(Script::DoneTwice), vec!["the server went on after its done line"]),
+        (Server::start(Script::GoesOn), vec!["the server went on after its done line"]),
+        (Server::start(Script::Packed), vec!["broken JSON in line", "without a done line"]),
+        (Server::start(Script::Refuses(429)), vec!["status 429: not now"]),
+        (Server::start(Script::Refuses(500)), vec!["status 500: not now"]),
+        (Server::start(Script::Refuses(503)), vec!["status 503: not now"]),
+        // The good server would answer, and nobody gave its address for this agent.
+        (Server::start(Script::Redirects(good.port())), vec!["status 307: not now"]),
     ];
     for variant in variants(FAMILY) {
         for (bad, words) in &cases {
@@ -135,6 +145,32 @@ fn a_faulty_server_is_one_failed_outcome_that_names_agent_and_server() {
             assert!(reason.starts_with(&place), "{name}: {reason}");
             assert!(words.iter().any(|word| reason.contains(word)), "{name}: {words:?}: {reason}");
         }
+    }
+}
+
+#[test]
+fn a_server_of_ipv6_alone_is_reached() {
+    let Some(server) = Server::start_on("[::1]:0", Script::Right) else {
+        // As `.ci/count-tests` counts it; the harness would swallow what is printed.
+        let reason = "SKIPPED a_server_of_ipv6_alone_is_reached: this machine has no IPv6";
+        let _ = writeln!(io::stderr(), "{reason}");
+        return;
+    };
+    for variant in variants(FAMILY) {
+        let outcome = outcome(&variant, &workload(Arrangement::Solo, &[&server], None));
+        assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
+        assert_eq!(outcome.samples["call_tokens"], [40, 25], "{}", variant.name);
+    }
+}
+
+#[test]
+fn a_host_that_no_name_server_knows_is_a_failure_that_names_it() {
+    let server = Server::unknown();
+    for variant in variants(FAMILY) {
+        let outcome = outcome(&variant, &workload(Arrangement::Solo, &[&server], None));
+        assert_eq!(outcome.status, Status::Failed, "{}", variant.name);
+        let reason = outcome.reason.unwrap();
+        assert!(reason.contains("nobody.invalid:11434: cannot talk to the server"), "{reason}");
     }
 }
 

@@ -54,7 +54,7 @@ impl AgentRun {
                     ..AgentLog::default()
                 },
                 begun: 0,
-                reply: Reply::new(0),
+                reply: Reply::new("", 0),
                 analysis: None,
             })
             .collect()
@@ -91,7 +91,7 @@ impl AgentRun {
         let log = self.log.calls.get_mut(call)?;
         log.start_ns = now_ns();
         self.begun += 1;
-        self.reply = Reply::new(log.received_ns.capacity());
+        self.reply = Reply::new(&self.spec.model, log.received_ns.capacity());
         let mut prompt = self.spec.calls[call].prompt.clone();
         if let Some(analysis) = &self.analysis {
             prompt = format!("{prompt}\n\n{analysis}");
@@ -134,7 +134,7 @@ impl AgentRun {
         if !was_done && self.begun == self.spec.calls.len() {
             self.meter.last_token();
         }
-        self.analysis = Some(analysis(&self.reply.text));
+        self.analysis = Some(analysis(self.reply.text()));
         self.log.end_ns = now_ns();
         Ok(())
     }
@@ -207,6 +207,21 @@ mod tests {
             (500, "oops", "status 500: oops"),
             (200, "{\"error\":\"boom\"}\n", "the server reports an error: boom"),
             (200, "{\"response\":\"a\"}\n", "the body ended without a done line, after 1 tokens"),
+            (
+                200,
+                "{\"done\":true,\"model\":\"n\"}\n",
+                "asked for model m, the server says that it ran n",
+            ),
+            (
+                200,
+                "{\"done\":true,\"model\":\"m:latest\"}\n{\"response\":\"b\"}\n",
+                "the server went on after its done line, with `b`",
+            ),
+            (
+                200,
+                "{\"done\":true}\n{\"done\":true}\n",
+                "the server went on after its done line, with ``",
+            ),
         ];
         for (status, body, expected) in cases {
             let expected = format!("agent 0, call 0 on http://h:1: {expected}");

@@ -43,6 +43,20 @@ pub enum CallError {
     /// A line of the stream reports an error.
     #[error("the server reports an error: {0}")]
     ErrorLine(String),
+    /// The server names another model than it was asked for.
+    #[error("asked for model {asked}, the server says that it ran {said}")]
+    WrongModel {
+        /// The request's.
+        asked: String,
+        /// The reply's.
+        said: String,
+    },
+    /// A line with text, or a further `done`, after the line with `done: true`.
+    #[error("the server went on after its done line, with `{excerpt}`")]
+    AfterDone {
+        /// The text of that line, at most 60 characters.
+        excerpt: String,
+    },
     /// The body ended before a line with `done: true`.
     #[error("the body ended without a done line, after {tokens} tokens")]
     NoDone {

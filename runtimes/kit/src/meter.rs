@@ -24,7 +24,7 @@ struct LastToken {
 
 impl Meter {
     /// Call it first thing in `main`.
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         Self {
             process_start_ns: now_ns(),
             cpu_at_first_agent_ns: OnceLock::new(),

@@ -18,6 +18,9 @@ pub(crate) struct Line<'a> {
     pub response: Cow<'a, str>,
     #[serde(default)]
     pub done: bool,
+    /// Empty where the server does not say.
+    #[serde(borrow, default)]
+    pub model: Cow<'a, str>,
     pub error: Option<String>,
     pub sent_ns: Option<i64>,
     pub eval_count: Option<i64>,

@@ -72,22 +72,30 @@ impl CallLog {
 /// A reply as it arrives.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    pub text: String,
     status: u16,
-    done: bool,
     lines: LineSplitter,
+    said: Said,
     error_body: Vec<u8>,
+}
+
+/// What the lines of a reply have said so far.
+#[derive(Debug)]
+struct Said {
+    /// The model that was asked for.
+    model: String,
+    text: String,
+    done: bool,
 }
 
 impl Reply {
     /// `capacity` is that of the call's rows.
-    pub(crate) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(model: &str, capacity: usize) -> Self {
+        // A token is about five bytes.
+        let text = String::with_capacity(capacity * 8);
         Self {
-            // A token is about five bytes.
-            text: String::with_capacity(capacity * 8),
             status: 200,
-            done: false,
             lines: LineSplitter::default(),
+            said: Said { model: model.to_owned(), text, done: false },
             error_body: Vec::new(),
         }
     }
@@ -96,8 +104,12 @@ impl Reply {
         self.status = status;
     }
 
+    pub(crate) fn text(&self) -> &str {
+        &self.said.text
+    }
+
     pub(crate) fn is_done(&self) -> bool {
-        self.done
+        self.said.done
     }
 
     /// Takes bytes that were handed over at `received_ns`.
@@ -113,8 +125,8 @@ impl Reply {
             self.error_body.extend_from_slice(&bytes[..bytes.len().min(room)]);
             return Ok(());
         }
-        let Self { text, done, lines, .. } = self;
-        lines.push(bytes, |line| on_line(line, received_ns, text, done, log, meter))
+        let Self { said, lines, .. } = self;
+        lines.push(bytes, |line| said.line(&line, received_ns, log, meter))
     }
 
     /// The body is complete.
@@ -127,39 +139,55 @@ impl Reply {
         if self.status != 200 {
             return Err(status_error(self.status, &self.error_body));
         }
-        let Self { text, done, lines, .. } = self;
-        lines.finish(|line| on_line(line, received_ns, text, done, log, meter))?;
-        if !self.done {
+        let Self { said, lines, .. } = self;
+        lines.finish(|line| said.line(&line, received_ns, log, meter))?;
+        if !self.said.done {
             return Err(CallError::NoDone { tokens: log.received_ns.len() });
         }
-        log.text_hash = xxh64(self.text.as_bytes(), 0).cast_signed();
+        log.text_hash = xxh64(self.said.text.as_bytes(), 0).cast_signed();
         Ok(())
     }
 }
 
-fn on_line(
-    line: Line<'_>,
-    received_ns: i64,
-    text: &mut String,
-    done: &mut bool,
-    log: &mut CallLog,
-    meter: &Meter,
-) -> Result<(), CallError> {
-    if let Some(error) = line.error {
-        return Err(CallError::ErrorLine(error));
+impl Said {
+    fn line(
+        &mut self,
+        line: &Line<'_>,
+        received_ns: i64,
+        log: &mut CallLog,
+        meter: &Meter,
+    ) -> Result<(), CallError> {
+        if let Some(error) = &line.error {
+            return Err(CallError::ErrorLine(error.clone()));
+        }
+        if self.done && (line.done || !line.response.is_empty()) {
+            return Err(CallError::AfterDone { excerpt: excerpt(line.response.as_bytes()) });
+        }
+        if !line.response.is_empty() {
+            meter.token();
+            self.text.push_str(&line.response);
+            log.received_ns.push(received_ns);
+            log.sent_ns.push(line.sent_ns.unwrap_or(UNSAID));
+        }
+        if line.done {
+            self.done = true;
+            log.end_ns = crate::now_ns();
+            log.note_last_line(line);
+            return self.is_of_model(&line.model);
+        }
+        Ok(())
     }
-    if !line.response.is_empty() {
-        meter.token();
-        text.push_str(&line.response);
-        log.received_ns.push(received_ns);
-        log.sent_ns.push(line.sent_ns.unwrap_or(UNSAID));
+
+    /// Ollama's tag `latest` may be left out.
+    fn is_of_model(&self, said: &str) -> Result<(), CallError> {
+        let plain = |name: &str| name.strip_suffix(":latest").unwrap_or(name).to_owned();
+        match said.is_empty() || plain(said) == plain(&self.model) {
+            true => Ok(()),
+            false => {
+                Err(CallError::WrongModel { asked: self.model.clone(), said: said.to_owned() })
+            }
+        }
     }
-    if line.done && !*done {
-        *done = true;
-        log.end_ns = crate::now_ns();
-        log.note_last_line(&line);
-    }
-    Ok(())
 }
 
 /// Ollama explains a refusal as `{"error": "…"}`.
