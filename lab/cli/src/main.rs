@@ -9,12 +9,14 @@ mod corpus;
 mod doctor;
 mod idle;
 mod import;
+mod interrupt;
 mod migrate;
 mod paths;
 mod plan;
 mod progress;
 mod report;
 mod run;
+mod selftest;
 mod verify;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -66,6 +68,8 @@ enum Command {
     Run(run::RunArgs),
     /// Write the report of recorded runs
     Report(report::ReportArgs),
+    /// Tell how often the judge is right, on experiments drawn from recorded noise
+    Selftest(selftest::SelftestArgs),
     /// Copy recorded runs and their report into a folder to commit
     Export(report::ExportArgs),
     /// Add today's expectations to records from before expectations were stored
@@ -82,6 +86,14 @@ enum Command {
     Sim(lab_sim::SimArgs),
     /// Generate or check a corpus of chat sessions
     Corpus(lab_corpus::CorpusArgs),
+    /// Wait beside a sweep, and end what it leaves
+    #[command(hide = true)]
+    Guard {
+        /// In the environment of what the sweep starts
+        mark: String,
+        /// The sweep's scratch files
+        scratch: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -100,6 +112,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Verify(args) => verify::verify(&args, &paths?),
         Command::Run(args) => run::run(&args, &paths?),
         Command::Report(args) => report::report(&args, paths.ok().as_ref()),
+        Command::Selftest(args) => selftest::selftest(&args, paths.ok().as_ref()),
         Command::Export(args) => report::export(&args, &paths?),
         Command::Audit(args) if args.document.is_some() => audit::audit(&args),
         Command::Audit(args) => claims::audit(&args, &paths?),
@@ -109,6 +122,11 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Migrate(args) => migrate::migrate(&args, &paths?),
         Command::Sim(args) => Ok(lab_sim::run(args).map(|()| ExitCode::SUCCESS)?),
         Command::Corpus(args) => corpus::corpus(&args),
+        Command::Guard { mark, scratch } => {
+            let kept = lab_driver::keep_guard(&mark, &scratch);
+            kept.map_err(|error| Failure::lab(format!("the guard of a sweep: {error}")))?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

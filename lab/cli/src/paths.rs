@@ -102,9 +102,21 @@ impl Paths {
     }
 }
 
+/// A file that a person wrote is smaller.
+const WRITTEN_BYTES_MAX: u64 = 16 << 20;
+
 /// Reads a file that the user named.
 pub(crate) fn read(path: &Path, shown: &str) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| Failure::input(format!("{shown}: {error}")))
+    let refuse = |what: String| Failure::input(format!("{shown}: {what}"));
+    let known = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
+    // Reading a pipe may never end.
+    if !known.is_file() {
+        return Err(refuse("is no regular file; name one".to_owned()));
+    }
+    if known.len() > WRITTEN_BYTES_MAX {
+        return Err(refuse(format!("has more than {WRITTEN_BYTES_MAX} bytes; name a smaller one")));
+    }
+    fs::read_to_string(path).map_err(|error| refuse(error.to_string()))
 }
 
 #[cfg(test)]

@@ -61,7 +61,10 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
 pub(crate) fn export(args: &ExportArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let from = paths.results(&args.from);
     let to = if args.to.is_absolute() { args.to.clone() } else { paths.workspace.join(&args.to) };
-    Results::load(&from)?.export(&to, slim)?;
+    let redacted = Results::load(&from)?.export(&to, slim)?;
+    if redacted > 0 {
+        eprintln!("paths and variables of this machine were left out of {redacted} failed runs");
+    }
     let figures = write_report(&to, &to)?;
     draw_all(&figures, &to, paths);
     println!("{}", paths.shown(&to.join("report.md")));

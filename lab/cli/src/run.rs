@@ -3,10 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::Ordering,
 };
 
 use clap::Args;
@@ -17,14 +14,12 @@ use serde_json::json;
 use crate::{
     Failure,
     idle::{IdleArgs, before_start},
+    interrupt::{INTERRUPTED, interruption},
     paths::Paths,
     plan::{Choices, Prepared, Question, given_model, prepare, summary},
     progress::Bar,
     report::{draw_all, write_report},
 };
-
-/// A second Ctrl-C ends the lab at once.
-const INTERRUPTED: u8 = 130;
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
@@ -105,17 +100,7 @@ fn question(args: &RunArgs, paths: &Paths) -> Result<Question, Failure> {
 }
 
 fn sweep(prepared: &Prepared, options: &SweepOptions, json: bool) -> Result<SweepEnd, Failure> {
-    let interrupt = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        // Registered first, it acts only when the flag is up already: on the second signal.
-        signal_hook::flag::register_conditional_shutdown(
-            signal,
-            i32::from(INTERRUPTED),
-            Arc::clone(&interrupt),
-        )
-        .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupt)))
-        .map_err(|error| Failure::lab(format!("cannot handle Ctrl-C: {error}")))?;
-    }
+    let interrupt = interruption()?;
     let mut bar = Bar::new(json);
     let mut sweep = Sweep::prepare(
         &prepared.experiment,

@@ -1,12 +1,13 @@
 //! `lab verify`: every variant once, with its answer checked.
 
-use std::{process::ExitCode, sync::atomic::AtomicBool};
+use std::{process::ExitCode, sync::atomic::Ordering};
 
 use clap::Args;
 use lab_driver::{Checked, Sweep, SweepOptions, check_servers};
 
 use crate::{
     Failure,
+    interrupt::{INTERRUPTED, interruption},
     paths::Paths,
     plan::{Question, given_model, prepare},
     progress::Bar,
@@ -23,7 +24,7 @@ pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<ExitCode, Failu
     if let Some(model) = given_model(&prepared.experiment) {
         check_servers(&args.question.choices.servers, &model)?;
     }
-    let interrupt = AtomicBool::new(false);
+    let interrupt = interruption()?;
     let options = SweepOptions {
         results: paths.new_results(),
         resume: false,
@@ -43,9 +44,16 @@ pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<ExitCode, Failu
     for verdict in &verdicts {
         match &verdict.checked {
             Checked::Right => println!("right   {}", verdict.variant),
+            Checked::Plausible => {
+                println!("checked {}: plausible; nobody knows the right answer", verdict.variant);
+            }
             Checked::Absent(reason) => println!("absent  {}: {reason}", verdict.variant),
             Checked::Wrong(reason) => println!("WRONG   {}: {reason}", verdict.variant),
         }
+    }
+    if interrupt.load(Ordering::Relaxed) {
+        eprintln!("stopped: the other variants were not checked");
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     let wrong = verdicts.iter().any(|verdict| matches!(verdict.checked, Checked::Wrong(_)));
     Ok(ExitCode::from(u8::from(wrong)))

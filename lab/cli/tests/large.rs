@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_record::{Results, Status};
+use lab_record::{Results, Verification};
 
 #[test]
 fn the_sweep_for_64_cpus_runs_here_and_reports() {
@@ -16,7 +16,7 @@ fn the_sweep_for_64_cpus_runs_here_and_reports() {
     lab.args(["run", "experiments/threads-64.toml", "--quick", "--out"]).arg(&out);
     lab.assert().success();
     let results = Results::load(&out).unwrap();
-    let done = results.runs.iter().filter(|run| run.status == Status::Ok && run.verified);
+    let done = results.runs.iter().filter(|run| run.verification == Verification::Verified);
     let variants: BTreeSet<&str> = done.map(|run| run.variant.as_str()).collect();
     let entered = results.run_file.variants.iter().map(|entry| entry.variant.as_str());
     assert_eq!(variants, entered.collect());

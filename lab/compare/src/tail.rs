@@ -1,16 +1,11 @@
 //! The tail of a candidate against the reference's: what a clip around the middle cannot see.
 
-use lab_stats::{bounded::BoundedMean, sequence::UNCOUNTED};
+use lab_stats::{
+    bounded::BoundedMean,
+    sequence::UNCOUNTED,
+    tail::{CAP, MEAN_MARGIN, SHARE_MARGIN, SLOW},
+};
 use serde::Serialize;
-
-/// A run is slow above this many times the reference's median.
-const SLOW: f64 = 1.25;
-/// The shares of slow runs may differ by this.
-const SHARE_MARGIN: f64 = 0.05;
-/// Runs count for at most this many times the reference's median in the mean.
-const CAP: f64 = 2.0;
-/// The capped means may differ by this, or by the margin where that is larger.
-const MEAN_MARGIN: f64 = 0.05;
 
 /// The reference's runs so far: the median of earlier rounds is what a round is measured against.
 #[derive(Clone, Debug, Default)]

@@ -15,7 +15,10 @@ use std::{
 use lab_probe::{CARD_LOOP, CARD_QUERY, CardSample, card_samples, card_uses, monotonic_ns};
 use lab_record::{CardUse, Run};
 
-use crate::execute::stop_group;
+use crate::{
+    child::{self, Limits, stop_group},
+    guard,
+};
 
 const PROGRAM: &str = "nvidia-smi";
 /// Samples that are kept for a run that ends later. At 5 a second, 14 hours of one card.
@@ -23,11 +26,10 @@ const KEPT_MAX: usize = 250_000;
 
 /// What the machine's NVIDIA cards do now, or why that is not known.
 pub(crate) fn cards() -> Result<Vec<CardSample>, String> {
-    let output = Command::new(PROGRAM)
-        .args(CARD_QUERY)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| cannot_start(&error))?;
+    let mut command = Command::new(PROGRAM);
+    command.args(CARD_QUERY);
+    let asked = child::ask(command, Limits::QUESTION);
+    let output = asked.map_err(|unfinished| format!("{PROGRAM} {unfinished}"))?;
     let answer = String::from_utf8_lossy(&output.stdout);
     let said = || says(answer.lines().next().unwrap_or("nothing"));
     if !output.status.success() {
@@ -59,9 +61,8 @@ struct Seen {
 impl CardWatch {
     /// Starts to watch; where that is not possible, every run gets the reason.
     pub(crate) fn start() -> Self {
-        let child = Command::new(PROGRAM)
-            .args(CARD_QUERY)
-            .arg(CARD_LOOP)
+        let mut command = Command::new(PROGRAM);
+        let child = guard::mark(command.args(CARD_QUERY).arg(CARD_LOOP))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -3,14 +3,21 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
+    time::Duration,
 };
 
 use lab_plan::{Entrant, Manifest};
 use lab_protocol::Identity;
 use lab_record::{VariantEntry, sha256_hex};
 
-use crate::DriverError;
+use crate::{
+    DriverError,
+    child::{self, Limits},
+};
+
+/// An identity is a line.
+const DESCRIBE: Limits = Limits { time: Duration::from_secs(10), output_bytes: 64 << 10 };
 
 /// The families below `root`: folders that hold a folder with a `variant.toml`, by name.
 ///
@@ -144,11 +151,9 @@ impl Catalog {
 
 fn describe(path: &Path, name: &str) -> Result<Identity, DriverError> {
     let refuse = |what: String| DriverError::Input(format!("{name} --describe: {what}"));
-    let output = Command::new(path)
-        .arg("--describe")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| refuse(format!("cannot be started: {error}")))?;
+    let mut command = Command::new(path);
+    command.arg("--describe");
+    let output = child::ask(command, DESCRIBE).map_err(|why| refuse(why.to_string()))?;
     if !output.status.success() {
         return Err(refuse(format!("ended with {}", output.status)));
     }

@@ -8,7 +8,7 @@ use std::{
 
 use lab_family::Corpus;
 
-use crate::DriverError;
+use crate::{DriverError, guard};
 
 /// Where corpora lie, and which of them this sweep has seen to.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Corpora {
                 command.arg(flag);
             }
         }
-        let status = command
+        let status = guard::mark(&mut command)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .status()

@@ -1,39 +1,25 @@
 //! One execution of a variant: a spec in, an outcome out, and no way for it to hurt the sweep.
 
 use std::{
-    fs,
-    io::{self, Read, Write},
-    os::unix::process::CommandExt,
+    fs, io,
     path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
-    sync::{
-        atomic::{AtomicBool, Ordering},
-        mpsc,
-    },
-    thread,
-    time::{Duration, Instant},
+    process::{Command, ExitStatus},
+    sync::atomic::AtomicBool,
+    time::Duration,
 };
 
 use lab_probe::monotonic_ns;
 use lab_protocol::{RunOutcome, Status};
-use nix::{
-    sys::{
-        resource::{UsageWho, getrusage},
-        signal::{Signal, killpg},
-        time::TimeValLike,
-    },
-    unistd::Pid,
-};
 
-use crate::hyperfine::{self, Timed};
+use crate::{
+    child::{self, Finished, Limits, Unfinished},
+    hyperfine::{self, Timed},
+};
 
 /// A variant that prints more than this is not printing an outcome.
 const OUTPUT_BYTES_MAX: u64 = 256 << 20;
 /// How much of a variant's last words goes into a reason.
 const EXCERPT_CHARS: usize = 200;
-/// How often a wait looks at the interrupt flag. Long, so that the driver does not wake up beside
-/// what it measures.
-const INTERRUPT_POLL: Duration = Duration::from_millis(250);
 
 /// How an execution ended.
 #[derive(Debug)]
@@ -136,61 +122,28 @@ fn timed_by_hyperfine(
     }
 }
 
-/// A process that ended by itself.
-struct Finished {
-    status: ExitStatus,
-    cpu_ns: Option<u64>,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-}
-
-/// Runs a command to its end, or ends it and everything it started.
+/// Runs a variant's command to its end.
 fn finish(
-    mut command: Command,
+    command: Command,
     input: Option<&str>,
     deadline: Duration,
     interrupt: &AtomicBool,
 ) -> Result<Finished, Executed> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own: ending hyperfine alone would leave what it started.
-    let mut child =
-        command.process_group(0).spawn().map_err(|error| cannot_start(&command, &error))?;
-    let stdout = read_in_background(child.stdout.take().expect("stdout is piped"));
-    let stderr = read_in_background(child.stderr.take().expect("stderr is piped"));
-    let mut stdin = child.stdin.take().expect("stdin is piped");
-    if let Some(line) = input {
-        // A program that ends without reading closes the pipe; its exit says more than this error.
-        let _ = writeln!(stdin, "{line}");
-    }
-    drop(stdin);
-    let stdout = match wait(&stdout, deadline, interrupt) {
-        Waited::Output(output) => output,
-        Waited::TooLate => {
-            stop_group(&mut child);
-            return Err(Executed::Broken(format!(
-                "gave no outcome within {} s and was killed",
-                deadline.as_secs_f64()
-            )));
-        }
-        Waited::Interrupted => {
-            stop_group(&mut child);
-            return Err(Executed::Interrupted);
-        }
-    };
-    // Its output is closed: it is ending, or hiding. A second is plenty for the first.
-    let before = children_cpu_ns();
-    let Some(status) = reap(&mut child) else {
-        let reason = "closed its output but did not exit, and was killed";
-        return Err(Executed::Broken(reason.to_owned()));
-    };
-    let cpu_ns = children_cpu_ns().zip(before).map(|(after, before)| after - before);
-    let stderr = stderr.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
-    Ok(Finished { status, cpu_ns, stdout, stderr })
+    let name = command.get_program().to_owned();
+    let limits = Limits { time: deadline, output_bytes: OUTPUT_BYTES_MAX };
+    child::finish(command, input, limits, interrupt).map_err(|unfinished| match unfinished {
+        Unfinished::CannotStart(error) => cannot_start(Path::new(&name), &error),
+        Unfinished::Interrupted => Executed::Interrupted,
+        Unfinished::TooLate(limit) => Executed::Broken(format!(
+            "gave no outcome within {} s and was killed",
+            limit.as_secs_f64()
+        )),
+        other => Executed::Broken(other.to_string()),
+    })
 }
 
 /// Names the program by its file, for its folder is this machine's own.
-fn cannot_start(command: &Command, error: &io::Error) -> Executed {
-    let program = Path::new(command.get_program());
+fn cannot_start(program: &Path, error: &io::Error) -> Executed {
     let name = program.file_name().unwrap_or(program.as_os_str()).display();
     let to_do = match error.kind() {
         io::ErrorKind::NotFound => "; install it, or run in the pinned environment (./enter)",
@@ -239,70 +192,6 @@ fn outcome(output: &[u8], stderr: &[u8], ended: &str, run: &str) -> Executed {
 fn last_words(stderr: &[u8]) -> String {
     let words = excerpt(stderr);
     if words.is_empty() { String::new() } else { format!("; it said: {words}") }
-}
-
-enum Waited {
-    Output(Vec<u8>),
-    TooLate,
-    Interrupted,
-}
-
-fn wait(output: &mpsc::Receiver<Vec<u8>>, deadline: Duration, interrupt: &AtomicBool) -> Waited {
-    let end = Instant::now() + deadline;
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        match output.recv_timeout(left.min(INTERRUPT_POLL)) {
-            Ok(bytes) => return Waited::Output(bytes),
-            Err(_) if interrupt.load(Ordering::Relaxed) => return Waited::Interrupted,
-            Err(_) if left.is_zero() => return Waited::TooLate,
-            Err(_) => {}
-        }
-    }
-}
-
-fn read_in_background(source: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // An unreadable pipe gives what came before; the outcome's check sees that it is short.
-        let _ = source.take(OUTPUT_BYTES_MAX).read_to_end(&mut bytes);
-        let _ = sender.send(bytes);
-    });
-    receiver
-}
-
-fn reap(child: &mut Child) -> Option<ExitStatus> {
-    let end = Instant::now() + Duration::from_secs(1);
-    while Instant::now() < end {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-    stop_group(child);
-    None
-}
-
-/// CPU time of all children that this process has waited for, and of theirs. Its growth around one
-/// wait is the CPU time of that child, or somewhat more where another thread waited too.
-fn children_cpu_ns() -> Option<u64> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
-    let times = [usage.user_time(), usage.system_time()];
-    let microseconds: i64 = times.iter().map(|time| time.num_microseconds()).sum();
-    u64::try_from(microseconds).ok().map(|microseconds| 1_000 * microseconds)
-}
-
-/// Ends a child of ours by its handle and waits for it, so that no id is ever reused under us.
-pub(crate) fn stop(child: &mut Child) {
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-/// Ends a child and all that it started, by the group that it leads.
-pub(crate) fn stop_group(child: &mut Child) {
-    let leader = Pid::from_raw(child.id().cast_signed());
-    let _ = killpg(leader, Signal::SIGKILL);
-    stop(child);
 }
 
 fn excerpt(bytes: &[u8]) -> String {

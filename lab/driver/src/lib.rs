@@ -4,11 +4,13 @@
 
 mod cards;
 mod catalog;
+mod child;
 mod corpora;
 mod execute;
 mod floor;
 mod gate;
 mod given;
+mod guard;
 mod hyperfine;
 mod ingest;
 mod orphans;
@@ -18,6 +20,7 @@ mod pinning;
 pub mod plots;
 mod repository;
 mod resume;
+mod scratch;
 mod servers;
 mod services;
 mod startup;
@@ -27,6 +30,7 @@ mod tools;
 pub use catalog::{Catalog, Program, families};
 pub use gate::causes as noise_causes;
 pub use given::check_servers;
+pub use guard::keep_guard;
 pub use pinning::CPUS_MIN as PINNING_CPUS_MIN;
 pub use repository::git_state;
 pub use sweep::{

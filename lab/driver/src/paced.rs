@@ -13,7 +13,7 @@ use lab_family::ServedCall;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{DriverError, execute::stop, pinning::Pinning};
+use crate::{DriverError, child::stop, guard, pinning::Pinning};
 
 /// The server answers a control line at once; this is for a machine under heavy load.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -38,7 +38,8 @@ impl PacedServer {
     pub(crate) fn start(lab: &Path, ports: usize, pinning: &Pinning) -> Result<Self, DriverError> {
         let ports = vec!["0"; ports].join(",");
         let _pinned = pinning.for_server();
-        let mut child = Command::new(lab)
+        let mut command = Command::new(lab);
+        let mut child = guard::mark(&mut command)
             .args(["sim", "--ports", &ports, "--control", "stdin"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -2,7 +2,7 @@
 
 use lab_family::{Account, Checked, Family};
 use lab_protocol::RunOutcome;
-use lab_record::{Run, Samples, Status};
+use lab_record::{Run, Samples, Status, Verification};
 
 /// A run, ready to be recorded.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) fn package(
         && let Err(why) = family.laws(&Account { run: &done.run, samples: &done.samples })
     {
         done.run.status = Status::Failed;
-        done.run.verified = false;
+        done.run.verification = Verification::Unchecked;
         done.run.reason = Some(format!("impossible numbers: {why}"));
     }
     done
@@ -34,7 +34,7 @@ fn joined(mut run: Run, outcome: RunOutcome, checked: Result<Checked, String>) -
     let mut columns = outcome.samples;
     match (outcome.status, checked) {
         (lab_protocol::Status::Ok, Ok(checked)) => {
-            run.verified = checked.agreed;
+            run.verification = checked.verification;
             run.counters.extend(checked.counters);
             columns.extend(checked.columns);
         }

@@ -1,12 +1,10 @@
 //! The state of the checkout.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{fs, path::Path, process::Command};
 
 use lab_record::GitState;
+
+use crate::child::{Limits, ask};
 
 /// In place of a repository: what `containers/lab/context` knew when it gathered an image.
 const GATHERED: &str = "commit.json";
@@ -27,13 +25,8 @@ fn asked(root: &Path) -> Option<GitState> {
 }
 
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(root)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .ok()
-        .filter(|output| output.status.success())?;
+    let mut command = Command::new("git");
+    command.arg("-C").arg(root).args(arguments);
+    let output = ask(command, Limits::QUESTION).ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

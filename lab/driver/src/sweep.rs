@@ -2,8 +2,8 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs, io,
-    path::{Path, PathBuf},
+    fs,
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -11,20 +11,22 @@ use std::{
 use lab_plan::{Experiment, Plan, PlannedRun};
 use lab_probe::Snapshot;
 use lab_record::{
-    GitState, Noise, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Writer,
+    GitState, Noise, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Verification,
+    Writer,
 };
 use serde_json::json;
-use tempfile::TempDir;
 
 use crate::{
     DriverError, Program,
     cards::{CardWatch, cards},
     execute::{Executed, execute},
     gate::Gate,
+    guard::Guard,
     orphans,
     package::{Done, failed, package, unfit_variant},
     pinning::Pinning,
     resume,
+    scratch::Scratch,
     services::{Left, Services},
     startup,
     tools::tool_version,
@@ -106,8 +108,10 @@ pub struct Verified {
 /// What the check of a variant gave; all but the first keep it from being timed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checked {
-    /// Its answer was right.
+    /// Its answer was the known one.
     Right,
+    /// Its answer had the right shape; nobody knows the right one.
+    Plausible,
     /// It refused, for example because a program that it needs is not installed.
     Absent(String),
     /// It failed, or its answer was wrong.
@@ -125,7 +129,9 @@ pub struct Sweep<'a> {
     gate: Gate,
     load_at_start: Option<f64>,
     lab_sha256: Option<String>,
-    scratch: TempDir,
+    scratch: Scratch,
+    /// Last, so that it sees the rest ended.
+    guard: Guard,
     interrupt: &'a AtomicBool,
 }
 
@@ -144,8 +150,11 @@ impl<'a> Sweep<'a> {
     ) -> Result<Self, DriverError> {
         let load_at_start = lab_probe::load_1min();
         orphans::inherit();
-        let scratch = scratch_in(&options.workspace).map_err(|error| {
+        let scratch = Scratch::make(&options.workspace).map_err(|error| {
             DriverError::Lab(format!("cannot create a scratch folder: {error}"))
+        })?;
+        let guard = Guard::start(&options.lab, scratch.path()).map_err(|error| {
+            DriverError::Lab(format!("cannot start the guard of this sweep: {error}"))
         })?;
         let programs = plan
             .entrants
@@ -177,6 +186,7 @@ impl<'a> Sweep<'a> {
             load_at_start,
             lab_sha256,
             scratch,
+            guard,
             interrupt,
         })
     }
@@ -193,7 +203,8 @@ impl<'a> Sweep<'a> {
             let Some(done) = self.one(planned)? else { break };
             let reason = done.run.reason.unwrap_or_default();
             let checked = match done.run.status {
-                Status::Ok => Checked::Right,
+                Status::Ok if done.run.verification == Verification::Verified => Checked::Right,
+                Status::Ok => Checked::Plausible,
                 Status::Unsupported => Checked::Absent(reason),
                 Status::Failed => Checked::Wrong(reason),
             };
@@ -289,7 +300,8 @@ impl<'a> Sweep<'a> {
                 return Ok(Some(failed(run, reason)));
             }
         };
-        let ours: Vec<u32> = self.services.pids().into_iter().chain(self.cards.pid()).collect();
+        let helpers = self.cards.pid().into_iter().chain([self.guard.pid()]);
+        let ours: Vec<u32> = self.services.pids().into_iter().chain(helpers).collect();
         let ours_known = self.services.knows_outside_cpu().then_some(&ours[..]);
         let before = Snapshot::take(ours_known);
         let execution = {
@@ -299,7 +311,7 @@ impl<'a> Sweep<'a> {
             let starter = self.services.starter();
             execute(starter, path, &ready.line, &name, deadline, self.interrupt)
         };
-        orphans::wait_for_ended(&ours);
+        orphans::end(&ours);
         let after = Snapshot::take(ours_known);
         let mut run = self.row(planned, execution.start_ns, execution.process_ns);
         self.cards.note(&mut run, execution.start_ns, execution.start_ns + execution.process_ns);
@@ -338,7 +350,7 @@ impl<'a> Sweep<'a> {
             cell: planned.cell.clone(),
             status: Status::Ok,
             reason: None,
-            verified: false,
+            verification: Verification::Unchecked,
             binary_sha256: entry.binary_sha256.clone(),
             start_ns,
             process_ns,
@@ -469,9 +481,4 @@ fn label(planned: &PlannedRun) -> String {
 
 fn unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
-}
-
-fn scratch_in(folder: &Path) -> io::Result<TempDir> {
-    fs::create_dir_all(folder)?;
-    tempfile::Builder::new().prefix("scratch-").tempdir_in(folder)
 }

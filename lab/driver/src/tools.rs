@@ -1,9 +1,13 @@
 //! Which outside tools are there.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-/// The first line of `TOOL --version`, `None` where it cannot be started.
+use crate::child::{Limits, ask};
+
+/// The first line of `TOOL --version`, `None` where it cannot be started or does not answer.
 pub fn tool_version(tool: &str) -> Option<String> {
-    let output = Command::new(tool).arg("--version").stdin(Stdio::null()).output().ok()?;
-    Some(String::from_utf8_lossy(&output.stdout).lines().next()?.to_owned())
+    let mut command = Command::new(tool);
+    command.arg("--version");
+    let answer = ask(command, Limits::QUESTION).ok()?;
+    Some(String::from_utf8_lossy(&answer.stdout).lines().next()?.to_owned())
 }

@@ -115,6 +115,25 @@ impl<'a> Account<'a> {
         Ok(())
     }
 
+    /// From the first instant of the columns to the last no more time passed than the process
+    /// lived: also where they count from another instant than the clock does. Negative values were
+    /// not said.
+    ///
+    /// # Errors
+    /// Names both times.
+    pub fn span_within_life(&self, columns: &[&str]) -> Result<(), String> {
+        let values = || columns.iter().filter_map(|name| self.samples.raw(name)).flatten();
+        let said = || values().filter(|value| **value >= 0);
+        let (Some(first), Some(last)) = (said().min(), said().max()) else { return Ok(()) };
+        let (span, life) = (last.abs_diff(*first), self.run.process_ns);
+        match span <= life {
+            true => Ok(()),
+            false => Err(format!(
+                "its times span {span} ns, from {first} to {last}, but its process lived {life} ns"
+            )),
+        }
+    }
+
     /// A counter of the run.
     pub fn counter(&self, name: &str) -> Option<u64> {
         self.run.counters.get(name).copied()

@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, fmt::Debug, path::PathBuf};
 
 use lab_protocol::RunOutcome;
+use lab_record::Verification;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -219,14 +220,19 @@ pub struct Checked {
     pub columns: Columns,
     /// Further counters for the record.
     pub counters: BTreeMap<String, u64>,
-    /// Whether the answer agrees with the truth. A variant that answers another question may
-    /// differ without being wrong.
-    pub agreed: bool,
+    /// How far the answer was held against what is known.
+    pub verification: Verification,
 }
 
 impl Checked {
-    /// The answer is right, and there is nothing to add.
+    /// The answer is the known one, and there is nothing to add.
     pub fn right() -> Self {
-        Self { columns: Columns::new(), counters: BTreeMap::new(), agreed: true }
+        let verification = Verification::Verified;
+        Self { columns: Columns::new(), counters: BTreeMap::new(), verification }
+    }
+
+    /// The answer has the right shape, and nobody knows the right one.
+    pub fn plausible() -> Self {
+        Self { verification: Verification::Checked, ..Self::right() }
     }
 }

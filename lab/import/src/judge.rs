@@ -13,6 +13,7 @@ use lab_stats::{
     multiple::holm,
     outcome::{Direction, Evidence, Outcome, of_difference},
     studentised::{FEWEST, Studentised},
+    tail::{self, Tail},
 };
 use serde::Serialize;
 
@@ -197,25 +198,28 @@ impl Pool<'_> {
 
 fn judge(pairs: &[(&Pool<'_>, &Pool<'_>)], settings: &Settings) -> Vec<Judged> {
     let alpha_each = settings.alpha / pairs.len() as f64;
-    let (mut all, equivalences): (Vec<Judged>, Vec<Option<Equivalence>>) = pairs
+    let (mut all, shown): (Vec<Judged>, Vec<Shown>) = pairs
         .iter()
         .map(|(reference, candidate)| one(reference, candidate, alpha_each, settings))
         .unzip();
     let known: Vec<f64> = all.iter().filter_map(|judged| judged.p).collect();
     let mut adjusted = holm(&known).unwrap_or_default().into_iter();
-    for (judged, equivalence) in all.iter_mut().zip(equivalences) {
+    for (judged, shown) in all.iter_mut().zip(shown) {
         judged.adjusted_p = judged.p.and_then(|_| adjusted.next());
-        judged.decide(equivalence, settings);
+        judged.decide(shown, settings);
     }
     all
 }
+
+/// What middle and tail show.
+type Shown = (Option<Equivalence>, Option<Tail>);
 
 fn one(
     reference: &Pool<'_>,
     candidate: &Pool<'_>,
     alpha_each: f64,
     settings: &Settings,
-) -> (Judged, Option<Equivalence>) {
+) -> (Judged, Shown) {
     let (a, b) = (candidate.logarithms(), reference.logarithms());
     let test = Studentised::new(&a, &b, alpha_each, settings.seed);
     let interval = test.as_ref().and_then(|test| test.interval(alpha_each));
@@ -239,7 +243,12 @@ fn one(
         slower_beyond_margin: None,
         reason: reason(&a, &b),
     };
-    (judged, equivalence)
+    let tail = median(&b).and_then(|centre| {
+        let multiples =
+            |values: &[f64]| values.iter().map(|value| (value - centre).exp()).collect::<Vec<_>>();
+        tail::of_samples(&multiples(&a), &multiples(&b), settings.margin, alpha_each)
+    });
+    (judged, (equivalence, tail))
 }
 
 fn reason(a: &[f64], b: &[f64]) -> Option<String> {
@@ -251,7 +260,7 @@ fn reason(a: &[f64], b: &[f64]) -> Option<String> {
 }
 
 impl Judged {
-    fn decide(&mut self, equivalence: Option<Equivalence>, settings: &Settings) {
+    fn decide(&mut self, (equivalence, tail): Shown, settings: &Settings) {
         if self.samples.contains(&0) {
             self.outcome = Outcome::NotMeasured;
         }
@@ -260,7 +269,10 @@ impl Judged {
         self.slower_beyond_margin = self.interval.and_then(|[low, high]| {
             if high <= margin { Some(false) } else { (low >= margin).then_some(true) }
         });
-        let evidence = Evidence { adjusted_p: p, estimate: shift, mean: shift, equivalence };
+        let evidence = Evidence { adjusted_p: p, estimate: shift, mean: shift, equivalence, tail };
+        if evidence.is_typically_equivalent() {
+            self.reason = Some("typical run equivalent, tail unknown".to_owned());
+        }
         self.outcome = of_difference(&evidence, settings.alpha, Direction::LowerIsBetter);
     }
 }

@@ -70,6 +70,8 @@ fn a_difference_is_found_and_has_its_direction() {
         let files = [file(8, 0.02, 0.0, &mut rng), file(8, 0.02, shift, &mut rng)];
         assert_eq!(outcomes(files, 0.01), [expected; 3]);
     }
-    let close = [file(40, 0.002, 0.0, &mut rng), file(40, 0.002, 0.0, &mut rng)];
-    assert_eq!(outcomes(close, 0.01), [Outcome::Equivalent; 3]);
+    let close = |count, rng: &mut Pcg64| [(); 2].map(|()| file(count, 0.002, 0.0, rng));
+    assert_eq!(outcomes(close(200, &mut rng), 0.01), [Outcome::Equivalent; 3]);
+    // Of so few nobody knows how many are slow.
+    assert_eq!(outcomes(close(40, &mut rng), 0.01), [Outcome::CannotTell; 3]);
 }

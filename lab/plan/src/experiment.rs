@@ -13,6 +13,11 @@ use crate::declared;
 /// The version of the experiment format.
 const SCHEMA: u32 = 1;
 
+/// At one second a run, three hours for one variant in one cell.
+const BLOCKS_MAX: u32 = 10_000;
+/// More can be written in a line or two, and held in no memory.
+const CELLS_MAX: usize = 10_000;
+
 /// An experiment, read and checked.
 #[derive(Debug)]
 pub struct Experiment {
@@ -204,8 +209,8 @@ impl Experiment {
         if written.schema != SCHEMA {
             return error("schema", &format!("is {}, this lab reads {SCHEMA}", written.schema));
         }
-        if written.blocks == 0 {
-            return error("blocks", "must be at least 1");
+        if written.blocks == 0 || written.blocks > BLOCKS_MAX {
+            return error("blocks", &format!("must lie between 1 and {BLOCKS_MAX}"));
         }
         if written.cells.is_empty() {
             return error("cells", "no cell is left: name at least one level of every factor");
@@ -214,6 +219,12 @@ impl Experiment {
             if levels.is_empty() {
                 return error(&format!("cells.{factor}"), "has no level");
             }
+        }
+        let cells = |group: &BTreeMap<_, Vec<_>>| {
+            group.values().fold(1_usize, |cells, levels| cells.saturating_mul(levels.len()))
+        };
+        if written.cells.iter().map(cells).fold(0, usize::saturating_add) > CELLS_MAX {
+            return error("cells", &format!("make more than {CELLS_MAX}; name fewer levels"));
         }
         let analysis = &written.analysis;
         if !(0.0..1.0).contains(&analysis.alpha) || analysis.alpha == 0.0 {

@@ -67,6 +67,7 @@ pub fn plan(experiment: &Experiment, manifests: &[Manifest]) -> Result<Plan, Inp
         complete
     };
     let places = cells::places(&experiment.written.cells, &entrants, complete);
+    bounded(experiment, entrants.len(), places.len())?;
     let seed = experiment.written.seed;
     let mut runs = Vec::new();
     let mut push = |block: u32, variant: &Entrant, cell: &Cell| {
@@ -94,6 +95,22 @@ pub fn plan(experiment: &Experiment, manifests: &[Manifest]) -> Result<Plan, Inp
         }
     }
     Ok(Plan { entrants, runs })
+}
+
+/// A plan is held in memory, and half a year of runs of ten seconds is a slip of the pen.
+const RUNS_MAX: u64 = 2_000_000;
+
+fn bounded(experiment: &Experiment, entrants: usize, places: usize) -> Result<(), InputError> {
+    let blocks = u64::from(experiment.written.blocks);
+    let runs = blocks.saturating_mul(entrants as u64).saturating_mul(places as u64);
+    if runs <= RUNS_MAX {
+        return Ok(());
+    }
+    let message = format!(
+        "{blocks} blocks of {places} cells with {entrants} variants are {runs} runs, more than \
+         {RUNS_MAX}; ask for fewer"
+    );
+    Err(InputError::value(&experiment.file, "blocks", message))
 }
 
 pub(crate) fn twin_name(original: &str) -> String {

@@ -14,6 +14,7 @@
 
 mod expectation;
 mod histogram;
+mod redact;
 mod samples;
 mod schema;
 mod store;
@@ -23,9 +24,9 @@ pub use histogram::{HISTOGRAM_DIGITS, Histogram};
 pub use samples::{Column, Samples};
 pub use schema::{
     Analysis, CardUse, Comparison, Contrast, GitState, Machine, Noise, Pairing, Run, RunFile,
-    Scale, Session, SessionEvent, Spread, Status, VariantEntry, Window,
+    Scale, Session, SessionEvent, Spread, Status, VariantEntry, Verification, Window,
 };
 pub use store::{RecordError, Results, Writer, sha256_hex};
 
 /// The version of the stored schema that this crate writes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Expectation;
 
@@ -220,12 +220,40 @@ pub enum SessionEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Done and, where `verified` says so, checked.
+    /// Done; `verification` says how far its answer was held against what is known.
     Ok,
     /// Not done; `reason` says why.
     Failed,
     /// Refused by the variant.
     Unsupported,
+}
+
+/// How far the answer of a run was held against what is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verification {
+    /// Equal to an answer that is known without the variant.
+    Verified,
+    /// Of the right shape and plausible; what the right answer is, nobody knows.
+    Checked,
+    /// Not held against anything, or known to answer another question.
+    #[default]
+    Unchecked,
+}
+
+/// Records of schema 1 only said whether an answer agreed.
+fn word_or_agreed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Verification, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Word(Verification),
+        Agreed(bool),
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::Word(word) => word,
+        Written::Agreed(true) => Verification::Verified,
+        Written::Agreed(false) => Verification::Unchecked,
+    })
 }
 
 /// A line of `runs.jsonl`.
@@ -252,8 +280,9 @@ pub struct Run {
     /// Why it did not end well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The answer was compared with the truth and agreed.
-    pub verified: bool,
+    /// How far its answer was held against what is known.
+    #[serde(alias = "verified", deserialize_with = "word_or_agreed")]
+    pub verification: Verification,
     /// sha256 of the program's file.
     pub binary_sha256: String,
     /// Start, `CLOCK_MONOTONIC`.

@@ -10,7 +10,8 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
-use crate::{Expectation, Run, RunFile, SCHEMA, Samples, Session, Window};
+use crate::redact::redacted as redact;
+use crate::{Expectation, Run, RunFile, SCHEMA, Samples, Session, Verification, Window};
 
 const RUN_FILE: &str = "run.json";
 const SESSIONS: &str = "sessions.jsonl";
@@ -246,13 +247,17 @@ impl Results {
     pub fn load(dir: &Path) -> Result<Self, RecordError> {
         let path = dir.join(RUN_FILE);
         let text = fs::read_to_string(&path).map_err(|source| no_results(dir, source))?;
-        let run_file = serde_json::from_str(&text).map_err(damaged(&path, 1))?;
+        let run_file: RunFile = serde_json::from_str(&text).map_err(damaged(&path, 1))?;
         let pack_path = dir.join(SAMPLES_PACK);
         let pack = if pack_path.exists() { read_pack(&pack_path)? } else { BTreeMap::new() };
         let mut runs = read_runs(dir)?;
         let windows: Vec<Window> = read_lines(&dir.join(WINDOWS))?;
         for run in &mut runs {
             windows.iter().for_each(|window| window.gate(run));
+            // Schema 1 knew no state between; what a real server answers is known to nobody.
+            if !run_file.servers.is_empty() && run.verification == Verification::Verified {
+                run.verification = Verification::Checked;
+            }
         }
         Ok(Self {
             run_file,
@@ -283,6 +288,8 @@ impl Results {
 
     /// Writes a copy that is fit to commit: one samples file, with what `slim` keeps of each run's
     /// samples. Each run keeps the name of its original samples. Runs of more than 2 MB are packed.
+    /// Paths and variables of the machine go from the reasons of failed runs; returned is from how
+    /// many.
     ///
     /// # Errors
     /// Where samples cannot be read or the copy cannot be written.
@@ -290,7 +297,7 @@ impl Results {
         &self,
         to: &Path,
         slim: impl Fn(&Run, Samples) -> Samples,
-    ) -> Result<(), RecordError> {
+    ) -> Result<usize, RecordError> {
         fs::create_dir_all(to).map_err(at(to))?;
         for name in [RUN_FILE, SESSIONS, WINDOWS] {
             let (from, to) = (self.dir.join(name), to.join(name));
@@ -301,7 +308,7 @@ impl Results {
             }
             fs::copy(&from, &to).map_err(at(&from))?;
         }
-        export_runs(&self.dir, to)?;
+        let redacted = export_runs(&self.dir, to)?;
         let mut lines = Vec::new();
         let mut written = HashSet::new();
         for run in &self.runs {
@@ -316,7 +323,8 @@ impl Results {
         }
         let path = to.join(SAMPLES_PACK);
         let packed = zstd::encode_all(lines.as_slice(), EXPORT_ZSTD_LEVEL).map_err(at(&path))?;
-        write_whole(&path, &packed)
+        write_whole(&path, &packed)?;
+        Ok(redacted)
     }
 }
 
@@ -332,8 +340,8 @@ fn runs_text(dir: &Path) -> Result<Vec<u8>, RecordError> {
 }
 
 /// The copy has one of the two files, also where an earlier copy had the other.
-fn export_runs(from: &Path, to: &Path) -> Result<(), RecordError> {
-    let text = runs_text(from)?;
+fn export_runs(from: &Path, to: &Path) -> Result<usize, RecordError> {
+    let (text, redacted) = without_places(runs_text(from)?);
     let (plain, packed) = (to.join(RUNS), to.join(RUNS_PACK));
     let (other, written) = if text.len() > LARGEST_RUNS {
         let bytes = zstd::encode_all(text.as_slice(), EXPORT_ZSTD_LEVEL).map_err(at(&packed))?;
@@ -342,7 +350,29 @@ fn export_runs(from: &Path, to: &Path) -> Result<(), RecordError> {
         (&packed, write_whole(&plain, &text))
     };
     written?;
-    remove_if_there(other)
+    remove_if_there(other)?;
+    Ok(redacted)
+}
+
+/// The lines with redacted reasons, and how many had something to redact. All others, and the rest
+/// of those, stay as they were written.
+fn without_places(text: Vec<u8>) -> (Vec<u8>, usize) {
+    let (mut kept, mut redacted) = (Vec::with_capacity(text.len()), 0);
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let run: Option<Run> = serde_json::from_slice(line).ok();
+        let reason = run.and_then(|run| run.reason).filter(|reason| redact(reason) != *reason);
+        let written = |text: &str| serde_json::to_string(text).expect("a text serialises");
+        let Some(reason) = reason else {
+            kept.extend_from_slice(line);
+            continue;
+        };
+        let line = String::from_utf8_lossy(line);
+        kept.extend_from_slice(
+            line.replace(&written(&reason), &written(&redact(&reason))).as_bytes(),
+        );
+        redacted += 1;
+    }
+    (kept, redacted)
 }
 
 fn remove_if_there(path: &Path) -> Result<(), RecordError> {

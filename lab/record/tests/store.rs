@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, fs, fs::OpenOptions, io::Write, path::Path};
 
 use lab_record::{
     Analysis, CardUse, Column, Expectation, Histogram, Machine, Noise, Pairing, RecordError,
-    Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, Window, Writer,
+    Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, Verification,
+    Window, Writer,
 };
 
 fn run_file() -> RunFile {
@@ -57,7 +58,7 @@ fn run(order: u64) -> Run {
         cell: BTreeMap::from([("config".to_owned(), "c".to_owned())]),
         status: Status::Failed,
         reason: Some("why".to_owned()),
-        verified: false,
+        verification: Verification::Unchecked,
         binary_sha256: "ff".to_owned(),
         start_ns: 5,
         process_ns: 6,
@@ -272,10 +273,29 @@ fn a_newer_schema_is_not_written_to() {
     let dir = home.path().join("r");
     drop(written(&dir));
     let path = dir.join("run.json");
-    let text = fs::read_to_string(&path).unwrap().replacen("\"schema\": 1", "\"schema\": 2", 1);
+    let text = fs::read_to_string(&path).unwrap().replacen("\"schema\": 2", "\"schema\": 3", 1);
     fs::write(&path, text).unwrap();
     let error = Writer::resume(&dir).unwrap_err();
-    assert!(matches!(error, RecordError::Newer { found: 2, .. }), "{error}");
+    assert!(matches!(error, RecordError::Newer { found: 3, .. }), "{error}");
+}
+
+#[test]
+fn an_export_says_nothing_of_the_machine() {
+    let home = tempfile::tempdir().unwrap();
+    let (dir, copy) = (home.path().join("r"), home.path().join("copy"));
+    let mut writer = written(&dir);
+    let mut failed = Results::load(&dir).unwrap().runs[0].clone();
+    failed.reason = Some("exited; it said: cannot open /home/me/x.so, TOKEN=abc".to_owned());
+    writer.run(failed.clone(), &Samples::default()).unwrap();
+    let source = Results::load(&dir).unwrap();
+    assert_eq!(source.export(&copy, |_, samples| samples).unwrap(), 1);
+    let read = Results::load(&copy).unwrap();
+    let (last, others) = read.runs.split_last().unwrap();
+    assert_eq!(
+        last.reason.as_deref(),
+        Some("exited; it said: cannot open <path>/x.so, TOKEN=<value>")
+    );
+    assert_eq!(others, &source.runs[..others.len()]);
 }
 
 #[test]

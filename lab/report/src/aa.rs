@@ -3,7 +3,7 @@
 use lab_record::{Comparison, Pairing};
 use lab_stats::paired::ShiftEstimate;
 
-use crate::{Measured, compare::Data};
+use crate::{Measured, data::Data};
 
 /// The level of the one declared A/A test per metric. Where it fails, that metric's verdicts are
 /// withheld; every other A/A difference is only printed, as the measured noise.
@@ -33,7 +33,7 @@ impl AaTest {
         Self {
             n: data.n(),
             p: (data.enough() && data.smallest_p() <= AA_LEVEL).then(|| data.p(seed)).flatten(),
-            shift: data.shift(1.0 - AA_LEVEL),
+            shift: data.shift(1.0 - AA_LEVEL, seed),
         }
     }
 

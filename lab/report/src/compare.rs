@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 
 use lab_family::Better;
-use lab_record::{Comparison, Pairing, Scale};
-use lab_stats::equivalence::{self, Equivalence};
+use lab_record::{Comparison, Scale};
+use lab_stats::equivalence::Equivalence;
 use lab_stats::interval::{FEWEST_FOR_INTERVAL, Interval};
 use lab_stats::multiple::holm;
 use lab_stats::outcome::{Direction, Evidence, Outcome, of_difference};
-use lab_stats::paired::{self, ShiftEstimate};
-use lab_stats::power::{minimum_detectable_effect, minimum_detectable_effect_unpaired};
-use lab_stats::unpaired;
+use lab_stats::paired::ShiftEstimate;
 
 use crate::{
     Measured, Study,
+    data::Data,
     frame::cell_but,
     judge::{self, Finding, judge},
 };
@@ -53,116 +52,6 @@ impl Line {
     /// Its interval.
     pub fn interval(&self) -> Option<Interval> {
         self.shift?.interval
-    }
-}
-
-/// Two variants' values on one comparison's scale.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Data {
-    /// Candidate minus reference, within (cell, block).
-    Paired(Vec<f64>),
-    /// Candidate and reference, each by itself.
-    Unpaired(Vec<f64>, Vec<f64>),
-}
-
-impl Data {
-    /// Collects both variants' values in the comparison's cells.
-    pub fn of(
-        measured: &[Measured],
-        comparison: &Comparison,
-        pairing: Pairing,
-        (candidate, reference): (&str, &str),
-    ) -> Self {
-        let a = by_pair(measured, comparison, candidate);
-        let b = by_pair(measured, comparison, reference);
-        match pairing {
-            Pairing::Unpaired => {
-                Self::Unpaired(a.into_values().collect(), b.into_values().collect())
-            }
-            Pairing::Paired => Self::paired(a, b),
-        }
-    }
-
-    /// Differences wherever both sides have a value.
-    pub fn paired(a: BTreeMap<PairKey, f64>, b: BTreeMap<PairKey, f64>) -> Self {
-        let difference = |(key, a): (&PairKey, &f64)| b.get(key).map(|b| a - b);
-        Self::Paired(a.iter().filter_map(difference).collect())
-    }
-
-    /// Pairs, or the smaller of two independent samples.
-    pub fn n(&self) -> usize {
-        match self {
-            Self::Paired(differences) => differences.len(),
-            Self::Unpaired(a, b) => a.len().min(b.len()),
-        }
-    }
-
-    /// Whether there are enough pairs for an interval.
-    pub fn enough(&self) -> bool {
-        self.n() >= FEWEST_FOR_INTERVAL
-    }
-
-    /// The smallest p-value that so many values can give.
-    pub fn smallest_p(&self) -> f64 {
-        match self {
-            Self::Paired(differences) => 2.0 * 0.5_f64.powf(differences.len() as f64),
-            // C(2n, n) regroupings of two samples of n; six each give 924 already.
-            Self::Unpaired(..) => 2.0 / 4.0_f64.powf(self.n() as f64 - 1.0),
-        }
-    }
-
-    /// By sign flips within pairs, or by permutation.
-    pub fn p(&self, seed: u64) -> Option<f64> {
-        match self {
-            Self::Paired(differences) => paired::sign_flip_test(differences, seed),
-            Self::Unpaired(a, b) => unpaired::permutation_test(a, b, seed),
-        }
-    }
-
-    /// By Hodges and Lehmann.
-    pub fn shift(&self, confidence: f64) -> Option<ShiftEstimate> {
-        match self {
-            Self::Paired(differences) => paired::hodges_lehmann(differences, confidence),
-            Self::Unpaired(a, b) => unpaired::hodges_lehmann_shift(a, b, confidence),
-        }
-    }
-
-    fn equivalence(&self, margin: f64, alpha: f64) -> Option<Equivalence> {
-        match self {
-            Self::Paired(differences) => equivalence::equivalent(differences, margin, alpha),
-            Self::Unpaired(a, b) => equivalence::equivalent_unpaired(a, b, margin, alpha),
-        }
-    }
-
-    /// From the recorded residuals; at `alpha` shared out among the family, which is cautious.
-    fn detectable(&self, alpha: f64, seed: u64) -> Option<f64> {
-        if !self.enough() {
-            return None;
-        }
-        match self {
-            Self::Paired(differences) => {
-                minimum_detectable_effect(differences, differences.len(), alpha, POWER, seed)
-            }
-            Self::Unpaired(a, b) => {
-                let centre = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-                let (of_a, of_b) = (centre(a), centre(b));
-                let residuals: Vec<f64> = a
-                    .iter()
-                    .map(|value| value - of_a)
-                    .chain(b.iter().map(|value| value - of_b))
-                    .collect();
-                let (n_a, n_b) = (a.len(), b.len());
-                minimum_detectable_effect_unpaired(&residuals, n_a, n_b, alpha, POWER, seed)
-            }
-        }
-    }
-
-    fn mean(&self) -> f64 {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        match self {
-            Self::Paired(differences) => mean(differences),
-            Self::Unpaired(a, b) => mean(a) - mean(b),
-        }
     }
 }
 
@@ -256,13 +145,14 @@ fn line(
     comparison: &Comparison,
 ) -> Line {
     let alpha = study.frame.run_file.analysis.alpha;
-    let shift = data.shift(1.0 - alpha);
-    let equivalence = data.equivalence(scaled_margin(comparison), alpha);
+    let shift = data.shift(1.0 - alpha, study.seed());
+    let equivalence = data.equivalence(scaled_margin(comparison), alpha, study.seed());
     let evidence = p_adjusted.zip(shift).map(|(adjusted_p, shift)| Evidence {
         adjusted_p,
         estimate: shift.estimate,
         mean: data.mean(),
         equivalence,
+        tail: data.tail(comparison.margin, alpha),
     });
     let direction = study.metric(&comparison.metric).and_then(|metric| match metric.better {
         Better::Lower => Some(Direction::LowerIsBetter),
@@ -271,7 +161,8 @@ fn line(
     });
     let finding = match (evidence, direction) {
         (Some(evidence), Some(direction)) => {
-            Finding { outcome: of_difference(&evidence, alpha, direction), why: None }
+            let outcome = of_difference(&evidence, alpha, direction);
+            Finding { outcome, why: tail_unknown(&evidence, outcome) }
         }
         (None, _) => Finding {
             outcome: Outcome::CannotTell,
@@ -292,6 +183,19 @@ fn line(
         finding,
         clean: None,
     }
+}
+
+/// What stands beside an outcome where only the middle is shown to be equivalent.
+fn tail_unknown(evidence: &Evidence, outcome: Outcome) -> Option<String> {
+    let tail = evidence.tail.filter(|_| evidence.is_typically_equivalent())?;
+    if outcome != Outcome::CannotTell {
+        return Some("within the margin; tail unknown".to_owned());
+    }
+    let points = |share: f64| format!("{:+.0}", 100.0 * share);
+    let share = tail.slow_share.map_or(String::new(), |share| {
+        format!(", share of slow runs {} to {} points", points(share.low), points(share.high))
+    });
+    Some(format!("typical run equivalent, tail unknown{share}"))
 }
 
 /// A variant's values on the comparison's scale by (cell, block); where a run was repeated, the

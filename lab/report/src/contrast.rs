@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use lab_family::Unit;
 use lab_record::{Comparison, Contrast};
 
-use crate::compare::{Asked, Data, POWER, by_pair_but, judge_family, scaled_margin};
+use crate::compare::{Asked, POWER, by_pair_but, judge_family, scaled_margin};
+use crate::data::Data;
 use crate::study::show_on;
 use crate::tables::show_p;
 use crate::{Entry, Line, Measured, Page, Study, Table};
@@ -115,7 +116,7 @@ fn asked<'a>(measured: &[Measured], contrast: &Contrast, sides: &'a [Comparison;
         by_pair_but(measured, side, &contrast.variant, &contrast.factor)
     };
     // Two levels within a variant always saw the same block, whatever the variants did.
-    let data = Data::paired(values(&sides[0]), values(&sides[1]));
+    let data = Data::paired(&values(&sides[0]), &values(&sides[1]), contrast.scale);
     (data, contrast.id.clone(), &sides[0])
 }
 

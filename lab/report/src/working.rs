@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::Unit;
-use lab_record::{Run, Status, VariantEntry};
+use lab_record::{Run, Status, VariantEntry, Verification};
 use serde_json::Value;
 
 use crate::aa::AA_LEVEL;
@@ -201,10 +201,17 @@ fn cores(study: &Study) -> String {
     }
 }
 
-/// How many of the analysed runs had their answer checked.
+/// How far the answers of the analysed runs were held against what is known.
 fn verified(study: &Study) -> String {
-    let verified = study.all.iter().filter(|one| one.row.run.verified).count();
-    format!("Verified answers: {verified} of {} analysed runs.", study.all.len())
+    let count = |state| study.all.iter().filter(|one| one.row.run.verification == state).count();
+    format!(
+        "Answers of {} analysed runs: {} verified (equal to a known answer), {} checked (of the \
+         right shape and plausible), {} unchecked.",
+        study.all.len(),
+        count(Verification::Verified),
+        count(Verification::Checked),
+        count(Verification::Unchecked)
+    )
 }
 
 /// The runs that failed.

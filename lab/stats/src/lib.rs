@@ -26,6 +26,7 @@ pub mod paired;
 pub mod power;
 pub mod sequence;
 pub mod studentised;
+pub mod tail;
 pub mod unpaired;
 pub mod usl;
 pub mod variance;

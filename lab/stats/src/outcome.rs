@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::equivalence::Equivalence;
+use crate::{equivalence::Equivalence, tail::Tail};
 
 /// The answer to a declared question: one word for one situation, in every table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,17 +103,29 @@ pub struct Evidence {
     pub mean: f64,
     /// The equivalence test against the declared margin; `None` where it could not be made.
     pub equivalence: Option<Equivalence>,
+    /// What is known of the tail; `None` where that could not be computed.
+    pub tail: Option<Tail>,
+}
+
+impl Evidence {
+    /// The typical run is equivalent; whether the tail is too is not shown.
+    pub fn is_typically_equivalent(&self) -> bool {
+        self.equivalence.is_some_and(|equivalence| equivalence.holds)
+            && !self.tail.is_some_and(|tail| tail.holds)
+    }
 }
 
 /// Faster, slower, equivalent or cannot tell, at the family-wise level `alpha`.
 ///
 /// Equivalence comes first: a difference that is surely not 0 and surely inside the margin was
-/// declared, before anything ran, to be too small to matter. A direction is then claimed only
+/// declared, before anything ran, to be too small to matter. It is claimed of middle and tail
+/// together, never of the middle alone. A direction is then claimed only
 /// where the test is significant, and only where the mean (which was tested) and the estimate
 /// (which is printed) have the same sign. Anything else, a NaN included, is
 /// [`Outcome::CannotTell`].
 pub fn of_difference(evidence: &Evidence, alpha: f64, direction: Direction) -> Outcome {
-    if evidence.equivalence.is_some_and(|equivalence| equivalence.holds) {
+    let is_middle = evidence.equivalence.is_some_and(|equivalence| equivalence.holds);
+    if is_middle && !evidence.is_typically_equivalent() {
         return Outcome::Equivalent;
     }
     let significant = evidence.adjusted_p <= alpha;
@@ -155,10 +167,11 @@ impl Region {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interval::Interval;
     use Direction::{HigherIsBetter, LowerIsBetter};
 
     fn evidence(adjusted_p: f64, estimate: f64) -> Evidence {
-        Evidence { adjusted_p, estimate, mean: estimate, equivalence: None }
+        Evidence { adjusted_p, estimate, mean: estimate, equivalence: None, tail: None }
     }
 
     #[test]
@@ -185,8 +198,16 @@ mod tests {
     #[test]
     fn a_difference_inside_the_margin_is_equivalent_even_when_significant() {
         let inside = Equivalence { p: 0.001, interval: None, holds: true };
-        let small = Evidence { equivalence: Some(inside), ..evidence(0.001, -0.1) };
+        let interval = Interval { low: -0.2, high: 0.0, confidence: 0.9 };
+        let tail = Tail { slow_share: None, mean: interval, holds: true };
+        let small =
+            Evidence { equivalence: Some(inside), tail: Some(tail), ..evidence(0.001, -0.1) };
         assert_eq!(of_difference(&small, 0.05, LowerIsBetter), Outcome::Equivalent);
+        let unknown = Evidence { tail: Some(Tail { holds: false, ..tail }), ..small };
+        assert!(unknown.is_typically_equivalent() && !small.is_typically_equivalent());
+        assert_eq!(of_difference(&unknown, 0.05, LowerIsBetter), Outcome::Faster);
+        let unsure = Evidence { adjusted_p: 0.3, ..unknown };
+        assert_eq!(of_difference(&unsure, 0.05, LowerIsBetter), Outcome::CannotTell);
         let outside = Equivalence { holds: false, ..inside };
         let large = Evidence { equivalence: Some(outside), ..small };
         assert_eq!(of_difference(&large, 0.05, LowerIsBetter), Outcome::Faster);

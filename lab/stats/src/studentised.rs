@@ -17,6 +17,7 @@
 use rand_pcg::Pcg64;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::equivalence::Equivalence;
 use crate::interval::Interval;
 use crate::resample::{Masks, SubsetSums, choose, generator};
 use crate::unpaired::welch_t;
@@ -159,6 +160,16 @@ impl Studentised {
         let low = self.estimate + self.end(-step, alpha)?;
         let high = self.estimate + self.end(step, alpha)?;
         Some(Interval { low, high, confidence: 1.0 - alpha })
+    }
+
+    /// Whether the means differ by less than `margin`, each side at `alpha`: whether the interval of
+    /// confidence 1 - 2 `alpha` lies inside. `None` where there is no interval.
+    pub fn equivalence(&self, margin: f64, alpha: f64) -> Option<Equivalence> {
+        let interval = self.interval(2.0 * alpha)?;
+        // Two-sided, and one side of it is as good as empty at the margin.
+        let p = self.p_value(margin).max(self.p_value(-margin)) / 2.0;
+        let holds = -margin < interval.low && interval.high < margin;
+        Some(Equivalence { p, interval: Some(interval), holds })
     }
 
     /// The distance from the estimate to the first rejected shift, in the direction of `step`.

@@ -10,8 +10,8 @@ use std::{
 
 use lab_driver::{Catalog, Description, Progress, Sweep, SweepOptions};
 use lab_plan::{Experiment, plan};
-use lab_record::Results;
-use lab_report::{Frame, Report, report};
+use lab_record::{Results, Verification};
+use lab_report::{Frame, Report, Row, report};
 use lab_toys::Toys;
 
 const EXPERIMENT: &str = r#"
@@ -107,7 +107,8 @@ fn swept(variants: &[&str]) -> (Frame, Report) {
     let options = SweepOptions {
         results: results.clone(),
         resume: false,
-        lab: root.path().join("no-server-is-needed"),
+        // No server is needed, and the guard ends at once.
+        lab: "true".into(),
         workspace: root.path().to_owned(),
         description: Description {
             experiment_file: "experiments/adding.toml".to_owned(),
@@ -145,14 +146,16 @@ fn outcome(report: &Report, table: &str, id: &str) -> String {
 fn a_family_is_one_crate_and_its_folder() {
     let (frame, report) = swept(&["fast", "slow"]);
     assert_eq!(frame.rows.len(), 3 + 8 * 2 * 3);
-    let unverified = frame.rows.iter().find(|row| !row.run.verified);
+    let is_verified = |row: &&Row| row.run.verification == Verification::Verified;
+    let unverified = frame.rows.iter().find(|row| !is_verified(row));
     assert!(unverified.is_none(), "{:?}", unverified.map(|row| &row.run.reason));
     assert!(report.markdown.contains("**Which way of adding is faster?**"));
     assert_eq!(outcome(&report, "differences-1.tsv", "slow"), "slower");
-    assert_eq!(outcome(&report, "contrasts.tsv", "thousand_against_ten"), "equivalent");
+    // Eight pairs: the typical run is equivalent, and nothing is known of the tail.
+    assert_eq!(outcome(&report, "contrasts.tsv", "thousand_against_ten"), "cannot tell");
     assert_eq!(outcome(&report, "expectations.tsv", "slow_costs_half_more"), "holds");
     assert_eq!(outcome(&report, "expectations.tsv", "slow_costs_double"), "fails");
-    assert_eq!(outcome(&report, "expectations.tsv", "equal_rates"), "holds");
+    assert_eq!(outcome(&report, "expectations.tsv", "equal_rates"), "cannot tell");
     assert!(report.tables["times.tsv"].starts_with("variant\tnumbers\tn\telapsed_ns\t"));
 }
 

@@ -11,7 +11,7 @@ use lab_family::Family;
 use lab_plan::{Experiment, InputError, Manifest, Plan, PlannedRun, plan};
 use lab_record::{
     GitState, Machine, Noise, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status,
-    VariantEntry,
+    VariantEntry, Verification,
 };
 use lab_report::{FamilyReport, Frame, Report, Row, report};
 use xxhash_rust::xxh64::xxh64;
@@ -290,7 +290,7 @@ fn row(family: &str, planned: &PlannedRun, made: Made) -> Row {
         cell: planned.cell.clone(),
         status,
         reason,
-        verified: status == Status::Ok,
+        verification: Verification::Verified,
         binary_sha256: "0123456789abcdef".to_owned(),
         start_ns: 1_000_000_000 * planned.order,
         process_ns: 900_000_000,

@@ -16,9 +16,10 @@ use crate::{
     Failure,
     builds::{Built, Git, Revision, Store, Unbuilt},
     compare::{
-        self, Command, CompareArgs, Folder, INTERRUPTED, OPEN, ProgressLine, Runner, Stopped,
-        Stopwatch, any_seed, interruption,
+        self, Command, CompareArgs, Folder, OPEN, ProgressLine, Runner, Stopped, Stopwatch,
+        any_seed,
     },
+    interrupt::{INTERRUPTED, interruption},
 };
 
 /// Searches for the commit and prints it.

@@ -13,10 +13,7 @@ use std::{
 
 use lab_process::{Ended, Output, Run};
 
-use crate::{
-    Failure,
-    compare::{INTERRUPTED, excerpt},
-};
+use crate::{Failure, compare::excerpt, interrupt::INTERRUPTED};
 
 /// Characters of a commit's hash in what people read.
 const SHORT: usize = 12;

@@ -20,7 +20,8 @@ use sha2::{Digest, Sha256};
 use super::git::{Git, Revision, ended, environment, failed};
 use crate::{
     Failure,
-    compare::{INTERRUPTED, excerpt, in_shell},
+    compare::{excerpt, in_shell},
+    interrupt::INTERRUPTED,
 };
 
 /// Variables that change what common build tools make.

@@ -2,8 +2,10 @@
 //! are scripts around it.
 
 mod cards;
+mod damage;
 mod laws;
 mod ledgers;
+mod left_behind;
 mod noise;
 mod runtimes;
 mod schedulers;

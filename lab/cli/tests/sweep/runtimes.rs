@@ -5,7 +5,8 @@ use std::fs;
 
 use crate::world::{FaultyServer, World};
 use assert_cmd::assert::OutputAssertExt;
-use lab_record::{Results, Run, SessionEvent, Status};
+use lab_record::{Results, Run, SessionEvent, Verification};
+use nix::{sys::stat::Mode, unistd::mkfifo};
 use predicates::{prelude::PredicateBooleanExt, str::contains};
 use serde_json::{Value, json};
 
@@ -23,7 +24,7 @@ fn a_sweep_records_every_cell_and_reports() {
     let results = Results::load(&world.path("r")).unwrap();
     // A check each for the variant and its twin, then 2 blocks x 2 variants x 2 arrangements.
     assert_eq!(results.runs.len(), 2 + 8);
-    assert!(results.runs.iter().all(|run| run.verified && run.status == Status::Ok));
+    assert!(results.runs.iter().all(|run| run.verification == Verification::Verified));
     assert_eq!(results.runs.iter().filter(|run| run.warmup).count(), 2);
     let hashes: Vec<_> = results.run_file.variants.iter().map(|v| &v.binary_sha256).collect();
     assert_eq!(hashes[0], hashes[1], "the twin is the same file");
@@ -59,7 +60,7 @@ fn one_server_answers_two_agents_in_turn() {
     let specs = fs::read_to_string(specs).unwrap();
     assert_eq!(results.runs.len(), specs.lines().count());
     for (run, spec) in results.runs.iter().zip(specs.lines()) {
-        assert!(run.verified);
+        assert_eq!(run.verification, Verification::Verified);
         let spec: Value = serde_json::from_str(spec).unwrap();
         let agents = spec["workload"]["agents"].as_array().unwrap().iter();
         let addresses: BTreeSet<&str> = agents.filter_map(|one| one["server"].as_str()).collect();
@@ -239,6 +240,9 @@ fn every_session_says_which_servers_answered() {
     }
     let report = fs::read_to_string(world.path("r/report.md")).unwrap();
     assert!(report.contains("-paced"), "the report does not say it");
+    // What a server answers that the lab does not know is known to nobody.
+    assert!(results.runs.iter().all(|run| run.verification == Verification::Checked));
+    assert!(report.contains(": 0 verified (equal to a known answer), 4 checked"), "{report}");
 }
 
 #[test]
@@ -277,6 +281,34 @@ fn bad_input_is_one_sentence_with_file_and_key() {
         .code(2)
         .stderr(contains("runtimes-steady is neither in its own folder"));
     world.lab(&["report", "nowhere"]).assert().code(4).stderr(contains("it does not exist"));
+}
+
+#[test]
+fn what_has_no_bounds_is_refused_before_anything_runs() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    let plan = ["plan", "experiments/e.toml"];
+    world.experiment("paced", 4_000_000_000, "");
+    world.lab(&plan).assert().code(2).stderr(contains("key `blocks`: must lie between 1 and"));
+    world.experiment("paced", 1, "");
+    let file = world.path("experiments/e.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("ingest_files = 3", "ingest_files = 4_000_000_000")).unwrap();
+    world.lab(&plan).assert().code(2).stderr(contains("runtimes.ingest_files"));
+    fs::remove_file(&file).unwrap();
+    mkfifo(&file, Mode::S_IRWXU).unwrap();
+    world.lab(&plan).assert().code(2).stderr(contains("e.toml: is no regular file"));
+}
+
+#[test]
+fn a_program_that_never_ends_saying_who_it_is_is_refused() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    let program = world.path("runtimes/steady/runtimes-steady");
+    fs::write(program, "#!/bin/sh\nexec yes\n").unwrap();
+    world.experiment("paced", 1, "");
+    let refused = world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert().code(2);
+    refused.stderr(contains("steady --describe: printed more than 65536 bytes and was killed"));
 }
 
 #[test]

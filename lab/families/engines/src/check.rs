@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lab_family::{Checked, Columns};
 use lab_protocol::RunOutcome;
 use lab_protocol::engines::names;
+use lab_record::Verification;
 
 /// Columns that say which lines were found, in their order.
 const COLUMNS: [&str; 3] = [names::ANSWER_FILE, names::ANSWER_OFFSET_BYTES, names::ANSWER_HASH];
@@ -38,14 +39,18 @@ pub(crate) fn answer(outcome: &RunOutcome, floor: &RunOutcome) -> Result<(), Str
 }
 
 /// A peer's count beside the floor's, in the column `floor_matches`. Its question is only the
-/// nearest one, so another count is no wrong answer.
+/// nearest one, so another count is no wrong answer; and where it is the same, nobody has looked at
+/// the lines.
 pub(crate) fn beside(outcome: &RunOutcome, floor: &RunOutcome) -> Checked {
     let matches = |outcome: &RunOutcome| outcome.counters.get(names::MATCHES).copied();
     let column = matches(floor).map(u64::cast_signed).into_iter().collect();
     Checked {
         counters: BTreeMap::new(),
         columns: Columns::from([("floor_matches".to_owned(), column)]),
-        agreed: matches(outcome) == matches(floor),
+        verification: match matches(outcome) == matches(floor) {
+            true => Verification::Checked,
+            false => Verification::Unchecked,
+        },
     }
 }
 

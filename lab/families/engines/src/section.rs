@@ -14,6 +14,8 @@ use crate::check;
 
 /// Bytes that one thread searches in a millisecond, roughly: for forecasts, never for a result.
 const BYTES_PER_MS: u64 = 1_000_000;
+/// More files would use up what a disk can name.
+const FILES_MAX: u32 = 1_000_000;
 /// A larger corpus would fill a disk by a slip of the pen.
 const BYTES_MAX: u64 = 16_000_000_000;
 /// A program's start and end, for forecasts.
@@ -88,8 +90,9 @@ impl Section for EnginesSection {
 
     fn check(&self, file: &str) -> Result<(), InputError> {
         for (name, corpus) in &self.corpus {
-            if corpus.files == 0 || corpus.bytes == 0 || corpus.bytes > BYTES_MAX {
-                let message = "needs at least one file, and 1 byte to 16 GB";
+            let files_fit = (1..=FILES_MAX).contains(&corpus.files);
+            if !files_fit || corpus.bytes == 0 || corpus.bytes > BYTES_MAX {
+                let message = "needs 1 to 1,000,000 files, and 1 byte to 16 GB";
                 return Err(InputError::value(file, &format!("engines.corpus.{name}"), message));
             }
         }

@@ -3,6 +3,7 @@
 use lab_family::{Checked, Columns, ServedCall, column};
 use lab_protocol::runtimes::names;
 use lab_protocol::{RunOutcome, runtimes::Workload};
+use lab_record::Verification;
 
 /// Columns with a row for each call that every outcome has.
 const OF_CALLS: [&str; 5] = [
@@ -39,9 +40,11 @@ pub(crate) fn against_server(
             ));
         };
         let said = |column: &str| outcome.samples[column][row];
-        for (column, truth) in
-            [(names::CALL_TOKENS, truth.tokens), (names::CALL_TEXT_HASH, truth.text_hash)]
-        {
+        for (column, truth) in [
+            (names::CALL_TOKENS, truth.tokens),
+            (names::CALL_TEXT_HASH, truth.text_hash),
+            (names::CALL_EVAL_COUNT, truth.tokens),
+        ] {
             if said(column) != truth {
                 let says = said(column);
                 return Err(format!("{place}: {column} is {says}, the server sent {truth}"));
@@ -66,7 +69,7 @@ pub(crate) fn against_server(
         (format!("server_pacing_error_{name}_ns"), nearest_rank(&pacing, percent))
     });
     columns.insert("server_pacing_error_ns".to_owned(), pacing);
-    Ok(Checked { columns, counters: counters.into(), agreed: true })
+    Ok(Checked { columns, counters: counters.into(), verification: Verification::Verified })
 }
 
 /// What can be checked without the server's word: that the columns fit the workload, that every

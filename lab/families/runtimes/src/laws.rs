@@ -37,6 +37,13 @@ const SERVERS_WORD: [&str; 4] = [
     names::CALL_LOAD_NS,
     names::CALL_SERVER_TOTAL_NS,
 ];
+/// Tokens that one line may carry: a server holds text back until its bytes are whole characters,
+/// and while they may be the beginning of a stop word.
+const TOKENS_A_LINE: i64 = 4;
+/// Tokens of a reply beyond that: its end, and what was held back when it came.
+const TOKENS_HELD_BACK: i64 = 16;
+/// By how much a server's durations may exceed the client's: both round, and their clocks differ.
+const CLOCKS_DIFFER_NS: i64 = 1_000_000;
 /// CPU time after the last reading: ending a runtime and freeing its memory.
 const ENDING_CPU_NS: u64 = 50_000_000;
 
@@ -50,10 +57,50 @@ pub(crate) fn hold(account: &Account<'_>) -> Result<(), String> {
     calls_within_agents(account)?;
     wall_is_of_agents(account)?;
     cpu_is_whole(account)?;
+    tokens_are_counted(account)?;
     // A scaled server tells the times of its schedule.
-    let scaled = time_scale_ppm(account.run) != UNSCALED_PPM;
-    let most = if scaled { i64::MAX as u64 / 2 } else { account.run.process_ns };
-    account.durations(&SERVERS_WORD, most)
+    if time_scale_ppm(account.run) != UNSCALED_PPM {
+        return account.durations(&SERVERS_WORD, i64::MAX as u64 / 2);
+    }
+    account.durations(&SERVERS_WORD, account.run.process_ns)?;
+    server_worked_within_calls(account)
+}
+
+/// The tokens that a server counts are at least the lines with text, and not many times more.
+fn tokens_are_counted(account: &Account<'_>) -> Result<(), String> {
+    let (Some(lines), Some(counts)) =
+        (account.column(names::CALL_TOKENS), account.column(names::CALL_EVAL_COUNT))
+    else {
+        return Ok(());
+    };
+    for (row, (&lines, &count)) in lines.iter().zip(counts).enumerate() {
+        let most = lines.saturating_mul(TOKENS_A_LINE).saturating_add(TOKENS_HELD_BACK);
+        if count != -1 && !(lines..=most).contains(&count) {
+            return Err(format!(
+                "call_eval_count is {count} in row {row}, but {lines} lines had text"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What a server says that a call took it lies within the call.
+fn server_worked_within_calls(account: &Account<'_>) -> Result<(), String> {
+    let (Some(starts), Some(ends)) =
+        (account.column(names::CALL_START_NS), account.column(names::CALL_END_NS))
+    else {
+        return Ok(());
+    };
+    for name in SERVERS_WORD {
+        let said = account.column(name).unwrap_or_default();
+        for (row, ((said, start), end)) in said.iter().zip(starts).zip(ends).enumerate() {
+            if *said > end - start + CLOCKS_DIFFER_NS {
+                let took = end - start;
+                return Err(format!("{name} is {said} in row {row}, the call took {took} ns"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Every call lies within its agent's time.

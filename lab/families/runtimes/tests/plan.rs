@@ -170,7 +170,7 @@ fn refused(change: (&str, &str), expected: &str) {
 
 #[test]
 fn mistakes_are_named_with_file_and_key() {
-    refused(("blocks = 6", "blocks = 0"), "key `blocks`: must be at least 1");
+    refused(("blocks = 6", "blocks = 0"), "key `blocks`: must lie between 1 and 10000");
     refused(("blocks = 6", "blokcs = 6"), "blokcs");
     refused(("schema = 1", "schema = 2"), "key `schema`: is 2, this lab reads 1");
     refused(("twin = \"tokio_default\"", "twin = \"tokyo\""), "no variant `tokyo` is selected");

@@ -1,14 +1,15 @@
 //! Schedulers: a replay's costs are held against the costs that the lab drew, a stream's results
 //! against the items that went in, and every test against the number of things it was to do.
 
-use lab_family::{column, lived};
+use lab_family::{Checked, column, lived};
 use lab_protocol::schedulers::names;
 use lab_protocol::{
     RunOutcome,
     schedulers::{Decide, Load, Replay, Stream, Test, Wake, Workload, stream_answer},
 };
 
-/// Whether a run did what it was asked, and nothing faster than time.
+/// Whether a run did what it was asked, and nothing faster than time. A replay's costs and a
+/// stream's results are known; of decisions and wake-ups only number and shape are.
 ///
 /// # Errors
 /// A sentence that names the column or counter and both values.
@@ -16,12 +17,12 @@ pub(crate) fn answer(
     workload: &Workload,
     outcome: &RunOutcome,
     process_ns: u64,
-) -> Result<(), String> {
+) -> Result<Checked, String> {
     match &workload.test {
-        Test::Decide(test) => decide(test, outcome, process_ns),
-        Test::Replay(test) => replay(test, outcome),
-        Test::Stream(test) => stream(test, outcome, process_ns),
-        Test::Wake(test) => wake(test, outcome),
+        Test::Decide(test) => decide(test, outcome, process_ns).map(|()| Checked::plausible()),
+        Test::Replay(test) => replay(test, outcome).map(|()| Checked::right()),
+        Test::Stream(test) => stream(test, outcome, process_ns).map(|()| Checked::right()),
+        Test::Wake(test) => wake(test, outcome).map(|()| Checked::plausible()),
     }
 }
 

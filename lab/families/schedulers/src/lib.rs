@@ -8,7 +8,8 @@ mod section;
 mod slim;
 mod steps;
 
-use lab_family::{Definition, Factor, Family, section};
+use lab_family::{Account, Definition, Factor, Family, section};
+use lab_protocol::schedulers::names;
 
 use crate::{metrics::METRICS, section::SchedulersSection};
 
@@ -35,7 +36,16 @@ impl Family for Schedulers {
             section: section::<SchedulersSection>,
         }
     }
+
+    fn laws(&self, account: &Account<'_>) -> Result<(), String> {
+        account.common()?;
+        account.durations(&DURATIONS, account.run.process_ns)
+    }
 }
+
+/// Columns of times that passed within the process's life.
+const DURATIONS: [&str; 4] =
+    [names::BATCH_NS, names::JOB_LATENCY_NS, names::JOB_WORK_NS, names::TICK_LATENCY_NS];
 
 /// What an experiment may vary, in the order in which tables show it.
 const FACTORS: &[Factor] = &[

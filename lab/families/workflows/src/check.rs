@@ -14,7 +14,7 @@ use lab_protocol::{
 use crate::values::{Value, values};
 
 /// A step's times in the order in which they must lie.
-const STEP_TIMES: [&str; 6] = [
+pub(crate) const STEP_TIMES: [&str; 6] = [
     names::STEP_CREATED_NS,
     names::STEP_ENQUEUED_NS,
     names::STEP_CLAIMED_NS,
@@ -24,7 +24,7 @@ const STEP_TIMES: [&str; 6] = [
 ];
 /// A task's times. A back end may have done the last step before it tells the client that it took
 /// the task over, so acceptance stands apart.
-const TASK_TIMES: [&str; 3] =
+pub(crate) const TASK_TIMES: [&str; 3] =
     [names::TASK_SUBMITTED_NS, names::TASK_COMPLETED_NS, names::TASK_OBSERVED_NS];
 
 /// Whether all tasks were done, rightly and once.

@@ -10,7 +10,8 @@ mod slim;
 mod task;
 mod values;
 
-use lab_family::{Definition, Factor, Family, section};
+use lab_family::{Account, Definition, Factor, Family, section};
+use lab_protocol::workflows::names;
 
 use crate::{metrics::METRICS, section::WorkflowsSection};
 
@@ -28,6 +29,14 @@ impl Family for Workflows {
             metrics: METRICS,
             section: section::<WorkflowsSection>,
         }
+    }
+
+    fn laws(&self, account: &Account<'_>) -> Result<(), String> {
+        account.common()?;
+        let times = [&check::STEP_TIMES[..], &check::TASK_TIMES, &[names::TASK_ACCEPTED_NS]];
+        account.span_within_life(&times.concat())?;
+        let pairs = [check::STEP_TIMES.windows(2), check::TASK_TIMES.windows(2)];
+        pairs.into_iter().flatten().try_for_each(|pair| account.in_order(pair[0], pair[1]))
     }
 }
 

@@ -1,0 +1,103 @@
+//! What is there after a sweep, however it ended: its records, and no process or scratch file.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use assert_cmd::assert::OutputAssertExt;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+
+use crate::world::World;
+
+/// Starts a daemon, which belongs to no group of ours, and notes it.
+const DAEMON: &str = "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >> \"$PIDS\"";
+
+/// A variant that starts a daemon and then does what `script` says.
+fn world(script: &str) -> World {
+    let world = World::new();
+    let pids = world.path("pids");
+    world.variant("steady", &format!("PIDS='{}'\n{DAEMON}\n{script}", pids.display()));
+    world.experiment("paced", 1, "");
+    world
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < end, "not within a minute: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Starts the lab and waits for the first daemon of a variant.
+fn started(world: &World, arguments: &[&str]) -> Child {
+    let lab = world.lab(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("a daemon", || {
+        fs::read_to_string(world.path("pids")).is_ok_and(|text| text.ends_with('\n'))
+    });
+    lab
+}
+
+fn send(lab: &Child, signal: Signal) {
+    kill(Pid::from_raw(lab.id().cast_signed()), signal).unwrap();
+}
+
+fn assert_nothing_is_left(world: &World) {
+    let pids = fs::read_to_string(world.path("pids")).unwrap();
+    for pid in pids.lines() {
+        // A zombie that nobody has collected yet is at its end, too.
+        let is_gone = || match fs::read_to_string(format!("/proc/{pid}/stat")) {
+            Ok(stat) => stat.contains(") Z "),
+            Err(_) => true,
+        };
+        until(&format!("the end of process {pid}"), is_gone);
+    }
+    until("an end of the scratch folder", || !has_scratch(&world.path("results")));
+}
+
+fn has_scratch(folder: &Path) -> bool {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.into_iter().any(|name| name.to_string_lossy().starts_with("scratch-"))
+}
+
+#[test]
+fn daemons_of_a_good_run_are_ended() {
+    let world = world("exec \"$FLOOR\"");
+    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(0);
+    assert_nothing_is_left(&world);
+}
+
+#[test]
+fn a_killed_lab_leaves_nothing_behind() {
+    let world = world("sleep 1000");
+    let mut lab = started(&world, &["run", "experiments/e.toml", "--out", "r", "--no-startup"]);
+    assert!(has_scratch(&world.path("results")));
+    send(&lab, Signal::SIGKILL);
+    lab.wait().unwrap();
+    assert_nothing_is_left(&world);
+}
+
+#[test]
+fn a_terminal_that_is_closed_is_as_ctrl_c() {
+    let world = world("sleep 1000");
+    let mut lab = started(&world, &["run", "experiments/e.toml", "--out", "r", "--no-startup"]);
+    send(&lab, Signal::SIGHUP);
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    assert_nothing_is_left(&world);
+}
+
+#[test]
+fn an_interrupted_check_leaves_nothing_behind() {
+    let world = world("sleep 1000");
+    let mut lab = started(&world, &["verify", "experiments/e.toml"]);
+    send(&lab, Signal::SIGINT);
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    assert_nothing_is_left(&world);
+}

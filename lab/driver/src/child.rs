@@ -1,0 +1,217 @@
+//! A command that is run to its end, or ended with all that it started: none takes longer, or says
+//! more, than it may.
+
+use std::{
+    io::{self, Read, Write},
+    os::unix::process::CommandExt,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::{
+        resource::{UsageWho, getrusage},
+        signal::{Signal, killpg},
+        time::TimeValLike,
+    },
+    unistd::Pid,
+};
+
+use crate::guard;
+
+/// How often a wait looks at the interrupt flag. Long, so that the driver does not wake up beside
+/// what it measures.
+const INTERRUPT_POLL: Duration = Duration::from_millis(250);
+/// A process whose output is closed is ending, or hiding. This is plenty for the first.
+const ENDING: Duration = Duration::from_secs(1);
+
+/// What a command may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) time: Duration,
+    /// Of standard output, and of standard error.
+    pub(crate) output_bytes: u64,
+}
+
+impl Limits {
+    /// Of a tool that is asked a question.
+    pub(crate) const QUESTION: Self = Self { time: Duration::from_secs(10), output_bytes: 1 << 20 };
+}
+
+/// A process that ended by itself.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    /// CPU time of the process and of its children that it waited for.
+    pub(crate) cpu_ns: Option<u64>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+}
+
+/// Why a command did not end by itself; what was started has been killed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unfinished {
+    #[error("cannot be started: {0}")]
+    CannotStart(io::Error),
+    #[error("did not end within {} s and was killed", .0.as_secs_f64())]
+    TooLate(Duration),
+    #[error("printed more than {0} bytes and was killed")]
+    TooMuch(u64),
+    #[error("closed its output but did not exit, and was killed")]
+    Hiding,
+    #[error("was interrupted")]
+    Interrupted,
+}
+
+/// Asks a tool: no input, little time.
+pub(crate) fn ask(command: Command, limits: Limits) -> Result<Finished, Unfinished> {
+    finish(command, None, limits, &AtomicBool::new(false))
+}
+
+/// Runs a command to its end, or ends it and everything it started.
+pub(crate) fn finish(
+    mut command: Command,
+    input: Option<&str>,
+    limits: Limits,
+    interrupt: &AtomicBool,
+) -> Result<Finished, Unfinished> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A group of its own: ending hyperfine alone would leave what it started.
+    let command = guard::mark(&mut command).process_group(0);
+    let mut child = command.spawn().map_err(Unfinished::CannotStart)?;
+    let stdout = read_in_background(child.stdout.take().expect("stdout is piped"), limits);
+    let stderr = read_in_background(child.stderr.take().expect("stderr is piped"), limits);
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    if let Some(line) = input {
+        let line = format!("{line}\n");
+        // Not here: a program that reads nothing would hold the lab at a full pipe. One that ends
+        // without reading closes it; its exit says more than this error.
+        thread::spawn(move || stdin.write_all(line.as_bytes()));
+    } else {
+        drop(stdin);
+    }
+    let ended = match wait(&stdout, limits, interrupt) {
+        Err(unfinished) => Err(unfinished),
+        Ok(stdout) => {
+            let before = children_cpu_ns();
+            reap(&mut child).ok_or(Unfinished::Hiding).map(|status| {
+                let cpu_ns = children_cpu_ns().zip(before).map(|(after, before)| after - before);
+                let stderr = stderr.recv_timeout(ENDING).unwrap_or_default();
+                Finished { status, cpu_ns, stdout, stderr }
+            })
+        }
+    };
+    if ended.is_err() {
+        stop_group(&mut child);
+    }
+    ended
+}
+
+fn wait(
+    output: &mpsc::Receiver<Vec<u8>>,
+    limits: Limits,
+    interrupt: &AtomicBool,
+) -> Result<Vec<u8>, Unfinished> {
+    let end = Instant::now() + limits.time;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        match output.recv_timeout(left.min(INTERRUPT_POLL)) {
+            Ok(bytes) if bytes.len() as u64 > limits.output_bytes => {
+                return Err(Unfinished::TooMuch(limits.output_bytes));
+            }
+            Ok(bytes) => return Ok(bytes),
+            Err(_) if interrupt.load(Ordering::Relaxed) => return Err(Unfinished::Interrupted),
+            Err(_) if left.is_zero() => return Err(Unfinished::TooLate(limits.time)),
+            Err(_) => {}
+        }
+    }
+}
+
+/// Hands over what was read when its end has come, or one byte more than is allowed.
+fn read_in_background(
+    source: impl Read + Send + 'static,
+    limits: Limits,
+) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // An unreadable pipe gives what came before; who reads it sees that it is short.
+        let _ = source.take(limits.output_bytes + 1).read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+fn reap(child: &mut Child) -> Option<ExitStatus> {
+    let end = Instant::now() + ENDING;
+    while Instant::now() < end {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    None
+}
+
+/// CPU time of all children that this process has waited for, and of theirs. Its growth around one
+/// wait is the CPU time of that child, or somewhat more where another thread waited too.
+fn children_cpu_ns() -> Option<u64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
+    let times = [usage.user_time(), usage.system_time()];
+    let microseconds: i64 = times.iter().map(|time| time.num_microseconds()).sum();
+    u64::try_from(microseconds).ok().map(|microseconds| 1_000 * microseconds)
+}
+
+/// Ends a child of ours by its handle and waits for it, so that no id is ever reused under us.
+pub(crate) fn stop(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Ends a child and all that it started, by the group that it leads.
+pub(crate) fn stop_group(child: &mut Child) {
+    let leader = Pid::from_raw(child.id().cast_signed());
+    let _ = killpg(leader, Signal::SIGKILL);
+    stop(child);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, limits: Limits) -> Result<Finished, Unfinished> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        ask(command, limits)
+    }
+
+    #[test]
+    fn what_takes_too_long_or_says_too_much_is_ended() {
+        let limits = Limits { time: Duration::from_millis(300), output_bytes: 10 };
+        let said = |script| shell(script, limits).unwrap_err().to_string();
+        assert_eq!(said("sleep 100"), "did not end within 0.3 s and was killed");
+        assert_eq!(said("yes"), "printed more than 10 bytes and was killed");
+        assert_eq!(
+            said("exec >&-; sleep 100"),
+            "closed its output but did not exit, and was killed"
+        );
+        let right = shell("printf 0123456789; printf e >&2; exit 3", Limits::QUESTION).unwrap();
+        assert_eq!((right.stdout, right.stderr), (b"0123456789".to_vec(), b"e".to_vec()));
+        assert_eq!(right.status.code(), Some(3));
+    }
+
+    #[test]
+    fn input_that_nobody_reads_does_not_hold_the_lab() {
+        let limits = Limits { time: Duration::from_millis(300), output_bytes: 10 };
+        let mut command = Command::new("sleep");
+        command.arg("100");
+        let line = "x".repeat(1 << 20);
+        let ended = finish(command, Some(&line), limits, &AtomicBool::new(false));
+        assert!(matches!(ended, Err(Unfinished::TooLate(_))), "{ended:?}");
+    }
+}

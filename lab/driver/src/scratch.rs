@@ -1,0 +1,75 @@
+//! The folder of a sweep's scratch files, and those that killed ones left.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+};
+
+use tempfile::TempDir;
+
+/// What the names of these folders begin with.
+const PREFIX: &str = "scratch-";
+/// Held locked in a folder as long as its sweep lives.
+const LOCK: &str = "in-use";
+
+/// A scratch folder, removed with this value.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    folder: TempDir,
+    _lock: File,
+}
+
+impl Scratch {
+    /// Makes a folder in `workspace`, after removing those whose sweep was killed.
+    pub(crate) fn make(workspace: &Path) -> io::Result<Self> {
+        fs::create_dir_all(workspace)?;
+        remove_abandoned(workspace)?;
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(workspace)?;
+        // Locked before it has the name by which others find it.
+        let unnamed = folder.path().join("in-use.new");
+        let lock = File::create(&unnamed)?;
+        lock.lock()?;
+        fs::rename(&unnamed, folder.path().join(LOCK))?;
+        Ok(Self { folder, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+fn remove_abandoned(workspace: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(workspace)?.flatten() {
+        let is_scratch = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let Ok(lock) = File::open(entry.path().join(LOCK)) else { continue };
+        if is_scratch && lock.try_lock().is_ok() {
+            // Another lab may be at it.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn abandoned_folders_go_and_those_in_use_stay() {
+        let workspace = TempDir::new().unwrap();
+        let abandoned = workspace.path().join("scratch-old");
+        fs::create_dir_all(abandoned.join("run")).unwrap();
+        File::create(abandoned.join(LOCK)).unwrap();
+        let other = workspace.path().join("results-of-somebody");
+        fs::create_dir(&other).unwrap();
+        File::create(other.join(LOCK)).unwrap();
+        let first = Scratch::make(workspace.path()).unwrap();
+        let second = Scratch::make(workspace.path()).unwrap();
+        assert!(!abandoned.exists() && other.exists());
+        assert!(first.path().exists() && second.path().exists());
+        let path = first.path().to_owned();
+        drop(first);
+        assert!(!path.exists());
+    }
+}
