@@ -38,6 +38,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-compare", &["lab-stats"]),
     ("lab-compare-trial", &["lab-compare", "lab-process", "lab-stats"]),
     ("lab-corpus", &[]),
+    (
+        "lab-fuzz",
+        &["lab-audit", "lab-families", "lab-family", "lab-plan", "lab-protocol", "lab-record"],
+    ),
     ("lab-import", &["lab-stats"]),
     ("lab-process", &[]),
     ("lab-programs", &["lab-protocol"]),
