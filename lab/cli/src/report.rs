@@ -77,6 +77,9 @@ pub(crate) fn write_report(records: &Path, out: &Path) -> Result<Vec<Figure>, Fa
     fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
     for (name, text) in files(&report) {
         let path = out.join(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        }
         fs::write(&path, text).map_err(|error| cannot_write(&path, &error))?;
     }
     Ok(report.figures)
@@ -127,7 +130,8 @@ fn make(records: &Path) -> Result<Report, Failure> {
 
 fn files(report: &Report) -> impl Iterator<Item = (&str, &str)> {
     let tables = report.tables.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    std::iter::once(("report.md", report.markdown.as_str())).chain(tables)
+    let details = report.details.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    std::iter::once(("report.md", report.markdown.as_str())).chain(details).chain(tables)
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {

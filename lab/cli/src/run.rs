@@ -1,6 +1,7 @@
 //! `lab run`.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::atomic::Ordering,
@@ -123,6 +124,11 @@ fn report(results: &Path, paths: &Paths) -> Result<PathBuf, Failure> {
     Ok(results.join("report.md"))
 }
 
+/// The first screen as far as a terminal shows it: without its picture and its links.
+fn answer(page: &str) -> &str {
+    page.find("\n![").or_else(|| page.find("\nDetails: ")).map_or(page, |end| &page[..end])
+}
+
 fn say(args: &RunArgs, paths: &Paths, results: &Path, end: &SweepEnd, report: Option<&Path>) {
     let shown = paths.shown(results);
     if args.json {
@@ -138,6 +144,7 @@ fn say(args: &RunArgs, paths: &Paths, results: &Path, end: &SweepEnd, report: Op
         eprintln!("continue with: lab run --resume {shown}");
     }
     if let Some(report) = report {
+        eprint!("\n{}", answer(&fs::read_to_string(report).unwrap_or_default()));
         println!("{}", paths.shown(report));
     }
 }

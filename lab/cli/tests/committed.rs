@@ -8,20 +8,40 @@ use std::{
 
 use assert_cmd::assert::OutputAssertExt;
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folders of sweeps. The others are pages of their own, which other tests check.
+fn sweeps() -> Vec<PathBuf> {
+    let folders = fs::read_dir(root().join("reports")).unwrap().map(|entry| entry.unwrap().path());
+    let sweeps: Vec<_> = folders.filter(|folder| folder.join("run.json").exists()).collect();
+    assert!(!sweeps.is_empty());
+    sweeps
+}
+
 #[test]
 fn committed_reports_follow_from_their_records() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = fs::read_dir(root.join("reports")).unwrap().map(|entry| entry.unwrap().path());
-    // Of no sweep: the page of the claims, which tests/claims.rs checks, and the proof of `lab
-    // compare`, which a test of lab/compare-trial does.
-    let others = ["claims.tsv", "replays.tsv"];
-    let recorded =
-        |folder: &PathBuf| folder.is_dir() && !others.iter().any(|file| folder.join(file).exists());
-    let reports: Vec<_> = folders.filter(recorded).collect();
-    assert!(!reports.is_empty());
-    for report in reports {
+    for report in sweeps() {
         let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
-        lab.arg("--root").arg(&root).arg("report").arg(&report).arg("--check");
+        lab.arg("--root").arg(root()).arg("report").arg(&report).arg("--check");
         lab.assert().success();
+    }
+}
+
+#[test]
+fn a_first_screen_is_one_and_its_links_lead_somewhere() {
+    for report in sweeps() {
+        let page = fs::read_to_string(report.join("report.md")).unwrap();
+        let words = page.split_whitespace().count();
+        assert!(words <= 600, "{}: {words} words", report.display());
+        let details = fs::read_dir(report.join("details")).unwrap().count();
+        let mut linked = 0;
+        for link in page.split("](").skip(1) {
+            let target = link.split(')').next().unwrap();
+            assert!(report.join(target).is_file(), "{}: {target}", report.display());
+            linked += usize::from(target.starts_with("details/"));
+        }
+        assert_eq!(linked, details, "{}: a page that nobody finds", report.display());
     }
 }

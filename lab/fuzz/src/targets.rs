@@ -1,6 +1,6 @@
 //! The readers, each with good input to begin from and what must hold of any.
 
-use std::{collections::BTreeMap, fs, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use engines_kit::Query;
 use lab_audit::{Document, Mapping, Raw, audit_document, claims::Claims};
@@ -9,7 +9,7 @@ use lab_plan::Experiment;
 use lab_protocol::{RunOutcome, RunSpec, engines};
 use lab_record::Results;
 use runtimes_kit::{AgentRun, Meter, Part, ResponseParser, Workload};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A reader.
 pub(crate) struct Target {
@@ -69,7 +69,8 @@ fn body(bytes: &[u8], piece: usize) -> (Vec<u8>, Vec<u16>, Option<String>) {
 
 fn streams() -> Vec<Vec<u8>> {
     texts(&[
-        "{\"model\":\"m\",\"response\":\" a\",\"done\":false,\"sent_ns\":1}\n{\"response\":\"\\u00e9\"}\n\
+        "{\"model\":\"m\",\"response\":\" a\",\"done\":false,\"sent_ns\":1}\n\
+         {\"response\":\"\\u00e9\"}\n\
          {\"model\":\"m\",\"response\":\"\",\"done\":true,\"eval_count\":2,\"eval_duration\":9}\n",
         "{\"error\":\"boom\"}\n",
         "\r\n{\"response\":\"x\",\"done\":true}",
@@ -127,13 +128,19 @@ fn outcome(bytes: &[u8]) {
     assert_eq!(serde_json::to_string(&again).expect("an outcome serialises"), written);
 }
 
+/// Files of this repository.
+fn files(names: &[&str]) -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    names.iter().map(|name| fs::read(root.join(name)).expect(name)).collect()
+}
+
 fn experiments() -> Vec<Vec<u8>> {
-    texts(&[
-        include_str!("../../../experiments/tr115.toml"),
-        include_str!("../../../experiments/threads.toml"),
-        include_str!("../../../experiments/offload.toml"),
-        include_str!("../../../experiments/search.toml"),
-        include_str!("../../../experiments/workflow.toml"),
+    files(&[
+        "experiments/tr115.toml",
+        "experiments/threads.toml",
+        "experiments/offload.toml",
+        "experiments/search.toml",
+        "experiments/workflow.toml",
     ])
 }
 
@@ -147,7 +154,7 @@ fn experiment(bytes: &[u8]) {
 }
 
 fn claim_files() -> Vec<Vec<u8>> {
-    texts(&[include_str!("../../../claims/tr115.toml"), include_str!("../../../claims/ccms.toml")])
+    files(&["claims/tr115.toml", "claims/ccms.toml"])
 }
 
 fn claims(bytes: &[u8]) {
@@ -158,12 +165,17 @@ fn claims(bytes: &[u8]) {
 }
 
 fn records() -> Vec<Vec<u8>> {
-    texts(&[
-        r#"{"schema":2,"order":0,"attempt":0,"block":0,"warmup":true,"family":"f","variant":"v","cell":{"a":"b"},"status":"ok","verification":"verified","binary_sha256":"","start_ns":1,"process_ns":2,"counters":{"wall_ns":1},"noise":{"steal_ns":null,"outside_cpu_ns":null,"pressure_cpu_ns":null,"run_queue_ns":null,"frequency_khz":null}}
-"#,
-        r#"{"schema":1,"event":"start","unix_s":1,"environment":{"a":null,"a_reason":"b"}}
-"#,
-    ])
+    let run = json!({
+        "schema": 2, "order": 0, "attempt": 0, "block": 0, "warmup": true, "family": "f",
+        "variant": "v", "cell": {"a": "b"}, "status": "ok", "verification": "verified",
+        "binary_sha256": "", "start_ns": 1, "process_ns": 2, "counters": {"wall_ns": 1},
+        "noise": {"steal_ns": null, "outside_cpu_ns": null, "pressure_cpu_ns": null,
+            "run_queue_ns": null, "frequency_khz": null},
+    });
+    let session = json!({
+        "schema": 1, "event": "start", "unix_s": 1, "environment": {"a": null, "a_reason": "b"},
+    });
+    [run, session].map(|row| format!("{row}\n").into_bytes()).to_vec()
 }
 
 /// A folder is read, or the file and the line are named.
@@ -217,8 +229,8 @@ fn query(bytes: &[u8]) {
 fn reports() -> Vec<Vec<u8>> {
     texts(&[
         "# R\n\n**Latency**\n\n| n | mean (ms) | p50 | p95 | speed-up |\n|---|---|---|---|---|\n\
-         | 1 | 10.5 ± 0.3 | 10 | 12 | 1.0x |\n| 2 | 5.2 ± 0.1 | 5 | 6 | 2.0x |\n\nA is 50 % faster, \
-         t(18) = 2.1, p < 0.05.\n",
+         | 1 | 10.5 ± 0.3 | 10 | 12 | 1.0x |\n| 2 | 5.2 ± 0.1 | 5 | 6 | 2.0x |\n\n\
+         A is 50 % faster, t(18) = 2.1, p < 0.05.\n",
         "<table><tr><th>a</th></tr><tr><td>1</td></tr></table>\n\n```\na  b\n1  2\n```\n",
         "a,b\n1,2\n",
     ])

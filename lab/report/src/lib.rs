@@ -52,12 +52,22 @@ pub use views::{Rows, metrics_by_cell, over_level, over_variant};
 /// What a folder of records says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// `report.md`.
+    /// `report.md`: the first screen.
     pub markdown: String,
+    /// Pages behind it, a chapter each, by file name, in the order of the sweep's story.
+    pub details: Vec<(String, String)>,
     /// Tables by file name, tab-separated with a header line, values unrounded.
     pub tables: BTreeMap<String, String>,
     /// The pictures that the Markdown refers to.
     pub figures: Vec<Figure>,
+}
+
+impl Report {
+    /// The first screen and all chapters behind it, one after the other.
+    pub fn whole(&self) -> String {
+        let chapters = self.details.iter().map(|(_, text)| text.as_str());
+        std::iter::once(self.markdown.as_str()).chain(chapters).collect()
+    }
 }
 
 /// One picture.
@@ -172,6 +182,7 @@ pub fn report(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Report, R
     let study = Study::of(frame, *family);
     let mut page = Page::titled(&frame.run_file.experiment);
     opening::write(&study, &mut page);
+    page.end_of_first_screen();
     verdicts::write(&study, &mut page);
     contrast::write(&study, &mut page);
     expect::write(&study, &mut page);

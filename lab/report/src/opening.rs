@@ -2,9 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use lab_record::{Contrast, ExpectationKind};
+use lab_record::{Comparison, Contrast, ExpectationKind};
+use lab_stats::describe::median;
 
-use crate::{Page, Study, contrast::Contrasted, study::Compared};
+use crate::{Entry, Page, Study, Table, contrast::Contrasted, study::Compared};
+
+/// Further comparisons stand in the chapter of verdicts alone.
+const COMPARISONS_SHOWN: usize = 4;
+/// Further contrasts in theirs.
+const CONTRASTS_SHOWN: usize = 12;
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.paragraph(&format!("**{}**", question(study)));
@@ -22,6 +28,103 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         page.item("This run declares no comparison: it is a smoke test, and no verdict is given.");
     }
     page.markdown.push('\n');
+    match study.compared.iter().any(|compared| compared.lines.iter().any(|line| line.n > 0)) {
+        true => page.markdown_table(&estimates(study)),
+        false if !study.contrasted.is_empty() => page.markdown_table(&of_contrasts(study)),
+        false => {}
+    }
+    page.paragraph(&provenance(study));
+}
+
+/// One number a cell: what each declared comparison estimates for each variant.
+fn estimates(study: &Study) -> Table {
+    let shown: Vec<_> = study.compared.iter().take(COMPARISONS_SHOWN).collect();
+    let heads: Vec<String> = shown.iter().map(|one| head(one.comparison, &shown)).collect();
+    let first = format!("against `{}`", study.reference());
+    let mut columns = vec![(first.as_str(), "variant")];
+    columns.extend(heads.iter().map(|head| (head.as_str(), head.as_str())));
+    let mut table = Table::new(&columns);
+    let mut variants: Vec<&str> = Vec::new();
+    for line in shown.iter().flat_map(|compared| &compared.lines).filter(|line| line.n > 0) {
+        if !variants.contains(&line.variant.as_str()) {
+            variants.push(&line.variant);
+        }
+    }
+    for variant in variants {
+        let mut row = vec![Entry::code(variant)];
+        row.extend(shown.iter().map(|compared| {
+            let line = compared.lines.iter().find(|line| line.variant == variant);
+            Entry::optional(line.and_then(|line| Some(compared.show(line.estimate()?))))
+        }));
+        table.row(row);
+    }
+    let mut row = vec![Entry::text("detectable, median")];
+    row.extend(shown.iter().map(|compared| {
+        let all: Vec<f64> = compared.lines.iter().filter_map(|line| line.detectable).collect();
+        Entry::optional(
+            median(&all).map(|value| format!("±{}", compared.show(value).trim_start_matches('+'))),
+        )
+    }));
+    table.row(row);
+    table
+}
+
+/// The metric, with the levels that tell it from other comparisons on it.
+fn head(comparison: &Comparison, shown: &[&Compared]) -> String {
+    let others = || shown.iter().filter(|one| one.comparison.metric == comparison.metric);
+    let differs = |factor: &&String| {
+        others().any(|one| one.comparison.cells.get(*factor) != comparison.cells.get(*factor))
+    };
+    let told = comparison.cells.keys().filter(differs);
+    let told = told.map(|factor| format!("{factor} {}", comparison.cells[factor].join("/")));
+    let told: Vec<String> = told.collect();
+    let place = if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) };
+    format!("`{}`{place}", comparison.metric)
+}
+
+fn of_contrasts(study: &Study) -> Table {
+    Table::of(
+        study.contrasted.iter().take(CONTRASTS_SHOWN),
+        &[
+            ("contrast", "id", &|one| Entry::code(&one.contrast.id)),
+            ("estimate", "estimate", &|one| {
+                Entry::optional(one.line.estimate().map(|estimate| one.show(estimate)))
+            }),
+            ("outcome", "outcome", &|one| one.line.finding.word()),
+        ],
+    )
+}
+
+/// When, where and of what.
+fn provenance(study: &Study) -> String {
+    let file = &study.frame.run_file;
+    let commit = file.git.as_ref().map_or("no commit known".to_owned(), |git| {
+        let short: String = git.commit.chars().take(12).collect();
+        format!("commit {short}{}", if git.dirty { " with changes" } else { "" })
+    });
+    format!(
+        "{} ({} CPUs), {}, {} blocks, {} analysed runs, {commit}.",
+        file.machine.cpu_model.trim(),
+        file.machine.cpus,
+        day(file.started_unix_s),
+        file.blocks,
+        study.all.len(),
+    )
+}
+
+/// The day of a time in seconds since 1970, by the civil calendar. Source: Howard Hinnant,
+/// "chrono-Compatible Low-Level Date Algorithms" (2021), `civil_from_days`.
+fn day(unix_s: u64) -> String {
+    let days = (unix_s / 86_400) as i64 + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02}")
 }
 
 /// The experiment's own words.
@@ -80,4 +183,17 @@ fn expected(study: &Study) -> Vec<String> {
         (!listed.is_empty()).then(|| format!("{name}: {}.", listed.join(", ")))
     };
     kinds.into_iter().filter_map(counted).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_of_the_civil_calendar() {
+        let known = [(0, "1970-01-01"), (951_782_400, "2000-02-29"), (1_795_240_319, "2026-11-21")];
+        for (unix_s, expected) in known {
+            assert_eq!(day(unix_s), expected);
+        }
+    }
 }

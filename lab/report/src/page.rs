@@ -4,10 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::{Entry, Figure, Report, Table};
 
+/// The folder of the chapters.
+const DETAILS: &str = "details";
+
 /// The Markdown grows from top to bottom, and every table that stands in it is kept as TSV too.
+/// What comes before the first chapter is the first screen; each chapter is a page of its own.
 pub struct Page {
-    /// The text so far.
+    /// The text of the first screen, or of the chapter under way.
     pub markdown: String,
+    first_screen: Option<String>,
+    /// Title and text.
+    chapters: Vec<(String, String)>,
     tables: BTreeMap<String, String>,
     figures: Vec<Figure>,
     scales: Table,
@@ -18,15 +25,35 @@ impl Page {
     pub fn titled(title: &str) -> Self {
         Self {
             markdown: format!("# {title}\n\n"),
+            first_screen: None,
+            chapters: Vec::new(),
             tables: BTreeMap::new(),
             figures: Vec::new(),
             scales: Table::new(&[("figure", "figure"), ("time scale", "time_scale")]),
         }
     }
 
-    /// The heading of a chapter.
+    /// What follows stands in chapters.
+    pub(crate) fn end_of_first_screen(&mut self) {
+        self.first_screen = Some(std::mem::take(&mut self.markdown));
+    }
+
+    /// A chapter begins; on the first screen a heading.
     pub fn heading(&mut self, text: &str) {
-        self.markdown.push_str(&format!("## {text}\n\n"));
+        if self.first_screen.is_none() {
+            self.markdown.push_str(&format!("## {text}\n\n"));
+            return;
+        }
+        self.end_chapter();
+        self.chapters.push((text.to_owned(), String::new()));
+    }
+
+    fn end_chapter(&mut self) {
+        let text = std::mem::take(&mut self.markdown);
+        match self.chapters.last_mut() {
+            Some((_, chapter)) => *chapter = text,
+            None => self.markdown = text,
+        }
     }
 
     /// A paragraph.
@@ -86,6 +113,39 @@ impl Page {
     /// What the page says, once it is complete.
     pub fn report(mut self) -> Report {
         self.tables.insert("figures.tsv".to_owned(), self.scales.tsv());
-        Report { markdown: self.markdown, tables: self.tables, figures: self.figures }
+        self.end_chapter();
+        let mut markdown = self.first_screen.take().unwrap_or_else(|| self.markdown.clone());
+        if let Some(Figure { file, caption, .. }) = self.figures.first() {
+            markdown.push_str(&format!("![{caption}]({file})\n\n*{caption}*\n\n"));
+        }
+        if !self.chapters.is_empty() {
+            let links =
+                self.chapters.iter().map(|(title, _)| format!("[{title}]({})", file(title)));
+            let links: Vec<String> = links.collect();
+            markdown.push_str(&format!("Details: {}.\n", links.join(" · ")));
+        }
+        let details = self.chapters.iter().map(|(title, text)| (file(title), chapter(title, text)));
+        let details = details.collect();
+        Report { markdown, details, tables: self.tables, figures: self.figures }
     }
+}
+
+/// Where a chapter lies: its title in small letters, with hyphens for what is no letter.
+fn file(title: &str) -> String {
+    let letters = title.chars().map(|one| if one.is_alphanumeric() { one } else { ' ' });
+    let words: String = letters.collect::<String>().to_lowercase();
+    let words: Vec<&str> = words.split_whitespace().collect();
+    format!("{DETAILS}/{}.md", words.join("-"))
+}
+
+/// A chapter as a page of its own: links to what lies beside the first screen lead one folder up.
+fn chapter(title: &str, text: &str) -> String {
+    let mut body = String::new();
+    for (turn, part) in text.split("](").enumerate() {
+        if turn > 0 {
+            body.push_str(if part.starts_with("http") { "](" } else { "](../" });
+        }
+        body.push_str(part);
+    }
+    format!("# {title}\n\n[The answer](../report.md)\n\n{body}").replace("\n### ", "\n## ")
 }

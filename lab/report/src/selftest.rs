@@ -1,5 +1,5 @@
-//! How often the judge is right, on experiments with a known answer that are drawn from the noise of
-//! recorded runs: pairs are drawn with replacement, and the candidate is moved by a known shift.
+//! How often the judge is right, on experiments with a known answer that are drawn from the noise
+//! of recorded runs: pairs are drawn with replacement, and the candidate is moved by a known shift.
 
 use lab_record::{Comparison, Scale};
 use lab_stats::outcome::{Direction, Evidence, Outcome, of_difference};
@@ -38,8 +38,8 @@ pub struct Tried {
     pub covered: u32,
 }
 
-/// Experiments on the noise of every candidate of the primary comparison, where that is on the scale
-/// of ratios and has enough pairs. A smaller value counts as better.
+/// Experiments on the noise of every candidate of the primary comparison, where that is on the
+/// scale of ratios and has enough pairs. A smaller value counts as better.
 pub fn selftest(study: &Study, experiments: u32, seed: u64) -> Vec<Tried> {
     let Some(compared) = study.compared.first() else { return Vec::new() };
     let comparison = compared.comparison;

@@ -42,7 +42,7 @@ const WORDS: [&str; 32] = [
     " token",
 ];
 
-/// Streams of the generator, so that text, times and length of one seed do not depend on each other.
+/// Streams of the generator, so that text, times and length of a seed do not depend on each other.
 const TEXT_STREAM: u128 = 1;
 const TIME_STREAM: u128 = 2;
 const LENGTH_STREAM: u128 = 3;

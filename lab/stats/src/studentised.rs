@@ -162,8 +162,8 @@ impl Studentised {
         Some(Interval { low, high, confidence: 1.0 - alpha })
     }
 
-    /// Whether the means differ by less than `margin`, each side at `alpha`: whether the interval of
-    /// confidence 1 - 2 `alpha` lies inside. `None` where there is no interval.
+    /// Whether the means differ by less than `margin`, each side at `alpha`: whether the interval
+    /// of confidence 1 - 2 `alpha` lies inside. `None` where there is no interval.
     pub fn equivalence(&self, margin: f64, alpha: f64) -> Option<Equivalence> {
         let interval = self.interval(2.0 * alpha)?;
         // Two-sided, and one side of it is as good as empty at the margin.

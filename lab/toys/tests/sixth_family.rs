@@ -149,7 +149,7 @@ fn a_family_is_one_crate_and_its_folder() {
     let is_verified = |row: &&Row| row.run.verification == Verification::Verified;
     let unverified = frame.rows.iter().find(|row| !is_verified(row));
     assert!(unverified.is_none(), "{:?}", unverified.map(|row| &row.run.reason));
-    assert!(report.markdown.contains("**Which way of adding is faster?**"));
+    assert!(report.whole().contains("**Which way of adding is faster?**"));
     assert_eq!(outcome(&report, "differences-1.tsv", "slow"), "slower");
     // Eight pairs: the typical run is equivalent, and nothing is known of the tail.
     assert_eq!(outcome(&report, "contrasts.tsv", "thousand_against_ten"), "cannot tell");
@@ -166,7 +166,7 @@ fn a_wrong_answer_is_recorded_and_not_timed() {
     assert_eq!(wrong.len(), 1);
     let reason = wrong[0].run.reason.as_deref().unwrap();
     assert_eq!(reason, "wrong answer: sum is 56, not 55");
-    assert!(report.markdown.contains("**`wrong` has no analysed run**"), "{}", report.markdown);
+    assert!(report.whole().contains("**`wrong` has no analysed run**"), "{}", report.whole());
 }
 
 #[test]

@@ -20,7 +20,8 @@ fn a_sweep_records_every_cell_and_reports() {
     let world = World::new();
     world.variant("steady", "exec \"$FLOOR\"");
     world.experiment("paced", 2, "");
-    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(0);
+    let run = world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert();
+    run.code(0).stderr(contains("**Does the lab survive this?**")).stdout("r/report.md\n");
     let results = Results::load(&world.path("r")).unwrap();
     // A check each for the variant and its twin, then 2 blocks x 2 variants x 2 arrangements.
     assert_eq!(results.runs.len(), 2 + 8);

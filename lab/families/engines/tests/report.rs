@@ -27,7 +27,7 @@ fn near(value: f64, planted: f64) {
 
 #[test]
 fn a_report_of_known_searches() {
-    insta::assert_snapshot!(REPORT.markdown);
+    insta::assert_snapshot!(REPORT.whole());
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn records_of_a_time_before_a_factor_are_read_without_it() {
 fn the_roofline_has_its_ceiling_where_the_memory_was_measured() {
     let mut frame = Searches::default().frame();
     let without = report(&frame);
-    assert!(without.markdown.contains("No session measured the memory's bandwidth"));
+    assert!(without.whole().contains("No session measured the memory's bandwidth"));
     assert!(!without.tables["roofline.tsv"].contains("ceiling"));
     let floors = serde_json::json!({ "memory_read_bytes_per_s": 10_000_000_000_u64 });
     frame.sessions[0].environment.insert("floors".into(), floors);
@@ -263,7 +263,7 @@ fn what_is_missing_is_named_and_no_error() {
     frame.rows.retain(|row| row.run.variant == "smol" && row.run.cell["threads"] == "1");
     let smol = report(&frame);
     assert_eq!(expected(&smol, "rayon_takes_1_15"), "not measured");
-    assert!(smol.markdown.contains("**`threads` has no analysed run**"), "{}", smol.markdown);
+    assert!(smol.whole().contains("**`threads` has no analysed run**"), "{}", smol.whole());
     frame.rows = whole.rows.into_iter().filter(|row| row.run.variant == "duckdb").collect();
     let duckdb = report(&frame);
     assert!(!duckdb.tables.contains_key("wins.tsv"));
@@ -276,7 +276,7 @@ fn runs_without_hyperfine_are_counted() {
     let run = frame.rows.iter_mut().rev().find(|row| row.run.variant == "smol").unwrap();
     run.run.counters.remove("hyperfine_wall_ns");
     let report = report(&frame);
-    assert!(report.markdown.contains("**1 analysed runs have no time by hyperfine**"));
+    assert!(report.whole().contains("**1 analysed runs have no time by hyperfine**"));
 }
 
 #[test]

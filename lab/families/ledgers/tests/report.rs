@@ -13,7 +13,7 @@ const PUBLISHED: [(&str, &str); 2] =
 
 #[test]
 fn a_report_of_a_known_sweep() {
-    insta::assert_snapshot!(Sweep::default().report().markdown);
+    insta::assert_snapshot!(Sweep::default().report().whole());
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn one_block_names_no_best_count_and_gives_no_advice() {
     let report = Sweep { blocks: 1, ..Sweep::default() }.report();
     let label = field(&report, "best.tsv", &PUBLISHED, "label");
     assert_eq!(label, "cannot tell: 2 by the median alone (n = 1)");
-    assert!(report.markdown.contains("None: no cell has six blocks"), "{}", report.markdown);
+    assert!(report.whole().contains("None: no cell has six blocks"), "{}", report.whole());
     assert_eq!(expected(&report, "owned_hot"), "cannot tell");
 }
 
@@ -150,7 +150,7 @@ fn a_lab_that_tells_twins_apart_withholds_what_rests_on_the_metric() {
             assert_eq!(field(&report, table, &[(column, key)], "outcome"), "withheld", "{key}");
         }
     }
-    assert!(report.markdown.contains("no time below is ground for a choice"));
+    assert!(report.whole().contains("no time below is ground for a choice"));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn published_statements_are_judged_on_the_machine() {
 #[test]
 fn two_cpus_are_too_few_for_the_scalability_law_and_eight_are_not() {
     let two = Sweep::default().report();
-    assert!(two.markdown.contains("Not fitted."), "{}", two.markdown);
+    assert!(two.whole().contains("Not fitted."), "{}", two.whole());
     let eight = Sweep { cpus: 8, lanes: 8.0, second_worker_ns: 0.0, ..Sweep::default() };
     let eight = eight.report();
     let law = [("variant", "owned"), ("cell", "1000 streams × 100, disjoint, deposits")];
@@ -204,7 +204,7 @@ fn a_refusal_is_no_failure() {
     }
     let report = report(&frame);
     assert_eq!(field(&report, "unsupported.tsv", &[("variant", "owned")], "runs"), "27");
-    assert!(report.markdown.contains("Runs that did not end well: 0."));
+    assert!(report.whole().contains("Runs that did not end well: 0."));
 }
 
 #[test]
@@ -212,8 +212,8 @@ fn what_is_missing_is_named_and_no_error() {
     let mut frame = Sweep::default().frame();
     frame.rows.retain(|row| row.run.variant == "dashmap" && row.run.cell["workers"] == "1");
     let report = report(&frame);
-    assert!(report.markdown.contains("`owned` has no analysed run"), "{}", report.markdown);
-    assert!(report.markdown.contains("so there is no curve"));
+    assert!(report.whole().contains("`owned` has no analysed run"), "{}", report.whole());
+    assert!(report.whole().contains("so there is no curve"));
     assert_eq!(expected(&report, "cause_overhead"), "not measured");
 }
 
@@ -237,7 +237,7 @@ fn a_slimmed_record_gives_the_same_numbers() {
     }
     let (full, slim) = (report(&frame), report(&slim));
     assert_eq!(full.tables, slim.tables);
-    assert!(slim.markdown.contains("keep the one or two middle repetitions"));
+    assert!(slim.whole().contains("keep the one or two middle repetitions"));
 }
 
 proptest! {

@@ -54,7 +54,7 @@ fn a_report_of_a_known_sweep() {
     let failed = frame.rows.iter_mut().find(|row| !row.run.warmup).expect("a run");
     failed.run.status = Status::Failed;
     failed.run.reason = Some("call 1 of agent 0: connection reset by the server".into());
-    insta::assert_snapshot!(read(&frame).markdown);
+    insta::assert_snapshot!(read(&frame).whole());
 }
 
 #[test]
@@ -132,16 +132,16 @@ fn failures_never_count_as_fast_runs() {
         row.run.counters.insert("wall_ns".into(), 1);
     }
     let report = read(&frame);
-    assert!(report.markdown.contains("**`flaky` has no analysed run**"), "{}", report.markdown);
-    assert!(report.markdown.contains("Runs that did not end well: 37."), "{}", report.markdown);
+    assert!(report.whole().contains("**`flaky` has no analysed run**"), "{}", report.whole());
+    assert!(report.whole().contains("Runs that did not end well: 37."), "{}", report.whole());
 }
 
 #[test]
 fn one_variant_alone_still_has_a_report() {
     let alone = with("twin = \"tokio_default\"", "");
     let report = read(&frame_of(&alone, &with_reference([])));
-    assert!(report.markdown.contains("* Only the reference ran."), "{}", report.markdown);
-    assert!(report.markdown.contains("this sweep has no twin"));
+    assert!(report.whole().contains("* Only the reference ran."), "{}", report.whole());
+    assert!(report.whole().contains("this sweep has no twin"));
 }
 
 #[test]
@@ -156,14 +156,14 @@ fn no_run_at_all_is_one_clear_error() {
 fn free_lengths_teach_the_lesson() {
     let free = with("\"paired\"", "\"unpaired\"").replace("\"controlled\"", "\"as_published\"");
     let report = read(&frame_of(&free, &family()));
-    assert!(report.markdown.contains("## The lesson"));
+    assert!(report.whole().contains("# The lesson"));
     assert_eq!(number(&report, "lesson.tsv", &[("config", "hetero")], "pool"), 12.0);
 }
 
 #[test]
 fn the_score_follows_the_lengths_of_replies() {
     let report = read(&frame(&family()));
-    assert!(report.markdown.contains("## The published score and the lengths of replies"));
+    assert!(report.whole().contains("# The published score and the lengths of replies"));
     let scores: Vec<f64> = report.tables["lowest.tsv"]
         .lines()
         .skip(1)
@@ -189,8 +189,8 @@ fn a_published_variant_stands_beside_the_figures_of_its_runtime() {
 fn equal_configurations_are_a_second_aa() {
     let report = read(&frame(&family()));
     let second = "Second A/A on `efficiency_as_published`: `gpu100` minus `ctx512`";
-    assert!(report.markdown.contains(second), "{}", report.markdown);
-    assert!(!report.markdown.contains("minus `hetero`"));
+    assert!(report.whole().contains(second), "{}", report.whole());
+    assert!(!report.whole().contains("minus `hetero`"));
 }
 
 #[test]
@@ -231,9 +231,9 @@ fn a_real_server_stamps_nothing_and_is_reported_all_the_same() {
             .retain(|name, _| !name.starts_with("server_") && name != "token_sent_ns");
     }
     let report = read(&frame);
-    assert!(report.markdown.contains("These servers stamp no token"));
-    assert!(report.markdown.contains("keep no schedule of ours"));
-    assert!(!report.markdown.contains("Second A/A"), "a real server reads every option");
+    assert!(report.whole().contains("These servers stamp no token"));
+    assert!(report.whole().contains("keep no schedule of ours"));
+    assert!(!report.whole().contains("Second A/A"), "a real server reads every option");
     assert!(report.tables["loss.tsv"].lines().count() > 1);
     assert_eq!(outcome(&report, 1, "async_std"), "cannot tell");
     let why = field(&report, "differences-1.tsv", &[("variant", "async_std")], "why");
@@ -252,7 +252,7 @@ fn a_repeat_that_the_gate_allowed_makes_no_second_pair() {
     frame.rows.push(repeat);
     let report = read(&frame);
     assert_eq!(number(&report, "differences-1.tsv", &[("variant", "same")], "n"), 18.0);
-    assert!(report.markdown.contains("1 runs disturbed from outside (steal 1)"));
+    assert!(report.whole().contains("1 runs disturbed from outside (steal 1)"));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn an_exported_report_differs_only_by_the_histograms_rounding() {
     for table in ["efficiency.tsv", "loss.tsv", "values-1.tsv", "tokens.tsv", "speedups.tsv"] {
         assert_eq!(full.tables[table], slim.tables[table], "{table}");
     }
-    assert!(slim.markdown.contains("as HDR histograms of 2 digits"));
+    assert!(slim.whole().contains("as HDR histograms of 2 digits"));
     assert_eq!(full.tables["lag.tsv"].lines().count(), slim.tables["lag.tsv"].lines().count());
 }
 
@@ -312,7 +312,7 @@ fn where_only_the_reference_ran_its_contrasts_come_first() {
     let text = with_servers();
     let frame = world(&text, &fakes).frame(&Runtimes, |run| with_servers_made(&fakes, run));
     let report = read(&frame);
-    let opening = report.markdown.split("## ").next().unwrap();
+    let opening = &report.markdown;
     assert!(opening.contains("* Only the reference ran.\n"), "{opening}");
     let sentence = "* `wall_ns` with servers 2 against 1: -";
     let line = opening.lines().find(|line| line.starts_with(sentence)).expect(opening);
@@ -352,7 +352,7 @@ fn a_lab_that_tells_twins_apart_withholds() {
     // The twin's CPU time is that of its original.
     assert_ne!(contrast("cpu_per_token_ns"), "withheld");
     assert_eq!(expected(&report, "cpu"), "holds");
-    assert!(report.markdown.contains("**failed** at 0.01"), "{}", report.markdown);
+    assert!(report.whole().contains("**failed** at 0.01"), "{}", report.whole());
 }
 
 /// The committed experiment, without columns that have a row per token.
@@ -441,7 +441,7 @@ fn what_the_cards_did_is_told_and_why_it_is_not_known() {
         4u64 << 30,
     );
     assert!(report.tables["cards.tsv"].contains(&expected), "{}", report.tables["cards.tsv"]);
-    assert!(report.markdown.contains("no card was watched: no sample fell into the run."));
+    assert!(report.whole().contains("no card was watched: no sample fell into the run."));
     let silent = read(&crate::frame(&family()));
-    assert!(!silent.markdown.contains("What the cards did"));
+    assert!(!silent.whole().contains("What the cards did"));
 }

@@ -40,7 +40,7 @@ fn scale(made: &mut Made, column: &str, factor: f64) {
 
 #[test]
 fn a_report_of_known_policies() {
-    insta::assert_snapshot!(KNOWN.markdown);
+    insta::assert_snapshot!(KNOWN.whole());
 }
 
 /// Of the default policies what the formula says.
@@ -164,7 +164,7 @@ fn without_six_blocks_nothing_holds_and_nothing_fails() {
         let id = row.split('\t').next().unwrap();
         assert_eq!(expected(&report, id), "cannot tell", "{id}");
     }
-    assert!(report.markdown.contains("cannot tell: `"), "{}", report.markdown);
+    assert!(report.whole().contains("cannot tell: `"), "{}", report.whole());
 }
 
 /// (test, column that differs in the twin, metrics that rest on it).
@@ -278,14 +278,14 @@ fn the_best_policy_is_named_with_those_that_are_no_worse() {
 
 #[test]
 fn an_oracle_with_regret_is_a_missed_answer() {
-    let good = &KNOWN.markdown;
+    let good = &KNOWN.whole();
     assert!(good.contains("the oracle's regret is 0 in all 72 replays"));
     let frame = changed(|run, made| {
         if run.variant == "oracle" && run.cell["test"] == "replay" {
             made.columns[2].1[3] = 5;
         }
     });
-    assert!(of(&frame).markdown.contains("**Known answer missed**"));
+    assert!(of(&frame).whole().contains("**Known answer missed**"));
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn what_did_not_run_is_no_error() {
     let mut frame = whole;
     frame.rows.retain(|row| row.run.cell["test"] == "decide" && row.run.variant == "loom_rs");
     let report = of(&frame);
-    assert!(report.markdown.contains("`thompson` has no analysed run"));
+    assert!(report.whole().contains("`thompson` has no analysed run"));
     assert!(report.figures.is_empty());
     assert_eq!(expected(&report, "published_adapts"), "not measured");
 }
@@ -325,7 +325,7 @@ fn a_refusal_is_listed_once_and_is_no_failure() {
     });
     let report = of(&frame);
     assert_eq!(field(&report, "unsupported.tsv", &[("variant", "loom_rs")], "runs"), "8");
-    assert!(report.markdown.contains("Runs that did not end well: 0."));
+    assert!(report.whole().contains("Runs that did not end well: 0."));
     assert_eq!(expected(&report, "bar_rate_four_unordered"), "not measured");
     assert_eq!(expected(&report, "bar_rate_four_ordered"), "holds");
 }

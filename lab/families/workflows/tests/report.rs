@@ -242,7 +242,7 @@ const OTHERS: [&str; 2] = ["journal_transition_over_sync", "dispatch_over_record
 
 #[test]
 fn a_report_of_known_workflows() {
-    insta::assert_snapshot!(Planted::default().report().markdown);
+    insta::assert_snapshot!(Planted::default().report().whole());
 }
 
 #[test]
@@ -402,9 +402,9 @@ fn what_is_missing_is_named_and_no_error() {
     let mut frame = Planted::default().frame();
     frame.rows.retain(|row| row.run.variant == "memory" && row.run.cell["shape"] == "csv_batch");
     let report = of(&frame);
-    assert!(report.markdown.contains("`postgres` has no analysed run"), "{}", report.markdown);
+    assert!(report.whole().contains("`postgres` has no analysed run"), "{}", report.whole());
     let missing = "**Shapes without a run**: complex_dag, conditional, diamond, hierarchical_tree";
-    assert!(report.markdown.contains(missing), "{}", report.markdown);
+    assert!(report.whole().contains(missing), "{}", report.whole());
     for id in ON_MAKESPAN.iter().chain(&OTHERS) {
         assert_eq!(expected(&report, id), "not measured", "{id}");
     }
