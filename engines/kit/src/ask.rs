@@ -101,7 +101,7 @@ impl Asked {
             semaphore: None,
             result_capacity: 0,
             prefilter: true,
-            parser: Parser::SerdeLazy,
+            parser: Parser::Spans,
             advise: Advise::None,
             cold: false,
         }

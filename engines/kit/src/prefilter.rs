@@ -12,7 +12,7 @@ use memchr::{memchr_iter, memmem};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::find::{Finder, Pair};
-use crate::query::{Expr, Query, has_other_forms};
+use crate::query::{Expr, Query, has_other_forms, stands_for_itself};
 use crate::scan::{self, MOST_PAIRS};
 
 /// Which lines to parse.
@@ -292,10 +292,6 @@ fn pieces(letters: impl IntoIterator<Item = Letter>) -> Vec<Need> {
         }
     }
     needs
-}
-
-fn stands_for_itself(letter: char) -> bool {
-    !letter.is_control() && !matches!(letter, '"' | '\\' | '/')
 }
 
 /// `\uXXXX` of a character that a needle holds.

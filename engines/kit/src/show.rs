@@ -151,7 +151,7 @@ fn path(files: &[SourceFile], index: u32) -> String {
 }
 
 impl<'a> Shown<'a> {
-    fn of(path: &'a str, hit: &Hit, message: &Message<'a>) -> Self {
+    fn of(path: &'a str, hit: &Hit, message: &'a mut Message<'_>) -> Self {
         Self {
             path,
             offset_bytes: hit.offset,
@@ -159,7 +159,7 @@ impl<'a> Shown<'a> {
             role: message.role.or(message.kind),
             session: message.session,
             project: message.cwd,
-            text: message.text,
+            text: message.text.whole(),
         }
     }
 
@@ -184,7 +184,7 @@ impl Memory {
         &mut self,
         hit: &Hit,
         path: &Path,
-        then: impl FnOnce(&Message<'_>) -> R,
+        then: impl FnOnce(&mut Message<'_>) -> R,
     ) -> io::Result<R> {
         let Self { line, scratch } = self;
         line.clear();
@@ -197,6 +197,6 @@ impl Memory {
         if xxh64(line, 0) != hit.hash {
             return Err(moved());
         }
-        with_message(Parser::SerdeLazy, line, scratch, then).map_err(|_| moved())
+        with_message(Parser::Spans, line, scratch, then).map_err(|_| moved())
     }
 }

@@ -165,16 +165,21 @@ proptest! {
             bytes.push_str(&line);
             bytes.push('\n');
         }
-        for prefilter in [false, true] {
+        for (prefilter, parser) in [
+            (false, Parser::SerdeLazy),
+            (true, Parser::SerdeLazy),
+            (false, Parser::Spans),
+            (true, Parser::Spans),
+        ] {
             let query = text_query(&told.text(), case_sensitive);
-            let search = search("", query, prefilter, Parser::SerdeLazy);
+            let search = search("", query, prefilter, parser);
             let mut worker = search.worker();
             worker.search(0, 0, bytes.as_bytes());
             let mut merger = search.merger();
             merger.add(worker.finish());
             let answer = merger.finish();
             let (text, tally) = (told.text(), answer.tally);
-            prop_assert_eq!(places(&answer), &expected[..], "{} {:?}", text, prefilter);
+            prop_assert_eq!(places(&answer), &expected[..], "{} {:?} {:?}", text, prefilter, parser);
             prop_assert_eq!(tally.lines, texts.len() as u64);
             prop_assert_eq!(tally.matches, expected.len() as u64);
             prop_assert!(tally.matches <= tally.lines_parsed);

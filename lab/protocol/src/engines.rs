@@ -104,6 +104,8 @@ pub enum Read {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parser {
+    /// Of the lab itself: checks the whole line, and decodes of it what the query looks at.
+    Spans,
     /// `serde_json`, only the fields that are asked for, lent by the line wherever it can.
     SerdeLazy,
     /// The same, but the line and its fields are copied first: what lending saves.

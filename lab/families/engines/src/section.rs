@@ -160,7 +160,8 @@ fn chunk(levels: &Levels<'_>) -> Result<Granularity, InputError> {
 const BUFFER: &str = "buffer_bytes";
 /// The level of it that follows the file's size.
 const ADAPTIVE: &str = "adaptive";
-const PARSERS: [(&str, Parser); 5] = [
+const PARSERS: [(&str, Parser); 6] = [
+    ("spans", Parser::Spans),
     ("serde_lazy", Parser::SerdeLazy),
     ("serde_copied", Parser::SerdeCopied),
     ("serde_whole", Parser::SerdeWhole),
