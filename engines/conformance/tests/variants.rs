@@ -209,7 +209,7 @@ fn every_engine_finds_the_same() {
         for (query, text, line) in &questions {
             let expected = search(corpus.path(), &Wanted { text, line });
             for threads in [1, 2, 5] {
-                for read in [Read::Buffered, Read::Mmap] {
+                for read in [Read::Buffered, Read::Mmap, Read::Auto] {
                     turn += 1;
                     let asked = varied(turn, workload(corpus.path(), query.clone()));
                     let asked = Workload { threads: Some(threads), read, ..asked };

@@ -1,6 +1,8 @@
 //! The same work for every engine: lines in, hits out.
 
 use std::ops::AddAssign;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use lab_protocol::engines::{Advise, Parser, Read};
 use memchr::{memchr, memchr_iter, memrchr};
@@ -8,9 +10,10 @@ use xxhash_rust::xxh64::xxh64;
 
 use crate::clock::since;
 use crate::files::{aligned, read_full};
-use crate::merge::Best;
-use crate::parse::{Scratch, with_message};
+use crate::merge::{Best, Kept};
+use crate::parse::{Message, Scratch, with_message};
 use crate::prefilter::Prefilter;
+use crate::render::{Rendered, Style};
 use crate::{Found, Hit, Job, Query, SourceFile, Stream, busy, now_ns};
 
 /// Bytes that are scanned and then parsed before the next ones are: they stay in the second-level
@@ -22,6 +25,9 @@ pub(crate) const BUFFER_BYTES: usize = 256 << 10;
 /// The least and the most bytes of a read buffer that follows its file: from a page's few reads to
 /// what the caches hold.
 const ADAPTED_BYTES: (usize, usize) = (16 << 10, 1 << 20);
+
+/// From this size on, to map a file costs less than to copy it.
+const MAPPED_BYTES: u64 = 1 << 20;
 
 /// Counters of the work, those in nanoseconds summed over the workers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,6 +85,33 @@ pub(crate) struct Plan {
     pub(crate) buffer_adapts: bool,
     pub(crate) limit: Option<usize>,
     pub(crate) result_capacity: usize,
+    /// How a person is shown what is found.
+    pub(crate) shown: Option<Shown>,
+}
+
+/// A style, and how much memory all workers may still fill with it.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    pub(crate) style: Style,
+    room: Arc<AtomicI64>,
+}
+
+/// Bytes of messages that are kept for a person; of the others the line is read again.
+const ROOM_BYTES: i64 = 1 << 30;
+
+impl Shown {
+    pub(crate) fn new(style: Style) -> Self {
+        Self { style, room: Arc::new(AtomicI64::new(ROOM_BYTES)) }
+    }
+
+    fn render(&self, offset: u64, message: &mut Message<'_>) -> Option<Rendered> {
+        if self.room.load(Ordering::Relaxed) < 0 {
+            return None;
+        }
+        let rendered = self.style.render(offset, message);
+        self.room.fetch_sub(rendered.bytes() as i64, Ordering::Relaxed);
+        Some(rendered)
+    }
 }
 
 impl Plan {
@@ -148,7 +181,8 @@ impl Worker {
     }
 
     /// What it found.
-    pub fn finish(self) -> Found {
+    pub fn finish(mut self) -> Found {
+        self.best.sort();
         Found { best: self.best, tally: self.tally, unreadable: self.unreadable }
     }
 
@@ -157,6 +191,8 @@ impl Worker {
         let result = match self.plan.read {
             Read::Buffered => self.read_buffered(file, stream),
             Read::Mmap => self.read_mapped(file, stream),
+            Read::Auto if file.bytes >= MAPPED_BYTES => self.read_mapped(file, stream),
+            Read::Auto => self.read_buffered(file, stream),
         };
         busy::add(self.tally.read_ns - before);
         if let Err(reason) = result {
@@ -237,20 +273,32 @@ impl Worker {
 
     fn search_line(&mut self, file: u32, offset: u64, line: &[u8]) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+        let json = without_mark(offset, line);
+        if json.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
             return;
         }
         self.tally.lines_parsed += 1;
         self.tally.bytes_parsed += line.len() as u64;
         let Self { plan, best, tally, scratch, .. } = self;
-        let parsed = with_message(plan.parser, line, scratch, |message| {
+        let parsed = with_message(plan.parser, json, scratch, |message| {
             if plan.query.matches(message) {
                 tally.matches += 1;
                 let hit = Hit { time: message.time(), file, offset, hash: 0 };
-                best.offer(hit, || xxh64(line, 0));
+                best.offer(hit, |hit| Kept {
+                    hit: Hit { hash: xxh64(line, 0), ..hit },
+                    shown: plan.shown.as_ref().and_then(|shown| shown.render(offset, message)),
+                });
             }
         });
         self.tally.lines_invalid += u64::from(parsed.is_err());
+    }
+}
+
+/// A line without the byte order mark that a file may begin with.
+pub(crate) fn without_mark(offset: u64, line: &[u8]) -> &[u8] {
+    match offset {
+        0 => line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line),
+        _ => line,
     }
 }
 

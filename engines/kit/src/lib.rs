@@ -25,10 +25,12 @@ mod parse;
 mod peer;
 mod prefilter;
 mod query;
+mod render;
 mod scan;
 mod search;
 mod show;
 mod time;
+mod walk;
 
 pub use entry::variant_main;
 pub use files::{CHUNKS, Chunk, Job, SourceFile, aligned};

@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
+use crate::render::Rendered;
 use crate::{Tally, Time};
 
 /// A message that matches.
@@ -37,13 +38,41 @@ impl PartialOrd for Hit {
     }
 }
 
+/// A hit, and how a person is shown it.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
+    pub(crate) hit: Hit,
+    /// `None` where nobody is, or where memory for it ran out.
+    pub(crate) shown: Option<Rendered>,
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        self.hit.cmp(&other.hit).is_eq()
+    }
+}
+
+impl Eq for Kept {}
+
+impl Ord for Kept {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.hit.cmp(&other.hit)
+    }
+}
+
+impl PartialOrd for Kept {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 /// The hits that the answer may need: the first so many, or all.
 #[derive(Debug, Default)]
 pub(crate) struct Best {
     limit: Option<usize>,
     /// The last one on top.
-    heap: BinaryHeap<Hit>,
-    all: Vec<Hit>,
+    heap: BinaryHeap<Kept>,
+    all: Vec<Kept>,
 }
 
 impl Best {
@@ -55,33 +84,39 @@ impl Best {
         }
     }
 
-    /// Keeps the hit if it is among the first; its hash is taken only then.
-    pub(crate) fn offer(&mut self, mut hit: Hit, hash: impl FnOnce() -> u64) {
+    /// Keeps the hit if it is among the first; only then the rest of it is made.
+    pub(crate) fn offer(&mut self, hit: Hit, kept: impl FnOnce(Hit) -> Kept) {
         let Some(limit) = self.limit else {
-            hit.hash = hash();
-            return self.all.push(hit);
+            return self.all.push(kept(hit));
         };
         if self.heap.len() < limit {
-            hit.hash = hash();
-            self.heap.push(hit);
-        } else if self.heap.peek().is_some_and(|last| hit < *last) {
-            hit.hash = hash();
-            self.heap.pop();
-            self.heap.push(hit);
+            self.heap.push(kept(hit));
+        } else if let Some(mut last) = self.heap.peek_mut().filter(|last| hit < last.hit) {
+            *last = kept(hit);
         }
     }
 
-    fn absorb(&mut self, other: Self) {
-        for hit in other.heap.into_iter().chain(other.all) {
-            self.offer(hit, || hit.hash);
+    /// In order, so that whoever takes in several has less to do. Without a limit that is most of
+    /// the work of an answer, and each worker can do its part.
+    pub(crate) fn sort(&mut self) {
+        self.all.sort_unstable();
+    }
+
+    fn absorb(&mut self, mut other: Self) {
+        if self.limit.is_none() {
+            return self.all.append(&mut other.all);
+        }
+        for kept in other.heap {
+            self.offer(kept.hit, |_| kept);
         }
     }
 
-    fn sorted(self) -> Vec<Hit> {
-        let mut hits = self.all;
-        hits.extend(self.heap);
-        hits.sort_unstable();
-        hits
+    fn sorted(self) -> Vec<Kept> {
+        let Self { mut all, heap, .. } = self;
+        all.extend(heap);
+        // Made of parts in order, which this sort finds.
+        all.sort();
+        all
     }
 }
 
@@ -106,7 +141,7 @@ pub struct Merger {
 #[derive(Debug)]
 pub struct Answer {
     /// Newest first, ties by file and offset.
-    pub hits: Vec<Hit>,
+    pub(crate) kept: Vec<Kept>,
     /// What it took.
     pub tally: Tally,
     /// Why files could not be read, by index.
@@ -132,9 +167,16 @@ impl Merger {
     pub fn finish(self) -> Answer {
         let start = crate::now_ns();
         let Self { best, mut tally, unreadable } = self;
-        let hits = best.sorted();
+        let kept = best.sorted();
         tally.merge_ns += crate::clock::since(start);
-        Answer { hits, tally, unreadable }
+        Answer { kept, tally, unreadable }
+    }
+}
+
+impl Answer {
+    /// What was found, newest first, ties by file and offset.
+    pub fn hits(&self) -> impl ExactSizeIterator<Item = &Hit> {
+        self.kept.iter().map(|kept| &kept.hit)
     }
 }
 
@@ -166,12 +208,15 @@ mod tests {
                 let mut merger = Merger::new(limit);
                 for part in hits.chunks(3) {
                     let mut best = Best::new(limit, 2);
-                    part.iter().for_each(|&hit| best.offer(hit, || 0));
+                    part.iter().for_each(|&hit| best.offer(hit, |hit| Kept { hit, shown: None }));
+                    best.sort();
                     let (tally, unreadable) = (Tally::default(), vec![]);
                     merger.add(Found { best, tally, unreadable });
                 }
                 let kept = &sorted[..limit.unwrap_or(7).min(7)];
-                assert_eq!(merger.finish().hits, kept, "{limit:?}");
+                let answer = merger.finish();
+                let found: Vec<_> = answer.hits().copied().collect();
+                assert_eq!(found, kept, "{limit:?}");
             }
         }
     }

@@ -98,6 +98,8 @@ pub enum Read {
     Buffered,
     /// Mapped into memory.
     Mmap,
+    /// As the engine does it best: for most, large files mapped and small ones into a buffer.
+    Auto,
 }
 
 /// Which parser reads a line.
