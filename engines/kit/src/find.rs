@@ -1,10 +1,48 @@
 //! Literals in bytes: one in a text, or any of several in a whole buffer in a single pass.
 
+use std::sync::Arc;
+
 use memchr::memmem;
 
+use crate::spelling::{Letters, is_spelled_at};
+
 /// Bytes from frequent to rare in chat sessions as JSON Lines; what is not here is rarer. Only a
-/// guess about speed depends on it.
+/// guess about speed depends on it, and what is searched soon gives a better one.
 const FREQUENT: &[u8] = b" e\"taoinsrl:,d-cuhmpf0g1y{}/2w.b3v4_5k6879\\[]x";
+
+/// How often each byte comes.
+#[derive(Debug, Clone)]
+pub(crate) struct Frequencies(Box<[u32; 256]>);
+
+impl Frequencies {
+    /// Before anything was read.
+    pub(crate) fn guess() -> Self {
+        let mut all = Box::new([1; 256]);
+        for (rank, &byte) in FREQUENT.iter().enumerate() {
+            // Zipf's law, roughly.
+            all[usize::from(byte)] = 10_000 / (rank as u32 + 2);
+            all[usize::from(byte.to_ascii_uppercase())] += 100 / (rank as u32 + 2);
+        }
+        Self(all)
+    }
+
+    /// Of a piece of what is searched.
+    pub(crate) fn of(sample: &[u8]) -> Self {
+        let mut all = Box::new([1; 256]);
+        sample.iter().for_each(|&byte| all[usize::from(byte)] += 1);
+        Self(all)
+    }
+
+    /// Of a byte, or of a letter in both cases.
+    fn count(&self, byte: u8, folds: bool) -> u32 {
+        let other = if folds { other_case(byte) } else { None };
+        self.0[usize::from(byte)] + other.map_or(0, |other| self.0[usize::from(other)])
+    }
+}
+
+fn other_case(byte: u8) -> Option<u8> {
+    byte.is_ascii_alphabetic().then_some(byte ^ 0x20)
+}
 
 /// A literal that is searched for.
 #[derive(Debug, Clone)]
@@ -13,6 +51,8 @@ pub(crate) struct Finder {
     needle: Vec<u8>,
     /// `None` where it does not matter.
     exact: Option<Box<memmem::Finder<'static>>>,
+    /// What the whole literal is, of which the needle is one spelling of the first letters.
+    letters: Option<Arc<Letters>>,
     pair: Pair,
 }
 
@@ -31,8 +71,10 @@ pub(crate) struct Probe {
 
 impl Finder {
     pub(crate) fn exact(needle: &str) -> Self {
-        let exact = Some(Box::new(memmem::Finder::new(needle.as_bytes()).into_owned()));
-        Self { needle: needle.as_bytes().to_vec(), exact, pair: pair(needle.as_bytes(), false) }
+        let needle = needle.as_bytes();
+        let exact = Some(Box::new(memmem::Finder::new(needle).into_owned()));
+        let pair = pair(needle, false, &Frequencies::guess());
+        Self { needle: needle.to_vec(), exact, letters: None, pair }
     }
 
     pub(crate) fn fold(needle: &str) -> Self {
@@ -40,8 +82,16 @@ impl Finder {
             return Self::exact(needle);
         }
         let needle = needle.as_bytes().to_ascii_lowercase();
-        let pair = pair(&needle, true);
-        Self { needle, exact: None, pair }
+        let pair = pair(&needle, true, &Frequencies::guess());
+        Self { needle, exact: None, letters: None, pair }
+    }
+
+    /// One spelling of how a literal begins. An occurrence is one of the whole literal, in any
+    /// spelling of its other letters.
+    pub(crate) fn spelling(beginning: &str, letters: Arc<Letters>) -> Self {
+        let needle = beginning.as_bytes().to_ascii_lowercase();
+        let pair = pair(&needle, true, &Frequencies::guess());
+        Self { needle, exact: None, letters: Some(letters), pair }
     }
 
     /// Where it is first found.
@@ -52,17 +102,17 @@ impl Finder {
         #[cfg(target_arch = "x86_64")]
         if crate::scan::has_registers() {
             let mut found = None;
-            let each = |start: usize| match self.is_at(haystack, start) {
-                true => {
+            let each = |start: usize| {
+                let is_here = self.is_at(haystack, start);
+                if is_here {
                     found = Some(start);
-                    false
                 }
-                false => true,
+                !is_here
             };
             // SAFETY: the processor can, as the line above made sure.
             #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
             unsafe {
-                crate::scan::places(haystack, &[self.pair], false, each)
+                crate::scan::pairs(haystack, &[self.pair], false, each)
             };
             return found;
         }
@@ -73,9 +123,12 @@ impl Finder {
     #[inline]
     pub(crate) fn is_at(&self, haystack: &[u8], start: usize) -> bool {
         let Some(found) = haystack.get(start..start + self.needle.len()) else { return false };
-        match self.exact {
-            Some(_) => found == self.needle,
-            None => found.eq_ignore_ascii_case(&self.needle),
+        match (&self.exact, &self.letters) {
+            (Some(_), _) => found == self.needle,
+            (None, None) => found.eq_ignore_ascii_case(&self.needle),
+            (None, Some(letters)) => {
+                found.eq_ignore_ascii_case(&self.needle) && is_spelled_at(haystack, start, letters)
+            }
         }
     }
 
@@ -83,8 +136,28 @@ impl Finder {
         &self.needle
     }
 
+    /// The characters of ASCII whose `\u00XX` may hide it.
+    pub(crate) fn ascii(&self) -> Vec<u8> {
+        match &self.letters {
+            None => self.needle.iter().copied().filter(u8::is_ascii).collect(),
+            Some(letters) => {
+                let all = letters.iter().flatten().filter(|letter| letter.is_ascii());
+                all.map(|&letter| letter as u8).collect()
+            }
+        }
+    }
+
     pub(crate) fn pair(&self) -> Pair {
         self.pair
+    }
+
+    /// Looks for those of its bytes that are rare.
+    pub(crate) fn tune(&mut self, frequencies: &Frequencies) {
+        self.pair = pair(&self.needle, self.folds(), frequencies);
+    }
+
+    fn folds(&self) -> bool {
+        self.exact.is_none()
     }
 
     /// About how many bits of surprise an occurrence is: the more, the rarer.
@@ -93,13 +166,13 @@ impl Finder {
     }
 }
 
-fn pair(needle: &[u8], fold: bool) -> Pair {
+fn pair(needle: &[u8], folds: bool, frequencies: &Frequencies) -> Pair {
     let mut offsets: Vec<usize> = (0..needle.len()).collect();
-    offsets.sort_by_key(|&offset| std::cmp::Reverse(rarity(needle[offset])));
+    offsets.sort_by_key(|&offset| frequencies.count(needle[offset], folds));
     [0, 1].map(|rank: usize| {
         let offset = offsets[rank.min(offsets.len() - 1)];
         let byte = needle[offset];
-        let mask = if fold && byte.is_ascii_alphabetic() { 0x20 } else { 0 };
+        let mask = if folds && byte.is_ascii_alphabetic() { 0x20 } else { 0 };
         Probe { offset, byte, mask }
     })
 }
@@ -108,6 +181,67 @@ fn pair(needle: &[u8], fold: bool) -> Pair {
 fn rarity(byte: u8) -> u32 {
     let folded = byte.to_ascii_lowercase();
     FREQUENT.iter().position(|&frequent| frequent == folded).unwrap_or(FREQUENT.len()) as u32
+}
+
+/// Three bytes of each of several needles, by their halves: which needles' bytes may have it.
+#[derive(Debug, Clone)]
+pub(crate) struct Trigrams {
+    tables: Box<[[[u8; 16]; 2]; 3]>,
+    /// Where each needle's three bytes are in it.
+    offsets: Vec<usize>,
+}
+
+/// Needles that share a bit share their false alarms.
+const BUCKETS: usize = 8;
+
+impl Trigrams {
+    pub(crate) fn new(needles: &[Finder], frequencies: &Frequencies) -> Self {
+        let mut tables = Box::new([[[0; 16]; 2]; 3]);
+        let mut offsets = Vec::new();
+        for (number, finder) in needles.iter().enumerate() {
+            let (needle, folds) = (finder.needle(), finder.folds());
+            let places = |&byte: &u8| u64::from(frequencies.count(byte, folds));
+            let cost =
+                |&offset: &usize| -> u64 { needle[offset..].iter().take(3).map(places).product() };
+            let last = needle.len().saturating_sub(3);
+            let offset = (0..=last).min_by_key(cost).unwrap_or(0);
+            let bit = 1 << (number % BUCKETS);
+            for (place, table) in tables.iter_mut().enumerate() {
+                match needle.get(offset + place) {
+                    // A shorter needle leaves it open what follows.
+                    None => table.iter_mut().flatten().for_each(|bits| *bits |= bit),
+                    Some(&byte) => {
+                        let other = if folds { other_case(byte) } else { None };
+                        for byte in other.into_iter().chain([byte]) {
+                            table[0][usize::from(byte & 0x0f)] |= bit;
+                            table[1][usize::from(byte >> 4)] |= bit;
+                        }
+                    }
+                }
+            }
+            offsets.push(offset);
+        }
+        Self { tables, offsets }
+    }
+
+    pub(crate) fn tables(&self) -> &[[[u8; 16]; 2]; 3] {
+        &self.tables
+    }
+
+    /// Whether the three bytes at `at` belong to one of the needles, which these buckets may have.
+    pub(crate) fn is_at(
+        &self,
+        haystack: &[u8],
+        at: usize,
+        buckets: u8,
+        needles: &[Finder],
+    ) -> bool {
+        let each = needles.iter().zip(&self.offsets).enumerate();
+        let mut possible = each.filter(|(number, _)| buckets >> (number % BUCKETS) & 1 == 1);
+        possible.any(|(_, (finder, &offset))| {
+            at.checked_sub(offset).is_some_and(|start| finder.is_at(haystack, start))
+        })
+    }
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ pub(crate) const BUFFER_BYTES: usize = 256 << 10;
 /// what the caches hold.
 const ADAPTED_BYTES: (usize, usize) = (16 << 10, 1 << 20);
 
+/// Bytes from whose frequencies a worker tells what is rare.
+const SAMPLE_BYTES: usize = 8 << 10;
 /// From this size on, to map a file costs less than to copy it.
 const MAPPED_BYTES: u64 = 1 << 20;
 
@@ -134,6 +136,8 @@ pub struct Worker {
     best: Best,
     tally: Tally,
     unreadable: Vec<(u32, String)>,
+    /// Whether the prefilter knows which bytes are frequent in what is searched.
+    is_tuned: bool,
     scratch: Scratch,
     /// Ranges of the window's lines that are to be parsed.
     candidates: Vec<(usize, usize)>,
@@ -147,6 +151,7 @@ impl Worker {
             plan: plan.clone(),
             tally: Tally::default(),
             unreadable: Vec::new(),
+            is_tuned: false,
             scratch: Scratch::default(),
             candidates: Vec::new(),
             buffer: Vec::new(),
@@ -156,7 +161,7 @@ impl Worker {
     /// Reads and searches the lines of a job, the way that the workload says. Blocks. A file that
     /// cannot be read is reported and counted.
     pub fn search_job(&mut self, job: &Job) {
-        self.read_through(&job.file, Stream::chunk(&job.chunk));
+        self.read_through(job);
     }
 
     /// A file cannot be read.
@@ -186,12 +191,13 @@ impl Worker {
         Found { best: self.best, tally: self.tally, unreadable: self.unreadable }
     }
 
-    fn read_through(&mut self, file: &SourceFile, stream: Stream) {
+    fn read_through(&mut self, job: &Job) {
+        let (file, stream) = (&*job.file, Stream::chunk(&job.chunk));
         let before = self.tally.read_ns;
         let result = match self.plan.read {
             Read::Buffered => self.read_buffered(file, stream),
-            Read::Mmap => self.read_mapped(file, stream),
-            Read::Auto if file.bytes >= MAPPED_BYTES => self.read_mapped(file, stream),
+            Read::Mmap => self.read_mapped(job, stream),
+            Read::Auto if file.bytes >= MAPPED_BYTES => self.read_mapped(job, stream),
             Read::Auto => self.read_buffered(file, stream),
         };
         busy::add(self.tally.read_ns - before);
@@ -224,9 +230,9 @@ impl Worker {
         result
     }
 
-    fn read_mapped(&mut self, source: &SourceFile, mut stream: Stream) -> Result<(), String> {
+    fn read_mapped(&mut self, job: &Job, mut stream: Stream) -> Result<(), String> {
         let start = now_ns();
-        let map = source.map(self.plan.advise)?;
+        let map = job.file.map_chunk(self.plan.advise, &job.chunk)?;
         self.tally.read_ns += since(start);
         let position = usize::try_from(stream.position()).unwrap_or(usize::MAX);
         let before = self.tally.bytes;
@@ -253,6 +259,12 @@ impl Worker {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         self.tally.bytes += lines.len() as u64;
+        if !self.is_tuned && lines.len() >= SAMPLE_BYTES {
+            self.is_tuned = true;
+            if let Some(prefilter) = &mut self.plan.prefilter {
+                prefilter.tune(&lines[..SAMPLE_BYTES]);
+            }
+        }
         let newlines = match &self.plan.prefilter {
             Some(prefilter) => prefilter.candidates(lines, |from, to| candidates.push((from, to))),
             None => every_line(lines, &mut candidates),

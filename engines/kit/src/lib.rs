@@ -29,6 +29,7 @@ mod render;
 mod scan;
 mod search;
 mod show;
+mod spelling;
 mod time;
 mod walk;
 

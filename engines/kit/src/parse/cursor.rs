@@ -217,7 +217,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// The number of four hexadecimal digits.
-pub(super) fn unit(digits: &[u8]) -> Option<u16> {
+pub(crate) fn unit(digits: &[u8]) -> Option<u16> {
     digits.first_chunk::<4>()?.iter().try_fold(0, |unit: u16, &digit| {
         let value = char::from(digit).to_digit(16)? as u16;
         Some(unit << 4 | value)
@@ -251,7 +251,7 @@ fn escaped(bytes: &[u8]) -> (char, usize) {
 }
 
 /// The character of a `\uXXXX`, or of two that are a surrogate pair, and their length in bytes.
-fn unicode_escape(bytes: &[u8]) -> Option<(char, usize)> {
+pub(crate) fn unicode_escape(bytes: &[u8]) -> Option<(char, usize)> {
     let first = unit(bytes.strip_prefix(b"\\u")?)?;
     if let Some(letter) = char::from_u32(u32::from(first)) {
         return Some((letter, 6));

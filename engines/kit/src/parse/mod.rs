@@ -13,6 +13,7 @@ mod spans;
 mod text;
 mod whole;
 
+pub(crate) use cursor::{unicode_escape, unit};
 use fields::Draft;
 use lab_protocol::engines::Parser;
 use serde::de::DeserializeSeed;

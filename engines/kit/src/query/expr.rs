@@ -3,10 +3,11 @@
 use std::fmt;
 
 use regex::Regex;
-use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, Hir};
+use regex_syntax::hir::Hir;
 
 use crate::find::Finder;
 use crate::parse::Text;
+use crate::spelling::forms;
 
 /// An expression over a text.
 #[derive(Debug, Clone)]
@@ -97,13 +98,8 @@ pub(crate) fn stands_for_itself(letter: char) -> bool {
 }
 
 /// Whether a letter beyond ASCII has other cases.
-pub(crate) fn has_other_forms(letter: char) -> bool {
-    if letter.is_ascii() {
-        return false;
-    }
-    let mut class = ClassUnicode::new([ClassUnicodeRange::new(letter, letter)]);
-    class.try_case_fold_simple().expect("the Unicode tables are built in");
-    class.ranges() != [ClassUnicodeRange::new(letter, letter)]
+fn has_other_forms(letter: char) -> bool {
+    !letter.is_ascii() && forms(letter) != [letter]
 }
 
 impl fmt::Display for Expr {

@@ -16,7 +16,7 @@ mod parse;
 
 use std::fmt;
 
-pub(crate) use expr::{Expr, Literal, has_other_forms, stands_for_itself};
+pub(crate) use expr::{Expr, Literal, stands_for_itself};
 use lab_protocol::engines::Query as Asked;
 
 use crate::Time;
