@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use memchr::memmem;
+use memchr::{memchr2_iter, memmem};
 
+use crate::scan::Place;
 use crate::spelling::{Letters, is_spelled_at};
 
 /// Bytes from frequent to rare in chat sessions as JSON Lines; what is not here is rarer. Only a
@@ -99,24 +100,10 @@ impl Finder {
         if let Some(exact) = &self.exact {
             return exact.find(haystack);
         }
-        #[cfg(target_arch = "x86_64")]
-        if crate::scan::has_registers() {
-            let mut found = None;
-            let each = |start: usize| {
-                let is_here = self.is_at(haystack, start);
-                if is_here {
-                    found = Some(start);
-                }
-                !is_here
-            };
-            // SAFETY: the processor can, as the line above made sure.
-            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-            unsafe {
-                crate::scan::pairs(haystack, &[self.pair], false, each)
-            };
-            return found;
-        }
-        (0..haystack.len()).find(|&start| self.is_at(haystack, start))
+        // By its rarest byte, in either case.
+        let Probe { offset, byte, mask } = self.pair[0];
+        let mut places = memchr2_iter(byte, byte ^ mask, haystack);
+        places.find_map(|at| at.checked_sub(offset).filter(|&start| self.is_at(haystack, start)))
     }
 
     /// Whether it stands at `start`.
@@ -228,18 +215,12 @@ impl Trigrams {
         &self.tables
     }
 
-    /// Whether the three bytes at `at` belong to one of the needles, which these buckets may have.
-    pub(crate) fn is_at(
-        &self,
-        haystack: &[u8],
-        at: usize,
-        buckets: u8,
-        needles: &[Finder],
-    ) -> bool {
+    /// Where the needle begins that the three bytes at a place belong to.
+    pub(crate) fn start(&self, haystack: &[u8], place: Place, needles: &[Finder]) -> Option<usize> {
         let each = needles.iter().zip(&self.offsets).enumerate();
-        let mut possible = each.filter(|(number, _)| buckets >> (number % BUCKETS) & 1 == 1);
-        possible.any(|(_, (finder, &offset))| {
-            at.checked_sub(offset).is_some_and(|start| finder.is_at(haystack, start))
+        let mut possible = each.filter(|(number, _)| place.buckets >> (number % BUCKETS) & 1 == 1);
+        possible.find_map(|(_, (finder, &offset))| {
+            place.at.checked_sub(offset).filter(|&start| finder.is_at(haystack, start))
         })
     }
 }

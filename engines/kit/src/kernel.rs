@@ -10,10 +10,11 @@ use xxhash_rust::xxh64::xxh64;
 
 use crate::clock::since;
 use crate::files::{aligned, read_full};
-use crate::merge::{Best, Kept};
+use crate::merge::{Best, Kept, Shown};
 use crate::parse::{Message, Scratch, with_message};
-use crate::prefilter::Prefilter;
-use crate::render::{Rendered, Style};
+use crate::prefilter::{Candidate, Prefilter};
+use crate::render::Style;
+use crate::scan::Pass;
 use crate::{Found, Hit, Job, Query, SourceFile, Stream, busy, now_ns};
 
 /// Bytes that are scanned and then parsed before the next ones are: they stay in the second-level
@@ -88,12 +89,12 @@ pub(crate) struct Plan {
     pub(crate) limit: Option<usize>,
     pub(crate) result_capacity: usize,
     /// How a person is shown what is found.
-    pub(crate) shown: Option<Shown>,
+    pub(crate) showing: Option<Showing>,
 }
 
 /// A style, and how much memory all workers may still fill with it.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown {
+pub(crate) struct Showing {
     pub(crate) style: Style,
     room: Arc<AtomicI64>,
 }
@@ -101,18 +102,32 @@ pub(crate) struct Shown {
 /// Bytes of messages that are kept for a person; of the others the line is read again.
 const ROOM_BYTES: i64 = 1 << 30;
 
-impl Shown {
+/// Lines that are kept as they are.
+const FEW: usize = 1000;
+
+impl Showing {
     pub(crate) fn new(style: Style) -> Self {
         Self { style, room: Arc::new(AtomicI64::new(ROOM_BYTES)) }
     }
 
-    fn render(&self, offset: u64, message: &mut Message<'_>) -> Option<Rendered> {
+    /// `line` is what the message was parsed from.
+    fn show(
+        &self,
+        limit: Option<usize>,
+        offset: u64,
+        line: &[u8],
+        message: &mut Message<'_>,
+    ) -> Option<Shown> {
+        // So few that there is memory for them.
+        if limit.is_some_and(|limit| limit <= FEW) {
+            return Some(Shown::Line(line.into()));
+        }
         if self.room.load(Ordering::Relaxed) < 0 {
             return None;
         }
         let rendered = self.style.render(offset, message);
         self.room.fetch_sub(rendered.bytes() as i64, Ordering::Relaxed);
-        Some(rendered)
+        Some(Shown::Rendered(rendered))
     }
 }
 
@@ -139,8 +154,9 @@ pub struct Worker {
     /// Whether the prefilter knows which bytes are frequent in what is searched.
     is_tuned: bool,
     scratch: Scratch,
-    /// Ranges of the window's lines that are to be parsed.
-    candidates: Vec<(usize, usize)>,
+    pass: Pass,
+    /// The window's lines that are to be parsed.
+    candidates: Vec<Candidate>,
     buffer: Vec<u8>,
 }
 
@@ -153,6 +169,7 @@ impl Worker {
             unreadable: Vec::new(),
             is_tuned: false,
             scratch: Scratch::default(),
+            pass: Pass::default(),
             candidates: Vec::new(),
             buffer: Vec::new(),
         }
@@ -266,15 +283,15 @@ impl Worker {
             }
         }
         let newlines = match &self.plan.prefilter {
-            Some(prefilter) => prefilter.candidates(lines, |from, to| candidates.push((from, to))),
+            Some(prefilter) => prefilter.candidates(lines, &mut self.pass, &mut candidates),
             None => every_line(lines, &mut candidates),
         };
         // A last line may lack its newline.
         let torn = lines.last().is_some_and(|&byte| byte != b'\n');
         self.tally.lines += newlines + u64::from(torn);
         let scan_ns = since(start);
-        for &(from, to) in &candidates {
-            self.search_line(file, offset + from as u64, &lines[from..to]);
+        for &Candidate { start, end, hit } in &candidates {
+            self.search_line(file, offset + start as u64, &lines[start..end], hit - start);
         }
         self.candidates = candidates;
         let all_ns = since(start);
@@ -283,7 +300,8 @@ impl Worker {
         busy::add(all_ns);
     }
 
-    fn search_line(&mut self, file: u32, offset: u64, line: &[u8]) {
+    /// `hit` is where in the line the prefilter found something.
+    fn search_line(&mut self, file: u32, offset: u64, line: &[u8], hit: usize) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let json = without_mark(offset, line);
         if json.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
@@ -293,12 +311,16 @@ impl Worker {
         self.tally.bytes_parsed += line.len() as u64;
         let Self { plan, best, tally, scratch, .. } = self;
         let parsed = with_message(plan.parser, json, scratch, |message| {
+            message.text.look_at(hit - (line.len() - json.len()).min(hit));
             if plan.query.matches(message) {
                 tally.matches += 1;
                 let hit = Hit { time: message.time(), file, offset, hash: 0 };
-                best.offer(hit, |hit| Kept {
-                    hit: Hit { hash: xxh64(line, 0), ..hit },
-                    shown: plan.shown.as_ref().and_then(|shown| shown.render(offset, message)),
+                best.offer(hit, |hit| {
+                    let showing = plan.showing.as_ref();
+                    let shown = showing.and_then(|to| to.show(plan.limit, offset, json, message));
+                    // Of what is shown nobody asks whether it has changed.
+                    let hash = if shown.is_some() { 0 } else { xxh64(line, 0) };
+                    Kept { hit: Hit { hash, ..hit }, shown }
                 });
             }
         });
@@ -323,15 +345,15 @@ fn window(lines: &[u8]) -> usize {
 }
 
 /// All lines, and how many newlines there are.
-fn every_line(lines: &[u8], candidates: &mut Vec<(usize, usize)>) -> u64 {
+fn every_line(lines: &[u8], candidates: &mut Vec<Candidate>) -> u64 {
     let mut start = 0;
     for newline in memchr_iter(b'\n', lines) {
-        candidates.push((start, newline));
+        candidates.push(Candidate { start, end: newline, hit: start });
         start = newline + 1;
     }
     let newlines = candidates.len() as u64;
     if start < lines.len() {
-        candidates.push((start, lines.len()));
+        candidates.push(Candidate { start, end: lines.len(), hit: start });
     }
     newlines
 }

@@ -43,7 +43,16 @@ impl PartialOrd for Hit {
 pub(crate) struct Kept {
     pub(crate) hit: Hit,
     /// `None` where nobody is, or where memory for it ran out.
-    pub(crate) shown: Option<Rendered>,
+    pub(crate) shown: Option<Shown>,
+}
+
+/// What is shown.
+#[derive(Debug, Clone)]
+pub(crate) enum Shown {
+    /// Of one that a later hit may push out: its line, for most are.
+    Line(Box<[u8]>),
+    /// Of one that stays: what is written.
+    Rendered(Rendered),
 }
 
 impl PartialEq for Kept {

@@ -17,11 +17,19 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use crate::find::{Finder, Frequencies, Pair, Trigrams};
 use crate::parse::unit;
 use crate::query::{Expr, Query, stands_for_itself};
-use crate::scan::{self, MOST_PAIRS};
+use crate::scan::{self, MOST_PAIRS, Pass, Place};
 use crate::spelling::{Letters, finders, forms};
 
 /// More needles than this are an automaton's.
 const MOST_TRIGRAMS: usize = 32;
+
+/// A line that may match, and where it has a needle or an escape that may hide one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) hit: usize,
+}
 
 /// Which lines to parse.
 #[derive(Debug, Clone)]
@@ -87,49 +95,71 @@ impl Prefilter {
         self.by = By::of(&self.any, &frequencies);
     }
 
-    /// Calls `candidate` with the range of each line of `lines` that may match, in their order, and
-    /// counts newlines.
-    pub(crate) fn candidates(&self, lines: &[u8], mut candidate: impl FnMut(usize, usize)) -> u64 {
+    /// Collects the lines of `lines` that may match, in their order, and counts newlines.
+    pub(crate) fn candidates(
+        &self,
+        lines: &[u8],
+        pass: &mut Pass,
+        candidates: &mut Vec<Candidate>,
+    ) -> u64 {
+        (pass.at, pass.newlines) = (0, 0);
         // Of a line that was looked at, further hits say nothing new.
         let mut done = 0;
-        let mut take = |hit: usize, is_hit: &dyn Fn() -> bool| {
-            if hit >= done && is_hit() {
-                let start =
-                    memchr::memrchr(b'\n', &lines[done..hit]).map_or(done, |at| done + at + 1);
-                let end = memchr::memchr(b'\n', &lines[hit..]).map_or(lines.len(), |at| hit + at);
+        while pass.at < lines.len() {
+            pass.places.clear();
+            self.look(lines, pass);
+            for place in &pass.places {
+                if place.at < done {
+                    continue;
+                }
+                let Some(hit) = self.hit(lines, *place) else { continue };
+                let start = scan::newline_before(&lines[done..], place.at - done);
+                let start = start.map_or(done, |newline| done + newline + 1);
+                let end = scan::newline_from(lines, place.at).unwrap_or(lines.len());
                 if self.admits(&lines[start..end]) {
-                    candidate(start, end);
+                    candidates.push(Candidate { start, end, hit });
                 }
                 done = (end + 1).min(lines.len());
             }
-        };
+        }
+        pass.newlines
+    }
+
+    /// Goes on where the pass has come to.
+    fn look(&self, lines: &[u8], pass: &mut Pass) {
         match &self.by {
-            By::Pairs(pairs) => places(lines, pairs, |hit| {
-                take(hit, &|| self.is_hit(lines, hit));
-                true
-            }),
-            By::Trigrams(trigrams) => trigram_places(lines, trigrams, |hit, buckets| {
-                take(hit, &|| {
-                    trigrams.is_at(lines, hit, buckets, &self.any) || self.is_escape(lines, hit)
-                });
-                true
-            }),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor can, as the condition makes sure.
+            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+            By::Pairs(pairs) if scan::has_registers() => unsafe {
+                scan::pairs(lines, pairs, pass);
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor can, as the condition makes sure.
+            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+            By::Trigrams(trigrams) if scan::has_registers() => unsafe {
+                scan::trigrams(lines, trigrams, pass);
+            },
+            By::Pairs(_) | By::Trigrams(_) => pass.rest(lines),
             By::Automaton(automaton) => {
-                for found in automaton.find_overlapping_iter(lines) {
-                    let (hit, number) = (found.start(), found.pattern().as_usize());
-                    // The automaton has no regard to case, and a needle may.
-                    take(hit, &|| match self.any.get(number) {
-                        Some(finder) => finder.is_at(lines, hit),
-                        None => self.is_escape(lines, hit),
-                    });
-                }
-                memchr_iter(b'\n', lines).count() as u64
+                let found = automaton.find_overlapping_iter(lines);
+                let places = found.map(|found| Place { at: found.start(), buckets: u8::MAX });
+                pass.places.extend(places);
+                pass.newlines = memchr_iter(b'\n', lines).count() as u64;
+                pass.at = lines.len();
             }
         }
     }
 
-    fn is_hit(&self, lines: &[u8], at: usize) -> bool {
-        self.any.iter().any(|finder| finder.is_at(lines, at)) || self.is_escape(lines, at)
+    /// Where the needle begins that a place belongs to, or the escape that may hide one.
+    fn hit(&self, lines: &[u8], place: Place) -> Option<usize> {
+        let found = match &self.by {
+            By::Trigrams(trigrams) => trigrams.start(lines, place, &self.any),
+            By::Pairs(_) | By::Automaton(_) => {
+                self.any.iter().any(|finder| finder.is_at(lines, place.at)).then_some(place.at)
+            }
+        };
+        found.or_else(|| self.is_escape(lines, place.at).then_some(place.at))
     }
 
     fn is_escape(&self, lines: &[u8], at: usize) -> bool {
@@ -159,32 +189,6 @@ impl By {
             .expect("a query is shorter than an automaton's largest pattern");
         Self::Automaton(Box::new(automaton))
     }
-}
-
-/// The places that hold a pair or an escape; see [`scan::pairs`].
-fn places(lines: &[u8], pairs: &[Pair], each: impl FnMut(usize) -> bool) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if scan::has_registers() {
-        // SAFETY: the processor can, as the line above made sure.
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        return unsafe { scan::pairs(lines, pairs, true, each) };
-    }
-    scan::rest(lines, 0, each)
-}
-
-/// The same of three bytes; see [`scan::trigrams`].
-fn trigram_places(
-    lines: &[u8],
-    trigrams: &Trigrams,
-    mut each: impl FnMut(usize, u8) -> bool,
-) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if scan::has_registers() {
-        // SAFETY: the processor can, as the line above made sure.
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        return unsafe { scan::trigrams(lines, trigrams, each) };
-    }
-    scan::rest(lines, 0, |at| each(at, u8::MAX))
 }
 
 impl Need {

@@ -29,27 +29,50 @@ pub(crate) fn has_registers() -> bool {
     has!("avx2") && has!("popcnt") && has!("bmi1")
 }
 
-/// Calls `each` with the places in `haystack` that have both bytes of a pair, in their order, and
-/// with every place of the last few bytes; stops where it says false. Of `lines` it is also called
-/// with where a `\u00XX` of a printable ASCII character may begin, and newlines are counted, as far
-/// as it came: what is in a register already costs little more.
+/// Where something may be, and in which of the needles' buckets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) at: usize,
+    pub(crate) buckets: u8,
+}
+
+/// As many places are collected at least before somebody looks at them.
+const PLACES: usize = 4096;
+
+/// What a pass collects: places in their order, and how many newlines lie before `at`.
+#[derive(Debug, Default)]
+pub(crate) struct Pass {
+    pub(crate) places: Vec<Place>,
+    pub(crate) newlines: u64,
+    /// Where the next pass goes on.
+    pub(crate) at: usize,
+}
+
+impl Pass {
+    /// Every byte of a haystack that is left: there is no room for a register behind them.
+    pub(crate) fn rest(&mut self, haystack: &[u8]) {
+        let rest = &haystack[self.at..];
+        self.newlines += rest.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let places = (self.at..haystack.len()).map(|at| Place { at, buckets: u8::MAX });
+        self.places.extend(places);
+        self.at = haystack.len();
+    }
+}
+
+/// Collects the places in `haystack` that have both bytes of a pair, in their order, and every
+/// place of the last few bytes; also those where a `\u00XX` of a printable ASCII character may begin.
+/// Newlines are counted, too: what is in a register already costs little more. One pass ends early
+/// where it has collected many.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-pub(crate) fn pairs(
-    haystack: &[u8],
-    pairs: &[Pair],
-    lines: bool,
-    each: impl FnMut(usize) -> bool,
-) -> u64 {
+pub(crate) fn pairs(haystack: &[u8], pairs: &[Pair], pass: &mut Pass) {
     // What is looked for as it is needs no mask, which is a fifth of the work.
     let folds = pairs.iter().flatten().any(|probe| probe.mask != 0);
-    match (pairs, folds, lines) {
-        (&[one], false, true) => pairs_of::<1, false, true>(haystack, [one], each),
-        (&[one], true, true) => pairs_of::<1, true, true>(haystack, [one], each),
-        (&[one], _, false) => pairs_of::<1, true, false>(haystack, [one], each),
-        (&[one, two], _, true) => pairs_of::<2, true, true>(haystack, [one, two], each),
-        (&[one, two], _, false) => pairs_of::<2, true, false>(haystack, [one, two], each),
-        _ => rest(haystack, 0, each),
+    match (pairs, folds) {
+        (&[one], false) => pairs_of::<1, false>(haystack, [one], pass),
+        (&[one], true) => pairs_of::<1, true>(haystack, [one], pass),
+        (&[one, two], _) => pairs_of::<2, true>(haystack, [one, two], pass),
+        _ => pass.rest(haystack),
     }
 }
 
@@ -64,11 +87,7 @@ struct Wide {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn pairs_of<const N: usize, const FOLDS: bool, const LINES: bool>(
-    haystack: &[u8],
-    pairs: [Pair; N],
-    mut each: impl FnMut(usize) -> bool,
-) -> u64 {
+fn pairs_of<const N: usize, const FOLDS: bool>(haystack: &[u8], pairs: [Pair; N], pass: &mut Pass) {
     let none = Wide { offset: 0, byte: _mm256_setzero_si256(), mask: _mm256_setzero_si256() };
     // Spelled out, as all below: what takes a closure does not know these registers.
     let mut wide = [[none; 2]; N];
@@ -82,8 +101,8 @@ fn pairs_of<const N: usize, const FOLDS: bool, const LINES: bool>(
         }
     }
     let mut newlines = Newlines::new();
-    let mut at = 0;
-    while at + reach + BLOCK <= haystack.len() {
+    let mut at = pass.at;
+    while at + reach + BLOCK <= haystack.len() && pass.places.len() < PLACES {
         let block = &haystack[at..at + reach + BLOCK];
         let mut found = [_mm256_setzero_si256(); BLOCK / LANES];
         for (number, any) in found.iter_mut().enumerate() {
@@ -99,40 +118,34 @@ fn pairs_of<const N: usize, const FOLDS: bool, const LINES: bool>(
                 let second = _mm256_cmpeq_epi8(second, two.byte);
                 *any = _mm256_or_si256(*any, _mm256_and_si256(first, second));
             }
-            if LINES {
-                *any = _mm256_or_si256(*any, escapes(block, lane));
-                newlines.count(load(block, lane));
-            }
+            *any = _mm256_or_si256(*any, escapes(block, lane));
+            newlines.count(load(block, lane));
         }
-        if LINES {
-            newlines.end_block();
-        }
+        newlines.end_block();
         if any_of(&found) {
             for (number, any) in found.iter().enumerate() {
                 let mut mask = _mm256_movemask_epi8(*any).cast_unsigned();
                 while mask != 0 {
-                    if !each(at + number * LANES + mask.trailing_zeros() as usize) {
-                        return newlines.sum();
-                    }
+                    let at = at + number * LANES + mask.trailing_zeros() as usize;
+                    pass.places.push(Place { at, buckets: u8::MAX });
                     mask &= mask - 1;
                 }
             }
         }
         at += BLOCK;
     }
-    newlines.sum() + rest(haystack, at, each)
+    pass.newlines += newlines.sum();
+    pass.at = at;
+    if at + reach + BLOCK > haystack.len() {
+        pass.rest(haystack);
+    }
 }
 
-/// As [`pairs`] of lines, with the places whose three bytes may be those of a needle's window;
-/// `each` is also told in which buckets that needle may be (Teddy, of Hyperscan: Wang et al.,
-/// NSDI 2019).
+/// As [`pairs`], with the places whose three bytes may be those of a needle's window, and
+/// the buckets in which that needle may be (Teddy, of Hyperscan: Wang et al., NSDI 2019).
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-pub(crate) fn trigrams(
-    haystack: &[u8],
-    trigrams: &Trigrams,
-    mut each: impl FnMut(usize, u8) -> bool,
-) -> u64 {
+pub(crate) fn trigrams(haystack: &[u8], trigrams: &Trigrams, pass: &mut Pass) {
     let mut tables = [[_mm256_setzero_si256(); 2]; 3];
     for (wide, table) in tables.iter_mut().zip(trigrams.tables()) {
         for (wide, half) in wide.iter_mut().zip(table) {
@@ -141,8 +154,8 @@ pub(crate) fn trigrams(
     }
     let low = _mm256_set1_epi8(0x0f);
     let mut newlines = Newlines::new();
-    let mut at = 0;
-    while at + ESCAPE_REACH + BLOCK <= haystack.len() {
+    let mut at = pass.at;
+    while at + ESCAPE_REACH + BLOCK <= haystack.len() && pass.places.len() < PLACES {
         let block = &haystack[at..at + ESCAPE_REACH + BLOCK];
         let mut found = [_mm256_setzero_si256(); BLOCK / LANES];
         for (number, any) in found.iter_mut().enumerate() {
@@ -170,16 +183,19 @@ pub(crate) fn trigrams(
                 let buckets = store(*any);
                 while mask != 0 {
                     let lane = mask.trailing_zeros() as usize;
-                    if !each(at + number * LANES + lane, buckets[lane]) {
-                        return newlines.sum();
-                    }
+                    let at = at + number * LANES + lane;
+                    pass.places.push(Place { at, buckets: buckets[lane] });
                     mask &= mask - 1;
                 }
             }
         }
         at += BLOCK;
     }
-    newlines.sum() + rest(haystack, at, |at| each(at, u8::MAX))
+    pass.newlines += newlines.sum();
+    pass.at = at;
+    if at + ESCAPE_REACH + BLOCK > haystack.len() {
+        pass.rest(haystack);
+    }
 }
 
 /// Where a `\u00XX` of a printable character may begin: a backslash, a zero three bytes behind it
@@ -288,14 +304,52 @@ fn any_of(found: &[__m256i; BLOCK / LANES]) -> bool {
     _mm256_testz_si256(all, all) == 0
 }
 
-/// The same where the processor has no such registers: every place is one.
-pub(crate) fn rest(haystack: &[u8], from: usize, mut each: impl FnMut(usize) -> bool) -> u64 {
-    let mut newlines = 0;
-    for (at, &byte) in haystack.iter().enumerate().skip(from) {
-        newlines += u64::from(byte == b'\n');
-        if !each(at) {
-            break;
-        }
+/// The first newline at `from` or behind it.
+pub(crate) fn newline_from(bytes: &[u8], from: usize) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if has_registers() {
+        // SAFETY: the processor can, as the line above made sure.
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+        return unsafe { first_newline(bytes, from) };
     }
-    newlines
+    memchr::memchr(b'\n', &bytes[from..]).map(|at| from + at)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1")]
+fn first_newline(bytes: &[u8], mut from: usize) -> Option<usize> {
+    while from + LANES <= bytes.len() {
+        let mask = _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(bytes, from), splat(b'\n')));
+        if mask != 0 {
+            return Some(from + mask.trailing_zeros() as usize);
+        }
+        from += LANES;
+    }
+    bytes[from..].iter().position(|&byte| byte == b'\n').map(|at| from + at)
+}
+
+/// The last newline before `to`.
+pub(crate) fn newline_before(bytes: &[u8], to: usize) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if has_registers() {
+        // SAFETY: the processor can, as the line above made sure.
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+        return unsafe { last_newline(bytes, to) };
+    }
+    memchr::memrchr(b'\n', &bytes[..to])
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn last_newline(bytes: &[u8], mut to: usize) -> Option<usize> {
+    let bytes = &bytes[..to];
+    while to >= LANES {
+        let here = load(bytes, to - LANES);
+        let mask = _mm256_movemask_epi8(_mm256_cmpeq_epi8(here, splat(b'\n'))).cast_unsigned();
+        if mask != 0 {
+            return Some(to - 1 - mask.leading_zeros() as usize);
+        }
+        to -= LANES;
+    }
+    bytes[..to].iter().rposition(|&byte| byte == b'\n')
 }

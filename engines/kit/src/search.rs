@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use lab_protocol::engines::{Advise, Granularity, Workload};
 
 use crate::clock::since;
-use crate::kernel::{BUFFER_BYTES, Plan, Shown};
+use crate::kernel::{BUFFER_BYTES, Plan, Showing};
 use crate::prefilter::Prefilter;
 use crate::render::Style;
 use crate::{Job, Merger, Query, QueryError, RunError, SourceFile, Worker, now_ns, walk};
@@ -42,7 +42,7 @@ impl Search {
             buffer_adapts: workload.buffer_adapts,
             limit: workload.query.limit.map(|limit| limit as usize),
             result_capacity: workload.result_capacity as usize,
-            shown: None,
+            showing: None,
         };
         let roots = vec![PathBuf::from(&workload.corpus)];
         let (walk_ns, paths) = (AtomicU64::new(0), OnceLock::new());
@@ -51,7 +51,7 @@ impl Search {
 
     /// The same for a person, who names folders and files and wants to see messages.
     pub(crate) fn shown(mut self, roots: Vec<PathBuf>, style: Style) -> Self {
-        self.plan.shown = Some(Shown::new(style));
+        self.plan.showing = Some(Showing::new(style));
         Self { roots, ..self }
     }
 
@@ -169,7 +169,7 @@ impl Search {
     /// # Errors
     /// Where a person wants to see them.
     pub fn without_messages(&self) -> Result<(), RunError> {
-        match self.plan.shown {
+        match self.plan.showing {
             None => Ok(()),
             Some(_) => Err(RunError::unsupported("this program counts lines and shows none")),
         }

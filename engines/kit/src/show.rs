@@ -12,8 +12,9 @@ use serde::Serialize;
 use xxhash_rust::xxh64::xxh64;
 
 use crate::ask::Asked;
-use crate::merge::Kept;
-use crate::parse::{Scratch, with_message};
+use crate::kernel::without_mark;
+use crate::merge::{Kept, Shown};
+use crate::parse::{Invalid, Message, Scratch, with_message};
 use crate::render::{Output, Rendered, Style, json, path_fields};
 use crate::{Answer, Parser, QueryError, RunError, Search};
 
@@ -118,7 +119,11 @@ fn write(
         }
         let path = path(paths, kept.hit.file);
         match &kept.shown {
-            Some(rendered) => style.write(out, path, rendered)?,
+            Some(Shown::Rendered(rendered)) => style.write(out, path, rendered)?,
+            Some(Shown::Line(line)) => {
+                let rendered = again.render(kept.hit.offset, line, style);
+                style.write(out, path, &rendered.expect("it was parsed before"))?;
+            }
             None => style.write(out, path, &again.read(kept, path, style)?)?,
         }
     }
@@ -164,10 +169,12 @@ impl Again {
         if xxh64(line, 0) != hit.hash {
             return Err(moved());
         }
-        let line = crate::kernel::without_mark(hit.offset, line);
-        with_message(Parser::Spans, line, &mut self.scratch, |message| {
-            style.render(hit.offset, message)
-        })
-        .map_err(|_| moved())
+        let line = without_mark(hit.offset, line).to_owned();
+        self.render(hit.offset, &line, style).map_err(|_| moved())
+    }
+
+    fn render(&mut self, offset: u64, line: &[u8], style: Style) -> Result<Rendered, Invalid> {
+        let render = |message: &mut Message<'_>| style.render(offset, message);
+        with_message(Parser::Spans, line, &mut self.scratch, render)
     }
 }

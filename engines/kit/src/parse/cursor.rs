@@ -115,7 +115,17 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips the value that begins here, at so many levels below the line.
-    pub(super) fn skip(&mut self, mut depth: u32) -> Result<(), Invalid> {
+    #[inline(always)]
+    pub(super) fn skip(&mut self, depth: u32) -> Result<(), Invalid> {
+        self.skip_space();
+        // Most values are strings.
+        if self.peek() == Some(b'"') {
+            return self.string().map(drop);
+        }
+        self.skip_any(depth)
+    }
+
+    fn skip_any(&mut self, mut depth: u32) -> Result<(), Invalid> {
         let outside = depth;
         // What each level is, the innermost lowest: 1 for an object.
         let mut objects = 0_u128;

@@ -1,6 +1,13 @@
 //! Where a line's strings begin and end, found in one pass over registers (as in Langdale and
 //! Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 28, 2019).
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{
+    __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
+    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
+};
+
 /// Bits for each 64 bytes of a line: quotes that no backslash escapes, and backslashes.
 #[derive(Debug, Default)]
 pub(super) struct Quotes(Vec<[u64; 2]>);
@@ -37,18 +44,6 @@ impl Quotes {
     }
 }
 
-/// Bits of 64 bytes.
-#[cfg(target_arch = "x86_64")]
-struct Block {
-    quotes: u64,
-    backslashes: u64,
-    controls: u64,
-    /// What may stand behind a backslash.
-    letters: u64,
-    /// `u` alone.
-    us: u64,
-}
-
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt,bmi1")]
 fn read(line: &[u8], quotes: &mut Vec<[u64; 2]>) -> bool {
@@ -58,22 +53,38 @@ fn read(line: &[u8], quotes: &mut Vec<[u64; 2]>) -> bool {
     let mut is_escaped = 0;
     quotes.reserve(chunks.len() + 1);
     for (number, chunk) in chunks.iter().chain([&last]).enumerate() {
-        let block = Block::of(chunk);
-        let escaped = escaped(block.backslashes, &mut is_escaped);
-        quotes.push([block.quotes & !escaped, block.backslashes]);
-        if block.controls != 0 || escaped & !block.letters != 0 {
+        let [low, high] = *chunk.as_chunks::<32>().0 else { unreachable!("64 are twice 32") };
+        let [quote, backslash, control] = both(marks(&low), marks(&high));
+        if control != 0 {
             return false;
         }
-        let mut us = escaped & block.us;
+        if backslash | is_escaped == 0 {
+            quotes.push([quote, 0]);
+            continue;
+        }
+        let escaped = escaped(backslash, &mut is_escaped);
+        quotes.push([quote & !escaped, backslash]);
+        let [other, mut us] = both(letters(&low), letters(&high)).map(|bits| bits & escaped);
+        if other != 0 {
+            return false;
+        }
         while us != 0 {
-            let at = number * 64 + us.trailing_zeros() as usize;
-            if !is_unicode_escape(line, at) {
+            if !is_unicode_escape(line, number * 64 + us.trailing_zeros() as usize) {
                 return false;
             }
             us &= us - 1;
         }
     }
     true
+}
+
+/// Bits of 64 bytes out of those of their halves.
+fn both<const N: usize>(low: [u32; N], high: [u32; N]) -> [u64; N] {
+    let mut bits = [0; N];
+    for (number, bits) in bits.iter_mut().enumerate() {
+        *bits = u64::from(high[number]) << 32 | u64::from(low[number]);
+    }
+    bits
 }
 
 /// The bytes behind a backslash that is not escaped itself; `carry` goes from block to block.
@@ -117,58 +128,53 @@ const LETTERS: [[u8; 16]; 2] = [
     [0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0],
 ];
 
-#[cfg(target_arch = "x86_64")]
-impl Block {
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn of(bytes: &[u8; 64]) -> Self {
-        let [low, high] = *bytes.as_chunks::<32>().0 else { unreachable!("64 are twice 32") };
-        let (low, high) = (half(&low), half(&high));
-        let both = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
-        Self {
-            quotes: both(low[0], high[0]),
-            backslashes: both(low[1], high[1]),
-            us: both(low[2], high[2]),
-            controls: both(low[3], high[3]),
-            letters: !both(low[4], high[4]),
-        }
-    }
-}
-
-/// Quotes, backslashes, `u`, control characters, and what may not stand behind a backslash.
+/// Quotes, backslashes and control characters.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-#[expect(unsafe_code, reason = "loads arrays into registers")]
-fn half(bytes: &[u8; 32]) -> [u32; 5] {
-    use std::arch::x86_64::{
-        _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
-        _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8,
-        _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
-    };
-    // SAFETY: as many bytes are loaded as each array has; loads need no alignment.
-    let (here, lower, upper) = unsafe {
-        (
-            _mm256_loadu_si256(bytes.as_ptr().cast()),
-            _mm256_broadcastsi128_si256(_mm_loadu_si128(LETTERS[0].as_ptr().cast())),
-            _mm256_broadcastsi128_si256(_mm_loadu_si128(LETTERS[1].as_ptr().cast())),
-        )
-    };
+fn marks(bytes: &[u8; 32]) -> [u32; 3] {
+    let here = load(bytes);
     let quotes = _mm256_cmpeq_epi8(here, _mm256_set1_epi8(b'"'.cast_signed()));
     let backslashes = _mm256_cmpeq_epi8(here, _mm256_set1_epi8(b'\\'.cast_signed()));
-    let us = _mm256_cmpeq_epi8(here, _mm256_set1_epi8(b'u'.cast_signed()));
     let controls = _mm256_cmpeq_epi8(_mm256_min_epu8(here, _mm256_set1_epi8(0x1f)), here);
-    let halves = _mm256_and_si256(_mm256_srli_epi16::<4>(here), _mm256_set1_epi8(0x0f));
-    let letters =
-        _mm256_and_si256(_mm256_shuffle_epi8(lower, here), _mm256_shuffle_epi8(upper, halves));
-    let others = _mm256_cmpeq_epi8(letters, _mm256_setzero_si256());
     [
         _mm256_movemask_epi8(quotes).cast_unsigned(),
         _mm256_movemask_epi8(backslashes).cast_unsigned(),
-        _mm256_movemask_epi8(us).cast_unsigned(),
         _mm256_movemask_epi8(controls).cast_unsigned(),
-        _mm256_movemask_epi8(others).cast_unsigned(),
     ]
+}
+
+/// What may not stand behind a backslash, and `u`.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn letters(bytes: &[u8; 32]) -> [u32; 2] {
+    let here = load(bytes);
+    let halves = _mm256_and_si256(_mm256_srli_epi16::<4>(here), _mm256_set1_epi8(0x0f));
+    let lower = _mm256_shuffle_epi8(table(&LETTERS[0]), here);
+    let upper = _mm256_shuffle_epi8(table(&LETTERS[1]), halves);
+    let others = _mm256_cmpeq_epi8(_mm256_and_si256(lower, upper), _mm256_setzero_si256());
+    let us = _mm256_cmpeq_epi8(here, _mm256_set1_epi8(b'u'.cast_signed()));
+    [_mm256_movemask_epi8(others).cast_unsigned(), _mm256_movemask_epi8(us).cast_unsigned()]
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+#[expect(unsafe_code, reason = "loads an array into a register")]
+fn load(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: the array has as many bytes as are loaded; the load needs no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// A table in both halves of a register.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+#[expect(unsafe_code, reason = "loads an array into a register")]
+fn table(of: &[u8; 16]) -> __m256i {
+    // SAFETY: the array has as many bytes as are loaded; the load needs no alignment.
+    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(of.as_ptr().cast()) })
 }
 
 #[cfg(test)]

@@ -50,32 +50,31 @@ impl Spans {
     ) -> Result<R, Invalid> {
         let line = std::str::from_utf8(line).map_err(|_| Invalid)?;
         self.parse(line)?;
-        let Found { kind, role, session, cwd, timestamp, content, summary } = self.found;
-        let slots = [kind, role, session, cwd, timestamp];
-        let slots = slots.map(|slot| self.decoded(line, slot));
-        if self.blocks.is_empty() {
-            let elsewhere = [content, summary].into_iter();
-            self.blocks.extend(elsewhere.filter_map(Slot::span).take(1));
-        }
-        let [kind, role, session, cwd, timestamp] = slots.map(|slot| match slot {
-            Slot::Absent => None,
-            Slot::In(span) => Some(&line[span.start..span.end]),
-            Slot::Decoded(from, to) => Some(&self.fields[from..to]),
-        });
-        let text = Text::of(line, &self.blocks, text);
-        Ok(then(&mut Message { kind, role, session, cwd, timestamp, text }))
-    }
-
-    /// A short field, decoded where that takes anything.
-    fn decoded(&mut self, line: &str, slot: Slot) -> Slot {
-        match slot {
-            Slot::In(span) if span.escaped => {
+        let mut found = self.found;
+        let Found { kind, role, session, cwd, timestamp, .. } = &mut found;
+        for slot in [kind, role, session, cwd, timestamp] {
+            if let Slot::In(span) = *slot
+                && span.escaped
+            {
                 let from = self.fields.len();
                 decode(&line[span.start..span.end], &mut self.fields);
-                Slot::Decoded(from, self.fields.len())
+                *slot = Slot::Decoded(from, self.fields.len());
             }
-            slot => slot,
         }
+        if self.blocks.is_empty() {
+            self.blocks.extend(found.content.span().or(found.summary.span()));
+        }
+        let fields = &self.fields;
+        let field = |slot: Slot| match slot {
+            Slot::Absent => None,
+            Slot::In(span) => Some(&line[span.start..span.end]),
+            Slot::Decoded(from, to) => Some(&fields[from..to]),
+        };
+        let Found { kind, role, session, cwd, timestamp, .. } = found;
+        let (kind, role, session) = (field(kind), field(role), field(session));
+        let (cwd, timestamp) = (field(cwd), field(timestamp));
+        let text = Text::of(line, &self.blocks, text);
+        Ok(then(&mut Message { kind, role, session, cwd, timestamp, text }))
     }
 
     fn parse(&mut self, line: &str) -> Result<(), Invalid> {
@@ -192,14 +191,17 @@ fn each_field<'a>(
 }
 
 /// What a key means.
+#[inline(always)]
 fn name(line: &str, key: Span) -> Cow<'_, str> {
     let inside = &line[key.start..key.end];
-    if !key.escaped {
-        return Cow::Borrowed(inside);
-    }
-    let mut name = String::new();
-    decode(inside, &mut name);
-    Cow::Owned(name)
+    if key.escaped { Cow::Owned(unescaped(inside)) } else { Cow::Borrowed(inside) }
+}
+
+#[cold]
+fn unescaped(inside: &str) -> String {
+    let mut text = String::new();
+    decode(inside, &mut text);
+    text
 }
 
 /// A string, or any other value, which is no text.

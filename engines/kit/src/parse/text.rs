@@ -21,14 +21,19 @@ pub(crate) struct Spelled<'a> {
     blocks: &'a [Span],
     memory: &'a mut String,
     is_decoded: bool,
+    /// Where in the line somebody has found something already.
+    hit: usize,
 }
 
 impl<'a> Text<'a> {
     pub(super) fn of(line: &'a str, blocks: &'a [Span], memory: &'a mut String) -> Self {
-        match blocks {
-            [] => Self::Whole(""),
-            [block] if !block.escaped => Self::Whole(&line[block.start..block.end]),
-            _ => Self::Spelled(Spelled { line, blocks, memory, is_decoded: false }),
+        Self::Spelled(Spelled { line, blocks, memory, is_decoded: false, hit: 0 })
+    }
+
+    /// Looks at this place of the line first.
+    pub(crate) fn look_at(&mut self, place: usize) {
+        if let Self::Spelled(spelled) = self {
+            spelled.hit = place;
         }
     }
 
@@ -68,6 +73,11 @@ impl fmt::Debug for Text<'_> {
 
 impl Spelled<'_> {
     fn decoded(&mut self) -> &str {
+        if let [block] = self.blocks
+            && !block.escaped
+        {
+            return &self.line[block.start..block.end];
+        }
         if !self.is_decoded {
             self.is_decoded = true;
             self.memory.clear();
@@ -78,9 +88,19 @@ impl Spelled<'_> {
 
     /// `None` where that takes decoding. No such literal has a line's end, so each is in one block.
     fn has(&self, literal: &Finder) -> Option<bool> {
+        let line = self.line.as_bytes();
+        let hit = self.hit..self.hit + literal.needle().len();
+        let mut around =
+            self.blocks.iter().filter(|one| one.start <= hit.start && hit.end <= one.end);
+        if literal.is_at(line, hit.start)
+            && around
+                .any(|one| !one.escaped || !is_in_escape(&line[one.start..], hit.start - one.start))
+        {
+            return Some(true);
+        }
         let mut is_hidden = false;
         for block in self.blocks {
-            let bytes = &self.line.as_bytes()[block.start..block.end];
+            let bytes = &line[block.start..block.end];
             let mut from = 0;
             while let Some(found) = literal.find(&bytes[from..]) {
                 if !block.escaped || !is_in_escape(bytes, from + found) {
