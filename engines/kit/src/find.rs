@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memchr::{memchr2_iter, memmem};
 
-use crate::scan::Place;
+use crate::scan::{Place, Probes};
 use crate::spelling::{Letters, is_spelled_at};
 
 /// Bytes from frequent to rare in chat sessions as JSON Lines; what is not here is rarer. Only a
@@ -54,12 +54,10 @@ pub(crate) struct Finder {
     exact: Option<Box<memmem::Finder<'static>>>,
     /// What the whole literal is, of which the needle is one spelling of the first letters.
     letters: Option<Arc<Letters>>,
-    pair: Pair,
+    /// Its rarest bytes, the rarest first: few places have all ("packed pair", as memchr's memmem
+    /// has it for two and one case).
+    probes: Probes,
 }
-
-/// The two rarest bytes of a needle: few places have both ("packed pair", as memchr's memmem has
-/// it for one case).
-pub(crate) type Pair = [Probe; 2];
 
 /// A byte of the needle: `haystack[start + offset] | mask == byte`. The mask folds a letter's two
 /// cases into one and nothing else, for 0x20 is the only bit in which they differ.
@@ -74,8 +72,8 @@ impl Finder {
     pub(crate) fn exact(needle: &str) -> Self {
         let needle = needle.as_bytes();
         let exact = Some(Box::new(memmem::Finder::new(needle).into_owned()));
-        let pair = pair(needle, false, &Frequencies::guess());
-        Self { needle: needle.to_vec(), exact, letters: None, pair }
+        let probes = probes(needle, false, &Frequencies::guess());
+        Self { needle: needle.to_vec(), exact, letters: None, probes }
     }
 
     pub(crate) fn fold(needle: &str) -> Self {
@@ -83,16 +81,16 @@ impl Finder {
             return Self::exact(needle);
         }
         let needle = needle.as_bytes().to_ascii_lowercase();
-        let pair = pair(&needle, true, &Frequencies::guess());
-        Self { needle, exact: None, letters: None, pair }
+        let probes = probes(&needle, true, &Frequencies::guess());
+        Self { needle, exact: None, letters: None, probes }
     }
 
     /// One spelling of how a literal begins. An occurrence is one of the whole literal, in any
     /// spelling of its other letters.
     pub(crate) fn spelling(beginning: &str, letters: Arc<Letters>) -> Self {
         let needle = beginning.as_bytes().to_ascii_lowercase();
-        let pair = pair(&needle, true, &Frequencies::guess());
-        Self { needle, exact: None, letters: Some(letters), pair }
+        let probes = probes(&needle, true, &Frequencies::guess());
+        Self { needle, exact: None, letters: Some(letters), probes }
     }
 
     /// Where it is first found.
@@ -101,7 +99,7 @@ impl Finder {
             return exact.find(haystack);
         }
         // By its rarest byte, in either case.
-        let Probe { offset, byte, mask } = self.pair[0];
+        let Probe { offset, byte, mask } = self.probes[0];
         let mut places = memchr2_iter(byte, byte ^ mask, haystack);
         places.find_map(|at| at.checked_sub(offset).filter(|&start| self.is_at(haystack, start)))
     }
@@ -134,13 +132,13 @@ impl Finder {
         }
     }
 
-    pub(crate) fn pair(&self) -> Pair {
-        self.pair
+    pub(crate) fn probes(&self) -> Probes {
+        self.probes
     }
 
     /// Looks for those of its bytes that are rare.
     pub(crate) fn tune(&mut self, frequencies: &Frequencies) {
-        self.pair = pair(&self.needle, self.folds(), frequencies);
+        self.probes = probes(&self.needle, self.folds(), frequencies);
     }
 
     fn folds(&self) -> bool {
@@ -153,10 +151,10 @@ impl Finder {
     }
 }
 
-fn pair(needle: &[u8], folds: bool, frequencies: &Frequencies) -> Pair {
+fn probes(needle: &[u8], folds: bool, frequencies: &Frequencies) -> Probes {
     let mut offsets: Vec<usize> = (0..needle.len()).collect();
     offsets.sort_by_key(|&offset| frequencies.count(needle[offset], folds));
-    [0, 1].map(|rank: usize| {
+    std::array::from_fn(|rank| {
         let offset = offsets[rank.min(offsets.len() - 1)];
         let byte = needle[offset];
         let mask = if folds && byte.is_ascii_alphabetic() { 0x20 } else { 0 };

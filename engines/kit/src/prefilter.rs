@@ -14,10 +14,10 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memmem};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::find::{Finder, Frequencies, Pair, Trigrams};
+use crate::find::{Finder, Frequencies, Trigrams};
 use crate::parse::unit;
 use crate::query::{Expr, Query, stands_for_itself};
-use crate::scan::{self, MOST_PAIRS, Pass, Place};
+use crate::scan::{self, MOST_PROBED, Pass, Place, Probes};
 use crate::spelling::{Letters, finders, forms};
 
 /// More needles than this are an automaton's.
@@ -49,7 +49,7 @@ pub(crate) struct Prefilter {
 /// A way of looking for several things in one pass.
 #[derive(Debug, Clone)]
 enum By {
-    Pairs(Vec<Pair>),
+    Probes(Vec<Probes>),
     Trigrams(Trigrams),
     /// The needles in either case and, behind them, what every escape begins with.
     Automaton(Box<AhoCorasick>),
@@ -131,8 +131,8 @@ impl Prefilter {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the processor can, as the condition makes sure.
             #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-            By::Pairs(pairs) if scan::has_registers() => unsafe {
-                scan::pairs(lines, pairs, pass);
+            By::Probes(needles) if scan::has_registers() => unsafe {
+                scan::probed(lines, needles, pass);
             },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the processor can, as the condition makes sure.
@@ -140,7 +140,7 @@ impl Prefilter {
             By::Trigrams(trigrams) if scan::has_registers() => unsafe {
                 scan::trigrams(lines, trigrams, pass);
             },
-            By::Pairs(_) | By::Trigrams(_) => pass.rest(lines),
+            By::Probes(_) | By::Trigrams(_) => pass.rest(lines),
             By::Automaton(automaton) => {
                 let found = automaton.find_overlapping_iter(lines);
                 let places = found.map(|found| Place { at: found.start(), buckets: u8::MAX });
@@ -155,7 +155,7 @@ impl Prefilter {
     fn hit(&self, lines: &[u8], place: Place) -> Option<usize> {
         let found = match &self.by {
             By::Trigrams(trigrams) => trigrams.start(lines, place, &self.any),
-            By::Pairs(_) | By::Automaton(_) => {
+            By::Probes(_) | By::Automaton(_) => {
                 self.any.iter().any(|finder| finder.is_at(lines, place.at)).then_some(place.at)
             }
         };
@@ -174,8 +174,8 @@ impl Prefilter {
 
 impl By {
     fn of(needles: &[Finder], frequencies: &Frequencies) -> Self {
-        if needles.len() <= MOST_PAIRS {
-            return Self::Pairs(needles.iter().map(Finder::pair).collect());
+        if needles.len() <= MOST_PROBED {
+            return Self::Probes(needles.iter().map(Finder::probes).collect());
         }
         if needles.len() <= MOST_TRIGRAMS {
             return Self::Trigrams(Trigrams::new(needles, frequencies));

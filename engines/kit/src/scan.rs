@@ -9,10 +9,14 @@ use std::arch::x86_64::{
     _mm256_srli_epi16, _mm256_sub_epi8, _mm256_testz_si256,
 };
 
-use crate::find::{Pair, Trigrams};
+use crate::find::{Probe, Trigrams};
 
-/// More pairs than this are not looked for in one pass.
-pub(crate) const MOST_PAIRS: usize = 2;
+/// More needles than this are not looked for by probes in one pass.
+pub(crate) const MOST_PROBED: usize = 2;
+/// Bytes of each needle that are looked for. Two of a word of frequent letters are too many places.
+pub(crate) const PROBES: usize = 3;
+/// What is looked for of a needle.
+pub(crate) type Probes = [Probe; PROBES];
 /// Bytes of a register.
 const LANES: usize = 32;
 /// Bytes between two looks at what was found.
@@ -22,7 +26,7 @@ const COUNTED_BLOCKS: u32 = 255 / 4;
 /// Bytes behind a backslash that are looked at: `\u00XX`.
 const ESCAPE_REACH: usize = 4;
 
-/// Whether this processor can do [`pairs`] and [`trigrams`].
+/// Whether this processor can do [`probed`] and [`trigrams`].
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_registers() -> bool {
     use std::arch::is_x86_feature_detected as has;
@@ -59,19 +63,19 @@ impl Pass {
     }
 }
 
-/// Collects the places in `haystack` that have both bytes of a pair, in their order, and every
+/// Collects the places in `haystack` that have all probes of a needle, in their order, and every
 /// place of the last few bytes; also those where a `\u00XX` of a printable ASCII character may begin.
 /// Newlines are counted, too: what is in a register already costs little more. One pass ends early
 /// where it has collected many.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-pub(crate) fn pairs(haystack: &[u8], pairs: &[Pair], pass: &mut Pass) {
+pub(crate) fn probed(haystack: &[u8], needles: &[Probes], pass: &mut Pass) {
     // What is looked for as it is needs no mask, which is a fifth of the work.
-    let folds = pairs.iter().flatten().any(|probe| probe.mask != 0);
-    match (pairs, folds) {
-        (&[one], false) => pairs_of::<1, false>(haystack, [one], pass),
-        (&[one], true) => pairs_of::<1, true>(haystack, [one], pass),
-        (&[one, two], _) => pairs_of::<2, true>(haystack, [one, two], pass),
+    let folds = needles.iter().flatten().any(|probe| probe.mask != 0);
+    match (needles, folds) {
+        (&[one], false) => probed_by::<1, false>(haystack, [one], pass),
+        (&[one], true) => probed_by::<1, true>(haystack, [one], pass),
+        (&[one, two], _) => probed_by::<2, true>(haystack, [one, two], pass),
         _ => pass.rest(haystack),
     }
 }
@@ -87,13 +91,17 @@ struct Wide {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn pairs_of<const N: usize, const FOLDS: bool>(haystack: &[u8], pairs: [Pair; N], pass: &mut Pass) {
+fn probed_by<const N: usize, const FOLDS: bool>(
+    haystack: &[u8],
+    needles: [Probes; N],
+    pass: &mut Pass,
+) {
     let none = Wide { offset: 0, byte: _mm256_setzero_si256(), mask: _mm256_setzero_si256() };
     // Spelled out, as all below: what takes a closure does not know these registers.
-    let mut wide = [[none; 2]; N];
+    let mut wide = [[none; PROBES]; N];
     let mut reach = ESCAPE_REACH;
-    for (wide, pair) in wide.iter_mut().zip(&pairs) {
-        for (wide, probe) in wide.iter_mut().zip(pair) {
+    for (wide, probes) in wide.iter_mut().zip(&needles) {
+        for (wide, probe) in wide.iter_mut().zip(probes) {
             let (byte, mask) = (probe.byte.cast_signed(), probe.mask.cast_signed());
             let (byte, mask) = (_mm256_set1_epi8(byte), _mm256_set1_epi8(mask));
             *wide = Wide { offset: probe.offset, byte, mask };
@@ -107,16 +115,16 @@ fn pairs_of<const N: usize, const FOLDS: bool>(haystack: &[u8], pairs: [Pair; N]
         let mut found = [_mm256_setzero_si256(); BLOCK / LANES];
         for (number, any) in found.iter_mut().enumerate() {
             let lane = number * LANES;
-            for [one, two] in &wide {
-                let (mut first, mut second) =
-                    (load(block, lane + one.offset), load(block, lane + two.offset));
-                if FOLDS {
-                    first = _mm256_or_si256(first, one.mask);
-                    second = _mm256_or_si256(second, two.mask);
+            for probes in &wide {
+                let mut all = _mm256_set1_epi8(-1);
+                for probe in probes {
+                    let mut here = load(block, lane + probe.offset);
+                    if FOLDS {
+                        here = _mm256_or_si256(here, probe.mask);
+                    }
+                    all = _mm256_and_si256(all, _mm256_cmpeq_epi8(here, probe.byte));
                 }
-                let first = _mm256_cmpeq_epi8(first, one.byte);
-                let second = _mm256_cmpeq_epi8(second, two.byte);
-                *any = _mm256_or_si256(*any, _mm256_and_si256(first, second));
+                *any = _mm256_or_si256(*any, all);
             }
             *any = _mm256_or_si256(*any, escapes(block, lane));
             newlines.count(load(block, lane));
@@ -141,7 +149,7 @@ fn pairs_of<const N: usize, const FOLDS: bool>(haystack: &[u8], pairs: [Pair; N]
     }
 }
 
-/// As [`pairs`], with the places whose three bytes may be those of a needle's window, and
+/// As [`probed`], with the places whose three bytes may be those of a needle's window, and
 /// the buckets in which that needle may be (Teddy, of Hyperscan: Wang et al., NSDI 2019).
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
