@@ -23,6 +23,8 @@ pub struct SourceFile {
     pub path: Arc<Path>,
     /// Its size in bytes when the folder was walked; 0 where the file is not there.
     pub bytes: u64,
+    /// Whether the walk saw that it is one; whatever else a name stands for is looked at first.
+    is_file: bool,
     /// Given up with the last job that holds the file.
     map: OnceLock<Result<Mmap, String>>,
 }
@@ -64,8 +66,11 @@ impl Job {
 }
 
 impl SourceFile {
-    pub(crate) fn new(index: usize, path: &Path, bytes: u64) -> Self {
-        Self { index: index as u32, path: path.into(), bytes, map: OnceLock::new() }
+    /// `bytes` are `None` of what the walk did not see to be a file.
+    pub(crate) fn new(index: usize, path: &Path, bytes: Option<u64>) -> Self {
+        let (index, is_file) = (index as u32, bytes.is_some());
+        let (path, bytes) = (path.into(), bytes.unwrap_or_default());
+        Self { index, path, bytes, is_file, map: OnceLock::new() }
     }
 
     /// Opens it and tells the kernel what to expect. Blocks.
@@ -74,7 +79,7 @@ impl SourceFile {
     /// Whatever the system says, and that it is no regular file.
     pub fn open(&self, advise: Advise) -> io::Result<File> {
         let file = self.open_at_once()?;
-        if !file.metadata()?.is_file() {
+        if !self.is_file && !file.metadata()?.is_file() {
             return Err(io::Error::other("not a regular file"));
         }
         let advice = match advise {
@@ -161,13 +166,24 @@ pub fn aligned(memory: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     &mut memory[start..start + bytes]
 }
 
-/// Reads at an offset until the buffer is full or the file ends.
-pub(crate) fn read_full(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+/// Reads at an offset until the buffer is full or the file ends: behind `bytes`, its size of a
+/// moment ago, a read that comes back short has seen its end.
+pub(crate) fn read_full(
+    file: &File,
+    buffer: &mut [u8],
+    offset: u64,
+    bytes: u64,
+) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match file.read_at(&mut buffer[filled..], offset + filled as u64) {
             Ok(0) => break,
-            Ok(count) => filled += count,
+            Ok(count) => {
+                filled += count;
+                if bytes > 0 && offset + filled as u64 >= bytes {
+                    break;
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

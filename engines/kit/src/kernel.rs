@@ -229,7 +229,7 @@ impl Worker {
         let mut memory = std::mem::take(&mut self.buffer);
         let buffer = aligned(&mut memory, self.plan.buffer_for(source));
         let result = loop {
-            let count = match read_full(&file, buffer, stream.position()) {
+            let count = match read_full(&file, buffer, stream.position(), source.bytes) {
                 Ok(count) => count,
                 Err(error) => break Err(error.to_string()),
             };

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::SourceFile;
 
-/// A path and its size in bytes; 0 where there is no file.
-type Entry = (PathBuf, u64);
+/// A path, and its size in bytes where it is a file.
+type Entry = (PathBuf, Option<u64>);
 
 /// Everything named `*.jsonl` below the folders among `roots`, and the others themselves, whatever
 /// they are named, in the order of the paths' bytes; also what turns out to be no file. A folder
@@ -21,7 +21,7 @@ pub(crate) fn walk(roots: &[PathBuf]) -> Result<Vec<SourceFile>, (&Path, io::Err
     let mut failures = Vec::new();
     for root in roots {
         if let Err(error) = find(root, &mut entries) {
-            entries.push((root.clone(), 0));
+            entries.push((root.clone(), None));
             failures.push((root.as_path(), error));
         }
     }
@@ -41,7 +41,7 @@ pub(crate) fn walk(roots: &[PathBuf]) -> Result<Vec<SourceFile>, (&Path, io::Err
 fn find(root: &Path, entries: &mut Vec<Entry>) -> io::Result<()> {
     let metadata = fs::metadata(root)?;
     if metadata.is_file() {
-        entries.push((root.to_owned(), metadata.len()));
+        entries.push((root.to_owned(), Some(metadata.len())));
         return Ok(());
     }
     look_into(root, entries)
@@ -50,7 +50,8 @@ fn find(root: &Path, entries: &mut Vec<Entry>) -> io::Result<()> {
 /// A name in a folder, with a slash behind a folder's: so its files sort as their paths do.
 struct Name {
     bytes: Vec<u8>,
-    /// `None` of a folder.
+    is_folder: bool,
+    /// `None` of what is no file.
     file_bytes: Option<u64>,
 }
 
@@ -64,26 +65,20 @@ fn look_into(folder: &Path, entries: &mut Vec<Entry>) -> io::Result<()> {
             // Of a link, the size of what it leads to; by the folder's handle of anything else.
             let metadata =
                 if kind.is_symlink() { fs::metadata(entry.path()) } else { entry.metadata() };
-            let file_bytes = Some(metadata.map_or(0, |metadata| metadata.len()));
-            names.push(Name { bytes, file_bytes });
+            let metadata = metadata.ok().filter(fs::Metadata::is_file);
+            let file_bytes = metadata.map(|metadata| metadata.len());
+            names.push(Name { bytes, is_folder: false, file_bytes });
         } else if kind.is_dir() {
             bytes.push(b'/');
-            names.push(Name { bytes, file_bytes: None });
+            names.push(Name { bytes, is_folder: true, file_bytes: None });
         }
     }
     names.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
-    for Name { mut bytes, file_bytes } in names {
-        if file_bytes.is_none() {
-            bytes.pop();
-        }
-        let path = folder.join(OsStr::from_bytes(&bytes));
-        match file_bytes {
-            Some(bytes) => entries.push((path, bytes)),
-            None => {
-                if look_into(&path, entries).is_err() {
-                    entries.push((path, 0));
-                }
-            }
+    for Name { bytes, is_folder, file_bytes } in names {
+        let name = bytes.strip_suffix(b"/").unwrap_or(&bytes);
+        let path = folder.join(OsStr::from_bytes(name));
+        if !is_folder || look_into(&path, entries).is_err() {
+            entries.push((path, file_bytes));
         }
     }
     Ok(())
