@@ -8,12 +8,13 @@ use lab_protocol::engines::{Advise, Parser, Read};
 use memchr::{memchr, memchr_iter, memrchr};
 use xxhash_rust::xxh64::xxh64;
 
+use crate::arena::Arena;
 use crate::clock::since;
 use crate::files::{aligned, read_full};
 use crate::merge::{Best, Kept, Shown};
 use crate::parse::{Message, Scratch, with_message};
 use crate::prefilter::{Candidate, Prefilter};
-use crate::render::Style;
+use crate::render::{Rendered, Style};
 use crate::scan::Pass;
 use crate::{Found, Hit, Job, Query, SourceFile, Stream, busy, now_ns};
 
@@ -102,7 +103,7 @@ pub(crate) struct Showing {
 /// Bytes of messages that are kept for a person; of the others the line is read again.
 const ROOM_BYTES: i64 = 1 << 30;
 
-/// Lines that are kept as they are.
+/// So few lines are kept as they are.
 const FEW: usize = 1000;
 
 impl Showing {
@@ -110,24 +111,19 @@ impl Showing {
         Self { style, room: Arc::new(AtomicI64::new(ROOM_BYTES)) }
     }
 
-    /// `line` is what the message was parsed from.
     fn show(
         &self,
-        limit: Option<usize>,
         offset: u64,
-        line: &[u8],
         message: &mut Message<'_>,
+        memory: &mut (Arena, Vec<u8>),
     ) -> Option<Shown> {
-        // So few that there is memory for them.
-        if limit.is_some_and(|limit| limit <= FEW) {
-            return Some(Shown::Line(line.into()));
-        }
         if self.room.load(Ordering::Relaxed) < 0 {
             return None;
         }
-        let rendered = self.style.render(offset, message);
-        self.room.fetch_sub(rendered.bytes() as i64, Ordering::Relaxed);
-        Some(Shown::Rendered(rendered))
+        let (arena, bytes) = memory;
+        let Rendered { bytes, before } = self.style.render(offset, message, bytes);
+        self.room.fetch_sub(bytes.len() as i64, Ordering::Relaxed);
+        Some(Shown::Rendered(Rendered { bytes: arena.keep(bytes)?, before }))
     }
 }
 
@@ -151,6 +147,8 @@ pub struct Worker {
     best: Best,
     tally: Tally,
     unreadable: Vec<(u32, String)>,
+    /// What is shown of what was found, and memory to make it in.
+    shown: (Arena, Vec<u8>),
     /// Whether the prefilter knows which bytes are frequent in what is searched.
     is_tuned: bool,
     scratch: Scratch,
@@ -167,6 +165,7 @@ impl Worker {
             plan: plan.clone(),
             tally: Tally::default(),
             unreadable: Vec::new(),
+            shown: Default::default(),
             is_tuned: false,
             scratch: Scratch::default(),
             pass: Pass::default(),
@@ -199,13 +198,15 @@ impl Worker {
             best: std::mem::replace(&mut self.best, best),
             tally: std::mem::take(&mut self.tally),
             unreadable: std::mem::take(&mut self.unreadable),
+            arena: std::mem::take(&mut self.shown.0),
         }
     }
 
     /// What it found.
     pub fn finish(mut self) -> Found {
         self.best.sort();
-        Found { best: self.best, tally: self.tally, unreadable: self.unreadable }
+        let Self { best, tally, unreadable, shown: (arena, _), .. } = self;
+        Found { best, tally, unreadable, arena }
     }
 
     fn read_through(&mut self, job: &Job) {
@@ -309,15 +310,18 @@ impl Worker {
         }
         self.tally.lines_parsed += 1;
         self.tally.bytes_parsed += line.len() as u64;
-        let Self { plan, best, tally, scratch, .. } = self;
+        let Self { plan, best, tally, scratch, shown: memory, .. } = self;
+        let is_few = plan.limit.is_some_and(|limit| limit <= FEW);
         let parsed = with_message(plan.parser, json, scratch, |message| {
             message.text.look_at(hit - (line.len() - json.len()).min(hit));
             if plan.query.matches(message) {
                 tally.matches += 1;
                 let hit = Hit { time: message.time(), file, offset, hash: 0 };
                 best.offer(hit, |hit| {
-                    let showing = plan.showing.as_ref();
-                    let shown = showing.and_then(|to| to.show(plan.limit, offset, json, message));
+                    let shown = plan.showing.as_ref().and_then(|showing| match is_few {
+                        true => Some(Shown::Line(json.into())),
+                        false => showing.show(offset, message, memory),
+                    });
                     // Of what is shown nobody asks whether it has changed.
                     let hash = if shown.is_some() { 0 } else { xxh64(line, 0) };
                     Kept { hit: Hit { hash, ..hit }, shown }

@@ -10,6 +10,7 @@
 //! [`Stream`]; [`finish`](Worker::finish) it and [`add`](Merger::add) what it found to a
 //! [`merger`](Search::merger).
 
+mod arena;
 mod ask;
 mod busy;
 mod clock;

@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
+use crate::arena::{Arena, Arenas, Slice};
 use crate::render::Rendered;
 use crate::{Tally, Time};
 
@@ -52,7 +53,7 @@ pub(crate) enum Shown {
     /// Of one that a later hit may push out: its line, for most are.
     Line(Box<[u8]>),
     /// Of one that stays: what is written.
-    Rendered(Rendered),
+    Rendered(Rendered<Slice>),
 }
 
 impl PartialEq for Kept {
@@ -136,6 +137,8 @@ pub struct Found {
     pub(crate) tally: Tally,
     /// Why files could not be read, by index.
     pub(crate) unreadable: Vec<(u32, String)>,
+    /// What its hits are shown as.
+    pub(crate) arena: Arena,
 }
 
 /// Makes one answer out of what the workers found, in whatever order they come.
@@ -144,6 +147,7 @@ pub struct Merger {
     best: Best,
     tally: Tally,
     unreadable: BTreeMap<u32, String>,
+    arenas: Arenas,
 }
 
 /// What a run found.
@@ -155,12 +159,13 @@ pub struct Answer {
     pub tally: Tally,
     /// Why files could not be read, by index.
     pub unreadable: BTreeMap<u32, String>,
+    pub(crate) arenas: Arenas,
 }
 
 impl Merger {
     pub(crate) fn new(limit: Option<usize>) -> Self {
         let (best, tally) = (Best::new(limit, 0), Tally::default());
-        Self { best, tally, unreadable: BTreeMap::new() }
+        Self { best, tally, unreadable: BTreeMap::new(), arenas: Arenas::default() }
     }
 
     /// Takes in what a worker found.
@@ -169,16 +174,17 @@ impl Merger {
         self.best.absorb(found.best);
         self.tally += found.tally;
         self.unreadable.extend(found.unreadable);
+        self.arenas.add(found.arena);
         self.tally.merge_ns += crate::clock::since(start);
     }
 
     /// The answer.
     pub fn finish(self) -> Answer {
         let start = crate::now_ns();
-        let Self { best, mut tally, unreadable } = self;
+        let Self { best, mut tally, unreadable, arenas } = self;
         let kept = best.sorted();
         tally.merge_ns += crate::clock::since(start);
-        Answer { kept, tally, unreadable }
+        Answer { kept, tally, unreadable, arenas }
     }
 }
 
@@ -220,7 +226,7 @@ mod tests {
                     part.iter().for_each(|&hit| best.offer(hit, |hit| Kept { hit, shown: None }));
                     best.sort();
                     let (tally, unreadable) = (Tally::default(), vec![]);
-                    merger.add(Found { best, tally, unreadable });
+                    merger.add(Found { best, tally, unreadable, arena: Arena::default() });
                 }
                 let kept = &sorted[..limit.unwrap_or(7).min(7)];
                 let answer = merger.finish();

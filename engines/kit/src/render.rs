@@ -30,11 +30,11 @@ pub(crate) enum Output {
 }
 
 /// A message without the path of its file, which whoever reads the line does not know.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rendered {
-    bytes: Box<[u8]>,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rendered<T> {
+    pub(crate) bytes: T,
     /// Bytes before the path.
-    before: usize,
+    pub(crate) before: usize,
 }
 
 /// What stands behind the path.
@@ -50,29 +50,35 @@ struct Fields<'a> {
 }
 
 impl Style {
-    /// The message, which begins at `offset` of its file.
-    pub(crate) fn render(self, offset: u64, message: &mut Message<'_>) -> Rendered {
+    /// The message, which begins at `offset` of its file, in the memory of others before it.
+    pub(crate) fn render<'m>(
+        self,
+        offset: u64,
+        message: &mut Message<'_>,
+        bytes: &'m mut Vec<u8>,
+    ) -> Rendered<&'m [u8]> {
         let (timestamp, role) = (message.timestamp, message.role.or(message.kind));
         let (session, project) = (message.session, message.cwd);
-        let text = message.text.whole();
-        let mut bytes = Vec::with_capacity(text.len() + text.len() / 8 + 192);
+        bytes.clear();
         let before = match self.output {
             Output::Text => {
-                let head = [timestamp, role, session].map(|field| self.safe(field.unwrap_or("-")));
-                for field in head {
-                    bytes.extend_from_slice(field.as_bytes());
+                for field in [timestamp, role, session] {
+                    bytes.extend_from_slice(self.safe(field.unwrap_or("-")).as_bytes());
                     bytes.push(b' ');
                 }
                 let before = bytes.len();
                 bytes.extend_from_slice(format!(":{offset}\n").as_bytes());
-                for line in text.lines() {
-                    bytes.extend_from_slice(b"  ");
-                    bytes.extend_from_slice(self.safe(line).as_bytes());
-                    bytes.push(b'\n');
+                if self.escapes {
+                    for line in message.text.whole().lines() {
+                        bytes.extend_from_slice(format!("  {}\n", self.safe(line)).as_bytes());
+                    }
+                } else {
+                    message.text.indent(bytes);
                 }
                 before
             }
             Output::Json | Output::Jsonl => {
+                let text = message.text.whole();
                 let fields =
                     Fields { offset_bytes: offset, timestamp, role, session, project, text };
                 bytes.extend_from_slice(json(&fields).as_bytes());
@@ -81,7 +87,7 @@ impl Style {
                 0
             }
         };
-        Rendered { bytes: bytes.into_boxed_slice(), before }
+        Rendered { bytes, before }
     }
 
     /// Writes it with its file's path.
@@ -89,7 +95,7 @@ impl Style {
         self,
         out: &mut impl Write,
         path: &Path,
-        message: &Rendered,
+        message: Rendered<&[u8]>,
     ) -> io::Result<()> {
         let (before, behind) = message.bytes.split_at(message.before);
         match self.output {
@@ -138,12 +144,6 @@ impl Style {
             letter => letter.to_string(),
         });
         Cow::Owned(spelled.collect())
-    }
-}
-
-impl Rendered {
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes.len()
     }
 }
 

@@ -119,12 +119,15 @@ fn write(
         }
         let path = path(paths, kept.hit.file);
         match &kept.shown {
-            Some(Shown::Rendered(rendered)) => style.write(out, path, rendered)?,
+            Some(Shown::Rendered(Rendered { bytes, before })) => {
+                let bytes = answer.arenas.get(*bytes);
+                style.write(out, path, Rendered { bytes, before: *before })?;
+            }
             Some(Shown::Line(line)) => {
                 let rendered = again.render(kept.hit.offset, line, style);
-                style.write(out, path, &rendered.expect("it was parsed before"))?;
+                style.write(out, path, rendered.expect("it was parsed before"))?;
             }
-            None => style.write(out, path, &again.read(kept, path, style)?)?,
+            None => style.write(out, path, again.read(kept, path, style)?)?,
         }
     }
     if is_object {
@@ -150,10 +153,11 @@ struct Again {
     file: Option<(u32, BufReader<File>)>,
     line: Vec<u8>,
     scratch: Scratch,
+    rendered: Vec<u8>,
 }
 
 impl Again {
-    fn read(&mut self, kept: &Kept, path: &Path, style: Style) -> io::Result<Rendered> {
+    fn read(&mut self, kept: &Kept, path: &Path, style: Style) -> io::Result<Rendered<&[u8]>> {
         let hit = kept.hit;
         let mut file = match self.file.take() {
             Some((index, file)) if index == hit.file => file,
@@ -173,8 +177,15 @@ impl Again {
         self.render(hit.offset, &line, style).map_err(|_| moved())
     }
 
-    fn render(&mut self, offset: u64, line: &[u8], style: Style) -> Result<Rendered, Invalid> {
-        let render = |message: &mut Message<'_>| style.render(offset, message);
-        with_message(Parser::Spans, line, &mut self.scratch, render)
+    fn render(
+        &mut self,
+        offset: u64,
+        line: &[u8],
+        style: Style,
+    ) -> Result<Rendered<&[u8]>, Invalid> {
+        let Self { scratch, rendered, .. } = self;
+        let render = |message: &mut Message<'_>| style.render(offset, message, rendered).before;
+        let before = with_message(Parser::Spans, line, scratch, render)?;
+        Ok(Rendered { bytes: rendered, before })
     }
 }

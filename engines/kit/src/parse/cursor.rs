@@ -247,7 +247,7 @@ pub(super) fn decode(inside: &str, out: &mut String) {
 }
 
 /// What an escape means, and how many bytes it has.
-fn escaped(bytes: &[u8]) -> (char, usize) {
+pub(super) fn escaped(bytes: &[u8]) -> (char, usize) {
     let letter = match bytes.get(1) {
         Some(b'n') => '\n',
         Some(b't') => '\t',

@@ -39,7 +39,7 @@ impl Quotes {
             word += 1;
             [quotes, backslashes] = *self.0.get(word)?;
         }
-        escapes |= backslashes & (quotes & quotes.wrapping_neg()) - 1;
+        escapes |= backslashes & ((quotes & quotes.wrapping_neg()) - 1);
         Some((word * 64 + quotes.trailing_zeros() as usize, escapes != 0))
     }
 }
@@ -64,7 +64,9 @@ fn read(line: &[u8], quotes: &mut Vec<[u64; 2]>) -> bool {
         }
         let escaped = escaped(backslash, &mut is_escaped);
         quotes.push([quote & !escaped, backslash]);
-        let [other, mut us] = both(letters(&low), letters(&high)).map(|bits| bits & escaped);
+        let [other, us] = both(letters(&low), letters(&high));
+        // Spelled out: what takes a closure does not know these registers.
+        let (other, mut us) = (other & escaped, us & escaped);
         if other != 0 {
             return false;
         }

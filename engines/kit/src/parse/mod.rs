@@ -8,6 +8,7 @@
 
 mod cursor;
 mod fields;
+mod indent;
 mod index;
 mod spans;
 mod text;

@@ -5,6 +5,7 @@ use std::fmt;
 use memchr::memmem;
 
 use super::cursor::{Span, decode};
+use super::indent::indent;
 use crate::find::Finder;
 
 /// The text, or the places in the line that it is made of.
@@ -42,6 +43,20 @@ impl<'a> Text<'a> {
         match self {
             Self::Whole(text) => text,
             Self::Spelled(spelled) => spelled.decoded(),
+        }
+    }
+
+    /// Appends its lines, each behind two spaces and with its end.
+    pub(crate) fn indent(&mut self, out: &mut Vec<u8>) {
+        match self {
+            Self::Spelled(Spelled { line, blocks, .. }) => {
+                indent(blocks.iter().map(|block| &line[block.start..block.end]), out);
+            }
+            Self::Whole(text) => {
+                for line in text.lines() {
+                    out.extend_from_slice(format!("  {line}\n").as_bytes());
+                }
+            }
         }
     }
 
