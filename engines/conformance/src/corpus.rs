@@ -26,6 +26,8 @@ impl Corpus {
         write("a.jsonl", ordinary(40, "2026-01-01").as_bytes())?;
         write("b/crlf.jsonl", ordinary(9, "2026-01-02").replace('\n', "\r\n").as_bytes())?;
         write("b/deep/escapes.jsonl", escapes().as_bytes())?;
+        let marked = "\u{feff}".to_owned() + &message("\"a needle behind a mark\"");
+        write("b/bom.jsonl", (marked + &message("\"\u{feff}needle\"")).as_bytes())?;
         write("b/empty.jsonl", b"")?;
         write("b/invalid.jsonl", &invalid())?;
         write("b/torn.jsonl", torn().as_bytes())?;
@@ -93,6 +95,8 @@ fn escapes() -> String {
         r#""\ud83e\udd8e Err\u006fr:\nneedle\t""#,
         r#""} , {\"message\":{\"content\":\"needle\"}""#,
         r#""\u001b[31mhay\u001b[0m caf\u00e9""#,
+        r#""gr\u00f6\u00DFe gr\u00f6ße GR\u00d6\u1e9eE \u65e5本""#,
+        r#""\u65e5\u672C gr\\u00f6ße nee\u0064l\u0065""#,
     ]
     .map(message)
     .concat()

@@ -56,7 +56,9 @@ pub fn search(corpus: &Path, wanted: &Wanted<'_>) -> Found {
             found.lines += 1;
             let line = whole.strip_suffix(b"\n").unwrap_or(whole);
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            match serde_json::from_slice::<Value>(line) {
+            // A byte order mark at a file's start is not part of its first line's JSON.
+            let mark = if offset == 0 { "\u{feff}".as_bytes() } else { b"" };
+            match serde_json::from_slice::<Value>(line.strip_prefix(mark).unwrap_or(line)) {
                 Ok(value) if value.is_object() => {
                     if (wanted.text)(&text(&value)) && (wanted.line)(&value) {
                         let time = value["timestamp"].as_str().map(str::to_owned);

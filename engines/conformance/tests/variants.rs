@@ -10,8 +10,14 @@ use lab_protocol::engines::{Advise, Granularity, Parser, Query, Read, Workload};
 use lab_protocol::{RunOutcome, Status};
 use serde_json::Value;
 
-const PARSERS: [Parser; 5] =
-    [Parser::SerdeLazy, Parser::SerdeCopied, Parser::SerdeWhole, Parser::Sonic, Parser::Simd];
+const PARSERS: [Parser; 6] = [
+    Parser::Spans,
+    Parser::SerdeLazy,
+    Parser::SerdeCopied,
+    Parser::SerdeWhole,
+    Parser::Sonic,
+    Parser::Simd,
+];
 
 fn workload(corpus: &Path, query: Query) -> Workload {
     Workload {
@@ -203,7 +209,7 @@ fn every_engine_finds_the_same() {
         for (query, text, line) in &questions {
             let expected = search(corpus.path(), &Wanted { text, line });
             for threads in [1, 2, 5] {
-                for read in [Read::Buffered, Read::Mmap] {
+                for read in [Read::Buffered, Read::Mmap, Read::Auto] {
                     turn += 1;
                     let asked = varied(turn, workload(corpus.path(), query.clone()));
                     let asked = Workload { threads: Some(threads), read, ..asked };
@@ -255,7 +261,7 @@ fn varied(turn: usize, workload: Workload) -> Workload {
     let buffers = [None, Some(700), Some(4096), Some(65_536), Some(1 << 20)];
     let advice = [Advise::None, Advise::Sequential, Advise::WillNeed];
     Workload {
-        parser: parsers[turn / 6 % 5],
+        parser: parsers[turn / 6 % 6],
         chunk: chunks[turn / 4 % 3],
         buffer_adapts: turn.is_multiple_of(4),
         prefilter: turn % 7 > 2,

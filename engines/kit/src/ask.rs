@@ -1,8 +1,10 @@
 //! The command line of a person who searches: `--search QUERY [PATH…] [OPTION…]`.
 
 use std::ffi::OsString;
+use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
 
+use crate::render::{Output, Style};
 use lab_protocol::engines::{Advise, Granularity, Parser, Query, Read, Workload};
 
 /// Messages that are shown where nobody says how many.
@@ -21,28 +23,26 @@ searched whatever its name) and shows the messages that match, newest first.
   --case-sensitive                           letters match in their own case only
   --limit N                                  show so many at most [50]; `all` for all
   --output text|json|jsonl                   [text]
+  --escape auto|always|never                 spell out control characters of messages and names,
+                                             which a terminal obeys [auto: on a terminal]
+  --threads N                                worker threads [as many as CPUs]
+  --read auto|buffered|mmap                  how files are read [auto: large ones are mapped]
   --                                         what follows is no option
 
-Exit codes of a search: 0 something was found, 1 nothing was, 2 an error, also where something was
-found: a bad query or option, a path that is not there, a file that cannot be read";
+A path that is no UTF-8 is written as it is to a pipe, as $'a\\xff' to a terminal, and in JSON with
+its bytes in hexadecimal as path_hex.
 
-/// How messages are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Output {
-    /// For the eye.
-    Text,
-    /// One object.
-    Json,
-    /// An object per message and line.
-    Jsonl,
-}
+Exit codes of a search: 0 something was found, 1 nothing was, 2 an error, also where something was
+found: a bad query or option, a path that is not there, a file or folder that cannot be read";
 
 /// What a person asks.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) query: Query,
     pub(crate) roots: Vec<PathBuf>,
-    pub(crate) output: Output,
+    pub(crate) style: Style,
+    threads: Option<u32>,
+    read: Read,
 }
 
 impl Asked {
@@ -53,6 +53,7 @@ impl Asked {
     pub(crate) fn parse(arguments: &[OsString]) -> Result<Self, String> {
         let mut query = Query { limit: Some(LIMIT), ..Query::default() };
         let (mut text, mut roots, mut output) = (None, Vec::new(), Output::Text);
+        let (mut threads, mut read, mut escapes) = (None, Read::Auto, None);
         let mut rest = arguments.iter();
         let mut options = true;
         while let Some(argument) = rest.next() {
@@ -71,7 +72,10 @@ impl Asked {
                 Some("--before") => query.before = Some(value()?),
                 Some("--case-sensitive") => query.case_sensitive = true,
                 Some("--limit") => query.limit = limit(&value()?)?,
-                Some("--output") => output = Output::of(&value()?)?,
+                Some("--output") => output = one_of("--output", &value()?, &OUTPUTS)?,
+                Some("--escape") => escapes = one_of("--escape", &value()?, &ESCAPES)?,
+                Some("--threads") => threads = Some(count("--threads", &value()?)?),
+                Some("--read") => read = one_of("--read", &value()?, &READS)?,
                 Some(other) => return Err(format!("no option {other}: see --help")),
                 None if text.is_none() => {
                     let utf8 = argument.to_str().ok_or("the query is no UTF-8")?;
@@ -84,7 +88,8 @@ impl Asked {
         if roots.is_empty() {
             roots.push(PathBuf::from("."));
         }
-        Ok(Self { query, roots, output })
+        let escapes = escapes.unwrap_or_else(|| stdout().is_terminal());
+        Ok(Self { query, roots, style: Style { output, escapes }, threads, read })
     }
 
     /// The same as an engine takes it, everything else left to the engine.
@@ -92,8 +97,8 @@ impl Asked {
         Workload {
             corpus: String::new(),
             query: self.query.clone(),
-            threads: None,
-            read: Read::Buffered,
+            threads: self.threads,
+            read: self.read,
             chunk: Granularity::Own,
             buffer_bytes: None,
             buffer_adapts: false,
@@ -101,22 +106,31 @@ impl Asked {
             semaphore: None,
             result_capacity: 0,
             prefilter: true,
-            parser: Parser::SerdeLazy,
+            parser: Parser::Spans,
             advise: Advise::None,
             cold: false,
         }
     }
 }
 
-impl Output {
-    fn of(name: &str) -> Result<Self, String> {
-        match name {
-            "text" => Ok(Self::Text),
-            "json" => Ok(Self::Json),
-            "jsonl" => Ok(Self::Jsonl),
-            _ => Err(format!("no output {name}: text, json or jsonl")),
-        }
-    }
+const OUTPUTS: [(&str, Output); 3] =
+    [("text", Output::Text), ("json", Output::Json), ("jsonl", Output::Jsonl)];
+const READS: [(&str, Read); 3] =
+    [("auto", Read::Auto), ("buffered", Read::Buffered), ("mmap", Read::Mmap)];
+const ESCAPES: [(&str, Option<bool>); 3] =
+    [("auto", None), ("always", Some(true)), ("never", Some(false))];
+
+fn one_of<T: Copy>(option: &str, value: &str, known: &[(&str, T)]) -> Result<T, String> {
+    let found = known.iter().find(|(name, _)| *name == value);
+    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+        format!("{option} {value}: one of {}", names.join(", "))
+    })
+}
+
+fn count(option: &str, value: &str) -> Result<u32, String> {
+    let count = value.parse().ok().filter(|&count| count > 0);
+    count.ok_or_else(|| format!("{option} {value}: a number from 1"))
 }
 
 fn limit(value: &str) -> Result<Option<u32>, String> {

@@ -47,7 +47,8 @@ fn timed(
     let answer = run(Arc::clone(&search))?;
     let mut counters = meter.counters();
     counters.extend(outcome::counters(&answer));
-    counters.extend([(names::WALK_NS, search.walk_ns()), (names::FILES, search.files())]);
+    counters
+        .extend([(names::WALK_NS, search.walk_ns()), (names::FILES, search.paths().len() as u64)]);
     for (index, reason) in &answer.unreadable {
         eprintln!("file {index} cannot be read: {reason}");
     }

@@ -1,15 +1,14 @@
 //! The corpus as files, and the two blocking ways to read them.
 
-use std::fs::{self, File};
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use lab_protocol::engines::{Advise, Granularity};
 use memmap2::Mmap;
-use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 
 /// Parts of files that are long enough that opening a file is nothing beside one, and short enough
 /// that a few hundred megabytes keep every core busy to the end.
@@ -21,9 +20,12 @@ pub struct SourceFile {
     /// In the order of the paths.
     pub index: u32,
     /// Where it is.
-    pub path: PathBuf,
+    pub path: Arc<Path>,
     /// Its size in bytes when the folder was walked; 0 where the file is not there.
     pub bytes: u64,
+    /// Whether the walk saw that it is one; whatever else a name stands for is looked at first.
+    is_file: bool,
+    /// Given up with the last job that holds the file.
     map: OnceLock<Result<Mmap, String>>,
 }
 
@@ -51,13 +53,12 @@ pub struct Job {
 
 impl Job {
     /// The jobs of these files, in their order.
-    pub(crate) fn cut(files: Vec<SourceFile>, size: Granularity) -> Vec<Self> {
+    pub(crate) fn cut(files: Vec<Arc<SourceFile>>, size: Granularity) -> Vec<Self> {
         let bytes = match size {
             Granularity::Own | Granularity::File => u64::MAX,
             Granularity::Bytes(bytes) => u64::from(bytes.max(1)),
         };
         let jobs = files.into_iter().flat_map(|file| {
-            let file = Arc::new(file);
             file.chunks(bytes).map(move |chunk| Self { file: Arc::clone(&file), chunk })
         });
         jobs.collect()
@@ -65,21 +66,22 @@ impl Job {
 }
 
 impl SourceFile {
+    /// `bytes` are `None` of what the walk did not see to be a file.
+    pub(crate) fn new(index: usize, path: &Path, bytes: Option<u64>) -> Self {
+        let (index, is_file) = (index as u32, bytes.is_some());
+        let (path, bytes) = (path.into(), bytes.unwrap_or_default());
+        Self { index, path, bytes, is_file, map: OnceLock::new() }
+    }
+
     /// Opens it and tells the kernel what to expect. Blocks.
     ///
     /// # Errors
     /// Whatever the system says, and that it is no regular file.
     pub fn open(&self, advise: Advise) -> io::Result<File> {
-        // Looked at before it is opened: to open a pipe waits for its writer.
-        let metadata = fs::metadata(&self.path)?;
-        if metadata.is_dir() {
-            // Says why nobody could look into it; that a folder is named `*.jsonl` is said below.
-            fs::read_dir(&self.path)?;
-        }
-        if !metadata.is_file() {
+        let file = self.open_at_once()?;
+        if !self.is_file && !file.metadata()?.is_file() {
             return Err(io::Error::other("not a regular file"));
         }
-        let file = File::open(&self.path)?;
         let advice = match advise {
             Advise::None => return Ok(file),
             Advise::Sequential => PosixFadviseAdvice::POSIX_FADV_SEQUENTIAL,
@@ -87,6 +89,16 @@ impl SourceFile {
         };
         posix_fadvise(&file, 0, 0, advice)?;
         Ok(file)
+    }
+
+    /// Without waiting for the writer of a pipe, but for whoever has a lease on the file.
+    fn open_at_once(&self) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(OFlag::O_NONBLOCK.bits());
+        match options.open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => File::open(&self.path),
+            opened => opened,
+        }
     }
 
     /// Cuts it into chunks of so many bytes, at least one.
@@ -117,6 +129,22 @@ impl SourceFile {
         });
         map.as_deref().map_err(Clone::clone)
     }
+
+    /// The same, with the bytes of a chunk in this process's page tables: one call instead of a
+    /// fault for every few pages.
+    ///
+    /// # Errors
+    /// As [`Self::map`].
+    pub fn map_chunk(&self, advise: Advise, chunk: &Chunk) -> Result<&[u8], String> {
+        let bytes = self.map(advise)?;
+        let end = usize::try_from(chunk.end).unwrap_or(usize::MAX).min(bytes.len());
+        let start = usize::try_from(chunk.start).unwrap_or(usize::MAX).min(end);
+        if let Some(Ok(map)) = self.map.get() {
+            // A kernel before 5.14 does not know it, and faults do the same.
+            let _ = map.advise_range(memmap2::Advice::PopulateRead, start, end - start);
+        }
+        Ok(bytes)
+    }
 }
 
 /// # Safety of the map
@@ -138,68 +166,27 @@ pub fn aligned(memory: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     &mut memory[start..start + bytes]
 }
 
-/// Reads at an offset until the buffer is full or the file ends.
-pub(crate) fn read_full(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+/// Reads at an offset until the buffer is full or the file ends: behind `bytes`, its size of a
+/// moment ago, a read that comes back short has seen its end.
+pub(crate) fn read_full(
+    file: &File,
+    buffer: &mut [u8],
+    offset: u64,
+    bytes: u64,
+) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match file.read_at(&mut buffer[filled..], offset + filled as u64) {
             Ok(0) => break,
-            Ok(count) => filled += count,
+            Ok(count) => {
+                filled += count;
+                if bytes > 0 && offset + filled as u64 >= bytes {
+                    break;
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
     Ok(filled)
-}
-
-/// Everything named `*.jsonl` below the folders among `roots`, and the others themselves, whatever
-/// they are named, in the order of the paths' bytes; also what turns out to be no file. Links to
-/// folders are not followed. With an error comes the root that it is about.
-pub(crate) fn walk(roots: &[PathBuf]) -> Result<Vec<SourceFile>, (&Path, io::Error)> {
-    let mut paths = Vec::new();
-    for root in roots {
-        find(root, &mut paths).map_err(|error| (root.as_path(), error))?;
-    }
-    paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
-    // A person may name a folder and a file in it.
-    paths.dedup();
-    let file = |(index, path): (usize, PathBuf)| {
-        let bytes = fs::metadata(&path).map_or(0, |metadata| metadata.len());
-        SourceFile { index: index as u32, path, bytes, map: OnceLock::new() }
-    };
-    Ok(paths.into_iter().enumerate().map(file).collect())
-}
-
-fn find(root: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
-    if fs::metadata(root)?.is_file() {
-        paths.push(root.to_owned());
-        return Ok(());
-    }
-    let mut folders = Vec::new();
-    look_into(root, &mut folders, paths)?;
-    while let Some(folder) = folders.pop() {
-        // One among many that cannot be read takes nothing from the others: it becomes a file that
-        // cannot be opened, and so is named and counted as those are.
-        if look_into(&folder, &mut folders, paths).is_err() {
-            paths.push(folder);
-        }
-    }
-    Ok(())
-}
-
-fn look_into(
-    folder: &Path,
-    folders: &mut Vec<PathBuf>,
-    paths: &mut Vec<PathBuf>,
-) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let path = entry.path();
-        if path.as_os_str().as_bytes().ends_with(b".jsonl") {
-            paths.push(path);
-        } else if entry.file_type()?.is_dir() {
-            folders.push(path);
-        }
-    }
-    Ok(())
 }

@@ -1,10 +1,49 @@
 //! Literals in bytes: one in a text, or any of several in a whole buffer in a single pass.
 
-use memchr::memmem;
+use std::sync::Arc;
+
+use memchr::{memchr2_iter, memmem};
+
+use crate::scan::{Place, Probes};
+use crate::spelling::{Letters, is_spelled_at};
 
 /// Bytes from frequent to rare in chat sessions as JSON Lines; what is not here is rarer. Only a
-/// guess about speed depends on it.
+/// guess about speed depends on it, and what is searched soon gives a better one.
 const FREQUENT: &[u8] = b" e\"taoinsrl:,d-cuhmpf0g1y{}/2w.b3v4_5k6879\\[]x";
+
+/// How often each byte comes.
+#[derive(Debug, Clone)]
+pub(crate) struct Frequencies(Box<[u32; 256]>);
+
+impl Frequencies {
+    /// Before anything was read.
+    pub(crate) fn guess() -> Self {
+        let mut all = Box::new([1; 256]);
+        for (rank, &byte) in FREQUENT.iter().enumerate() {
+            // Zipf's law, roughly.
+            all[usize::from(byte)] = 10_000 / (rank as u32 + 2);
+            all[usize::from(byte.to_ascii_uppercase())] += 100 / (rank as u32 + 2);
+        }
+        Self(all)
+    }
+
+    /// Of a piece of what is searched.
+    pub(crate) fn of(sample: &[u8]) -> Self {
+        let mut all = Box::new([1; 256]);
+        sample.iter().for_each(|&byte| all[usize::from(byte)] += 1);
+        Self(all)
+    }
+
+    /// Of a byte, or of a letter in both cases.
+    fn count(&self, byte: u8, folds: bool) -> u32 {
+        let other = if folds { other_case(byte) } else { None };
+        self.0[usize::from(byte)] + other.map_or(0, |other| self.0[usize::from(other)])
+    }
+}
+
+fn other_case(byte: u8) -> Option<u8> {
+    byte.is_ascii_alphabetic().then_some(byte ^ 0x20)
+}
 
 /// A literal that is searched for.
 #[derive(Debug, Clone)]
@@ -13,12 +52,12 @@ pub(crate) struct Finder {
     needle: Vec<u8>,
     /// `None` where it does not matter.
     exact: Option<Box<memmem::Finder<'static>>>,
-    pair: Pair,
+    /// What the whole literal is, of which the needle is one spelling of the first letters.
+    letters: Option<Arc<Letters>>,
+    /// Its rarest bytes, the rarest first: few places have all ("packed pair", as memchr's memmem
+    /// has it for two and one case).
+    probes: Probes,
 }
-
-/// The two rarest bytes of a needle: few places have both ("packed pair", as memchr's memmem has
-/// it for one case).
-pub(crate) type Pair = [Probe; 2];
 
 /// A byte of the needle: `haystack[start + offset] | mask == byte`. The mask folds a letter's two
 /// cases into one and nothing else, for 0x20 is the only bit in which they differ.
@@ -31,8 +70,10 @@ pub(crate) struct Probe {
 
 impl Finder {
     pub(crate) fn exact(needle: &str) -> Self {
-        let exact = Some(Box::new(memmem::Finder::new(needle.as_bytes()).into_owned()));
-        Self { needle: needle.as_bytes().to_vec(), exact, pair: pair(needle.as_bytes(), false) }
+        let needle = needle.as_bytes();
+        let exact = Some(Box::new(memmem::Finder::new(needle).into_owned()));
+        let probes = probes(needle, false, &Frequencies::guess());
+        Self { needle: needle.to_vec(), exact, letters: None, probes }
     }
 
     pub(crate) fn fold(needle: &str) -> Self {
@@ -40,8 +81,16 @@ impl Finder {
             return Self::exact(needle);
         }
         let needle = needle.as_bytes().to_ascii_lowercase();
-        let pair = pair(&needle, true);
-        Self { needle, exact: None, pair }
+        let probes = probes(&needle, true, &Frequencies::guess());
+        Self { needle, exact: None, letters: None, probes }
+    }
+
+    /// One spelling of how a literal begins. An occurrence is one of the whole literal, in any
+    /// spelling of its other letters.
+    pub(crate) fn spelling(beginning: &str, letters: Arc<Letters>) -> Self {
+        let needle = beginning.as_bytes().to_ascii_lowercase();
+        let probes = probes(&needle, true, &Frequencies::guess());
+        Self { needle, exact: None, letters: Some(letters), probes }
     }
 
     /// Where it is first found.
@@ -49,33 +98,22 @@ impl Finder {
         if let Some(exact) = &self.exact {
             return exact.find(haystack);
         }
-        #[cfg(target_arch = "x86_64")]
-        if crate::scan::has_registers() {
-            let mut found = None;
-            let each = |start: usize| match self.is_at(haystack, start) {
-                true => {
-                    found = Some(start);
-                    false
-                }
-                false => true,
-            };
-            // SAFETY: the processor can, as the line above made sure.
-            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-            unsafe {
-                crate::scan::places(haystack, &[self.pair], false, each)
-            };
-            return found;
-        }
-        (0..haystack.len()).find(|&start| self.is_at(haystack, start))
+        // By its rarest byte, in either case.
+        let Probe { offset, byte, mask } = self.probes[0];
+        let mut places = memchr2_iter(byte, byte ^ mask, haystack);
+        places.find_map(|at| at.checked_sub(offset).filter(|&start| self.is_at(haystack, start)))
     }
 
     /// Whether it stands at `start`.
     #[inline]
     pub(crate) fn is_at(&self, haystack: &[u8], start: usize) -> bool {
         let Some(found) = haystack.get(start..start + self.needle.len()) else { return false };
-        match self.exact {
-            Some(_) => found == self.needle,
-            None => found.eq_ignore_ascii_case(&self.needle),
+        match (&self.exact, &self.letters) {
+            (Some(_), _) => found == self.needle,
+            (None, None) => found.eq_ignore_ascii_case(&self.needle),
+            (None, Some(letters)) => {
+                found.eq_ignore_ascii_case(&self.needle) && is_spelled_at(haystack, start, letters)
+            }
         }
     }
 
@@ -83,8 +121,28 @@ impl Finder {
         &self.needle
     }
 
-    pub(crate) fn pair(&self) -> Pair {
-        self.pair
+    /// The characters of ASCII whose `\u00XX` may hide it.
+    pub(crate) fn ascii(&self) -> Vec<u8> {
+        match &self.letters {
+            None => self.needle.iter().copied().filter(u8::is_ascii).collect(),
+            Some(letters) => {
+                let all = letters.iter().flatten().filter(|letter| letter.is_ascii());
+                all.map(|&letter| letter as u8).collect()
+            }
+        }
+    }
+
+    pub(crate) fn probes(&self) -> Probes {
+        self.probes
+    }
+
+    /// Looks for those of its bytes that are rare.
+    pub(crate) fn tune(&mut self, frequencies: &Frequencies) {
+        self.probes = probes(&self.needle, self.folds(), frequencies);
+    }
+
+    fn folds(&self) -> bool {
+        self.exact.is_none()
     }
 
     /// About how many bits of surprise an occurrence is: the more, the rarer.
@@ -93,13 +151,13 @@ impl Finder {
     }
 }
 
-fn pair(needle: &[u8], fold: bool) -> Pair {
+fn probes(needle: &[u8], folds: bool, frequencies: &Frequencies) -> Probes {
     let mut offsets: Vec<usize> = (0..needle.len()).collect();
-    offsets.sort_by_key(|&offset| std::cmp::Reverse(rarity(needle[offset])));
-    [0, 1].map(|rank: usize| {
+    offsets.sort_by_key(|&offset| frequencies.count(needle[offset], folds));
+    std::array::from_fn(|rank| {
         let offset = offsets[rank.min(offsets.len() - 1)];
         let byte = needle[offset];
-        let mask = if fold && byte.is_ascii_alphabetic() { 0x20 } else { 0 };
+        let mask = if folds && byte.is_ascii_alphabetic() { 0x20 } else { 0 };
         Probe { offset, byte, mask }
     })
 }
@@ -108,6 +166,61 @@ fn pair(needle: &[u8], fold: bool) -> Pair {
 fn rarity(byte: u8) -> u32 {
     let folded = byte.to_ascii_lowercase();
     FREQUENT.iter().position(|&frequent| frequent == folded).unwrap_or(FREQUENT.len()) as u32
+}
+
+/// Three bytes of each of several needles, by their halves: which needles' bytes may have it.
+#[derive(Debug, Clone)]
+pub(crate) struct Trigrams {
+    tables: Box<[[[u8; 16]; 2]; 3]>,
+    /// Where each needle's three bytes are in it.
+    offsets: Vec<usize>,
+}
+
+/// Needles that share a bit share their false alarms.
+const BUCKETS: usize = 8;
+
+impl Trigrams {
+    pub(crate) fn new(needles: &[Finder], frequencies: &Frequencies) -> Self {
+        let mut tables = Box::new([[[0; 16]; 2]; 3]);
+        let mut offsets = Vec::new();
+        for (number, finder) in needles.iter().enumerate() {
+            let (needle, folds) = (finder.needle(), finder.folds());
+            let places = |&byte: &u8| u64::from(frequencies.count(byte, folds));
+            let cost =
+                |&offset: &usize| -> u64 { needle[offset..].iter().take(3).map(places).product() };
+            let last = needle.len().saturating_sub(3);
+            let offset = (0..=last).min_by_key(cost).unwrap_or(0);
+            let bit = 1 << (number % BUCKETS);
+            for (place, table) in tables.iter_mut().enumerate() {
+                match needle.get(offset + place) {
+                    // A shorter needle leaves it open what follows.
+                    None => table.iter_mut().flatten().for_each(|bits| *bits |= bit),
+                    Some(&byte) => {
+                        let other = if folds { other_case(byte) } else { None };
+                        for byte in other.into_iter().chain([byte]) {
+                            table[0][usize::from(byte & 0x0f)] |= bit;
+                            table[1][usize::from(byte >> 4)] |= bit;
+                        }
+                    }
+                }
+            }
+            offsets.push(offset);
+        }
+        Self { tables, offsets }
+    }
+
+    pub(crate) fn tables(&self) -> &[[[u8; 16]; 2]; 3] {
+        &self.tables
+    }
+
+    /// Where the needle begins that the three bytes at a place belong to.
+    pub(crate) fn start(&self, haystack: &[u8], place: Place, needles: &[Finder]) -> Option<usize> {
+        let each = needles.iter().zip(&self.offsets).enumerate();
+        let mut possible = each.filter(|(number, _)| place.buckets >> (number % BUCKETS) & 1 == 1);
+        possible.find_map(|(_, (finder, &offset))| {
+            place.at.checked_sub(offset).filter(|&start| finder.is_at(haystack, start))
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,21 @@
 //! The same work for every engine: lines in, hits out.
 
 use std::ops::AddAssign;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use lab_protocol::engines::{Advise, Parser, Read};
 use memchr::{memchr, memchr_iter, memrchr};
 use xxhash_rust::xxh64::xxh64;
 
+use crate::arena::Arena;
 use crate::clock::since;
 use crate::files::{aligned, read_full};
-use crate::merge::Best;
-use crate::parse::{Scratch, with_message};
-use crate::prefilter::Prefilter;
+use crate::merge::{Best, Kept, Shown};
+use crate::parse::{Message, Scratch, with_message};
+use crate::prefilter::{Candidate, Prefilter};
+use crate::render::{Rendered, Style};
+use crate::scan::Pass;
 use crate::{Found, Hit, Job, Query, SourceFile, Stream, busy, now_ns};
 
 /// Bytes that are scanned and then parsed before the next ones are: they stay in the second-level
@@ -22,6 +27,11 @@ pub(crate) const BUFFER_BYTES: usize = 256 << 10;
 /// The least and the most bytes of a read buffer that follows its file: from a page's few reads to
 /// what the caches hold.
 const ADAPTED_BYTES: (usize, usize) = (16 << 10, 1 << 20);
+
+/// Bytes from whose frequencies a worker tells what is rare.
+const SAMPLE_BYTES: usize = 8 << 10;
+/// From this size on, to map a file costs less than to copy it.
+const MAPPED_BYTES: u64 = 1 << 20;
 
 /// Counters of the work, those in nanoseconds summed over the workers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,6 +89,42 @@ pub(crate) struct Plan {
     pub(crate) buffer_adapts: bool,
     pub(crate) limit: Option<usize>,
     pub(crate) result_capacity: usize,
+    /// How a person is shown what is found.
+    pub(crate) showing: Option<Showing>,
+}
+
+/// A style, and how much memory all workers may still fill with it.
+#[derive(Debug, Clone)]
+pub(crate) struct Showing {
+    pub(crate) style: Style,
+    room: Arc<AtomicI64>,
+}
+
+/// Bytes of messages that are kept for a person; of the others the line is read again.
+const ROOM_BYTES: i64 = 1 << 30;
+
+/// So few lines are kept as they are.
+const FEW: usize = 1000;
+
+impl Showing {
+    pub(crate) fn new(style: Style) -> Self {
+        Self { style, room: Arc::new(AtomicI64::new(ROOM_BYTES)) }
+    }
+
+    fn show(
+        &self,
+        offset: u64,
+        message: &mut Message<'_>,
+        memory: &mut (Arena, Vec<u8>),
+    ) -> Option<Shown> {
+        if self.room.load(Ordering::Relaxed) < 0 {
+            return None;
+        }
+        let (arena, bytes) = memory;
+        let Rendered { bytes, before } = self.style.render(offset, message, bytes);
+        self.room.fetch_sub(bytes.len() as i64, Ordering::Relaxed);
+        Some(Shown::Rendered(Rendered { bytes: arena.keep(bytes)?, before }))
+    }
 }
 
 impl Plan {
@@ -101,9 +147,14 @@ pub struct Worker {
     best: Best,
     tally: Tally,
     unreadable: Vec<(u32, String)>,
+    /// What is shown of what was found, and memory to make it in.
+    shown: (Arena, Vec<u8>),
+    /// Whether the prefilter knows which bytes are frequent in what is searched.
+    is_tuned: bool,
     scratch: Scratch,
-    /// Ranges of the window's lines that are to be parsed.
-    candidates: Vec<(usize, usize)>,
+    pass: Pass,
+    /// The window's lines that are to be parsed.
+    candidates: Vec<Candidate>,
     buffer: Vec<u8>,
 }
 
@@ -114,7 +165,10 @@ impl Worker {
             plan: plan.clone(),
             tally: Tally::default(),
             unreadable: Vec::new(),
+            shown: Default::default(),
+            is_tuned: false,
             scratch: Scratch::default(),
+            pass: Pass::default(),
             candidates: Vec::new(),
             buffer: Vec::new(),
         }
@@ -123,7 +177,7 @@ impl Worker {
     /// Reads and searches the lines of a job, the way that the workload says. Blocks. A file that
     /// cannot be read is reported and counted.
     pub fn search_job(&mut self, job: &Job) {
-        self.read_through(&job.file, Stream::chunk(&job.chunk));
+        self.read_through(job);
     }
 
     /// A file cannot be read.
@@ -144,19 +198,25 @@ impl Worker {
             best: std::mem::replace(&mut self.best, best),
             tally: std::mem::take(&mut self.tally),
             unreadable: std::mem::take(&mut self.unreadable),
+            arena: std::mem::take(&mut self.shown.0),
         }
     }
 
     /// What it found.
-    pub fn finish(self) -> Found {
-        Found { best: self.best, tally: self.tally, unreadable: self.unreadable }
+    pub fn finish(mut self) -> Found {
+        self.best.sort();
+        let Self { best, tally, unreadable, shown: (arena, _), .. } = self;
+        Found { best, tally, unreadable, arena }
     }
 
-    fn read_through(&mut self, file: &SourceFile, stream: Stream) {
+    fn read_through(&mut self, job: &Job) {
+        let (file, stream) = (&*job.file, Stream::chunk(&job.chunk));
         let before = self.tally.read_ns;
         let result = match self.plan.read {
             Read::Buffered => self.read_buffered(file, stream),
-            Read::Mmap => self.read_mapped(file, stream),
+            Read::Mmap => self.read_mapped(job, stream),
+            Read::Auto if file.bytes >= MAPPED_BYTES => self.read_mapped(job, stream),
+            Read::Auto => self.read_buffered(file, stream),
         };
         busy::add(self.tally.read_ns - before);
         if let Err(reason) = result {
@@ -170,7 +230,7 @@ impl Worker {
         let mut memory = std::mem::take(&mut self.buffer);
         let buffer = aligned(&mut memory, self.plan.buffer_for(source));
         let result = loop {
-            let count = match read_full(&file, buffer, stream.position()) {
+            let count = match read_full(&file, buffer, stream.position(), source.bytes) {
                 Ok(count) => count,
                 Err(error) => break Err(error.to_string()),
             };
@@ -188,9 +248,9 @@ impl Worker {
         result
     }
 
-    fn read_mapped(&mut self, source: &SourceFile, mut stream: Stream) -> Result<(), String> {
+    fn read_mapped(&mut self, job: &Job, mut stream: Stream) -> Result<(), String> {
         let start = now_ns();
-        let map = source.map(self.plan.advise)?;
+        let map = job.file.map_chunk(self.plan.advise, &job.chunk)?;
         self.tally.read_ns += since(start);
         let position = usize::try_from(stream.position()).unwrap_or(usize::MAX);
         let before = self.tally.bytes;
@@ -217,16 +277,22 @@ impl Worker {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         self.tally.bytes += lines.len() as u64;
+        if !self.is_tuned && lines.len() >= SAMPLE_BYTES {
+            self.is_tuned = true;
+            if let Some(prefilter) = &mut self.plan.prefilter {
+                prefilter.tune(&lines[..SAMPLE_BYTES]);
+            }
+        }
         let newlines = match &self.plan.prefilter {
-            Some(prefilter) => prefilter.candidates(lines, |from, to| candidates.push((from, to))),
+            Some(prefilter) => prefilter.candidates(lines, &mut self.pass, &mut candidates),
             None => every_line(lines, &mut candidates),
         };
         // A last line may lack its newline.
         let torn = lines.last().is_some_and(|&byte| byte != b'\n');
         self.tally.lines += newlines + u64::from(torn);
         let scan_ns = since(start);
-        for &(from, to) in &candidates {
-            self.search_line(file, offset + from as u64, &lines[from..to]);
+        for &Candidate { start, end, hit } in &candidates {
+            self.search_line(file, offset + start as u64, &lines[start..end], hit - start);
         }
         self.candidates = candidates;
         let all_ns = since(start);
@@ -235,22 +301,42 @@ impl Worker {
         busy::add(all_ns);
     }
 
-    fn search_line(&mut self, file: u32, offset: u64, line: &[u8]) {
+    /// `hit` is where in the line the prefilter found something.
+    fn search_line(&mut self, file: u32, offset: u64, line: &[u8], hit: usize) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+        let json = without_mark(offset, line);
+        if json.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
             return;
         }
         self.tally.lines_parsed += 1;
         self.tally.bytes_parsed += line.len() as u64;
-        let Self { plan, best, tally, scratch, .. } = self;
-        let parsed = with_message(plan.parser, line, scratch, |message| {
+        let Self { plan, best, tally, scratch, shown: memory, .. } = self;
+        let is_few = plan.limit.is_some_and(|limit| limit <= FEW);
+        let parsed = with_message(plan.parser, json, scratch, |message| {
+            message.text.look_at(hit - (line.len() - json.len()).min(hit));
             if plan.query.matches(message) {
                 tally.matches += 1;
                 let hit = Hit { time: message.time(), file, offset, hash: 0 };
-                best.offer(hit, || xxh64(line, 0));
+                best.offer(hit, |hit| {
+                    let shown = plan.showing.as_ref().and_then(|showing| match is_few {
+                        true => Some(Shown::Line(json.into())),
+                        false => showing.show(offset, message, memory),
+                    });
+                    // Of what is shown nobody asks whether it has changed.
+                    let hash = if shown.is_some() { 0 } else { xxh64(line, 0) };
+                    Kept { hit: Hit { hash, ..hit }, shown }
+                });
             }
         });
         self.tally.lines_invalid += u64::from(parsed.is_err());
+    }
+}
+
+/// A line without the byte order mark that a file may begin with.
+pub(crate) fn without_mark(offset: u64, line: &[u8]) -> &[u8] {
+    match offset {
+        0 => line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line),
+        _ => line,
     }
 }
 
@@ -263,15 +349,15 @@ fn window(lines: &[u8]) -> usize {
 }
 
 /// All lines, and how many newlines there are.
-fn every_line(lines: &[u8], candidates: &mut Vec<(usize, usize)>) -> u64 {
+fn every_line(lines: &[u8], candidates: &mut Vec<Candidate>) -> u64 {
     let mut start = 0;
     for newline in memchr_iter(b'\n', lines) {
-        candidates.push((start, newline));
+        candidates.push(Candidate { start, end: newline, hit: start });
         start = newline + 1;
     }
     let newlines = candidates.len() as u64;
     if start < lines.len() {
-        candidates.push((start, lines.len()));
+        candidates.push(Candidate { start, end: lines.len(), hit: start });
     }
     newlines
 }

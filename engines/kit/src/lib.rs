@@ -10,6 +10,7 @@
 //! [`Stream`]; [`finish`](Worker::finish) it and [`add`](Merger::add) what it found to a
 //! [`merger`](Search::merger).
 
+mod arena;
 mod ask;
 mod busy;
 mod clock;
@@ -25,10 +26,13 @@ mod parse;
 mod peer;
 mod prefilter;
 mod query;
+mod render;
 mod scan;
 mod search;
 mod show;
+mod spelling;
 mod time;
+mod walk;
 
 pub use entry::variant_main;
 pub use files::{CHUNKS, Chunk, Job, SourceFile, aligned};

@@ -3,6 +3,8 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
+use crate::arena::{Arena, Arenas, Slice};
+use crate::render::Rendered;
 use crate::{Tally, Time};
 
 /// A message that matches.
@@ -37,13 +39,50 @@ impl PartialOrd for Hit {
     }
 }
 
+/// A hit, and how a person is shown it.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
+    pub(crate) hit: Hit,
+    /// `None` where nobody is, or where memory for it ran out.
+    pub(crate) shown: Option<Shown>,
+}
+
+/// What is shown.
+#[derive(Debug, Clone)]
+pub(crate) enum Shown {
+    /// Of one that a later hit may push out: its line, for most are.
+    Line(Box<[u8]>),
+    /// Of one that stays: what is written.
+    Rendered(Rendered<Slice>),
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        self.hit.cmp(&other.hit).is_eq()
+    }
+}
+
+impl Eq for Kept {}
+
+impl Ord for Kept {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.hit.cmp(&other.hit)
+    }
+}
+
+impl PartialOrd for Kept {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 /// The hits that the answer may need: the first so many, or all.
 #[derive(Debug, Default)]
 pub(crate) struct Best {
     limit: Option<usize>,
     /// The last one on top.
-    heap: BinaryHeap<Hit>,
-    all: Vec<Hit>,
+    heap: BinaryHeap<Kept>,
+    all: Vec<Kept>,
 }
 
 impl Best {
@@ -55,33 +94,39 @@ impl Best {
         }
     }
 
-    /// Keeps the hit if it is among the first; its hash is taken only then.
-    pub(crate) fn offer(&mut self, mut hit: Hit, hash: impl FnOnce() -> u64) {
+    /// Keeps the hit if it is among the first; only then the rest of it is made.
+    pub(crate) fn offer(&mut self, hit: Hit, kept: impl FnOnce(Hit) -> Kept) {
         let Some(limit) = self.limit else {
-            hit.hash = hash();
-            return self.all.push(hit);
+            return self.all.push(kept(hit));
         };
         if self.heap.len() < limit {
-            hit.hash = hash();
-            self.heap.push(hit);
-        } else if self.heap.peek().is_some_and(|last| hit < *last) {
-            hit.hash = hash();
-            self.heap.pop();
-            self.heap.push(hit);
+            self.heap.push(kept(hit));
+        } else if let Some(mut last) = self.heap.peek_mut().filter(|last| hit < last.hit) {
+            *last = kept(hit);
         }
     }
 
-    fn absorb(&mut self, other: Self) {
-        for hit in other.heap.into_iter().chain(other.all) {
-            self.offer(hit, || hit.hash);
+    /// In order, so that whoever takes in several has less to do. Without a limit that is most of
+    /// the work of an answer, and each worker can do its part.
+    pub(crate) fn sort(&mut self) {
+        self.all.sort_unstable();
+    }
+
+    fn absorb(&mut self, mut other: Self) {
+        if self.limit.is_none() {
+            return self.all.append(&mut other.all);
+        }
+        for kept in other.heap {
+            self.offer(kept.hit, |_| kept);
         }
     }
 
-    fn sorted(self) -> Vec<Hit> {
-        let mut hits = self.all;
-        hits.extend(self.heap);
-        hits.sort_unstable();
-        hits
+    fn sorted(self) -> Vec<Kept> {
+        let Self { mut all, heap, .. } = self;
+        all.extend(heap);
+        // Made of parts in order, which this sort finds.
+        all.sort();
+        all
     }
 }
 
@@ -92,6 +137,8 @@ pub struct Found {
     pub(crate) tally: Tally,
     /// Why files could not be read, by index.
     pub(crate) unreadable: Vec<(u32, String)>,
+    /// What its hits are shown as.
+    pub(crate) arena: Arena,
 }
 
 /// Makes one answer out of what the workers found, in whatever order they come.
@@ -100,23 +147,25 @@ pub struct Merger {
     best: Best,
     tally: Tally,
     unreadable: BTreeMap<u32, String>,
+    arenas: Arenas,
 }
 
 /// What a run found.
 #[derive(Debug)]
 pub struct Answer {
     /// Newest first, ties by file and offset.
-    pub hits: Vec<Hit>,
+    pub(crate) kept: Vec<Kept>,
     /// What it took.
     pub tally: Tally,
     /// Why files could not be read, by index.
     pub unreadable: BTreeMap<u32, String>,
+    pub(crate) arenas: Arenas,
 }
 
 impl Merger {
     pub(crate) fn new(limit: Option<usize>) -> Self {
         let (best, tally) = (Best::new(limit, 0), Tally::default());
-        Self { best, tally, unreadable: BTreeMap::new() }
+        Self { best, tally, unreadable: BTreeMap::new(), arenas: Arenas::default() }
     }
 
     /// Takes in what a worker found.
@@ -125,16 +174,24 @@ impl Merger {
         self.best.absorb(found.best);
         self.tally += found.tally;
         self.unreadable.extend(found.unreadable);
+        self.arenas.add(found.arena);
         self.tally.merge_ns += crate::clock::since(start);
     }
 
     /// The answer.
     pub fn finish(self) -> Answer {
         let start = crate::now_ns();
-        let Self { best, mut tally, unreadable } = self;
-        let hits = best.sorted();
+        let Self { best, mut tally, unreadable, arenas } = self;
+        let kept = best.sorted();
         tally.merge_ns += crate::clock::since(start);
-        Answer { hits, tally, unreadable }
+        Answer { kept, tally, unreadable, arenas }
+    }
+}
+
+impl Answer {
+    /// What was found, newest first, ties by file and offset.
+    pub fn hits(&self) -> impl ExactSizeIterator<Item = &Hit> {
+        self.kept.iter().map(|kept| &kept.hit)
     }
 }
 
@@ -166,12 +223,15 @@ mod tests {
                 let mut merger = Merger::new(limit);
                 for part in hits.chunks(3) {
                     let mut best = Best::new(limit, 2);
-                    part.iter().for_each(|&hit| best.offer(hit, || 0));
+                    part.iter().for_each(|&hit| best.offer(hit, |hit| Kept { hit, shown: None }));
+                    best.sort();
                     let (tally, unreadable) = (Tally::default(), vec![]);
-                    merger.add(Found { best, tally, unreadable });
+                    merger.add(Found { best, tally, unreadable, arena: Arena::default() });
                 }
                 let kept = &sorted[..limit.unwrap_or(7).min(7)];
-                assert_eq!(merger.finish().hits, kept, "{limit:?}");
+                let answer = merger.finish();
+                let found: Vec<_> = answer.hits().copied().collect();
+                assert_eq!(found, kept, "{limit:?}");
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::{Answer, Hit, busy};
 
 /// The columns.
 pub(crate) fn samples(answer: &Answer) -> BTreeMap<String, Vec<i64>> {
-    let column = |value: fn(&Hit) -> i64| answer.hits.iter().map(value).collect();
+    let column = |value: fn(&Hit) -> i64| answer.hits().map(value).collect();
     let (busy_ns, _) = busy::read();
     let columns: [(&str, Vec<i64>); 4] = [
         (names::ANSWER_FILE, column(|hit| i64::from(hit.file))),

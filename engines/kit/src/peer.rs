@@ -93,7 +93,7 @@ impl Question {
         if !is_word || plain != workload.query {
             return Err(RunError::unsupported("a peer is asked for a single plain word only"));
         }
-        let files = search.walk()?.into_iter().map(|file| file.path).collect();
+        let files = search.walk()?.iter().map(|file| file.path.to_path_buf()).collect();
         Ok(Self {
             corpus: Path::new(&workload.corpus).to_owned(),
             files,

@@ -2,18 +2,34 @@
 //!
 //! A query's literals stand in the line as they are, unless JSON escapes them. So a needle holds no
 //! character that is usually escaped (quotes, backslashes, control characters) and no slash, which
-//! may be; and a line that spells a needle's character as `\uXXXX` passes unseen.
+//! may be. Beyond ASCII each spelling is a needle; a line that spells one of ASCII as `\u00XX`
+//! passes unseen.
 //!
-//! A few needles are looked for by their rarest bytes, in registers; many by an automaton, which
-//! looks at every byte once, however many they are (Aho and Corasick, CACM 18(6), 1975).
+//! One or two needles are looked for by their rarest bytes, a few by the rarest three that follow
+//! each other, in registers; many by an automaton, which looks at every byte once, however many
+//! they are (Aho and Corasick, CACM 18(6), 1975). Which bytes are rare is told from what is
+//! searched.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memmem};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::find::{Finder, Pair};
-use crate::query::{Expr, Query, has_other_forms};
-use crate::scan::{self, MOST_PAIRS};
+use crate::find::{Finder, Frequencies, Trigrams};
+use crate::parse::unit;
+use crate::query::{Expr, Query, stands_for_itself};
+use crate::scan::{self, MOST_PROBED, Pass, Place, Probes};
+use crate::spelling::{Letters, finders, forms};
+
+/// More needles than this are an automaton's.
+const MOST_TRIGRAMS: usize = 32;
+
+/// A line that may match, and where it has a needle or an escape that may hide one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) hit: usize,
+}
 
 /// Which lines to parse.
 #[derive(Debug, Clone)]
@@ -24,13 +40,17 @@ pub(crate) struct Prefilter {
     by: By,
     /// What else it holds; `None` where the first finders say all.
     need: Option<Need>,
+    /// Those that may hide one of the first.
     escapes: Escapes,
+    /// Those that may hide anything that it holds.
+    all_escapes: Escapes,
 }
 
 /// A way of looking for several things in one pass.
 #[derive(Debug, Clone)]
 enum By {
-    Pairs(Vec<Pair>),
+    Probes(Vec<Probes>),
+    Trigrams(Trigrams),
     /// The needles in either case and, behind them, what every escape begins with.
     Automaton(Box<AhoCorasick>),
 }
@@ -39,7 +59,8 @@ enum By {
 #[derive(Debug, Clone)]
 enum Need {
     Nothing,
-    One(Finder),
+    /// One of these, which are the spellings of one literal.
+    One(Vec<Finder>),
     All(Vec<Need>),
     Any(Vec<Need>),
 }
@@ -50,56 +71,95 @@ impl Prefilter {
         let mut needs = vec![Need::of(&query.expr)];
         // These are compared as they are, so their pieces must be there, too.
         needs.extend(
-            [&query.session, &query.project]
-                .into_iter()
-                .flatten()
-                .map(|text| Need::literal(text, true)),
+            [&query.role, &query.session].into_iter().flatten().map(|text| Need::field(text)),
         );
+        needs.extend(query.project.iter().map(|text| Need::literal(text, true)));
         let need = Need::all(needs);
         let any = need.rarest()?;
         let escapes = Escapes::hiding(&any);
+        let mut all = Vec::new();
+        need.collect(&mut all);
+        let all_escapes = Escapes::hiding(all);
         let need = (!need.is_any_of_one()).then_some(need);
-        let by = By::of(&any);
-        Some(Self { any, by, need, escapes })
+        let by = By::of(&any, &Frequencies::guess());
+        Some(Self { any, by, need, escapes, all_escapes })
     }
 
-    /// Calls `candidate` with the range of each line of `lines` that may match, in their order, and
-    /// counts newlines.
-    pub(crate) fn candidates(&self, lines: &[u8], mut candidate: impl FnMut(usize, usize)) -> u64 {
+    /// Looks for what is rare in a piece of what is searched.
+    pub(crate) fn tune(&mut self, sample: &[u8]) {
+        if matches!(self.by, By::Automaton(_)) {
+            return;
+        }
+        let frequencies = Frequencies::of(sample);
+        self.any.iter_mut().for_each(|finder| finder.tune(&frequencies));
+        self.by = By::of(&self.any, &frequencies);
+    }
+
+    /// Collects the lines of `lines` that may match, in their order, and counts newlines.
+    pub(crate) fn candidates(
+        &self,
+        lines: &[u8],
+        pass: &mut Pass,
+        candidates: &mut Vec<Candidate>,
+    ) -> u64 {
+        (pass.at, pass.newlines) = (0, 0);
         // Of a line that was looked at, further hits say nothing new.
         let mut done = 0;
-        let mut take = |hit: usize, is_hit: &dyn Fn() -> bool| {
-            if hit >= done && is_hit() {
-                let start =
-                    memchr::memrchr(b'\n', &lines[done..hit]).map_or(done, |at| done + at + 1);
-                let end = memchr::memchr(b'\n', &lines[hit..]).map_or(lines.len(), |at| hit + at);
+        while pass.at < lines.len() {
+            pass.places.clear();
+            self.look(lines, pass);
+            for place in &pass.places {
+                if place.at < done {
+                    continue;
+                }
+                let Some(hit) = self.hit(lines, *place) else { continue };
+                let start = scan::newline_before(&lines[done..], place.at - done);
+                let start = start.map_or(done, |newline| done + newline + 1);
+                let end = scan::newline_from(lines, place.at).unwrap_or(lines.len());
                 if self.admits(&lines[start..end]) {
-                    candidate(start, end);
+                    candidates.push(Candidate { start, end, hit });
                 }
                 done = (end + 1).min(lines.len());
             }
-        };
+        }
+        pass.newlines
+    }
+
+    /// Goes on where the pass has come to.
+    fn look(&self, lines: &[u8], pass: &mut Pass) {
         match &self.by {
-            By::Pairs(pairs) => places(lines, pairs, |hit| {
-                take(hit, &|| self.is_hit(lines, hit));
-                true
-            }),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor can, as the condition makes sure.
+            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+            By::Probes(needles) if scan::has_registers() => unsafe {
+                scan::probed(lines, needles, pass);
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor can, as the condition makes sure.
+            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+            By::Trigrams(trigrams) if scan::has_registers() => unsafe {
+                scan::trigrams(lines, trigrams, pass);
+            },
+            By::Probes(_) | By::Trigrams(_) => pass.rest(lines),
             By::Automaton(automaton) => {
-                for found in automaton.find_overlapping_iter(lines) {
-                    let (hit, number) = (found.start(), found.pattern().as_usize());
-                    // The automaton has no regard to case, and a needle may.
-                    take(hit, &|| match self.any.get(number) {
-                        Some(finder) => finder.is_at(lines, hit),
-                        None => self.is_escape(lines, hit),
-                    });
-                }
-                memchr_iter(b'\n', lines).count() as u64
+                let found = automaton.find_overlapping_iter(lines);
+                let places = found.map(|found| Place { at: found.start(), buckets: u8::MAX });
+                pass.places.extend(places);
+                pass.newlines = memchr_iter(b'\n', lines).count() as u64;
+                pass.at = lines.len();
             }
         }
     }
 
-    fn is_hit(&self, lines: &[u8], at: usize) -> bool {
-        self.any.iter().any(|finder| finder.is_at(lines, at)) || self.is_escape(lines, at)
+    /// Where the needle begins that a place belongs to, or the escape that may hide one.
+    fn hit(&self, lines: &[u8], place: Place) -> Option<usize> {
+        let found = match &self.by {
+            By::Trigrams(trigrams) => trigrams.start(lines, place, &self.any),
+            By::Probes(_) | By::Automaton(_) => {
+                self.any.iter().any(|finder| finder.is_at(lines, place.at)).then_some(place.at)
+            }
+        };
+        found.or_else(|| self.is_escape(lines, place.at).then_some(place.at))
     }
 
     fn is_escape(&self, lines: &[u8], at: usize) -> bool {
@@ -108,14 +168,17 @@ impl Prefilter {
 
     fn admits(&self, line: &[u8]) -> bool {
         let Some(need) = &self.need else { return true };
-        need.is_in(line) || self.escapes.find_any(line)
+        need.is_in(line) || self.all_escapes.find_any(line)
     }
 }
 
 impl By {
-    fn of(needles: &[Finder]) -> Self {
-        if needles.len() <= MOST_PAIRS {
-            return Self::Pairs(needles.iter().map(Finder::pair).collect());
+    fn of(needles: &[Finder], frequencies: &Frequencies) -> Self {
+        if needles.len() <= MOST_PROBED {
+            return Self::Probes(needles.iter().map(Finder::probes).collect());
+        }
+        if needles.len() <= MOST_TRIGRAMS {
+            return Self::Trigrams(Trigrams::new(needles, frequencies));
         }
         let patterns = needles.iter().map(Finder::needle).chain([&b"\\u"[..]]);
         // Every match, also one inside another: which of them counts is decided by its case.
@@ -126,17 +189,6 @@ impl By {
             .expect("a query is shorter than an automaton's largest pattern");
         Self::Automaton(Box::new(automaton))
     }
-}
-
-/// The places that hold a pair or an escape; see [`scan::places`].
-fn places(lines: &[u8], pairs: &[Pair], each: impl FnMut(usize) -> bool) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if scan::has_registers() {
-        // SAFETY: the processor can, as the line above made sure.
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        return unsafe { scan::places(lines, pairs, true, each) };
-    }
-    scan::rest(lines, 0, each)
 }
 
 impl Need {
@@ -152,11 +204,18 @@ impl Need {
     }
 
     fn literal(text: &str, case_sensitive: bool) -> Self {
-        let letters = text.chars().map(|letter| {
-            let usable = case_sensitive || !has_other_forms(letter);
-            usable.then_some((letter, !case_sensitive))
-        });
-        Self::all(pieces(letters))
+        let forms = |letter| if case_sensitive { vec![letter] } else { forms(letter) };
+        Self::all(pieces(text.chars().map(|letter| Some(forms(letter)))))
+    }
+
+    /// A field that is this text, in its own case, between the quotes that every string has.
+    fn field(text: &str) -> Self {
+        if text.is_empty()
+            || !text.chars().all(|letter| letter.is_ascii() && stands_for_itself(letter))
+        {
+            return Self::literal(text, true);
+        }
+        Self::One(vec![Finder::exact(&format!("\"{text}\""))])
     }
 
     /// The literals that every match of a pattern has.
@@ -220,9 +279,19 @@ impl Need {
     fn is_in(&self, line: &[u8]) -> bool {
         match self {
             Self::Nothing => true,
-            Self::One(finder) => finder.find(line).is_some(),
+            Self::One(spellings) => spellings.iter().any(|finder| finder.find(line).is_some()),
             Self::All(needs) => needs.iter().all(|need| need.is_in(line)),
             Self::Any(needs) => needs.iter().any(|need| need.is_in(line)),
+        }
+    }
+
+    fn collect<'a>(&'a self, finders: &mut Vec<&'a Finder>) {
+        match self {
+            Self::Nothing => {}
+            Self::One(spellings) => finders.extend(spellings),
+            Self::All(needs) | Self::Any(needs) => {
+                needs.iter().for_each(|need| need.collect(finders));
+            }
         }
     }
 
@@ -230,7 +299,7 @@ impl Need {
     fn rarest(&self) -> Option<Vec<Finder>> {
         match self {
             Self::Nothing => None,
-            Self::One(finder) => Some(vec![finder.clone()]),
+            Self::One(spellings) => Some(spellings.clone()),
             Self::All(needs) => {
                 let surprise =
                     |any: &Vec<Finder>| any.iter().map(Finder::surprise).min().unwrap_or_default();
@@ -244,14 +313,14 @@ impl Need {
     }
 }
 
-/// A letter and whether it may be in either case, or `None` for what no needle can hold.
-type Letter = Option<(char, bool)>;
+/// What a letter may be, or `None` for what no needle can hold.
+type Letter = Option<Vec<char>>;
 
 /// The letters of a literal or of a class that is one ASCII letter in both cases.
 fn letters(hir: &Hir) -> Vec<Letter> {
     match hir.kind() {
         HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
-            Ok(text) => text.chars().map(|letter| Some((letter, false))).collect(),
+            Ok(text) => text.chars().map(|letter| Some(vec![letter])).collect(),
             Err(_) => vec![None],
         },
         HirKind::Class(Class::Unicode(class)) => {
@@ -262,7 +331,7 @@ fn letters(hir: &Hir) -> Vec<Letter> {
                         && upper.start().is_ascii_uppercase()
                         && upper.start().to_ascii_lowercase() == lower.start() =>
                 {
-                    Some((lower.start(), true))
+                    Some(vec![lower.start(), upper.start()])
                 }
                 _ => None,
             };
@@ -275,71 +344,39 @@ fn letters(hir: &Hir) -> Vec<Letter> {
 /// The needles between the letters that a needle cannot hold.
 fn pieces(letters: impl IntoIterator<Item = Letter>) -> Vec<Need> {
     let mut needs = Vec::new();
-    let (mut piece, mut folds) = (String::new(), false);
+    let mut piece = Letters::new();
     for letter in letters.into_iter().chain([None]) {
-        match letter.filter(|&(letter, _)| stands_for_itself(letter)) {
-            Some((letter, fold)) => {
-                piece.push(letter);
-                folds |= fold;
-            }
-            None if piece.is_empty() => folds = false,
-            None => {
-                // Where one letter may be in either case, all are let be: more lines pass.
-                let finder = if folds { Finder::fold(&piece) } else { Finder::exact(&piece) };
-                needs.push(Need::One(finder));
-                (piece, folds) = (String::new(), false);
-            }
+        match letter.filter(|forms| forms.iter().all(|&letter| stands_for_itself(letter))) {
+            Some(forms) => piece.push(forms),
+            None if piece.is_empty() => {}
+            None => needs.push(Need::One(finders(std::mem::take(&mut piece)))),
         }
     }
     needs
 }
 
-fn stands_for_itself(letter: char) -> bool {
-    !letter.is_control() && !matches!(letter, '"' | '\\' | '/')
-}
-
-/// `\uXXXX` of a character that a needle holds.
+/// `\u00XX` of the characters of ASCII that needles hold, letters in both cases.
 #[derive(Debug, Clone)]
-struct Escapes {
-    /// ASCII characters, letters in both cases.
-    ascii: Box<[bool; 128]>,
-    /// Whether a needle holds any other character; then each of them counts.
-    beyond_ascii: bool,
-}
+struct Escapes(Box<[bool; 128]>);
 
 impl Escapes {
-    fn hiding(needles: &[Finder]) -> Self {
+    fn hiding<'a>(needles: impl IntoIterator<Item = &'a Finder>) -> Self {
         let mut ascii = Box::new([false; 128]);
-        let mut beyond_ascii = false;
-        for &byte in needles.iter().flat_map(Finder::needle) {
-            if byte.is_ascii() {
-                ascii[usize::from(byte.to_ascii_lowercase())] = true;
-                ascii[usize::from(byte.to_ascii_uppercase())] = true;
-            } else {
-                beyond_ascii = true;
-            }
+        for byte in needles.into_iter().flat_map(Finder::ascii) {
+            ascii[usize::from(byte.to_ascii_lowercase())] = true;
+            ascii[usize::from(byte.to_ascii_uppercase())] = true;
         }
-        Self { ascii, beyond_ascii }
+        Self(ascii)
     }
 
-    /// Whether a line holds any escape of a printable character: the other needles of a query may
-    /// hide behind those.
+    /// Whether a line holds any of them.
     fn find_any(&self, line: &[u8]) -> bool {
-        memmem::find_iter(line, "\\u").any(|at| {
-            let digits = &line[at + 2..];
-            !digits.starts_with(b"000") && !digits.starts_with(b"001")
-        })
+        memmem::find_iter(line, "\\u00").any(|at| self.hides(&line[at + 2..]))
     }
 
     fn hides(&self, digits: &[u8]) -> bool {
-        let Some(digits) = digits.first_chunk::<4>() else { return false };
-        let text = std::str::from_utf8(digits).unwrap_or_default();
-        match u32::from_str_radix(text, 16) {
-            Ok(code) if code < 128 => self.ascii[code as usize],
-            Ok(_) => self.beyond_ascii,
-            // No escape: a backslash that was escaped itself, or an invalid line.
-            Err(_) => false,
-        }
+        // Other digits are no escape: a backslash that was escaped itself, or an invalid line.
+        unit(digits).is_some_and(|unit| unit < 128 && self.0[usize::from(unit)])
     }
 }
 
@@ -367,8 +404,8 @@ mod tests {
             ("one NOT two", &["one"]),
             ("\"say \\\"hello\\\" to\"", &["hello"]),
             ("src/main.rs", &["main.rs"]),
-            ("größe", &["gr"]),
-            ("日本語", &["日本語"]),
+            ("Ö", &["Ö", r"\u00d6", "ö", r"\u00f6"]),
+            ("日本語", &["日本", r"日\u672c", r"\u65e5本", r"\u65e5\u672c"]),
             ("/re(try|set)ting/", &["ting"]),
             ("/(?:out of|no) memory/i", &[" memory"]),
             ("/claude/i", &["claude"]),
@@ -388,7 +425,7 @@ mod tests {
 
     #[test]
     fn what_leaves_no_trace_has_no_prefilter() {
-        for text in ["", "NOT a", "a OR NOT b", "a OR /x*/", "/\\d+/", "\"\\\"\"", "/a|/", "é"] {
+        for text in ["", "NOT a", "a OR NOT b", "a OR /x*/", "/\\d+/", "\"\\\"\"", "/a|/"] {
             assert_eq!(needles(text), None, "{text}");
         }
     }

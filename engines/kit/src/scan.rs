@@ -1,155 +1,363 @@
 //! One pass over a buffer that looks for several things at once, for each further pass costs as
 //! much as the first.
 
-use std::array::from_fn;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{
+    __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
+    _mm256_cmpgt_epi8, _mm256_extract_epi64, _mm256_loadu_si256, _mm256_movemask_epi8,
+    _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
+    _mm256_srli_epi16, _mm256_sub_epi8, _mm256_testz_si256,
+};
 
-use crate::find::Pair;
+use crate::find::{Probe, Trigrams};
 
-/// More pairs than this are not looked for in one pass.
-pub(crate) const MOST_PAIRS: usize = 32;
+/// More needles than this are not looked for by probes in one pass.
+pub(crate) const MOST_PROBED: usize = 2;
+/// Bytes of each needle that are looked for. Two of a word of frequent letters are too many places.
+pub(crate) const PROBES: usize = 3;
+/// What is looked for of a needle.
+pub(crate) type Probes = [Probe; PROBES];
 /// Bytes of a register.
 const LANES: usize = 32;
 /// Bytes between two looks at what was found.
 const BLOCK: usize = 4 * LANES;
 /// Blocks after which a byte that counts newlines, up to four a block, could overflow.
 const COUNTED_BLOCKS: u32 = 255 / 4;
+/// Bytes behind a backslash that are looked at: `\u00XX`.
+const ESCAPE_REACH: usize = 4;
 
-/// Whether this processor can do [`places`].
+/// Whether this processor can do [`probed`] and [`trigrams`].
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_registers() -> bool {
     use std::arch::is_x86_feature_detected as has;
-    has!("avx2") && has!("popcnt")
+    has!("avx2") && has!("popcnt") && has!("bmi1")
 }
 
-/// Calls `each` with the places in `haystack` that have both bytes of a pair, in their order, and
-/// with every place of the last few bytes; stops where it says false. Of `lines` it is also called
-/// with where a `\u` begins, and newlines are counted, as far as it came: what is in a register
-/// already costs little more.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,popcnt")]
-pub(crate) fn places(
-    haystack: &[u8],
-    pairs: &[Pair],
-    lines: bool,
-    each: impl FnMut(usize) -> bool,
-) -> u64 {
-    // With their number known, the pairs stay in registers. The last one again changes nothing.
-    let pair = |number: usize| pairs[number.min(pairs.len() - 1)];
-    // What is looked for as it is needs no mask, which is a fifth of the work.
-    let folds = pairs.iter().flatten().any(|probe| probe.mask != 0);
-    match (pairs.len(), folds) {
-        (0, _) => rest(haystack, 0, each),
-        (1, false) => places_of::<1, false>(haystack, from_fn(pair), lines, each),
-        (1, true) => places_of::<1, true>(haystack, from_fn(pair), lines, each),
-        (2, _) => places_of::<2, true>(haystack, from_fn(pair), lines, each),
-        (3..=4, _) => places_of::<4, true>(haystack, from_fn(pair), lines, each),
-        (5..=8, _) => places_of::<8, true>(haystack, from_fn(pair), lines, each),
-        (9..=MOST_PAIRS, _) => places_of::<MOST_PAIRS, true>(haystack, from_fn(pair), lines, each),
-        _ => rest(haystack, 0, each),
+/// Where something may be, and in which of the needles' buckets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) at: usize,
+    pub(crate) buckets: u8,
+}
+
+/// As many places are collected at least before somebody looks at them.
+const PLACES: usize = 4096;
+
+/// What a pass collects: places in their order, and how many newlines lie before `at`.
+#[derive(Debug, Default)]
+pub(crate) struct Pass {
+    pub(crate) places: Vec<Place>,
+    pub(crate) newlines: u64,
+    /// Where the next pass goes on.
+    pub(crate) at: usize,
+}
+
+impl Pass {
+    /// Every byte of a haystack that is left: there is no room for a register behind them.
+    pub(crate) fn rest(&mut self, haystack: &[u8]) {
+        let rest = &haystack[self.at..];
+        self.newlines += rest.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let places = (self.at..haystack.len()).map(|at| Place { at, buckets: u8::MAX });
+        self.places.extend(places);
+        self.at = haystack.len();
     }
 }
 
+/// Collects the places in `haystack` that have all probes of a needle, in their order, and every
+/// place of the last few bytes; also those where a `\u00XX` of a printable ASCII character may begin.
+/// Newlines are counted, too: what is in a register already costs little more. One pass ends early
+/// where it has collected many.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-#[expect(unsafe_code, reason = "loads 32 bytes of a slice into a register")]
-fn places_of<const N: usize, const FOLDS: bool>(
+pub(crate) fn probed(haystack: &[u8], needles: &[Probes], pass: &mut Pass) {
+    // What is looked for as it is needs no mask, which is a fifth of the work.
+    let folds = needles.iter().flatten().any(|probe| probe.mask != 0);
+    match (needles, folds) {
+        (&[one], false) => probed_by::<1, false>(haystack, [one], pass),
+        (&[one], true) => probed_by::<1, true>(haystack, [one], pass),
+        (&[one, two], _) => probed_by::<2, true>(haystack, [one, two], pass),
+        _ => pass.rest(haystack),
+    }
+}
+
+/// A probe in registers.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Wide {
+    offset: usize,
+    byte: __m256i,
+    mask: __m256i,
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn probed_by<const N: usize, const FOLDS: bool>(
     haystack: &[u8],
-    pairs: [Pair; N],
-    lines: bool,
-    mut each: impl FnMut(usize) -> bool,
-) -> u64 {
-    use std::arch::x86_64::{
-        _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
-        _mm256_or_si256, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_sub_epi8,
-        _mm256_testz_si256,
-    };
-    let reach = pairs.iter().flatten().map(|probe| probe.offset).max().unwrap_or(0).max(1);
-    let splat = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
-    let pairs =
-        pairs.map(|pair| pair.map(|probe| (probe.offset, splat(probe.byte), splat(probe.mask))));
-    let (newline, backslash, u) = (splat(b'\n'), splat(b'\\'), splat(b'u'));
-    let (mut at, mut newlines) = (0, 0);
-    // Newlines by place in the register.
-    let (mut counted, mut blocks) = (_mm256_setzero_si256(), 0);
-    while at + reach + BLOCK <= haystack.len() {
+    needles: [Probes; N],
+    pass: &mut Pass,
+) {
+    let none = Wide { offset: 0, byte: _mm256_setzero_si256(), mask: _mm256_setzero_si256() };
+    // Spelled out, as all below: what takes a closure does not know these registers.
+    let mut wide = [[none; PROBES]; N];
+    let mut reach = ESCAPE_REACH;
+    for (wide, probes) in wide.iter_mut().zip(&needles) {
+        for (wide, probe) in wide.iter_mut().zip(probes) {
+            let (byte, mask) = (probe.byte.cast_signed(), probe.mask.cast_signed());
+            let (byte, mask) = (_mm256_set1_epi8(byte), _mm256_set1_epi8(mask));
+            *wide = Wide { offset: probe.offset, byte, mask };
+            reach = reach.max(probe.offset);
+        }
+    }
+    let mut newlines = Newlines::new();
+    let mut at = pass.at;
+    while at + reach + BLOCK <= haystack.len() && pass.places.len() < PLACES {
         let block = &haystack[at..at + reach + BLOCK];
-        let load = |from: usize| {
-            debug_assert!(from + LANES <= block.len());
-            // SAFETY: `from` is a lane's place in the block plus at most `reach`, so the 32 bytes
-            // lie in the slice; the load needs no alignment.
-            unsafe { _mm256_loadu_si256(block.as_ptr().add(from).cast()) }
-        };
         let mut found = [_mm256_setzero_si256(); BLOCK / LANES];
         for (number, any) in found.iter_mut().enumerate() {
             let lane = number * LANES;
-            for &[(first, first_byte, first_mask), (second, second_byte, second_mask)] in &pairs {
-                // Spelled out: what takes a closure does not know these registers.
-                let (mut first, mut second) = (load(lane + first), load(lane + second));
-                if FOLDS {
-                    first = _mm256_or_si256(first, first_mask);
-                    second = _mm256_or_si256(second, second_mask);
-                }
-                let first = _mm256_cmpeq_epi8(first, first_byte);
-                let second = _mm256_cmpeq_epi8(second, second_byte);
-                *any = _mm256_or_si256(*any, _mm256_and_si256(first, second));
-            }
-            if lines {
-                let here = load(lane);
-                let escape = _mm256_cmpeq_epi8(here, backslash);
-                let escape = _mm256_and_si256(escape, _mm256_cmpeq_epi8(load(lane + 1), u));
-                *any = _mm256_or_si256(*any, escape);
-                // A byte that is equal becomes -1.
-                counted = _mm256_sub_epi8(counted, _mm256_cmpeq_epi8(here, newline));
-            }
-        }
-        blocks += 1;
-        if blocks == COUNTED_BLOCKS {
-            newlines += sum(counted);
-            (counted, blocks) = (_mm256_setzero_si256(), 0);
-        }
-        let all = _mm256_or_si256(
-            _mm256_or_si256(found[0], found[1]),
-            _mm256_or_si256(found[2], found[3]),
-        );
-        if _mm256_testz_si256(all, all) == 0 {
-            for (number, any) in found.into_iter().enumerate() {
-                let mut mask = _mm256_movemask_epi8(any).cast_unsigned();
-                while mask != 0 {
-                    if !each(at + number * LANES + mask.trailing_zeros() as usize) {
-                        return newlines + sum(counted);
+            for probes in &wide {
+                let mut all = _mm256_set1_epi8(-1);
+                for probe in probes {
+                    let mut here = load(block, lane + probe.offset);
+                    if FOLDS {
+                        here = _mm256_or_si256(here, probe.mask);
                     }
+                    all = _mm256_and_si256(all, _mm256_cmpeq_epi8(here, probe.byte));
+                }
+                *any = _mm256_or_si256(*any, all);
+            }
+            *any = _mm256_or_si256(*any, escapes(block, lane));
+            newlines.count(load(block, lane));
+        }
+        newlines.end_block();
+        if any_of(&found) {
+            for (number, any) in found.iter().enumerate() {
+                let mut mask = _mm256_movemask_epi8(*any).cast_unsigned();
+                while mask != 0 {
+                    let at = at + number * LANES + mask.trailing_zeros() as usize;
+                    pass.places.push(Place { at, buckets: u8::MAX });
                     mask &= mask - 1;
                 }
             }
         }
         at += BLOCK;
     }
-    newlines + sum(counted) + rest(haystack, at, each)
+    pass.newlines += newlines.sum();
+    pass.at = at;
+    if at + reach + BLOCK > haystack.len() {
+        pass.rest(haystack);
+    }
 }
 
-/// The sum of a register's 32 bytes.
+/// As [`probed`], with the places whose three bytes may be those of a needle's window, and
+/// the buckets in which that needle may be (Teddy, of Hyperscan: Wang et al., NSDI 2019).
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn sum(bytes: std::arch::x86_64::__m256i) -> u64 {
-    use std::arch::x86_64::{_mm256_extract_epi64, _mm256_sad_epu8, _mm256_setzero_si256};
-    let sums = _mm256_sad_epu8(bytes, _mm256_setzero_si256());
-    let [a, b, c, d] = [
-        _mm256_extract_epi64::<0>(sums),
-        _mm256_extract_epi64::<1>(sums),
-        _mm256_extract_epi64::<2>(sums),
-        _mm256_extract_epi64::<3>(sums),
-    ];
-    (a + b + c + d).cast_unsigned()
-}
-
-/// The same where the processor has no such registers: every place is one.
-pub(crate) fn rest(haystack: &[u8], from: usize, mut each: impl FnMut(usize) -> bool) -> u64 {
-    let mut newlines = 0;
-    for (at, &byte) in haystack.iter().enumerate().skip(from) {
-        newlines += u64::from(byte == b'\n');
-        if !each(at) {
-            break;
+#[target_feature(enable = "avx2,popcnt")]
+pub(crate) fn trigrams(haystack: &[u8], trigrams: &Trigrams, pass: &mut Pass) {
+    let mut tables = [[_mm256_setzero_si256(); 2]; 3];
+    for (wide, table) in tables.iter_mut().zip(trigrams.tables()) {
+        for (wide, half) in wide.iter_mut().zip(table) {
+            *wide = both(half);
         }
     }
-    newlines
+    let low = _mm256_set1_epi8(0x0f);
+    let mut newlines = Newlines::new();
+    let mut at = pass.at;
+    while at + ESCAPE_REACH + BLOCK <= haystack.len() && pass.places.len() < PLACES {
+        let block = &haystack[at..at + ESCAPE_REACH + BLOCK];
+        let mut found = [_mm256_setzero_si256(); BLOCK / LANES];
+        for (number, any) in found.iter_mut().enumerate() {
+            let lane = number * LANES;
+            let mut buckets = _mm256_set1_epi8(-1);
+            for (place, [lower, upper]) in tables.iter().enumerate() {
+                let here = load(block, lane + place);
+                let lower = _mm256_shuffle_epi8(*lower, _mm256_and_si256(here, low));
+                let above = _mm256_and_si256(_mm256_srli_epi16::<4>(here), low);
+                let upper = _mm256_shuffle_epi8(*upper, above);
+                buckets = _mm256_and_si256(buckets, _mm256_and_si256(lower, upper));
+            }
+            // An escape counts for all buckets.
+            *any = _mm256_or_si256(buckets, escapes(block, lane));
+            newlines.count(load(block, lane));
+        }
+        newlines.end_block();
+        if any_of(&found) {
+            for (number, any) in found.iter().enumerate() {
+                let nothing = _mm256_cmpeq_epi8(*any, _mm256_setzero_si256());
+                let mut mask = !_mm256_movemask_epi8(nothing).cast_unsigned();
+                if mask == 0 {
+                    continue;
+                }
+                let buckets = store(*any);
+                while mask != 0 {
+                    let lane = mask.trailing_zeros() as usize;
+                    let at = at + number * LANES + lane;
+                    pass.places.push(Place { at, buckets: buckets[lane] });
+                    mask &= mask - 1;
+                }
+            }
+        }
+        at += BLOCK;
+    }
+    pass.newlines += newlines.sum();
+    pass.at = at;
+    if at + ESCAPE_REACH + BLOCK > haystack.len() {
+        pass.rest(haystack);
+    }
+}
+
+/// Where a `\u00XX` of a printable character may begin: a backslash, a zero three bytes behind it
+/// and one of `2` to `7` after that.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn escapes(block: &[u8], lane: usize) -> __m256i {
+    let backslash = _mm256_cmpeq_epi8(load(block, lane), splat(b'\\'));
+    let zero = _mm256_cmpeq_epi8(load(block, lane + 3), splat(b'0'));
+    let digit = load(block, lane + ESCAPE_REACH);
+    let from_2 = _mm256_cmpgt_epi8(digit, splat(b'1'));
+    let to_7 = _mm256_cmpgt_epi8(splat(b'8'), digit);
+    _mm256_and_si256(_mm256_and_si256(backslash, zero), _mm256_and_si256(from_2, to_7))
+}
+
+/// Newlines by place in the register.
+#[cfg(target_arch = "x86_64")]
+struct Newlines {
+    total: u64,
+    counted: __m256i,
+    blocks: u32,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Newlines {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new() -> Self {
+        Self { total: 0, counted: _mm256_setzero_si256(), blocks: 0 }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn count(&mut self, here: __m256i) {
+        // A byte that is equal becomes -1.
+        self.counted = _mm256_sub_epi8(self.counted, _mm256_cmpeq_epi8(here, splat(b'\n')));
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn end_block(&mut self) {
+        self.blocks += 1;
+        if self.blocks == COUNTED_BLOCKS {
+            *self = Self { total: self.sum(), ..Self::new() };
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn sum(&self) -> u64 {
+        let sums = _mm256_sad_epu8(self.counted, _mm256_setzero_si256());
+        let [a, b, c, d] = [
+            _mm256_extract_epi64::<0>(sums),
+            _mm256_extract_epi64::<1>(sums),
+            _mm256_extract_epi64::<2>(sums),
+            _mm256_extract_epi64::<3>(sums),
+        ];
+        self.total + (a + b + c + d).cast_unsigned()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn splat(byte: u8) -> __m256i {
+    _mm256_set1_epi8(byte.cast_signed())
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+#[expect(unsafe_code, reason = "loads 32 bytes of a slice into a register")]
+fn load(block: &[u8], from: usize) -> __m256i {
+    debug_assert!(from + LANES <= block.len());
+    // SAFETY: `from` is a lane's place in a block plus at most its reach, which the block has
+    // behind its last lane, so the 32 bytes lie in the slice; the load needs no alignment.
+    unsafe { _mm256_loadu_si256(block.as_ptr().add(from).cast()) }
+}
+
+/// A table in both halves of a register.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[expect(unsafe_code, reason = "loads an array into a register")]
+fn both(table: &[u8; 16]) -> __m256i {
+    // SAFETY: the array has as many bytes as are loaded; the load needs no alignment.
+    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[expect(unsafe_code, reason = "stores a register into an array")]
+fn store(register: __m256i) -> [u8; LANES] {
+    let mut bytes = [0; LANES];
+    // SAFETY: the array has as many bytes as are stored; the store needs no alignment.
+    unsafe { std::arch::x86_64::_mm256_storeu_si256(bytes.as_mut_ptr().cast(), register) };
+    bytes
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn any_of(found: &[__m256i; BLOCK / LANES]) -> bool {
+    let [a, b, c, d] = *found;
+    let all = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
+    _mm256_testz_si256(all, all) == 0
+}
+
+/// The first newline at `from` or behind it.
+pub(crate) fn newline_from(bytes: &[u8], from: usize) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if has_registers() {
+        // SAFETY: the processor can, as the line above made sure.
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+        return unsafe { first_newline(bytes, from) };
+    }
+    memchr::memchr(b'\n', &bytes[from..]).map(|at| from + at)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1")]
+fn first_newline(bytes: &[u8], mut from: usize) -> Option<usize> {
+    while from + LANES <= bytes.len() {
+        let mask = _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(bytes, from), splat(b'\n')));
+        if mask != 0 {
+            return Some(from + mask.trailing_zeros() as usize);
+        }
+        from += LANES;
+    }
+    bytes[from..].iter().position(|&byte| byte == b'\n').map(|at| from + at)
+}
+
+/// The last newline before `to`.
+pub(crate) fn newline_before(bytes: &[u8], to: usize) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if has_registers() {
+        // SAFETY: the processor can, as the line above made sure.
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+        return unsafe { last_newline(bytes, to) };
+    }
+    memchr::memrchr(b'\n', &bytes[..to])
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn last_newline(bytes: &[u8], mut to: usize) -> Option<usize> {
+    let bytes = &bytes[..to];
+    while to >= LANES {
+        let here = load(bytes, to - LANES);
+        let mask = _mm256_movemask_epi8(_mm256_cmpeq_epi8(here, splat(b'\n'))).cast_unsigned();
+        if mask != 0 {
+            return Some(to - 1 - mask.leading_zeros() as usize);
+        }
+        to -= LANES;
+    }
+    bytes[..to].iter().rposition(|&byte| byte == b'\n')
 }

@@ -1,14 +1,16 @@
 //! One run's search, from its workload to its answer.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use lab_protocol::engines::{Advise, Granularity, Workload};
 
 use crate::clock::since;
-use crate::kernel::{BUFFER_BYTES, Plan};
+use crate::kernel::{BUFFER_BYTES, Plan, Showing};
 use crate::prefilter::Prefilter;
-use crate::{Job, Merger, Query, QueryError, RunError, SourceFile, Worker, files, now_ns};
+use crate::render::Style;
+use crate::{Job, Merger, Query, QueryError, RunError, SourceFile, Worker, now_ns, walk};
 
 /// What an engine is to do. Share it between threads in an `Arc`.
 #[derive(Debug)]
@@ -17,10 +19,9 @@ pub struct Search {
     plan: Plan,
     /// Folders, and files that a person named.
     roots: Vec<PathBuf>,
-    /// Whether a person wants to see the messages, and not only their places and number.
-    shows: bool,
     walk_ns: AtomicU64,
-    files: AtomicU64,
+    /// What the run walked: what a person is shown is named by it.
+    paths: OnceLock<Vec<Arc<Path>>>,
 }
 
 impl Search {
@@ -41,15 +42,17 @@ impl Search {
             buffer_adapts: workload.buffer_adapts,
             limit: workload.query.limit.map(|limit| limit as usize),
             result_capacity: workload.result_capacity as usize,
+            showing: None,
         };
         let roots = vec![PathBuf::from(&workload.corpus)];
-        let (walk_ns, files) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Self { workload, plan, roots, shows: false, walk_ns, files })
+        let (walk_ns, paths) = (AtomicU64::new(0), OnceLock::new());
+        Ok(Self { workload, plan, roots, walk_ns, paths })
     }
 
     /// The same for a person, who names folders and files and wants to see messages.
-    pub(crate) fn shown(self, roots: Vec<PathBuf>) -> Self {
-        Self { roots, shows: true, ..self }
+    pub(crate) fn shown(mut self, roots: Vec<PathBuf>, style: Style) -> Self {
+        self.plan.showing = Some(Showing::new(style));
+        Self { roots, ..self }
     }
 
     /// Everything that was asked for.
@@ -73,18 +76,27 @@ impl Search {
         self.workload.advise
     }
 
-    /// The corpus's files in the order of their paths. Blocks.
+    /// The corpus's files in the order of their paths. Blocks. An engine walks once: a file that
+    /// comes later would move the others' numbers.
     ///
     /// # Errors
-    /// Where a folder cannot be read.
-    pub fn walk(&self) -> Result<Vec<SourceFile>, RunError> {
+    /// Where no root can be read.
+    ///
+    /// # Panics
+    /// When it is called again.
+    pub fn walk(&self) -> Result<Vec<Arc<SourceFile>>, RunError> {
         let start = now_ns();
-        let files = files::walk(&self.roots).map_err(|(root, error)| {
-            RunError::failed(format!("cannot walk the corpus {}: {error}", root.display()))
-        })?;
-        self.files.store(files.len() as u64, Ordering::Relaxed);
+        let files = self.look()?;
+        let paths = files.iter().map(|file| Arc::clone(&file.path)).collect();
+        self.paths.set(paths).expect("an engine walks once");
         self.walk_ns.store(since(start), Ordering::Relaxed);
-        Ok(files)
+        Ok(files.into_iter().map(Arc::new).collect())
+    }
+
+    fn look(&self) -> Result<Vec<SourceFile>, RunError> {
+        walk::walk(&self.roots).map_err(|(root, error)| {
+            RunError::failed(format!("cannot walk the corpus {}: {error}", root.display()))
+        })
     }
 
     /// The corpus cut into pieces of work: of the workload's size, or of `own` where it leaves that
@@ -157,15 +169,15 @@ impl Search {
     /// # Errors
     /// Where a person wants to see them.
     pub fn without_messages(&self) -> Result<(), RunError> {
-        match self.shows {
-            false => Ok(()),
-            true => Err(RunError::unsupported("this program counts lines and shows none")),
+        match self.plan.showing {
+            None => Ok(()),
+            Some(_) => Err(RunError::unsupported("this program counts lines and shows none")),
         }
     }
 
-    /// Files of the last walk.
-    pub(crate) fn files(&self) -> u64 {
-        self.files.load(Ordering::Relaxed)
+    /// The files of the run's walk, by index.
+    pub(crate) fn paths(&self) -> &[Arc<Path>] {
+        self.paths.get().map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn walk_ns(&self) -> u64 {
@@ -174,7 +186,7 @@ impl Search {
 
     /// Drops the corpus from the page cache.
     pub(crate) fn evict(&self) -> Result<(), RunError> {
-        for file in self.walk()? {
+        for file in self.look()? {
             // What cannot be read is not in the cache, and the run reports it.
             if let (Err(error), true) = (file.evict(), file.path.is_file()) {
                 return Err(RunError::failed(format!(

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Seek, SeekFrom, Write, stderr};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,9 +11,12 @@ use lab_variant::caught;
 use serde::Serialize;
 use xxhash_rust::xxh64::xxh64;
 
-use crate::ask::{Asked, Output};
-use crate::parse::{Message, Scratch, with_message};
-use crate::{Answer, Hit, Parser, QueryError, RunError, Search, SourceFile};
+use crate::ask::Asked;
+use crate::kernel::without_mark;
+use crate::merge::{Kept, Shown};
+use crate::parse::{Invalid, Message, Scratch, with_message};
+use crate::render::{Output, Rendered, Style, json, path_fields};
+use crate::{Answer, Parser, QueryError, RunError, Search};
 
 /// Something was found, and nothing went wrong.
 const FOUND: u8 = 0;
@@ -22,33 +25,16 @@ const NOTHING: u8 = 1;
 /// Something went wrong, whatever was found: as grep and ripgrep have it.
 const TROUBLE: u8 = 2;
 
-/// A message as it is shown.
-#[derive(Serialize)]
-struct Shown<'a> {
-    path: &'a str,
-    /// Of its line, in bytes.
-    offset_bytes: u64,
-    timestamp: Option<&'a str>,
-    role: Option<&'a str>,
-    session: Option<&'a str>,
-    project: Option<&'a str>,
-    text: &'a str,
-}
+/// As many bytes as a pipe holds, a few times over.
+const WRITE_BYTES: usize = 256 << 10;
 
-/// A file that could not be read.
+/// What was found beside the messages; closes the object whose first key is `messages`. The last
+/// key, `unreadable`, is written behind it.
 #[derive(Serialize)]
-struct Unreadable<'a> {
-    path: &'a str,
-    reason: &'a str,
-}
-
-/// What was found beside the messages; closes the object whose first key is `messages`.
-#[derive(Serialize)]
-struct Summary<'a> {
+struct Summary {
     /// All that match, also those beyond the limit.
     matches: u64,
     files: usize,
-    unreadable: Vec<Unreadable<'a>>,
     /// Among the lines that the prefilter let through.
     lines_invalid: u64,
 }
@@ -60,10 +46,16 @@ pub(crate) fn search(
     run: impl FnOnce(Arc<Search>) -> Result<Answer, RunError>,
 ) -> ExitCode {
     let code = answered(program, arguments, run).unwrap_or_else(|sentence| {
+        let sentence = errors().lines(&sentence);
         eprintln!("{program}: {sentence}");
         TROUBLE
     });
     ExitCode::from(code)
+}
+
+/// How names are written beside what went wrong with them.
+fn errors() -> Style {
+    Style { output: Output::Text, escapes: stderr().is_terminal() }
 }
 
 fn answered(
@@ -73,25 +65,30 @@ fn answered(
 ) -> Result<u8, String> {
     let asked = Asked::parse(arguments)?;
     let search = Search::new(asked.workload()).map_err(|error| at_column(&asked, &error))?;
-    let search = Arc::new(search.shown(asked.roots));
+    let search = Arc::new(search.shown(asked.roots, asked.style));
     let answer = caught(|| run(Arc::clone(&search))).map_err(|error| error.to_string())?;
-    // Again, for the engine kept its own; a message that has moved meanwhile is noticed.
-    let files = search.walk().map_err(|error| error.to_string())?;
-    let mut out = BufWriter::new(io::stdout().lock());
-    let written = write(&mut out, asked.output, &answer, &files).and_then(|()| out.flush());
+    let paths = search.paths();
+    let mut out = BufWriter::with_capacity(WRITE_BYTES, io::stdout().lock());
+    let written = write(&mut out, asked.style, &answer, paths).and_then(|()| out.flush());
     match written {
         // Whoever read has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         written => written.map_err(|error| format!("cannot show what was found: {error}"))?,
     }
     for (index, reason) in &answer.unreadable {
-        eprintln!("{program}: {}: {reason}", path(&files, *index));
+        let path = errors().path(path(paths, *index));
+        let line = [program.as_bytes(), b": ", &path, b": ", reason.as_bytes(), b"\n"].concat();
+        // Where nobody reads this, the exit code still says it.
+        let _ = stderr().write_all(&line);
     }
-    Ok(match (answer.unreadable.is_empty(), answer.tally.matches) {
+    let code = match (answer.unreadable.is_empty(), answer.tally.matches) {
         (false, _) => TROUBLE,
         (true, 0) => NOTHING,
         (true, _) => FOUND,
-    })
+    };
+    // The process ends here: to free a message after the other takes longer than to write them.
+    std::mem::forget(answer);
+    Ok(code)
 }
 
 /// The error, and below it the query with a mark where it goes wrong.
@@ -107,96 +104,88 @@ fn at_column(asked: &Asked, error: &QueryError) -> String {
 
 fn write(
     out: &mut impl Write,
-    output: Output,
+    style: Style,
     answer: &Answer,
-    files: &[SourceFile],
+    paths: &[Arc<Path>],
 ) -> io::Result<()> {
-    let mut memory = Memory::default();
-    if output == Output::Json {
+    let mut again = Again::default();
+    let is_object = style.output == Output::Json;
+    if is_object {
         write!(out, "{{\"messages\":[")?;
     }
-    for (number, hit) in answer.hits.iter().enumerate() {
-        if output == Output::Json && number > 0 {
+    for (number, kept) in answer.kept.iter().enumerate() {
+        if is_object && number > 0 {
             write!(out, ",")?;
         }
-        let path = path(files, hit.file);
-        memory.with_message(hit, Path::new(&path), |message| {
-            let shown = Shown::of(&path, hit, message);
-            match output {
-                Output::Text => shown.for_the_eye(out),
-                Output::Json => Ok(serde_json::to_writer(&mut *out, &shown)?),
-                Output::Jsonl => {
-                    serde_json::to_writer(&mut *out, &shown)?;
-                    writeln!(out)
-                }
+        let path = path(paths, kept.hit.file);
+        match &kept.shown {
+            Some(Shown::Rendered(Rendered { bytes, before })) => {
+                let bytes = answer.arenas.get(*bytes);
+                style.write(out, path, Rendered { bytes, before: *before })?;
             }
-        })??;
+            Some(Shown::Line(line)) => {
+                let rendered = again.render(kept.hit.offset, line, style);
+                style.write(out, path, rendered.expect("it was parsed before"))?;
+            }
+            None => style.write(out, path, again.read(kept, path, style)?)?,
+        }
     }
-    if output == Output::Json {
-        let named = answer.unreadable.iter();
-        let named: Vec<_> = named.map(|(file, why)| (path(files, *file), why)).collect();
-        let unreadable = named.iter().map(|(path, reason)| Unreadable { path, reason }).collect();
+    if is_object {
         let (matches, lines_invalid) = (answer.tally.matches, answer.tally.lines_invalid);
-        let summary = Summary { matches, files: files.len(), unreadable, lines_invalid };
-        // An object's inside, behind the list that is there already.
-        let summary = serde_json::to_string(&summary)?;
-        writeln!(out, "],{}", summary.trim_start_matches('{'))?;
+        let summary = json(&Summary { matches, files: paths.len(), lines_invalid });
+        let inside = summary.trim_start_matches('{').trim_end_matches('}');
+        let unreadable = answer.unreadable.iter().map(|(file, reason)| {
+            format!("{{{},\"reason\":{}}}", path_fields(path(paths, *file)), json(reason))
+        });
+        let unreadable: Vec<_> = unreadable.collect();
+        writeln!(out, "],{inside},\"unreadable\":[{}]}}", unreadable.join(","))?;
     }
     Ok(())
 }
 
-fn path(files: &[SourceFile], index: u32) -> String {
-    let file = files.get(index as usize);
-    file.map_or("?".to_owned(), |file| file.path.display().to_string())
+fn path(paths: &[Arc<Path>], index: u32) -> &Path {
+    paths.get(index as usize).map_or(Path::new("?"), |path| path)
 }
 
-impl<'a> Shown<'a> {
-    fn of(path: &'a str, hit: &Hit, message: &Message<'a>) -> Self {
-        Self {
-            path,
-            offset_bytes: hit.offset,
-            timestamp: message.timestamp,
-            role: message.role.or(message.kind),
-            session: message.session,
-            project: message.cwd,
-            text: message.text,
-        }
-    }
-
-    /// A line that says where and when, and the text below it.
-    fn for_the_eye(&self, out: &mut impl Write) -> io::Result<()> {
-        let (time, role) = (self.timestamp.unwrap_or("-"), self.role.unwrap_or("-"));
-        let session = self.session.unwrap_or("-");
-        writeln!(out, "{time} {role} {session} {}:{}", self.path, self.offset_bytes)?;
-        self.text.lines().try_for_each(|line| writeln!(out, "  {line}"))
-    }
-}
-
-/// What lines are read again into.
+/// Reads lines again that there was no memory to keep; the last file stays open.
 #[derive(Default)]
-struct Memory {
+struct Again {
+    file: Option<(u32, BufReader<File>)>,
     line: Vec<u8>,
     scratch: Scratch,
+    rendered: Vec<u8>,
 }
 
-impl Memory {
-    fn with_message<R>(
-        &mut self,
-        hit: &Hit,
-        path: &Path,
-        then: impl FnOnce(&Message<'_>) -> R,
-    ) -> io::Result<R> {
-        let Self { line, scratch } = self;
-        line.clear();
-        let mut file = BufReader::new(File::open(path)?);
+impl Again {
+    fn read(&mut self, kept: &Kept, path: &Path, style: Style) -> io::Result<Rendered<&[u8]>> {
+        let hit = kept.hit;
+        let mut file = match self.file.take() {
+            Some((index, file)) if index == hit.file => file,
+            _ => BufReader::new(File::open(path)?),
+        };
+        self.line.clear();
         file.seek(SeekFrom::Start(hit.offset))?;
-        file.read_until(b'\n', line)?;
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        file.read_until(b'\n', &mut self.line)?;
+        self.file = Some((hit.file, file));
+        let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let moved = || io::Error::other(format!("{} has changed since", path.display()));
         if xxh64(line, 0) != hit.hash {
             return Err(moved());
         }
-        with_message(Parser::SerdeLazy, line, scratch, then).map_err(|_| moved())
+        let line = without_mark(hit.offset, line).to_owned();
+        self.render(hit.offset, &line, style).map_err(|_| moved())
+    }
+
+    fn render(
+        &mut self,
+        offset: u64,
+        line: &[u8],
+        style: Style,
+    ) -> Result<Rendered<&[u8]>, Invalid> {
+        let Self { scratch, rendered, .. } = self;
+        let render = |message: &mut Message<'_>| style.render(offset, message, rendered).before;
+        let before = with_message(Parser::Spans, line, scratch, render)?;
+        Ok(Rendered { bytes: rendered, before })
     }
 }

@@ -32,7 +32,7 @@ fn text_query(text: &str, case_sensitive: bool) -> Query {
 }
 
 fn places(answer: &Answer) -> Vec<(u64, u64)> {
-    answer.hits.iter().map(|hit| (hit.offset, hit.hash)).collect()
+    answer.hits().map(|hit| (hit.offset, hit.hash)).collect()
 }
 
 /// A query that can be told by hand, and as the language writes it.
@@ -165,16 +165,21 @@ proptest! {
             bytes.push_str(&line);
             bytes.push('\n');
         }
-        for prefilter in [false, true] {
+        for (prefilter, parser) in [
+            (false, Parser::SerdeLazy),
+            (true, Parser::SerdeLazy),
+            (false, Parser::Spans),
+            (true, Parser::Spans),
+        ] {
             let query = text_query(&told.text(), case_sensitive);
-            let search = search("", query, prefilter, Parser::SerdeLazy);
+            let search = search("", query, prefilter, parser);
             let mut worker = search.worker();
             worker.search(0, 0, bytes.as_bytes());
             let mut merger = search.merger();
             merger.add(worker.finish());
             let answer = merger.finish();
             let (text, tally) = (told.text(), answer.tally);
-            prop_assert_eq!(places(&answer), &expected[..], "{} {:?}", text, prefilter);
+            prop_assert_eq!(places(&answer), &expected[..], "{} {:?} {:?}", text, prefilter, parser);
             prop_assert_eq!(tally.lines, texts.len() as u64);
             prop_assert_eq!(tally.matches, expected.len() as u64);
             prop_assert!(tally.matches <= tally.lines_parsed);
@@ -242,22 +247,23 @@ fn chunks_of_files_hold_every_line_once() {
     std::fs::write(dir.path().join("b.jsonl"), &text).unwrap();
     std::fs::write(dir.path().join("a.jsonl"), "").unwrap();
     std::fs::write(dir.path().join("c.txt"), "{}\n").unwrap();
-    for read in [Read::Buffered, Read::Mmap] {
+    for read in [Read::Buffered, Read::Mmap, Read::Auto] {
         let made = search(dir.path().to_str().unwrap(), text_query("", false), true, Parser::Simd);
         let workload = Workload { read, ..made.workload().clone() };
-        let search = Search::new(workload).unwrap();
-        let files = search.walk().unwrap();
+        // Each run walks once.
+        let search = || Search::new(workload.clone()).unwrap();
+        let files = search().walk().unwrap();
         let names: Vec<_> = files.iter().map(|file| file.path.file_name().unwrap()).collect();
         assert_eq!(names, ["a.jsonl", "b.jsonl"]);
         let run = |jobs: &[Job]| {
-            let mut worker = search.worker();
+            let mut worker = search().worker();
             jobs.iter().for_each(|job| worker.search_job(job));
-            let mut merger = search.merger();
+            let mut merger = search().merger();
             merger.add(worker.finish());
             merger.finish()
         };
-        let whole = run(&search.jobs(Granularity::File).unwrap());
-        let jobs = search.jobs(CHUNKS).unwrap();
+        let whole = run(&search().jobs(Granularity::File).unwrap());
+        let jobs = search().jobs(CHUNKS).unwrap();
         assert!(jobs.len() > 4);
         let chunks = run(&jobs);
         assert_eq!(places(&whole), places(&chunks));
@@ -284,9 +290,9 @@ fn filters_look_at_their_own_fields() {
         worker.search(0, 0, bytes.as_bytes());
         let mut merger = search.merger();
         merger.add(worker.finish());
-        let hits = merger.finish().hits;
+        let answer = merger.finish();
         let line = |offset: u64| bytes[..offset as usize].matches('\n').count();
-        hits.iter().map(|hit| line(hit.offset)).collect::<Vec<_>>()
+        answer.hits().map(|hit| line(hit.offset)).collect::<Vec<_>>()
     };
     assert_eq!(filter(|_| ()), [2, 0, 1, 3]);
     assert_eq!(filter(|query| query.role = Some("user".into())), [0, 1]);

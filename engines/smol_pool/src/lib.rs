@@ -23,8 +23,14 @@ const SPEC_BYTES: u64 = 32 << 10;
 /// # Errors
 /// When standard input cannot be read or the program not be started.
 pub fn restart() -> io::Result<()> {
-    if env::args_os().len() > 1 || env::var_os(VARIABLE).is_some() {
+    if env::var_os(VARIABLE).is_some() {
         return Ok(());
+    }
+    if env::args_os().len() > 1 {
+        return asked().map_or(Ok(()), |threads| {
+            let mut again = Command::new(env::current_exe()?);
+            Err(again.env(VARIABLE, threads.to_string()).args(env::args_os().skip(1)).exec())
+        });
     }
     let mut input = stdin().lock();
     // Only looked at, so that the kit can read it.
@@ -39,6 +45,12 @@ pub fn restart() -> io::Result<()> {
     drop(writer);
     let threads = threads(&line).unwrap_or(DEFAULT).to_string();
     Err(Command::new(env::current_exe()?).env(VARIABLE, threads).stdin(reader).exec())
+}
+
+/// The threads that a person names. None, too, where that is no number: the kit will say so.
+fn asked() -> Option<u64> {
+    let mut arguments = env::args_os().skip_while(|argument| argument != "--threads");
+    arguments.nth(1)?.to_str()?.parse().ok()
 }
 
 /// The threads that a spec names. None, too, where it is no spec: the kit will say so.

@@ -56,7 +56,7 @@ async fn search_all(search: Arc<Search>) -> Result<Answer, RunError> {
             Some(lane) => lane,
             None => next(&mut tasks).await.expect("lanes that are not idle are busy"),
         };
-        tasks.spawn(lane.search_file(Arc::clone(&search), Arc::new(file)));
+        tasks.spawn(lane.search_file(Arc::clone(&search), file));
     }
     while let Some(lane) = next(&mut tasks).await {
         idle.push(lane);

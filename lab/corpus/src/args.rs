@@ -6,6 +6,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use crate::CorpusError;
+use crate::kind::{Kind, SMALL_FILE_BYTES};
 
 /// What `--help` says of [`crate::needles::NEEDLES`].
 const PLANTED: &str = "Planted words, for queries of known selectivity (exact counts: corpus.json):
@@ -38,11 +39,14 @@ pub struct CorpusArgs {
     /// Draw file sizes by Zipf's law: the r-th largest file has 1/r of the largest
     #[arg(long)]
     pub skew: bool,
+    /// What the sessions look like
+    #[arg(long, value_enum, default_value_t)]
+    pub kind: Kind,
     /// Add hostile files: escapes, CR LF, torn, invalid and long lines
     #[arg(long)]
     pub hostile: bool,
     /// Compare all files with the manifest; write nothing
-    #[arg(long, conflicts_with_all = ["files", "lines", "bytes", "seed", "skew", "hostile"])]
+    #[arg(long, conflicts_with_all = ["files", "lines", "bytes", "seed", "skew", "kind", "hostile"])]
     pub check: bool,
     /// Print no progress
     #[arg(long, short)]
@@ -61,6 +65,9 @@ pub struct Plan {
     pub seed: u64,
     /// Whether sizes follow Zipf's law.
     pub skew: bool,
+    /// What the sessions look like.
+    #[serde(default, skip_serializing_if = "Kind::is_default")]
+    pub kind: Kind,
     /// Whether there are hostile files.
     pub hostile: bool,
 }
@@ -73,6 +80,8 @@ pub enum Size {
     LinesPerFile(u64),
     /// At least so many bytes, and less than a line per file more.
     Bytes(u64),
+    /// From so many bytes per file to so many, each number as often, and less than a line more.
+    BytesPerFile(u64, u64),
 }
 
 impl CorpusArgs {
@@ -81,8 +90,18 @@ impl CorpusArgs {
     /// # Errors
     /// A corpus of nothing, or one past what fits in 64 bits.
     pub fn plan(&self) -> Result<Plan, CorpusError> {
-        let size = self.bytes.map_or(Size::LinesPerFile(self.lines), Size::Bytes);
-        let (Size::LinesPerFile(amount) | Size::Bytes(amount)) = size;
+        let small = self.kind == Kind::SmallFiles;
+        if small && (self.skew || self.bytes.is_some()) {
+            let sentence = "small files have their own sizes, leave out --bytes and --skew";
+            return Err(CorpusError::Arguments(sentence.to_owned()));
+        }
+        let (size, amount) = match (small, self.bytes) {
+            (true, _) => {
+                (Size::BytesPerFile(SMALL_FILE_BYTES.0, SMALL_FILE_BYTES.1), SMALL_FILE_BYTES.1)
+            }
+            (false, Some(bytes)) => (Size::Bytes(bytes), bytes),
+            (false, None) => (Size::LinesPerFile(self.lines), self.lines),
+        };
         if self.files == 0 || amount == 0 {
             let sentence = "--files, --lines and --bytes have to be at least 1";
             return Err(CorpusError::Arguments(sentence.to_owned()));
@@ -91,8 +110,8 @@ impl CorpusArgs {
             let sentence = "so large a corpus fits no disk, give fewer --files, --lines or --bytes";
             return Err(CorpusError::Arguments(sentence.to_owned()));
         }
-        let (files, seed, skew, hostile) = (self.files, self.seed, self.skew, self.hostile);
-        Ok(Plan { files, size, seed, skew, hostile })
+        let Self { files, seed, skew, kind, hostile, .. } = *self;
+        Ok(Plan { files, size, seed, skew, kind, hostile })
     }
 }
 

@@ -20,12 +20,12 @@ pub(crate) fn generate(
     progress: Progress<'_>,
 ) -> Result<Manifest, CorpusError> {
     let words = Words::new();
-    let mut schedule = Schedule::new(plan.seed);
+    let mut schedule = Schedule::new(plan.seed, plan.kind);
     let shares = shares(plan);
     let total: u64 = shares.iter().sum();
     let (mut done, mut buffer, mut files) = (0, Vec::new(), Vec::new());
     for (number, share) in shares.into_iter().enumerate() {
-        let mut session = Session::new(plan.seed, number as u64);
+        let mut session = Session::new(plan, number as u64);
         let mut sink = Sink::create(dir, &session.path(), buffer)?;
         while size(plan, &sink) < share {
             if session.aside(&words, &mut sink.buffer) {
@@ -59,16 +59,20 @@ pub(crate) fn generate(
 fn size(plan: &Plan, sink: &Sink) -> u64 {
     match plan.size {
         Size::LinesPerFile(_) => sink.counts.lines,
-        Size::Bytes(_) => sink.bytes(),
+        Size::Bytes(_) | Size::BytesPerFile(..) => sink.bytes(),
     }
 }
 
 /// The lines or bytes of each file, at least one. They add up to the total where it is not too
 /// small for that.
 fn shares(plan: &Plan) -> Vec<u64> {
+    let mut random = Random::new(plan.seed, Stream::Sizes);
     let total = match plan.size {
         Size::LinesPerFile(lines) => lines * plan.files,
         Size::Bytes(bytes) => bytes,
+        Size::BytesPerFile(least, most) => {
+            return (0..plan.files).map(|_| least + random.below(most - least + 1)).collect();
+        }
     };
     let weight = |rank: u64| if plan.skew { (1 << 32) / (rank + 1) } else { 1 };
     let weights: u128 = (0..plan.files).map(|rank| u128::from(weight(rank))).sum();
@@ -77,7 +81,6 @@ fn shares(plan: &Plan) -> Vec<u64> {
     shares[0] += total.saturating_sub(shares.iter().sum());
     // Paths are random and so is the largest one's place among them; this keeps it from being the
     // first one that is written, in which the rare needles would be.
-    let mut random = Random::new(plan.seed, Stream::Sizes);
     for last in (1..shares.len()).rev() {
         shares.swap(last, random.below(last as u64 + 1) as usize);
     }
@@ -87,9 +90,10 @@ fn shares(plan: &Plan) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kind;
 
     fn plan(files: u64, size: Size, skew: bool) -> Plan {
-        Plan { files, size, seed: 3, skew, hostile: false }
+        Plan { files, size, seed: 3, skew, kind: Kind::Sessions, hostile: false }
     }
 
     #[test]

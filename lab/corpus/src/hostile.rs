@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use crate::CorpusError;
+use crate::kind::Kind;
 use crate::manifest::FileEntry;
 use crate::needles::{Due, HOSTILE, HOSTILE_INDEX, Spelling};
 use crate::random::{Random, Stream};
@@ -47,7 +48,7 @@ enum Has {
 /// Writes all of them.
 pub(crate) fn write(dir: &Path, seed: u64, words: &Words) -> Result<Vec<FileEntry>, CorpusError> {
     let mut files = Vec::new();
-    let mut session = Session::from_random(Random::new(seed, Stream::Hostile));
+    let mut session = Session::from_random(Random::new(seed, Stream::Hostile), Kind::Sessions);
     for (name, case) in CASES {
         let mut sink = Sink::create(dir, &format!("hostile/{name}.jsonl"), Vec::new())?;
         case(&mut Writer { session: &mut session, words, sink: &mut sink });

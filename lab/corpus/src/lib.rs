@@ -12,6 +12,8 @@ mod check;
 mod folder;
 mod generate;
 mod hostile;
+mod kind;
+mod log;
 mod manifest;
 mod needles;
 mod random;
@@ -25,6 +27,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 pub use args::{CorpusArgs, Plan, Size};
+pub use kind::Kind;
 pub use manifest::{FileEntry, MANIFEST, Manifest, VERSION};
 pub use needles::NeedleCount;
 

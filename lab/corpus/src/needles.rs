@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::kind::Kind;
 use crate::random::{Random, Stream};
 
 /// A word, where it stands and how often.
@@ -15,6 +16,8 @@ pub(crate) struct Needle {
     pub(crate) of: u64,
     /// Whether all but the chosen ones get it.
     pub(crate) all_but_one: bool,
+    /// How many messages of a run are chosen in the kind `dense`: that many in a row.
+    pub(crate) dense: u64,
     /// Whether it is written `Word` in some lines, so that letter case matters.
     pub(crate) cased: bool,
     /// Whether as many other lines have it outside of the message: bytes that a search of the
@@ -24,12 +27,19 @@ pub(crate) struct Needle {
 
 /// Every needle. None is a part of another, of a word, of a name or of a number in hexadecimal.
 pub(crate) const NEEDLES: [Needle; 6] = [
-    Needle { word: "claude", of: 16, all_but_one: true, cased: false, decoy: false },
-    Needle { word: "narwhal", of: 10, all_but_one: false, cased: true, decoy: false },
-    Needle { word: "quokka", of: 1_000, all_but_one: false, cased: false, decoy: false },
-    Needle { word: "pangolin", of: 1_000, all_but_one: false, cased: false, decoy: true },
-    Needle { word: "zyzzyva", of: 100_000, all_but_one: false, cased: false, decoy: false },
-    Needle { word: HOSTILE, of: 0, all_but_one: false, cased: false, decoy: false },
+    Needle { word: "claude", of: 16, all_but_one: true, dense: 1, cased: false, decoy: false },
+    Needle { word: "narwhal", of: 10, all_but_one: false, dense: 3, cased: true, decoy: false },
+    Needle { word: "quokka", of: 1_000, all_but_one: false, dense: 1, cased: false, decoy: false },
+    Needle { word: "pangolin", of: 1_000, all_but_one: false, dense: 1, cased: false, decoy: true },
+    Needle {
+        word: "zyzzyva",
+        of: 100_000,
+        all_but_one: false,
+        dense: 1,
+        cased: false,
+        decoy: false,
+    },
+    Needle { word: HOSTILE, of: 0, all_but_one: false, dense: 1, cased: false, decoy: false },
 ];
 
 /// The word that hostile files ask for, in each of its spellings.
@@ -103,15 +113,16 @@ impl Due {
 /// Says for each message of the corpus, in order, what is planted in it.
 pub(crate) struct Schedule {
     random: Random,
+    kind: Kind,
     message: u64,
     /// The chosen message of each needle's current run, and its decoy's.
     chosen: [(u64, u64); NEEDLES.len()],
 }
 
 impl Schedule {
-    pub(crate) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64, kind: Kind) -> Self {
         let random = Random::new(seed, Stream::Needles);
-        Self { random, message: 0, chosen: [(0, 0); NEEDLES.len()] }
+        Self { random, kind, message: 0, chosen: [(0, 0); NEEDLES.len()] }
     }
 
     pub(crate) fn next(&mut self) -> Due {
@@ -125,7 +136,9 @@ impl Schedule {
                 self.chosen[index] = (chosen, (chosen + away) % needle.of);
             }
             let (chosen, decoy) = self.chosen[index];
-            if (place == chosen) != needle.all_but_one {
+            let row = if self.kind == Kind::Dense { needle.dense } else { 1 };
+            let is_chosen = (place + needle.of - chosen) % needle.of < row;
+            if is_chosen != needle.all_but_one {
                 let capital = needle.cased && self.random.once_in(4);
                 due.text[index] = if capital { Spelling::Capital } else { Spelling::Small };
             }
@@ -142,12 +155,15 @@ mod tests {
 
     #[test]
     fn a_hundred_thousand_messages_have_exactly_the_stated_counts() {
-        let mut schedule = Schedule::new(7);
+        let mut schedule = Schedule::new(7, Kind::Sessions);
         let mut counts = none();
         (0..100_000).for_each(|_| schedule.next().count(&mut counts));
         let messages: Vec<u64> = counts.iter().map(|count| count.messages).collect();
         assert_eq!(messages, [93_750, 10_000, 100, 100, 1, 0]);
         assert_eq!((counts[3].lines, counts[3].lines_exact_case), (200, 200), "with decoys");
         assert!((7_000..8_000).contains(&counts[1].lines_exact_case), "a quarter is capital");
+        let (mut schedule, mut counts) = (Schedule::new(7, Kind::Dense), none());
+        (0..100_000).for_each(|_| schedule.next().count(&mut counts));
+        assert_eq!((counts[0].messages, counts[1].messages), (93_750, 30_000));
     }
 }

@@ -1,10 +1,11 @@
 //! One chat session, line by line, with the fields of Claude Code's session logs.
 
+use crate::kind::Kind;
 use crate::needles::{Due, NEEDLES};
 use crate::random::{Random, Stream};
 use crate::text::{self, Prose};
-use crate::time;
 use crate::words::Words;
+use crate::{Plan, log, time};
 
 /// Folders that people work in. A session belongs to one of them.
 const PROJECTS: [&str; 8] =
@@ -12,12 +13,9 @@ const PROJECTS: [&str; 8] =
 
 const TOOLS: [&str; 6] = ["Bash", "Read", "Edit", "Grep", "Write", "TodoWrite"];
 
-/// Sentences of a message, each equally often: many short ones, a few long ones.
-const SENTENCES: [u64; 16] = [1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 40];
-
 /// What a line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Turn {
     /// The person's words, as a string.
     User,
     /// What a tool gave back, and a word to it, as blocks.
@@ -31,6 +29,7 @@ enum Kind {
 /// Writes the lines of one session, which is one file.
 pub(crate) struct Session {
     pub(crate) random: Random,
+    kind: Kind,
     project: &'static str,
     session_id: [u8; 36],
     parent: Option<[u8; 36]>,
@@ -38,12 +37,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(seed: u64, file: u64) -> Self {
-        Self::from_random(Random::new(seed, Stream::Session(file)))
+    pub(crate) fn new(plan: &Plan, file: u64) -> Self {
+        Self::from_random(Random::new(plan.seed, Stream::Session(file)), plan.kind)
     }
 
-    pub(crate) fn from_random(mut random: Random) -> Self {
+    pub(crate) fn from_random(mut random: Random, kind: Kind) -> Self {
         Self {
+            kind,
             project: random.pick(&PROJECTS),
             session_id: uuid(&mut random),
             parent: None,
@@ -60,6 +60,9 @@ impl Session {
 
     /// Appends a line without a message, or nothing where none is due. It has no needle.
     pub(crate) fn aside(&mut self, words: &Words, out: &mut Vec<u8>) -> bool {
+        if self.kind == Kind::Logs {
+            return false;
+        }
         if self.parent.is_none() && self.random.once_in(4) {
             out.extend_from_slice(br#"{"type":"summary","summary":""#);
             words.append(6, &mut self.random, out);
@@ -82,22 +85,27 @@ impl Session {
 
     /// Appends a message with what is due in it, and the end of the line.
     pub(crate) fn message(&mut self, due: &Due, words: &Words, out: &mut Vec<u8>) {
-        let kinds = [Kind::User, Kind::ToolResult, Kind::Assistant, Kind::ToolUse];
-        let kind = kinds[self.random.below(4) as usize];
+        if self.kind == Kind::Logs {
+            self.time_ms += self.random.below(2_000);
+            log::append(self.time_ms, due, words, &mut self.random, out);
+            return out.push(b'\n');
+        }
+        let turns = [Turn::User, Turn::ToolResult, Turn::Assistant, Turn::ToolUse];
+        let turn = turns[self.random.below(4) as usize];
         self.open(due, out);
-        match kind {
-            Kind::User | Kind::ToolResult => {
+        match turn {
+            Turn::User | Turn::ToolResult => {
                 out.extend_from_slice(br#","type":"user","message":{"role":"user","content":"#);
             }
-            Kind::Assistant | Kind::ToolUse => {
+            Turn::Assistant | Turn::ToolUse => {
                 out.extend_from_slice(br#","type":"assistant","message":{"id":"msg_"#);
                 hexadecimal(self.random.bits(), 16, out);
                 out.extend_from_slice(br#"","type":"message","role":"assistant","#);
                 out.extend_from_slice(br#""model":"sonnet-4-20250514","content":"#);
             }
         }
-        self.content(kind, due, words, out);
-        if matches!(kind, Kind::Assistant | Kind::ToolUse) {
+        self.content(turn, due, words, out);
+        if matches!(turn, Turn::Assistant | Turn::ToolUse) {
             out.extend_from_slice(br#","stop_reason":null,"usage":{"input_tokens":"#);
             text::number(self.random.below(20_000), out);
             out.extend_from_slice(br#","output_tokens":"#);
@@ -119,37 +127,47 @@ impl Session {
         out.push(b'\n');
     }
 
-    fn content(&mut self, kind: Kind, due: &Due, words: &Words, out: &mut Vec<u8>) {
-        let sentences = SENTENCES[self.random.below(SENTENCES.len() as u64) as usize];
-        match kind {
-            Kind::User => {
+    fn content(&mut self, turn: Turn, due: &Due, words: &Words, out: &mut Vec<u8>) {
+        let sentences = self.kind.sentences(&mut self.random);
+        match turn {
+            Turn::User => {
                 out.push(b'"');
-                Prose { words, random: &mut self.random }.append(sentences, due, out);
+                self.prose(words).append(sentences, due, out);
                 out.push(b'"');
             }
-            Kind::ToolResult => {
+            Turn::ToolResult => {
                 out.extend_from_slice(br#"[{"tool_use_id":"toolu_"#);
                 hexadecimal(self.random.bits(), 16, out);
                 out.extend_from_slice(br#"","type":"tool_result","content":""#);
-                Prose { words, random: &mut self.random }.code(2 * sentences, out);
+                self.prose(words).code(2 * sentences, out);
                 self.text_block(b"\"},", 1, due, words, out);
                 out.push(b']');
             }
-            Kind::Assistant => {
+            Turn::Assistant => {
                 self.text_block(b"[", sentences, due, words, out);
                 out.push(b']');
             }
-            Kind::ToolUse => {
-                self.text_block(b"[", sentences.min(4), due, words, out);
+            Turn::ToolUse => {
+                self.text_block(
+                    b"[",
+                    sentences.min(self.kind.sentences_beside_tool()),
+                    due,
+                    words,
+                    out,
+                );
                 out.extend_from_slice(br#",{"type":"tool_use","id":"toolu_"#);
                 hexadecimal(self.random.bits(), 16, out);
                 out.extend_from_slice(br#"","name":""#);
                 out.extend_from_slice(self.random.pick(&TOOLS).as_bytes());
                 out.extend_from_slice(br#"","input":{"command":""#);
-                Prose { words, random: &mut self.random }.code(1, out);
+                self.prose(words).code(1, out);
                 out.extend_from_slice(b"\"}}]");
             }
         }
+    }
+
+    fn prose<'a>(&'a mut self, words: &'a Words) -> Prose<'a> {
+        Prose { kind: self.kind, ..Prose::new(words, &mut self.random) }
     }
 
     fn text_block(
@@ -162,7 +180,7 @@ impl Session {
     ) {
         out.extend_from_slice(before);
         out.extend_from_slice(br#"{"type":"text","text":""#);
-        Prose { words, random: &mut self.random }.append(sentences, due, out);
+        self.prose(words).append(sentences, due, out);
         out.extend_from_slice(b"\"}");
     }
 

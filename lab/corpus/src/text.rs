@@ -1,6 +1,7 @@
 //! What messages say: sentences, code blocks, escapes, a little of other scripts. Everything is
 //! written as it stands inside a JSON string.
 
+use crate::kind::Kind;
 use crate::needles::{Due, NEEDLES, Spelling};
 use crate::random::Random;
 use crate::words::Words;
@@ -26,9 +27,14 @@ const ASIDES: [&str; 10] = [
 pub(crate) struct Prose<'a> {
     pub(crate) words: &'a Words,
     pub(crate) random: &'a mut Random,
+    pub(crate) kind: Kind,
 }
 
-impl Prose<'_> {
+impl<'a> Prose<'a> {
+    pub(crate) fn new(words: &'a Words, random: &'a mut Random) -> Self {
+        Self { words, random, kind: Kind::Sessions }
+    }
+
     /// Appends that many sentences, now and then a block of code, and each needle that is due.
     pub(crate) fn append(&mut self, sentences: u64, due: &Due, out: &mut Vec<u8>) {
         // Before or after the bulk of the text, so that a search that stops early is found out.
@@ -70,9 +76,16 @@ impl Prose<'_> {
 
     fn sentence(&mut self, out: &mut Vec<u8>) {
         let words = 5 + self.random.below(14);
-        self.words.append(words as usize, self.random, out);
+        match self.kind {
+            Kind::Escapes => self.two_scripts(words, out),
+            _ => self.words.append(words as usize, self.random, out),
+        }
         if self.random.once_in(12) {
-            out.extend_from_slice(self.random.pick(&ASIDES).as_bytes());
+            let aside = self.random.pick(&ASIDES);
+            match self.kind {
+                Kind::Escapes => aside.chars().for_each(|letter| as_ascii(letter, out)),
+                _ => out.extend_from_slice(aside.as_bytes()),
+            }
         }
         // The space after the last word.
         out.pop();
@@ -84,15 +97,52 @@ impl Prose<'_> {
             if spelling == Spelling::Absent {
                 continue;
             }
-            let before = self.random.below(6);
-            self.words.append(before as usize, self.random, out);
-            let start = out.len();
-            out.extend_from_slice(needle.word.as_bytes());
-            if spelling == Spelling::Capital {
-                out[start].make_ascii_uppercase();
+            for _ in 0..self.kind.repetitions(self.random) {
+                let before = self.random.below(6);
+                self.words.append(before as usize, self.random, out);
+                let start = out.len();
+                out.extend_from_slice(needle.word.as_bytes());
+                if spelling == Spelling::Capital {
+                    out[start].make_ascii_uppercase();
+                }
+                out.push(b' ');
+            }
+            if self.kind == Kind::Escapes && needle.word == "quokka" {
+                "кенгуру ".chars().for_each(|letter| as_ascii(letter, out));
+            }
+        }
+    }
+
+    /// Appends words, half of them in Cyrillic letters.
+    fn two_scripts(&mut self, words: u64, out: &mut Vec<u8>) {
+        for _ in 0..words {
+            let draw = self.random.bits();
+            let word = self.words.word(draw as u16);
+            if draw >> 63 == 0 {
+                out.extend_from_slice(word);
+            } else {
+                word.iter().for_each(|&letter| as_ascii(cyrillic(letter), out));
             }
             out.push(b' ');
         }
+    }
+}
+
+/// A letter of the other alphabet for each of this one's.
+fn cyrillic(letter: u8) -> char {
+    let place = letter.to_ascii_lowercase().checked_sub(b'a').filter(|&place| place < 26);
+    place.map_or(char::from(letter), |place| {
+        char::from_u32(u32::from('а') + u32::from(place)).expect("the alphabet has 32 letters")
+    })
+}
+
+/// Appends a character as it is, or as `\uXXXX` where it is beyond ASCII.
+fn as_ascii(letter: char, out: &mut Vec<u8>) {
+    if letter.is_ascii() {
+        return out.push(letter as u8);
+    }
+    for unit in letter.encode_utf16(&mut [0; 2]) {
+        out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
     }
 }
 

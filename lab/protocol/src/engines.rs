@@ -98,12 +98,16 @@ pub enum Read {
     Buffered,
     /// Mapped into memory.
     Mmap,
+    /// As the engine does it best: for most, large files mapped and small ones into a buffer.
+    Auto,
 }
 
 /// Which parser reads a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parser {
+    /// Of the lab itself: checks the whole line, and decodes of it what the query looks at.
+    Spans,
     /// `serde_json`, only the fields that are asked for, lent by the line wherever it can.
     SerdeLazy,
     /// The same, but the line and its fields are copied first: what lending saves.

@@ -3,20 +3,28 @@
 //! A line is a message if it is one JSON object that `serde_json` reads as a `Value`: UTF-8
 //! throughout, no lone surrogate, no number beyond `f64`, at most 127 levels deep. The parsers
 //! differ in what they skip unseen, so the two lazy ones are made to look at every value (see
-//! `fields::Skip`), and all four find the same lines invalid. Of a key that comes twice the last
+//! `fields::Skip`), and all find the same lines invalid. Of a key that comes twice the last
 //! one counts.
 
+mod cursor;
 mod fields;
+mod indent;
+mod index;
+mod spans;
+mod text;
 mod whole;
 
+pub(crate) use cursor::{unicode_escape, unit};
 use fields::Draft;
 use lab_protocol::engines::Parser;
 use serde::de::DeserializeSeed;
+use spans::Spans;
+pub(crate) use text::Text;
 
 use crate::Time;
 
 /// What a query looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Message<'a> {
     /// `type`.
     pub(crate) kind: Option<&'a str>,
@@ -30,7 +38,7 @@ pub(crate) struct Message<'a> {
     pub(crate) timestamp: Option<&'a str>,
     /// `message.content`, or the `text` of its blocks in lines of their own; where there is no
     /// content, the line's own `content` or else its `summary`.
-    pub(crate) text: &'a str,
+    pub(crate) text: Text<'a>,
 }
 
 impl Message<'_> {
@@ -52,6 +60,7 @@ pub(crate) struct Scratch {
     /// simd-json parses in place, and one way of serde_json's is to have a copy.
     line: Vec<u8>,
     simd: simd_json::Buffers,
+    spans: Spans,
 }
 
 /// Calls `then` with the line's message.
@@ -59,12 +68,16 @@ pub(crate) fn with_message<R>(
     parser: Parser,
     line: &[u8],
     scratch: &mut Scratch,
-    then: impl FnOnce(&Message<'_>) -> R,
+    then: impl FnOnce(&mut Message<'_>) -> R,
 ) -> Result<R, Invalid> {
-    let Scratch { text, line: copy, simd } = scratch;
+    let Scratch { text, line: copy, simd, spans } = scratch;
     text.clear();
+    if parser == Parser::Spans {
+        return spans.with_message(line, text, then);
+    }
     let mut draft = Draft::new(text);
     match parser {
+        Parser::Spans => unreachable!("it drafts nothing"),
         Parser::SerdeLazy => {
             let mut deserializer = serde_json::Deserializer::from_slice(line);
             draft.deserialize(&mut deserializer).map_err(|_| Invalid)?;
@@ -76,7 +89,7 @@ pub(crate) fn with_message<R>(
             let mut deserializer = serde_json::Deserializer::from_slice(copy);
             draft.deserialize(&mut deserializer).map_err(|_| Invalid)?;
             deserializer.end().map_err(|_| Invalid)?;
-            return Ok(copied(&draft.message(), then));
+            return Ok(copied(draft.message(), then));
         }
         Parser::SerdeWhole => {
             let value: serde_json::Value = serde_json::from_slice(line).map_err(|_| Invalid)?;
@@ -95,25 +108,25 @@ pub(crate) fn with_message<R>(
             let deserializer = simd_json::Deserializer::from_slice_with_buffers(copy, simd);
             let mut deserializer = deserializer.map_err(|_| Invalid)?;
             draft.deserialize(&mut deserializer).map_err(|_| Invalid)?;
-            return Ok(then(&draft.message()));
+            return Ok(then(&mut draft.message()));
         }
     }
-    Ok(then(&draft.message()))
+    Ok(then(&mut draft.message()))
 }
 
 /// The message with every field in memory of its own, as where a line is read into structs.
-fn copied<R>(message: &Message<'_>, then: impl FnOnce(&Message<'_>) -> R) -> R {
+fn copied<R>(mut message: Message<'_>, then: impl FnOnce(&mut Message<'_>) -> R) -> R {
     let own = |field: Option<&str>| field.map(str::to_owned);
     let (kind, role) = (own(message.kind), own(message.role));
     let (session, cwd) = (own(message.session), own(message.cwd));
-    let (timestamp, text) = (own(message.timestamp), message.text.to_owned());
-    then(&Message {
+    let (timestamp, text) = (own(message.timestamp), message.text.whole().to_owned());
+    then(&mut Message {
         kind: kind.as_deref(),
         role: role.as_deref(),
         session: session.as_deref(),
         cwd: cwd.as_deref(),
         timestamp: timestamp.as_deref(),
-        text: &text,
+        text: Text::Whole(&text),
     })
 }
 

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::Message;
+use super::{Message, Text};
 
 /// `None` where the value is no object.
 pub(super) fn message<R>(
     value: &Value,
     scratch: &mut String,
-    then: impl FnOnce(&Message<'_>) -> R,
+    then: impl FnOnce(&mut Message<'_>) -> R,
 ) -> Option<R> {
     let line = value.as_object()?;
     let string = |key: &str| line.get(key).and_then(Value::as_str);
@@ -16,13 +16,13 @@ pub(super) fn message<R>(
     let content = message.and_then(|message| message.get("content"));
     let text = content.and_then(|content| text(content, scratch));
     let text = text.or_else(|| string("content")).or_else(|| string("summary"));
-    Some(then(&Message {
+    Some(then(&mut Message {
         kind: string("type"),
         role: message.and_then(|message| message.get("role")).and_then(Value::as_str),
         session: string("sessionId"),
         cwd: string("cwd"),
         timestamp: string("timestamp"),
-        text: text.unwrap_or_default(),
+        text: Text::Whole(text.unwrap_or_default()),
     }))
 }
 

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use regex::Regex;
-use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, Hir};
+use regex_syntax::hir::Hir;
 
 use crate::find::Finder;
+use crate::parse::Text;
+use crate::spelling::forms;
 
 /// An expression over a text.
 #[derive(Debug, Clone)]
@@ -29,6 +31,8 @@ pub(crate) enum Expr {
 pub(crate) struct Literal {
     pub(crate) text: String,
     pub(crate) case_sensitive: bool,
+    /// Whether JSON spells it as it is, or with a `\u`.
+    is_plain: bool,
     by: By,
 }
 
@@ -40,11 +44,11 @@ enum By {
 }
 
 impl Expr {
-    pub(crate) fn holds(&self, text: &str) -> bool {
+    pub(crate) fn holds(&self, text: &mut Text<'_>) -> bool {
         match self {
             Self::All => true,
             Self::Literal(literal) => literal.is_in(text),
-            Self::Regex(regex, _) => regex.is_match(text),
+            Self::Regex(regex, _) => regex.is_match(text.whole()),
             Self::And(all) => all.iter().all(|expr| expr.holds(text)),
             Self::Or(any) => any.iter().any(|expr| expr.holds(text)),
             Self::Not(expr) => !expr.holds(text),
@@ -64,13 +68,15 @@ impl Literal {
             let pattern: String = text.chars().map(either_case).collect();
             By::Regex(Box::new(Regex::new(&pattern).expect("an escaped literal is a pattern")))
         };
-        Self { text, case_sensitive, by }
+        let is_plain = text.chars().all(stands_for_itself);
+        Self { text, case_sensitive, is_plain, by }
     }
 
-    fn is_in(&self, text: &str) -> bool {
+    fn is_in(&self, text: &mut Text<'_>) -> bool {
         match &self.by {
-            By::Finder(finder) => finder.find(text.as_bytes()).is_some(),
-            By::Regex(regex) => regex.is_match(text),
+            By::Finder(finder) if self.is_plain => text.has(finder),
+            By::Finder(finder) => finder.find(text.whole().as_bytes()).is_some(),
+            By::Regex(regex) => regex.is_match(text.whole()),
         }
     }
 }
@@ -86,14 +92,14 @@ fn either_case(letter: char) -> String {
     }
 }
 
+/// Whether JSON spells a character as it is, but for `\u`. A slash may be `\/`.
+pub(crate) fn stands_for_itself(letter: char) -> bool {
+    !letter.is_control() && !matches!(letter, '"' | '\\' | '/')
+}
+
 /// Whether a letter beyond ASCII has other cases.
-pub(crate) fn has_other_forms(letter: char) -> bool {
-    if letter.is_ascii() {
-        return false;
-    }
-    let mut class = ClassUnicode::new([ClassUnicodeRange::new(letter, letter)]);
-    class.try_case_fold_simple().expect("the Unicode tables are built in");
-    class.ranges() != [ClassUnicodeRange::new(letter, letter)]
+fn has_other_forms(letter: char) -> bool {
+    !letter.is_ascii() && forms(letter) != [letter]
 }
 
 impl fmt::Display for Expr {

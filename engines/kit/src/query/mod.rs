@@ -16,7 +16,7 @@ mod parse;
 
 use std::fmt;
 
-pub(crate) use expr::{Expr, Literal, has_other_forms};
+pub(crate) use expr::{Expr, Literal, stands_for_itself};
 use lab_protocol::engines::Query as Asked;
 
 use crate::Time;
@@ -78,7 +78,7 @@ impl Query {
     }
 
     /// Whether a message is looked for.
-    pub(crate) fn matches(&self, message: &Message<'_>) -> bool {
+    pub(crate) fn matches(&self, message: &mut Message<'_>) -> bool {
         let same = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
         };
@@ -86,7 +86,7 @@ impl Query {
             && same(&self.session, message.session)
             && self.project.as_deref().is_none_or(|project| below(project, message.cwd))
             && self.in_time(message)
-            && self.expr.holds(message.text)
+            && self.expr.holds(&mut message.text)
     }
 
     fn in_time(&self, message: &Message<'_>) -> bool {

@@ -207,6 +207,7 @@ fn ends_word(next: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::Text;
 
     fn tree(text: &str) -> String {
         match parse(text, false) {
@@ -258,7 +259,7 @@ mod tests {
     #[test]
     fn case_matters_where_it_is_asked_for() {
         let holds = |query: &str, case_sensitive, text: &str| {
-            parse(query, case_sensitive).unwrap().holds(text)
+            parse(query, case_sensitive).unwrap().holds(&mut Text::Whole(text))
         };
         assert!(holds("ERROR", false, "an Error") && !holds("ERROR", true, "an Error"));
         assert!(holds("straße", false, "STRAẞE") && holds("ÄrGER", false, "äRgER"));

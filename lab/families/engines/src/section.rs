@@ -67,7 +67,7 @@ impl EnginesSection {
                 ..Query::default()
             },
             threads: levels.number_or("threads", "default")?,
-            read: levels.one_of("read", &[("buffered", Read::Buffered), ("mmap", Read::Mmap)])?,
+            read: levels.one_of("read", &READS)?,
             chunk: chunk(&levels)?,
             buffer_bytes: if adapts { None } else { levels.number_or(BUFFER, "default")? },
             buffer_adapts: adapts,
@@ -163,7 +163,10 @@ fn chunk(levels: &Levels<'_>) -> Result<Granularity, InputError> {
 const BUFFER: &str = "buffer_bytes";
 /// The level of it that follows the file's size.
 const ADAPTIVE: &str = "adaptive";
-const PARSERS: [(&str, Parser); 5] = [
+const READS: [(&str, Read); 3] =
+    [("buffered", Read::Buffered), ("mmap", Read::Mmap), ("auto", Read::Auto)];
+const PARSERS: [(&str, Parser); 6] = [
+    ("spans", Parser::Spans),
     ("serde_lazy", Parser::SerdeLazy),
     ("serde_copied", Parser::SerdeCopied),
     ("serde_whole", Parser::SerdeWhole),
