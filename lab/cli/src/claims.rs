@@ -76,9 +76,6 @@ fn print(claims: &Claims, facts: &[Facts], args: &AuditArgs) -> Result<bool, Fai
     Ok(findings.iter().any(|finding| finding.severity == Severity::Impossible))
 }
 
-/// How often the audit is wrong, below claims/; `lab-audit-trial` prints it.
-const SELF_TEST: &str = "self-test.md";
-
 fn page(corpus: &Corpus, paths: &Paths) -> Result<Page, Failure> {
     let mut tables = BTreeMap::new();
     for path in files(&paths.root.join("reports"), "")? {
@@ -90,8 +87,7 @@ fn page(corpus: &Corpus, paths: &Paths) -> Result<Page, Failure> {
             }
         }
     }
-    let rates = read(&paths.root.join("claims").join(SELF_TEST)).ok();
-    lab_audit::page::page(&corpus.claims, &corpus.facts, &tables, rates.as_deref())
+    lab_audit::page::page(&corpus.claims, &corpus.facts, &tables)
         .map_err(|error| Failure::input(error.to_string()))
 }
 
