@@ -74,10 +74,10 @@ impl Corpus {
             let bytes = fs::read(dir.join("docs").join(&file))?;
             let text = String::from_utf8_lossy(&bytes).into_owned();
             let document = Document::parse(&file, &text);
-            let findings = lab_audit::audit_document(&document, &[], &Mapping::default());
+            let audit = lab_audit::audit_document(&document, &[], &Mapping::default());
             let own: Vec<Label> = labels.iter().filter(|l| l.file == file).cloned().collect();
             let score = Score { labels: &own, clean: &clean, judged: &judged };
-            let (findings, found) = score.of(&file, findings);
+            let (findings, found) = score.of(&file, audit.findings);
             documents.push(Audited {
                 lines: text.lines().map(str::to_owned).collect(),
                 findings,

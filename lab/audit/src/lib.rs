@@ -16,8 +16,10 @@ pub mod page;
 pub mod printed;
 pub mod raw;
 
-pub use automatic::audit_document;
-pub use document::{Bound, Cell, Document, Sentence, SentenceKind, Table, TableRow};
+pub use automatic::{Audit, Coverage, audit_document};
+pub use document::{
+    Bound, Cell, DecodeError, Document, Sentence, SentenceKind, Table, TableRow, decode,
+};
 pub use finding::{Finding, Place, Severity};
 pub use mapping::{Mapping, MappingError};
 pub use printed::Printed;

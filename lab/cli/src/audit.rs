@@ -56,7 +56,8 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
             .map_err(|error| Failure::input(error.to_string()))?,
         None => Mapping::default(),
     };
-    let findings = audit_document(&document, &raws, &mapping);
+    let audit = audit_document(&document, &raws, &mapping);
+    let findings = audit.findings;
     if args.json {
         println!("{}", as_json(&document, &raws, &findings));
     } else {

@@ -109,7 +109,9 @@ fn meanings(
             }
         }
     };
-    headers.iter().enumerate().map(of).collect()
+    let mut meanings: Vec<Meaning> = headers.iter().enumerate().map(of).collect();
+    role::settle(&mut meanings);
+    meanings
 }
 
 /// Whether a column holds labels: texts, or the first column whatever it holds.

@@ -2,9 +2,10 @@
 
 use super::found::{Found, number};
 use super::grid::{Grid, Record, Stat};
-use super::link::{Labelled, Link, tokens};
+use super::link::{Labelled, Link};
 use super::role::Role;
 use super::runs;
+use super::words::tokens;
 use crate::checks::order_statistics::Fit;
 use crate::checks::{Mismatch, Span, moments, order_statistics, provenance};
 use crate::document::header;

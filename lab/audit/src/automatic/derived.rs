@@ -1,0 +1,297 @@
+//! Columns of changes and ratios against the columns and rows that their names say they are of.
+//!
+//! Which those are is read from names alone, never from what fits. Where names leave it open, the
+//! column is untied; where they do not, every cell is checked, however many disagree.
+
+use super::book::Book;
+use super::column::{is_change, number, qualifier, values};
+use super::found::{Found, allowed};
+use super::grid::{Grid, in_unit};
+use super::role::Role;
+use super::words::tokens;
+use crate::checks::ratios::{Reading, wrong_ratio};
+use crate::checks::{Mismatch, Span};
+use crate::{Place, Printed, Severity};
+
+use Reading::{
+    Difference, DifferenceReversed, PercentChange, PercentOfMean, PercentOfOther, PercentReversed,
+    PercentReversedOfOther, Ratio, RatioInPercent, RatioReversed, RatioReversedInPercent,
+};
+
+/// More columns or rows than this are no table that people wrote.
+const MOST_COLUMNS: usize = 24;
+const MOST_ROWS: usize = 400;
+
+/// Where the two values of a row come from.
+enum Source {
+    /// Two columns.
+    Columns(usize, usize),
+    /// One column, against any of these rows.
+    Rows { column: usize, bases: Vec<usize> },
+}
+
+/// What a cell's values say of it.
+struct Judged {
+    row: usize,
+    fits: Option<Reading>,
+    wrong: Option<Mismatch>,
+}
+
+/// Checks every column whose header says that it is a change or ratio.
+pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
+    let table = grid.table;
+    if table.columns.len() > MOST_COLUMNS || table.rows.len() > MOST_ROWS {
+        return;
+    }
+    let values = values(grid);
+    // BenchmarkDotNet's ratio is a mean of ratios, whose spread `RatioSD` says.
+    let of_means = table.columns.iter().any(|name| name.eq_ignore_ascii_case("RatioSD"));
+    let is_target = |column: &usize| is_change(&table.columns[*column]) && !of_means;
+    for column in (1..table.columns.len()).filter(is_target) {
+        let rows = (0..table.rows.len()).filter(|row| number(grid, *row, column).is_some());
+        let rows: Vec<usize> = rows.collect();
+        match source(grid, column, &values) {
+            Some(source) => judge(grid, column, &source, &rows, book),
+            None => rows.iter().for_each(|row| book.untied(table.rows[*row].line, column)),
+        }
+    }
+}
+
+/// What a column is of, where its name and its neighbours' leave one answer.
+fn source(grid: &Grid<'_>, column: usize, values: &[usize]) -> Option<Source> {
+    let header = &grid.table.columns[column];
+    let words = |other: &usize| tokens(&grid.table.columns[*other]);
+    let qualifier = qualifier(header);
+    let pair = |of: &[usize]| match of {
+        [a, b] if one_unit(grid, *a, *b) => Some(Source::Columns(*a, *b)),
+        _ => None,
+    };
+    // "A vs B": two columns, or one column against the row B.
+    let named: Vec<usize> = values
+        .iter()
+        .copied()
+        .filter(|other| {
+            let own: std::collections::BTreeSet<String> =
+                super::column::qualifier(&grid.table.columns[*other]);
+            !own.is_empty() && own.is_subset(&qualifier)
+        })
+        .collect();
+    if let Some(source) = pair(&named) {
+        return Some(source);
+    }
+    let sharing: Vec<usize> = values
+        .iter()
+        .copied()
+        .filter(|other| !qualifier.is_empty() && qualifier.is_subset(&words(other)))
+        .collect();
+    if let Some(source) = pair(&sharing) {
+        return Some(source);
+    }
+    if qualifier.is_empty() && !statistics(grid, values) {
+        if let Some(source) = pair(values) {
+            return Some(source);
+        }
+    }
+    of_rows(grid, column, values, &sharing)
+}
+
+/// One column of values against the rows that are the base.
+fn of_rows(grid: &Grid<'_>, column: usize, values: &[usize], sharing: &[usize]) -> Option<Source> {
+    let table = grid.table;
+    let mean = |of: &[usize]| {
+        let means: Vec<usize> =
+            of.iter().copied().filter(|c| grid.columns()[*c].role == Role::Mean).collect();
+        match (of, &means[..]) {
+            ([one], _) | (_, [one]) => Some(*one),
+            _ => None,
+        }
+    };
+    let value = mean(sharing).or_else(|| mean(values))?;
+    let header = tokens(&table.columns[column]);
+    let names = table.row_names();
+    let named: Vec<usize> = (0..table.rows.len())
+        .filter(|row| {
+            let name = tokens(&names[*row]);
+            !name.is_empty() && name.is_subset(&header)
+        })
+        .collect();
+    if let [_] = named[..] {
+        return Some(Source::Rows { column: value, bases: named });
+    }
+    let bases: Vec<usize> =
+        (0..table.rows.len()).filter(|row| neutral(grid, *row, column)).collect();
+    // Of several bases it is not known which one a row is compared with.
+    (bases.len() == 1 && labels(grid) == 1).then_some(Source::Rows { column: value, bases })
+}
+
+/// How many columns of texts name a row.
+fn labels(grid: &Grid<'_>) -> usize {
+    grid.records.first().map_or(1, |record| record.labels.len())
+}
+
+/// Whether some values are different statistics of one sample, which have no ratio of interest.
+fn statistics(grid: &Grid<'_>, values: &[usize]) -> bool {
+    let roles: Vec<Role> = values.iter().map(|column| grid.columns()[*column].role).collect();
+    roles.iter().any(|role| role.is_statistic()) && roles.windows(2).any(|pair| pair[0] != pair[1])
+}
+
+/// Whether what a row says of itself is nothing or one.
+fn neutral(grid: &Grid<'_>, row: usize, column: usize) -> bool {
+    let cell = &grid.table.rows[row].cells[column];
+    let text = cell.text.to_lowercase();
+    let spoken = ["baseline", "reference", "base", "ref"].iter().any(|word| text.contains(word));
+    let alone = cell.number.as_ref().is_some_and(|number| {
+        let percent = number.unit.as_deref() == Some("%");
+        number.value == 0.0 || number.value == 1.0 && !percent || number.value == 100.0 && percent
+    });
+    alone || spoken && cell.number.is_none()
+}
+
+fn one_unit(grid: &Grid<'_>, a: usize, b: usize) -> bool {
+    (0..grid.table.rows.len()).all(|row| match (number(grid, row, a), number(grid, row, b)) {
+        (Some(a), Some(b)) => match (&a.unit, &b.unit) {
+            (Some(x), Some(_)) => in_unit(b, x).is_some(),
+            (None, None) => true,
+            _ => false,
+        },
+        _ => true,
+    })
+}
+
+/// The readings that a cell's unit allows.
+fn readings(stated: &Printed, of: &Printed, header: &str) -> Vec<Reading> {
+    let points = matches!(of.unit.as_deref(), Some("%" | "pp"));
+    let changes = [
+        PercentChange,
+        PercentOfOther,
+        PercentReversed,
+        PercentReversedOfOther,
+        PercentOfMean,
+        RatioInPercent,
+        RatioReversedInPercent,
+    ];
+    let differences = [Difference, DifferenceReversed];
+    let ratios = [Ratio, RatioReversed];
+    match stated.unit.as_deref() {
+        Some("%") if points => [&changes[..], &differences].concat(),
+        Some("%") => changes.to_vec(),
+        Some("pp") => differences.to_vec(),
+        Some("x") => ratios.to_vec(),
+        None if header.contains('%') => changes.to_vec(),
+        None => [&ratios[..], &differences, &changes].concat(),
+        Some(_) => differences.to_vec(),
+    }
+}
+
+fn judge(grid: &Grid<'_>, column: usize, source: &Source, rows: &[usize], book: &mut Book) {
+    let judged: Vec<Judged> =
+        rows.iter().filter_map(|row| judge_row(grid, column, source, *row)).collect();
+    let fits = judged.iter().filter(|one| one.wrong.is_none()).count();
+    let table = grid.table;
+    // A name alone is the plain reading; a name that most rows bear out leaves no other.
+    let sure = fits >= 2 && 3 * (judged.len() - fits) <= fits;
+    for Judged { row, fits: reading, wrong } in judged {
+        let line = table.rows[row].line;
+        let Some(mismatch) = wrong else {
+            if reading.is_some() {
+                book.cell(line, column, None);
+            }
+            continue;
+        };
+        let severity = if sure { Severity::Impossible } else { Severity::Inconsistent };
+        let found = found(grid, (row, column), &mismatch, severity);
+        book.cell(line, column, found);
+    }
+}
+
+fn judge_row(grid: &Grid<'_>, column: usize, source: &Source, row: usize) -> Option<Judged> {
+    let stated = number(grid, row, column)?;
+    let header = &grid.table.columns[column];
+    let pairs: Vec<(&Printed, Printed)> = match source {
+        Source::Columns(a, b) => {
+            let (a, b) = (number(grid, row, *a)?, number(grid, row, *b)?);
+            vec![(a, aligned(a, b)?)]
+        }
+        Source::Rows { column, bases, .. } => {
+            let new = number(grid, row, *column)?;
+            let base = |base: &usize| Some((new, aligned(new, number(grid, *base, *column)?)?));
+            bases.iter().filter(|base| **base != row).filter_map(base).collect()
+        }
+    };
+    let tolerance = spread(grid, row);
+    let mut closest: Option<Mismatch> = None;
+    for (new, base) in &pairs {
+        let readings = readings(stated, new, header);
+        let (new, base) = (widened(new, tolerance), widened(base, tolerance));
+        let size = Printed { value: stated.value.abs(), ..stated.clone() };
+        for one in [stated, &size] {
+            let fits = |reading: &&Reading| {
+                let value = reading.of(new, base);
+                value.is_none_or(|value| {
+                    let more = matches!(reading, Ratio | RatioReversed)
+                        && header.to_lowercase().contains("er")
+                        && Span::of(one).meets(value.minus(Span::exact(1.0)));
+                    Span::of(one).meets(value) || more
+                })
+            };
+            if let Some(reading) = readings.iter().find(fits) {
+                return Some(Judged { row, fits: Some(*reading), wrong: None });
+            }
+        }
+        let wrong = wrong_ratio(stated, new, base, &readings);
+        closest = closest.or(wrong.map(|wrong| wrong.mismatch));
+    }
+    closest.map(|mismatch| Judged { row, fits: None, wrong: Some(mismatch) })
+}
+
+fn aligned(to: &Printed, number: &Printed) -> Option<Printed> {
+    match &to.unit {
+        Some(unit) if number.unit.is_some() => in_unit(number, unit),
+        _ => Some(number.clone()),
+    }
+}
+
+/// How far a mean of ratios may lie from the ratio of the means: the row's relative deviation,
+/// where the table prints one (BenchmarkDotNet's `Ratio`).
+fn spread(grid: &Grid<'_>, row: usize) -> f64 {
+    let of = |role: Role| {
+        let column = grid.columns().iter().position(|meaning| meaning.role == role)?;
+        Some(number(grid, row, column)?.value)
+    };
+    match (of(Role::Sd), of(Role::Mean)) {
+        (Some(sd), Some(mean)) if mean != 0.0 => (2.0 * sd / mean).abs().min(0.5),
+        _ => 0.0,
+    }
+}
+
+fn widened(number: &Printed, share: f64) -> Span {
+    let span = Span::of(number);
+    let more = share * number.value.abs();
+    Span { low: span.low - more, high: span.high + more }
+}
+
+fn found(
+    grid: &Grid<'_>,
+    (row, column): (usize, usize),
+    mismatch: &Mismatch,
+    severity: Severity,
+) -> Option<Found> {
+    let table = grid.table;
+    let stated = number(grid, row, column)?;
+    let name = table.row_names()[row].clone();
+    let place = Place {
+        document: grid.document.to_owned(),
+        line: Some(table.rows[row].line).filter(|line| *line > 0),
+        section: table.section(),
+        row: Some(name.clone()),
+        column: Some(table.columns[column].clone()),
+    };
+    let formula = mismatch.how.split(" with ").next().unwrap_or_default();
+    let sentence = format!(
+        "`{}` of {name} is {}; {formula} gives {}",
+        table.columns[column],
+        super::sentence::shown(stated),
+        allowed(stated, mismatch),
+    );
+    Some(Found::mismatch("ratio", severity, place, stated, mismatch).sentence(sentence))
+}
