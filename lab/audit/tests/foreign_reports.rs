@@ -112,10 +112,10 @@ fn totals_and_averages_below_their_rows() {
         "| part | s | n |\n|-|-|-|\n| a | 1.5 | 10 |\n| b | 2.5 | 30 |\n| Total | 4.6 | 40 |\n";
     only(total, "total_row", 5, Severity::Inconsistent);
     only(&total.replace("4.6", "1.0"), "total_row", 5, Severity::Impossible);
-    let list = "| x | Time (ms) |\n|-|-|\n| a | 15 |\n| b | 11 |\n\n- Mean time: 13 ms\n\
+    let list = "| x | Time (ms) |\n|-|-|\n| a | 15.0 |\n| b | 11.0 |\n\n- Mean time: 13.0 ms\n\
                 - Max time: 15 ms\n";
     assert_eq!(found(list), []);
-    only(&list.replace("time: 13", "time: 14"), "statistic_of_rows", 6, Severity::Inconsistent);
+    only(&list.replace("time: 13.0", "time: 14.0"), "statistic_of_rows", 6, Severity::Inconsistent);
 }
 
 #[test]

@@ -102,7 +102,10 @@ fn column(tied: &Tied<'_, '_>, wanted: &Meaning, stated: &Printed) -> Option<usi
         let header = &table.columns[*column];
         let plain = matches!(tied.grid.columns()[*column].role, Role::Value | Role::Ratio);
         let unit = super::tie::unit_of(table, *column);
-        plain && !words.is_empty() && words.is_subset(&tokens(header)) && unit == stated.unit
+        plain
+            && (!words.is_empty() || unit.is_some())
+            && words.is_subset(&tokens(header))
+            && unit == stated.unit
     };
     let mut columns = (1..table.columns.len()).filter(fits);
     columns.next().filter(|_| columns.next().is_none())

@@ -8,7 +8,7 @@ use super::column::{is_change, number, qualifier, values};
 use super::found::{Found, allowed};
 use super::grid::{Grid, in_unit};
 use super::role::Role;
-use super::words::tokens;
+use super::words::{says, tokens};
 use crate::checks::ratios::{Reading, wrong_ratio};
 use crate::checks::{Mismatch, Span};
 use crate::{Place, Printed, Severity};
@@ -87,12 +87,29 @@ fn source(grid: &Grid<'_>, column: usize, values: &[usize]) -> Option<Source> {
     if let Some(source) = pair(&sharing) {
         return Some(source);
     }
-    if qualifier.is_empty() && !statistics(grid, values) {
-        if let Some(source) = pair(values) {
-            return Some(source);
-        }
+    if qualifier.is_empty()
+        && !statistics(grid, values)
+        && comparable(grid, values)
+        && let Some(source) = pair(values)
+    {
+        return Some(source);
     }
     of_rows(grid, column, values, &sharing)
+}
+
+/// Whether two columns measure one thing: in one unit, by a word that they share, as two states
+/// of it, or in a table of metrics.
+fn comparable(grid: &Grid<'_>, values: &[usize]) -> bool {
+    let [a, b] = values[..] else { return false };
+    let table = grid.table;
+    let states = ["before", "after", "old", "new", "baseline", "base", "current", "previous"];
+    let words = |column: usize| tokens(&table.columns[column]);
+    let units = [a, b].map(|column| super::tie::unit_of(table, column));
+    let metrics = ["metric", "metrics", "measure", "statistic", "indicator"];
+    units[0].is_some() && units[0] == units[1]
+        || words(a).intersection(&words(b)).next().is_some()
+        || [a, b].iter().all(|column| words(*column).iter().any(|w| states.contains(&w.as_str())))
+        || table.columns.first().is_some_and(|first| says(first, &metrics))
 }
 
 /// One column of values against the rows that are the base.

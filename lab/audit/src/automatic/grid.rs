@@ -62,7 +62,7 @@ impl<'a> Grid<'a> {
             meanings.iter().filter(|meaning| meaning.role.is_statistic()).count()
         };
         let across = statistics(columns.get(1..).unwrap_or_default());
-        let transposed = across == 0 && statistics(&rows) >= 2;
+        let transposed = across == 0 && statistics(&rows) >= 2 && distinct(&rows);
         let mut grid =
             Self { document: &document.name, table, columns, records: vec![], transposed, mapping };
         if transposed {
@@ -91,6 +91,12 @@ impl<'a> Grid<'a> {
             column: Some(stat.header.clone()),
         }
     }
+}
+
+/// Whether each statistic stands in one row: repeated, the rows are of several subjects.
+fn distinct(rows: &[Meaning]) -> bool {
+    let stated: Vec<&Meaning> = rows.iter().filter(|row| row.role.is_statistic()).collect();
+    stated.iter().enumerate().all(|(index, row)| !stated[..index].contains(row))
 }
 
 fn meanings(
