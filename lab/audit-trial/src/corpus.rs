@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use lab_audit::{Document, Finding, Mapping};
+use lab_audit::{Coverage, Document, Finding, Mapping};
 
 use labels::{Clean, Judged, Label};
 use score::{Score, Verdict};
@@ -44,6 +44,7 @@ impl Half {
 pub(crate) struct Audited {
     pub(crate) file: String,
     pub(crate) lines: Vec<String>,
+    pub(crate) coverage: Coverage,
     pub(crate) findings: Vec<(Finding, Verdict)>,
     pub(crate) labels: Vec<(Label, bool)>,
     /// Read in full and found clean.
@@ -80,6 +81,7 @@ impl Corpus {
             let (findings, found) = score.of(&file, audit.findings);
             documents.push(Audited {
                 lines: text.lines().map(str::to_owned).collect(),
+                coverage: audit.coverage,
                 findings,
                 labels: own.into_iter().zip(found).collect(),
                 is_clean: clean.is_whole(&file),

@@ -8,6 +8,7 @@ mod chosen;
 mod column;
 mod counts;
 mod derived;
+mod efficiency;
 mod found;
 mod grid;
 mod group;
@@ -32,7 +33,7 @@ mod words;
 use serde::Serialize;
 
 use crate::mapping::Mapping;
-use crate::{Document, Finding, Raw};
+use crate::{Document, Finding, Raw, Table};
 use book::Book;
 use found::Found;
 use grid::Grid;
@@ -92,7 +93,7 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> A
     }
     all.extend(grids(document, mapping));
     for grid in &all {
-        of_table(grid, &mut book);
+        of_table(grid, &document.lists, &mut book);
     }
     for list in &document.lists {
         let grid = Grid::new(document, list, None);
@@ -122,10 +123,11 @@ fn between(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
 }
 
 /// What a table says by itself.
-fn of_table(grid: &Grid<'_>, book: &mut Book) {
+fn of_table(grid: &Grid<'_>, lists: &[Table], book: &mut Book) {
     runs::check(grid, book);
     records::check(grid, book);
-    derived::check(grid, book);
+    derived::check(grid, lists, book);
+    efficiency::check(grid, book);
     totals::check(grid, book);
     bounds_in_cells::check(grid, book);
     counts::check(grid, book);

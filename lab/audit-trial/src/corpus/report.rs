@@ -56,7 +56,7 @@ pub(crate) fn figures(name: &str, documents: &[&Audited]) -> String {
         let _ = writeln!(text, "| {} | `{check}` | {} |", grade.grade(), counts.row());
     }
     text += &recall(documents);
-    text + &exits(documents)
+    text + &exits(documents) + &coverage(documents)
 }
 
 /// Labelled contradictions found, per kind.
@@ -99,6 +99,21 @@ fn exits(documents: &[&Audited]) -> String {
     let (clean, all) = (clean.collect::<Vec<_>>(), documents.iter().filter(fails).count());
     let wrong = clean.iter().copied().filter(fails).count();
     format!("\nExit 1: {all} documents, {wrong} of {} clean ones.\n", clean.len())
+}
+
+/// How many numbers were checked.
+fn coverage(documents: &[&Audited]) -> String {
+    let sum = |of: fn(&Audited) -> usize| documents.iter().map(|one| of(one)).sum::<usize>();
+    let unlinked = documents.iter().filter(|one| one.coverage.checked() == 0).count();
+    format!(
+        "\n{} of {} numbers checked: {} agree, {} cannot be tied, {} disagree; in {unlinked} \
+         documents nothing could be checked.\n",
+        sum(|one| one.coverage.checked()),
+        sum(|one| one.coverage.numbers),
+        sum(|one| one.coverage.agree),
+        sum(|one| one.coverage.untied),
+        sum(|one| one.coverage.disagree)
+    )
 }
 
 /// Findings that nobody has judged.

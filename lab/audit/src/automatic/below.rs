@@ -1,5 +1,6 @@
-//! Statistics that stand below a table, of its rows.
+//! Statistics that stand beside a table, of its rows.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -24,7 +25,8 @@ const PARTIAL: [&str; 9] =
 static DEVIATION: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:σ|SD|std|stddev)\s*[=:]\s*(\d+(?:\.\d+)?)").ok());
 
-/// Checks every list that stands right below a table.
+/// Checks every list that stands right below a table, and every table of metrics right beside
+/// one.
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     for list in &document.lists {
         let above = tables.iter().rev().find(|tied| tied.table().line < list.line);
@@ -33,15 +35,31 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
             of_item(document, tied, list, row, book);
         }
     }
+    for pair in tables.windows(2) {
+        for (metrics, tied) in [(&pair[0], &pair[1]), (&pair[1], &pair[0])] {
+            let (beside, table) = (metrics.table(), tied.table());
+            let is_metrics = beside.columns.len() == 2 && says(&beside.columns[0], &["metric"]);
+            let single = table.columns.len() > 2 && beside.headings == table.headings;
+            if is_metrics && single && !is_partial(table) {
+                beside.rows.iter().for_each(|row| of_item(document, tied, beside, row, book));
+            }
+        }
+    }
+}
+
+fn is_partial(table: &Table) -> bool {
+    says(&table.caption, &PARTIAL)
+        || table.headings.last().is_some_and(|heading| says(heading, &PARTIAL))
 }
 
 /// Whether a list is about all rows of the table above it.
 fn follows(table: &Table, list: &Table) -> bool {
     let last = table.rows.last().map_or(table.line, |row| row.line);
     let between = list.line.saturating_sub(last);
-    let about_all = !says(&table.caption, &PARTIAL)
-        && !table.headings.last().is_some_and(|heading| says(heading, &PARTIAL));
-    between <= REACH && table.headings == list.headings && about_all && table.rows.len() >= 2
+    between <= REACH
+        && table.headings == list.headings
+        && !is_partial(table)
+        && table.rows.len() >= 2
 }
 
 fn of_item(
@@ -68,15 +86,16 @@ fn of_item(
         column: None,
     };
     let against = Place { line: Some(tied.table().line), row: None, ..place.clone() };
-    let mut judge = |stated: &Printed, wrong: Option<Mismatch>| {
+    let mut judge = |what: &str, stated: &Printed, wrong: Option<Mismatch>| {
         let found = wrong.map(|wrong| {
             let check = "statistic_of_rows";
             Found::mismatch(check, Severity::Inconsistent, place.clone(), stated, &wrong)
                 .sentence(format!(
-                    "`{}` is {}; `{}` of the table above gives {} ({})",
+                    "{what} `{}` is {}; `{}` of the table in line {} gives {} ({})",
                     name.text,
                     super::sentence::shown(stated),
                     tied.table().columns[column],
+                    tied.table().line,
                     super::found::allowed(stated, &wrong),
                     wrong.how
                 ))
@@ -85,11 +104,11 @@ fn of_item(
         book.stated(row.line, stated.value, found);
     };
     if let Some(wrong) = summary(wanted.role, stated, &numbers) {
-        judge(stated, wrong);
+        judge("the", stated, wrong);
         let deviation = DEVIATION.as_ref().and_then(|regex| regex.captures(&value.text));
         let printed = deviation.and_then(|groups| Printed::parse(&groups[1]));
         if let Some(printed) = printed.filter(|_| wanted.role == Role::Mean) {
-            judge(&printed, moments::sd(&printed, &spans(&numbers)));
+            judge("the deviation beside", &printed, moments::sd(&printed, &spans(&numbers)));
         }
     }
 }
@@ -104,11 +123,18 @@ fn column(tied: &Tied<'_, '_>, wanted: &Meaning, stated: &Printed) -> Option<usi
         let unit = super::tie::unit_of(table, *column);
         plain
             && (!words.is_empty() || unit.is_some())
-            && words.is_subset(&tokens(header))
+            && (words.is_subset(&tokens(header)) || is_rate(&words, unit.as_deref()))
             && unit == stated.unit
     };
     let mut columns = (1..table.columns.len()).filter(fits);
     columns.next().filter(|_| columns.next().is_none())
+}
+
+/// Whether words mean throughput and a unit is of a rate.
+fn is_rate(words: &BTreeSet<String>, unit: Option<&str>) -> bool {
+    words.len() == 1
+        && words.contains("throughput")
+        && unit.is_some_and(|unit| unit.ends_with("/s") || unit.ends_with("/sec"))
 }
 
 /// The check for a statistic of rows, and its outcome.

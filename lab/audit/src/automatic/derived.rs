@@ -11,7 +11,7 @@ use super::role::Role;
 use super::words::{says, tokens};
 use crate::checks::ratios::{Reading, wrong_ratio};
 use crate::checks::{Mismatch, Span};
-use crate::{Place, Printed, Severity};
+use crate::{Place, Printed, Severity, Table};
 
 use Reading::{
     Difference, DifferenceReversed, PercentChange, PercentOfMean, PercentOfOther, PercentReversed,
@@ -33,12 +33,11 @@ enum Source {
 /// What a cell's values say of it.
 struct Judged {
     row: usize,
-    fits: Option<Reading>,
     wrong: Option<Mismatch>,
 }
 
 /// Checks every column whose header says that it is a change or ratio.
-pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
+pub(crate) fn check(grid: &Grid<'_>, lists: &[Table], book: &mut Book) {
     let table = grid.table;
     if table.columns.len() > MOST_COLUMNS || table.rows.len() > MOST_ROWS {
         return;
@@ -52,9 +51,43 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
         let rows: Vec<usize> = rows.collect();
         match source(grid, column, &values) {
             Some(source) => judge(grid, column, &source, &rows, book),
+            None if values.is_empty() && from_lists(grid, column, lists, book) => {}
             None => rows.iter().for_each(|row| book.untied(table.rows[*row].line, column)),
         }
     }
+}
+
+/// A table `relative to X` without values of its own, against the list of its section that has
+/// them. Whether there is one.
+fn from_lists(grid: &Grid<'_>, column: usize, lists: &[Table], book: &mut Book) -> bool {
+    let table = grid.table;
+    let caption = table.caption.replace("(baseline)", "");
+    let Some((_, base)) = caption.trim_end_matches([':', ' ']).split_once(" vs ") else {
+        return false;
+    };
+    let value = |list: &Table, name: &str| {
+        let wanted = tokens(name);
+        let row = list.rows.iter().find(|row| tokens(&row.cells[0].text) == wanted)?;
+        row.cells[1].numbers.first().cloned()
+    };
+    let near = lists.iter().filter(|list| list.headings == table.headings);
+    let mut near = near.filter(|list| value(list, base).is_some());
+    let Some(list) = near.next().filter(|_| near.next().is_none()) else { return false };
+    let Some(of) = value(list, base) else { return false };
+    for (row, name) in table.row_names().iter().enumerate() {
+        let (Some(stated), Some(new)) = (number(grid, row, column), value(list, name)) else {
+            continue;
+        };
+        if new.unit != of.unit {
+            continue;
+        }
+        let readings = readings(stated, &new, &table.columns[column]);
+        let mismatch = match_pair(stated, (Span::of(&new), Span::of(&of)), &readings, "");
+        let wrong = mismatch
+            .and_then(|mismatch| found(grid, (row, column), &mismatch, Severity::Inconsistent));
+        book.cell(table.rows[row].line, column, wrong);
+    }
+    true
 }
 
 /// What a column is of, where its name and its neighbours' leave one answer.
@@ -108,7 +141,7 @@ fn comparable(grid: &Grid<'_>, values: &[usize]) -> bool {
     let metrics = ["metric", "metrics", "measure", "statistic", "indicator"];
     units[0].is_some() && units[0] == units[1]
         || words(a).intersection(&words(b)).next().is_some()
-        || [a, b].iter().all(|column| words(*column).iter().any(|w| states.contains(&w.as_str())))
+        || [a, b].iter().any(|column| words(*column).iter().any(|w| states.contains(&w.as_str())))
         || table.columns.first().is_some_and(|first| says(first, &metrics))
 }
 
@@ -118,7 +151,13 @@ fn of_rows(grid: &Grid<'_>, column: usize, values: &[usize], sharing: &[usize]) 
     let mean = |of: &[usize]| {
         let means: Vec<usize> =
             of.iter().copied().filter(|c| grid.columns()[*c].role == Role::Mean).collect();
-        match (of, &means[..]) {
+        let located = |c: &usize| match grid.columns()[*c].role {
+            Role::Percentile(p) => (p - 0.5).abs() < 1e-9,
+            Role::Sd | Role::StandardError | Role::Cv | Role::Min | Role::Max => false,
+            _ => !says(&table.columns[*c], &["error"]),
+        };
+        let of: Vec<usize> = of.iter().copied().filter(located).collect();
+        match (&of[..], &means[..]) {
             ([one], _) | (_, [one]) => Some(*one),
             _ => None,
         }
@@ -207,16 +246,10 @@ fn judge(grid: &Grid<'_>, column: usize, source: &Source, rows: &[usize], book: 
     let table = grid.table;
     // A name alone is the plain reading; a name that most rows bear out leaves no other.
     let sure = fits >= 2 && 3 * (judged.len() - fits) <= fits;
-    for Judged { row, fits: reading, wrong } in judged {
+    for Judged { row, wrong } in judged {
         let line = table.rows[row].line;
-        let Some(mismatch) = wrong else {
-            if reading.is_some() {
-                book.cell(line, column, None);
-            }
-            continue;
-        };
         let severity = if sure { Severity::Impossible } else { Severity::Inconsistent };
-        let found = found(grid, (row, column), &mismatch, severity);
+        let found = wrong.and_then(|wrong| found(grid, (row, column), &wrong, severity));
         book.cell(line, column, found);
     }
 }
@@ -239,26 +272,38 @@ fn judge_row(grid: &Grid<'_>, column: usize, source: &Source, row: usize) -> Opt
     let mut closest: Option<Mismatch> = None;
     for (new, base) in &pairs {
         let readings = readings(stated, new, header);
-        let (new, base) = (widened(new, tolerance), widened(base, tolerance));
-        let size = Printed { value: stated.value.abs(), ..stated.clone() };
-        for one in [stated, &size] {
-            let fits = |reading: &&Reading| {
-                let value = reading.of(new, base);
-                value.is_none_or(|value| {
-                    let more = matches!(reading, Ratio | RatioReversed)
-                        && header.to_lowercase().contains("er")
-                        && Span::of(one).meets(value.minus(Span::exact(1.0)));
-                    Span::of(one).meets(value) || more
-                })
-            };
-            if let Some(reading) = readings.iter().find(fits) {
-                return Some(Judged { row, fits: Some(*reading), wrong: None });
-            }
+        let spans = (widened(new, tolerance), widened(base, tolerance));
+        match match_pair(stated, spans, &readings, header) {
+            None => return Some(Judged { row, wrong: None }),
+            Some(mismatch) => closest = closest.or(Some(mismatch)),
         }
-        let wrong = wrong_ratio(stated, new, base, &readings);
-        closest = closest.or(wrong.map(|wrong| wrong.mismatch));
     }
-    closest.map(|mismatch| Judged { row, fits: None, wrong: Some(mismatch) })
+    closest.map(|mismatch| Judged { row, wrong: Some(mismatch) })
+}
+
+/// `None` where a reading of the two values gives what is stated, in either direction.
+fn match_pair(
+    stated: &Printed,
+    (new, base): (Span, Span),
+    readings: &[Reading],
+    header: &str,
+) -> Option<Mismatch> {
+    let size = Printed { value: stated.value.abs(), ..stated.clone() };
+    // "3x faster" is four times as fast to some.
+    let more = says(header, &["faster", "slower", "higher", "lower"]);
+    for one in [stated, &size] {
+        let own = Span::of(one);
+        let fits = |reading: &Reading| {
+            reading.of(new, base).is_none_or(|value| {
+                let ratio = matches!(reading, Ratio | RatioReversed);
+                own.meets(value) || more && ratio && own.meets(value.minus(Span::exact(1.0)))
+            })
+        };
+        if readings.iter().any(fits) {
+            return None;
+        }
+    }
+    wrong_ratio(stated, new, base, readings).map(|wrong| wrong.mismatch)
 }
 
 fn aligned(to: &Printed, number: &Printed) -> Option<Printed> {

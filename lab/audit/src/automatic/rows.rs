@@ -8,7 +8,7 @@ use super::book::Book;
 use super::found::Found;
 use super::tie::Tied;
 use super::words::{list, says, tokens};
-use crate::{Document, Place, Severity, Table};
+use crate::{Document, Place, Sentence, SentenceKind, Severity, Table};
 
 /// `(13 tests)`, `(6 configs, 30 runs)`, `Top 10 …`, `43 libraries`.
 static COUNT: LazyLock<Option<Regex>> =
@@ -28,7 +28,7 @@ const PARTS: [&str; 7] = ["across", "all", "over", "from", "of", "each", "per"];
 /// Checks captions that count a table's rows, and lists that count its winners.
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     for tied in tables {
-        if !tied.grid.transposed && !says(&tied.table().caption, &PARTS) {
+        if !tied.grid.transposed {
             of_caption(document, tied.table(), book);
         }
         of_winners(document, tied, book);
@@ -40,19 +40,27 @@ fn filled(table: &Table) -> usize {
     table.rows.iter().filter(|row| row.cells.iter().any(|cell| !cell.text.is_empty())).count()
 }
 
+/// Lines above a table in which its rows are counted.
+const ABOVE: usize = 3;
+
 fn of_caption(document: &Document, table: &Table, book: &mut Book) {
-    let Some(line) = caption_line(document, table) else { return };
-    let all: Vec<_> = COUNT.iter().flat_map(|regex| regex.captures_iter(&table.caption)).collect();
+    let near = document.prose.iter().filter(|one| {
+        one.line < table.line && one.line + ABOVE >= table.line && one.kind == SentenceKind::Prose
+    });
+    for sentence in near.filter(|one| !says(&one.text, &PARTS)) {
+        of_sentence(document, table, sentence, book);
+    }
+}
+
+fn of_sentence(document: &Document, table: &Table, sentence: &Sentence, book: &mut Book) {
+    let all: Vec<_> = COUNT.iter().flat_map(|regex| regex.captures_iter(&sentence.text)).collect();
     let first = table.columns.first().map(|name| list(name)).unwrap_or_default();
-    let singular = |word: &str| word.trim_end_matches("ies").trim_end_matches('s').to_lowercase();
+    let singular =
+        |word: &str| word.trim_end_matches("ies").trim_end_matches(['s', 'y']).to_lowercase();
     let counts = all.iter().filter(|groups| {
         let noun = groups[3].to_lowercase();
-        let of_rows = ROWS.contains(&noun.as_str());
-        groups.get(1).is_some()
-            || of_rows
-            || first
-                .iter()
-                .any(|word| singular(word).len() > 3 && singular(word) == singular(&noun))
+        let named = |word: &String| singular(word).len() > 3 && singular(word) == singular(&noun);
+        groups.get(1).is_some() || ROWS.contains(&noun.as_str()) || first.iter().any(named)
     });
     let counts: Vec<f64> = counts.filter_map(|groups| groups[2].parse().ok()).collect();
     let [stated] = counts[..] else { return };
@@ -62,15 +70,10 @@ fn of_caption(document: &Document, table: &Table, book: &mut Book) {
     let summed = ["total", "average", "mean", "overall", "all"].iter().any(|w| last.contains(*w));
     let fits = stated == rows || summed && stated + 1.0 == rows;
     let found = (!fits && rows >= 2.0).then(|| {
-        let sentence = format!("{stated} are announced; the table below has {rows} rows");
-        remark(document, line, table, "count_of_rows", sentence).values(stated, rows)
+        let text = format!("{stated} are announced; the table below has {rows} rows");
+        remark(document, sentence.line, table, "count_of_rows", text).values(stated, rows)
     });
-    book.stated(line, stated, found);
-}
-
-fn caption_line(document: &Document, table: &Table) -> Option<usize> {
-    let above = document.prose.iter().rev().find(|one| one.line < table.line)?;
-    (!table.caption.is_empty() && above.text == table.caption).then_some(above.line)
+    book.stated(sentence.line, stated, found);
 }
 
 /// A list `X: 8 wins` against a column that names the winner of each row.
