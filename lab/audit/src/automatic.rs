@@ -1,6 +1,7 @@
 //! Checks of a whole document that need no claim file: tables are understood by the words of
 //! their headers, and what is not understood is left alone.
 
+mod against;
 mod below;
 mod book;
 mod bounds_in_cells;
@@ -100,6 +101,9 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> A
         records::check(&grid, &mut book);
     }
     book.found.extend(raw_tables::check(&all, &labelled));
+    let (own, results): (Vec<&Grid<'_>>, Vec<&Grid<'_>>) =
+        all.iter().partition(|grid| grid.document == document.name);
+    against::check(document, &own, &results, &mut book);
     sentence::check(document, &mut book);
     let tied: Vec<Tied<'_, '_>> = all
         .iter()

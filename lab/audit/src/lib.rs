@@ -12,9 +12,11 @@ pub mod facts;
 pub mod finding;
 pub mod join;
 pub mod mapping;
+pub mod output;
 pub mod page;
 pub mod printed;
 pub mod raw;
+pub mod suppress;
 
 pub use automatic::{Audit, Coverage, audit_document};
 pub use document::{

@@ -71,7 +71,7 @@ fn print(claims: &Claims, facts: &[Facts], args: &AuditArgs) -> Result<bool, Fai
         println!("{}", text.map_err(|error| Failure::lab(error.to_string()))?);
     } else {
         println!("{}: {} findings", claims.document.title, findings.len());
-        print!("{}", crate::audit::listed(&findings, args.top));
+        print!("{}", lab_audit::output::listed(&findings, args.top));
     }
     Ok(findings.iter().any(|finding| finding.severity == Severity::Impossible))
 }

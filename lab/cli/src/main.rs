@@ -7,6 +7,7 @@ mod claims;
 mod compare;
 mod corpus;
 mod doctor;
+mod documents;
 mod idle;
 mod import;
 mod migrate;
@@ -101,7 +102,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(&args, &paths?),
         Command::Report(args) => report::report(&args, paths.ok().as_ref()),
         Command::Export(args) => report::export(&args, &paths?),
-        Command::Audit(args) if args.document.is_some() => audit::audit(&args),
+        Command::Audit(args) if !args.documents.is_empty() => audit::audit(&args),
         Command::Audit(args) => claims::audit(&args, &paths?),
         Command::Compare(args) => compare::compare(&args),
         Command::Import(args) => import::import(&args),
