@@ -12,7 +12,6 @@ use super::runs;
 use super::tie::{Tied, metric_words};
 use super::words::{says, tokens};
 use crate::checks::{Mismatch, moments, order_statistics, spans};
-use crate::document::header;
 use crate::{Document, Place, Printed, Severity, Table, TableRow};
 
 /// A list further below its table is about something else.
@@ -70,9 +69,7 @@ fn of_item(
     book: &mut Book,
 ) {
     let [name, value, ..] = &row.cells[..] else { return };
-    let unit = header::unit(&name.text);
-    let bare = header::name(&name.text, unit.as_deref());
-    let Some(wanted) = role::statistic(&bare) else { return };
+    let Some(wanted) = role::statistic(&name.text) else { return };
     let Some(stated) = value.numbers.first() else { return };
     let Some(column) = column(tied, &wanted, stated) else { return };
     let numbers: Option<Vec<Printed>> =

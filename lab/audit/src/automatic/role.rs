@@ -1,6 +1,7 @@
 //! What a column (or, in a transposed table, a row) says it is.
 
 use crate::checks::ranking::Better;
+use crate::document::header;
 
 /// The statistic that a header names.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -129,7 +130,8 @@ pub(crate) fn meaning(header: &str) -> Meaning {
 
 /// Reads the name of a statistic of a column, of whatever kind the column is: `Mean Speedup`.
 pub(crate) fn statistic(name: &str) -> Option<Meaning> {
-    let lower = phrases(&name.to_lowercase());
+    let unit = header::unit(name);
+    let lower = phrases(&header::name(name, unit.as_deref()).to_lowercase());
     let words: Vec<&str> = lower
         .split(|c: char| c.is_whitespace() || "()[],:_".contains(c))
         .filter(|word| !word.is_empty())
