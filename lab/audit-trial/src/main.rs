@@ -4,6 +4,7 @@
 //! and per kind, which findings are true and which contradictions were found.
 
 mod corpus;
+mod times_ten;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,16 +34,27 @@ enum Command {
         #[arg(long)]
         missed: bool,
     },
+    /// Multiply single numbers of tables that have a redundancy by ten, and count which are noticed
+    TimesTen {
+        /// Folder with docs/
+        dir: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
-    let Args { command: Command::Corpus { dir, half, open, missed } } = Args::parse();
-    let judged = include_str!("../judged.tsv");
-    match corpus::Corpus::read(&dir, judged) {
-        Ok(corpus) => {
+    let Args { command } = Args::parse();
+    let text = match command {
+        Command::Corpus { dir, half, open, missed } => {
             let halves =
                 half.map_or(vec![corpus::Half::Tuned, corpus::Half::Held], |one| vec![one]);
-            print!("{}", corpus.report(&halves, open, missed));
+            corpus::Corpus::read(&dir, include_str!("../judged.tsv"))
+                .map(|corpus| corpus.report(&halves, open, missed))
+        }
+        Command::TimesTen { dir } => times_ten::report(&dir, include_str!("../redundant.tsv")),
+    };
+    match text {
+        Ok(text) => {
+            print!("{text}");
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -14,6 +14,7 @@ mod found;
 mod grid;
 mod group;
 mod link;
+mod per;
 mod ranking;
 mod raw_alone;
 mod raw_cells;
@@ -132,6 +133,7 @@ fn of_table(grid: &Grid<'_>, lists: &[Table], book: &mut Book) {
     records::check(grid, book);
     derived::check(grid, lists, book);
     efficiency::check(grid, book);
+    per::check(grid, book);
     totals::check(grid, book);
     bounds_in_cells::check(grid, book);
     counts::check(grid, book);

@@ -21,10 +21,13 @@ pub(crate) fn expanded(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
                 .collect();
             let root = if fixed.as_os_str().is_empty() { Path::new(".") } else { &fixed };
             let pattern: Vec<&str> = text.trim_start_matches("./").split('/').collect();
-            files(root, &mut all, &|file| {
+            let wanted = |file: &Path| {
                 let name = file.to_string_lossy();
                 matches(&pattern, &name.trim_start_matches("./").split('/').collect::<Vec<_>>())
-            })?;
+            };
+            if root.is_dir() {
+                files(root, &mut all, &wanted)?;
+            }
             if all.len() == before {
                 return Err(Failure::input(format!("no file matches {text}")));
             }

@@ -71,7 +71,7 @@ const SETTINGS: [&str; 58] = [
 ];
 
 /// Words that say a column is a change or ratio of others.
-const CHANGES: [&str; 21] = [
+const CHANGES: [&str; 23] = [
     "δ",
     "delta",
     "change",
@@ -93,6 +93,8 @@ const CHANGES: [&str; 21] = [
     "relative",
     "vs",
     "versus",
+    "scaled",
+    "normalized",
 ];
 
 /// Words of a header that name nothing.
@@ -118,7 +120,11 @@ pub(crate) fn qualifier(header: &str) -> BTreeSet<String> {
 /// Whether a header says that the column is a change or ratio of others.
 pub(crate) fn is_change(header: &str) -> bool {
     let lower = header.to_lowercase();
+    // "Time % to zap": in per cent of a row.
     lower.contains('δ')
+        || lower.contains("% to ")
+        || lower.contains("% of ")
+        || lower.contains("% vs")
         || tokens(&lower.replace("speed-up", "speedup"))
             .iter()
             .any(|word| CHANGES.contains(&word.as_str()))

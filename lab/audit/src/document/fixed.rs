@@ -14,31 +14,33 @@ pub(super) fn read(document: &mut Document) {
     let (mut tables, mut unread) = (Vec::new(), Vec::new());
     for block in lines.chunk_by(|a, b| a.list == b.list && b.line - a.line <= 2) {
         let numbers = block.iter().filter(|line| line.numbers.len() + 1 >= FEWEST_COLUMNS).count();
-        match table(block) {
-            Some(table) => tables.push(table),
-            None if numbers >= FEWEST_ROWS + 1 => {
-                let reason = "a block of code with rows of numbers that is no table of columns";
-                unread.push((block[0].line, reason.to_owned()));
-            }
-            None => {}
+        let rows: Vec<&Sentence> =
+            block.iter().copied().filter(|line| !is_rule(&line.written)).collect();
+        let count = |line: &Sentence| fields(&line.written).len();
+        let found: Vec<Table> =
+            rows.chunk_by(|a, b| count(a) == count(b)).filter_map(table).collect();
+        if found.is_empty() && numbers > FEWEST_ROWS {
+            let reason = "a block of code with rows of numbers that is no table of columns";
+            unread.push((block[0].line, reason.to_owned()));
         }
+        tables.extend(found);
     }
     document.tables.extend(tables);
     document.unread.extend(unread);
 }
 
-/// The block's fields, where all its lines have as many as the first, which names them.
+/// Whether a line only rules off a header.
+fn is_rule(text: &str) -> bool {
+    text.chars().all(|c| "-=+|: \u{2500}\u{2550}".contains(c))
+}
+
+/// Lines of as many fields each as a table; the first names the columns.
 fn table(block: &[&Sentence]) -> Option<Table> {
-    let ruled = |text: &str| text.chars().all(|c| "-=+| ".contains(c));
-    let rows: Vec<(usize, Vec<&str>)> = block
-        .iter()
-        .filter(|line| !ruled(&line.written))
-        .map(|line| (line.line, fields(&line.written)))
-        .collect();
+    let rows: Vec<(usize, Vec<&str>)> =
+        block.iter().map(|line| (line.line, fields(&line.written))).collect();
     let (first, head) = rows.first()?;
     let named = head.iter().all(|name| name.parse::<f64>().is_err());
-    let even = rows.iter().all(|(_, cells)| cells.len() == head.len());
-    if !named || !even || rows.len() <= FEWEST_ROWS || head.len() < FEWEST_COLUMNS {
+    if !named || rows.len() <= FEWEST_ROWS || head.len() < FEWEST_COLUMNS {
         return None;
     }
     let columns: Vec<String> = head.iter().map(|text| clean::cell(text)).collect();
