@@ -120,13 +120,22 @@ fn source(grid: &Grid<'_>, column: usize, values: &[usize]) -> Option<Source> {
     if let Some(source) = pair(&sharing) {
         return Some(source);
     }
-    if qualifier.is_empty()
-        && !statistics(grid, values)
-        && comparable(grid, values)
-        && let Some(source) = pair(values)
-    {
-        return Some(source);
+    // Counts beside two times are not what changes.
+    let united: Vec<usize> = values
+        .iter()
+        .copied()
+        .filter(|column| super::tie::unit_of(grid.table, *column).is_some())
+        .collect();
+    for of in [values, &united] {
+        if qualifier.is_empty()
+            && !statistics(grid, of)
+            && comparable(grid, of)
+            && let Some(source) = pair(of)
+        {
+            return Some(source);
+        }
     }
+    let sharing = if sharing.is_empty() { named } else { sharing };
     of_rows(grid, column, values, &sharing)
 }
 
@@ -196,11 +205,14 @@ fn neutral(grid: &Grid<'_>, row: usize, column: usize) -> bool {
     let cell = &grid.table.rows[row].cells[column];
     let text = cell.text.to_lowercase();
     let spoken = ["baseline", "reference", "base", "ref"].iter().any(|word| text.contains(word));
+    // A column that leaves one cell empty leaves it to the base.
+    let empty = |row: &usize| grid.table.rows[*row].cells[column].text.is_empty();
+    let blank = (0..grid.table.rows.len()).filter(empty).count() == 1 && empty(&row);
     let alone = cell.number.as_ref().is_some_and(|number| {
         let percent = number.unit.as_deref() == Some("%");
         number.value == 0.0 || number.value == 1.0 && !percent || number.value == 100.0 && percent
     });
-    alone || spoken && cell.number.is_none()
+    alone || blank || spoken && cell.number.is_none()
 }
 
 fn one_unit(grid: &Grid<'_>, a: usize, b: usize) -> bool {

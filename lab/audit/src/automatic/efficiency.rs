@@ -35,7 +35,8 @@ fn is_named(grid: &Grid<'_>, column: usize, word: &str) -> bool {
 
 /// What a header says besides: `Mean` of `Mean Efficiency`.
 fn rest(grid: &Grid<'_>, column: usize) -> std::collections::BTreeSet<String> {
-    let mut words = qualifier(&grid.table.columns[column]);
+    let header = grid.table.columns[column].split('(').next().unwrap_or_default();
+    let mut words = qualifier(header);
     words.retain(|word| !["efficiency", "parallel", "concurrency"].contains(&word.as_str()));
     words
 }
