@@ -70,6 +70,9 @@ impl<'a> Grid<'a> {
         } else {
             grid.records = records(table, &grid.columns);
         }
+        // A row of differences is no sample.
+        grid.records
+            .retain(|record| record.labels.first().is_none_or(|(_, name)| !is_difference(name)));
         for record in &mut grid.records {
             align(&mut record.stats);
         }
@@ -91,6 +94,13 @@ impl<'a> Grid<'a> {
             column: Some(stat.header.clone()),
         }
     }
+}
+
+/// Whether a row is the difference or ratio of others.
+fn is_difference(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let lower = lower.trim_end_matches([':', ' ']);
+    ["delta", "δ", "difference", "diff", "change", "improvement", "ratio", "gap"].contains(&lower)
 }
 
 /// Whether each statistic stands in one row: repeated, the rows are of several subjects.

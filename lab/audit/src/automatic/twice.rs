@@ -76,20 +76,19 @@ fn subject(list: &Table) -> Option<String> {
 
 fn of_list(document: &Document, list: &Table, tables: &[Tied<'_, '_>], book: &mut Book) {
     let Some(subject) = subject(list) else { return };
-    for tied in tables {
-        let Some(row) = tied.row(&subject) else { continue };
-        for item in &list.rows {
-            let [name, value, ..] = &item.cells[..] else { continue };
-            let Some(stated) = value.numbers.first() else { continue };
-            let wanted = role::statistic(&name.text).unwrap_or_else(|| meaning(&name.text));
+    for item in &list.rows {
+        let [name, value, ..] = &item.cells[..] else { continue };
+        let Some(stated) = value.numbers.first() else { continue };
+        let wanted = role::statistic(&name.text).unwrap_or_else(|| meaning(&name.text));
+        let cell = |tied: &Tied<'_, '_>| {
+            let row = tied.row(&subject)?;
             let columns = tied.columns(&wanted, stated.unit.as_deref());
-            let [column] = columns[..] else { continue };
-            if !same_statistic(&wanted, &tied.grid.columns()[column]) {
-                continue;
-            }
-            let place = place(document, item.line, &list.section());
-            compare(tied, (row, column), stated, &place, book);
-        }
+            let [column] = columns[..] else { return None };
+            let same = same_statistic(&wanted, &tied.grid.columns()[column]);
+            same.then_some((row, column))
+        };
+        let place = place(document, item.line, &list.section());
+        compare(tables, cell, stated, &place, book);
     }
 }
 
@@ -101,23 +100,22 @@ fn of_sentence(document: &Document, sentence: &Sentence, tables: &[Tied<'_, '_>]
     if says(&sentence.text, &OTHER) || sentence.numbers.is_empty() {
         return;
     }
-    for tied in tables.iter().filter(|tied| about(tied.table(), sentence)) {
-        let [row] = tied.rows_in(&sentence.text)[..] else { continue };
-        for (index, stated) in sentence.numbers.iter().enumerate() {
-            let alone = sentence
-                .numbers
-                .iter()
-                .enumerate()
-                .all(|(other, number)| other == index || number.unit != stated.unit);
-            let Some(unit) = stated.unit.as_deref().filter(|_| alone) else { continue };
-            let columns: Vec<usize> = (1..tied.table().columns.len())
-                .filter(|column| said(tied, *column, unit, sentence))
-                .collect();
-            if let [column] = columns[..] {
-                let place = place(document, sentence.line, &sentence.headings.join(" > "));
-                compare(tied, (row, column), stated, &place, book);
-            }
-        }
+    for (index, stated) in sentence.numbers.iter().enumerate() {
+        let alone = sentence
+            .numbers
+            .iter()
+            .enumerate()
+            .all(|(other, number)| other == index || number.unit != stated.unit);
+        let Some(unit) = stated.unit.as_deref().filter(|_| alone) else { continue };
+        let cell = |tied: &Tied<'_, '_>| {
+            let [row] = tied.rows_in(&sentence.text)[..] else { return None };
+            let mut columns = (1..tied.table().columns.len())
+                .filter(|column| said(tied, *column, unit, sentence));
+            let column = columns.next().filter(|_| columns.next().is_none())?;
+            about(tied.table(), sentence).then_some((row, column))
+        };
+        let place = place(document, sentence.line, &sentence.headings.join(" > "));
+        compare(tables, cell, stated, &place, book);
     }
 }
 
@@ -152,39 +150,47 @@ fn said(tied: &Tied<'_, '_>, column: usize, unit: &str, sentence: &Sentence) -> 
     statistic && !metric.is_empty() && metric.is_subset(&words)
 }
 
-fn compare(
-    tied: &Tied<'_, '_>,
-    (row, column): (usize, usize),
+/// Compares a number with the cell that says the same. Of several such cells one that agrees is
+/// meant; where several disagree, it is not clear which is.
+fn compare<'g, 'a>(
+    tables: &[Tied<'g, 'a>],
+    cell: impl Fn(&Tied<'g, 'a>) -> Option<(usize, usize)>,
     stated: &Printed,
     place: &Place,
     book: &mut Book,
 ) {
-    let table = tied.table();
-    let Some(known) = table.rows[row].cells[column].number.as_ref() else { return };
-    let Some(known) = aligned(known, stated) else { return };
-    let line = table.rows[row].line;
-    if place.line == Some(line) {
+    let known = |tied: &Tied<'g, 'a>| {
+        let (row, column) = cell(tied)?;
+        let line = tied.table().rows[row].line;
+        let number = tied.table().rows[row].cells[column].number.as_ref()?;
+        let number = aligned(number, stated).filter(|_| place.line != Some(line))?;
+        let name = tied.name(row).to_owned();
+        Some((number, line, name, tied.table().columns[column].clone()))
+    };
+    let all: Vec<_> = tables.iter().filter_map(known).collect();
+    let spot = place.line.unwrap_or(0);
+    if all.iter().any(|(number, ..)| bounds::differ(stated, number).is_none()) {
+        book.stated(spot, stated.value, None);
         return;
     }
-    let wrong = bounds::differ(stated, &known).map(|mismatch| {
+    let [(number, line, name, header)] = &all[..] else { return };
+    let wrong = bounds::differ(stated, number).map(|mismatch| {
         let sentence = format!(
-            "{} is stated here; `{}` of {} is {} in line {line}",
+            "{} is stated here; `{header}` of {name} is {} in line {line}",
             shown(stated),
-            table.columns[column],
-            tied.name(row),
-            shown(&known)
+            shown(number)
         );
         let against = Place {
-            line: Some(line),
-            row: Some(tied.name(row).to_owned()),
-            column: Some(table.columns[column].clone()),
+            line: Some(*line),
+            row: Some(name.clone()),
+            column: Some(header.clone()),
             ..place.clone()
         };
         Found::mismatch("stated_twice", Severity::Inconsistent, place.clone(), stated, &mismatch)
             .sentence(sentence)
             .against(against)
     });
-    book.stated(place.line.unwrap_or(0), stated.value, wrong);
+    book.stated(spot, stated.value, wrong);
 }
 
 fn place(document: &Document, line: usize, section: &str) -> Place {

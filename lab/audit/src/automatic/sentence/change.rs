@@ -59,7 +59,9 @@ fn pair<'n>(
     let simple = lower.split_whitespace().count() <= 4
         && !between.contains(['(', ')', ',', ';', '|', '+', '=', '/']);
     let (a, b) = (&first.printed, &second.printed);
-    let unit = a.unit == b.unit || a.unit.is_none() && b.unit.is_some();
+    // Behind "124M", "3.2B" is a count of billions and not of bytes.
+    let bytes = b.unit.as_deref() == Some("B");
+    let unit = a.unit == b.unit || a.unit.is_none() && b.unit.is_some() && !bytes;
     let positive = a.value > 0.0 && b.value > 0.0;
     // Bare numbers of few digits are settings: "0.6 vs 0.8", "60 vs 120".
     let digits = |n: &Printed| n.value.abs() * 10f64.powi(n.decimals) >= 100.0 && n.decimals > 0;
