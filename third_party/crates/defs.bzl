@@ -406,10 +406,8 @@ _NORMAL_DEPENDENCIES = {
     },
     "lab/audit-trial": {
         _COMMON_CONDITION: {
-            "rand": Label("@crates__rand-0.9.5//:rand"),
-            "rand_distr": Label("@crates__rand_distr-0.5.1//:rand_distr"),
-            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
-            "statrs": Label("@crates__statrs-0.18.0//:statrs"),
+            "anyhow": Label("@crates__anyhow-1.0.104//:anyhow"),
+            "clap": Label("@crates__clap-4.6.7//:clap"),
         },
     },
     "lab/cli": {

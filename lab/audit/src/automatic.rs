@@ -1,80 +1,143 @@
 //! Checks of a whole document that need no claim file: tables are understood by the words of
 //! their headers, and what is not understood is left alone.
 
-mod across;
-mod between;
+mod against;
+mod below;
+mod book;
 mod bounds_in_cells;
+mod chosen;
+mod column;
+mod counts;
+mod derived;
+mod efficiency;
 mod found;
 mod grid;
 mod group;
 mod link;
-mod printed_runs;
+mod per;
 mod ranking;
-mod ratios;
 mod raw_alone;
 mod raw_cells;
 mod raw_grid;
 mod raw_tables;
 mod records;
 mod role;
+mod rows;
 mod runs;
+mod sentence;
 mod significance;
+mod than;
+mod tie;
 mod totals;
-mod wall;
-mod whole_numbers;
+mod twice;
+mod words;
+
+use serde::Serialize;
 
 use crate::mapping::Mapping;
-use crate::{Document, Finding, Raw};
+use crate::{Document, Finding, Raw, Table};
+use book::Book;
 use found::Found;
 use grid::Grid;
 use link::Labelled;
+use tie::Tied;
+
+/// Longer tables are listings, of which no sentence tells a row.
+const MOST_ROWS: usize = 400;
+
+/// What came of a document.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Audit {
+    /// The worst first.
+    pub findings: Vec<Finding>,
+    /// How many of its numbers were checked.
+    pub coverage: Coverage,
+}
+
+/// How many of a document's numbers were checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Cells with numbers, and numbers with units in sentences.
+    pub numbers: usize,
+    /// Follow from what they are said to be of.
+    pub agree: usize,
+    /// Are said to follow from others; which others is not clear.
+    pub untied: usize,
+    /// Do not follow.
+    pub disagree: usize,
+}
+
+impl Coverage {
+    /// Numbers that a check looked at.
+    pub fn checked(&self) -> usize {
+        self.agree + self.untied + self.disagree
+    }
+}
 
 /// Every automatic check of a document and of the raw runs behind it, the worst first: what is
-/// impossible, by how many printed steps it is off, then what is doubtful.
+/// impossible, by how many printed steps it is off, then what is inconsistent, then what is worth
+/// a look.
 ///
 /// Printed numbers stand for every value that prints like them, rounded or cut off, so a report
 /// whose numbers are computed from its data gives no impossible finding.
-pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> Vec<Finding> {
+pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> Audit {
+    let mut book = Book::default();
     let summaries = raw_grid::documents(raws);
-    let mut all: Vec<Grid<'_>> = Vec::new();
-    for summary in &summaries {
-        all.extend(grids(summary, mapping));
-    }
     let labelled: Vec<Labelled<'_>> = raws
         .iter()
         .filter(|raw| !raw_grid::is_summary(raw))
         .map(|raw| Labelled::new(raw, mapping.raw(&raw.name)))
         .collect();
-    let mut found = raw_alone::check(&labelled);
+    book.found.extend(raw_alone::check(&labelled));
+    let mut all: Vec<Grid<'_>> = Vec::new();
+    for summary in &summaries {
+        all.extend(grids(summary, mapping));
+    }
     all.extend(grids(document, mapping));
     for grid in &all {
-        found.extend(runs::check(grid));
-        found.extend(records::check(grid));
-        found.extend(ratios::check(grid));
-        found.extend(totals::check(grid));
-        found.extend(bounds_in_cells::check(grid));
-        found.extend(whole_numbers::check(grid));
-        found.extend(ranking::check(grid));
-        found.extend(significance::check(grid));
+        of_table(grid, &document.lists, &mut book);
     }
-    found.extend(raw_tables::check(&all, &labelled));
-    found.extend(between::check(&all));
-    found.extend(wall::check(document, &labelled));
-    found.extend(against_printed_runs(&all));
-    found.extend(significance::prose(document));
-    found.extend(across::check(document, &all));
-    ranked(found)
+    for list in &document.lists {
+        let grid = Grid::new(document, list, None);
+        records::check(&grid, &mut book);
+    }
+    book.found.extend(raw_tables::check(&all, &labelled));
+    let (own, results): (Vec<&Grid<'_>>, Vec<&Grid<'_>>) =
+        all.iter().partition(|grid| grid.document == document.name);
+    against::check(document, &own, &results, &mut book);
+    sentence::check(document, &mut book);
+    let tied: Vec<Tied<'_, '_>> = all
+        .iter()
+        .filter(|grid| grid.document == document.name && grid.table.rows.len() <= MOST_ROWS)
+        .map(Tied::new)
+        .collect();
+    between(document, &tied, &mut book);
+    let coverage = book.coverage(document);
+    Audit { findings: ranked(book.found), coverage }
 }
 
-/// Tables against the runs that another table prints.
-fn against_printed_runs(all: &[Grid<'_>]) -> Vec<Found> {
-    let mut found = Vec::new();
-    for (index, raw) in printed_runs::raws(all) {
-        let labelled = [Labelled::new(&raw, None)];
-        found.extend(raw_tables::check(&all[..index], &labelled));
-        found.extend(raw_tables::check(&all[index + 1..], &labelled));
-    }
-    found
+/// What prose, lists and tables say of each other.
+fn between(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
+    below::check(document, tables, book);
+    twice::check(document, tables, book);
+    than::check(document, tables, book);
+    chosen::check(document, tables, book);
+    rows::check(document, tables, book);
+    ranking::check(document, tables, book);
+    significance::check(document, tables, book);
+}
+
+/// What a table says by itself.
+fn of_table(grid: &Grid<'_>, lists: &[Table], book: &mut Book) {
+    runs::check(grid, book);
+    records::check(grid, book);
+    derived::check(grid, lists, book);
+    efficiency::check(grid, book);
+    per::check(grid, book);
+    totals::check(grid, book);
+    bounds_in_cells::check(grid, book);
+    counts::check(grid, book);
+    significance::of_table(grid, book);
 }
 
 fn grids<'a>(document: &'a Document, mapping: &'a Mapping) -> Vec<Grid<'a>> {

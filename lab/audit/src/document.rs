@@ -2,10 +2,16 @@
 
 mod cell;
 mod clean;
+mod decode;
+mod fixed;
 pub(crate) mod header;
+mod html;
+mod list;
 mod markdown;
 
 use crate::Printed;
+
+pub use decode::{DecodeError, decode};
 
 /// A document's tables and prose.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,8 +20,12 @@ pub struct Document {
     pub name: String,
     /// Its tables, in order.
     pub tables: Vec<Table>,
+    /// Lists of `name: value` items, each as a table of one column of values.
+    pub lists: Vec<Table>,
     /// Its sentences, list items, headings and lines of code, in order.
     pub prose: Vec<Sentence>,
+    /// What looks like a table and could not be read, with the line and the reason.
+    pub unread: Vec<(usize, String)>,
 }
 
 /// One table.
@@ -25,6 +35,8 @@ pub struct Table {
     pub line: usize,
     /// The headings above it, outermost first.
     pub headings: Vec<String>,
+    /// The short sentence right above it, empty where there is none.
+    pub caption: String,
     /// Header cells, without markup.
     pub columns: Vec<String>,
     /// The unit that each header states (`Time (ms)`), where it states one.
@@ -80,10 +92,14 @@ pub struct Sentence {
     pub headings: Vec<String>,
     /// Its text without markup, emoji and footnote marks.
     pub text: String,
+    /// A line of code as it stands; empty for prose.
+    pub written: String,
     /// The numbers in it that stand by themselves, in order.
     pub numbers: Vec<Printed>,
     /// What it is.
     pub kind: SentenceKind,
+    /// The list or block of code that it stands in; 0 for none.
+    pub list: usize,
 }
 
 /// What a [`Sentence`] is.
@@ -102,7 +118,13 @@ impl Document {
     /// Reads a Markdown document; any text gives one. UTF-8 that was once read as Mac OS Roman or
     /// Windows-1252 is repaired, and line numbers are those of `text`.
     pub fn parse(name: &str, text: &str) -> Self {
-        markdown::read(name, &clean::repair(text))
+        let text = clean::repair(text.trim_start_matches('\u{feff}'));
+        let mut document = markdown::read(name, &text);
+        html::read(&mut document, &text);
+        fixed::read(&mut document);
+        list::read(&mut document);
+        document.tables.sort_by_key(|table| table.line);
+        document
     }
 }
 
@@ -110,6 +132,11 @@ impl Table {
     /// What the headings above it say, as [`crate::Place`] wants it.
     pub fn section(&self) -> String {
         self.headings.join(" > ")
+    }
+
+    /// The headings and the caption above it.
+    pub fn above(&self) -> String {
+        format!("{} {}", self.headings.join(" "), self.caption)
     }
 
     /// The rows' names: the first column's text, where an empty cell repeats the one above it.

@@ -6,12 +6,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Cannot be true, whatever was measured: arithmetic or the document's own data exclude it.
+    /// Cannot be true, whatever was measured: arithmetic or the document's own data exclude it
+    /// under every reading of names, units and rounding.
     Impossible,
+    /// Two places disagree under the plain reading of their words.
+    Inconsistent,
     /// Can be true and would be a rare accident, or does not support what is said of it.
     Doubtful,
     /// Worth knowing; nothing is wrong by itself.
     Note,
+}
+
+impl Severity {
+    /// Its name in reports on claims.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Impossible => "impossible",
+            Self::Inconsistent => "inconsistent",
+            Self::Doubtful => "doubtful",
+            Self::Note => "note",
+        }
+    }
+
+    /// The grade of a finding in a document; both lower severities are worth a look.
+    pub fn grade(self) -> &'static str {
+        if self < Self::Doubtful { self.name() } else { "worth a look" }
+    }
 }
 
 /// Where it stands.

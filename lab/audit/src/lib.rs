@@ -12,12 +12,16 @@ pub mod facts;
 pub mod finding;
 pub mod join;
 pub mod mapping;
+pub mod output;
 pub mod page;
 pub mod printed;
 pub mod raw;
+pub mod suppress;
 
-pub use automatic::audit_document;
-pub use document::{Bound, Cell, Document, Sentence, SentenceKind, Table, TableRow};
+pub use automatic::{Audit, Coverage, audit_document};
+pub use document::{
+    Bound, Cell, DecodeError, Document, Sentence, SentenceKind, Table, TableRow, decode,
+};
 pub use finding::{Finding, Place, Severity};
 pub use mapping::{Mapping, MappingError};
 pub use printed::Printed;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::{Document, Raw, Table};
+
 /// What a document's tables and its raw columns mean. Empty: everything is guessed from names.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -81,6 +83,35 @@ impl Mapping {
             table.line.is_none_or(|at| at == line)
                 && words.is_none_or(|words| section.contains(&words))
         })
+    }
+
+    /// What in it is about no table, no column and no raw file: a wrong name, most likely.
+    pub fn unused(&self, document: &Document, raws: &[Raw]) -> Vec<String> {
+        let mut unused = Vec::new();
+        for mapping in &self.tables {
+            let own = |table: &&Table| {
+                self.table(table.line, &table.section()).is_some_and(|one| one == mapping)
+            };
+            let tables: Vec<&Table> = document.tables.iter().filter(own).collect();
+            if tables.is_empty() {
+                let line = mapping.line.map_or(String::new(), |line| format!(" with line {line}"));
+                unused.push(format!("the mapping's table{line} fits no table"));
+                continue;
+            }
+            for column in mapping.columns.keys() {
+                let known = |table: &&Table| {
+                    table.columns.contains(column) || table.row_names().contains(column)
+                };
+                if !tables.iter().any(known) {
+                    unused.push(format!("the mapping's column `{column}` is in no such table"));
+                }
+            }
+            let in_raw = |column: &&String| !raws.iter().any(|raw| raw.order.contains(column));
+            for column in mapping.raw.iter().chain(mapping.only.keys()).filter(in_raw) {
+                unused.push(format!("the mapping's raw column `{column}` is in no raw file"));
+            }
+        }
+        unused
     }
 
     /// What it says of a raw file.

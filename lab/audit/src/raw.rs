@@ -3,6 +3,7 @@
 mod delimited;
 mod json;
 mod table;
+mod tools;
 
 use std::collections::BTreeMap;
 
@@ -56,6 +57,12 @@ pub enum RawError {
         /// The file.
         name: String,
     },
+    /// A header and nothing below it.
+    #[error("{name} has a header and no rows")]
+    NoRows {
+        /// The file.
+        name: String,
+    },
     /// Text without columns in it.
     #[error("{name} is no table: found neither a delimiter (, ; tab |) nor numbers")]
     Columns {
@@ -96,6 +103,9 @@ impl Raw {
     /// has the summaries that the tool computed itself (hyperfine's `mean`, `stddev`, …).
     pub fn tables(name: &str, text: &str) -> Result<Vec<Self>, RawError> {
         let trimmed = text.trim_start_matches('\u{feff}').trim();
+        if let Some(tables) = tools::read(name, trimmed)? {
+            return Ok(tables);
+        }
         match trimmed.chars().next() {
             None => Err(RawError::Empty { name: name.to_owned() }),
             Some('{' | '[') => json::read(name, trimmed),

@@ -2,125 +2,170 @@
 
 use std::{
     fs,
+    io::Read,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use clap::Args;
-use lab_audit::{Document, Finding, Mapping, Raw, Severity, audit_document};
-use serde_json::json;
+use clap::{Args, ValueEnum};
+use lab_audit::{
+    Document, Finding, Mapping, Raw, Severity, audit_document, decode,
+    output::{self, Audited},
+    suppress,
+};
 
 use crate::Failure;
 
+/// A report or raw file larger than this is refused.
+const MOST_BYTES: u64 = 64 << 20;
+
 #[derive(Args)]
 pub(crate) struct AuditArgs {
-    /// Markdown report or claim file (TOML) [default: the claims in claims/]
-    pub(crate) document: Option<PathBuf>,
-    /// Raw runs of the report: CSV, JSON, JSON Lines, a hyperfine or Criterion export
-    #[arg(long, value_name = "FILE")]
+    /// Markdown reports, folders, globs, `-` for standard input, or one claim file (TOML)
+    /// [default: the claims in claims/]
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<PathBuf>,
+    /// Raw runs of the report: CSV, JSON, JSON Lines, or what a benchmark tool prints
+    #[arg(long, visible_alias = "against", value_name = "FILE")]
     pub(crate) raw: Vec<PathBuf>,
     /// Meaning of columns whose names do not show it (TOML)
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
-    /// Print one JSON object with all findings
-    #[arg(long)]
+    /// Format of the findings
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Same as --format json
+    #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
+    /// Lowest grade that makes the exit code 1
+    #[arg(long, value_enum, default_value_t = FailOn::Impossible)]
+    fail_on: FailOn,
+    /// Findings to leave out, one fingerprint a line
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write all findings as a baseline
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    write_baseline: Option<PathBuf>,
     /// Without a document: store the facts of --raw, or rewrite reports/claims
     #[arg(long)]
     pub(crate) write: bool,
     /// Without a document: fail if reports/claims differs from what claims/ and reports/ give
     #[arg(long, conflicts_with_all = ["write", "raw"])]
     pub(crate) check: bool,
-    /// Number of findings to print
+    /// Number of findings to print of each document
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
 }
 
-pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
-    let Some(document) = &args.document else {
-        return Err(Failure::input("name a Markdown report: lab audit report.md"));
-    };
-    if document.extension().is_some_and(|ending| ending == "toml") {
-        return crate::claims::one(document, args);
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Sarif,
+    Github,
+    Markdown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    Impossible,
+    Inconsistent,
+    Look,
+    Never,
+}
+
+impl FailOn {
+    fn fails(self, severity: Severity) -> bool {
+        match self {
+            Self::Impossible => severity == Severity::Impossible,
+            Self::Inconsistent => severity < Severity::Doubtful,
+            Self::Look => true,
+            Self::Never => false,
+        }
     }
-    let name = document.display().to_string();
-    let document = Document::parse(&name, &text(document)?);
-    let mut raws = Vec::new();
-    for path in &args.raw {
-        let name = path.display().to_string();
-        let tables = Raw::tables(&name, &text(path)?);
-        raws.extend(tables.map_err(|error| Failure::input(error.to_string()))?);
+}
+
+pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
+    if let [claims] = &args.documents[..]
+        && claims.extension().is_some_and(|ending| ending == "toml")
+    {
+        return crate::claims::one(claims, args);
     }
     let mapping = match &args.mapping {
         Some(path) => Mapping::parse(&path.display().to_string(), &text(path)?)
             .map_err(|error| Failure::input(error.to_string()))?,
         None => Mapping::default(),
     };
-    let findings = audit_document(&document, &raws, &mapping);
-    if args.json {
-        println!("{}", as_json(&document, &raws, &findings));
-    } else {
-        print!("{}", as_text(&document, &raws, &findings, args.top));
+    let raws = raws(&args.raw)?;
+    let baseline = args.baseline.as_deref().map(text).transpose()?.unwrap_or_default();
+    let known = suppress::known(&baseline);
+    let mut all = Vec::new();
+    for path in crate::documents::expanded(&args.documents)? {
+        all.push(one(&path, &raws, &mapping, &known)?);
     }
-    let impossible = findings.iter().any(|finding| finding.severity == Severity::Impossible);
-    Ok(ExitCode::from(u8::from(impossible)))
+    let findings: Vec<&Finding> = all.iter().flat_map(|one| &one.audit.findings).collect();
+    if let Some(path) = &args.write_baseline {
+        fs::write(path, suppress::baseline(&findings))
+            .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
+        println!("{}: {} findings", path.display(), findings.len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let format = match args.format {
+        _ if args.json => output::Format::Json,
+        Format::Text => output::Format::Text,
+        Format::Json => output::Format::Json,
+        Format::Sarif => output::Format::Sarif,
+        Format::Github => output::Format::Github,
+        Format::Markdown => output::Format::Markdown,
+    };
+    print!("{}", output::print(&all, format, args.top));
+    let fails = findings.iter().any(|finding| args.fail_on.fails(finding.severity));
+    Ok(ExitCode::from(u8::from(fails)))
 }
 
-/// A file's text. Bytes that are no UTF-8 become replacement characters: a report with one broken
-/// letter can still be audited.
-fn text(path: &Path) -> Result<String, Failure> {
-    let bytes = fs::read(path)
-        .map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn as_json(document: &Document, raws: &[Raw], findings: &[Finding]) -> serde_json::Value {
-    let raw = |raw: &Raw| json!({ "name": raw.name, "rows": raw.rows, "columns": raw.order });
-    json!({
-        "document": document.name,
-        "tables": document.tables.len(),
-        "raw": raws.iter().map(raw).collect::<Vec<_>>(),
-        "impossible": count(findings, Severity::Impossible),
-        "doubtful": count(findings, Severity::Doubtful),
-        "notes": count(findings, Severity::Note),
-        "findings": findings,
-    })
-}
-
-fn as_text(document: &Document, raws: &[Raw], findings: &[Finding], top: usize) -> String {
-    let rows: usize = raws.iter().map(|raw| raw.rows).sum();
-    let text = format!(
-        "{}: {} tables, {rows} raw rows; {} impossible, {} doubtful, {} notes\n",
-        document.name,
-        document.tables.len(),
-        count(findings, Severity::Impossible),
-        count(findings, Severity::Doubtful),
-        count(findings, Severity::Note),
+fn one(path: &Path, raws: &[Raw], mapping: &Mapping, known: &[&str]) -> Result<Audited, Failure> {
+    let text = text(path)?;
+    let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
+    let document = Document::parse(&name, &text);
+    let audit = audit_document(&document, raws, mapping);
+    let suppressions = suppress::suppressions(&document, &text);
+    let hide = |finding: &Finding| {
+        suppressions.iter().any(|one| one.covers(finding))
+            || known.contains(&suppress::fingerprint(finding).as_str())
+    };
+    let mut audited = Audited::new(&document, raws, audit, hide);
+    let silent = suppressions.iter().filter(|one| one.reason.is_empty());
+    audited.warnings.extend(
+        silent.map(|one| format!("line {}: a suppression without a reason is ignored", one.line)),
     );
-    text + &listed(findings, top)
+    audited.warnings.extend(mapping.unused(&document, raws));
+    Ok(audited)
 }
 
-/// The first findings, a line each.
-pub(crate) fn listed(findings: &[Finding], top: usize) -> String {
-    let mut text = String::new();
-    for finding in findings.iter().take(top) {
-        let word = match finding.severity {
-            Severity::Impossible => "impossible",
-            Severity::Doubtful => "doubtful",
-            Severity::Note => "note",
-        };
-        let at = match finding.place.line {
-            Some(line) => format!("{}:{line}", finding.place.document),
-            None => finding.place.document.clone(),
-        };
-        text += &format!("{at}: {word}: {} [{}]\n", finding.sentence, finding.check);
+fn raws(paths: &[PathBuf]) -> Result<Vec<Raw>, Failure> {
+    let mut raws = Vec::new();
+    for path in paths {
+        let name = path.display().to_string();
+        let tables = Raw::tables(&name, &text(path)?);
+        raws.extend(tables.map_err(|error| Failure::input(error.to_string()))?);
     }
-    if findings.len() > top {
-        text += &format!("… and {} more (--top N, --json)\n", findings.len() - top);
-    }
-    text
+    Ok(raws)
 }
 
-fn count(findings: &[Finding], severity: Severity) -> usize {
-    findings.iter().filter(|finding| finding.severity == severity).count()
+/// The text of a file, or of standard input for `-`.
+fn text(path: &Path) -> Result<String, Failure> {
+    let name = path.display();
+    let wrong = |error: std::io::Error| Failure::input(format!("cannot read {name}: {error}"));
+    let mut bytes = Vec::new();
+    let source: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(fs::File::open(path).map_err(wrong)?)
+    };
+    source.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        return Err(Failure::input(format!("{name} is larger than {most} MiB")));
+    }
+    decode(&bytes).map_err(|error| Failure::input(format!("{name} {error}")))
 }

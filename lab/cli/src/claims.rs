@@ -71,13 +71,10 @@ fn print(claims: &Claims, facts: &[Facts], args: &AuditArgs) -> Result<bool, Fai
         println!("{}", text.map_err(|error| Failure::lab(error.to_string()))?);
     } else {
         println!("{}: {} findings", claims.document.title, findings.len());
-        print!("{}", crate::audit::listed(&findings, args.top));
+        print!("{}", lab_audit::output::listed(&findings, args.top));
     }
     Ok(findings.iter().any(|finding| finding.severity == Severity::Impossible))
 }
-
-/// How often the audit is wrong, below claims/; `lab-audit-trial` prints it.
-const SELF_TEST: &str = "self-test.md";
 
 fn page(corpus: &Corpus, paths: &Paths) -> Result<Page, Failure> {
     let mut tables = BTreeMap::new();
@@ -90,8 +87,7 @@ fn page(corpus: &Corpus, paths: &Paths) -> Result<Page, Failure> {
             }
         }
     }
-    let rates = read(&paths.root.join("claims").join(SELF_TEST)).ok();
-    lab_audit::page::page(&corpus.claims, &corpus.facts, &tables, rates.as_deref())
+    lab_audit::page::page(&corpus.claims, &corpus.facts, &tables)
         .map_err(|error| Failure::input(error.to_string()))
 }
 

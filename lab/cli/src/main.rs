@@ -7,6 +7,7 @@ mod claims;
 mod compare;
 mod corpus;
 mod doctor;
+mod documents;
 mod idle;
 mod import;
 mod interrupt;
@@ -114,7 +115,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Report(args) => report::report(&args, paths.ok().as_ref()),
         Command::Selftest(args) => selftest::selftest(&args, paths.ok().as_ref()),
         Command::Export(args) => report::export(&args, &paths?),
-        Command::Audit(args) if args.document.is_some() => audit::audit(&args),
+        Command::Audit(args) if !args.documents.is_empty() => audit::audit(&args),
         Command::Audit(args) => claims::audit(&args, &paths?),
         Command::Compare(args) => compare::compare(&args),
         Command::Import(args) => import::import(&args),

@@ -1,5 +1,6 @@
 //! Confidence intervals in columns of their own, `[12.1, 14.3]` or `12.1 - 14.3`.
 
+use super::book::Book;
 use super::found::Found;
 use super::grid::{Grid, same_unit};
 use super::role::Role;
@@ -7,12 +8,11 @@ use crate::checks::intervals;
 use crate::{Cell, Place, Printed, Severity};
 
 /// Checks every column of ranges whose header speaks of confidence.
-pub(crate) fn check(grid: &Grid<'_>) -> Vec<Found> {
+pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
     let table = grid.table;
     let columns = (1..table.columns.len()).filter(|column| is_interval(&table.columns[*column]));
-    let mut found: Vec<Found> = columns.flat_map(|column| of_column(grid, column)).collect();
-    found.extend(of_two_columns(grid));
-    found
+    book.found.extend(columns.flat_map(|column| of_column(grid, column)));
+    book.found.extend(of_two_columns(grid));
 }
 
 /// The only lower and the only upper bound of a table, where their headers name another metric

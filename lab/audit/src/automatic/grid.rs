@@ -62,7 +62,7 @@ impl<'a> Grid<'a> {
             meanings.iter().filter(|meaning| meaning.role.is_statistic()).count()
         };
         let across = statistics(columns.get(1..).unwrap_or_default());
-        let transposed = across == 0 && statistics(&rows) >= 2;
+        let transposed = across == 0 && statistics(&rows) >= 2 && distinct(&rows);
         let mut grid =
             Self { document: &document.name, table, columns, records: vec![], transposed, mapping };
         if transposed {
@@ -70,6 +70,9 @@ impl<'a> Grid<'a> {
         } else {
             grid.records = records(table, &grid.columns);
         }
+        // A row of differences is no sample.
+        grid.records
+            .retain(|record| record.labels.first().is_none_or(|(_, name)| !is_difference(name)));
         for record in &mut grid.records {
             align(&mut record.stats);
         }
@@ -93,6 +96,19 @@ impl<'a> Grid<'a> {
     }
 }
 
+/// Whether a row is the difference or ratio of others.
+fn is_difference(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let lower = lower.trim_end_matches([':', ' ']);
+    ["delta", "δ", "difference", "diff", "change", "improvement", "ratio", "gap"].contains(&lower)
+}
+
+/// Whether each statistic stands in one row: repeated, the rows are of several subjects.
+fn distinct(rows: &[Meaning]) -> bool {
+    let stated: Vec<&Meaning> = rows.iter().filter(|row| row.role.is_statistic()).collect();
+    stated.iter().enumerate().all(|(index, row)| !stated[..index].contains(row))
+}
+
 fn meanings(
     headers: &[String],
     units: &[Option<String>],
@@ -109,7 +125,9 @@ fn meanings(
             }
         }
     };
-    headers.iter().enumerate().map(of).collect()
+    let mut meanings: Vec<Meaning> = headers.iter().enumerate().map(of).collect();
+    role::settle(&mut meanings);
+    meanings
 }
 
 /// Whether a column holds labels: texts, or the first column whatever it holds.

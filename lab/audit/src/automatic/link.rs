@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::grid::{Grid, Record};
+use super::words::tokens;
 use crate::mapping::RawMapping;
 use crate::{Raw, Value};
 
@@ -212,12 +213,4 @@ fn names(texts: &BTreeSet<&str>, labels: &[&str]) -> BTreeMap<String, String> {
             return names;
         }
     }
-}
-
-/// Lower-case words and numbers of a label. A unit or noun behind a whole number (`8 threads`)
-/// goes with it.
-pub(crate) fn tokens(text: &str) -> BTreeSet<String> {
-    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '.'));
-    let words = words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
 }

@@ -1,17 +1,44 @@
-//! Ranks and superlatives that their own numbers reverse.
+//! Ranks and superlatives against the numbers they are of.
 
+use super::book::Book;
+use super::column::{is_change, values};
 use super::found::Found;
 use super::grid::Grid;
 use super::role::{Role, better};
+use super::tie::{Tied, meaning, metric_words};
+use super::words::{list, says, tokens};
 use crate::checks::ranking::{Better, inversions, surpassed};
-use crate::{Place, Printed, Severity};
+use crate::{Document, Place, Printed, Severity};
 
-/// Checks rank columns, `fastest` and `slowest`, and columns that name a winner.
-pub(crate) fn check(grid: &Grid<'_>) -> Vec<Found> {
-    let mut found: Vec<Found> = ranks(grid).into_iter().collect();
-    found.extend(superlatives(grid));
-    found.extend(winners(grid));
-    found
+/// Words that call a row the best or the worst, and which end of the numbers that is; `None` for
+/// what depends on the metric.
+const ENDS: [(&str, Option<Better>); 8] = [
+    ("best", None),
+    ("fastest", None),
+    ("highest", Some(Better::Higher)),
+    ("largest", Some(Better::Higher)),
+    ("peak", Some(Better::Higher)),
+    ("lowest", Some(Better::Lower)),
+    ("smallest", Some(Better::Lower)),
+    ("shortest", Some(Better::Lower)),
+];
+
+/// Checks rank columns, and list items that name the best row of a column.
+pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
+    for tied in tables {
+        ranks(tied.grid, book);
+        winners(tied.grid, book);
+    }
+    for list in &document.lists {
+        let same = |tied: &&Tied<'_, '_>| {
+            tied.table().line < list.line && tied.table().headings == list.headings
+        };
+        let Some(tied) = tables.iter().rev().find(same) else { continue };
+        for item in &list.rows {
+            let [name, value, ..] = &item.cells[..] else { continue };
+            superlative(document, tied, item.line, &name.text, &value.text, book);
+        }
+    }
 }
 
 /// A column's numbers in the order of the rows; `None` where one is missing or in another unit.
@@ -22,123 +49,158 @@ fn column(grid: &Grid<'_>, column: usize) -> Option<Vec<Printed>> {
     (one_unit && numbers.len() >= 2).then_some(numbers)
 }
 
-/// Ranks 1 to n that are the order of no column.
-fn ranks(grid: &Grid<'_>) -> Option<Found> {
-    let (rank, _) = grid.columns().iter().enumerate().find(|(_, m)| m.role == Role::Rank)?;
-    let ranks = column(grid, rank)?;
-    let n = ranks.len();
-    let mut order: Vec<usize> = (0..n).collect();
+/// Ranks 1 to n against the column that the caption, or else the only measured one, says.
+fn ranks(grid: &Grid<'_>, book: &mut Book) {
+    let ranked = grid.columns().iter().position(|meaning| meaning.role == Role::Rank);
+    let Some((rank, ranks)) = ranked.and_then(|rank| Some((rank, column(grid, rank)?))) else {
+        return;
+    };
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by(|a, b| ranks[*a].value.total_cmp(&ranks[*b].value));
     let whole =
         order.iter().enumerate().all(|(place, row)| ranks[*row].value == place as f64 + 1.0);
-    if !whole || n < 3 {
-        return None;
+    if !whole || ranks.len() < 3 {
+        return;
     }
-    let columns = (0..grid.table.columns.len()).filter(|index| *index != rank);
-    let mut closest: Option<(usize, usize, usize)> = None;
-    for index in columns {
-        let Some(numbers) = column(grid, index) else { continue };
-        let ordered: Vec<Printed> = order.iter().map(|row| numbers[*row].clone()).collect();
-        let wrong = inversions(&ordered, Some(Better::Higher)).len();
-        let wrong = wrong.min(inversions(&ordered, Some(Better::Lower)).len());
-        if wrong == 0 {
-            return None;
-        }
-        if closest.is_none_or(|(least, ..)| wrong < least) {
-            let first = inversions(&ordered, None).first().map_or(0, |inversion| inversion.behind);
-            closest = Some((wrong, index, order[first]));
-        }
+    let Some(index) = ranked_by(grid) else {
+        order.iter().for_each(|row| book.untied(grid.table.rows[*row].line, rank));
+        return;
+    };
+    let Some(numbers) = column(grid, index) else { return };
+    let ordered: Vec<Printed> = order.iter().map(|row| numbers[*row].clone()).collect();
+    // Whatever is better, the numbers rise or fall throughout.
+    let [up, down] = [Better::Higher, Better::Lower].map(|way| inversions(&ordered, Some(way)));
+    let wrong = if up.len() <= down.len() { up } else { down };
+    for (place, row) in order.iter().enumerate() {
+        let reversed = wrong.iter().find(|inversion| inversion.behind == place);
+        let found = reversed.map(|inversion| {
+            let ahead = order[inversion.ahead];
+            let sentence = format!(
+                "rank {} has {} in `{}`, better than rank {} with {}",
+                place + 1,
+                numbers[*row].value,
+                grid.table.columns[index],
+                place,
+                numbers[ahead].value
+            );
+            let how = "the numbers in the order of the ranks";
+            let at = spot(grid, *row, rank);
+            Found::remark("rank_order", Severity::Inconsistent, at, sentence, how)
+                .values(numbers[*row].value, numbers[ahead].value)
+        });
+        book.cell(grid.table.rows[*row].line, rank, found);
     }
-    let (wrong, index, row) = closest.filter(|(wrong, ..)| *wrong <= n / 3)?;
-    let sentence = format!(
-        "the ranks are the order of no column; `{}` comes closest, with {wrong} neighbours \
-         reversed",
-        grid.table.columns[index]
-    );
-    let how = "ranks against the order of every numeric column";
-    Some(Found::remark("rank_order", Severity::Doubtful, place(grid, row, rank), sentence, how))
 }
 
-/// `fastest` and `slowest` against the table's times.
-fn superlatives(grid: &Grid<'_>) -> Vec<Found> {
-    let times: Vec<usize> = (1..grid.table.columns.len())
-        .filter(|index| {
-            let unit = column(grid, *index).and_then(|numbers| numbers[0].unit.clone());
-            let spread = matches!(
-                grid.columns()[*index].role,
-                Role::Sd | Role::StandardError | Role::Ratio | Role::Sum
-            );
-            unit.is_some_and(|unit| ["ns", "us", "ms", "s", "min"].contains(&unit.as_str()))
-                && !spread
-        })
-        .collect();
-    let mut found = Vec::new();
-    for (word, direction) in [("fastest", Better::Lower), ("slowest", Better::Higher)] {
-        let says = |text: &str| {
-            let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
-            // Said of this row alone, not compared with another.
-            text.len() <= 40 && words.next().is_some_and(|first| first.eq_ignore_ascii_case(word))
-        };
-        let rows: Vec<usize> = (0..grid.table.rows.len())
-            .filter(|row| grid.table.rows[*row].cells.iter().skip(1).any(|cell| says(&cell.text)))
-            .collect();
-        let [row] = rows[..] else { continue };
-        let beaten = times.iter().map(|index| {
-            column(grid, *index).and_then(|numbers| surpassed(&numbers, row, direction))
-        });
-        let beaten: Option<Vec<usize>> = beaten.collect();
-        let Some(by) = beaten.as_ref().and_then(|beaten| beaten.first()) else { continue };
-        let severity = if times.len() == 1 { Severity::Impossible } else { Severity::Doubtful };
-        let names = grid.table.row_names();
-        let sentence = format!(
-            "{} is called {word}, but {} is by `{}`",
-            names[row], names[*by], grid.table.columns[times[0]]
-        );
-        let how = "the word against every column of times";
-        found.push(Found::remark(
-            "superlative",
-            severity,
-            place(grid, row, times[0]),
-            sentence,
-            how,
-        ));
+/// The column that the caption names behind "by", or the only one that is measured.
+fn ranked_by(grid: &Grid<'_>) -> Option<usize> {
+    let above = [grid.table.caption.as_str(), grid.table.headings.last().map_or("", |h| h)];
+    let said = above.iter().find_map(|text| {
+        let words = list(text);
+        let by = words.iter().position(|word| word == "by")?;
+        Some(words[by + 1..].to_vec())
+    });
+    let measured = values(grid);
+    match said {
+        Some(words) => {
+            let named = |index: &usize| {
+                tokens(&grid.table.columns[*index]).iter().any(|word| words.contains(word))
+                    && !is_change(&grid.table.columns[*index])
+            };
+            let mut columns = measured.iter().copied().filter(named);
+            columns.next().filter(|_| columns.next().is_none())
+        }
+        None => match measured[..] {
+            [one] => Some(one),
+            _ => None,
+        },
     }
-    found
+}
+
+/// `Best median: plain GPU` and its like against the column and the rows of the table above.
+fn superlative(
+    document: &Document,
+    tied: &Tied<'_, '_>,
+    line: usize,
+    name: &str,
+    value: &str,
+    book: &mut Book,
+) {
+    let words = list(name);
+    let Some((word, end)) = ENDS.iter().find(|(word, _)| words.first().is_some_and(|w| w == word))
+    else {
+        return;
+    };
+    let rest = words[1..].join(" ");
+    let subject = value.split(['(', ',', '←', '→', ';']).next().unwrap_or_default();
+    let Some(row) = tied.row(subject).filter(|_| !rest.is_empty()) else { return };
+    let wanted = meaning(&rest);
+    let metric = metric_words(&wanted.metric);
+    let grid = tied.grid;
+    let named = |index: &usize| {
+        let header = tokens(&grid.table.columns[*index]);
+        let role = wanted.role == Role::Value || grid.columns()[*index].role == wanted.role;
+        role && metric.is_subset(&header) && (!metric.is_empty() || wanted.role != Role::Value)
+    };
+    let mut columns = values(grid).into_iter().filter(named);
+    let Some(index) = columns.next().filter(|_| columns.next().is_none()) else { return };
+    let measured: Vec<(usize, Printed)> = (0..grid.table.rows.len())
+        .filter_map(|row| Some((row, super::column::number(grid, row, index)?.clone())))
+        .collect();
+    let Some(claimed) = measured.iter().position(|(own, _)| *own == row) else { return };
+    let numbers: Vec<Printed> = measured.iter().map(|(_, number)| number.clone()).collect();
+    let direction =
+        end.or_else(|| better(&grid.table.columns[index], numbers[claimed].unit.as_deref()));
+    let Some(direction) = direction else { return };
+    let found = surpassed(&numbers, claimed, direction).map(|by| {
+        let sentence = format!(
+            "{subject} is called {word}, with {} in `{}`; {} has {}",
+            numbers[claimed].value,
+            grid.table.columns[index],
+            tied.name(measured[by].0),
+            numbers[by].value
+        );
+        let place = Place {
+            document: document.name.clone(),
+            line: Some(line),
+            section: grid.table.section(),
+            ..Place::default()
+        };
+        let against = spot(grid, measured[by].0, index);
+        let how = "the word against the column of its metric";
+        Found::remark("superlative", Severity::Inconsistent, place, sentence, how)
+            .against(against)
+            .values(numbers[claimed].value, numbers[by].value)
+    });
+    book.stated(line, numbers[claimed].value, found);
 }
 
 /// A column that names the better of two columns.
-fn winners(grid: &Grid<'_>) -> Vec<Found> {
+fn winners(grid: &Grid<'_>, book: &mut Book) {
     let table = grid.table;
     let is_winner = |name: &String| ["winner", "better", "faster"].contains(&&*name.to_lowercase());
-    let Some(winner) = table.columns.iter().position(is_winner) else { return Vec::new() };
-    let mut found = Vec::new();
+    let Some(winner) = table.columns.iter().position(is_winner) else { return };
     let names = table.row_names();
     for (index, row) in table.rows.iter().enumerate() {
-        let says = |column: &usize| {
-            let name = table.columns[*column].to_lowercase();
-            let named = row.cells[winner].text.to_lowercase();
-            !named.is_empty() && (name == named || name.starts_with(&format!("{named} (")))
-        };
-        let numeric = |column: &usize| {
-            *column != winner
-                && row.cells[*column].number.is_some()
-                && grid.columns()[*column].role != Role::Ratio
-        };
-        let columns: Vec<usize> = (1..table.columns.len()).filter(numeric).collect();
-        let [a, b] = columns[..] else { continue };
-        let claimed = [a, b].iter().position(says);
-        let (Some(claimed), true) = (claimed, says(&a) != says(&b)) else { continue };
+        let named = tokens(&row.cells[winner].text);
+        let numeric = |column: &usize| *column != winner && row.cells[*column].number.is_some();
+        let sides: Vec<usize> = (1..table.columns.len())
+            .filter(numeric)
+            .filter(|column| !is_change(&table.columns[*column]))
+            .collect();
+        let says =
+            |column: usize| !named.is_empty() && named.is_subset(&tokens(&table.columns[column]));
+        let [a, b] = sides[..] else { continue };
+        if says(a) == says(b) {
+            continue;
+        }
         let numbers: Vec<Printed> =
-            [a, b].iter().filter_map(|column| row.cells[*column].number.clone()).collect();
-        let words = names[index].to_lowercase();
-        let spread = ["cv", "deviation", "stddev", "variance", "consistency", "error"];
-        let direction = if spread.iter().any(|word| words.contains(word)) {
-            Some(Better::Lower)
-        } else {
-            better(&words, numbers[0].unit.as_deref())
+            sides.iter().filter_map(|column| row.cells[*column].number.clone()).collect();
+        let claimed = usize::from(says(b));
+        let Some(direction) = direction(&names[index], numbers[0].unit.as_deref()) else {
+            continue;
         };
-        let Some(direction) = direction else { continue };
-        if surpassed(&numbers, claimed, direction).is_some() {
+        let found = surpassed(&numbers, claimed, direction).map(|_| {
             let sentence = format!(
                 "{} names {} the winner, with {} against {}",
                 names[index],
@@ -146,15 +208,20 @@ fn winners(grid: &Grid<'_>) -> Vec<Found> {
                 numbers[claimed].value,
                 numbers[1 - claimed].value
             );
-            let at = place(grid, index, winner);
             let how = "the better of the two numbers, by what the metric's name says is better";
-            found.push(Found::remark("winner", Severity::Doubtful, at, sentence, how));
-        }
+            let at = spot(grid, index, winner);
+            Found::remark("winner", Severity::Inconsistent, at, sentence, how)
+        });
+        book.cell(row.line, winner, found);
     }
-    found
 }
 
-fn place(grid: &Grid<'_>, row: usize, column: usize) -> Place {
+fn direction(name: &str, unit: Option<&str>) -> Option<Better> {
+    let spread = ["cv", "deviation", "stddev", "std", "variance", "consistency", "error"];
+    if says(name, &spread) { Some(Better::Lower) } else { better(name, unit) }
+}
+
+fn spot(grid: &Grid<'_>, row: usize, column: usize) -> Place {
     Place {
         document: grid.document.to_owned(),
         line: Some(grid.table.rows[row].line).filter(|line| *line > 0),

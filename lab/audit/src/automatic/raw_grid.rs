@@ -37,7 +37,7 @@ fn document(raw: &Raw) -> Option<Document> {
     let units = header::units(&columns);
     let rows = (0..raw.rows).map(row).collect();
     let table = Table { units, rows, columns, ..Table::default() };
-    Some(Document { name: raw.name.clone(), tables: vec![table], prose: Vec::new() })
+    Some(Document { name: raw.name.clone(), tables: vec![table], ..Document::default() })
 }
 
 fn cell(value: Option<&Value>, unit: Option<String>) -> Cell {

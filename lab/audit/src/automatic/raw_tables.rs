@@ -2,9 +2,10 @@
 
 use super::found::{Found, number};
 use super::grid::{Grid, Record, Stat};
-use super::link::{Labelled, Link, tokens};
+use super::link::{Labelled, Link};
 use super::role::Role;
 use super::runs;
+use super::words::tokens;
 use crate::checks::order_statistics::Fit;
 use crate::checks::{Mismatch, Span, moments, order_statistics, provenance};
 use crate::document::header;
@@ -75,8 +76,6 @@ struct Source<'c> {
 struct Score {
     fits: usize,
     misses: usize,
-    information: f64,
-    alike: usize,
 }
 
 impl<'c, 'a> Comparison<'c, 'a> {
@@ -160,36 +159,61 @@ impl<'c, 'a> Comparison<'c, 'a> {
         })
     }
 
-    /// The raw column that explains a metric, and how sure a mismatch then is.
+    /// The raw column that a metric is about by its name or unit, and how sure a mismatch is.
+    /// What a bare value is, its name does not say: of the usual statistics the one that most
+    /// cells are.
     fn source(&self, metric: &str) -> Option<(Source<'_>, Severity)> {
         let mapped = self.grid.mapping.and_then(|mapping| mapping.raw.as_deref());
         let mapped = mapped.or(self.raw.mapping.and_then(|mapping| mapping.metric.as_deref()));
+        let (column, samples) = match mapped {
+            Some(mapped) => self.columns.iter().find(|(column, _)| *column == mapped)?,
+            None => self.named(metric)?,
+        };
         let mut sources = Vec::new();
-        for (column, samples) in &self.columns {
-            if mapped.is_some_and(|mapped| mapped != *column) {
-                continue;
-            }
-            for scale in self.scales(metric, column) {
-                for value in [Role::Mean, Role::Percentile(0.5), Role::Min, Role::Max, Role::Sum] {
-                    sources.push(Source { column, samples, scale, value });
-                }
+        for scale in self.scales(metric, column) {
+            for value in [Role::Mean, Role::Percentile(0.5), Role::Min, Role::Max, Role::Sum] {
+                sources.push(Source { column, samples, scale, value });
             }
         }
-        let tried = sources.len().max(1) as f64;
         let scored = sources.into_iter().map(|source| (source, self.score(metric, source)));
-        let best = scored.max_by(|(_, a), (_, b)| {
-            (a.fits, a.alike).cmp(&(b.fits, b.alike)).then(a.information.total_cmp(&b.information))
-        });
-        let (source, score) = best?;
-        let majority = score.fits >= 3 && score.fits * 2 >= 3 * score.misses;
-        let guessed = majority && score.information > tried.ln() + 6.0;
-        let by_mapping = self.grid.mapping.is_some_and(|mapping| mapping.raw.is_some());
-        if !guessed && !by_mapping {
-            return None;
-        }
+        let (source, score) = scored.max_by_key(|(_, score)| score.fits)?;
         let sure = score.fits >= 4 && score.misses * 4 <= score.fits;
-        let severity = if sure || by_mapping { Severity::Impossible } else { Severity::Doubtful };
+        let by_mapping = self.grid.mapping.is_some_and(|mapping| mapping.raw.is_some());
+        let severity =
+            if sure || by_mapping { Severity::Impossible } else { Severity::Inconsistent };
         Some((source, severity))
+    }
+
+    /// The one measured column that shares the metric's words, or else its unit.
+    fn named(&self, metric: &str) -> Option<&(&'c str, Vec<Sample>)> {
+        let printed = self.unit(metric);
+        let fits = |column: &str| {
+            let own = header::unit(column).or_else(|| unit::known(column).filter(|u| u.len() > 1));
+            match (own.as_deref(), printed.as_deref()) {
+                (Some(own), Some(printed)) => unit::factor(own, printed).is_some(),
+                _ => true,
+            }
+        };
+        let fitting: Vec<&(&str, Vec<Sample>)> = self
+            .columns
+            .iter()
+            .filter(|(column, _)| !super::raw_alone::is_order(column) && fits(column))
+            .collect();
+        let words = tokens(metric);
+        let shared = |column: &str| tokens(&column.replace('_', " ")).intersection(&words).count();
+        let most = fitting.iter().map(|(column, _)| shared(column)).max().filter(|n| *n > 0);
+        if let Some(most) = most {
+            let mut best = fitting.iter().filter(|(column, _)| shared(column) == most);
+            return best.next().copied().filter(|_| best.next().is_none());
+        }
+        let in_unit = |column: &str| printed.is_some() && header::unit(column).is_some();
+        let mut united = fitting.iter().filter(|(column, _)| in_unit(column));
+        match (united.next(), united.next(), &fitting[..]) {
+            (Some(one), None, _) => Some(*one),
+            // A file with one measured column is about that.
+            (None, _, [one]) => Some(*one),
+            _ => None,
+        }
     }
 
     /// Factors from the raw column's unit to the table's: the one that units give, else the
@@ -209,19 +233,11 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 
     fn score(&self, metric: &str, source: Source<'_>) -> Score {
-        let named = tokens(source.column);
-        let words = tokens(metric);
-        let mut score = Score { fits: 0, misses: 0, information: 0.0, alike: 0 };
-        score.alike = named.intersection(&words).count();
+        let mut score = Score { fits: 0, misses: 0 };
         for ((record, _), sample) in self.records.iter().zip(source.samples) {
             for stat in own(record, metric) {
                 match quick(stat, source, sample) {
-                    Some(true) => {
-                        let width = 2.0 * Span::of(&stat.number).half_width();
-                        let scale = stat.number.value.abs().max(width);
-                        score.fits += 1;
-                        score.information += (scale / width.max(1e-300)).ln().min(7.0);
-                    }
+                    Some(true) => score.fits += 1,
                     Some(false) => score.misses += 1,
                     None => {}
                 }

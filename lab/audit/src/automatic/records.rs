@@ -1,5 +1,6 @@
 //! What cannot stand side by side in one record.
 
+use super::book::Book;
 use super::found::Found;
 use super::grid::{Grid, Record, Stat};
 use super::group::Group;
@@ -9,23 +10,20 @@ use crate::checks::{Mismatch, bounds, intervals, moments, order_statistics, samp
 use crate::{Printed, Severity};
 
 /// Checks every record of a table on its own.
-pub(crate) fn check(grid: &Grid<'_>) -> Vec<Found> {
+pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
     let reversed = exceedance(grid);
-    let mut found = Vec::new();
     for record in &grid.records {
         for group in Group::all(record) {
-            let mut checks = Checks { grid, record, group: &group, found: Vec::new() };
+            let mut checks = Checks { grid, record, group: &group, book };
             checks.extremes();
             checks.spread();
             checks.interval();
             if !reversed {
                 checks.percentiles();
             }
-            found.append(&mut checks.found);
         }
     }
-    found.extend(sizes(grid));
-    found
+    book.found.extend(sizes(grid));
 }
 
 /// Whether the table counts percentiles from above, as some do for throughput: P99 is then what
@@ -65,7 +63,7 @@ struct Checks<'g, 'r, 'a> {
     grid: &'g Grid<'a>,
     record: &'r Record<'a>,
     group: &'g Group<'r, 'a>,
-    found: Vec<Found>,
+    book: &'g mut Book,
 }
 
 impl<'r, 'a> Checks<'_, 'r, 'a> {
@@ -75,7 +73,6 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
 
     /// Impossible where every number involved is what its header says, doubtful otherwise.
     fn add(&mut self, check: &str, stat: &Stat<'_>, others: &[&Stat<'_>], wrong: Option<Mismatch>) {
-        let Some(mismatch) = wrong else { return };
         let all: Vec<&Stat<'_>> = others.iter().copied().chain([stat]).collect();
         if !Group::comparable(&all) {
             return;
@@ -83,7 +80,9 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
         let sure = all.iter().all(|stat| stat.sure);
         let severity = if sure { Severity::Impossible } else { Severity::Doubtful };
         let place = self.grid.place(self.record, stat);
-        self.found.push(Found::mismatch(check, severity, place, &stat.number, &mismatch));
+        let found =
+            wrong.map(|wrong| Found::mismatch(check, severity, place, &stat.number, &wrong));
+        self.book.cell(stat.line, stat.index, found);
     }
 
     /// Mean, median and percentiles between minimum and maximum.
@@ -164,7 +163,8 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
                 let how = "lower bound against upper bound";
                 let found =
                     Found::remark("interval_reversed", Severity::Impossible, place, sentence, how);
-                self.found.push(found.values(low.number.value, high.number.value));
+                let found = found.values(low.number.value, high.number.value);
+                self.book.cell(low.line, low.index, Some(found));
             }
         }
         for stat in self.group.stats.clone() {
@@ -205,7 +205,7 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
                     .values(low.number.value, high.number.value);
             let step = low.number.half_step().max(high.number.half_step()) * 2.0;
             found.steps = (low.number.value - high.number.value) / step;
-            self.found.push(found);
+            self.book.cell(low.line, low.index, Some(found));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a column (or, in a transposed table, a row) says it is.
 
 use crate::checks::ranking::Better;
+use crate::document::header;
 
 /// The statistic that a header names.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,32 +84,6 @@ impl Role {
                 | Self::Max
         )
     }
-
-    /// Its name in sentences.
-    pub(crate) fn name(self) -> String {
-        match self {
-            Self::Mean => "mean".to_owned(),
-            Self::Percentile(p) if (p - 0.5).abs() < 1e-9 => "median".to_owned(),
-            Self::Percentile(p) => format!("P{}", (p * 1e5).round() / 1e3),
-            Self::Sd => "standard deviation".to_owned(),
-            Self::StandardError => "standard error".to_owned(),
-            Self::Cv => "coefficient of variation".to_owned(),
-            Self::Min => "minimum".to_owned(),
-            Self::Max => "maximum".to_owned(),
-            Self::Count => "count".to_owned(),
-            Self::Sum => "total".to_owned(),
-            Self::Run(run) => format!("run {run}"),
-            Self::Low => "lower bound".to_owned(),
-            Self::High => "upper bound".to_owned(),
-            Self::Estimate => "estimate".to_owned(),
-            Self::T => "t".to_owned(),
-            Self::P => "p".to_owned(),
-            Self::Degrees => "degrees of freedom".to_owned(),
-            Self::Rank => "rank".to_owned(),
-            Self::Ratio => "ratio".to_owned(),
-            Self::Value => "value".to_owned(),
-        }
-    }
 }
 
 /// Reads a header whose unit is already taken off.
@@ -151,6 +126,21 @@ pub(crate) fn meaning(header: &str) -> Meaning {
         return value(metric(&words));
     }
     Meaning { role, metric: metric(&rest) }
+}
+
+/// Reads the name of a statistic of a column, of whatever kind the column is: `Mean Speedup`.
+pub(crate) fn statistic(name: &str) -> Option<Meaning> {
+    let unit = header::unit(name);
+    let lower = phrases(&header::name(name, unit.as_deref()).to_lowercase());
+    let words: Vec<&str> = lower
+        .split(|c: char| c.is_whitespace() || "()[],:_".contains(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let first = words.iter().position(|word| of_word(word).is_some_and(Role::is_statistic))?;
+    let role = of_word(words[first])?;
+    let rest: Vec<&str> =
+        words.iter().enumerate().filter(|(index, _)| *index != first).map(|(_, w)| *w).collect();
+    Some(Meaning { role, metric: metric(&rest) })
 }
 
 /// Words beside a count that leave it a count of repeats.
@@ -227,22 +217,41 @@ fn of_word(word: &str) -> Option<Role> {
     })
 }
 
-/// `p99`, `p99.9`, `p999` (99.9 as load testers write it), `95th`, `q75`.
+/// Percentiles that reports print.
+const PERCENTS: [f64; 17] = [
+    1.0, 5.0, 10.0, 20.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 99.95, 99.99,
+    99.999,
+];
+
+/// `p99`, `p99.9`, `p999` (99.9 as load testers write it), `95th`. `q4` and `P2` are names.
 fn percentile(word: &str) -> Option<f64> {
-    let digits = word.strip_prefix(['p', 'q']).or_else(|| word.strip_suffix("th"))?;
+    let digits = word.strip_prefix('p').or_else(|| word.strip_suffix("th"))?;
     let digits = digits.trim_end_matches("th").trim_end_matches('%');
-    if digits.is_empty() || !digits.chars().all(|c| c.is_ascii_digit() || c == '.') {
-        return None;
-    }
-    let value: f64 = digits.parse().ok()?;
-    let percent = match digits {
+    let percent: f64 = match digits {
         "999" => 99.9,
         "9999" => 99.99,
-        _ => value,
+        _ if digits.chars().all(|c| c.is_ascii_digit() || c == '.') => digits.parse().ok()?,
+        _ => return None,
     };
     // 99.9 / 100 is not the number that 0.999 is.
-    let share = (percent * 1e6).round() / 1e8;
-    (percent > 0.0 && percent < 100.0).then_some(share)
+    PERCENTS.contains(&percent).then_some((percent * 1e6).round() / 1e8)
+}
+
+/// Percentiles only where the headers look like a set of them: one of P50, P90, P95, P99 is
+/// there. `P1` and `P5` alone are names.
+pub(crate) fn settle(meanings: &mut [Meaning]) {
+    let usual = |meaning: &Meaning| match meaning.role {
+        Role::Percentile(p) => [0.5, 0.9, 0.95, 0.99].iter().any(|known| (p - known).abs() < 1e-9),
+        _ => false,
+    };
+    if meanings.iter().any(usual) {
+        return;
+    }
+    for meaning in meanings {
+        if matches!(meaning.role, Role::Percentile(_)) {
+            meaning.role = Role::Value;
+        }
+    }
 }
 
 /// `Run 1`, `Trial #2`, `r3`, and nothing else in the header.

@@ -1,5 +1,6 @@
 //! Summaries against the runs that stand in the same row.
 
+use super::book::Book;
 use super::found::Found;
 use super::grid::{Grid, Record, Stat};
 use super::group::Group;
@@ -12,9 +13,7 @@ use crate::{Printed, Severity};
 const FEWEST: usize = 2;
 
 /// Checks summaries against run columns, and runs that repeat to the last digit.
-pub(crate) fn check(grid: &Grid<'_>) -> Vec<Found> {
-    let mut found = Vec::new();
-    let mut checked: Vec<(Role, bool)> = Vec::new();
+pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
     for record in &grid.records {
         for group in Group::all(record) {
             let n = group.runs.len();
@@ -25,36 +24,15 @@ pub(crate) fn check(grid: &Grid<'_>) -> Vec<Found> {
             let rows = crate::checks::spans(&printed);
             for stat in group.stats.iter().filter(|stat| stat.sure) {
                 let Some((check, wrong)) = summary(stat, &rows) else { continue };
-                checked.push((stat.role, wrong.is_some()));
-                if let Some(mismatch) = wrong {
+                let found = wrong.map(|wrong| {
                     let place = grid.place(record, stat);
-                    found.push((
-                        stat.role,
-                        Found::mismatch(
-                            check,
-                            Severity::Impossible,
-                            place,
-                            &stat.number,
-                            &mismatch,
-                        ),
-                    ));
-                }
+                    Found::mismatch(check, Severity::Impossible, place, &stat.number, &wrong)
+                });
+                book.cell(stat.line, stat.index, found);
             }
         }
     }
-    let mut kept: Vec<Found> = found
-        .into_iter()
-        .map(|(role, mut found)| {
-            let of = |wrong: bool| checked.iter().filter(|c| **c == (role, wrong)).count();
-            // Where hardly a row fits, the column is something else than its name says.
-            if of(true) > 3 && of(true) > 2 * of(false) {
-                found.finding.severity = Severity::Doubtful;
-            }
-            found
-        })
-        .collect();
-    kept.extend(frozen(grid));
-    kept
+    book.found.extend(frozen(grid));
 }
 
 /// The check for a role, and its outcome; `None` for roles that runs do not give.

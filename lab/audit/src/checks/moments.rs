@@ -19,10 +19,18 @@ pub fn sum(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
 /// there are fewer than two rows.
 pub fn sd(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
     let sample = sd_of(rows)?;
-    let allowed = sample.hull(population(sample, rows.len()));
-    compare(stated, allowed, || {
+    either(stated, [sample, population(sample, rows.len())], || {
         format!("standard deviation of {} values, divisor n or n - 1", rows.len())
     })
+}
+
+/// A mismatch with two values of which either may be meant, and nothing between them; the nearer
+/// one is reported.
+fn either(stated: &Printed, allowed: [Span; 2], how: impl Fn() -> String) -> Option<Mismatch> {
+    let [one, other] = allowed;
+    let (first, second) = (compare(stated, one, &how)?, compare(stated, other, &how)?);
+    let away = |mismatch: &Mismatch| (mismatch.computed() - stated.value).abs();
+    Some(if away(&first) <= away(&second) { first } else { second })
 }
 
 /// The standard error of the mean of rows, sd/√n. `None` where it fits or there are fewer than
@@ -30,8 +38,10 @@ pub fn sd(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
 pub fn standard_error(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
     let n = rows.len();
     let sample = sd_of(rows)?;
-    let allowed = sample.hull(population(sample, n)).times(1.0 / (n as f64).sqrt());
-    compare(stated, allowed, || format!("standard deviation of {n} values over √{n}"))
+    let root = 1.0 / (n as f64).sqrt();
+    either(stated, [sample.times(root), population(sample, n).times(root)], || {
+        format!("standard deviation of {n} values over √{n}")
+    })
 }
 
 /// The coefficient of variation of rows, as a share or in percent. `None` where it fits, there

@@ -1,7 +1,7 @@
 //! t, p, degrees of freedom and the summaries that they come from.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, StudentsT};
 
 use super::{Mismatch, Span};
 use crate::Printed;
@@ -43,6 +43,88 @@ pub fn p_of_t(p: &StatedP, t: &Printed, df: Span) -> Option<Mismatch> {
         computed_low: two_sided.low,
         computed_high: two_sided.high,
         how: format!("two-sided p of t = {} with {} degrees of freedom", t.value, show(df)),
+    })
+}
+
+/// A test statistic with its degrees of freedom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Statistic {
+    /// Student's t.
+    T(f64),
+    /// Fisher's F, of the numerator and of the denominator.
+    F(f64, f64),
+    /// Pearson's χ².
+    ChiSquare(f64),
+    /// A correlation with so many degrees of freedom, pairs less two.
+    R(f64),
+    /// A standard normal deviate.
+    Z,
+}
+
+/// A p-value that a statistic does not give. `None` where it fits, or the degrees of freedom are
+/// below 1. t, r and z may be tested on one side, F and χ² are tested above.
+/// Source of the idea: Nuijten and others (2016), Behavior Research Methods 48, pp. 1205-1226.
+pub fn p_of(p: &StatedP, value: &Printed, statistic: Statistic) -> Option<Mismatch> {
+    let span = absolute(Span::of(value));
+    let (upper, name): (Span, String) = match statistic {
+        Statistic::T(df) => return p_of_t(p, value, Span::exact(df)),
+        Statistic::Z => return p_of_t(p, value, Span::exact(1e6)),
+        Statistic::R(df) => return p_of_correlation(p, value, df as usize + 2),
+        Statistic::F(a, b) => {
+            let f = FisherSnedecor::new(a, b).ok().filter(|_| a >= 1.0 && b >= 1.0)?;
+            (Span { low: f.sf(span.high), high: f.sf(span.low) }, format!("F({a}, {b})"))
+        }
+        Statistic::ChiSquare(df) => {
+            let chi = ChiSquared::new(df).ok().filter(|_| df >= 1.0)?;
+            (Span { low: chi.sf(span.high), high: chi.sf(span.low) }, format!("χ²({df})"))
+        }
+    };
+    if p.allows(upper) {
+        return None;
+    }
+    Some(Mismatch {
+        stated: p.value(),
+        computed_low: upper.low,
+        computed_high: upper.high,
+        how: format!("p of {name} = {}", value.value),
+    })
+}
+
+/// A p-value that the t-test of one sample against zero does not give, on two sides or on one.
+pub fn one_sample_p(p: &StatedP, sample: Summary) -> Option<Mismatch> {
+    if sample.n < 2 {
+        return None;
+    }
+    let error = root(wide_variance(sample)).times(1.0 / (sample.n as f64).sqrt());
+    let t = absolute(sample.mean).over(error)?;
+    let two_sided = p_values(t, Span::exact(sample.n as f64 - 1.0))?;
+    if p.allows_exactly(two_sided) || p.allows_exactly(two_sided.times(0.5)) {
+        return None;
+    }
+    Some(Mismatch {
+        stated: p.value(),
+        computed_low: two_sided.low,
+        computed_high: two_sided.high,
+        how: format!("two-sided p of the mean of {} values against zero", sample.n),
+    })
+}
+
+/// An F of a one-way analysis of variance that the samples do not give, by a tenth and more.
+/// `None` where they do or may have no spread.
+pub fn f_of_samples(f: &Printed, samples: &[Summary]) -> Option<Mismatch> {
+    let total: usize = samples.iter().map(|sample| sample.n).sum();
+    let (groups, total) = (samples.len() as f64, total as f64);
+    let weighted = samples.iter().map(|sample| sample.mean.times(sample.n as f64));
+    let grand = weighted.reduce(Span::plus)?.times(1.0 / total);
+    let gap = |sample: &Summary| absolute(Span::exact(sample.mean.middle() - grand.middle()));
+    let between = samples.iter().map(|one| gap(one).by(gap(one)).times(one.n as f64));
+    let between = between.reduce(Span::plus)?.times(1.0 / (groups - 1.0));
+    let within = samples.iter().map(|one| wide_variance(*one).times(one.n as f64 - 1.0));
+    let within = within.reduce(Span::plus)?.times(1.0 / (total - groups));
+    let value = between.over(within)?;
+    let allowed = Span { low: 0.9 * value.low, high: 1.1 * value.high };
+    super::compare(f, allowed, || {
+        format!("F({}, {}) of the {groups} samples", groups - 1.0, total - groups)
     })
 }
 
@@ -139,6 +221,14 @@ impl StatedP {
         }
     }
 
+    /// The same where nothing but printing stands between.
+    fn allows_exactly(&self, computed: Span) -> bool {
+        match self {
+            Self::Equals(printed) => Span::of(printed).meets(computed),
+            _ => self.allows(computed),
+        }
+    }
+
     /// Whether an exact p is that of a one-sided test on the other side: rarely meant, never
     /// impossible.
     fn is_other_side(&self, one_sided: Span) -> bool {
@@ -232,6 +322,30 @@ mod tests {
         let wrong = p_of_t(&equals("0.34"), &t, df).unwrap();
         assert!((wrong.computed() - 0.05).abs() < 0.001, "{wrong:?}");
         assert_eq!(p_of_t(&equals("0.34"), &t, Span::exact(0.0)), None);
+    }
+
+    /// R: 1 - pf(4.26, 2, 9) and 1 - pchisq(4.05, 1).
+    #[test]
+    fn p_of_f_and_of_chi_square() {
+        let p = |text: &str, value: &str, test| p_of(&equals(text), &printed(value), test);
+        assert_eq!(p("0.050", "4.26", Statistic::F(2.0, 9.0)), None);
+        assert!(p("0.010", "4.26", Statistic::F(2.0, 9.0)).is_some());
+        assert_eq!(p("0.044", "4.05", Statistic::ChiSquare(1.0)), None);
+        assert!(p("0.004", "4.05", Statistic::ChiSquare(1.0)).is_some());
+        assert_eq!(p("0.05", "1.96", Statistic::Z), None);
+        assert_eq!(p("0.05", "0.632", Statistic::R(8.0)), None);
+    }
+
+    /// One-way F of three groups of 10, means 1, 2, 3, standard deviations 1: 10.
+    #[test]
+    fn f_and_p_of_samples() {
+        let groups = ["1.00", "2.00", "3.00"].map(|mean| sample(mean, "1.00", 10));
+        assert_eq!(f_of_samples(&printed("10.0"), &groups), None);
+        assert!(f_of_samples(&printed("14.0"), &groups).is_some());
+        // Mean 0.138, sd 0.313 of 18: t = 1.871, p = 0.079 on two sides.
+        let one = sample("0.138", "0.313", 18);
+        assert_eq!(one_sample_p(&equals("0.079"), one), None);
+        assert!(one_sample_p(&equals("0.075"), one).is_some());
     }
 
     #[test]

@@ -47,7 +47,9 @@ fn trailing(header: &str) -> Option<String> {
     // A lone letter is a name more often than a unit, and "latency min" is a minimum.
     let clear = last == "%" || last.chars().count() > 1 && !["min", "mins"].contains(&last);
     // `wall_s` is a name that a program made, and its unit is meant.
-    let clear = clear || last == "s" && header.strip_suffix("_s").is_some_and(names_a_time);
+    let clear = clear
+        || last == "s" && header.strip_suffix("_s").is_some_and(names_a_time)
+        || header.ends_with(", s");
     unit::known(last).filter(|_| clear && last.len() < header.len())
 }
 

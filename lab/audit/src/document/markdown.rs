@@ -4,6 +4,10 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::{Document, Sentence, SentenceKind, Table, TableRow, cell, clean, header};
 
+/// A caption is at most so many lines above its table, and so long.
+const CAPTION_LINES: usize = 3;
+const CAPTION_LENGTH: usize = 160;
+
 /// Reads a document. `text` is already repaired.
 pub(crate) fn read(name: &str, text: &str) -> Document {
     let mut reader = Reader::new(name, text);
@@ -12,6 +16,7 @@ pub(crate) fn read(name: &str, text: &str) -> Document {
         reader.line = reader.line_of(range.start);
         reader.event(event);
     }
+    reader.left_over(text);
     reader.document
 }
 
@@ -28,6 +33,10 @@ struct Reader {
     row: TableRow,
     /// Inside `<sup>`, where footnote numbers stand.
     raised: bool,
+    /// Lists and blocks of code so far.
+    lists: usize,
+    /// Those that are open, the innermost last.
+    open: Vec<usize>,
 }
 
 impl Reader {
@@ -43,6 +52,8 @@ impl Reader {
             line: 1,
             row: TableRow::default(),
             raised: false,
+            lists: 0,
+            open: Vec::new(),
         }
     }
 
@@ -92,16 +103,17 @@ impl Reader {
         match tag {
             Tag::Table(_) => {
                 self.sentences();
-                let headings = self.path();
-                self.table = Some(Table { line: self.line, headings, ..Table::default() });
+                let (headings, caption) = (self.path(), self.caption());
+                self.table = Some(Table { line: self.line, headings, caption, ..Table::default() });
             }
             Tag::TableHead | Tag::TableRow => {
                 self.row = TableRow { line: self.line, cells: Vec::new() };
             }
             Tag::TableCell => self.pieces.clear(),
             Tag::Heading { .. } | Tag::Paragraph | Tag::Item | Tag::HtmlBlock => self.sentences(),
+            Tag::List(_) => self.open_list(),
             Tag::CodeBlock(_) => {
-                self.sentences();
+                self.open_list();
                 self.kind = SentenceKind::Code;
             }
             _ => {}
@@ -130,8 +142,13 @@ impl Reader {
                 }
                 self.pieces.clear();
             }
+            TagEnd::List(_) => {
+                self.sentences();
+                self.open.pop();
+            }
             TagEnd::CodeBlock => {
                 self.sentences();
+                self.open.pop();
                 self.kind = SentenceKind::Prose;
             }
             TagEnd::Paragraph | TagEnd::Item => self.sentences(),
@@ -162,6 +179,57 @@ impl Reader {
         }
     }
 
+    /// Rows with more cells than their header, and lines in bars that are no table's.
+    fn left_over(&mut self, text: &str) {
+        let mut in_code = false;
+        let mut last = 0;
+        for (line, written) in text.lines().enumerate().map(|(index, text)| (index + 1, text)) {
+            let written = written.trim();
+            in_code ^= written.starts_with("```") || written.starts_with("~~~");
+            if in_code || !written.starts_with('|') || !written.ends_with('|') || written.len() < 3
+            {
+                continue;
+            }
+            let table = self.document.tables.iter().find(|table| {
+                table.line == line
+                    || table.line + 1 == line
+                    || table.rows.iter().any(|row| row.line == line)
+            });
+            let cells = written.replace("\\|", "").matches('|').count() - 1;
+            let reason = match table {
+                None if last + 1 != line => {
+                    "lines in bars that are no table: the line below the \
+                                             header must have as many cells"
+                }
+                None => "",
+                Some(table) if cells > table.columns.len() => {
+                    "a row with more cells than its header: what is behind is not read"
+                }
+                Some(_) => continue,
+            };
+            last = line;
+            if !reason.is_empty() {
+                self.document.unread.push((line, reason.to_owned()));
+            }
+        }
+    }
+
+    fn open_list(&mut self) {
+        self.sentences();
+        self.lists += 1;
+        self.open.push(self.lists);
+    }
+
+    /// The sentence of a few words that stands right above a table.
+    fn caption(&self) -> String {
+        let near = |last: &&Sentence| {
+            last.kind == SentenceKind::Prose
+                && last.line + CAPTION_LINES >= self.line
+                && last.text.chars().count() <= CAPTION_LENGTH
+        };
+        self.document.prose.last().filter(near).map_or(String::new(), |last| last.text.clone())
+    }
+
     fn path(&self) -> Vec<String> {
         self.headings.iter().map(|(_, text)| text.clone()).collect()
     }
@@ -174,11 +242,15 @@ impl Reader {
         }
         let headings = self.path();
         for (line, text) in split(&pieces) {
+            let is_code = self.kind == SentenceKind::Code;
+            let written = if is_code { text.clone() } else { String::new() };
             let text = clean::plain(&text);
             if text.chars().any(char::is_alphanumeric) {
                 let numbers = crate::Printed::all(&text);
                 let (headings, kind) = (headings.clone(), self.kind);
-                self.document.prose.push(Sentence { line, headings, text, numbers, kind });
+                let list = self.open.last().copied().unwrap_or(0);
+                let sentence = Sentence { line, headings, text, written, numbers, kind, list };
+                self.document.prose.push(sentence);
             }
         }
     }

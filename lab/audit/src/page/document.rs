@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Audited;
-use crate::{Finding, Severity, claims::Standing};
+use crate::{Finding, claims::Standing};
 
 /// Findings of one check that the page shows; `findings.tsv` has all.
 const SHOWN_A_CHECK: usize = 2;
@@ -87,11 +87,7 @@ fn findings(findings: &[Finding]) -> String {
         }
         listed += 1;
         let line = finding.place.line.map_or(String::new(), |line| format!("line {line}, "));
-        let severity = match finding.severity {
-            Severity::Impossible => "impossible",
-            Severity::Doubtful => "doubtful",
-            Severity::Note => "note",
-        };
+        let severity = finding.severity.name();
         let check = finding.check.replace('_', " ");
         let _ = writeln!(text, "1. **{severity}** ({line}{check}): {}.", cell(&finding.sentence));
     }

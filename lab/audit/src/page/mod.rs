@@ -28,32 +28,17 @@ pub(crate) struct Audited<'a> {
     judged: Vec<(&'a Claim, Standing, String, Verdict)>,
 }
 
-/// Makes the page. `self_test` is the stored text of the audit's trial of itself.
+/// Makes the page.
 ///
 /// # Errors
 /// A declared check that names what is not there; the message names the file and the key.
-pub fn page(
-    corpus: &[Claims],
-    facts: &[Facts],
-    tables: &Tables,
-    self_test: Option<&str>,
-) -> Result<Page, ClaimsError> {
+pub fn page(corpus: &[Claims], facts: &[Facts], tables: &Tables) -> Result<Page, ClaimsError> {
     let audited: Vec<Audited> =
         corpus.iter().map(|claims| audited(claims, facts, tables)).collect::<Result<_, _>>()?;
     let mut audited = audited;
     // As their file names number them.
     audited.sort_by(|a, b| a.claims.document.file.cmp(&b.claims.document.file));
     let mut text = head(&audited);
-    if let Some(rates) = self_test {
-        text.push_str("\n## How often is the audit wrong?\n\n");
-        text.push_str(
-            "Documents that a generator made, whose tables follow from simulated runs, and the \
-             same with one error planted in each; `cargo run --release -p lab-audit-trial \
-             --example rates` prints these tables.\n\n",
-        );
-        text.push_str(rates.trim_end());
-        text.push('\n');
-    }
     for document in &audited {
         text.push('\n');
         text.push_str(&document::section(document));

@@ -1,10 +1,7 @@
 //! The tables beside the page.
 
 use super::Audited;
-use crate::{
-    Severity,
-    claims::{Standing, StatementValue},
-};
+use crate::claims::{Standing, StatementValue};
 
 pub(super) fn claims(audited: &[Audited]) -> String {
     let mut text = line(&[
@@ -69,11 +66,7 @@ pub(super) fn findings(audited: &[Audited]) -> String {
         for finding in &one.findings {
             let number =
                 |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-            let severity = match finding.severity {
-                Severity::Impossible => "impossible",
-                Severity::Doubtful => "doubtful",
-                Severity::Note => "note",
-            };
+            let severity = finding.severity.name();
             text.push_str(&line(&[
                 &one.claims.document.id,
                 &finding.place.line.map_or(String::new(), |line| line.to_string()),

@@ -20,20 +20,25 @@ pub(crate) enum Setting {
 /// Every number of a text that stands by itself (`p95`, `2026-01-23` and `v1.2.3` hold none).
 pub(crate) fn all(text: &str) -> Vec<Printed> {
     let chars: Vec<char> = text.chars().collect();
+    placed(&chars).into_iter().map(|(_, found)| found.printed).collect()
+}
+
+/// The same with the index of the character at which each starts.
+pub(crate) fn placed(chars: &[char]) -> Vec<(usize, Found)> {
     let mut numbers = Vec::new();
     let mut at = 0;
     while at < chars.len() {
-        if let Some(end) = date(&chars, at) {
+        if let Some(end) = date(chars, at) {
             at = end;
-        } else if starts(&chars, at)
-            && let Some(found) = number(&chars, at, Setting::Prose)
+        } else if starts(chars, at)
+            && let Some(mut found) = number(chars, at, Setting::Prose)
         {
-            let mut printed = found.printed;
-            printed.approximate |= approximate_before(&chars, at);
-            numbers.push(printed);
-            at = found.end.max(at + 1);
+            found.printed.approximate |= approximate_before(chars, at);
+            let end = found.end.max(at + 1);
+            numbers.push((at, found));
+            at = end;
         } else {
-            at = skip_word(&chars, at);
+            at = skip_word(chars, at);
         }
     }
     numbers

@@ -2,6 +2,7 @@
 
 use super::table::Builder;
 use super::{Raw, RawError, Value};
+use crate::Printed;
 
 const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 
@@ -44,7 +45,39 @@ pub(super) fn read(name: &str, text: &str) -> Result<Raw, RawError> {
     if lone && !numbers {
         return Err(RawError::Columns { name: name.to_owned() });
     }
-    Ok(table.finish())
+    let mut raw = table.finish();
+    if raw.rows == 0 {
+        return Err(RawError::NoRows { name: name.to_owned() });
+    }
+    units(&mut raw);
+    Ok(raw)
+}
+
+/// Columns whose every value is a number with one unit (`1.234 ms`, as BenchmarkDotNet writes)
+/// become numbers, and their names say the unit.
+fn units(raw: &mut Raw) {
+    for index in 0..raw.order.len() {
+        let column = raw.order[index].clone();
+        let read = |value: &Value| match value {
+            Value::Text(text) => Printed::parse(text).filter(|number| number.unit.is_some()),
+            _ => None,
+        };
+        let numbers: Vec<Option<Printed>> = raw.values(&column).iter().map(read).collect();
+        let Some(unit) = numbers.iter().flatten().find_map(|number| number.unit.clone()) else {
+            continue;
+        };
+        let same = |number: &Option<Printed>| {
+            number.as_ref().is_some_and(|number| number.unit.as_deref() == Some(&unit))
+        };
+        let name = format!("{column} ({unit})");
+        if !numbers.iter().all(same) || raw.columns.contains_key(&name) {
+            continue;
+        }
+        let values = numbers.into_iter().flatten().map(|number| Value::Number(number.value));
+        raw.columns.remove(&column);
+        raw.columns.insert(name.clone(), values.collect());
+        raw.order[index] = name;
+    }
 }
 
 /// Lines that start with `#` before the header are remarks.

@@ -1,0 +1,371 @@
+//! Columns of changes and ratios against the columns and rows that their names say they are of.
+//!
+//! Which those are is read from names alone, never from what fits. Where names leave it open, the
+//! column is untied; where they do not, every cell is checked, however many disagree.
+
+use super::book::Book;
+use super::column::{is_change, number, qualifier, values};
+use super::found::{Found, allowed};
+use super::grid::{Grid, in_unit};
+use super::role::Role;
+use super::words::{says, tokens};
+use crate::checks::ratios::{Reading, wrong_ratio};
+use crate::checks::{Mismatch, Span};
+use crate::{Place, Printed, Severity, Table};
+
+use Reading::{
+    Difference, DifferenceReversed, PercentChange, PercentOfMean, PercentOfOther, PercentReversed,
+    PercentReversedOfOther, Ratio, RatioInPercent, RatioReversed, RatioReversedInPercent,
+};
+
+/// More columns or rows than this are no table that people wrote.
+const MOST_COLUMNS: usize = 24;
+const MOST_ROWS: usize = 400;
+
+/// Where the two values of a row come from.
+enum Source {
+    /// Two columns.
+    Columns(usize, usize),
+    /// One column, against any of these rows.
+    Rows { column: usize, bases: Vec<usize> },
+}
+
+/// What a cell's values say of it.
+struct Judged {
+    row: usize,
+    wrong: Option<Mismatch>,
+}
+
+/// Checks every column whose header says that it is a change or ratio.
+pub(crate) fn check(grid: &Grid<'_>, lists: &[Table], book: &mut Book) {
+    let table = grid.table;
+    if table.columns.len() > MOST_COLUMNS || table.rows.len() > MOST_ROWS {
+        return;
+    }
+    let values = values(grid);
+    // BenchmarkDotNet's ratio is a mean of ratios, whose spread `RatioSD` says.
+    let of_means = table.columns.iter().any(|name| name.eq_ignore_ascii_case("RatioSD"));
+    let is_target = |column: &usize| is_change(&table.columns[*column]) && !of_means;
+    for column in (1..table.columns.len()).filter(is_target) {
+        let rows = (0..table.rows.len()).filter(|row| number(grid, *row, column).is_some());
+        let rows: Vec<usize> = rows.collect();
+        match source(grid, column, &values) {
+            Some(source) => judge(grid, column, &source, &rows, book),
+            None if values.is_empty() && from_lists(grid, column, lists, book) => {}
+            None => rows.iter().for_each(|row| book.untied(table.rows[*row].line, column)),
+        }
+    }
+}
+
+/// A table `relative to X` without values of its own, against the list of its section that has
+/// them. Whether there is one.
+fn from_lists(grid: &Grid<'_>, column: usize, lists: &[Table], book: &mut Book) -> bool {
+    let table = grid.table;
+    let caption = table.caption.replace("(baseline)", "");
+    let Some((_, base)) = caption.trim_end_matches([':', ' ']).split_once(" vs ") else {
+        return false;
+    };
+    let value = |list: &Table, name: &str| {
+        let wanted = tokens(name);
+        let row = list.rows.iter().find(|row| tokens(&row.cells[0].text) == wanted)?;
+        row.cells[1].numbers.first().cloned()
+    };
+    let near = lists.iter().filter(|list| list.headings == table.headings);
+    let mut near = near.filter(|list| value(list, base).is_some());
+    let Some(list) = near.next().filter(|_| near.next().is_none()) else { return false };
+    let Some(of) = value(list, base) else { return false };
+    for (row, name) in table.row_names().iter().enumerate() {
+        let (Some(stated), Some(new)) = (number(grid, row, column), value(list, name)) else {
+            continue;
+        };
+        if new.unit != of.unit {
+            continue;
+        }
+        let readings = readings(stated, &new, &table.columns[column]);
+        let mismatch = match_pair(stated, (Span::of(&new), Span::of(&of)), &readings, "");
+        let wrong = mismatch
+            .and_then(|mismatch| found(grid, (row, column), &mismatch, Severity::Inconsistent));
+        book.cell(table.rows[row].line, column, wrong);
+    }
+    true
+}
+
+/// What a column is of, where its name and its neighbours' leave one answer.
+fn source(grid: &Grid<'_>, column: usize, values: &[usize]) -> Option<Source> {
+    let header = &grid.table.columns[column];
+    let words = |other: &usize| tokens(&grid.table.columns[*other]);
+    let qualifier = qualifier(header);
+    let pair = |of: &[usize]| match of {
+        [a, b] if one_unit(grid, *a, *b) => Some(Source::Columns(*a, *b)),
+        _ => None,
+    };
+    // "A vs B": two columns, or one column against the row B.
+    let named: Vec<usize> = values
+        .iter()
+        .copied()
+        .filter(|other| {
+            let own: std::collections::BTreeSet<String> =
+                super::column::qualifier(&grid.table.columns[*other]);
+            !own.is_empty() && own.is_subset(&qualifier)
+        })
+        .collect();
+    if let Some(source) = pair(&named) {
+        return Some(source);
+    }
+    let sharing: Vec<usize> = values
+        .iter()
+        .copied()
+        .filter(|other| !qualifier.is_empty() && qualifier.is_subset(&words(other)))
+        .collect();
+    if let Some(source) = pair(&sharing) {
+        return Some(source);
+    }
+    // Counts beside two times are not what changes.
+    let united: Vec<usize> = values
+        .iter()
+        .copied()
+        .filter(|column| super::tie::unit_of(grid.table, *column).is_some())
+        .collect();
+    for of in [values, &united] {
+        if qualifier.is_empty()
+            && !statistics(grid, of)
+            && comparable(grid, of)
+            && let Some(source) = pair(of)
+        {
+            return Some(source);
+        }
+    }
+    let sharing = if sharing.is_empty() { named } else { sharing };
+    of_rows(grid, column, values, &sharing)
+}
+
+/// Whether two columns measure one thing: in one unit, by a word that they share, as two states
+/// of it, or in a table of metrics.
+fn comparable(grid: &Grid<'_>, values: &[usize]) -> bool {
+    let [a, b] = values[..] else { return false };
+    let table = grid.table;
+    let states = ["before", "after", "old", "new", "baseline", "base", "current", "previous"];
+    let words = |column: usize| tokens(&table.columns[column]);
+    let units = [a, b].map(|column| super::tie::unit_of(table, column));
+    let metrics = ["metric", "metrics", "measure", "statistic", "indicator"];
+    units[0].is_some() && units[0] == units[1]
+        || words(a).intersection(&words(b)).next().is_some()
+        || [a, b].iter().any(|column| words(*column).iter().any(|w| states.contains(&w.as_str())))
+        || table.columns.first().is_some_and(|first| says(first, &metrics))
+}
+
+/// One column of values against the rows that are the base.
+fn of_rows(grid: &Grid<'_>, column: usize, values: &[usize], sharing: &[usize]) -> Option<Source> {
+    let table = grid.table;
+    let mean = |of: &[usize]| {
+        let means: Vec<usize> =
+            of.iter().copied().filter(|c| grid.columns()[*c].role == Role::Mean).collect();
+        let located = |c: &usize| match grid.columns()[*c].role {
+            Role::Percentile(p) => (p - 0.5).abs() < 1e-9,
+            Role::Sd | Role::StandardError | Role::Cv | Role::Min | Role::Max => false,
+            _ => !says(&table.columns[*c], &["error"]),
+        };
+        let of: Vec<usize> = of.iter().copied().filter(located).collect();
+        match (&of[..], &means[..]) {
+            ([one], _) | (_, [one]) => Some(*one),
+            _ => None,
+        }
+    };
+    let value = mean(sharing).or_else(|| mean(values))?;
+    let header = tokens(&table.columns[column]);
+    let names = table.row_names();
+    let named: Vec<usize> = (0..table.rows.len())
+        .filter(|row| {
+            let name = tokens(&names[*row]);
+            !name.is_empty() && name.is_subset(&header)
+        })
+        .collect();
+    if let [_] = named[..] {
+        return Some(Source::Rows { column: value, bases: named });
+    }
+    let bases: Vec<usize> =
+        (0..table.rows.len()).filter(|row| neutral(grid, *row, column)).collect();
+    // Of several bases it is not known which one a row is compared with.
+    (bases.len() == 1 && labels(grid) == 1).then_some(Source::Rows { column: value, bases })
+}
+
+/// How many columns of texts name a row.
+fn labels(grid: &Grid<'_>) -> usize {
+    grid.records.first().map_or(1, |record| record.labels.len())
+}
+
+/// Whether some values are different statistics of one sample, which have no ratio of interest.
+fn statistics(grid: &Grid<'_>, values: &[usize]) -> bool {
+    let roles: Vec<Role> = values.iter().map(|column| grid.columns()[*column].role).collect();
+    roles.iter().any(|role| role.is_statistic()) && roles.windows(2).any(|pair| pair[0] != pair[1])
+}
+
+/// Whether what a row says of itself is nothing or one.
+fn neutral(grid: &Grid<'_>, row: usize, column: usize) -> bool {
+    let cell = &grid.table.rows[row].cells[column];
+    let text = cell.text.to_lowercase();
+    let spoken = ["baseline", "reference", "base", "ref"].iter().any(|word| text.contains(word));
+    // A column that leaves one cell empty leaves it to the base.
+    let empty = |row: &usize| grid.table.rows[*row].cells[column].text.is_empty();
+    let blank = (0..grid.table.rows.len()).filter(empty).count() == 1 && empty(&row);
+    let alone = cell.number.as_ref().is_some_and(|number| {
+        let percent = number.unit.as_deref() == Some("%");
+        number.value == 0.0 || number.value == 1.0 && !percent || number.value == 100.0 && percent
+    });
+    alone || blank || spoken && cell.number.is_none()
+}
+
+fn one_unit(grid: &Grid<'_>, a: usize, b: usize) -> bool {
+    (0..grid.table.rows.len()).all(|row| match (number(grid, row, a), number(grid, row, b)) {
+        (Some(a), Some(b)) => match (&a.unit, &b.unit) {
+            (Some(x), Some(_)) => in_unit(b, x).is_some(),
+            (None, None) => true,
+            _ => false,
+        },
+        _ => true,
+    })
+}
+
+/// The readings that a cell's unit allows.
+fn readings(stated: &Printed, of: &Printed, header: &str) -> Vec<Reading> {
+    let points = matches!(of.unit.as_deref(), Some("%" | "pp"));
+    let changes = [
+        PercentChange,
+        PercentOfOther,
+        PercentReversed,
+        PercentReversedOfOther,
+        PercentOfMean,
+        RatioInPercent,
+        RatioReversedInPercent,
+    ];
+    let differences = [Difference, DifferenceReversed];
+    let ratios = [Ratio, RatioReversed];
+    match stated.unit.as_deref() {
+        Some("%") if points => [&changes[..], &differences].concat(),
+        Some("%") => changes.to_vec(),
+        Some("pp") => differences.to_vec(),
+        Some("x") => ratios.to_vec(),
+        None if header.contains('%') => changes.to_vec(),
+        None => [&ratios[..], &differences, &changes].concat(),
+        Some(_) => differences.to_vec(),
+    }
+}
+
+fn judge(grid: &Grid<'_>, column: usize, source: &Source, rows: &[usize], book: &mut Book) {
+    let judged: Vec<Judged> =
+        rows.iter().filter_map(|row| judge_row(grid, column, source, *row)).collect();
+    let fits = judged.iter().filter(|one| one.wrong.is_none()).count();
+    let table = grid.table;
+    // A name alone is the plain reading; a name that most rows bear out leaves no other.
+    let sure = fits >= 2 && 3 * (judged.len() - fits) <= fits;
+    for Judged { row, wrong } in judged {
+        let line = table.rows[row].line;
+        let severity = if sure { Severity::Impossible } else { Severity::Inconsistent };
+        let found = wrong.and_then(|wrong| found(grid, (row, column), &wrong, severity));
+        book.cell(line, column, found);
+    }
+}
+
+fn judge_row(grid: &Grid<'_>, column: usize, source: &Source, row: usize) -> Option<Judged> {
+    let stated = number(grid, row, column)?;
+    let header = &grid.table.columns[column];
+    let pairs: Vec<(&Printed, Printed)> = match source {
+        Source::Columns(a, b) => {
+            let (a, b) = (number(grid, row, *a)?, number(grid, row, *b)?);
+            vec![(a, aligned(a, b)?)]
+        }
+        Source::Rows { column, bases, .. } => {
+            let new = number(grid, row, *column)?;
+            let base = |base: &usize| Some((new, aligned(new, number(grid, *base, *column)?)?));
+            bases.iter().filter(|base| **base != row).filter_map(base).collect()
+        }
+    };
+    let tolerance = spread(grid, row);
+    let mut closest: Option<Mismatch> = None;
+    for (new, base) in &pairs {
+        let readings = readings(stated, new, header);
+        let spans = (widened(new, tolerance), widened(base, tolerance));
+        match match_pair(stated, spans, &readings, header) {
+            None => return Some(Judged { row, wrong: None }),
+            Some(mismatch) => closest = closest.or(Some(mismatch)),
+        }
+    }
+    closest.map(|mismatch| Judged { row, wrong: Some(mismatch) })
+}
+
+/// `None` where a reading of the two values gives what is stated, in either direction.
+fn match_pair(
+    stated: &Printed,
+    (new, base): (Span, Span),
+    readings: &[Reading],
+    header: &str,
+) -> Option<Mismatch> {
+    let size = Printed { value: stated.value.abs(), ..stated.clone() };
+    // "3x faster" is four times as fast to some.
+    let more = says(header, &["faster", "slower", "higher", "lower"]);
+    for one in [stated, &size] {
+        let own = Span::of(one);
+        let fits = |reading: &Reading| {
+            reading.of(new, base).is_none_or(|value| {
+                let ratio = matches!(reading, Ratio | RatioReversed);
+                own.meets(value) || more && ratio && own.meets(value.minus(Span::exact(1.0)))
+            })
+        };
+        if readings.iter().any(fits) {
+            return None;
+        }
+    }
+    wrong_ratio(stated, new, base, readings).map(|wrong| wrong.mismatch)
+}
+
+fn aligned(to: &Printed, number: &Printed) -> Option<Printed> {
+    match &to.unit {
+        Some(unit) if number.unit.is_some() => in_unit(number, unit),
+        _ => Some(number.clone()),
+    }
+}
+
+/// How far a mean of ratios may lie from the ratio of the means: the row's relative deviation,
+/// where the table prints one (BenchmarkDotNet's `Ratio`).
+fn spread(grid: &Grid<'_>, row: usize) -> f64 {
+    let of = |role: Role| {
+        let column = grid.columns().iter().position(|meaning| meaning.role == role)?;
+        Some(number(grid, row, column)?.value)
+    };
+    match (of(Role::Sd), of(Role::Mean)) {
+        (Some(sd), Some(mean)) if mean != 0.0 => (2.0 * sd / mean).abs().min(0.5),
+        _ => 0.0,
+    }
+}
+
+fn widened(number: &Printed, share: f64) -> Span {
+    let span = Span::of(number);
+    let more = share * number.value.abs();
+    Span { low: span.low - more, high: span.high + more }
+}
+
+fn found(
+    grid: &Grid<'_>,
+    (row, column): (usize, usize),
+    mismatch: &Mismatch,
+    severity: Severity,
+) -> Option<Found> {
+    let table = grid.table;
+    let stated = number(grid, row, column)?;
+    let name = table.row_names()[row].clone();
+    let place = Place {
+        document: grid.document.to_owned(),
+        line: Some(table.rows[row].line).filter(|line| *line > 0),
+        section: table.section(),
+        row: Some(name.clone()),
+        column: Some(table.columns[column].clone()),
+    };
+    let formula = mismatch.how.split(" with ").next().unwrap_or_default();
+    let sentence = format!(
+        "`{}` of {name} is {}; {formula} gives {}",
+        table.columns[column],
+        super::sentence::shown(stated),
+        allowed(stated, mismatch),
+    );
+    Some(Found::mismatch("ratio", severity, place, stated, mismatch).sentence(sentence))
+}

@@ -1,0 +1,124 @@
+//! How many rows a text says there are.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::book::Book;
+use super::found::Found;
+use super::tie::Tied;
+use super::words::{list, says, tokens};
+use crate::{Document, Place, Sentence, SentenceKind, Severity, Table};
+
+/// `(13 tests)`, `(6 configs, 30 runs)`, `Top 10 …`, `43 libraries`.
+static COUNT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:^|[\s(])(?:(Top)\s)?(\d{1,4})\s+([A-Za-z]{3,20})").ok());
+
+/// `8 wins`, `wins: 8`.
+static WINS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)^(?:wins:?\s*)?(\d{1,3})(?:\s+wins?)?\b").ok());
+
+/// What a row of a table of configurations is called.
+const ROWS: [&str; 8] =
+    ["tests", "configs", "configurations", "rows", "entries", "test", "config", "combinations"];
+
+/// Words of a caption that counts what the table sums up.
+const PARTS: [&str; 7] = ["across", "all", "over", "from", "of", "each", "per"];
+
+/// Checks captions that count a table's rows, and lists that count its winners.
+pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
+    for tied in tables {
+        if !tied.grid.transposed {
+            of_caption(document, tied.table(), book);
+        }
+        of_winners(document, tied, book);
+    }
+}
+
+/// The number of rows that have something in them.
+fn filled(table: &Table) -> usize {
+    table.rows.iter().filter(|row| row.cells.iter().any(|cell| !cell.text.is_empty())).count()
+}
+
+/// Lines above a table in which its rows are counted.
+const ABOVE: usize = 3;
+
+fn of_caption(document: &Document, table: &Table, book: &mut Book) {
+    let near = document.prose.iter().filter(|one| {
+        one.line < table.line && one.line + ABOVE >= table.line && one.kind == SentenceKind::Prose
+    });
+    for sentence in near.filter(|one| !says(&one.text, &PARTS)) {
+        of_sentence(document, table, sentence, book);
+    }
+}
+
+fn of_sentence(document: &Document, table: &Table, sentence: &Sentence, book: &mut Book) {
+    let all: Vec<_> = COUNT.iter().flat_map(|regex| regex.captures_iter(&sentence.text)).collect();
+    let first = table.columns.first().map(|name| list(name)).unwrap_or_default();
+    let singular =
+        |word: &str| word.trim_end_matches("ies").trim_end_matches(['s', 'y']).to_lowercase();
+    let counts = all.iter().filter(|groups| {
+        let noun = groups[3].to_lowercase();
+        let named = |word: &String| singular(word).len() > 3 && singular(word) == singular(&noun);
+        groups.get(1).is_some() || ROWS.contains(&noun.as_str()) || first.iter().any(named)
+    });
+    let counts: Vec<f64> = counts.filter_map(|groups| groups[2].parse().ok()).collect();
+    let [stated] = counts[..] else { return };
+    let rows = filled(table) as f64;
+    // A summary row may be one of them, and a single number may count another thing.
+    let last = table.row_names().last().map(|name| tokens(name)).unwrap_or_default();
+    let summed = ["total", "average", "mean", "overall", "all"].iter().any(|w| last.contains(*w));
+    let fits = stated == rows || summed && stated + 1.0 == rows;
+    let found = (!fits && rows >= 2.0).then(|| {
+        let text = format!("{stated} are announced; the table below has {rows} rows");
+        remark(document, sentence.line, table, "count_of_rows", text).values(stated, rows)
+    });
+    book.stated(sentence.line, stated, found);
+}
+
+/// A list `X: 8 wins` against a column that names the winner of each row.
+fn of_winners(document: &Document, tied: &Tied<'_, '_>, book: &mut Book) {
+    let table = tied.table();
+    let is_winner = |name: &String| ["winner", "advantage"].contains(&&*name.to_lowercase());
+    let Some(column) = table.columns.iter().position(is_winner) else { return };
+    let after = |list: &&Table| list.line > table.line && list.headings == table.headings;
+    for list in document.lists.iter().filter(after) {
+        for item in &list.rows {
+            let [name, value, ..] = &item.cells[..] else { continue };
+            let says_wins = list.caption.to_lowercase().contains("win")
+                || value.text.to_lowercase().contains("win");
+            let stated = WINS.as_ref().and_then(|regex| regex.captures(&value.text));
+            let Some(stated) = stated.and_then(|groups| groups[1].parse::<f64>().ok()) else {
+                continue;
+            };
+            let subject = tokens(&name.text.to_lowercase().replace("wins", ""));
+            let cells = table.rows.iter().filter_map(|row| row.cells.get(column));
+            let won =
+                cells.filter(|cell| !subject.is_empty() && subject.is_subset(&tokens(&cell.text)));
+            let won = won.count() as f64;
+            if !says_wins || won == 0.0 {
+                continue;
+            }
+            let found = (won != stated).then(|| {
+                let sentence = format!(
+                    "{stated} wins of {} are stated; `{}` of the table names it {won} times",
+                    name.text, table.columns[column]
+                );
+                remark(document, item.line, table, "count_of_winners", sentence).values(stated, won)
+            });
+            book.stated(item.line, stated, found);
+        }
+    }
+}
+
+fn remark(document: &Document, line: usize, table: &Table, check: &str, sentence: String) -> Found {
+    let place = Place {
+        document: document.name.clone(),
+        line: Some(line),
+        section: table.section(),
+        ..Place::default()
+    };
+    let against = Place { line: Some(table.line), ..place.clone() };
+    let how = "the rows as they stand";
+    Found::remark(check, Severity::Inconsistent, place, sentence, how).against(against)
+}

@@ -1,0 +1,203 @@
+//! One quantity that a table and a list, a sentence or another table state.
+
+use super::book::Book;
+use super::found::Found;
+use super::role::{self, Meaning, Role};
+use super::sentence::shown;
+use super::tie::{Tied, aligned, meaning};
+use super::words::{says, tokens};
+use crate::checks::bounds;
+use crate::{Document, Place, Printed, Sentence, SentenceKind, Severity, Table};
+
+/// Words of a sentence that compares, plans or guesses.
+const OTHER: [&str; 38] = [
+    "higher",
+    "lower",
+    "faster",
+    "slower",
+    "more",
+    "less",
+    "fewer",
+    "better",
+    "worse",
+    "gain",
+    "loss",
+    "improvement",
+    "reduction",
+    "increase",
+    "decrease",
+    "gap",
+    "difference",
+    "delta",
+    "predicted",
+    "expected",
+    "target",
+    "would",
+    "could",
+    "should",
+    "if",
+    "estimate",
+    "estimated",
+    "vs",
+    "versus",
+    "than",
+    "compared",
+    "from",
+    "variance",
+    "range",
+    "between",
+    "drop",
+    "overhead",
+    "penalty",
+];
+
+/// Words that name a statistic.
+const STATISTICS: [&str; 22] = [
+    "mean", "average", "averaged", "avg", "median", "p50", "p90", "p95", "p99", "max", "maximum",
+    "peak", "peaks", "peaked", "min", "minimum", "best", "worst", "total", "std", "cold", "warm",
+];
+
+/// Checks lists under a heading that names a row, and sentences that name a row and a column.
+pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
+    for list in &document.lists {
+        of_list(document, list, tables, book);
+    }
+    let prose = document.prose.iter().filter(|one| one.kind == SentenceKind::Prose);
+    for sentence in prose {
+        of_sentence(document, sentence, tables, book);
+    }
+}
+
+/// The heading right above, without its number.
+fn subject(list: &Table) -> Option<String> {
+    let heading = list.headings.last()?;
+    Some(heading.trim_start_matches(|c: char| c.is_ascii_digit() || ". )".contains(c)).to_owned())
+}
+
+fn of_list(document: &Document, list: &Table, tables: &[Tied<'_, '_>], book: &mut Book) {
+    let Some(subject) = subject(list) else { return };
+    for item in &list.rows {
+        let [name, value, ..] = &item.cells[..] else { continue };
+        let Some(stated) = value.numbers.first() else { continue };
+        let wanted = role::statistic(&name.text).unwrap_or_else(|| meaning(&name.text));
+        let cell = |tied: &Tied<'_, '_>| {
+            let row = tied.row(&subject)?;
+            let columns = tied.columns(&wanted, stated.unit.as_deref());
+            let [column] = columns[..] else { return None };
+            let same = same_statistic(&wanted, &tied.grid.columns()[column]);
+            same.then_some((row, column))
+        };
+        let place = place(document, item.line, &list.section());
+        compare(tables, cell, stated, &place, book);
+    }
+}
+
+fn same_statistic(a: &Meaning, b: &Meaning) -> bool {
+    a.role == b.role || a.role == Role::Value && b.role == Role::Mean
+}
+
+fn of_sentence(document: &Document, sentence: &Sentence, tables: &[Tied<'_, '_>], book: &mut Book) {
+    if says(&sentence.text, &OTHER) || sentence.numbers.is_empty() {
+        return;
+    }
+    for (index, stated) in sentence.numbers.iter().enumerate() {
+        let alone = sentence
+            .numbers
+            .iter()
+            .enumerate()
+            .all(|(other, number)| other == index || number.unit != stated.unit);
+        let Some(unit) = stated.unit.as_deref().filter(|_| alone) else { continue };
+        let cell = |tied: &Tied<'_, '_>| {
+            let [row] = tied.rows_in(&sentence.text)[..] else { return None };
+            let mut columns = (1..tied.table().columns.len())
+                .filter(|column| said(tied, *column, unit, sentence));
+            let column = columns.next().filter(|_| columns.next().is_none())?;
+            about(tied.table(), sentence).then_some((row, column))
+        };
+        let place = place(document, sentence.line, &sentence.headings.join(" > "));
+        compare(tables, cell, stated, &place, book);
+    }
+}
+
+/// Whether a table and a sentence stand in one section of the document, or the sentence in a
+/// summary before all sections.
+fn about(table: &Table, sentence: &Sentence) -> bool {
+    let depth = table.headings.len().min(sentence.headings.len()).min(2);
+    table.headings[..depth] == sentence.headings[..depth]
+}
+
+/// Whether a sentence names a column: every word of its metric, and its statistic.
+fn said(tied: &Tied<'_, '_>, column: usize, unit: &str, sentence: &Sentence) -> bool {
+    let table = tied.table();
+    let own = &tied.grid.columns()[column];
+    if super::tie::unit_of(table, column).as_deref() != Some(unit)
+        || super::column::is_change(&table.columns[column])
+    {
+        return false;
+    }
+    let words = tokens(&sentence.text);
+    let metric = tokens(&own.metric);
+    let spoken: Vec<&str> =
+        STATISTICS.iter().copied().filter(|word| words.contains(*word)).collect();
+    let header = tokens(&table.columns[column]);
+    let statistic = match own.role {
+        Role::Value => spoken.iter().all(|word| header.contains(*word)),
+        Role::Mean => {
+            spoken.iter().all(|word| ["mean", "average", "averaged", "avg"].contains(word))
+        }
+        _ => !spoken.is_empty() && spoken.iter().all(|word| header.contains(*word)),
+    };
+    statistic && !metric.is_empty() && metric.is_subset(&words)
+}
+
+/// Compares a number with the cell that says the same. Of several such cells one that agrees is
+/// meant; where several disagree, it is not clear which is.
+fn compare<'g, 'a>(
+    tables: &[Tied<'g, 'a>],
+    cell: impl Fn(&Tied<'g, 'a>) -> Option<(usize, usize)>,
+    stated: &Printed,
+    place: &Place,
+    book: &mut Book,
+) {
+    let known = |tied: &Tied<'g, 'a>| {
+        let (row, column) = cell(tied)?;
+        let line = tied.table().rows[row].line;
+        let number = tied.table().rows[row].cells[column].number.as_ref()?;
+        let number = aligned(number, stated).filter(|_| place.line != Some(line))?;
+        let name = tied.name(row).to_owned();
+        Some((number, line, name, tied.table().columns[column].clone()))
+    };
+    let all: Vec<_> = tables.iter().filter_map(known).collect();
+    let spot = place.line.unwrap_or(0);
+    if all.iter().any(|(number, ..)| bounds::differ(stated, number).is_none()) {
+        book.stated(spot, stated.value, None);
+        return;
+    }
+    let [(number, line, name, header)] = &all[..] else { return };
+    let wrong = bounds::differ(stated, number).map(|mismatch| {
+        let sentence = format!(
+            "{} is stated here; `{header}` of {name} is {} in line {line}",
+            shown(stated),
+            shown(number)
+        );
+        let against = Place {
+            line: Some(*line),
+            row: Some(name.clone()),
+            column: Some(header.clone()),
+            ..place.clone()
+        };
+        Found::mismatch("stated_twice", Severity::Inconsistent, place.clone(), stated, &mismatch)
+            .sentence(sentence)
+            .against(against)
+    });
+    book.stated(spot, stated.value, wrong);
+}
+
+fn place(document: &Document, line: usize, section: &str) -> Place {
+    Place {
+        document: document.name.clone(),
+        line: Some(line),
+        section: section.to_owned(),
+        ..Place::default()
+    }
+}

@@ -1,0 +1,101 @@
+//! A document beside its raw runs or results file: linked by names and units, judged whatever
+//! the fit.
+
+use lab_audit::{Document, Finding, Mapping, Raw, Severity, audit_document};
+
+fn audit(report: &str, file: &str, raw: &str) -> Vec<Finding> {
+    let raws = Raw::tables(file, raw).unwrap();
+    audit_document(&Document::parse("r.md", report), &raws, &Mapping::default()).findings
+}
+
+#[track_caller]
+fn holds(report: &str, file: &str, raw: &str) {
+    assert_eq!(audit(report, file, raw), [], "{file}");
+}
+
+/// The lines at which a check finds something.
+fn lines(report: &str, file: &str, raw: &str, check: &str) -> Vec<usize> {
+    let found = audit(report, file, raw);
+    let mut lines: Vec<usize> = found
+        .iter()
+        .filter(|one| one.check == check && one.severity < Severity::Doubtful)
+        .filter_map(|one| one.place.line)
+        .collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}
+
+const CSV: &str = "engine,wall_ms\na,10.0\na,12.0\na,14.0\nb,20.0\nb,24.0\nb,22.0\n";
+
+const TABLE: &str = "| Engine | Mean (ms) | SD (ms) |\n|-|-|-|\n| a | 12.0 | 2.00 |\n\
+                     | b | 22.0 | 2.00 |\n";
+
+#[test]
+fn a_table_that_is_wrong_throughout_is_found() {
+    holds(TABLE, "runs.csv", CSV);
+    let wrong = TABLE.replace("12.0", "15.0").replace("22.0", "27.0").replace("2.00", "3.50");
+    assert_eq!(lines(&wrong, "runs.csv", CSV, "raw_summary"), [3, 4]);
+}
+
+#[test]
+fn a_header_alone_is_said_to_have_no_rows() {
+    let error = Raw::tables("runs.csv", "engine,wall_ms\n").unwrap_err().to_string();
+    assert_eq!(error, "runs.csv has a header and no rows");
+}
+
+#[test]
+fn the_text_of_go_test() {
+    let go = "goos: linux\nBenchmarkFast-8   1000   1000 ns/op\nBenchmarkFast-8   1000   1200 ns/op\n\
+              BenchmarkSlow-8   1000   9000 ns/op\nBenchmarkSlow-8   1000   9200 ns/op\nPASS\n";
+    let table =
+        "| Benchmark | Mean (ns) |\n|-|-|\n| BenchmarkFast | 1100 |\n| BenchmarkSlow | 9100 |\n";
+    holds(table, "bench.txt", go);
+    let wrong = table.replace("1100", "1900").replace("9100", "4400");
+    assert_eq!(lines(&wrong, "bench.txt", go, "raw_summary"), [3, 4]);
+}
+
+#[test]
+fn the_json_of_jmh() {
+    let jmh = r#"[{"jmhVersion":"1.37","benchmark":"org.Sort.fast","mode":"avgt","primaryMetric":
+        {"score":2.0,"scoreUnit":"ms/op","rawData":[[1.9,2.1]]}},
+        {"jmhVersion":"1.37","benchmark":"org.Sort.slow","mode":"avgt","primaryMetric":
+        {"score":8.0,"scoreUnit":"ms/op","rawData":[[7.8,8.2]]}}]"#;
+    let table =
+        "| Benchmark | Mean (ms) |\n|-|-|\n| org.Sort.fast | 2.0 |\n| org.Sort.slow | 8.0 |\n";
+    holds(table, "jmh.json", jmh);
+    let wrong = table.replace("2.0", "3.0").replace("8.0", "5.0");
+    assert_eq!(lines(&wrong, "jmh.json", jmh, "raw_summary"), [3, 4]);
+}
+
+#[test]
+fn the_summary_of_k6() {
+    let k6 = r#"{"metrics":{"http_req_duration":{"avg":12.5,"min":1.0,"med":11.0,"max":90.0,
+        "p(90)":20.0,"p(95)":31.5},"http_reqs":{"count":100,"rate":9.7}}}"#;
+    let table = "| Metric | Mean (ms) | P90 (ms) | P95 (ms) |\n|-|-|-|-|\n\
+                 | http_req_duration | 12.5 | 20.0 | 31.5 |\n";
+    holds(table, "k6.json", k6);
+    let wrong = table.replace("12.5", "15.5").replace("31.5", "41.5");
+    assert_eq!(lines(&wrong, "k6.json", k6, "differs_from_results"), [3]);
+}
+
+#[test]
+fn the_csv_of_benchmark_dot_net() {
+    let csv = "Method;Mean;StdDev\nFast;1.234 ms;0.010 ms\nSlow;5.678 ms;0.020 ms\n";
+    let table = "| Method | Mean | StdDev |\n|-|-|-|\n| Fast | 1.234 ms | 0.010 ms |\n\
+                 | Slow | 5.678 ms | 0.020 ms |\n";
+    holds(table, "bdn.csv", csv);
+    let wrong = table.replace("1.234", "1.334").replace("5.678", "6.678");
+    assert_eq!(lines(&wrong, "bdn.csv", csv, "differs_from_results"), [3, 4]);
+}
+
+#[test]
+fn the_json_of_a_serving_benchmark() {
+    let json = r#"{"completed":100,"mean_ttft_ms":41.5,"median_ttft_ms":39.0,"p99_ttft_ms":88.1,
+        "mean_tpot_ms":9.25}"#;
+    let list =
+        "# Serving\n\n- Mean TTFT (ms): 41.5\n- P99 TTFT (ms): 88.1\n- Mean TPOT (ms): 9.25\n";
+    holds(list, "vllm.json", json);
+    let wrong = list.replace("41.5", "14.5").replace("9.25", "7.25");
+    assert_eq!(lines(&wrong, "vllm.json", json, "differs_from_results"), [3, 5]);
+}
