@@ -447,14 +447,17 @@ fn append_line(file: &mut File, path: &Path, row: &impl Serialize) -> Result<(),
     file.write_all(&line).and_then(|()| file.sync_data()).map_err(at(path))
 }
 
-/// Writes under a temporary name and renames, so that nobody ever sees half a file.
+/// Writes under a temporary name and renames, so that nobody ever sees half a file. The folder is
+/// synced too: a line that names samples must not outlive their name in a power cut.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     let temporary = path.with_extension("tmp");
     let write = || {
         let mut file = File::create(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&temporary, path)
+        fs::rename(&temporary, path)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
     };
     write().map_err(at(path))
 }
