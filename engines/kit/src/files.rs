@@ -149,7 +149,8 @@ impl SourceFile {
 
 /// # Safety of the map
 /// The lab made these files and nobody changes them during a run; one that is cut nevertheless ends
-/// the process with SIGBUS, which is a failed record.
+/// the process with SIGBUS, which is a failed record. A person's files grow; where one is cut, the
+/// process says so and ends (see `cut_short`).
 #[expect(unsafe_code, reason = "a map is undefined where others write to the file")]
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: nobody writes to the corpus while it is searched.

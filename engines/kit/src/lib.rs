@@ -14,6 +14,7 @@ mod arena;
 mod ask;
 mod busy;
 mod clock;
+mod cut_short;
 mod entry;
 mod files;
 mod find;

@@ -176,8 +176,8 @@ pub(crate) fn json(value: &impl Serialize) -> String {
 
 /// Control characters, and those that turn the direction of what follows.
 fn is_obeyed(letter: char) -> bool {
-    let turns = matches!(letter, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    letter.is_control() || turns
+    let turns = ['\u{200e}'..='\u{200f}', '\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
+    letter.is_control() || turns.iter().any(|range| range.contains(&letter))
 }
 
 fn is_space(letter: char) -> bool {

@@ -63,10 +63,9 @@ impl Pass {
     }
 }
 
-/// Collects the places in `haystack` that have all probes of a needle, in their order, and every
-/// place of the last few bytes; also those where a `\u00XX` of a printable ASCII character may begin.
-/// Newlines are counted, too: what is in a register already costs little more. One pass ends early
-/// where it has collected many.
+/// Collects the places in `haystack` that have all probes of a needle, in their order; also those
+/// where a `\u00XX` of a printable ASCII character may begin. Newlines are counted, too: what is in
+/// a register already costs little more. One pass ends early where it has collected many.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
 pub(crate) fn probed(haystack: &[u8], needles: &[Probes], pass: &mut Pass) {
@@ -77,6 +76,40 @@ pub(crate) fn probed(haystack: &[u8], needles: &[Probes], pass: &mut Pass) {
         (&[one], true) => probed_by::<1, true>(haystack, [one], pass),
         (&[one, two], _) => probed_by::<2, true>(haystack, [one, two], pass),
         _ => pass.rest(haystack),
+    }
+}
+
+/// The end of a haystack, with zeros behind it where a register's bytes have no room.
+#[cfg(target_arch = "x86_64")]
+struct Tail {
+    bytes: [u8; TAIL],
+    length: usize,
+    /// Where it begins in the haystack.
+    base: usize,
+    /// How many places lie before it.
+    places: usize,
+}
+
+/// Bytes of an end, and as many behind it as a needle reaches.
+const TAIL: usize = 1024;
+
+#[cfg(target_arch = "x86_64")]
+impl Tail {
+    /// Begins with the pass's place in `haystack`; `None` where a needle reaches too far.
+    fn of(haystack: &[u8], reach: usize, pass: &mut Pass) -> Option<Self> {
+        let rest = &haystack[pass.at..];
+        let length = rest.len().next_multiple_of(BLOCK) + reach;
+        let mut bytes = [0; TAIL];
+        bytes.get(..length)?;
+        bytes[..rest.len()].copy_from_slice(rest);
+        let tail = Self { bytes, length, base: pass.at, places: pass.places.len() };
+        pass.at = 0;
+        Some(tail)
+    }
+
+    fn end(&self, haystack: &[u8], pass: &mut Pass) {
+        pass.places[self.places..].iter_mut().for_each(|place| place.at += self.base);
+        pass.at = haystack.len();
     }
 }
 
@@ -108,14 +141,33 @@ fn probed_by<const N: usize, const FOLDS: bool>(
             reach = reach.max(probe.offset);
         }
     }
+    probed_blocks::<N, FOLDS>(haystack, &wide, reach, PLACES, pass);
+    if pass.places.len() >= PLACES {
+        return;
+    }
+    let Some(tail) = Tail::of(haystack, reach, pass) else { return pass.rest(haystack) };
+    probed_blocks::<N, FOLDS>(&tail.bytes[..tail.length], &wide, reach, usize::MAX, pass);
+    tail.end(haystack, pass);
+}
+
+/// As far as there are whole blocks with `reach` bytes behind them, or `most` places are found.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn probed_blocks<const N: usize, const FOLDS: bool>(
+    haystack: &[u8],
+    wide: &[[Wide; PROBES]; N],
+    reach: usize,
+    most: usize,
+    pass: &mut Pass,
+) {
     let mut newlines = Newlines::new();
     let mut at = pass.at;
-    while at + reach + BLOCK <= haystack.len() && pass.places.len() < PLACES {
+    while at + reach + BLOCK <= haystack.len() && pass.places.len() < most {
         let block = &haystack[at..at + reach + BLOCK];
         let mut found = [_mm256_setzero_si256(); BLOCK / LANES];
         for (number, any) in found.iter_mut().enumerate() {
             let lane = number * LANES;
-            for probes in &wide {
+            for probes in wide {
                 let mut all = _mm256_set1_epi8(-1);
                 for probe in probes {
                     let mut here = load(block, lane + probe.offset);
@@ -144,9 +196,6 @@ fn probed_by<const N: usize, const FOLDS: bool>(
     }
     pass.newlines += newlines.sum();
     pass.at = at;
-    if at + reach + BLOCK > haystack.len() {
-        pass.rest(haystack);
-    }
 }
 
 /// As [`probed`], with the places whose three bytes may be those of a needle's window, and
@@ -160,10 +209,22 @@ pub(crate) fn trigrams(haystack: &[u8], trigrams: &Trigrams, pass: &mut Pass) {
             *wide = both(half);
         }
     }
+    trigram_blocks(haystack, &tables, PLACES, pass);
+    if pass.places.len() >= PLACES {
+        return;
+    }
+    let Some(tail) = Tail::of(haystack, ESCAPE_REACH, pass) else { return pass.rest(haystack) };
+    trigram_blocks(&tail.bytes[..tail.length], &tables, usize::MAX, pass);
+    tail.end(haystack, pass);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn trigram_blocks(haystack: &[u8], tables: &[[__m256i; 2]; 3], most: usize, pass: &mut Pass) {
     let low = _mm256_set1_epi8(0x0f);
     let mut newlines = Newlines::new();
     let mut at = pass.at;
-    while at + ESCAPE_REACH + BLOCK <= haystack.len() && pass.places.len() < PLACES {
+    while at + ESCAPE_REACH + BLOCK <= haystack.len() && pass.places.len() < most {
         let block = &haystack[at..at + ESCAPE_REACH + BLOCK];
         let mut found = [_mm256_setzero_si256(); BLOCK / LANES];
         for (number, any) in found.iter_mut().enumerate() {
@@ -201,9 +262,6 @@ pub(crate) fn trigrams(haystack: &[u8], trigrams: &Trigrams, pass: &mut Pass) {
     }
     pass.newlines += newlines.sum();
     pass.at = at;
-    if at + ESCAPE_REACH + BLOCK > haystack.len() {
-        pass.rest(haystack);
-    }
 }
 
 /// Where a `\u00XX` of a printable character may begin: a backslash, a zero three bytes behind it

@@ -16,14 +16,14 @@ use crate::kernel::without_mark;
 use crate::merge::{Kept, Shown};
 use crate::parse::{Invalid, Message, Scratch, with_message};
 use crate::render::{Output, Rendered, Style, json, path_fields};
-use crate::{Answer, Parser, QueryError, RunError, Search};
+use crate::{Answer, Parser, QueryError, RunError, Search, cut_short};
 
 /// Something was found, and nothing went wrong.
 const FOUND: u8 = 0;
 /// Nothing was found, and nothing went wrong.
 const NOTHING: u8 = 1;
 /// Something went wrong, whatever was found: as grep and ripgrep have it.
-const TROUBLE: u8 = 2;
+pub(crate) const TROUBLE: u8 = 2;
 
 /// As many bytes as a pipe holds, a few times over.
 const WRITE_BYTES: usize = 256 << 10;
@@ -66,6 +66,7 @@ fn answered(
     let asked = Asked::parse(arguments)?;
     let search = Search::new(asked.workload()).map_err(|error| at_column(&asked, &error))?;
     let search = Arc::new(search.shown(asked.roots, asked.style));
+    cut_short::explain();
     let answer = caught(|| run(Arc::clone(&search))).map_err(|error| error.to_string())?;
     let paths = search.paths();
     let mut out = BufWriter::with_capacity(WRITE_BYTES, io::stdout().lock());

@@ -179,7 +179,8 @@ proptest! {
             merger.add(worker.finish());
             let answer = merger.finish();
             let (text, tally) = (told.text(), answer.tally);
-            prop_assert_eq!(places(&answer), &expected[..], "{} {:?} {:?}", text, prefilter, parser);
+            let how = (prefilter, parser);
+            prop_assert_eq!(places(&answer), &expected[..], "{} {:?}", text, how);
             prop_assert_eq!(tally.lines, texts.len() as u64);
             prop_assert_eq!(tally.matches, expected.len() as u64);
             prop_assert!(tally.matches <= tally.lines_parsed);

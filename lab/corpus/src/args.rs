@@ -17,6 +17,9 @@ const PLANTED: &str = "Planted words, for queries of known selectivity (exact co
   zyzzyva   in 1 of 100000
   axolotl   only in the files of --hostile";
 
+/// The options that bytes follow from.
+const MADE_FROM: [&str; 7] = ["files", "lines", "bytes", "seed", "skew", "kind", "hostile"];
+
 /// Generate or check a corpus of chat sessions
 #[derive(Debug, Clone, Args)]
 #[command(after_help = PLANTED)]
@@ -46,7 +49,7 @@ pub struct CorpusArgs {
     #[arg(long)]
     pub hostile: bool,
     /// Compare all files with the manifest; write nothing
-    #[arg(long, conflicts_with_all = ["files", "lines", "bytes", "seed", "skew", "kind", "hostile"])]
+    #[arg(long, conflicts_with_all = MADE_FROM)]
     pub check: bool,
     /// Print no progress
     #[arg(long, short)]
