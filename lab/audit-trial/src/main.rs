@@ -47,10 +47,10 @@ fn main() -> ExitCode {
         Command::Corpus { dir, half, open, missed } => {
             let halves =
                 half.map_or(vec![corpus::Half::Tuned, corpus::Half::Held], |one| vec![one]);
-            corpus::Corpus::read(&dir, include_str!("../judged.tsv"))
+            corpus::Corpus::read(&dir, include_str!("judged.tsv"))
                 .map(|corpus| corpus.report(&halves, open, missed))
         }
-        Command::TimesTen { dir } => times_ten::report(&dir, include_str!("../redundant.tsv")),
+        Command::TimesTen { dir } => times_ten::report(&dir, include_str!("redundant.tsv")),
     };
     match text {
         Ok(text) => {

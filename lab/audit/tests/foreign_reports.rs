@@ -180,6 +180,14 @@ fn a_caption_counts_its_rows() {
 }
 
 #[test]
+fn counts_of_a_list_add_up() {
+    let list = "- A: 100% (4/4 runs)\n- B: 75% (3/4 runs)\n- Overall: 88% (7/8 runs)\n";
+    assert_eq!(found(list), []);
+    let wrong = list.replace("88% (7/8 runs)", "75% (6/8 runs)");
+    only(&wrong, "total_of_counts", 3, Severity::Inconsistent);
+}
+
+#[test]
 fn coverage_counts_what_was_checked() {
     let table = "| x | run 1 | run 2 | mean | Δ |\n|-|-|-|-|-|\n| a | 1.0 | 2.0 | 1.5 | 7 % |\n";
     let audit = audit_document(&Document::parse("r.md", table), &[], &Mapping::default());

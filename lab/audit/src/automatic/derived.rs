@@ -266,9 +266,9 @@ fn judge(grid: &Grid<'_>, column: usize, source: &Source, rows: &[usize], book: 
     }
 }
 
-fn judge_row(grid: &Grid<'_>, column: usize, source: &Source, row: usize) -> Option<Judged> {
-    let stated = number(grid, row, column)?;
-    let header = &grid.table.columns[column];
+fn judge_row(grid: &Grid<'_>, target: usize, source: &Source, row: usize) -> Option<Judged> {
+    let stated = number(grid, row, target)?;
+    let header = &grid.table.columns[target];
     let pairs: Vec<(&Printed, Printed)> = match source {
         Source::Columns(a, b) => {
             let (a, b) = (number(grid, row, *a)?, number(grid, row, *b)?);
@@ -277,7 +277,10 @@ fn judge_row(grid: &Grid<'_>, column: usize, source: &Source, row: usize) -> Opt
         Source::Rows { column, bases, .. } => {
             let new = number(grid, row, *column)?;
             let base = |base: &usize| Some((new, aligned(new, number(grid, *base, *column)?)?));
-            bases.iter().filter(|base| **base != row).filter_map(base).collect()
+            // Below an empty cell, releases are often compared with the one before.
+            let first = &grid.table.rows[0].cells[target];
+            let above = row.checked_sub(1).filter(|above| first.text.is_empty() && *above > 0);
+            bases.iter().chain(&above).filter(|base| **base != row).filter_map(base).collect()
         }
     };
     let tolerance = spread(grid, row);

@@ -206,6 +206,8 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
             let step = low.number.half_step().max(high.number.half_step()) * 2.0;
             found.steps = (low.number.value - high.number.value) / step;
             self.book.cell(low.line, low.index, Some(found));
+        } else if stats.len() > 1 {
+            stats.iter().for_each(|stat| self.book.cell(stat.line, stat.index, None));
         }
     }
 }

@@ -3,6 +3,7 @@
 mod change;
 mod clock;
 mod equation;
+mod order;
 mod share;
 
 use super::book::Book;
@@ -42,6 +43,7 @@ pub(crate) fn check(document: &Document, book: &mut Book) {
         of_table(document, table, book);
     }
     clock::check(document, book);
+    share::of_lists(document, book);
 }
 
 fn of_sentence<'a>(document: &Document, sentence: &'a Sentence) -> Text<'a> {
@@ -58,7 +60,7 @@ fn of_table(document: &Document, table: &Table, book: &mut Book) {
     for row in table.rows.iter().filter(|row| row.line > 0) {
         for (column, cell) in row.cells.iter().enumerate() {
             // One number alone states no arithmetic.
-            let divided = cell.text.contains(['/', '=', '→']) || cell.text.contains("vs");
+            let divided = cell.text.contains(['/', '=', '→', '<']) || cell.text.contains("vs");
             if !divided {
                 continue;
             }
@@ -78,6 +80,7 @@ fn of_text(text: &Text<'_>, book: &mut Book) {
     let verdicts = share::verdicts(text.text)
         .into_iter()
         .chain(equation::verdicts(text.text))
+        .chain(order::verdicts(text.text))
         .chain(change::verdicts(text.text));
     for Verdict { stated, wrong } in verdicts {
         let found = wrong.map(|wrong| {

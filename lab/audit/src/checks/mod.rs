@@ -20,7 +20,6 @@ pub mod ranking;
 pub mod ratios;
 pub mod sample_size;
 pub mod tests_of_hypotheses;
-pub mod totals;
 pub mod treatments;
 pub mod variance;
 

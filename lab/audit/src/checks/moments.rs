@@ -59,20 +59,6 @@ pub fn cv_of(stated: &Printed, sd: &Printed, mean: &Printed) -> Option<Mismatch>
     cv_allowed(stated, Span::of(sd), Span::of(mean), &how)
 }
 
-/// A total mean from group means and group sizes: it must be their weighted mean. `None` where
-/// it fits, or the slices do not belong together.
-pub fn pooled_mean(stated: &Printed, means: &[Span], sizes: &[usize]) -> Option<Mismatch> {
-    let total: usize = sizes.iter().sum();
-    if means.len() != sizes.len() || total == 0 {
-        return None;
-    }
-    let weighted = means.iter().zip(sizes).map(|(mean, size)| mean.times(*size as f64));
-    let sum = weighted.reduce(Span::plus)?;
-    compare(stated, sum.times(1.0 / total as f64), || {
-        format!("mean of {} means, weighted by their sizes", means.len())
-    })
-}
-
 /// What the mean of rows can be; `None` without rows.
 pub fn mean_of(rows: &[Span]) -> Option<Span> {
     let sum = rows.iter().copied().reduce(Span::plus)?;
@@ -170,14 +156,6 @@ mod tests {
         let percent = Printed { unit: Some("%".to_owned()), ..printed("3.5") };
         assert!(cv_of(&percent, &printed("4.03"), &printed("97.95")).is_some());
         assert_eq!(cv_of(&printed("3.5"), &printed("1"), &printed("0")), None);
-    }
-
-    #[test]
-    fn a_total_mean_is_weighted() {
-        let means = rows("10.0 20.0");
-        assert_eq!(pooled_mean(&printed("12.5"), &means, &[3, 1]), None);
-        assert!(pooled_mean(&printed("15.0"), &means, &[3, 1]).is_some());
-        assert_eq!(pooled_mean(&printed("15.0"), &means, &[3]), None);
     }
 
     #[test]

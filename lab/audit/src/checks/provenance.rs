@@ -26,21 +26,6 @@ pub fn match_raw(printed: &[Printed], raw: &[f64]) -> Provenance {
     if cut.matched > rounded.matched { cut } else { rounded }
 }
 
-/// The same where printed and raw values come in pairs: run 1 against run 1. A pair with a raw
-/// value that is not a number is unmatched.
-pub fn match_in_order(printed: &[Printed], raw: &[f64]) -> Provenance {
-    let way = |span_of: fn(&Printed) -> Span| {
-        let fits = |index: usize| {
-            let raw = raw.get(index).copied().filter(|raw| raw.is_finite());
-            raw.is_some_and(|raw| span_of(&printed[index]).meets(Span::exact(raw)))
-        };
-        let unmatched: Vec<usize> = (0..printed.len()).filter(|&index| !fits(index)).collect();
-        Provenance { matched: printed.len() - unmatched.len(), unmatched }
-    };
-    let (rounded, cut) = (way(as_rounded), way(as_cut_off));
-    if cut.matched > rounded.matched { cut } else { rounded }
-}
-
 fn as_rounded(printed: &Printed) -> Span {
     let (low, high) = printed.range();
     if printed.approximate { Span::of(printed) } else { Span { low, high } }
@@ -95,14 +80,6 @@ mod tests {
         assert_eq!(match_raw(&printed_all("1.2 2.3 3.4"), &raw).matched, 3);
         // One list is not printed in two ways.
         assert_eq!(match_raw(&printed_all("1.2 2.4 3.5"), &raw).matched, 2);
-    }
-
-    #[test]
-    fn pairs_match_in_their_place() {
-        let raw = [1.0, 2.0, f64::NAN];
-        let found = match_in_order(&printed_all("1.0 1.0 3.0 4.0"), &raw);
-        assert_eq!((found.matched, found.unmatched), (1, vec![1, 2, 3]));
-        assert_eq!(match_raw(&printed_all("2.0 1.0"), &raw).matched, 2);
     }
 
     #[test]

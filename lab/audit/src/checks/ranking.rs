@@ -60,16 +60,6 @@ pub fn surpassed(values: &[Printed], claimed: usize, better: Better) -> Option<u
     surpassing.max_by(|a, b| ends(a.1).total_cmp(&ends(b.1))).map(|(index, _)| index)
 }
 
-/// The place that a value really has, from 1: how many are surely better, plus one.
-pub fn best_place(values: &[Printed], of: usize, better: Better) -> Option<usize> {
-    let own = values.get(of)?;
-    let ahead = values.iter().filter(|value| match better {
-        Better::Higher => surely_below(own, value),
-        Better::Lower => surely_below(value, own),
-    });
-    Some(ahead.count() + 1)
-}
-
 fn neighbours(ranked: &[Printed], better: Better) -> Vec<Inversion> {
     let reversed = |pair: &[Printed]| match better {
         Better::Higher => surely_below(&pair[0], &pair[1]),
@@ -106,7 +96,6 @@ mod tests {
         let peaks = values("99.89 99.99 99.94 99.87 50.00");
         assert_eq!(surpassed(&peaks, 0, Better::Higher), Some(1));
         assert_eq!(surpassed(&peaks, 1, Better::Higher), None);
-        assert_eq!(best_place(&peaks, 0, Better::Higher), Some(3));
         assert_eq!(surpassed(&peaks, 9, Better::Higher), None);
     }
 }

@@ -11,26 +11,6 @@ pub struct Confounded {
     pub b: usize,
 }
 
-/// Names that stand for the same settings: `names[i]` ran with `settings[i]`. Pairs of indices of
-/// the first run of each name.
-pub fn same_settings<T: PartialEq>(names: &[&str], settings: &[T]) -> Vec<(usize, usize)> {
-    let mut first: Vec<usize> = Vec::new();
-    for (index, name) in names.iter().enumerate().take(settings.len()) {
-        if !first.iter().any(|&known| names[known] == *name) {
-            first.push(index);
-        }
-    }
-    let mut pairs = Vec::new();
-    for (position, &a) in first.iter().enumerate() {
-        for &b in &first[position + 1..] {
-            if settings[a] == settings[b] {
-                pairs.push((a, b));
-            }
-        }
-    }
-    pairs
-}
-
 /// Pairs of factors, each given as one level per run, that vary together in every run: no
 /// comparison of these runs can say which of the two was the cause. Factors with one level, or
 /// one level a run, are left out.
@@ -62,14 +42,6 @@ fn levels<T: Ord>(values: &[T]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn two_names_for_one_setting() {
-        let names = ["default", "default", "tuned", "gpu100", "gpu100"];
-        let settings = [(80, 512), (80, 512), (80, 1024), (80, 512), (80, 512)];
-        assert_eq!(same_settings(&names, &settings), [(0, 3)]);
-        assert!(same_settings(&["a", "b"], &[1, 2]).is_empty());
-    }
 
     #[test]
     fn factors_that_move_together() {

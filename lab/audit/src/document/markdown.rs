@@ -1,5 +1,7 @@
 //! Markdown as a stream of tables and sentences with their lines.
 
+use std::collections::BTreeMap;
+
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::{Document, Sentence, SentenceKind, Table, TableRow, cell, clean, header};
@@ -181,6 +183,12 @@ impl Reader {
 
     /// Rows with more cells than their header, and lines in bars that are no table's.
     fn left_over(&mut self, text: &str) {
+        let mut columns: BTreeMap<usize, usize> = BTreeMap::new();
+        for table in &self.document.tables {
+            let count = table.columns.len();
+            columns.extend([table.line, table.line + 1].map(|line| (line, count)));
+            columns.extend(table.rows.iter().map(|row| (row.line, count)));
+        }
         let mut in_code = false;
         let mut last = 0;
         for (line, written) in text.lines().enumerate().map(|(index, text)| (index + 1, text)) {
@@ -190,22 +198,17 @@ impl Reader {
             {
                 continue;
             }
-            let table = self.document.tables.iter().find(|table| {
-                table.line == line
-                    || table.line + 1 == line
-                    || table.rows.iter().any(|row| row.line == line)
-            });
             let cells = written.replace("\\|", "").matches('|').count() - 1;
-            let reason = match table {
-                None if last + 1 != line => {
-                    "lines in bars that are no table: the line below the \
-                                             header must have as many cells"
-                }
-                None => "",
-                Some(table) if cells > table.columns.len() => {
+            let reason = match columns.get(&line) {
+                Some(count) if cells > *count => {
                     "a row with more cells than its header: what is behind is not read"
                 }
                 Some(_) => continue,
+                None if last + 1 != line => {
+                    "lines in bars that are no table: the line below the header must have as \
+                     many cells"
+                }
+                None => "",
             };
             last = line;
             if !reason.is_empty() {

@@ -5,8 +5,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{Verdict, Wrong};
+use crate::automatic::book::Book;
+use crate::automatic::found::Found;
+use crate::automatic::words::says;
 use crate::checks::Span;
-use crate::{Printed, Severity};
+use crate::{Document, Place, Printed, Severity, TableRow};
 
 /// A percentage, a few words, and counts in brackets behind it.
 static BEHIND: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -96,6 +99,44 @@ fn wrong(stated: &Printed, pairs: &[(f64, f64)]) -> Option<Wrong> {
         sentence,
         how: "100 · part / whole".to_owned(),
     })
+}
+
+/// Lists of counts with a last item `Overall: 9/150`: the parts and the wholes must add up to it.
+pub(super) fn of_lists(document: &Document, book: &mut Book) {
+    for list in &document.lists {
+        let Some((last, parts)) = list.rows.split_last() else { continue };
+        let counts = |row: &TableRow| {
+            let all: Vec<_> =
+                COUNTS.iter().flat_map(|regex| regex.captures_iter(&row.cells[1].text)).collect();
+            match &all[..] {
+                [one] => Some((one[1].parse::<f64>().ok()?, one[2].parse::<f64>().ok()?)),
+                _ => None,
+            }
+        };
+        let name = &last.cells[0].text;
+        let Some(stated) = counts(last).filter(|_| says(name, &["overall", "total", "all"])) else {
+            continue;
+        };
+        let parts: Option<Vec<(f64, f64)>> = parts.iter().map(counts).collect();
+        let Some(parts) = parts.filter(|parts| parts.len() >= 2) else { continue };
+        let sum = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        let found = (sum != stated).then(|| {
+            let place = Place {
+                document: document.name.clone(),
+                line: Some(last.line),
+                section: list.section(),
+                ..Place::default()
+            };
+            let sentence = format!(
+                "{}/{} is stated of all; the items above add up to {}/{}",
+                stated.0, stated.1, sum.0, sum.1
+            );
+            let how = "the sums of the parts and of the wholes";
+            Found::remark("total_of_counts", Severity::Inconsistent, place, sentence, how)
+                .values(stated.0, sum.0)
+        });
+        book.stated(last.line, stated.0, found);
+    }
 }
 
 #[cfg(test)]
