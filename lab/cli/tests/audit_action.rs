@@ -8,8 +8,7 @@ use tempfile::TempDir;
 
 const ACTION: &str = include_str!("../../../.github/actions/audit/action.yml");
 
-const REPORT: &str =
-    "| x | mean | min | max |\n|---|---|---|---|\n| a | 9.0 | 1.0 | 5.0 |\n";
+const REPORT: &str = "| x | mean | min | max |\n|---|---|---|---|\n| a | 9.0 | 1.0 | 5.0 |\n";
 
 /// The script of the last step.
 fn script() -> String {
