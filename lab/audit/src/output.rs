@@ -137,13 +137,17 @@ pub fn listed(findings: &[Finding], top: usize) -> String {
     text
 }
 
+fn raw_json((name, rows, columns): &(String, usize, Vec<String>)) -> Value {
+    json!({ "name": name, "rows": rows, "columns": columns })
+}
+
 fn to_json(all: &[Audited]) -> Value {
     let document = |one: &Audited| {
-        let raw = |(name, rows, columns): &(String, usize, Vec<String>)| json!({ "name": name, "rows": rows, "columns": columns });
+        let raw = one.raw.iter().map(raw_json);
         json!({
             "document": one.name,
             "tables": one.tables,
-            "raw": one.raw.iter().map(raw).collect::<Vec<_>>(),
+            "raw": raw.collect::<Vec<_>>(),
             "impossible": one.count("impossible"),
             "inconsistent": one.count("inconsistent"),
             "worth_a_look": one.count("worth a look"),

@@ -165,8 +165,10 @@ fn one_quantity_is_stated_twice() {
 
 #[test]
 fn tests_beside_their_samples() {
-    let text = "| Engine | Runs | Mean (ms) | Std (ms) |\n|-|-|-|-|\n| alpha | 100 | 50.0 | 10.0 |\n\
-                | beta | 100 | 60.0 | 10.0 |\n\n**alpha vs beta:**\n- p-value: < 0.001\n\
+    let text = "| Engine | Runs | Mean (ms) | Std (ms) |\n|-|-|-|-|\n\
+                | alpha | 100 | 50.0 | 10.0 |\n\
+                | beta | 100 | 60.0 | 10.0 |\n\n\
+                **alpha vs beta:**\n- p-value: < 0.001\n\
                 - Cohen's d: 1.00\n";
     assert_eq!(found(text), []);
     only(&text.replace("d: 1.00", "d: 1.60"), "test_of_samples", 8, Severity::Inconsistent);

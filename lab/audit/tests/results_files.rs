@@ -46,7 +46,8 @@ fn a_header_alone_is_said_to_have_no_rows() {
 
 #[test]
 fn the_text_of_go_test() {
-    let go = "goos: linux\nBenchmarkFast-8   1000   1000 ns/op\nBenchmarkFast-8   1000   1200 ns/op\n\
+    let go = "goos: linux\nBenchmarkFast-8   1000   1000 ns/op\n\
+              BenchmarkFast-8   1000   1200 ns/op\n\
               BenchmarkSlow-8   1000   9000 ns/op\nBenchmarkSlow-8   1000   9200 ns/op\nPASS\n";
     let table =
         "| Benchmark | Mean (ns) |\n|-|-|\n| BenchmarkFast | 1100 |\n| BenchmarkSlow | 9100 |\n";

@@ -17,7 +17,8 @@ use crate::{Bound, Document, Place, Printed, SentenceKind, Severity};
 static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x) \b(t|F|χ²|χ2|chi2|chi-square|r|z|Z)\s*
-        (?:\(\s*(?:df\s*=\s*)?(\d{1,6}(?:\.\d{1,4})?)(?:\s*,\s*(?:N\s*=\s*)?(\d{1,6}(?:\.\d{1,4})?))?\s*\))?
+        (?:\(\s*(?:df\s*=\s*)?(\d{1,6}(?:\.\d{1,4})?)
+        (?:\s*,\s*(?:N\s*=\s*)?(\d{1,6}(?:\.\d{1,4})?))?\s*\))?
         \s*=\s*([-−]?\d{0,6}(?:\.\d{1,6})?)
         [,;\s]{1,4}p\s*([=<>≤≥])\s*(\d?\.\d{1,12}|[01])",
     )
