@@ -225,7 +225,7 @@ fn query(bytes: &[u8]) {
         after: None,
         before: None,
         project: None,
-        case_sensitive: bytes.len() % 2 == 0,
+        case_sensitive: bytes.len().is_multiple_of(2),
         limit: None,
     };
     if let Err(error) = Query::compile(&asked) {

@@ -123,7 +123,7 @@ mod tests {
     /// So many pairs, of which every `every`th candidate takes half as long again.
     fn pairs(count: usize, every: usize) -> Vec<(f64, f64)> {
         let noise = |at: usize| 1.0 + 0.001 * (at % 7) as f64;
-        let slow = |at: usize| if at % every == 0 { 0.5 } else { 0.0 };
+        let slow = |at: usize| if at.is_multiple_of(every) { 0.5 } else { 0.0 };
         (0..count).map(|at| (noise(at) + slow(at), noise(at + 3))).collect()
     }
 
