@@ -35,6 +35,9 @@ pub(crate) fn audit(args: &AuditArgs, paths: &Paths) -> Result<ExitCode, Failure
     }
     if args.write {
         let dir = paths.workspace.join("reports").join("claims");
+        let details = dir.join("details");
+        fs::create_dir_all(&details)
+            .map_err(|error| Failure::input(format!("{}: {error}", details.display())))?;
         for (name, text) in &page.files {
             write(&dir.join(name), text)?;
         }

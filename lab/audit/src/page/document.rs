@@ -1,4 +1,4 @@
-//! A document's part of the page.
+//! A document's own page.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,10 +12,10 @@ const SHOWN_A_CHECK: usize = 2;
 /// And of all.
 const SHOWN: usize = 24;
 
-pub(super) fn section(one: &Audited) -> String {
+pub(super) fn page(one: &Audited) -> String {
     let document = &one.claims.document;
     let mut text = format!(
-        "## {}\n\n*{}*, {}; source {}; licence {}; sha256 `{}`.\n",
+        "# {}\n\n[All documents](../report.md)\n\n*{}*, {}; source {}; licence {}; sha256 `{}`.\n",
         document.id,
         document.title,
         document.file,
@@ -24,9 +24,9 @@ pub(super) fn section(one: &Audited) -> String {
         &document.sha256[..document.sha256.len().min(12)],
     );
     text.push_str(&raw(one));
-    text.push_str("\n### What cannot be true, or is doubtful\n\n");
+    text.push_str("\n## What cannot be true, or is doubtful\n\n");
     text.push_str(&findings(&one.findings));
-    text.push_str("\n### Claims\n\n");
+    text.push_str("\n## Claims\n\n");
     text.push_str(
         "| line | claim | the document's own data | our runs |\n| ---: | --- | --- | --- |\n",
     );

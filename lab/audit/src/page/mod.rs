@@ -16,7 +16,8 @@ use crate::{
 /// The page and the tables beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Texts by file name: `report.md`, `claims.tsv`, `findings.tsv`.
+    /// Texts by file name: `report.md`, `claims.tsv`, `findings.tsv`, a page in `details/` for each
+    /// document.
     pub files: Vec<(String, String)>,
 }
 
@@ -38,18 +39,18 @@ pub fn page(corpus: &[Claims], facts: &[Facts], tables: &Tables) -> Result<Page,
     let mut audited = audited;
     // As their file names number them.
     audited.sort_by(|a, b| a.claims.document.file.cmp(&b.claims.document.file));
-    let mut text = head(&audited);
-    for document in &audited {
-        text.push('\n');
-        text.push_str(&document::section(document));
-    }
-    Ok(Page {
-        files: vec![
-            ("report.md".to_owned(), text),
-            ("claims.tsv".to_owned(), tables::claims(&audited)),
-            ("findings.tsv".to_owned(), tables::findings(&audited)),
-        ],
-    })
+    let mut files = vec![
+        ("report.md".to_owned(), head(&audited)),
+        ("claims.tsv".to_owned(), tables::claims(&audited)),
+        ("findings.tsv".to_owned(), tables::findings(&audited)),
+    ];
+    files.extend(audited.iter().map(|one| (own_page(one), document::page(one))));
+    Ok(Page { files })
+}
+
+/// Where a document's claims stand.
+fn own_page(one: &Audited) -> String {
+    format!("details/{}.md", one.claims.document.id)
 }
 
 fn audited<'a>(
@@ -108,9 +109,9 @@ fn head(audited: &[Audited]) -> String {
         let cells: usize = one.claims.table.iter().map(|table| table.cells.len()).sum();
         let _ = writeln!(
             text,
-            "| [{}](#{}) | {} | {cells} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| [{}]({}) | {} | {cells} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             one.claims.document.id,
-            one.claims.document.id,
+            own_page(one),
             one.judged.len(),
             one.count(Severity::Impossible),
             one.count(Severity::Doubtful),
