@@ -57,9 +57,8 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
     {
         page += &answer(&same, &planted);
         page += &format!("\n{}\n", measured(tries));
-        page += "\n## A program with itself\n\nA program of 5 ms, 300 pairs. Each rule is asked \
-                 whether the two differ, which they do not. [same.tsv](same.tsv)\n\n";
-        page += &same.markdown(&["neighbour", "rule", "looks", "found", "tries", "target", "met"]);
+        rules(folder, &same)?;
+        page += "\nOther rules on the same runs: [a program with itself](details/same.md).\n";
         page += "\n## Work planted in one of two programs\n\nA program of 30 ms with more work, \
                  control on; the margin is 1 %, or the difference where that is smaller. Times are \
                  seconds by which half and 80 % of the tries had found it. \
@@ -101,6 +100,19 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
              lab-compare-trial -- run FILE` makes those that FILE lacks, and `-- tables \
              reports/compare` writes these tables.\n";
     let path = folder.join("report.md");
+    fs::write(&path, page).with_context(|| path.display().to_string())
+}
+
+/// Writes what each rule says of a program and itself.
+fn rules(folder: &Path, same: &Table) -> Result<()> {
+    let mut page =
+        "# A program with itself\n\n[The answer](../report.md)\n\nA program of 5 ms, 300 \
+                    pairs. Each rule is asked whether the two differ, which they do not. \
+                    [same.tsv](../same.tsv)\n\n"
+            .to_owned();
+    page += &same.markdown(&["neighbour", "rule", "looks", "found", "tries", "target", "met"]);
+    let path = folder.join("details").join("same.md");
+    fs::create_dir_all(folder.join("details")).with_context(|| path.display().to_string())?;
     fs::write(&path, page).with_context(|| path.display().to_string())
 }
 

@@ -50,7 +50,7 @@ fn the_committed_page_follows_from_the_committed_tries() {
     let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports/compare");
     let dir = TempDir::new().unwrap();
     copied(&committed, dir.path());
-    let made = ["same.tsv", "planted.tsv", "real.tsv", "report.md"];
+    let made = ["same.tsv", "planted.tsv", "real.tsv", "report.md", "details/same.md"];
     made.iter().for_each(|name| fs::remove_file(dir.path().join(name)).unwrap());
     trial(dir.path()).args(["tables", "."]).assert().success();
     for name in made {
