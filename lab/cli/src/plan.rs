@@ -115,9 +115,19 @@ pub(crate) fn summary(prepared: &Prepared) -> String {
     let starts =
         if experiment.needs().startup_times { variants * STARTUP_ROUNDS as usize } else { 0 };
     let start_ups = if starts > 0 { format!(" + {starts} start-ups") } else { String::new() };
+    let budget_ms = plan.budget_ms();
+    let asked = match plan.asked.len() {
+        0 => String::new(),
+        questions => format!(
+            "\n{questions} declared questions in rounds of adjacent runs, {:.0} s for each, {:.1} \
+             minutes at most",
+            budget_ms as f64 / 1e3 / questions as f64,
+            budget_ms as f64 / 60e3
+        ),
+    };
     format!(
         "{}: {variants} variants in {cells} cells, {in_block} runs x {} blocks + {variants} \
-         checks{start_ups} = {} rows, about {:.1} minutes\n{}",
+         checks{start_ups} = {} rows, about {:.1} minutes{asked}\n{}",
         experiment.written.name,
         experiment.written.blocks,
         plan.runs.len() + starts,

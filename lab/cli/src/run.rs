@@ -9,7 +9,8 @@ use std::{
 
 use clap::Args;
 use lab_driver::{Sweep, SweepEnd, SweepOptions, check_servers};
-use lab_record::Results;
+use lab_family::Referee;
+use lab_record::{Results, RunFile};
 use serde_json::json;
 
 use crate::{
@@ -110,7 +111,13 @@ fn sweep(prepared: &Prepared, options: &SweepOptions, json: bool) -> Result<Swee
         options,
         &interrupt,
     )?;
-    let end = sweep.run(options, &mut bar)?;
+    let family = prepared.experiment.family.name();
+    let family = lab_families::ALL.iter().copied().find(|one| one.name() == family);
+    let family = family.expect("the experiment's family is one of them");
+    let referee = |run_file: &RunFile| -> Box<dyn Referee> {
+        Box::new(lab_report::Rounds::before(run_file, family))
+    };
+    let end = sweep.run(options, &referee, &mut bar)?;
     bar.finish();
     if interrupt.load(Ordering::Relaxed) {
         eprintln!("stopped; all finished runs are recorded");

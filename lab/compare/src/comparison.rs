@@ -3,13 +3,12 @@
 use lab_stats::{
     outcome::Outcome,
     sequence::{Hull, Sequence},
+    tail_sequence::{Earlier, TailSequence, TailState},
+    verdict::{Missing, Verdict, reading},
 };
 use serde::Serialize;
 
-use crate::{
-    Missing, Question, Settings, SettingsError, Size, TailState, Verdict,
-    tail::{Earlier, Tail},
-};
+use crate::{Question, Settings, SettingsError};
 
 /// Whether to run another round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -98,7 +97,7 @@ pub struct State {
 pub(crate) struct Candidate {
     /// One for each metric, the primary first.
     pub(crate) sequences: Vec<Sequence>,
-    pub(crate) tail: Tail,
+    pub(crate) tail: TailSequence,
 }
 
 impl Candidate {
@@ -131,7 +130,7 @@ impl Comparison {
         let alpha = settings.alpha_each();
         let candidate = || {
             let sequences: Result<_, _> = metrics.iter().map(|_| sequence(alpha)).collect();
-            let tail = Tail::new(alpha, settings.margin);
+            let tail = TailSequence::of_ratios(alpha, settings.margin);
             let tail = tail.ok_or(SettingsError::Margin(settings.margin))?;
             Ok(Candidate { sequences: sequences?, tail })
         };
@@ -215,7 +214,9 @@ impl Comparison {
             return Verdict::of(Outcome::Withheld);
         }
         let Candidate { sequences, tail } = &self.candidates[candidate];
-        let Some(verdict) = reading(&sequences[0], tail, self.settings.log_margin()) else {
+        let Some(verdict) =
+            reading(&sequences[0], || tail.equivalent(), self.settings.log_margin())
+        else {
             return Verdict::of(Outcome::CannotTell);
         };
         match self.control_suffices(&sequences[0]) {
@@ -272,32 +273,6 @@ impl Comparison {
         let enough = self.settings.log_margin().max(effect / 2.0);
         control.interval().is_some_and(|hull| hull.holds(0.0) && hull.half_width() <= enough)
     }
-}
-
-/// What a sequence shows, before the control is asked; `None` where it shows nothing.
-fn reading(sequence: &Sequence, tail: &Tail, margin: f64) -> Option<Verdict> {
-    let small = sequence.excludes(margin) && sequence.excludes(-margin);
-    if !small && !sequence.excludes(0.0) {
-        return None;
-    }
-    let Hull { low, high } = sequence.interval()?;
-    let within = -margin <= low && high <= margin;
-    let size = match within {
-        true => Some(Size::Within),
-        false => (margin <= low || high <= -margin).then_some(Size::Beyond),
-    };
-    let outcome = if high < 0.0 {
-        Outcome::Faster
-    } else if low > 0.0 {
-        Outcome::Slower
-    } else if !within {
-        return None;
-    } else if tail.equivalent() {
-        return Some(Verdict::of(Outcome::Equivalent));
-    } else {
-        return Some(Verdict::without(Missing::Tail));
-    };
-    Some(Verdict { outcome, size, missing: None })
 }
 
 fn estimate(sequence: &Sequence) -> Option<Estimate> {

@@ -17,16 +17,14 @@ mod picture;
 pub mod replay;
 mod schedule;
 mod settings;
-mod tail;
-mod verdict;
 
 pub use builds::{OverBuilds, over_builds};
 pub use comparison::{
     CandidateState, Comparison, Estimate, MetricState, Next, RoundError, State, log_ratio,
 };
+pub use lab_stats::tail_sequence::TailState;
+pub use lab_stats::verdict::{Missing, Size, Verdict};
 pub use layout::LayoutShare;
 pub use picture::{Band, Histogram, Look, Picture, PictureError};
 pub use schedule::{Layout, RoundPlan, Schedule};
 pub use settings::{Question, Settings, SettingsError};
-pub use tail::TailState;
-pub use verdict::{Missing, Size, Verdict};

@@ -18,8 +18,10 @@ mod paced;
 mod package;
 mod pinning;
 pub mod plots;
+mod recording;
 mod repository;
 mod resume;
+mod rounds;
 mod scratch;
 mod servers;
 mod services;
@@ -33,6 +35,7 @@ pub use given::check_servers;
 pub use guard::keep_guard;
 pub use pinning::CPUS_MIN as PINNING_CPUS_MIN;
 pub use repository::git_state;
+pub use rounds::RefereeOf;
 pub use sweep::{
     Checked, Description, Progress, STARTUP_ROUNDS, Sweep, SweepEnd, SweepOptions, Verified,
 };

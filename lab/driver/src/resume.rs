@@ -1,7 +1,7 @@
 //! Whether a stopped sweep may be gone on with: only by the same lab, on the same machine, with the
 //! same programs.
 
-use lab_record::{Run, RunFile, Writer};
+use lab_record::{Results, RunFile, Writer};
 
 use crate::{DriverError, SweepOptions};
 
@@ -9,9 +9,9 @@ use crate::{DriverError, SweepOptions};
 pub(crate) fn open(
     run_file: &RunFile,
     options: &SweepOptions,
-) -> Result<(Writer, Vec<Run>), DriverError> {
+) -> Result<(Writer, Option<Results>), DriverError> {
     if !options.resume {
-        return Ok((Writer::create(&options.results, run_file)?, Vec::new()));
+        return Ok((Writer::create(&options.results, run_file)?, None));
     }
     let (writer, before) = Writer::resume(&options.results)?;
     let old = &before.run_file;
@@ -38,5 +38,5 @@ pub(crate) fn open(
     if old.variants.len() != run_file.variants.len() {
         return refuse("the set of variants has changed");
     }
-    Ok((writer, before.runs))
+    Ok((writer, Some(before)))
 }

@@ -1,18 +1,19 @@
 //! A sweep: every planned run in order, recorded as it ends.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs,
     path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use lab_family::Referee;
 use lab_plan::{Experiment, Plan, PlannedRun};
 use lab_probe::Snapshot;
 use lab_record::{
-    GitState, Noise, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status, Verification,
-    Writer,
+    GitState, Noise, Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status,
+    Verification, Writer,
 };
 use serde_json::json;
 
@@ -23,9 +24,11 @@ use crate::{
     gate::Gate,
     guard::Guard,
     orphans,
-    package::{Done, failed, package, unfit_variant},
+    package::{Done, failed, package},
     pinning::Pinning,
+    recording::Recording,
     resume,
+    rounds::{Recorded, RefereeOf},
     scratch::Scratch,
     services::{Left, Services},
     startup,
@@ -120,13 +123,13 @@ pub enum Checked {
 
 /// A prepared sweep: planned, with its programs found and its services set.
 pub struct Sweep<'a> {
-    experiment: &'a Experiment,
-    plan: &'a Plan,
+    pub(crate) experiment: &'a Experiment,
+    pub(crate) plan: &'a Plan,
     programs: Vec<Program>,
     services: Services,
     pinning: Pinning,
     cards: CardWatch,
-    gate: Gate,
+    pub(crate) gate: Gate,
     load_at_start: Option<f64>,
     lab_sha256: Option<String>,
     scratch: Scratch,
@@ -221,13 +224,15 @@ impl<'a> Sweep<'a> {
     pub fn run(
         &mut self,
         options: &SweepOptions,
+        referee: RefereeOf<'_>,
         progress: &mut dyn Progress,
     ) -> Result<SweepEnd, DriverError> {
         let run_file = self.run_file(options);
         let (mut writer, before) = resume::open(&run_file, options)?;
         let event = if options.resume { SessionEvent::Resume } else { SessionEvent::Start };
         writer.session(&self.session(event))?;
-        let outcome = self.all(&mut writer, before, options, progress);
+        let mut referee = referee(&run_file);
+        let outcome = self.all(&mut writer, before.as_ref(), options, referee.as_mut(), progress);
         if let Some(window) = self.gate.rest() {
             writer.window(&window)?;
         }
@@ -240,58 +245,51 @@ impl<'a> Sweep<'a> {
     fn all(
         &mut self,
         writer: &mut Writer,
-        before: Vec<Run>,
+        before: Option<&Results>,
         options: &SweepOptions,
+        referee: &mut dyn Referee,
         progress: &mut dyn Progress,
     ) -> Result<SweepEnd, DriverError> {
-        let done: BTreeSet<u64> = before.iter().map(|run| run.order).collect();
-        // A variant whose check failed is not timed: its failed check is its record.
-        let mut unfit: BTreeSet<String> = before.iter().filter_map(unfit_variant).collect();
-        let mut end = SweepEnd {
-            finished: false,
-            recorded: before.len(),
-            failed: before.iter().filter(|run| run.status == Status::Failed).count(),
-        };
         let plan = self.plan;
-        let total_ms: u64 = plan.runs.iter().map(|run| run.expected_ms).sum();
-        let mut done_ms = 0;
+        let blocks_ms: u64 = plan.runs.iter().map(|run| run.expected_ms).sum();
+        let total_ms = blocks_ms + plan.budget_ms();
+        let mut recording = Recording::after(before, writer, total_ms);
+        let recorded = Recorded::of(before);
         for planned in &plan.runs {
-            progress.at(done_ms, total_ms, &label(planned));
-            done_ms += planned.expected_ms;
-            if done.contains(&planned.order) || unfit.contains(&planned.variant) {
+            recording.at(progress, planned.expected_ms, &label(planned));
+            if let Some((run, samples)) = recorded.get(planned.order)? {
+                referee.map(&run, &samples);
                 continue;
             }
-            if self.interrupt.load(Ordering::Relaxed) {
-                return Ok(end);
+            if recording.unfit.contains(&planned.variant) {
+                continue;
             }
-            let Some(Done { run, samples }) = self.one(planned)? else { return Ok(end) };
-            end.recorded += 1;
-            if run.status == Status::Failed {
-                end.failed += 1;
-                let reason = run.reason.as_deref().unwrap_or("no reason given");
-                progress.note(&format!("failed: {}: {reason}", label(planned)));
+            if self.is_interrupted() {
+                return Ok(recording.end);
             }
-            if let Some(variant) = unfit_variant(&run) {
-                let why = match run.status {
-                    Status::Unsupported => run.reason.as_deref().unwrap_or("it refused"),
-                    _ => "its check failed",
-                };
-                progress.note(&format!("{variant} is left out: {why}"));
-                unfit.insert(variant);
-            }
-            writer.run(run, &samples)?;
-            if let Some(window) = self.gate.recorded(planned.order, planned.block) {
-                writer.window(&window)?;
-            }
+            let Some(Done { run, samples }) = self.one(planned)? else {
+                return Ok(recording.end);
+            };
+            recording.note(&run, &label(planned), progress);
+            referee.map(&run, &samples);
+            recording.write(run, &samples, &mut self.gate)?;
         }
-        progress.at(total_ms, total_ms, "what is left");
+        if !self.rounds(&mut recording, &recorded, referee, progress)? {
+            return Ok(recording.end);
+        }
+        recording.forecast_done(total_ms);
+        recording.at(progress, 0, "what is left");
         let startup = options.startup && self.services.times_startup();
-        end.finished = !startup || self.startup(writer, &done, &mut end, progress)?;
-        Ok(end)
+        recording.end.finished = !startup || self.startup(&mut recording, progress)?;
+        Ok(recording.end)
+    }
+
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
     }
 
     /// One planned run: begin, execute, compare, package. `None` when interrupted.
-    fn one(&mut self, planned: &PlannedRun) -> Result<Option<Done>, DriverError> {
+    pub(crate) fn one(&mut self, planned: &PlannedRun) -> Result<Option<Done>, DriverError> {
         let name = label(planned);
         let ready = match self.services.begin(&name, planned.work.as_ref())? {
             Ok(ready) => ready,
@@ -367,10 +365,8 @@ impl<'a> Sweep<'a> {
     /// Interleaved rounds of start-up timing, recorded as runs after the planned ones. False when
     /// interrupted.
     fn startup(
-        &self,
-        writer: &mut Writer,
-        done: &BTreeSet<u64>,
-        end: &mut SweepEnd,
+        &mut self,
+        recording: &mut Recording<'_>,
         progress: &mut dyn Progress,
     ) -> Result<bool, DriverError> {
         if tool_version("hyperfine").is_none() {
@@ -383,16 +379,16 @@ impl<'a> Sweep<'a> {
                 // Every round starts with the next program, so that none is always first.
                 let index = (turn + round as usize) % self.programs.len();
                 let order = first + u64::from(round) * self.programs.len() as u64 + index as u64;
-                if done.contains(&order) {
+                if recording.done.contains(&order) {
                     continue;
                 }
-                if self.interrupt.load(Ordering::Relaxed) {
+                if self.is_interrupted() {
                     return Ok(false);
                 }
                 let Done { run, samples } = self.start_once(index, round, order);
-                end.recorded += 1;
-                end.failed += usize::from(run.status == Status::Failed);
-                writer.run(run, &samples)?;
+                recording.end.recorded += 1;
+                recording.end.failed += usize::from(run.status == Status::Failed);
+                recording.writer.run(run, &samples)?;
             }
         }
         Ok(true)
@@ -474,7 +470,7 @@ fn program<'a>(programs: &'a [Program], planned: &PlannedRun) -> &'a Program {
     found.expect("every planned variant is an entrant")
 }
 
-fn label(planned: &PlannedRun) -> String {
+pub(crate) fn label(planned: &PlannedRun) -> String {
     let levels: Vec<_> = planned.cell.values().map(String::as_str).collect();
     format!("block {} {} {} #{}", planned.block, planned.variant, levels.join(" "), planned.order)
 }

@@ -9,6 +9,7 @@ pub mod draw;
 mod input;
 mod laws;
 mod metric;
+mod referee;
 pub mod text;
 mod work;
 
@@ -18,6 +19,7 @@ pub use cell::{Cell, Factor, Levels};
 pub use input::InputError;
 pub use laws::Account;
 pub use metric::{Better, Metric, Unit, higher, lower, neither};
+pub use referee::Referee;
 use serde::de::DeserializeOwned;
 pub use work::{
     Answer, Checked, Columns, Corpus, ModelLoad, Needs, Places, ServedCall, ServersNeeded, Truth,

@@ -225,6 +225,9 @@ impl<'e> Declared<'e> {
             Some(_) if expectation.over.is_some() && expectation.minus.is_some() => {
                 Err(self.refuse(key, "has both `over` and `minus`: leave one out"))
             }
+            _ if expectation.rounds && expectation.over.is_none() => {
+                Err(self.refuse(&format!("{key}.rounds"), "needs a ratio: give it an `over`"))
+            }
             None if bounded || expectation.over.is_some() || expectation.minus.is_some() => {
                 Err(self.refuse(key, "has a bound, `over` or `minus` but no `value`"))
             }

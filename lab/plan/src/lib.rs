@@ -10,9 +10,11 @@ mod experiment;
 mod extends;
 mod manifest;
 mod order;
+mod rounds;
 
 pub use experiment::{Experiment, Selection};
 pub use extends::{extended_file, merged};
 pub use lab_family::InputError;
 pub use manifest::Manifest;
 pub use order::{Entrant, Plan, PlannedRun, plan};
+pub use rounds::Asked;

@@ -9,6 +9,7 @@ use crate::{
     Experiment, Manifest,
     cells::{self, Place},
     declared::check_variants,
+    rounds::{self, Asked},
 };
 
 /// A variant that takes part.
@@ -22,13 +23,22 @@ pub struct Entrant {
     pub manifest: Manifest,
 }
 
-/// Everything that will run, in order.
+/// Everything that will run.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Who takes part.
     pub entrants: Vec<Entrant>,
-    /// The runs; a run's `order` is its position.
+    /// The runs of the blocks; a run's `order` is its position.
     pub runs: Vec<PlannedRun>,
+    /// What is asked after them, in rounds.
+    pub asked: Vec<Asked>,
+}
+
+impl Plan {
+    /// The time for all questions together.
+    pub fn budget_ms(&self) -> u64 {
+        self.asked.first().map_or(0, |asked| 1_000 * u64::from(asked.rounds.budget_s))
+    }
 }
 
 /// One run to be.
@@ -94,7 +104,8 @@ pub fn plan(experiment: &Experiment, manifests: &[Manifest]) -> Result<Plan, Inp
             push(block, entrant, cell)?;
         }
     }
-    Ok(Plan { entrants, runs })
+    let asked = rounds::asked(experiment, &entrants, &places);
+    Ok(Plan { entrants, runs, asked })
 }
 
 /// A plan is held in memory, and half a year of runs of ten seconds is a slip of the pen.

@@ -54,6 +54,9 @@ pub struct Expectation {
     /// Why no machine of ours can test it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_testable: Option<String>,
+    /// Asked by itself, in rounds, where the experiment has [`crate::Rounds`]: ratios alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rounds: bool,
     /// With fewer CPUs it cannot be tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs_cpus: Option<u32>,
@@ -126,7 +129,66 @@ impl OneOrMore {
     }
 }
 
+/// The level that takes all levels of a factor.
+const ANY: &str = "*";
+
+impl Quantity {
+    /// Each of these variants at each level of the factors of which the best level is chosen.
+    pub fn candidates<'v>(&self, variants: &'v [String]) -> Vec<(&'v String, Self)> {
+        let mut places = vec![self.clone()];
+        for factor in &self.best_of {
+            let levels = self.cells.get(factor).map_or(&[][..], OneOrMore::names);
+            let at = |place: &Self, level: &String| {
+                let mut place = place.clone();
+                place.cells.insert(factor.clone(), OneOrMore::One(level.clone()));
+                place
+            };
+            places = places.iter().flat_map(|p| levels.iter().map(move |l| at(p, l))).collect();
+        }
+        let at_each = |variant| places.iter().map(move |place| (variant, place.clone()));
+        variants.iter().flat_map(at_each).collect()
+    }
+}
+
 impl Expectation {
+    /// The variants that a quantity of it may be about, and its metric; none where neither it nor
+    /// `value` names them.
+    pub fn about<'e>(&'e self, quantity: &'e Quantity) -> Option<(&'e [String], &'e String)> {
+        let first = self.value.as_ref();
+        let variants = quantity.variant.as_ref().or(first.and_then(|value| value.variant.as_ref()));
+        let metric = quantity.metric.as_ref().or(first.and_then(|value| value.metric.as_ref()));
+        Some((variants?.names(), metric?))
+    }
+
+    /// The levels of a cell's factors that stay free in a quantity; `None` where the cell does not
+    /// take part. `defaults` are the levels of factors that nobody names.
+    pub fn free_levels(
+        &self,
+        quantity: &Quantity,
+        cell: &BTreeMap<String, String>,
+        defaults: &BTreeMap<String, String>,
+    ) -> Option<Vec<String>> {
+        let mut free = Vec::new();
+        for (factor, level) in cell {
+            let named = quantity.cells.get(factor).or_else(|| self.cells.get(factor));
+            match named.map(OneOrMore::names) {
+                Some([only]) if only != ANY => (only == level).then_some(())?,
+                Some(several) => {
+                    let any = several.iter().any(|name| name == ANY || name == level);
+                    any.then(|| free.push(level.clone()))?;
+                }
+                None => match defaults.get(factor) {
+                    Some(default) => (default == level).then_some(())?,
+                    None => free.push(level.clone()),
+                },
+            }
+        }
+        // A factor that is asked for and that the cell does not have.
+        let asked = self.cells.keys().chain(quantity.cells.keys());
+        let lacks = asked.into_iter().any(|factor| !cell.contains_key(factor));
+        (!lacks).then_some(free)
+    }
+
     /// How the number is compared: a ratio where it is divided, else as it is.
     pub fn scale(&self) -> Scale {
         if self.over.is_some() { Scale::Ratio } else { Scale::Difference }

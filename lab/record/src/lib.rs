@@ -15,12 +15,14 @@
 mod expectation;
 mod histogram;
 mod redact;
+mod rounds;
 mod samples;
 mod schema;
 mod store;
 
 pub use expectation::{Expectation, ExpectationKind, OneOrMore, Quantity};
 pub use histogram::{HISTOGRAM_DIGITS, Histogram};
+pub use rounds::{Question, Rounds};
 pub use samples::{Column, Samples};
 pub use schema::{
     Analysis, CardUse, Comparison, Contrast, GitState, Machine, Noise, Pairing, Run, RunFile,

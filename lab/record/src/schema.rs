@@ -78,6 +78,10 @@ pub struct Analysis {
     /// Comparisons of two levels of a factor within one variant: one family of tests, all together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contrasts: Vec<Contrast>,
+    /// How comparisons and contrasts are measured, where they are measured by themselves; without
+    /// it they are judged by the pairs that lie in the blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<crate::Rounds>,
 }
 
 /// Whether two variants saw the same work in the same block.

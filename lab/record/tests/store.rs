@@ -29,6 +29,7 @@ fn run_file() -> RunFile {
             alpha: 0.05,
             comparisons: vec![],
             contrasts: vec![],
+            rounds: None,
         },
         seed: 1,
         blocks: 1,

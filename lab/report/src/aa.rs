@@ -16,6 +16,8 @@ pub struct AaTest {
     pub n: usize,
     /// `None` where so few pairs could never reach [`AA_LEVEL`].
     pub p: Option<f64>,
+    /// In rounds: the sequence at [`AA_LEVEL`] excludes that they are equal.
+    pub excluded: bool,
     /// Twin minus original, on the comparison's scale.
     pub shift: Option<ShiftEstimate>,
 }
@@ -32,6 +34,7 @@ impl AaTest {
         let data = Data::of(measured, comparison, pairing, (twin, original));
         Self {
             n: data.n(),
+            excluded: false,
             p: (data.enough() && data.smallest_p() <= AA_LEVEL).then(|| data.p(seed)).flatten(),
             shift: data.shift(1.0 - AA_LEVEL, seed),
         }
@@ -39,6 +42,6 @@ impl AaTest {
 
     /// Whether the lab told two equal programs apart.
     pub fn failed(&self) -> bool {
-        self.p.is_some_and(|p| p <= AA_LEVEL)
+        self.excluded || self.p.is_some_and(|p| p <= AA_LEVEL)
     }
 }

@@ -15,6 +15,8 @@ use crate::{
     data::Data,
     frame::cell_but,
     judge::{self, Finding, judge},
+    rounds::Trials,
+    study::show_on,
 };
 
 /// The power that "detectable" is stated for.
@@ -44,6 +46,22 @@ pub struct Line {
 }
 
 impl Line {
+    /// One whose question no run answers.
+    pub(crate) fn not_measured(name: &str) -> Self {
+        let missing = Some("no round of it was run".to_owned());
+        let finding = judge(judge::Evidence { missing, ..judge::Evidence::default() });
+        Self {
+            variant: name.to_owned(),
+            n: 0,
+            shift: None,
+            p_adjusted: None,
+            equivalence: None,
+            detectable: None,
+            finding,
+            clean: None,
+        }
+    }
+
     /// The Hodges-Lehmann estimate.
     pub fn estimate(&self) -> Option<f64> {
         self.shift.map(|shift| shift.estimate)
@@ -89,6 +107,25 @@ pub fn judge_family<'a>(study: &Study, asked: impl Fn(&[Measured]) -> Vec<Asked<
             doubts,
             all: Some((line.finding.outcome, line.finding.why.take())),
             clean: line.clean.map(|(_, outcome)| outcome),
+            ..judge::Evidence::default()
+        });
+        line
+    });
+    lines.collect()
+}
+
+/// The lines of a comparison that was asked in rounds. Their runs are not gated: what a machine
+/// does beside them falls on both sides of a pair by a coin.
+pub(crate) fn in_rounds(study: &Study, comparison: &Comparison, trials: &Trials) -> Vec<Line> {
+    let unit = study.unit(&comparison.metric);
+    let show = |difference| show_on(comparison.scale, unit, difference);
+    let lines = trials.lines(show).into_iter().map(|mut line| {
+        let doubts = study.alarm(&comparison.metric).map(str::to_owned).into_iter();
+        let doubts = doubts.chain(study.family.doubt(study, comparison, &line)).collect();
+        line.finding = judge(judge::Evidence {
+            missing: (line.n == 0).then(|| missing(study, &line.variant)),
+            doubts,
+            all: Some((line.finding.outcome, line.finding.why.take())),
             ..judge::Evidence::default()
         });
         line

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab_family::Unit;
 use lab_record::{Comparison, Contrast};
 
-use crate::compare::{Asked, POWER, by_pair_but, judge_family, scaled_margin};
+use crate::compare::{Asked, POWER, by_pair_but, in_rounds, judge_family, scaled_margin};
 use crate::data::Data;
 use crate::study::show_on;
 use crate::tables::show_p;
@@ -26,9 +26,19 @@ pub struct Contrasted<'a> {
 pub fn contrasts<'a>(study: &Study<'a>) -> Vec<Contrasted<'a>> {
     let declared = &study.frame.run_file.analysis.contrasts;
     let sides: Vec<[Comparison; 2]> = declared.iter().map(sides).collect();
-    let lines = judge_family(study, |measured| {
-        declared.iter().zip(&sides).map(|(one, sides)| asked(measured, one, sides)).collect()
+    let apart = declared.iter().zip(&sides).map(|(one, [side, _])| {
+        Some(in_rounds(study, side, study.questions.contrast(&one.id)?).into_iter().next())
     });
+    let lines: Vec<Line> = match apart.collect::<Option<Vec<_>>>() {
+        Some(lines) => lines
+            .into_iter()
+            .zip(declared)
+            .map(|(line, one)| line.unwrap_or_else(|| Line::not_measured(&one.id)))
+            .collect(),
+        None => judge_family(study, |measured| {
+            declared.iter().zip(&sides).map(|(one, sides)| asked(measured, one, sides)).collect()
+        }),
+    };
     let contrasted = declared.iter().zip(&sides).zip(lines);
     contrasted
         .map(|((contrast, [side, _]), line)| {
@@ -46,15 +56,24 @@ pub fn write(study: &Study, page: &mut Page) {
     }
     page.heading("Declared contrasts");
     let alpha = study.frame.run_file.analysis.alpha;
-    page.paragraph(&format!(
-        "One variant against itself at another level of one factor, paired over blocks and the \
+    match study.frame.run_file.analysis.rounds {
+        Some(_) => page.paragraph(&format!(
+            "One variant against itself at another level of one factor, in rounds of their own as \
+             the comparisons above, at {alpha} divided by the {} contrasts; declared before \
+             anything ran. Percent of the reference here; natural logarithms of the ratio in \
+             `contrasts.tsv`.",
+            contrasted.len(),
+        )),
+        None => page.paragraph(&format!(
+            "One variant against itself at another level of one factor, paired over blocks and the \
          remaining levels of the cell; declared before anything ran. p by sign flips, Holm over \
          all {} contrasts at {alpha}; estimate and interval by Hodges and Lehmann; \"detectable\" \
          as above, power {} %. Percent of the reference here; natural logarithms of the ratio in \
          `contrasts.tsv`.",
-        contrasted.len(),
-        100.0 * POWER
-    ));
+            contrasted.len(),
+            100.0 * POWER
+        )),
+    }
     let code = |name: &String| Entry::code(name);
     let table = Table::of(
         contrasted,

@@ -1,14 +1,12 @@
 //! The declared expectations: bars, published statements and checks, each judged from its own
 //! numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use lab_family::{Better, Cell, Unit};
+use lab_family::{Better, Unit};
 use lab_record::{Expectation, ExpectationKind, OneOrMore, Quantity};
-use lab_stats::describe::median;
 use lab_stats::outcome::{Outcome, Region};
 
 use crate::judge::{Evidence, Finding, judge};
+use crate::quantity::{OfStudy, Side, log_ratios, shared};
 use crate::study::Runs;
 use crate::{Effect, Entry, Page, Reading, Study, Table, show, show_percent};
 
@@ -24,13 +22,6 @@ pub struct Judged<'a> {
     pub finding: Finding,
 }
 
-/// The level that takes all levels of a factor.
-const ANY: &str = "*";
-
-/// Block and the levels that stay free: what the two sides of a ratio share.
-type Key = (u32, Vec<String>);
-type Values = BTreeMap<Key, f64>;
-
 /// Judges every expectation of the experiment, in its order.
 pub fn expectations<'a>(study: &Study<'a>) -> Vec<Judged<'a>> {
     let mut judged: Vec<Judged> = Vec::new();
@@ -45,7 +36,16 @@ fn one<'a>(study: &Study<'a>, expectation: &'a Expectation, before: &[Judged]) -
     let mut evidence =
         Evidence { untestable: untestable(study, expectation), ..Evidence::default() };
     let (mut reading, mut detectable) = (None, None);
-    if expectation.value.is_some() {
+    let alarms = expectation.metrics().into_iter().filter_map(|metric| study.alarm(metric));
+    evidence.doubts = alarms.map(str::to_owned).collect();
+    if let Some(rounds) = study.questions.expectation(&expectation.id) {
+        let found = rounds.found();
+        if found.reading.is_none() {
+            evidence.missing = Some("no round of it has all the numbers".to_owned());
+        }
+        evidence.all = Some((found.outcome, found.why));
+        (reading, detectable) = (found.reading, found.detectable);
+    } else if expectation.value.is_some() {
         let measured = Measured::of(study, expectation, Runs::All);
         let clean = study.has_gated_runs().then(|| Measured::of(study, expectation, Runs::Clean));
         let outcome = |measured: &Measured| {
@@ -57,8 +57,6 @@ fn one<'a>(study: &Study<'a>, expectation: &'a Expectation, before: &[Judged]) -
         }
         evidence.all = Some((outcome(&measured), short(&measured)));
         evidence.clean = clean.as_ref().map(outcome);
-        let alarms = expectation.metrics().into_iter().filter_map(|metric| study.alarm(metric));
-        evidence.doubts = alarms.map(str::to_owned).collect();
         detectable = measured.effect.and_then(|effect| effect.detectable(study.seed()));
         reading = measured.reading;
     } else if let Some(id) = &expectation.contrast {
@@ -134,7 +132,7 @@ fn together(parts: &[&Judged]) -> (Outcome, Option<String>) {
     }
 }
 
-fn region(expectation: &Expectation) -> Region {
+pub(crate) fn region(expectation: &Expectation) -> Region {
     Region {
         low: expectation.at_least.unwrap_or(f64::NEG_INFINITY),
         high: expectation.at_most.unwrap_or(f64::INFINITY),
@@ -149,7 +147,14 @@ struct Measured {
 
 impl Measured {
     fn of(study: &Study, expectation: &Expectation, runs: Runs) -> Self {
-        let side = |quantity: &Quantity| Side { study, expectation, runs }.values(quantity);
+        let source = OfStudy { study, runs };
+        let higher = |metric: &str| {
+            study.metric(metric).is_some_and(|metric| metric.better == Better::Higher)
+        };
+        let side = |quantity: &Quantity| {
+            Side { source: &source, expectation, defaults: &study.defaults, higher: &higher }
+                .values(quantity)
+        };
         let value = expectation.value.as_ref().map(side).unwrap_or_default();
         if let Some(over) = &expectation.over {
             let effect = Effect::of(log_ratios(&value, &side(over)));
@@ -164,114 +169,6 @@ impl Measured {
         let values: Vec<f64> = value.into_values().collect();
         Self { reading: Reading::of_values(&values, study.unit(metric)), effect: None }
     }
-}
-
-fn shared<'v>(a: &'v Values, b: &'v Values) -> impl Iterator<Item = (Key, f64, f64)> + 'v {
-    a.iter().filter_map(|(key, value)| Some((key.clone(), *value, *b.get(key)?)))
-}
-
-fn log_ratios(a: &Values, b: &Values) -> Vec<f64> {
-    let positive = shared(a, b).filter(|(_, a, b)| *a > 0.0 && *b > 0.0);
-    positive.map(|(_, a, b)| (a / b).ln()).collect()
-}
-
-/// Reads quantities of one expectation from some of the runs.
-struct Side<'s, 'a> {
-    study: &'s Study<'a>,
-    expectation: &'s Expectation,
-    runs: Runs,
-}
-
-impl Side<'_, '_> {
-    fn values(&self, quantity: &Quantity) -> Values {
-        let first = self.expectation.value.as_ref();
-        let variants = quantity.variant.as_ref().or(first.and_then(|value| value.variant.as_ref()));
-        let metric = quantity.metric.as_ref().or(first.and_then(|value| value.metric.as_ref()));
-        let (Some(variants), Some(metric)) = (variants, metric) else { return Values::new() };
-        let of = |(variant, at): &(&String, Quantity)| self.of_variant(variant, metric, at);
-        let mut values = match candidates(variants.names(), quantity).as_slice() {
-            [only] => of(only),
-            several => best(self.study, metric, several.iter().map(of).collect()),
-        };
-        if let Some(over) = &quantity.over {
-            let below = self.values(over);
-            values = shared(&values, &below).map(|(key, a, b)| (key, a / b)).collect();
-        }
-        if let Some(minus) = &quantity.minus {
-            let less = self.values(minus);
-            values = shared(&values, &less).map(|(key, a, b)| (key, a - b)).collect();
-        }
-        let (times, power) = (quantity.times.unwrap_or(1.0), quantity.power.unwrap_or(1.0));
-        values.into_iter().map(|(key, value)| (key, times * value.powf(power))).collect()
-    }
-
-    fn of_variant(&self, variant: &str, metric: &str, quantity: &Quantity) -> Values {
-        let mut values = Values::new();
-        for cell in self.study.cells(variant) {
-            let Some(free) = self.free_levels(cell, quantity) else { continue };
-            for (block, value) in self.study.series_of(self.runs, variant, cell, metric) {
-                values.insert((block, free.clone()), value);
-            }
-        }
-        values
-    }
-
-    /// The levels of a cell's factors that stay free; `None` where the cell does not take part.
-    fn free_levels(&self, cell: &Cell, quantity: &Quantity) -> Option<Vec<String>> {
-        let mut free = Vec::new();
-        for (factor, level) in cell {
-            let named = quantity.cells.get(factor).or_else(|| self.expectation.cells.get(factor));
-            match named.map(OneOrMore::names) {
-                Some([only]) if only != ANY => (only == level).then_some(())?,
-                Some(several) => {
-                    let any = several.iter().any(|name| name == ANY || name == level);
-                    any.then(|| free.push(level.clone()))?;
-                }
-                None => match self.study.defaults.get(factor) {
-                    Some(default) => (default == level).then_some(())?,
-                    None => free.push(level.clone()),
-                },
-            }
-        }
-        // A factor that is asked for and that the cell does not have.
-        let asked = self.expectation.cells.keys().chain(quantity.cells.keys());
-        let lacks = asked.into_iter().any(|factor| !cell.contains_key(factor));
-        (!lacks).then_some(free)
-    }
-}
-
-/// Each variant at each level of the factors of which the best level is chosen.
-fn candidates<'q>(variants: &'q [String], quantity: &Quantity) -> Vec<(&'q String, Quantity)> {
-    let mut places = vec![quantity.clone()];
-    for factor in &quantity.best_of {
-        let levels = quantity.cells.get(factor).map_or(&[][..], OneOrMore::names);
-        let at = |place: &Quantity, level: &String| {
-            let mut place = place.clone();
-            place.cells.insert(factor.clone(), OneOrMore::One(level.clone()));
-            place
-        };
-        places = places.iter().flat_map(|p| levels.iter().map(move |l| at(p, l))).collect();
-    }
-    let at_each = |variant| places.iter().map(move |place| (variant, place.clone()));
-    variants.iter().flat_map(at_each).collect()
-}
-
-/// By key the value of the variant that is best in all other blocks (leave one out), so that no
-/// block judges the choice that it helped to make.
-fn best(study: &Study, metric: &str, variants: Vec<Values>) -> Values {
-    let higher = study.metric(metric).is_some_and(|metric| metric.better == Better::Higher);
-    let keys: BTreeSet<&Key> = variants.iter().flat_map(BTreeMap::keys).collect();
-    let chosen = |key: &Key| {
-        let elsewhere = |values: &Values| {
-            let others = values.iter().filter(|((block, _), _)| *block != key.0);
-            let middle = median(&others.map(|(_, value)| *value).collect::<Vec<_>>())?;
-            Some(if higher { -middle } else { middle })
-        };
-        let ranked = variants.iter().filter_map(|values| Some((elsewhere(values)?, values)));
-        let (_, best) = ranked.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        best.get(key).copied()
-    };
-    keys.into_iter().filter_map(|key| Some((key.clone(), chosen(key)?))).collect()
 }
 
 /// (kind, heading, what it is).

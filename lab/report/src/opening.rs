@@ -102,8 +102,12 @@ fn provenance(study: &Study) -> String {
         let short: String = git.commit.chars().take(12).collect();
         format!("commit {short}{}", if git.dirty { " with changes" } else { "" })
     });
+    let asked = match study.in_rounds.len() {
+        0 => String::new(),
+        runs => format!(" and {runs} runs in rounds"),
+    };
     format!(
-        "{} ({} CPUs), {}, {} blocks, {} analysed runs, {commit}.",
+        "{} ({} CPUs), {}, {} blocks, {} analysed runs{asked}, {commit}.",
         file.machine.cpu_model.trim(),
         file.machine.cpus,
         day(file.started_unix_s),

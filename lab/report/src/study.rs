@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::{Cell, Metric, Unit, text};
-use lab_record::{Comparison, Pairing, Scale, VariantEntry};
+use lab_record::{Comparison, Pairing, Run, Scale, VariantEntry};
 use lab_stats::paired::ShiftEstimate;
 use toml::Table;
 
 use crate::aa::AaTest;
-use crate::compare::compare;
+use crate::compare::{compare, in_rounds};
 use crate::contrast::{Contrasted, contrasts};
 use crate::expect::{Judged, expectations};
-use crate::frame::is_gated;
+use crate::frame::{is_gated, is_probe};
+use crate::rounds::Questions;
 use crate::tables::show_p;
 use crate::{
     FamilyReport, Frame, Line, Measured, Row, Series, centre, is_analysed, show, show_difference,
@@ -33,9 +34,11 @@ pub struct Study<'a> {
     pub defaults: Cell,
     /// Every row, in the order of the plan.
     pub rows: Vec<&'a Row>,
-    /// Every run that enters the analysis.
+    /// Every run of the blocks that enters the analysis.
     pub all: Vec<Measured<'a>>,
-    /// Of those, the runs that passed the noise gate, measured without the others.
+    /// Every such run of the rounds in which declared questions were asked by themselves.
+    pub in_rounds: Vec<Measured<'a>>,
+    /// Of the runs of the blocks, those that passed the noise gate, measured without the others.
     pub clean: Vec<Measured<'a>>,
     /// The declared comparisons.
     pub compared: Vec<Compared<'a>>,
@@ -43,6 +46,7 @@ pub struct Study<'a> {
     pub contrasted: Vec<Contrasted<'a>>,
     /// What was expected.
     pub expected: Vec<Judged<'a>>,
+    pub(crate) questions: Questions,
     /// Why verdicts on a metric are withheld, by metric.
     alarms: BTreeMap<String, String>,
     index: Index<'a>,
@@ -79,26 +83,33 @@ impl<'a> Study<'a> {
         let profile = file.profile.as_deref();
         let section = text::stored_section(&file.experiment_toml, family.definition(), profile);
         let rows = frame.in_plan_order();
-        let mut analysed: Vec<&Row> =
+        let analysed: Vec<&Row> =
             rows.iter().copied().filter(|row| is_analysed(&row.run)).collect();
+        let (asked, mut analysed): (Vec<&Row>, Vec<&Row>) =
+            analysed.into_iter().partition(|row| file.question_of(row.run.block).is_some());
+        let in_rounds = family.measure(frame, &section, &asked);
         let all = family.measure(frame, &section, &analysed);
         analysed.retain(|row| !is_gated(&row.run));
         let clean = family.measure(frame, &section, &analysed);
+        let defaults = family.stored_defaults(frame, &section);
         let mut study = Self {
             frame,
             family,
-            defaults: family.stored_defaults(frame, &section),
             section,
             rows,
             index: index(&all),
             clean_index: index(&clean),
             all,
             clean,
+            questions: Questions::of(file, family, &defaults),
+            defaults,
+            in_rounds,
             compared: Vec::new(),
             contrasted: Vec::new(),
             expected: Vec::new(),
             alarms: BTreeMap::new(),
         };
+        ask(&mut study);
         study.alarms = alarms(&study);
         study.compared = file.analysis.comparisons.iter().map(|one| study.compare(one)).collect();
         study.contrasted = contrasts(&study);
@@ -306,7 +317,10 @@ impl<'a> Study<'a> {
         Compared {
             comparison,
             metric: self.metric(&comparison.metric),
-            lines: compare(self, comparison, &candidates),
+            lines: match self.questions.comparison(comparison) {
+                Some(trials) => in_rounds(self, comparison, trials),
+                None => compare(self, comparison, &candidates),
+            },
             aa: aa_tests(self, comparison),
             note: self.family.note(self, comparison),
         }
@@ -381,7 +395,32 @@ fn index<'a>(measured: &[Measured<'a>]) -> Index<'a> {
     index
 }
 
+/// Takes all rounds in their order.
+fn ask(study: &mut Study) {
+    let file = &study.frame.run_file;
+    let mut rounds: BTreeMap<u32, (Vec<&Run>, Vec<&Measured>)> = BTreeMap::new();
+    for row in study.rows.iter().filter(|row| !row.run.warmup && !is_probe(&row.run)) {
+        rounds.entry(row.run.block).or_default().0.push(&row.run);
+    }
+    for one in &study.in_rounds {
+        rounds.entry(one.row.run.block).or_default().1.push(one);
+    }
+    study.questions.choose(&study.all.iter().collect::<Vec<_>>());
+    for (block, (runs, measured)) in &rounds {
+        if let Some(question) = file.question_of(*block) {
+            study.questions.take(question, runs, measured);
+        }
+    }
+}
+
 fn aa_tests<'a>(study: &Study<'a>, comparison: &Comparison) -> Vec<(&'a str, AaTest)> {
+    if let Some(trials) = study.questions.comparison(comparison) {
+        let twins = study.frame.twins().into_iter().filter_map(|(twin, _)| {
+            let control = trials.control.as_ref().filter(|control| control.name == twin)?;
+            Some((twin, control.aa()))
+        });
+        return twins.collect();
+    }
     let pairing = study.frame.run_file.analysis.pairing;
     let twins = study.frame.twins().into_iter();
     let test = |pair: (&'a str, &'a str)| {
@@ -416,8 +455,8 @@ fn alarms(study: &Study) -> BTreeMap<String, String> {
     for comparison in declared.iter().cloned().chain(undeclared) {
         let tests = aa_tests(study, &comparison);
         let Some((twin, test)) = tests.iter().find(|(_, test)| test.failed()) else { continue };
-        let p = show_p(test.p.unwrap_or_default());
-        alarms.entry(comparison.metric).or_insert(format!("A/A failed (`{twin}`, p {p})"));
+        let p = test.p.map_or("in rounds".to_owned(), |p| format!("p {}", show_p(p)));
+        alarms.entry(comparison.metric).or_insert(format!("A/A failed (`{twin}`, {p})"));
     }
     alarms
 }

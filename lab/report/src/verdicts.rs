@@ -1,6 +1,7 @@
 //! The declared comparisons, one table each.
 
 use lab_family::Unit;
+use lab_record::{Analysis, Rounds};
 
 use crate::compare::{POWER, by_pair, scaled_margin};
 use crate::study::{Compared, is_unpaired};
@@ -12,6 +13,13 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     let analysis = &study.frame.run_file.analysis;
     let unit =
         if is_unpaired(study.frame) { "runs of each variant" } else { "(cell × block) pairs" };
+    if let Some(rounds) = analysis.rounds {
+        page.paragraph(&in_rounds(analysis, rounds));
+        for (position, judged) in study.compared.iter().enumerate() {
+            one(study, judged, position + 1, page);
+        }
+        return;
+    }
     page.paragraph(&format!(
         "Every variant against `{}` over all {unit}; declared in the experiment file before \
          anything ran. p by sign flips within pairs (permutation where unpaired), Holm over the \
@@ -31,6 +39,25 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     if study.compared.is_empty() {
         page.paragraph("This experiment declares no comparison.");
     }
+}
+
+fn in_rounds(analysis: &Analysis, rounds: Rounds) -> String {
+    format!(
+        "Every variant against `{}`, each comparison measured by itself: in a round everybody runs \
+         once per cell, side by side, in an order that a coin decides; the rounds go on until a \
+         variant has its answer, or the time is spent ({} s for all questions of this sweep \
+         together). Estimate and interval are those of an anytime-valid confidence sequence \
+         (`lab compare` uses the same one), at {} divided by the number of variants compared: an \
+         answer may be taken at any look. *Equivalent* is also about the tail. The reference's twin \
+         runs in every round, and an answer needs a twin that is known as well as the answer claims \
+         to be. \"Detectable\" is the true difference that would have been found by now with a \
+         power of {} %. Faster and slower stand for better and worse by the metric. Tables per cell \
+         further down are a map: few runs a cell, and no verdicts.",
+        analysis.reference,
+        rounds.budget_s,
+        analysis.alpha,
+        100.0 * POWER,
+    )
 }
 
 fn one(study: &Study, judged: &Compared, position: usize, page: &mut Page) {
@@ -108,8 +135,12 @@ fn numbers(judged: &Compared) -> Table {
 /// What the verdicts were computed from: a row per variant, cell and block, on the comparison's
 /// scale (logarithms for ratios).
 fn values(study: &Study, judged: &Compared) -> Table {
+    let file = &study.frame.run_file;
+    let question = study.questions.place(judged.comparison);
+    let measured = if question.is_some() { &study.in_rounds } else { &study.all };
     let of = |variant| {
-        let values = by_pair(&study.all, judged.comparison, variant).into_iter();
+        let values = by_pair(measured, judged.comparison, variant).into_iter();
+        let values = values.filter(move |((_, block), _)| file.question_of(*block) == question);
         values.map(move |((cell, block), value)| (variant, cell, block, value))
     };
     Table::of(

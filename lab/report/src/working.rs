@@ -73,9 +73,14 @@ fn counted(study: &Study) -> String {
         *sizes.entry((one.variant(), cell_key(&one.row.run))).or_default() += 1;
     }
     let range: BTreeSet<usize> = sizes.values().copied().collect();
+    let asked = study.in_rounds.len();
+    let asked = match asked {
+        0 => String::new(),
+        _ => format!("; in rounds of declared questions {asked}, which enter their verdicts alone"),
+    };
     format!(
         "Rows: {}, of which analysed {} ({} to {} per variant and cell, {} such places), warm-up \
-         {}, failed {}, unsupported {}; gated {}. Only analysed rows enter a number below.",
+         {}, failed {}, unsupported {}; gated {}{asked}. Only analysed rows enter a number below.",
         rows.len(),
         study.all.len(),
         range.first().copied().unwrap_or(0),

@@ -27,9 +27,11 @@ pub mod power;
 pub mod sequence;
 pub mod studentised;
 pub mod tail;
+pub mod tail_sequence;
 pub mod unpaired;
 pub mod usl;
 pub mod variance;
+pub mod verdict;
 
 mod rank_sums;
 mod resample;

@@ -23,6 +23,8 @@
 //! Intervals of earlier looks are not intersected with later ones. That would be valid for one δ
 //! that never changes; a difference that drifts would leave an interval that is empty or wrong.
 
+use statrs::distribution::{ContinuousCDF, Normal};
+
 use crate::{describe::median, open_unit, usable};
 
 /// The pairs that set the first clip and the mixture's scale, and count for nothing else.
@@ -175,6 +177,15 @@ impl Sequence {
         let squares = now.squares / self.counted() as f64 * counted as f64;
         let boundary = (self.rho + squares) * self.growth(squares);
         (share > 0.1).then(|| boundary.sqrt() / (counted as f64 * share))
+    }
+
+    /// The true shift that would have been excluded from 0 by now with this power, if the noise is
+    /// what it seems to be: the half-width and what a normal estimate may fall short of its mean.
+    pub fn detectable(&self, power: f64) -> Option<f64> {
+        let quantile = Normal::standard().inverse_cdf(open_unit(power).then_some(power)?);
+        let half_width = self.interval()?.half_width();
+        let squares = self.sums(self.estimate()?).squares;
+        Some(half_width * (1.0 + quantile / self.growth(squares).sqrt()))
     }
 
     /// The counted pairs after which the half-width is to be expected at or below this.
@@ -356,6 +367,17 @@ mod tests {
         let pairs = filled(0.02, 210).pairs_until(expected).unwrap();
         assert!((950..=1_000).contains(&pairs), "{pairs}");
         assert_eq!(Sequence::new(0.01, &[]).unwrap().pairs_until(0.1), None);
+    }
+
+    #[test]
+    fn what_could_have_been_found_lies_beyond_the_half_width() {
+        let sequence = filled(0.02, 400);
+        let half_width = sequence.interval().unwrap().half_width();
+        let [even, likely] = [0.5, 0.8].map(|power| sequence.detectable(power).unwrap());
+        assert!((even / half_width - 1.0).abs() < 1e-9, "{even} {half_width}");
+        assert!(1.1 * half_width < likely && likely < 1.4 * half_width, "{likely} {half_width}");
+        assert_eq!(filled(0.0, UNCOUNTED).detectable(0.8), None);
+        assert_eq!(sequence.detectable(1.0), None);
     }
 
     #[test]

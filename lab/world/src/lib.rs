@@ -29,6 +29,9 @@ pub struct World {
     pub variants: Vec<(String, Vec<String>)>,
     /// The machine's CPUs.
     pub cpus: u32,
+    /// How often each declared question is asked in rounds; `None` for a sweep that has blocks
+    /// alone, whatever its experiment says.
+    pub rounds: Option<u32>,
 }
 
 /// What a made-up run left.
@@ -57,6 +60,7 @@ impl World {
             attachments: BTreeMap::new(),
             variants: variants.collect(),
             cpus: 2,
+            rounds: None,
         }
     }
 
@@ -85,10 +89,21 @@ impl World {
         if let Some((name, _)) = experiment.section.attachment() {
             experiment.section.attach(&self.attachments[name]).unwrap_or_else(|e| panic!("{e}"));
         }
+        if self.rounds.is_none() {
+            experiment.written.analysis.rounds = None;
+        }
         let manifests: Vec<Manifest> =
             self.variants.iter().map(|(name, tags)| manifest(family.name(), name, tags)).collect();
         let plan = plan(&experiment, &manifests).unwrap_or_else(|error| panic!("{error}"));
-        let rows = plan.runs.iter().map(|planned| row(family.name(), planned, make(planned)));
+        let asked = plan.asked.iter().flat_map(|asked| {
+            let most = self.rounds.unwrap_or_default().min(asked.rounds.most);
+            (0..most).flat_map(|round| {
+                let planned = asked.round(&experiment, round, |_, _| true);
+                planned.unwrap_or_else(|error| panic!("{error}"))
+            })
+        });
+        let runs = plan.runs.iter().cloned().chain(asked);
+        let rows = runs.map(|planned| row(family.name(), &planned, make(&planned)));
         let entries = plan.entrants.iter().map(|entrant| {
             let twin_of = entrant.twin_of.clone();
             entry(family.name(), &entrant.name, twin_of, &entrant.manifest.tags)

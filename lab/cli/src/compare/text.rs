@@ -120,7 +120,7 @@ fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
             format!("  these rounds could have shown {seen}{longer}")
         }
         (Outcome::CannotTell, Some(Missing::Tail)) => {
-            let [low, high] = candidate.tail.slow_share;
+            let [low, high] = candidate.tail.slow_share.unwrap_or_default();
             format!(
                 "  share of runs above 1.25 medians: between {:+.1} and {:+.1} points; within ±5 \
                  is asked",

@@ -1,9 +1,13 @@
-//! What may be said of one candidate.
+//! What may be said of one candidate at any look at its sequence.
 
 use std::fmt;
 
-use lab_stats::outcome::Outcome;
 use serde::{Deserialize, Serialize};
+
+use crate::{
+    outcome::Outcome,
+    sequence::{Hull, Sequence},
+};
 
 /// Where a difference lies against the margin, where that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,16 +42,18 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn of(outcome: Outcome) -> Self {
+    /// An answer without more.
+    pub fn of(outcome: Outcome) -> Self {
         Self { outcome, size: None, missing: None }
     }
 
-    pub(crate) fn without(missing: Missing) -> Self {
+    /// No answer yet, and why.
+    pub fn without(missing: Missing) -> Self {
         Self { missing: Some(missing), ..Self::of(Outcome::CannotTell) }
     }
 
     /// Whether more runs are not needed for it.
-    pub(crate) fn settles(self) -> bool {
+    pub fn settles(self) -> bool {
         self.outcome != Outcome::CannotTell
     }
 }
@@ -64,4 +70,35 @@ impl fmt::Display for Verdict {
             Some(Missing::Control) | None => write!(f, "{}{size}", self.outcome),
         }
     }
+}
+
+/// What a sequence of candidate minus reference shows, where less is better and before any control
+/// is asked; `None` where it shows nothing. `margin` is on the sequence's scale.
+pub fn reading(
+    sequence: &Sequence,
+    tail_is_equivalent: impl FnOnce() -> bool,
+    margin: f64,
+) -> Option<Verdict> {
+    let small = sequence.excludes(margin) && sequence.excludes(-margin);
+    if !small && !sequence.excludes(0.0) {
+        return None;
+    }
+    let Hull { low, high } = sequence.interval()?;
+    let within = -margin <= low && high <= margin;
+    let size = match within {
+        true => Some(Size::Within),
+        false => (margin <= low || high <= -margin).then_some(Size::Beyond),
+    };
+    let outcome = if high < 0.0 {
+        Outcome::Faster
+    } else if low > 0.0 {
+        Outcome::Slower
+    } else if !within {
+        return None;
+    } else if tail_is_equivalent() {
+        return Some(Verdict::of(Outcome::Equivalent));
+    } else {
+        return Some(Verdict::without(Missing::Tail));
+    };
+    Some(Verdict { outcome, size, missing: None })
 }

@@ -1,20 +1,15 @@
 //! A sixth family from experiment to report: the plan, the driver and the report are told of it as
 //! a value, and know it by nothing else.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::Path,
-    sync::{Mutex, PoisonError, atomic::AtomicBool},
-};
-
-use lab_driver::{Catalog, Description, Progress, Sweep, SweepOptions};
+use lab_driver::Catalog;
 use lab_plan::{Experiment, plan};
-use lab_record::{Results, Verification};
-use lab_report::{Frame, Report, Row, report};
+use lab_record::Verification;
+use lab_report::Row;
 use lab_toys::Toys;
 
-const EXPERIMENT: &str = r#"
+use crate::checkout::{alone, family, outcome, swept};
+
+pub(crate) const EXPERIMENT: &str = r#"
 schema = 1
 name = "adding"
 question = "Which way of adding is faster?"
@@ -71,80 +66,9 @@ is = "equivalent"
 numbers = "10"
 "#;
 
-struct Quiet;
-
-impl Progress for Quiet {
-    fn note(&mut self, _: &str) {}
-    fn at(&mut self, _: u64, _: u64, _: &str) {}
-}
-
-/// A checkout with a folder for each variant, its program in it.
-fn family(root: &Path, variants: &[&str]) {
-    for name in variants {
-        let folder = root.join("toys").join(name);
-        fs::create_dir_all(&folder).unwrap();
-        let manifest = format!(
-            "name = \"{name}\"\nfamily = \"toys\"\ntags = [\"toy\"]\nsentence = \"Adds.\"\n\
-             measures = \"addition\"\nversion = \"1.0.0\"\nfeatures = []\n"
-        );
-        fs::write(folder.join("variant.toml"), manifest).unwrap();
-        let program = fs::canonicalize(env!("CARGO_BIN_EXE_toys")).unwrap();
-        fs::copy(program, folder.join(format!("toys-{name}"))).unwrap();
-    }
-}
-
-/// One sweep at a time: a program that one test still writes cannot be started by another.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-fn swept(variants: &[&str]) -> (Frame, Report) {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let root = tempfile::tempdir().unwrap();
-    family(root.path(), variants);
-    let experiment = Experiment::parse("adding.toml", EXPERIMENT, &[&Toys]).unwrap();
-    let catalog = Catalog::read(root.path(), "toys", root.path()).unwrap();
-    let plan = plan(&experiment, &catalog.manifests).unwrap();
-    let results = root.path().join("results").join("one");
-    let options = SweepOptions {
-        results: results.clone(),
-        resume: false,
-        // No server is needed, and the guard ends at once.
-        lab: "true".into(),
-        workspace: root.path().to_owned(),
-        description: Description {
-            experiment_file: "experiments/adding.toml".to_owned(),
-            experiment_toml: EXPERIMENT.to_owned(),
-            attachments: BTreeMap::new(),
-            profile: None,
-            servers: vec![],
-            model: None,
-            arguments: vec![],
-            git: None,
-        },
-        startup: false,
-    };
-    let interrupt = AtomicBool::new(false);
-    let mut sweep = Sweep::prepare(&experiment, &plan, &catalog, &options, &interrupt).unwrap();
-    let end = sweep.run(&options, &mut Quiet).unwrap();
-    assert!(end.finished);
-    let mut frame = Frame::load(&Results::load(&results).unwrap()).unwrap();
-    // The times are made up, so what else the test's machine does is no doubt about them.
-    frame.rows.iter_mut().for_each(|row| row.run.gated.clear());
-    let report = report(&frame, &[&Toys]).unwrap();
-    (frame, report)
-}
-
-#[track_caller]
-fn outcome(report: &Report, table: &str, id: &str) -> String {
-    let text = &report.tables[table];
-    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
-    let place = lines.next().unwrap().iter().position(|key| *key == "outcome").unwrap();
-    let row = lines.find(|row| row[0] == id).unwrap_or_else(|| panic!("{id} in {text}"));
-    row[place].to_owned()
-}
-
 #[test]
 fn a_family_is_one_crate_and_its_folder() {
-    let (frame, report) = swept(&["fast", "slow"]);
+    let (frame, report) = swept(EXPERIMENT, &["fast", "slow"]);
     assert_eq!(frame.rows.len(), 3 + 8 * 2 * 3);
     let is_verified = |row: &&Row| row.run.verification == Verification::Verified;
     let unverified = frame.rows.iter().find(|row| !is_verified(row));
@@ -161,7 +85,7 @@ fn a_family_is_one_crate_and_its_folder() {
 
 #[test]
 fn a_wrong_answer_is_recorded_and_not_timed() {
-    let (frame, report) = swept(&["fast", "slow", "wrong"]);
+    let (frame, report) = swept(EXPERIMENT, &["fast", "slow", "wrong"]);
     let wrong: Vec<_> = frame.rows.iter().filter(|row| row.run.variant == "wrong").collect();
     assert_eq!(wrong.len(), 1);
     let reason = wrong[0].run.reason.as_deref().unwrap();
@@ -217,7 +141,7 @@ fn a_slip_of_the_pen_is_refused_with_the_nearest_name() {
     }
     let text = EXPERIMENT.replacen("variant = \"slow\"", "variant = \"slwo\"", 1);
     let experiment = Experiment::parse("adding.toml", &text, &[&Toys]).unwrap();
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let root = tempfile::tempdir().unwrap();
     family(root.path(), &["fast", "slow"]);
     let catalog = Catalog::read(root.path(), "toys", root.path()).unwrap();

@@ -1,0 +1,106 @@
+//! The questions that a sweep measures by themselves, in rounds of adjacent runs, and the blocks
+//! that their runs stand in.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Analysis, Contrast, Expectation, RunFile};
+
+/// `[analysis.rounds]`: after the blocks, every declared comparison, every contrast and the
+/// expectations that say so are measured in rounds until they are decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rounds {
+    /// Seconds for all questions together; what one leaves is for those after it.
+    pub budget_s: u32,
+    /// Rounds of one question, at most.
+    #[serde(default = "most")]
+    pub most: u32,
+}
+
+fn most() -> u32 {
+    2_000
+}
+
+/// What some rounds are about.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Question<'a> {
+    /// All comparisons over the same cells, by their places: their runs are the same.
+    Comparisons(Vec<usize>),
+    /// One contrast.
+    Contrast(&'a Contrast),
+    /// One expectation.
+    Expectation(&'a Expectation),
+}
+
+impl Analysis {
+    /// What is asked in rounds, in order: the comparisons, the contrasts, and those of the
+    /// expectations that say so. Empty where nothing is.
+    pub fn questions<'a>(&'a self, expectations: &'a [Expectation]) -> Vec<Question<'a>> {
+        if self.rounds.is_none() {
+            return Vec::new();
+        }
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (place, comparison) in self.comparisons.iter().enumerate() {
+            let same = |group: &&mut Vec<usize>| {
+                group.iter().any(|other| self.comparisons[*other].cells == comparison.cells)
+            };
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(place),
+                None => groups.push(vec![place]),
+            }
+        }
+        let comparisons = groups.into_iter().map(Question::Comparisons);
+        let contrasts = self.contrasts.iter().map(Question::Contrast);
+        let expected = expectations.iter().filter(|one| one.rounds).map(Question::Expectation);
+        comparisons.chain(contrasts).chain(expected).collect()
+    }
+}
+
+impl Rounds {
+    /// The block of a question's round, both counted from 0, after a sweep's own blocks.
+    pub fn block(self, blocks: u32, question: usize, round: u32) -> u32 {
+        blocks + 1 + question as u32 * self.most + round
+    }
+}
+
+impl RunFile {
+    /// The question that a block's runs were made for; `None` for a block of the sweep's own.
+    pub fn question_of(&self, block: u32) -> Option<usize> {
+        let rounds = self.analysis.rounds?;
+        let beyond = block.checked_sub(self.blocks + 1)?;
+        Some((beyond / rounds.most) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn analysis(levels: &[&str]) -> Analysis {
+        let comparison = |level: &&str| json!({ "metric": "m", "scale": "ratio", "margin": 0.01, "cells": { "x": [level] } });
+        let comparisons: Vec<_> = levels.iter().map(comparison).collect();
+        let analysis = json!({
+            "reference": "a", "pairing": "paired", "alpha": 0.05, "comparisons": comparisons,
+            "rounds": { "budget_s": 60 },
+        });
+        serde_json::from_value(analysis).unwrap()
+    }
+
+    #[test]
+    fn comparisons_over_the_same_cells_share_their_rounds() {
+        let analysis = analysis(&["1", "2", "1"]);
+        let expected = [vec![0, 2], vec![1]].map(Question::Comparisons);
+        assert_eq!(analysis.questions(&[]), expected);
+        assert_eq!(Analysis { rounds: None, ..analysis }.questions(&[]), []);
+    }
+
+    #[test]
+    fn every_round_has_a_block_of_its_own() {
+        let rounds = Rounds { budget_s: 1, most: 9 };
+        let blocks: Vec<u32> =
+            (0..3).flat_map(|one| (0..9).map(move |round| rounds.block(4, one, round))).collect();
+        assert_eq!(blocks, (5..32).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,369 @@
+//! One difference in rounds: a candidate against the reference, or a level against another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lab_family::Better;
+use lab_record::{Comparison, Contrast, Run, Scale, Status};
+use lab_stats::{
+    interval::Interval,
+    outcome::Outcome,
+    paired::ShiftEstimate,
+    sequence::{Hull, Sequence},
+    tail_sequence::{Earlier, TailSequence},
+    verdict::{Missing, Size, Verdict, reading},
+};
+
+use crate::{
+    Line, Measured,
+    aa::{AA_LEVEL, AaTest},
+    compare::{POWER, scaled_margin, takes_part},
+    frame::{cell_but, cell_key},
+    judge::Finding,
+};
+
+/// A variant that refused or failed so often, and more often than not, is asked no more.
+const REFUSALS_MAX: usize = 3;
+/// A difference is known well enough to this part of it.
+const PRECISION: f64 = 0.25;
+const NS_PER_MINUTE: f64 = 60e9;
+
+/// One difference: a candidate against the reference, or a level against another.
+#[derive(Debug)]
+pub(crate) struct Trial {
+    /// The candidate, or the contrast's id.
+    pub(crate) name: String,
+    scale: Scale,
+    better: Better,
+    margin: f64,
+    alpha: f64,
+    pairs: usize,
+    refusals: usize,
+    sequence: Sequence,
+    tail: TailSequence,
+    /// The reference's earlier values by cell: what is slow is said against their median.
+    earlier: BTreeMap<String, Earlier>,
+}
+
+impl Trial {
+    /// `None` where level or margin cannot be tested.
+    fn new(name: &str, asked: &Comparison, better: Better, alpha: f64) -> Option<Self> {
+        let margin = scaled_margin(asked);
+        let tail = match asked.scale {
+            Scale::Ratio => TailSequence::of_ratios(alpha, asked.margin)?,
+            Scale::Difference => TailSequence::of_differences(alpha, asked.margin)?,
+        };
+        Some(Self {
+            name: name.to_owned(),
+            scale: asked.scale,
+            better,
+            margin,
+            alpha,
+            pairs: 0,
+            refusals: 0,
+            sequence: Sequence::new(alpha, &[0.0, margin, -margin])?,
+            tail,
+            earlier: BTreeMap::new(),
+        })
+    }
+
+    /// Takes one pair of a cell.
+    fn push(&mut self, cell: &str, reference: f64, candidate: f64) {
+        match self.scale {
+            Scale::Difference => {
+                let difference = candidate - reference;
+                self.tail.push_difference(difference);
+                self.pairs += usize::from(self.sequence.push(difference));
+            }
+            Scale::Ratio if reference > 0.0 && candidate > 0.0 => {
+                // The slow side of a rate is its inverse's.
+                let [reference_cost, cost] = match self.better {
+                    Better::Higher => [reference.recip(), candidate.recip()],
+                    _ => [reference, candidate],
+                };
+                let earlier = self.earlier.entry(cell.to_owned()).or_default();
+                if let Some(median) = earlier.median() {
+                    self.tail.push(reference_cost, cost, median);
+                }
+                earlier.push(reference_cost);
+                self.pairs += usize::from(self.sequence.push((candidate / reference).ln()));
+            }
+            Scale::Ratio => {}
+        }
+    }
+
+    /// Whether its size is known to the margin, or to a part of a larger effect.
+    fn is_precise(&self) -> bool {
+        let effect = self.sequence.estimate().map_or(0.0, f64::abs);
+        let enough = self.margin.max(PRECISION * effect);
+        self.sequence.interval().is_some_and(|hull| hull.half_width() <= enough)
+    }
+
+    /// What the pairs say, in the words of the metric's direction.
+    fn reading(&self) -> Option<Verdict> {
+        let mut verdict = reading(&self.sequence, || self.tail.equivalent(), self.margin)?;
+        if self.better == Better::Higher {
+            verdict.outcome = match verdict.outcome {
+                Outcome::Faster => Outcome::Slower,
+                Outcome::Slower => Outcome::Faster,
+                other => other,
+            };
+        }
+        Some(verdict)
+    }
+
+    /// What it showed as a control.
+    pub(crate) fn aa(&self) -> AaTest {
+        let excluded = self.sequence.excludes(0.0);
+        AaTest { n: self.pairs, p: None, excluded, shift: self.shift() }
+    }
+
+    fn shift(&self) -> Option<ShiftEstimate> {
+        let confidence = 1.0 - self.alpha;
+        let interval = self.sequence.interval();
+        let interval = interval.map(|Hull { low, high }| Interval { low, high, confidence });
+        Some(ShiftEstimate { estimate: self.sequence.estimate()?, interval })
+    }
+
+    /// The counted pairs until its interval should be as narrow as the margin.
+    fn pairs_to_go(&self) -> Option<usize> {
+        let effect = self.sequence.estimate()?.abs();
+        let needed = [effect, (self.margin - effect).abs().max(self.margin / 4.0)]
+            .into_iter()
+            .filter_map(|half_width| self.sequence.pairs_until(half_width))
+            .min()?;
+        Some(needed.saturating_sub(self.sequence.counted()))
+    }
+}
+
+/// One declared comparison or contrast in its rounds.
+#[derive(Debug)]
+pub(crate) struct Trials {
+    asked: Asked,
+    better: Better,
+    alpha: f64,
+    pub(crate) lines: Vec<Trial>,
+    pub(crate) control: Option<Trial>,
+    withheld: bool,
+    rounds: usize,
+    spent_ns: u64,
+}
+
+/// What a question is about.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// Candidates against the reference, and the reference's twin beside it.
+    Comparison { comparison: Comparison, reference: String, twin: Option<String> },
+    /// A level against another.
+    Contrast { contrast: Contrast, side: Comparison, of: usize },
+}
+
+/// Who is still needed.
+pub(super) enum Open<'t> {
+    /// Everybody: no round was run.
+    All,
+    /// These candidates.
+    Lines(Vec<&'t str>),
+    /// Both levels, or none.
+    Pair(bool),
+}
+
+impl Trials {
+    pub(super) fn new(asked: Asked, better: Better, alpha: f64) -> Self {
+        Self {
+            asked,
+            better,
+            alpha,
+            lines: Vec::new(),
+            control: None,
+            withheld: false,
+            rounds: 0,
+            spent_ns: 0,
+        }
+    }
+
+    /// Takes the runs of one round: all of them to know who takes part, and those that were
+    /// measured for their values.
+    pub(super) fn take(
+        &mut self,
+        candidates: &BTreeSet<String>,
+        rows: &[&Run],
+        measured: &[&Measured],
+    ) {
+        if self.rounds == 0 {
+            self.begin(candidates, rows);
+        }
+        self.rounds += 1;
+        self.spent_ns += rows.iter().map(|run| run.process_ns).sum::<u64>();
+        for run in rows.iter().filter(|run| run.status != Status::Ok) {
+            let line = self.lines.iter_mut().find(|line| line.name == run.variant);
+            line.into_iter().for_each(|line| line.refusals += 1);
+        }
+        match &self.asked {
+            Asked::Comparison { comparison, reference, twin } => {
+                let values = |variant: &str| by_cell(measured, comparison, variant, &[]);
+                let below = values(reference);
+                for line in &mut self.lines {
+                    pair_up(line, &below, &values(&line.name));
+                }
+                if let (Some(control), Some(twin)) = (&mut self.control, twin) {
+                    pair_up(control, &below, &values(twin));
+                    self.withheld |= control.sequence.excludes(0.0);
+                }
+            }
+            Asked::Contrast { contrast, side, .. } => {
+                let at = |level: &String| {
+                    let mut cells = side.cells.clone();
+                    cells.insert(contrast.factor.clone(), vec![level.clone()]);
+                    let side = Comparison { cells, ..side.clone() };
+                    by_cell(measured, &side, &contrast.variant, &[&contrast.factor])
+                };
+                let (below, above) = (at(&contrast.reference), at(&contrast.level));
+                self.lines.iter_mut().for_each(|line| pair_up(line, &below, &above));
+            }
+        }
+    }
+
+    /// Whether it is this contrast.
+    pub(super) fn is_contrast(&self, id: &str) -> bool {
+        matches!(&self.asked, Asked::Contrast { contrast, .. } if contrast.id == id)
+    }
+
+    /// Whether it is this comparison.
+    pub(super) fn is_about(&self, wanted: &Comparison) -> bool {
+        matches!(&self.asked, Asked::Comparison { comparison, .. } if comparison == wanted)
+    }
+
+    /// Who takes part is who is there in the first round: their number divides the level.
+    fn begin(&mut self, candidates: &BTreeSet<String>, rows: &[&Run]) {
+        let there: BTreeSet<&str> = rows.iter().map(|run| run.variant.as_str()).collect();
+        let trial =
+            |name: &str, asked: &Comparison, alpha| Trial::new(name, asked, self.better, alpha);
+        match &self.asked {
+            Asked::Comparison { comparison, twin, .. } => {
+                let names: Vec<_> =
+                    candidates.iter().filter(|name| there.contains(name.as_str())).collect();
+                let alpha = self.alpha / names.len().max(1) as f64;
+                self.lines =
+                    names.iter().filter_map(|name| trial(name, comparison, alpha)).collect();
+                let twin = twin.as_ref().filter(|twin| there.contains(twin.as_str()));
+                self.control = twin.and_then(|twin| trial(twin, comparison, AA_LEVEL));
+            }
+            Asked::Contrast { contrast, side, of } => {
+                let alpha = self.alpha / *of as f64;
+                self.lines = trial(&contrast.id, side, alpha).into_iter().collect();
+            }
+        }
+    }
+
+    fn verdict(&self, line: &Trial) -> Verdict {
+        if self.withheld {
+            return Verdict::of(Outcome::Withheld);
+        }
+        match line.reading() {
+            None => Verdict::of(Outcome::CannotTell),
+            Some(_) if !self.control_suffices(line) => Verdict::without(Missing::Control),
+            Some(verdict) => verdict,
+        }
+    }
+
+    /// A verdict counts where the reference against its twin is known as well as it is claimed to
+    /// be: to the margin, or to half of a larger effect.
+    fn control_suffices(&self, line: &Trial) -> bool {
+        let Some(control) = &self.control else { return true };
+        let effect = line.sequence.estimate().map_or(0.0, f64::abs);
+        let enough = line.margin.max(effect / 2.0);
+        let hull = control.sequence.interval();
+        hull.is_some_and(|hull| hull.holds(0.0) && hull.half_width() <= enough)
+    }
+
+    /// Who has no answer yet, or none as precise as wanted.
+    pub(super) fn open(&self) -> Open<'_> {
+        let is_open = |line: &&Trial| {
+            let refuses = line.refusals >= REFUSALS_MAX.max(line.pairs);
+            let known = self.verdict(line).settles() && line.is_precise();
+            !refuses && !self.withheld && !known
+        };
+        let lines = self.lines.iter().filter(is_open).map(|line| line.name.as_str()).collect();
+        match &self.asked {
+            Asked::Contrast { .. } => Open::Pair(self.rounds == 0 || !Vec::is_empty(&lines)),
+            Asked::Comparison { .. } if self.rounds == 0 => Open::All,
+            Asked::Comparison { .. } => Open::Lines(lines),
+        }
+    }
+
+    /// Every line as tables and verdicts show it, before the lab's own checks.
+    pub(crate) fn lines(&self, show: impl Fn(f64) -> String) -> Vec<Line> {
+        let line = |trial: &Trial| {
+            let verdict = self.verdict(trial);
+            let why = match (verdict.size, verdict.missing) {
+                (Some(Size::Beyond), _) => Some("beyond the margin".to_owned()),
+                (Some(Size::Within), _) => Some("within the margin".to_owned()),
+                (_, Some(missing)) => Some(self.lacks(trial, missing)),
+                _ if verdict.outcome == Outcome::CannotTell => Some(self.needs(trial, &show)),
+                _ => None,
+            };
+            Line {
+                variant: trial.name.clone(),
+                n: trial.pairs,
+                shift: trial.shift(),
+                p_adjusted: None,
+                equivalence: None,
+                detectable: trial.sequence.detectable(POWER),
+                finding: Finding { outcome: verdict.outcome, why },
+                clean: None,
+            }
+        };
+        self.lines.iter().map(line).collect()
+    }
+
+    fn lacks(&self, trial: &Trial, missing: Missing) -> String {
+        match missing {
+            Missing::Control => "the control is not known well enough".to_owned(),
+            Missing::Tail => {
+                let rounds = trial.tail.rounds_to_go(trial.alpha).map(|rounds| rounds as usize);
+                format!("typical run equivalent, tail unknown{}", self.more(rounds))
+            }
+        }
+    }
+
+    fn needs(&self, trial: &Trial, show: &impl Fn(f64) -> String) -> String {
+        let width = trial.sequence.interval().map(Hull::half_width);
+        let Some(width) = width else { return format!("{} pairs are too few", trial.pairs) };
+        let show = |value: f64| show(value).trim_start_matches('+').to_owned();
+        let known = format!("known to ±{} of ±{}", show(width), show(trial.margin));
+        format!("{known}{}", self.more(trial.pairs_to_go()))
+    }
+
+    /// "; about 300 more rounds, 4 minutes".
+    fn more(&self, rounds: Option<usize>) -> String {
+        let Some(rounds) = rounds.filter(|rounds| *rounds > 0) else { return String::new() };
+        let ns = rounds as f64 * self.spent_ns as f64 / self.rounds.max(1) as f64;
+        format!("; about {rounds} more rounds, {:.0} minutes", (ns / NS_PER_MINUTE).max(1.0))
+    }
+}
+
+fn pair_up(line: &mut Trial, below: &BTreeMap<String, f64>, above: &BTreeMap<String, f64>) {
+    for (cell, reference) in below {
+        if let Some(candidate) = above.get(cell) {
+            line.push(cell, *reference, *candidate);
+        }
+    }
+}
+
+/// A variant's values in one round by cell, less some factors.
+fn by_cell(
+    measured: &[&Measured],
+    asked: &Comparison,
+    variant: &str,
+    but: &[&str],
+) -> BTreeMap<String, f64> {
+    let here = measured
+        .iter()
+        .filter(|one| one.variant() == variant && takes_part(asked, &one.row.run.cell));
+    let value = |one: &&Measured| {
+        let run = &one.row.run;
+        let cell = if but.is_empty() { cell_key(run) } else { cell_but(run, but) };
+        Some((cell, one.value(&asked.metric)?))
+    };
+    here.filter_map(value).collect()
+}

@@ -1,0 +1,5 @@
+//! Sweeps of the `toys` family, from experiment to report, through the doors that `lab run` uses.
+
+mod checkout;
+mod rounds;
+mod sixth_family;
