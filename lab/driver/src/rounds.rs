@@ -14,6 +14,9 @@ pub type RefereeOf<'a> = &'a dyn Fn(&RunFile) -> Box<dyn Referee>;
 
 /// The second pass spends what the first one left, and the third what still is.
 const PASSES: usize = 3;
+/// The runs of a round.
+type Rows = Vec<(Run, Samples)>;
+
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// What earlier sessions recorded of the rounds, by order.
@@ -116,7 +119,7 @@ impl Sweep<'_> {
         recording: &mut Recording<'_>,
         recorded: &Recorded<'_>,
         progress: &mut dyn Progress,
-    ) -> Result<Option<(Vec<(Run, Samples)>, u64)>, DriverError> {
+    ) -> Result<Option<(Rows, u64)>, DriverError> {
         let mut rows = Vec::new();
         let mut spent_ns = 0;
         for planned in planned {

@@ -79,7 +79,10 @@ mod tests {
     use super::*;
 
     fn analysis(levels: &[&str]) -> Analysis {
-        let comparison = |level: &&str| json!({ "metric": "m", "scale": "ratio", "margin": 0.01, "cells": { "x": [level] } });
+        let comparison = |level: &&str| {
+            let cells = json!({ "x": [level] });
+            json!({ "metric": "m", "scale": "ratio", "margin": 0.01, "cells": cells })
+        };
         let comparisons: Vec<_> = levels.iter().map(comparison).collect();
         let analysis = json!({
             "reference": "a", "pairing": "paired", "alpha": 0.05, "comparisons": comparisons,

@@ -43,16 +43,16 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
 
 fn in_rounds(analysis: &Analysis, rounds: Rounds) -> String {
     format!(
-        "Every variant against `{}`, each comparison measured by itself: in a round everybody runs \
-         once per cell, side by side, in an order that a coin decides; the rounds go on until a \
-         variant has its answer, or the time is spent ({} s for all questions of this sweep \
-         together). Estimate and interval are those of an anytime-valid confidence sequence \
-         (`lab compare` uses the same one), at {} divided by the number of variants compared: an \
-         answer may be taken at any look. *Equivalent* is also about the tail. The reference's twin \
-         runs in every round, and an answer needs a twin that is known as well as the answer claims \
-         to be. \"Detectable\" is the true difference that would have been found by now with a \
-         power of {} %. Faster and slower stand for better and worse by the metric. Tables per cell \
-         further down are a map: few runs a cell, and no verdicts.",
+        "Every variant against `{}`, each comparison measured by itself: in a round everybody \
+         runs once per cell, side by side, in an order that a coin decides; the rounds go on \
+         until a variant has its answer, or the time is spent ({} s for all questions of this \
+         sweep together). Estimate and interval are those of an anytime-valid confidence \
+         sequence (`lab compare` uses the same one), at {} divided by the number of variants \
+         compared: an answer may be taken at any look. *Equivalent* is also about the tail. The \
+         reference's twin runs in every round, and an answer needs a twin that is known as well \
+         as the answer claims to be. \"Detectable\" is the true difference that would have been \
+         found by now with a power of {} %. Faster and slower stand for better and worse by the \
+         metric. Tables per cell further down are a map: few runs a cell, and no verdicts.",
         analysis.reference,
         rounds.budget_s,
         analysis.alpha,
