@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::{Cell, Family, InputError, Needs, Section, text};
-use lab_record::{Analysis, Contrast, Expectation};
+use lab_record::{Analysis, Contrast, Expectation, Rounds};
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -96,6 +96,8 @@ pub struct Profile {
     pub time_scale: Option<f64>,
     /// In place of the section's own.
     pub divide_by: Option<u64>,
+    /// Seconds for declared questions in rounds; 0 has them judged by the blocks.
+    pub budget_s: Option<u32>,
     /// Whether the report may give verdicts; a smoke test's may not.
     pub verdicts: bool,
 }
@@ -156,6 +158,10 @@ impl Experiment {
         written.analysis.contrasts =
             take_contrasts(&self.file, &mut self.table.clone(), self.section.as_ref())?;
         written.blocks = profile.blocks.unwrap_or(written.blocks);
+        if let Some(budget_s) = profile.budget_s {
+            let rounds = written.analysis.rounds.filter(|_| budget_s > 0);
+            written.analysis.rounds = rounds.map(|rounds| Rounds { budget_s, ..rounds });
+        }
         if !profile.names.is_empty() {
             written.variants.names = profile.names;
         }

@@ -20,6 +20,9 @@ pub struct AaTest {
     pub excluded: bool,
     /// Twin minus original, on the comparison's scale.
     pub shift: Option<ShiftEstimate>,
+    /// The true difference that it would have found with the power that all detectable differences
+    /// are stated for.
+    pub detectable: Option<f64>,
 }
 
 impl AaTest {
@@ -37,6 +40,7 @@ impl AaTest {
             excluded: false,
             p: (data.enough() && data.smallest_p() <= AA_LEVEL).then(|| data.p(seed)).flatten(),
             shift: data.shift(1.0 - AA_LEVEL, seed),
+            detectable: data.detectable(AA_LEVEL, seed),
         }
     }
 

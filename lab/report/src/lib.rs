@@ -119,6 +119,11 @@ pub trait FamilyReport: Family {
     /// The chapters that this family alone has.
     fn chapters(&self, study: &Study, page: &mut Page);
 
+    /// What a reader must know before any number, in one line of the first screen.
+    fn premise(&self, _study: &Study) -> Option<String> {
+        None
+    }
+
     /// Further facts under "What was run".
     fn run_facts(&self, _study: &Study) -> Vec<String> {
         Vec::new()

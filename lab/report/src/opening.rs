@@ -17,6 +17,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     if let Some(profile) = &study.frame.run_file.profile {
         page.item(&format!("**Profile `{profile}`**: not the whole experiment."));
     }
+    page.items(study.family.premise(study));
     if study.has_only_reference() {
         page.item("Only the reference ran.");
         page.items(study.contrasted.iter().map(of_levels));
@@ -157,7 +158,13 @@ fn sentence(study: &Study, compared: &Compared) -> String {
     let aa: Vec<String> = compared
         .aa
         .iter()
-        .map(|(twin, test)| format!(" A/A (`{twin}`): {}.", compared.show_shift(test.shift)))
+        .map(|(twin, test)| {
+            let detectable = test.detectable.map(|value| compared.show(value));
+            let detectable = detectable.map_or(String::new(), |value| {
+                format!(", detectable ±{}", value.trim_start_matches('+'))
+            });
+            format!(" A/A (`{twin}`): {}{detectable}.", compared.show_shift(test.shift))
+        })
         .collect();
     format!("`{metric}` against `{}`{place}: {listed}.{}", study.reference(), aa.concat())
 }

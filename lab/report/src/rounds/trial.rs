@@ -114,7 +114,8 @@ impl Trial {
     /// What it showed as a control.
     pub(crate) fn aa(&self) -> AaTest {
         let excluded = self.sequence.excludes(0.0);
-        AaTest { n: self.pairs, p: None, excluded, shift: self.shift() }
+        let detectable = self.sequence.detectable(POWER);
+        AaTest { n: self.pairs, p: None, excluded, shift: self.shift(), detectable }
     }
 
     fn shift(&self) -> Option<ShiftEstimate> {

@@ -41,6 +41,16 @@ impl FamilyReport for Runtimes {
         pictures::tokens(study, page);
     }
 
+    fn premise(&self, study: &Study) -> Option<String> {
+        let paced = study.section.get("servers").and_then(toml::Value::as_str) == Some("paced");
+        paced.then(|| {
+            "**Simulated servers.** An embedded server sends each token at the time that its table \
+             says, so contention between servers is an input here and no finding; what is measured \
+             is the client. Real servers: `reports/tr115-ollama`."
+                .to_owned()
+        })
+    }
+
     fn run_facts(&self, study: &Study) -> Vec<String> {
         checks::run_facts(study)
     }
