@@ -41,6 +41,27 @@ struct Quantity {
     unit: String,
 }
 
+/// The first version that runs a command without a shell and exports its one run.
+const VERSION_MIN: (u32, u32) = (1, 16);
+
+/// Whether what `hyperfine --version` says is new enough.
+///
+/// # Errors
+/// A sentence that says what to install.
+pub(crate) fn check_version(said: Option<&str>) -> Result<(), String> {
+    let to_do = "install hyperfine 1.16 or newer, or run in the pinned environment (./enter)";
+    let Some(said) = said else {
+        return Err(format!(
+            "hyperfine times every run of this experiment and is not there; {to_do}"
+        ));
+    };
+    let mut parts = said.trim_start_matches("hyperfine ").split('.').map(str::parse::<u32>);
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= VERSION_MIN => Ok(()),
+        _ => Err(format!("`{said}` cannot time the runs of this experiment; {to_do}")),
+    }
+}
+
 /// A command that runs `command_line` once, without a shell and without a warm-up, and leaves
 /// its JSON in `export`.
 pub(crate) fn once(export: &Path, command_line: &str) -> Command {
@@ -84,6 +105,16 @@ fn ns(seconds: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_old_hyperfine_and_none_are_refused() {
+        assert_eq!(check_version(Some("hyperfine 1.16.0")), Ok(()));
+        assert_eq!(check_version(Some("hyperfine 2.0.0")), Ok(()));
+        let old = check_version(Some("hyperfine 1.15.0")).unwrap_err();
+        assert!(old.starts_with("`hyperfine 1.15.0` cannot time the runs"), "{old}");
+        assert!(check_version(Some("something else")).is_err());
+        assert!(check_version(None).unwrap_err().contains("is not there; install hyperfine 1.16"));
+    }
 
     #[test]
     fn both_formats_of_hyperfine_are_read() {

@@ -23,7 +23,7 @@ use crate::{
     execute::{Executed, execute},
     gate::Gate,
     guard::Guard,
-    orphans,
+    hyperfine, orphans,
     package::{Done, failed, package},
     pinning::Pinning,
     recording::Recording,
@@ -151,6 +151,10 @@ impl<'a> Sweep<'a> {
         options: &SweepOptions,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, DriverError> {
+        if experiment.needs().timed_by_hyperfine {
+            let said = tool_version("hyperfine");
+            hyperfine::check_version(said.as_deref()).map_err(DriverError::Input)?;
+        }
         let load_at_start = lab_probe::load_1min();
         orphans::inherit();
         let scratch = Scratch::make(&options.workspace).map_err(|error| {
