@@ -20,6 +20,8 @@ pub(crate) struct Paths {
     pub(crate) workspace: PathBuf,
     /// This program.
     pub(crate) lab: PathBuf,
+    /// Where the person stands, which is elsewhere than this program under `bazel run`.
+    pub(crate) here: PathBuf,
 }
 
 impl Paths {
@@ -41,7 +43,9 @@ impl Paths {
         let beside = lab.parent().unwrap_or(&here).to_owned();
         // `bazel run` starts a program inside the runfiles and names the checkout in a variable.
         let workspace = env::var_os("BUILD_WORKSPACE_DIRECTORY").map(PathBuf::from);
+        let stands = env::var_os("BUILD_WORKING_DIRECTORY").map(PathBuf::from);
         Ok(Self {
+            here: stands.unwrap_or_else(|| here.clone()),
             bin_dir: bin_dir.map_or(beside, |dir| here.join(dir)),
             workspace: workspace.unwrap_or_else(|| root.clone()),
             root,
@@ -61,7 +65,13 @@ impl Paths {
     /// A results folder by its name as given: from here, or from the checkout (`bazel run` starts
     /// elsewhere).
     pub(crate) fn results(&self, given: &Path) -> PathBuf {
-        if given.exists() { given.to_owned() } else { self.workspace.join(given) }
+        let from_here = self.here.join(given);
+        if from_here.exists() { from_here } else { self.workspace.join(given) }
+    }
+
+    /// A folder that is to be made, by its name as given.
+    pub(crate) fn to_make(&self, given: &Path) -> PathBuf {
+        self.here.join(given)
     }
 
     /// A new results folder's name: the time in UTC, and the process id against two in one second.
@@ -123,16 +133,27 @@ pub(crate) fn read(path: &Path, shown: &str) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn records_hold_no_path_of_the_machine() {
-        let paths = Paths {
+    fn paths() -> Paths {
+        Paths {
             root: PathBuf::from("/runfiles"),
             bin_dir: PathBuf::from("/bin"),
             workspace: PathBuf::from("/checkout"),
             lab: PathBuf::from("/bin/lab"),
-        };
+            here: PathBuf::from("/checkout/sub"),
+        }
+    }
+
+    #[test]
+    fn folders_are_named_from_where_one_stands() {
+        assert_eq!(paths().to_make(Path::new("out")), Path::new("/checkout/sub/out"));
+        assert_eq!(paths().to_make(Path::new("/else/r")), Path::new("/else/r"));
+        assert_eq!(paths().results(Path::new("results/r")), Path::new("/checkout/results/r"));
+    }
+
+    #[test]
+    fn records_hold_no_path_of_the_machine() {
         let given = ["--root", "/runfiles", "run", "/checkout/e.toml", "--out", "/else/r"];
-        let kept = paths.arguments(given.into_iter().map(str::to_owned));
+        let kept = paths().arguments(given.into_iter().map(str::to_owned));
         assert_eq!(kept, ["run", "e.toml", "--out", "r"]);
     }
 }

@@ -58,7 +58,10 @@ pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     }
     let results = match &args.resume {
         Some(dir) => paths.results(dir),
-        None => args.out.clone().unwrap_or_else(|| paths.new_results()),
+        None => match &args.out {
+            Some(out) => paths.to_make(out),
+            None => paths.new_results(),
+        },
     };
     let options = SweepOptions {
         results: results.clone(),
