@@ -7,6 +7,9 @@ use crate::{Entry, Figure, Report, Table};
 /// The folder of the chapters.
 const DETAILS: &str = "details";
 
+/// A longer table is for machines: people see its first rows.
+const ROWS_SHOWN: usize = 12;
+
 /// The Markdown grows from top to bottom, and every table that stands in it is kept as TSV too.
 /// What comes before the first chapter is the first screen; each chapter is a page of its own.
 pub struct Page {
@@ -73,7 +76,15 @@ impl Page {
 
     /// A table in the text, kept as `name`.tsv.
     pub fn table(&mut self, name: &str, table: &Table) {
-        self.markdown_table(table);
+        let beyond = table.len().saturating_sub(ROWS_SHOWN);
+        // A few more are shown rather than counted.
+        match beyond > ROWS_SHOWN / 2 {
+            false => self.markdown_table(table),
+            true => {
+                self.markdown.push_str(&table.markdown_of(ROWS_SHOWN));
+                self.paragraph(&format!("\n{beyond} more rows: `{name}.tsv`."));
+            }
+        }
         self.data(name, table);
     }
 
@@ -82,8 +93,12 @@ impl Page {
         self.markdown.push_str(&format!("{}\n", table.markdown()));
     }
 
-    /// A long table, folded.
+    /// A table that few will want to read: folded, or where it is long, kept as TSV alone.
     pub fn folded(&mut self, name: &str, title: &str, table: &Table) {
+        if table.len() > ROWS_SHOWN {
+            self.paragraph(&format!("{title}: {} rows, `{name}.tsv`.", table.len()));
+            return self.data(name, table);
+        }
         let body = table.markdown();
         let fold = format!("<details><summary>{title}</summary>\n\n{body}\n</details>\n\n");
         self.markdown.push_str(&fold);

@@ -99,10 +99,20 @@ impl Table {
 
     /// For people.
     pub fn markdown(&self) -> String {
+        self.markdown_of(self.rows.len())
+    }
+
+    /// Its rows.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Its first rows.
+    pub(crate) fn markdown_of(&self, rows: usize) -> String {
         let titles: Vec<&str> = self.columns.iter().map(|(title, _)| title.as_str()).collect();
         let rule = self.rule();
         let mut text = format!("| {} |\n|{rule}\n", titles.join(" | "));
-        for row in &self.rows {
+        for row in self.rows.iter().take(rows) {
             let cells: Vec<String> = row.iter().map(Entry::markdown).collect();
             text.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
