@@ -22,9 +22,8 @@ pub enum Progress {
 pub struct Connection {
     agent: AgentRun,
     token: Token,
-    stall_timeout: Duration,
-    /// `None` while no call is under way.
-    deadline: Option<Instant>,
+    /// When the server was last asked or heard; `None` while no call is under way.
+    heard: Option<Instant>,
     stream: Option<TcpStream>,
     /// The stream has carried a call before this one.
     reused: bool,
@@ -35,12 +34,11 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(agent: AgentRun, token: Token, stall_timeout: Duration) -> Self {
+    pub fn new(agent: AgentRun, token: Token) -> Self {
         Self {
             agent,
             token,
-            stall_timeout,
-            deadline: None,
+            heard: None,
             stream: None,
             reused: false,
             authority: String::new(),
@@ -58,23 +56,20 @@ impl Connection {
     pub fn ingested(
         &mut self,
         registry: &Registry,
+        now: Instant,
         result: io::Result<Ingested>,
     ) -> Result<Progress, RunError> {
         self.agent.ingested(result)?;
-        self.begin_call(registry)
+        self.begin_call(registry, now)
     }
 
-    pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
+    /// When it will have been silent for too long; `None` while no call is under way.
+    pub fn deadline(&self, stall_timeout: Duration) -> Option<Instant> {
+        self.heard.map(|heard| heard + stall_timeout)
     }
 
-    pub fn check_deadline(&self) -> Result<(), RunError> {
-        match self.deadline {
-            Some(deadline) if deadline <= Instant::now() => {
-                Err(self.agent.failed(CallError::Stalled))
-            }
-            _ => Ok(()),
-        }
+    pub fn stalled(&self) -> RunError {
+        self.agent.failed(CallError::Stalled)
     }
 
     pub fn into_log(self) -> AgentLog {
@@ -83,10 +78,12 @@ impl Connection {
 
     /// The socket can be written or read. A short read means that it is drained, so that the next
     /// bytes raise a new event (epoll(7), "edge-triggered"); but where this event was `closing`,
-    /// it has announced the end behind the bytes, too, and none will follow.
+    /// it has announced the end behind the bytes, too, and none will follow. `now` is the clock's
+    /// reading that all connections of one wake-up share.
     pub fn ready(
         &mut self,
         registry: &Registry,
+        now: Instant,
         closing: bool,
         buffer: &mut [u8],
     ) -> Result<Progress, RunError> {
@@ -96,10 +93,10 @@ impl Connection {
                 None => Err(io::ErrorKind::WouldBlock.into()),
             });
             match result {
-                Ok(0) => return self.on_close(registry, None),
+                Ok(0) => return self.on_close(registry, now, None),
                 Ok(length) => {
-                    self.deadline = Some(Instant::now() + self.stall_timeout);
-                    if self.consume(registry, &buffer[..length])? == Progress::Finished {
+                    self.heard = Some(now);
+                    if self.consume(registry, now, &buffer[..length])? == Progress::Finished {
                         return Ok(Progress::Finished);
                     }
                     if length < buffer.len() && !closing {
@@ -112,15 +109,15 @@ impl Connection {
                     io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected => {
                         return Ok(Progress::Waiting);
                     }
-                    _ => return self.on_close(registry, Some(error)),
+                    _ => return self.on_close(registry, now, Some(error)),
                 },
             }
         }
     }
 
-    fn begin_call(&mut self, registry: &Registry) -> Result<Progress, RunError> {
+    fn begin_call(&mut self, registry: &Registry, now: Instant) -> Result<Progress, RunError> {
         let Some(request) = self.agent.next_request() else {
-            self.deadline = None;
+            self.heard = None;
             self.stream = None;
             return Ok(Progress::Finished);
         };
@@ -128,11 +125,11 @@ impl Connection {
         self.authority = request.authority;
         self.written = 0;
         self.reused = self.stream.is_some();
-        self.deadline = Some(Instant::now() + self.stall_timeout);
+        self.heard = Some(now);
         let result = if self.reused { self.flush() } else { self.connect(registry) };
         match result {
             Ok(()) => Ok(Progress::Waiting),
-            Err(error) => self.on_close(registry, Some(error)),
+            Err(error) => self.on_close(registry, now, Some(error)),
         }
     }
 
@@ -160,30 +157,36 @@ impl Connection {
         Ok(())
     }
 
-    fn consume(&mut self, registry: &Registry, mut input: &[u8]) -> Result<Progress, RunError> {
+    fn consume(
+        &mut self,
+        registry: &Registry,
+        now: Instant,
+        mut input: &[u8],
+    ) -> Result<Progress, RunError> {
         loop {
             let part = self.parser.next(&mut input).map_err(|error| self.agent.failed(error))?;
             match part {
                 Some(Part::Head(status)) => self.agent.head(status),
                 Some(Part::Body(bytes)) => self.agent.feed(bytes)?,
-                Some(Part::End) => return self.end_call(registry),
+                Some(Part::End) => return self.end_call(registry, now),
                 None => return Ok(Progress::Waiting),
             }
         }
     }
 
-    fn end_call(&mut self, registry: &Registry) -> Result<Progress, RunError> {
+    fn end_call(&mut self, registry: &Registry, now: Instant) -> Result<Progress, RunError> {
         self.agent.end_of_body()?;
         if !self.parser.keep_alive() {
             self.stream = None;
         }
-        self.begin_call(registry)
+        self.begin_call(registry, now)
     }
 
     /// The connection is gone, with an error or without.
     fn on_close(
         &mut self,
         registry: &Registry,
+        now: Instant,
         error: Option<io::Error>,
     ) -> Result<Progress, RunError> {
         self.stream = None;
@@ -200,6 +203,6 @@ impl Connection {
             return Err(self.agent.failed(CallError::from_io(&error)));
         }
         self.parser.closed().map_err(|error| self.agent.failed(error))?;
-        self.end_call(registry)
+        self.end_call(registry, now)
     }
 }

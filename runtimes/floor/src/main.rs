@@ -2,6 +2,7 @@
 //! What a runtime adds, it adds to this.
 
 mod connection;
+mod deadlines;
 
 use std::io;
 use std::process::ExitCode;
@@ -10,6 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use connection::{Connection, Progress};
+use deadlines::Deadlines;
+use mio::event::Event;
 use mio::{Events, Poll, Token, Waker};
 use runtimes_kit::{
     AgentLog, AgentRun, Arrangement, Identity, Ingested, Meter, RunError, Workload, variant_main,
@@ -19,6 +22,9 @@ const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
 /// The token of the ingest threads; connections have their agent's index.
 const INGESTED: Token = Token(usize::MAX);
+
+/// Events that one call of the kernel brings.
+const EVENTS: usize = 1024;
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, run)
@@ -39,6 +45,8 @@ fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, RunError>
 }
 
 struct EventLoop {
+    stall_timeout: Duration,
+    deadlines: Deadlines,
     poll: Poll,
     waker: Arc<Waker>,
     connections: Vec<Connection>,
@@ -54,40 +62,66 @@ impl EventLoop {
         let (ingest, ingested) = mpsc::channel();
         let unfinished = agents.len();
         let connections = agents.into_iter().enumerate();
-        let connections = connections
-            .map(|(index, agent)| Connection::new(agent, Token(index), stall_timeout))
-            .collect();
-        Ok(Self { poll, waker, connections, ingested, ingest, unfinished })
+        let connections =
+            connections.map(|(index, agent)| Connection::new(agent, Token(index))).collect();
+        let deadlines = Deadlines::default();
+        Ok(Self {
+            stall_timeout,
+            deadlines,
+            poll,
+            waker,
+            connections,
+            ingested,
+            ingest,
+            unfinished,
+        })
     }
 
     fn run(mut self) -> Result<Vec<AgentLog>, RunError> {
         for index in 0..self.connections.len() {
             self.start(index);
         }
-        let mut events = Events::with_capacity(256);
+        let mut events = Events::with_capacity(EVENTS);
         let mut buffer = vec![0; 64 << 10];
+        let mut now = Instant::now();
         while self.unfinished > 0 {
-            let now = Instant::now();
-            let deadline = self.connections.iter().filter_map(Connection::deadline).min();
-            let timeout = deadline.map(|deadline| deadline.saturating_duration_since(now));
-            match self.poll.poll(&mut events, timeout) {
+            // From the reading of the last wake-up: a stall is noticed later by no more than what
+            // that wake-up had to do, and nobody reads the clock a second time for it.
+            match self.poll.poll(&mut events, self.deadlines.wait(now)) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 result => result.map_err(setup)?,
             }
+            now = Instant::now();
             for event in &events {
-                if event.token() == INGESTED {
-                    self.take_ingested()?;
-                } else {
-                    let connection = &mut self.connections[event.token().0];
-                    let closing = event.is_read_closed() || event.is_error();
-                    let registry = self.poll.registry();
-                    let progress = connection.ready(registry, closing, &mut buffer)?;
-                    self.unfinished -= usize::from(progress == Progress::Finished);
-                }
+                self.take(event, now, &mut buffer)?;
             }
-            self.connections.iter().try_for_each(Connection::check_deadline)?;
+            self.check_stalls(now)?;
         }
         Ok(self.connections.into_iter().map(Connection::into_log).collect())
+    }
+
+    fn take(&mut self, event: &Event, now: Instant, buffer: &mut [u8]) -> Result<(), RunError> {
+        if event.token() == INGESTED {
+            return self.take_ingested(now);
+        }
+        let connection = &mut self.connections[event.token().0];
+        let closing = event.is_read_closed() || event.is_error();
+        let progress = connection.ready(self.poll.registry(), now, closing, buffer)?;
+        self.unfinished -= usize::from(progress == Progress::Finished);
+        Ok(())
+    }
+
+    /// Looks at those alone whose entry is due.
+    fn check_stalls(&mut self, now: Instant) -> Result<(), RunError> {
+        while let Some(index) = self.deadlines.pop_due(now) {
+            let connection = &self.connections[index];
+            match connection.deadline(self.stall_timeout) {
+                Some(deadline) if deadline <= now => return Err(connection.stalled()),
+                Some(deadline) => self.deadlines.push(deadline, index),
+                None => {}
+            }
+        }
+        Ok(())
     }
 
     /// Starts an agent: its folder is read on a thread of its own, which wakes the loop.
@@ -101,9 +135,13 @@ impl EventLoop {
         });
     }
 
-    fn take_ingested(&mut self) -> Result<(), RunError> {
+    fn take_ingested(&mut self, now: Instant) -> Result<(), RunError> {
         while let Ok((index, result)) = self.ingested.try_recv() {
-            let progress = self.connections[index].ingested(self.poll.registry(), result)?;
+            let connection = &mut self.connections[index];
+            let progress = connection.ingested(self.poll.registry(), now, result)?;
+            if let Some(deadline) = connection.deadline(self.stall_timeout) {
+                self.deadlines.push(deadline, index);
+            }
             self.unfinished -= usize::from(progress == Progress::Finished);
         }
         Ok(())

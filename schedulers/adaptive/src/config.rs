@@ -34,8 +34,8 @@ pub struct Config {
     pub pressure_waiting: u32,
     /// GR3: an inline call of this length is a strike. Default 400,000.
     pub strike_ns: u64,
-    /// GR3: offloaded calls after which a struck site may try one inline call; doubled by every
-    /// further strike up to 256 times as many. Default 16.
+    /// GR3: offloaded calls after which a struck site may try one inline call, if its budget pays
+    /// for it; doubled by every further strike up to 256 times as many. Default 16.
     pub forgive_after: u32,
 }
 

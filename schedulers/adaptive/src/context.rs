@@ -15,12 +15,14 @@ pub struct Context {
     pub rayon_threads: u32,
     /// Jobs handed to Rayon that have not started.
     pub rayon_queue_depth: u32,
+    /// Tasks of anybody in the queue that all workers of the Tokio runtime share.
+    pub queued_tasks: u32,
 }
 
 /// A mean of the waiting tasks that each level stands for. See [`Context::level`].
 pub(crate) const WAITING: [f64; 4] = [0.0, 0.5, 2.0, 6.0];
 
-/// From so many jobs per Rayon thread on, offloading relieves nobody.
+/// From so many waiting jobs per Rayon thread on, the pool is full.
 const SATURATED: u64 = 8;
 
 impl Context {
@@ -28,16 +30,21 @@ impl Context {
     ///
     /// A task that waits `queue_delay_ns` while polls take `poll_time_ns` has their ratio of tasks
     /// before it. Where no polls are measured, every call in flight beyond one per worker counts
-    /// as waiting; with neither, nothing waits.
+    /// as waiting; with neither, nothing waits. What the runtime's queue holds waits in any case:
+    /// it holds the tasks of others, too, and means are too slow for a burst.
     #[inline]
     #[must_use]
     pub fn waiting_at_least(&self, quarters: u64) -> bool {
+        let workers = u64::from(self.tokio_workers.max(1));
+        let wanted = quarters.saturating_mul(workers);
+        if u64::from(self.queued_tasks) * 4 >= wanted.max(1) {
+            return true;
+        }
         if self.poll_time_ns > 0 {
             let waiting = self.queue_delay_ns.saturating_mul(4);
             return waiting >= self.poll_time_ns.saturating_mul(quarters);
         }
-        let workers = u64::from(self.tokio_workers.max(1));
-        u64::from(self.in_flight).saturating_sub(workers) * 4 >= quarters.saturating_mul(workers)
+        u64::from(self.in_flight).saturating_sub(workers) * 4 >= wanted
     }
 
     /// Tasks that wait behind the one that runs, on each worker, in thousandths: the pressure
@@ -47,10 +54,11 @@ impl Context {
         let workers = u64::from(self.tokio_workers.max(1));
         let in_flight = u64::from(self.in_flight).saturating_sub(workers) * 1000 / workers;
         let delay = self.queue_delay_ns.saturating_mul(1000);
-        delay.checked_div(self.poll_time_ns).unwrap_or(in_flight)
+        let waiting = delay.checked_div(self.poll_time_ns).unwrap_or(in_flight);
+        waiting.max(u64::from(self.queued_tasks) * 1000 / workers)
     }
 
-    /// Whether the Rayon pool is so far behind that offloading only moves the queue.
+    /// Whether the Rayon pool is far behind.
     #[must_use]
     pub fn rayon_saturated(&self) -> bool {
         let threads = u64::from(self.rayon_threads);
@@ -59,15 +67,18 @@ impl Context {
 
     /// One of four levels of pressure, an index of [`WAITING`]: below a quarter, one, four tasks
     /// that wait, or more. Comparisons only, for it is computed in every decision.
+    ///
+    /// A full pool is one level more. That work waits for the pool does not make room on the
+    /// workers: what would run there instead keeps the tasks of others waiting.
     #[inline]
     pub(crate) fn level(&self) -> u8 {
+        let full = u8::from(self.rayon_saturated());
         // The usual case, at the price of one comparison.
         if !self.waiting_at_least(1) {
-            return 0;
+            return full;
         }
         let waits = |quarters| u8::from(self.waiting_at_least(quarters));
-        let level = 1 + waits(4) + waits(16);
-        if self.rayon_saturated() { 0 } else { level }
+        (1 + waits(4) + waits(16) + full).min(WAITING.len() as u8 - 1)
     }
 }
 
@@ -93,10 +104,21 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_is_behind_relieves_nobody() {
-        let context =
-            Context { tokio_workers: 1, in_flight: 50, rayon_threads: 2, ..Context::default() };
-        assert_eq!(context.level(), 3);
-        assert_eq!(Context { rayon_queue_depth: 16, ..context }.level(), 0);
+    fn a_full_pool_is_pressure_and_never_less_of_it() {
+        let at = |in_flight, rayon_queue_depth| {
+            let rayon_threads = 2;
+            let context = Context { in_flight, rayon_threads, ..Context::default() };
+            Context { tokio_workers: 1, rayon_queue_depth, ..context }.level()
+        };
+        assert_eq!([0, 2, 50].map(|calls| at(calls, 15)), [0, 2, 3]);
+        assert_eq!([0, 2, 50].map(|calls| at(calls, 16)), [1, 3, 3]);
+    }
+
+    #[test]
+    fn tasks_of_others_in_the_queue_wait() {
+        let polls = Context { poll_time_ns: 1000, tokio_workers: 2, ..Context::default() };
+        let at = |queued_tasks| Context { queued_tasks, ..polls };
+        assert_eq!([0, 1, 2, 7, 8].map(|tasks| at(tasks).level()), [0, 1, 2, 2, 3]);
+        assert_eq!(at(3).pressure_milli(), 1500);
     }
 }

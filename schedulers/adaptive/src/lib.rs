@@ -6,6 +6,7 @@
 //! and a Rayon pool; [`AdaptiveStreamExt`] maps streams; [`metrics`] registers what was counted
 //! with a Prometheus registry. Spans and events go to the crate `tracing`.
 
+mod away;
 mod belief;
 mod config;
 mod context;

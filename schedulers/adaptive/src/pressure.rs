@@ -55,8 +55,9 @@ impl PressureGauge {
         self.rayon_queued.fetch_sub(1, Relaxed);
     }
 
-    /// The measurements as a decision reads them. The poll time is left out until a queue delay
-    /// was measured: alone it would say that nothing waits.
+    /// The measurements as a decision reads them; [`crate::Adaptive::context`] adds what the
+    /// runtime itself tells. The poll time is left out until a queue delay was measured: alone it
+    /// would say that nothing waits.
     #[must_use]
     pub fn context(&self) -> Context {
         let delay = self.queue_delay_ns.load(Relaxed);
@@ -68,6 +69,7 @@ impl PressureGauge {
             poll_time_ns: poll,
             rayon_threads: self.rayon_threads,
             rayon_queue_depth: self.rayon_queued.load(Relaxed),
+            queued_tasks: 0,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, RuntimeMetrics};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     scheduler: Scheduler,
     gauge: Arc<PressureGauge>,
     handle: Handle,
+    /// Kept, because making it counts on what all workers share.
+    metrics: RuntimeMetrics,
     pool: Arc<ThreadPool>,
 }
 
@@ -62,9 +64,10 @@ impl Adaptive {
     /// Joins the runtime to a pool that exists.
     #[must_use]
     pub fn with_pool(handle: Handle, pool: Arc<ThreadPool>, scheduler: Scheduler) -> Self {
-        let workers = handle.metrics().num_workers() as u32;
+        let metrics = handle.metrics();
+        let workers = metrics.num_workers() as u32;
         let gauge = Arc::new(PressureGauge::new(workers, pool.current_num_threads() as u32));
-        Self(Arc::new(Shared { scheduler, gauge, handle, pool }))
+        Self(Arc::new(Shared { scheduler, gauge, handle, metrics, pool }))
     }
 
     /// The scheduler.
@@ -94,7 +97,8 @@ impl Adaptive {
     /// The pressure as measured now.
     #[must_use]
     pub fn context(&self) -> Context {
-        self.0.gauge.context()
+        let queued_tasks = self.0.metrics.global_queue_depth() as u32;
+        Context { queued_tasks, ..self.0.gauge.context() }
     }
 
     /// Spawns a task that runs the closure where the scheduler decides; the closure's type is the
@@ -124,13 +128,19 @@ impl Adaptive {
     {
         let entered = Entered::new(&self.0.gauge);
         let adaptive = self.clone();
+        let spawned = Instant::now();
         self.0.handle.spawn(async move {
+            let polled = Instant::now();
+            let delay = polled.saturating_duration_since(spawned);
+            adaptive.gauge().record_queue_delay(delay.as_nanos() as u64);
             let decision = adaptive.choose(key, hint);
             match decision.arm() {
                 Arm::Inline => adaptive.inline(decision, &entered, work),
                 Arm::Offload => {
                     drop(entered);
-                    adaptive.offload(decision, work).await
+                    let call = adaptive.offload(decision, work);
+                    adaptive.gauge().record_poll(nanoseconds(polled));
+                    call.await
                 }
             }
         })

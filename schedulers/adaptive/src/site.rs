@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use crate::away::Away;
 use crate::belief::{ALWAYS, Belief};
 use crate::decision::Arm;
 use crate::state::{Call, Marks, Outcome, State};
@@ -108,6 +109,7 @@ struct Cold {
     credit: AtomicU64,
     doubt: [AtomicU64; 2],
     marks: AtomicU64,
+    away: [AtomicU64; 2],
 }
 
 impl Site {
@@ -125,6 +127,7 @@ impl Site {
             credit: number(&cold.credit),
             doubt: [number(&cold.doubt[0]), number(&cold.doubt[1])],
             marks: unpack(cold.marks.load(Relaxed)),
+            away: Away::of_words([cold.away[0].load(Relaxed), cold.away[1].load(Relaxed)]),
         }
     }
 
@@ -151,6 +154,9 @@ impl Site {
         put(&cold.work_then, state.work_then);
         put(&cold.credit, state.credit);
         cold.marks.store(pack(state.marks), Relaxed);
+        for (place, word) in cold.away.iter().zip(state.away.words()) {
+            place.store(word, Relaxed);
+        }
     }
 }
 
@@ -179,7 +185,7 @@ fn put_belief(place: &[AtomicU64; 3], belief: &Belief) {
 #[inline]
 fn pack(marks: Marks) -> u64 {
     u64::from(marks.strikes)
-        | u64::from(marks.left) << 16
+        | u64::from(marks.fell) << 16
         | u64::from(marks.clean) << 32
         | u64::from(marks.patience) << 48
 }
@@ -188,7 +194,7 @@ fn pack(marks: Marks) -> u64 {
 fn unpack(bits: u64) -> Marks {
     Marks {
         strikes: bits as u8,
-        left: (bits >> 16) as u16,
+        fell: bits >> 16 & 1 == 1,
         clean: (bits >> 32) as u16,
         patience: (bits >> 48) as u16,
     }
@@ -206,7 +212,8 @@ mod tests {
         state.inline = Belief { mean: 1.5, variance: 2.5, weight: 3.0 };
         state.offload = Belief { mean: 4.5, variance: 5.5, weight: 6.0 };
         state.work = Belief { mean: 7.5, variance: 8.5, weight: 9.0 };
-        state.marks = Marks { strikes: 9, left: 65_535, clean: 255, patience: 1024 };
+        state.marks = Marks { strikes: 9, fell: true, clean: 65_535, patience: 1024 };
+        state.away.begin(7, false);
         let site = Site::default();
         let cost = Cost { total_ns: 1, function_ns: Some(1), queued_ns: None };
         for arm in [Arm::Inline, Arm::Offload] {

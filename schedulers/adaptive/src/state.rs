@@ -1,6 +1,7 @@
 //! What is known of a site, and how one finished call changes it. Plain arithmetic without
 //! atomics, so that every rule can be checked with numbers.
 
+use crate::away::Away;
 use crate::belief::{Belief, NormalTable};
 use crate::config::Config;
 use crate::context::WAITING;
@@ -17,7 +18,14 @@ const STEADY: std::ops::RangeInclusive<f64> = 0.67..=1.5;
 const PROBE_PATIENCE: u16 = 256;
 /// Inline calls without a strike that take one strike away.
 const CLEAN_CALLS: u16 = 64;
+/// Inline calls without a strike after which a site counts as one that runs inline: where it turns
+/// dear, it may come back.
+const HOME_CALLS: u16 = 32;
 const STRIKES_MAX: u8 = 9;
+/// Prices of a look inline that a site which ran inline may owe to its budget before it looks
+/// again. Without a debt the first stretch of dear calls would be over long before there is a
+/// budget to notice it.
+const DEBT: f64 = 3.5;
 
 /// A site's estimates, and what its guardrails remember. Costs are nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -34,14 +42,15 @@ pub(crate) struct State {
     /// not of the sample and counts as confirmation only.
     pub doubt: [f64; 2],
     pub marks: Marks,
+    pub away: Away,
 }
 
 /// Small counts of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Marks {
     pub strikes: u8,
-    /// Offloaded calls until a struck site may be tried.
-    pub left: u16,
+    /// The site ran inline until its cost changed.
+    pub fell: bool,
     /// Inline calls since the last strike.
     pub clean: u16,
     /// Finished calls during which no further probe is given out.
@@ -107,6 +116,18 @@ impl Rules {
         (strikes || belief.surprised_by(cost)).then_some(0.0)
     }
 
+    /// Cost of one nanosecond inline.
+    #[inline]
+    fn factor(&self, level: u8) -> f64 {
+        self.factors[usize::from(level)]
+    }
+
+    /// Calls that a site waits which has so many strikes.
+    fn wait(&self, strikes: u8) -> u32 {
+        let after = self.forgive_after << strikes.clamp(1, STRIKES_MAX).saturating_sub(1);
+        after.clamp(1, u32::from(u16::MAX))
+    }
+
     pub fn new(config: &Config) -> Self {
         let weight = f64::from(config.pressure_percent) / 100.0;
         Self {
@@ -130,18 +151,34 @@ impl State {
             Reason::Probe => 0,
             _ => self.marks.patience.saturating_sub(1),
         };
+        let explored = self.explores(rules, call, round_trip);
         outcome.changed = match call.arm {
             Arm::Inline => self.ran_inline(rules, call, cost, &mut outcome),
             Arm::Offload => self.ran_offloaded(rules, call, cost),
         };
         let now = self.now(round_trip);
-        self.account(rules, call, cost, now);
+        self.account(rules, call, cost, now, explored);
         let struck = outcome.strike || (call.struck && !outcome.forgiven);
         outcome.probe = self.next_probe(rules, call, outcome.changed, struck, now);
         if outcome.probe.is_some() {
             self.marks.patience = PROBE_PATIENCE;
         }
         outcome
+    }
+
+    /// Whether a call was made for what it teaches: on the arm that looked worse, or inline before
+    /// the site has shown that it is back.
+    #[inline]
+    fn explores(&self, rules: &Rules, call: Call, round_trip: f64) -> bool {
+        if call.reason != Reason::Learned {
+            return call.reason == Reason::Probe;
+        }
+        let Now { inline, offload } = self.now(round_trip);
+        let gain = offload.mean - inline.mean * rules.factor(call.level);
+        match call.arm {
+            Arm::Inline => gain < 0.0 || self.marks.clean < HOME_CALLS,
+            Arm::Offload => gain > 0.0,
+        }
     }
 
     /// Both arms' costs as they would be now.
@@ -203,28 +240,77 @@ impl State {
             self.doubt[0] = 0.0;
         }
         self.work_then = self.work.mean;
+        let stayed = self.marks.clean >= HOME_CALLS;
+        let seen = self.offload.weight > 0.0;
+        let (paid, offload) = (cost * rules.factor(call.level), self.offload.mean);
+        let mut back = false;
         if cost >= rules.strike {
             outcome.strike = true;
-            self.marks.clean = 0;
-            self.marks.strikes = (self.marks.strikes + 1).min(STRIKES_MAX);
-            let after = rules.forgive_after << (self.marks.strikes - 1);
-            self.marks.left = after.clamp(1, u32::from(u16::MAX)) as u16;
+            self.strike(rules, call.struck);
         } else {
             outcome.forgiven = call.struck && call.reason == Reason::Probe;
-            self.marks.clean += 1;
-            if self.marks.clean >= CLEAN_CALLS {
-                self.marks.clean = 0;
-                self.marks.strikes = self.marks.strikes.saturating_sub(1);
+            self.ran_clean(call);
+            if self.away.is_on() && call.reason == Reason::Probe {
+                back = seen && paid < offload;
+                if back {
+                    self.away.over();
+                } else {
+                    self.away.still_dear(rules.wait(self.marks.strikes));
+                }
             }
         }
+        if back && self.inline.mean <= offload {
+            // What struck belongs to the stretch that is over.
+            self.doubt[0] = 0.0;
+        }
+        let verdict = self.marks.fell && seen && paid < offload && self.inline.mean > offload;
         let signed = if call.stands_for > 0.0 { cost } else { -cost };
-        observe(&mut self.inline, &mut self.doubt[0], signed, rules.memory)
+        let changed = observe(&mut self.inline, &mut self.doubt[0], signed, rules.memory, verdict);
+        if changed && stayed && seen && self.inline.mean > offload && !self.away.is_on() {
+            self.fall(rules);
+        }
+        changed
+    }
+
+    /// An inline call without a strike.
+    #[inline]
+    fn ran_clean(&mut self, call: Call) {
+        let calls = (call.stands_for as u16).max(1);
+        let clean = self.marks.clean.saturating_add(calls);
+        if self.marks.clean % CLEAN_CALLS + calls >= CLEAN_CALLS {
+            self.marks.strikes = self.marks.strikes.saturating_sub(1);
+        }
+        self.marks.clean = clean;
+    }
+
+    /// An inline call was very long.
+    fn strike(&mut self, rules: &Rules, struck: bool) {
+        if !struck && self.marks.clean >= HOME_CALLS {
+            return self.fall(rules);
+        }
+        self.marks.clean = 0;
+        self.marks.strikes = (self.marks.strikes + 1).min(STRIKES_MAX);
+        let wait = rules.wait(self.marks.strikes);
+        if struck {
+            self.away.still_dear(wait);
+        } else {
+            self.away.goes_on(wait);
+        }
+    }
+
+    /// A site that ran inline turned dear.
+    fn fall(&mut self, rules: &Rules) {
+        self.marks.fell = true;
+        self.marks.clean = 0;
+        self.marks.strikes = 1;
+        let price = self.inline.mean.max(self.doubt[0].abs());
+        self.away.begin(rules.wait(1), self.credit >= price);
     }
 
     #[inline]
     fn ran_offloaded(&mut self, rules: &Rules, call: Call, cost: f64) -> bool {
         let signed = if call.stands_for > 0.0 { cost } else { -cost };
-        let changed = observe(&mut self.offload, &mut self.doubt[1], signed, rules.memory);
+        let changed = observe(&mut self.offload, &mut self.doubt[1], signed, rules.memory, false);
         if let Some(function_ns) = call.cost.function_ns {
             if changed {
                 self.work = Belief::default();
@@ -234,32 +320,34 @@ impl State {
                 self.work_then = self.work.mean;
             }
         }
-        if call.struck {
-            self.marks.left = self.marks.left.saturating_sub(1);
-        }
+        self.away.offloaded(call.stands_for as u32);
         changed
     }
 
-    /// Earns a share of every cost, and pays what a call on the worse arm lost by it. The first
-    /// two samples of an arm are free: without them nothing is known.
+    /// Earns a share of every cost, and pays what a call lost that was made to learn. The first
+    /// two samples of an arm are free: without them nothing is known. But not of a struck site that
+    /// never ran inline: of that one call says enough.
     #[inline]
-    fn account(&mut self, rules: &Rules, call: Call, cost: f64, now: Now) {
-        let factor = rules.factors[usize::from(call.level)];
+    fn account(&mut self, rules: &Rules, call: Call, cost: f64, now: Now, explored: bool) {
+        let factor = rules.factor(call.level);
         let (inline, offload) = (now.inline.mean * factor, now.offload.mean);
         let (mean, best, weight, paid) = match call.arm {
             Arm::Inline => (inline, offload, self.inline.weight, cost * factor),
             Arm::Offload => (offload, inline, self.offload.weight, cost),
         };
         self.credit += rules.exploration * paid * call.stands_for;
+        let enough = call.struck && !self.marks.fell;
+        if !explored || (weight <= 2.0 && !enough) {
+            return;
+        }
         let doubtful = self.doubt[call.arm as usize] != 0.0;
         let lost = (if doubtful { paid } else { mean } - best).max(0.0);
-        if weight > 2.0 {
-            match call.reason {
-                // At least half of its cost, or two equal arms would be probed in turns for ever.
-                Reason::Probe => self.credit -= lost.max(0.5 * mean),
-                Reason::Learned => self.credit -= lost * call.stands_for,
-                _ => {}
-            }
+        match call.reason {
+            // At least half of its cost, or two equal arms would be probed in turns for ever.
+            Reason::Probe => self.credit -= lost.max(0.5 * mean),
+            Reason::Learned if doubtful => self.credit -= lost,
+            Reason::Learned => self.credit -= lost * call.stands_for,
+            _ => {}
         }
     }
 
@@ -273,15 +361,14 @@ impl State {
         struck: bool,
         now: Now,
     ) -> Option<Arm> {
-        let factor = rules.factors[usize::from(call.level)];
+        let factor = rules.factor(call.level);
         let (inline, offload) = (now.inline.mean, now.offload.mean);
-        let known_long = self.work.weight > 0.0 && inline > rules.inline_cap;
-        if struck {
-            let due = call.arm == Arm::Offload && self.marks.left == 0 && !known_long;
-            if due {
-                self.marks.left = rules.forgive_after.clamp(1, u32::from(u16::MAX)) as u16;
+        let known_long = self.work.weight > 0.0 && inline.max(self.work.mean) > rules.inline_cap;
+        if struck || self.away.is_on() {
+            let due = call.arm == Arm::Offload && !known_long && self.looks(rules, factor, now);
+            if due || struck {
+                return due.then_some(Arm::Inline);
             }
-            return due.then_some(Arm::Inline);
         }
         let (other, this_cost, other_cost) = match call.arm {
             Arm::Inline => (Arm::Offload, inline * factor, offload),
@@ -295,23 +382,50 @@ impl State {
         if self.marks.patience > 0 || (other == Arm::Inline && known_long) {
             return None;
         }
-        let doubtful = self.doubt[call.arm as usize] != 0.0 && this_cost > other_cost;
-        if doubtful && (call.arm == Arm::Offload || inline <= rules.inline_cap) {
+        let doubt = self.doubt[call.arm as usize];
+        let confirms = call.arm == Arm::Offload
+            || inline <= rules.inline_cap
+            || doubt.abs() * factor < other_cost;
+        if doubt != 0.0 && this_cost > other_cost && confirms {
             return Some(call.arm);
         }
         let first = other == Arm::Inline && self.inline.weight == 0.0 && inline <= rules.inline_cap;
         let follow = changed && self.credit > -price;
         (first || follow || self.credit >= price).then_some(other)
     }
+
+    /// Whether it is time to look if a stretch of dear calls is over, and the budget pays for it.
+    fn looks(&mut self, rules: &Rules, factor: f64, now: Now) -> bool {
+        // Where the pool tells how long the work is, nobody has to guess what a look will cost.
+        let told = self.work.weight >= 2.0;
+        let due = self.away.is_due();
+        let rested = || self.away.rested(rules.wait(self.marks.strikes));
+        if !due && (!told || !rested()) {
+            return false;
+        }
+        let least = if told { self.work.mean } else { self.doubt[0].abs() };
+        let cost = factor * now.inline.mean.max(least);
+        let price = (cost - now.offload.mean).max(0.5 * cost);
+        self.credit = self.credit.min(2.0 * price);
+        let credit = if self.marks.fell { -DEBT * price } else { price };
+        let short = told && cost < now.offload.mean;
+        let paid = short || (due && self.credit >= credit);
+        if due || paid {
+            // Again: one that is not paid for yet, or is lost with its call.
+            self.away.look(rules.wait(1));
+        }
+        paid
+    }
 }
 
 /// Takes in a cost. One that does not look like those before waits: if the next one surprises too,
 /// the arm has changed and starts again from these two (true); otherwise both are taken in. A
-/// negative cost is a surprise outside the sample, which may confirm but is not averaged.
+/// negative cost is a surprise outside the sample, which may confirm but is not averaged. One that
+/// turns the `verdict` counts as a surprise however few were before.
 #[inline]
-fn observe(belief: &mut Belief, doubt: &mut f64, signed: f64, memory: f64) -> bool {
+fn observe(belief: &mut Belief, doubt: &mut f64, signed: f64, memory: f64, verdict: bool) -> bool {
     let (cost, before) = (signed.abs(), *doubt);
-    if belief.surprised_by(cost) {
+    if verdict || belief.surprised_by(cost) {
         if before == 0.0 {
             *doubt = signed;
             return false;

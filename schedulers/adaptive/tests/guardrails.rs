@@ -12,6 +12,7 @@ const QUIET: Context = Context {
     poll_time_ns: 0,
     rayon_threads: 4,
     rayon_queue_depth: 0,
+    queued_tasks: 0,
 };
 
 /// A scheduler that knows this inline cost, and that the pool is slow, so that no draw offloads.
@@ -69,8 +70,10 @@ fn gr2_yields_to_those_who_wait() {
     assert_eq!(activations(&knowing(90_000), &three_wait), [0; 4]);
     let two_wait = Context { queue_delay_ns: 2_000, ..three_wait };
     assert_eq!(activations(&knowing(120_000), &two_wait), [0; 4]);
-    let pool_behind = Context { rayon_queue_depth: 32, ..three_wait };
-    assert_eq!(activations(&knowing(120_000), &pool_behind), [0; 4]);
+    let pool_full = Context { rayon_queue_depth: 32, ..three_wait };
+    assert_eq!(activations(&knowing(120_000), &pool_full), [0, 0, 100, 0]);
+    let others_queued = Context { queued_tasks: 12, ..QUIET };
+    assert_eq!(activations(&knowing(120_000), &others_queued), [0, 0, 100, 0]);
 }
 
 #[test]
@@ -95,19 +98,35 @@ fn gr3_strikes_and_forgives() {
     assert_eq!(scheduler.counters().strikes, 1);
 }
 
-#[test]
-fn repeated_strikes_are_forgiven_later_and_later() {
+/// The calls that ran inline, of a site whose calls take 10 us inline until they take 5 ms.
+fn inline_at(short: usize, calls: usize) -> Vec<usize> {
     let scheduler = Scheduler::default();
     let mut inline_at = Vec::new();
-    for call in 0..2000 {
+    for call in 0..calls {
         let decision = scheduler.choose_with_hint(KEY, Hint::Low, &QUIET);
         let inline = decision.arm() == Arm::Inline;
         if inline {
             inline_at.push(call);
         }
-        scheduler.finish(decision, Cost::total(if inline { 5_000_000 } else { 30_000 }));
+        let inline_ns = if call < short { 10_000 } else { 5_000_000 };
+        scheduler.finish(decision, Cost::total(if inline { inline_ns } else { 30_000 }));
     }
-    assert_eq!(inline_at, [0, 17, 50, 115, 244, 501, 1014]);
+    inline_at
+}
+
+#[test]
+fn a_site_that_ran_inline_is_tried_later_and_later_until_it_owes_too_much() {
+    let inline_at = inline_at(200, 4000);
+    let struck = inline_at.iter().filter(|&&call| call >= 200);
+    let after: Vec<usize> = struck.map(|call| call - 200).collect();
+    assert_eq!(after[1..], [17, 50, 115, 244, 501], "the first is at {}", after[0]);
+}
+
+#[test]
+fn a_site_that_was_never_short_is_tried_within_the_budget() {
+    // 1 % of 30 us earns 5 ms in 16,567 calls.
+    assert_eq!(inline_at(0, 16_000), [0]);
+    assert!((2..=4).contains(&inline_at(0, 50_000).len()));
 }
 
 #[test]

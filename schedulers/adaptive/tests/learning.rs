@@ -59,7 +59,8 @@ fn a_rise_below_every_cap_is_noticed_by_the_second_call() {
     let scheduler = scheduler();
     play(&scheduler, 500, 10_000, 30_000);
     let arms = play(&scheduler, 500, 100_000, 30_000);
-    assert!(inline(&arms) <= 6, "{}", inline(&arms));
+    // Two that show it, what the budget pays for, and what it may owe to see whether it is over.
+    assert!(inline(&arms) <= 9, "{}", inline(&arms));
     assert_eq!(scheduler.counters().changes, 1);
 }
 

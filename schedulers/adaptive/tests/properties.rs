@@ -18,6 +18,7 @@ fn context() -> impl Strategy<Value = Context> {
             poll_time_ns,
             rayon_threads,
             rayon_queue_depth: depth,
+            queued_tasks: in_flight / 2,
         },
     )
 }

@@ -152,6 +152,28 @@ fn calibration_measures_a_round_trip_and_the_probe_a_delay() {
 }
 
 #[test]
+fn tasks_of_others_that_wait_for_the_runtime_are_pressure() {
+    let (runtime, adaptive) = runtime(1);
+    let (begun, begins) = std::sync::mpsc::channel();
+    let (open, gate) = std::sync::mpsc::channel::<()>();
+    let blocks = runtime.spawn(async move {
+        begun.send(()).unwrap();
+        let _ = gate.recv();
+    });
+    begins.recv().unwrap();
+    let others: Vec<_> = (0..5).map(|_| runtime.spawn(async {})).collect();
+    assert_eq!((adaptive.context().queued_tasks, adaptive.context().in_flight), (5, 0));
+    assert!(adaptive.context().waiting_at_least(12));
+    open.send(()).unwrap();
+    runtime.block_on(async {
+        for task in others.into_iter().chain([blocks]) {
+            task.await.unwrap();
+        }
+    });
+    assert_eq!(adaptive.context().queued_tasks, 0);
+}
+
+#[test]
 fn metrics_show_every_counter() {
     let (runtime, adaptive) = runtime(2);
     runtime.block_on(adaptive.run(Key::new(1), Hint::High, || ()));

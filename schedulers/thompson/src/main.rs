@@ -47,6 +47,7 @@ impl Policy for Thompson {
             poll_time_ns: ask.poll_time_ns,
             rayon_threads: ask.rayon_threads,
             rayon_queue_depth: ask.rayon_queue_depth,
+            ..Context::default()
         };
         (key(ask.site).sized(u64::BITS - ask.size.leading_zeros()), context)
     }
