@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Audited;
-use crate::{Finding, claims::Standing};
+use crate::{Finding, claims::Standing, join::Outcome};
 
 /// Findings of one check that the page shows; `findings.tsv` has all.
 const SHOWN_A_CHECK: usize = 2;
@@ -26,11 +26,18 @@ pub(super) fn page(one: &Audited) -> String {
     text.push_str(&raw(one));
     text.push_str("\n## What cannot be true, or is doubtful\n\n");
     text.push_str(&findings(&one.findings));
-    text.push_str("\n## Claims\n\n");
+    text.push_str("\n## Claims that our runs speak to\n\n");
+    let speaks = |outcome: Outcome| matches!(outcome, Outcome::Reproduced | Outcome::Refuted);
+    let (shown, others): (Vec<_>, Vec<_>) =
+        one.judged.iter().partition(|(.., verdict)| speaks(verdict.outcome));
+    if !others.is_empty() {
+        let count = others.len();
+        let _ = writeln!(text, "{count} more, with the reason for each: `claims.tsv`.\n");
+    }
     text.push_str(
         "| line | claim | the document's own data | our runs |\n| ---: | --- | --- | --- |\n",
     );
-    for (claim, standing, why, verdict) in &one.judged {
+    for (claim, standing, why, verdict) in shown {
         let own = match standing {
             Standing::Holds => format!("holds: {why}"),
             Standing::Contradicted => format!("**contradicted**: {why}"),
