@@ -12,7 +12,8 @@ use std::sync::Arc;
 use postgres::{Client, Statement};
 use workflows_database::{Server, said};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, now_ns, variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, now_ns,
+    variant_main,
 };
 use workflows_peer::{Peer, empty_folder};
 
@@ -57,8 +58,8 @@ impl BackEnd for Dbos {
         Ok(Self { peer, session, bare, bare_commits: 0, _server: server })
     }
 
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        self.peer.submit(task, input, submitted_ns)
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        self.peer.submit(tasks)
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {

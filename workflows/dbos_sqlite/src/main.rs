@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload,
+    variant_main,
 };
 use workflows_peer::{Peer, empty_folder};
 
@@ -36,8 +37,8 @@ impl BackEnd for DbosSqlite {
         Ok(Self { peer: Peer::start(DBOS, host, folder)? })
     }
 
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        self.peer.submit(task, input, submitted_ns)
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        self.peer.submit(tasks)
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {

@@ -1,38 +1,21 @@
-//! The file: appended, synced, and shared by whoever waits at the same time.
+//! The file: appended and synced, a batch at a time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use workflows_kit::{RunError, now_ns};
 
 use crate::line::{self, Place, Record};
 use crate::recovery::{Recovered, recover};
 
-/// An append-only file of records.
-///
-/// Group commit as databases have it (DeWitt et al. 1984, "Implementation techniques for main
-/// memory database systems"): while one thread writes and syncs, what others append
-/// collects, and the first of them writes it all with the next sync.
+/// An append-only file of records. What belongs to a batch is up to whoever appends.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    waiting: Mutex<Waiting>,
-    synced: Condvar,
-    /// Locked by the one thread that writes.
     tail: Mutex<Tail>,
-}
-
-#[derive(Debug, Default)]
-struct Waiting {
-    records: Vec<Record>,
-    /// Records that were ever appended, and how many of these are synced.
-    appended: u64,
-    synced: u64,
-    writing: bool,
-    syncs: u64,
-    /// Why nothing can be written any more.
-    failure: Option<String>,
+    syncs: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -67,88 +50,56 @@ impl Journal {
         let folder = path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all());
         folder.map_err(failed)?;
         let tail = Mutex::new(Tail { file, length, batch });
-        let journal = Self { waiting: Mutex::default(), synced: Condvar::new(), tail };
+        let journal = Self { tail, syncs: AtomicU64::new(0) };
         if records.is_empty() {
-            journal.append(Record::Open { workload })?;
+            journal.append([Record::Open { workload }])?;
         }
         Ok((journal, records))
     }
 
-    /// Returns when the record is synced.
+    /// Returns when these records are synced, which they are together.
     ///
     /// # Errors
-    /// It could not be written. From then on nothing is written: of a failed sync nobody knows what
+    /// They could not be written. Nothing may be appended then: of a failed sync nobody knows what
     /// reached the disk, so a second try would prove nothing.
-    pub(crate) fn append(&self, record: Record) -> Result<(), RunError> {
-        let mut waiting = self.waiting();
-        waiting.records.push(record);
-        waiting.appended += 1;
-        let ticket = waiting.appended;
-        loop {
-            if let Some(failure) = &waiting.failure {
-                return Err(RunError::Failed(failure.clone()));
-            }
-            if waiting.synced >= ticket {
-                return Ok(());
-            }
-            waiting = if waiting.writing {
-                self.synced.wait(waiting).expect("no thread panics while it holds the journal")
-            } else {
-                self.write(waiting)
-            };
-        }
+    pub(crate) fn append(
+        &self,
+        records: impl IntoIterator<Item = Record, IntoIter: ExactSizeIterator>,
+    ) -> Result<(), RunError> {
+        let appended = self.tail.lock().expect("no thread panics while it writes").append(records);
+        self.syncs.fetch_add(1, Relaxed);
+        appended.map_err(|error| {
+            RunError::Failed(format!(
+                "cannot append to the journal: {error}; make room and start again with the same \
+                 folder: whatever was recorded is kept"
+            ))
+        })
     }
 
     /// Syncs so far.
     pub(crate) fn syncs(&self) -> u64 {
-        self.waiting().syncs
-    }
-
-    /// Writes and syncs all that waits, without the lock, so that others can add to the next batch.
-    fn write<'a>(&'a self, mut waiting: MutexGuard<'a, Waiting>) -> MutexGuard<'a, Waiting> {
-        waiting.writing = true;
-        let records = std::mem::take(&mut waiting.records);
-        let upto = waiting.appended;
-        drop(waiting);
-        let mut tail = self.tail.lock().expect("no thread panics while it writes");
-        let result = tail.append(&records);
-        drop(tail);
-        let mut waiting = self.waiting();
-        waiting.writing = false;
-        match result {
-            Ok(()) => {
-                waiting.synced = upto;
-                waiting.syncs += 1;
-            }
-            Err(error) => {
-                waiting.failure = Some(format!(
-                    "cannot append to the journal: {error}; make room and start again with the \
-                     same folder: whatever was recorded is kept"
-                ));
-            }
-        }
-        self.synced.notify_all();
-        waiting
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().expect("no thread panics while it holds the journal")
+        self.syncs.load(Relaxed)
     }
 }
 
 impl Tail {
-    fn append(&mut self, records: &[Record]) -> std::io::Result<()> {
-        let of = records.len() as u64;
-        let place = |index| Place { batch: self.batch + 1, index, of };
-        let lines: String =
-            (0..of).zip(records).map(|(index, record)| line::write(place(index), record)).collect();
+    fn append(
+        &mut self,
+        records: impl IntoIterator<Item = Record, IntoIter: ExactSizeIterator>,
+    ) -> std::io::Result<()> {
+        let records = records.into_iter();
+        let (batch, of) = (self.batch + 1, records.len() as u64);
+        let mut lines = String::new();
+        for (index, record) in (0..of).zip(records) {
+            line::write(&mut lines, Place { batch, index, of }, &record);
+        }
         let written = self.file.write_all(lines.as_bytes()).and_then(|()| self.file.sync_data());
         if let Err(error) = written {
             // Nothing half written is left behind. If this fails as well, recovery drops the rest.
             let _ = self.file.set_len(self.length).and_then(|()| self.file.sync_data());
             return Err(error);
         }
-        self.batch += 1;
+        self.batch = batch;
         self.length += lines.len() as u64;
         Ok(())
     }

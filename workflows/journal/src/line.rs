@@ -4,7 +4,9 @@
 //! synced together, as batch BATCH, from 1. The checksum is the XXH64 of what stands before it, its
 //! blank included, in 16 hexadecimal digits.
 
-use workflows_kit::StepRow;
+use std::fmt::Write;
+
+use workflows_kit::{StepRow, Submission, Transition};
 use xxhash_rust::xxh64::xxh64;
 
 /// What is written.
@@ -13,9 +15,18 @@ pub(crate) enum Record {
     /// `open WORKLOAD`: the first; whose tasks these are.
     Open { workload: u64 },
     /// `task TASK INPUT SUBMITTED_NS`: taken over.
-    Task { task: u32, input: u64, submitted_ns: i64 },
+    Task(Submission),
     /// `step TASK STEP PART VALUE CLAIMS CREATED_NS ENQUEUED_NS CLAIMED_NS STARTED_NS FINISHED_NS`.
     Step(StepRow),
+}
+
+impl From<&Transition> for Record {
+    fn from(transition: &Transition) -> Self {
+        match *transition {
+            Transition::Accepted(submission) => Self::Task(submission),
+            Transition::Recorded(row) => Self::Step(row),
+        }
+    }
 }
 
 /// Which of the records that were synced together.
@@ -29,23 +40,32 @@ pub(crate) struct Place {
     pub(crate) of: u64,
 }
 
-/// The line, with its end.
-pub(crate) fn write(place: Place, record: &Record) -> String {
+/// Adds the line, with its end.
+pub(crate) fn write(lines: &mut String, place: Place, record: &Record) {
+    let from = lines.len();
+    add(lines, place, record).expect("a String takes whatever is written");
+    let sum = xxh64(&lines.as_bytes()[from..], 0);
+    writeln!(lines, "{sum:016x}").expect("a String takes whatever is written");
+}
+
+fn add(lines: &mut String, place: Place, record: &Record) -> std::fmt::Result {
     let Place { batch, index, of } = place;
-    let body = match record {
-        Record::Open { workload } => format!("open {workload}"),
-        Record::Task { task, input, submitted_ns } => format!("task {task} {input} {submitted_ns}"),
+    write!(lines, "{batch} {index} {of} ")?;
+    match record {
+        Record::Open { workload } => write!(lines, "open {workload} "),
+        Record::Task(Submission { task, input, submitted_ns }) => {
+            write!(lines, "task {task} {input} {submitted_ns} ")
+        }
         Record::Step(row) => {
             let StepRow { task, step, part, value, claims, .. } = row;
-            format!(
-                "step {task} {step} {part} {value} {claims} {} {} {} {} {}",
-                row.created_ns, row.enqueued_ns, row.claimed_ns, row.started_ns, row.finished_ns
-            )
+            let StepRow { created_ns, enqueued_ns, claimed_ns, started_ns, finished_ns, .. } = row;
+            write!(
+                lines,
+                "step {task} {step} {part} {value} {claims} {created_ns} {enqueued_ns} "
+            )?;
+            write!(lines, "{claimed_ns} {started_ns} {finished_ns} ")
         }
-    };
-    let text = format!("{batch} {index} {of} {body} ");
-    let sum = xxh64(text.as_bytes(), 0);
-    format!("{text}{sum:016x}\n")
+    }
 }
 
 /// Reads a line without its end; `None` when it is not as it was written.
@@ -59,11 +79,11 @@ pub(crate) fn read(line: &[u8]) -> Option<(Place, Record)> {
     let place = Place { batch: next(&mut words)?, index: next(&mut words)?, of: next(&mut words)? };
     let record = match words.next()? {
         "open" => Record::Open { workload: next(&mut words)? },
-        "task" => Record::Task {
+        "task" => Record::Task(Submission {
             task: next(&mut words)?,
             input: next(&mut words)?,
             submitted_ns: next(&mut words)?,
-        },
+        }),
         "step" => Record::Step(step(&mut words)?),
         _ => return None,
     };

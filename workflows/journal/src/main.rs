@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, Log, Pool, RunError, StepRow, Workload,
-    run_folder, variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, Log, Pool, RunError, StepRow, Submission,
+    Transition, Workload, run_folder, variant_main,
 };
 
 use journal::{Bare, Journal};
@@ -35,12 +35,10 @@ struct Journalled {
 struct Transitions(Journal);
 
 impl Log for Transitions {
-    fn accepted(&self, task: u32, input: u64, submitted_ns: i64) -> Result<(), RunError> {
-        self.0.append(Record::Task { task, input, submitted_ns })
-    }
+    const WRITES: bool = true;
 
-    fn recorded(&self, row: &StepRow) -> Result<(), RunError> {
-        self.0.append(Record::Step(*row))
+    fn write(&self, batch: &[Transition]) -> Result<(), RunError> {
+        self.0.append(batch.iter().map(Record::from))
     }
 }
 
@@ -56,17 +54,15 @@ impl BackEnd for Journalled {
         for record in left {
             match record {
                 Record::Open { .. } => {}
-                Record::Task { task, input, submitted_ns } => {
-                    pool.restore_task(task, input, submitted_ns);
-                }
-                Record::Step(row) => pool.restore_step(row)?,
+                Record::Task(submission) => pool.restore(Transition::Accepted(submission))?,
+                Record::Step(row) => pool.restore(Transition::Recorded(row))?,
             }
         }
         Ok(Self { pool: pool.start(workload)?, bare: Bare::create(folder)? })
     }
 
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        self.pool.submit(task, input, submitted_ns)
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        self.pool.submit(tasks)
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {

@@ -52,22 +52,23 @@ fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use workflows_kit::Submission;
 
     use super::*;
 
     /// Batches of one, two and three records.
     fn journal(batches: u64) -> (Vec<Record>, Vec<u8>) {
-        let (mut records, mut bytes) = (Vec::new(), Vec::new());
+        let (mut records, mut lines) = (Vec::new(), String::new());
         for batch in 1..=batches {
             let of = 1 + batch % 3;
             for index in 0..of {
                 let task = (batch * 3 + index) as u32;
-                let record = Record::Task { task, input: 7, submitted_ns: 12 };
-                bytes.extend(line::write(Place { batch, index, of }, &record).into_bytes());
+                let record = Record::Task(Submission { task, input: 7, submitted_ns: 12 });
+                line::write(&mut lines, Place { batch, index, of }, &record);
                 records.push(record);
             }
         }
-        (records, bytes)
+        (records, lines.into_bytes())
     }
 
     #[test]

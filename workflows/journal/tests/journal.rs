@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use workflows_conformance::{
-    RunOutcome, Status, UnderWay, Variant, batches, draw, exit, kills, outcome, shapes, variant,
-    whole, workload,
+    RunOutcome, Status, UnderWay, Variant, batches, check, draw, exit, kills, outcome, shape,
+    shapes, variant, whole, workload,
 };
 use workflows_kit::Workload;
 
@@ -23,6 +23,17 @@ fn a_journal_syncs_once_a_transition_at_most() {
     }
 }
 
+#[test]
+fn tasks_that_are_there_at_once_share_syncs() {
+    let folder = tempfile::tempdir().unwrap();
+    let workload =
+        Workload { tasks: 640, in_flight: 64, ..workload(&shape("linear"), folder.path()) };
+    let outcome = outcome(&journal(), &workload);
+    check("at once", &workload, &outcome);
+    let (steps, syncs) = (outcome.samples["step"].len() as u64, outcome.counters["syncs"]);
+    assert!(syncs * 8 < steps + 640, "{syncs} syncs for {steps} steps of 640 tasks");
+}
+
 fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |file| file.len())
 }
@@ -33,7 +44,10 @@ fn a_journal_whose_process_is_killed_loses_and_repeats_nothing() {
     let mut killed = 0;
     for seed in 0..kills(8) {
         let folder = tempfile::tempdir().unwrap();
-        let (workload, file) = (batches(folder.path(), seed), folder.path().join("journal"));
+        let file = folder.path().join("journal");
+        // A few at once, or so many that every write is of many.
+        let in_flight = if seed % 2 == 0 { 2 } else { 20 };
+        let workload = Workload { in_flight, ..batches(folder.path(), seed) };
         for which in 0..2 {
             let mut run = UnderWay::start(&journal, &workload, None);
             // All of it is some 40 kilobytes.

@@ -1,30 +1,35 @@
-//! Tasks in the memory of one process: what is ready, who waits, what was done.
+//! Tasks in the memory of one process: what is ready, who waits, what was done, and what does not
+//! count before it is written.
 
 use std::collections::{HashMap, VecDeque};
+use std::mem::take;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
-use crate::{Computer, Done, Graph, Job, Progress, RunError, StepId, StepRow, Task, now_ns};
-
-/// When a task was handed in, and when the back end had taken it over; both lie before the present
-/// run for a task that an earlier one left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Accepted {
-    /// `task_submitted_ns`.
-    pub submitted_ns: i64,
-    /// `task_accepted_ns`.
-    pub accepted_ns: i64,
-}
+use crate::{
+    Accepted, Computer, Done, Graph, Job, Log, Progress, RunError, StepId, StepRow, Submission,
+    Task, Transition, now_ns,
+};
 
 /// One lock over everything: a transition takes well under a microsecond, and a worker takes its
-/// next step under the same hold that records its last.
+/// next step under the same hold that hands in its last.
+///
+/// Group commit as databases have it (DeWitt et al. 1984, "Implementation techniques for main
+/// memory database systems"): while one thread writes, the transitions of all others collect, and
+/// the next write takes them all. A worker does not wait for its own; it takes another step. Who
+/// finds no other step, and nobody at one, writes: then a transition that is alone is written by
+/// the thread that made it, and many that are made at once are written together.
 #[derive(Debug)]
-pub(crate) struct Board {
+pub(crate) struct Board<L> {
     graph: Arc<Graph>,
+    log: L,
     state: Mutex<State>,
-    /// There is a step to do, or nothing more to do.
+    /// There is a step to do, something to write, or nothing more to do.
     work: Condvar,
-    /// A task is complete, or nothing more will be.
+    /// A task is accepted or complete, or nothing more will be.
     told: Condvar,
+    /// Workers are at steps while something is to be written, or nothing more is done.
+    late: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -33,9 +38,32 @@ struct State {
     queue: VecDeque<Queued>,
     rows: Vec<StepRow>,
     complete: Vec<u32>,
+    /// Handed in, in order; none of it counts.
+    unwritten: Vec<Transition>,
+    writing: bool,
+    /// Writes that were begun.
+    writes: u64,
+    /// How long those who are at steps may hold up a write: half of what the last one took, as
+    /// PostgreSQL's manual advises for `commit_delay`.
+    patience: Duration,
+    /// Workers that are at a step.
+    at_steps: usize,
+    /// Workers that wait.
     idle: usize,
+    /// Whoever writes for workers that are at steps waits to be asked.
+    spare: bool,
+    /// The client waits for its tasks to be written.
+    accepting: bool,
     stopped: bool,
     failure: Option<String>,
+}
+
+/// What a worker does next.
+#[derive(Debug)]
+pub(crate) enum Turn {
+    Step(Claimed),
+    Write(Vec<Transition>),
+    End,
 }
 
 #[derive(Debug)]
@@ -87,93 +115,182 @@ impl Claimed {
     }
 }
 
-impl Board {
-    pub(crate) fn new(graph: &Arc<Graph>) -> Self {
+impl<L: Log> Board<L> {
+    pub(crate) fn new(graph: &Arc<Graph>, log: L) -> Self {
         Self {
             graph: Arc::clone(graph),
+            log,
             state: Mutex::default(),
             work: Condvar::new(),
             told: Condvar::new(),
+            late: Condvar::new(),
         }
     }
 
-    /// When a task was accepted, if an earlier run left it. The client, which asks for it only now,
-    /// is told of its completion even if that was before.
-    pub(crate) fn known(&self, task: u32) -> Option<Accepted> {
+    pub(crate) fn log(&self) -> &L {
+        &self.log
+    }
+
+    /// Takes what an earlier run wrote.
+    pub(crate) fn restore(&self, transition: Transition) -> Result<(), RunError> {
         let mut state = self.lock();
-        let entry = state.tasks.get(&task)?;
-        let (accepted, is_complete) = (entry.accepted, entry.task.is_complete());
-        if is_complete {
-            state.complete.push(task);
+        state.count(&self.graph, transition, now_ns())?;
+        if let Transition::Recorded(row) = transition {
+            let of = |queued: &Queued| (queued.task, queued.job.id.step, queued.job.id.part);
+            state.queue.retain(|queued| of(queued) != (row.task, row.step, row.part));
         }
-        Some(accepted)
-    }
-
-    /// Takes a task that is not known yet.
-    pub(crate) fn accept(&self, task: u32, input: u64, submitted_ns: i64) -> Accepted {
-        let (fresh, progress) = Task::new(&self.graph, input);
-        let mut state = self.lock();
-        let accepted = Accepted { submitted_ns, accepted_ns: now_ns() };
-        let created_ns = vec![accepted.accepted_ns; self.graph.shape().steps.len()];
-        state.tasks.insert(task, Entry { task: fresh, accepted, created_ns });
-        state.apply(task, progress, accepted.accepted_ns);
-        self.wake(&state);
-        accepted
-    }
-
-    /// Records a step that an earlier run did.
-    pub(crate) fn restore(&self, row: StepRow) -> Result<(), RunError> {
-        let mut state = self.lock();
-        state.record(&row)?;
-        let of = |queued: &Queued| (queued.task, queued.job.id.step, queued.job.id.part);
-        state.queue.retain(|queued| of(queued) != (row.task, row.step, row.part));
-        state.rows.push(row);
         Ok(())
     }
 
-    /// Waits for a step to do; `None` when there is nothing more to do.
-    pub(crate) fn claim(&self) -> Option<Claimed> {
-        self.claim_from(self.lock())
+    /// Takes tasks over: all of them are written on return. Of one that an earlier run left the
+    /// client, which asks for it only now, is told that it is complete even if that was before.
+    pub(crate) fn accept(&self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        let mut state = self.lock();
+        let mut last = None;
+        for &submission in tasks {
+            match state.tasks.get(&submission.task).map(|entry| entry.task.is_complete()) {
+                Some(true) => state.complete.push(submission.task),
+                Some(false) => {}
+                None => {
+                    self.hand_in(&mut state, Transition::Accepted(submission));
+                    last = Some(submission.task);
+                }
+            }
+        }
+        // They are written in order.
+        while last.is_some_and(|last| !state.tasks.contains_key(&last)) {
+            state.check()?;
+            state = match state.next_batch() {
+                Some(batch) => self.write(state, &batch),
+                None => {
+                    self.wake(&mut state);
+                    state.accepting = true;
+                    self.wait(&self.told, state)
+                }
+            };
+        }
+        state.accepting = false;
+        self.wake(&mut state);
+        Ok(tasks.iter().map(|one| state.tasks[&one.task].accepted).collect())
     }
 
-    /// Records a step, and takes the next one to do.
-    pub(crate) fn record_and_claim(&self, row: StepRow) -> Option<Claimed> {
+    /// Hands in what a worker has done, and says what it does next.
+    pub(crate) fn turn(&self, done: Option<StepRow>) -> Turn {
         let mut state = self.lock();
-        let recorded_ns = match state.record(&row) {
-            Ok(recorded_ns) => recorded_ns,
-            Err(error) => {
-                drop(state);
-                self.fail(&error);
-                return None;
+        if let Some(row) = done {
+            state.at_steps -= 1;
+            self.hand_in(&mut state, Transition::Recorded(row));
+        }
+        self.next(state)
+    }
+
+    /// Writes, and says what the worker does next.
+    pub(crate) fn write_and_turn(&self, batch: &[Transition]) -> Turn {
+        self.next(self.written(batch))
+    }
+
+    /// Writes when all workers have been at steps for a while, until nothing more is done.
+    pub(crate) fn write_late(&self) {
+        let mut state = self.lock();
+        while !state.stopped {
+            if state.unwritten.is_empty() || state.writing {
+                state.spare = true;
+                state = self.wait(&self.late, state);
+                continue;
             }
+            let (writes, patience) = (state.writes, state.patience);
+            let nobody = |state: &mut State| !state.stopped && state.writes == writes;
+            let waited = self.late.wait_timeout_while(state, patience, nobody);
+            state = waited.expect("no thread panics while it holds the board").0;
+            if nobody(&mut state) {
+                let batch = state.begin_to_write();
+                state = self.write(state, &batch);
+                self.wake(&mut state);
+            }
+        }
+    }
+
+    fn hand_in(&self, state: &mut State, transition: Transition) {
+        if L::WRITES {
+            state.unwritten.push(transition);
+        } else {
+            self.count(state, [transition]);
+        }
+    }
+
+    fn write<'a>(
+        &'a self,
+        state: MutexGuard<'a, State>,
+        batch: &[Transition],
+    ) -> MutexGuard<'a, State> {
+        drop(state);
+        self.written(batch)
+    }
+
+    /// Writes without the lock, so that others can hand in; then it counts.
+    fn written(&self, batch: &[Transition]) -> MutexGuard<'_, State> {
+        let from = Instant::now();
+        let written = self.log.write(batch);
+        let patience = from.elapsed() / 2;
+        let mut state = self.lock();
+        state.writing = false;
+        state.patience = patience;
+        match written {
+            Ok(()) => self.count(&mut state, batch.iter().copied()),
+            Err(error) => self.fail_as(&mut state, &error),
+        }
+        state
+    }
+
+    fn count(&self, state: &mut State, batch: impl IntoIterator<Item = Transition>) {
+        let now_ns = now_ns();
+        let recorded = |one| match one {
+            Transition::Recorded(row) => {
+                Transition::Recorded(StepRow { recorded_ns: now_ns, ..row })
+            }
+            accepted => accepted,
         };
-        state.rows.push(StepRow { recorded_ns, ..row });
-        if !state.complete.is_empty() {
+        let mut batch = batch.into_iter().map(recorded);
+        let counted = batch.try_for_each(|one| state.count(&self.graph, one, now_ns));
+        if let Err(error) = counted {
+            self.fail_as(state, &error);
+        }
+        if state.accepting || !state.complete.is_empty() {
             self.told.notify_one();
         }
-        self.claim_from(state)
     }
 
-    fn claim_from(&self, mut state: MutexGuard<'_, State>) -> Option<Claimed> {
+    fn next(&self, mut state: MutexGuard<'_, State>) -> Turn {
         loop {
             if state.stopped {
-                return None;
+                return Turn::End;
             }
             if let Some(Queued { task, job, enqueued_ns }) = state.queue.pop_front() {
-                self.wake(&state);
+                state.at_steps += 1;
+                self.wake(&mut state);
                 let created_ns = state.tasks[&task].created_ns[job.id.step as usize];
                 let claimed_ns = now_ns();
-                return Some(Claimed { task, job, created_ns, enqueued_ns, claimed_ns });
+                return Turn::Step(Claimed { task, job, created_ns, enqueued_ns, claimed_ns });
             }
+            if let Some(batch) = state.next_batch() {
+                return Turn::Write(batch);
+            }
+            self.wake(&mut state);
             state.idle += 1;
-            state = self.work.wait(state).expect("no thread panics while it holds the board");
+            state = self.wait(&self.work, state);
             state.idle -= 1;
         }
     }
 
-    fn wake(&self, state: &State) {
-        for _ in 0..state.queue.len().min(state.idle) {
+    /// Wakes as many as there is something to do for.
+    fn wake(&self, state: &mut State) {
+        let to_do = state.queue.len() + usize::from(state.may_write());
+        for _ in 0..to_do.min(state.idle) {
             self.work.notify_one();
+        }
+        if state.spare && !state.writing && !state.unwritten.is_empty() {
+            state.spare = false;
+            self.late.notify_one();
         }
     }
 
@@ -181,34 +298,43 @@ impl Board {
     pub(crate) fn complete(&self, wait: bool) -> Result<Vec<u32>, RunError> {
         let mut state = self.lock();
         loop {
-            if let Some(failure) = &state.failure {
-                return Err(RunError::Failed(failure.clone()));
-            }
+            state.check()?;
             if !wait || !state.complete.is_empty() {
-                return Ok(std::mem::take(&mut state.complete));
+                return Ok(take(&mut state.complete));
             }
-            state = self.told.wait(state).expect("no thread panics while it holds the board");
+            state = self.wait(&self.told, state);
         }
     }
 
     /// Nothing more is done, for this reason.
     pub(crate) fn fail(&self, error: &RunError) {
-        let mut state = self.lock();
+        self.fail_as(&mut self.lock(), error);
+    }
+
+    fn fail_as(&self, state: &mut State, error: &RunError) {
         state.failure.get_or_insert_with(|| error.to_string());
-        state.stopped = true;
-        self.work.notify_all();
-        self.told.notify_all();
+        self.stop_as(state);
     }
 
     /// Nothing more is done.
     pub(crate) fn stop(&self) {
-        self.lock().stopped = true;
-        self.work.notify_all();
+        self.stop_as(&mut self.lock());
+    }
+
+    fn stop_as(&self, state: &mut State) {
+        state.stopped = true;
+        for waiting in [&self.work, &self.told, &self.late] {
+            waiting.notify_all();
+        }
     }
 
     /// All steps that were done.
     pub(crate) fn take_rows(&self) -> Vec<StepRow> {
-        std::mem::take(&mut self.lock().rows)
+        take(&mut self.lock().rows)
+    }
+
+    fn wait<'a>(&self, on: &Condvar, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        on.wait(state).expect("no thread panics while it holds the board")
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -217,8 +343,48 @@ impl Board {
 }
 
 impl State {
-    /// Moves the task on, and says when that was.
-    fn record(&mut self, row: &StepRow) -> Result<i64, RunError> {
+    fn check(&self) -> Result<(), RunError> {
+        self.failure.clone().map_or(Ok(()), |failure| Err(RunError::Failed(failure)))
+    }
+
+    /// Whether somebody who has nothing else to do is to write now.
+    fn may_write(&self) -> bool {
+        let all_rest = self.queue.is_empty() && self.at_steps == 0;
+        all_rest && !self.writing && !self.unwritten.is_empty() && !self.stopped
+    }
+
+    fn next_batch(&mut self) -> Option<Vec<Transition>> {
+        self.may_write().then(|| self.begin_to_write())
+    }
+
+    fn begin_to_write(&mut self) -> Vec<Transition> {
+        self.writing = true;
+        self.writes += 1;
+        take(&mut self.unwritten)
+    }
+
+    /// Makes a transition count from now on.
+    fn count(&mut self, graph: &Arc<Graph>, one: Transition, now_ns: i64) -> Result<(), RunError> {
+        match one {
+            Transition::Accepted(submission) => self.accept(graph, submission, now_ns),
+            Transition::Recorded(row) => {
+                self.record(&row, now_ns)?;
+                self.rows.push(row);
+            }
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, graph: &Arc<Graph>, submission: Submission, now_ns: i64) {
+        let Submission { task, input, submitted_ns } = submission;
+        let (fresh, progress) = Task::new(graph, input);
+        let accepted = Accepted { submitted_ns, accepted_ns: now_ns };
+        let created_ns = vec![now_ns; graph.shape().steps.len()];
+        self.tasks.insert(task, Entry { task: fresh, accepted, created_ns });
+        self.apply(task, progress, now_ns);
+    }
+
+    fn record(&mut self, row: &StepRow, now_ns: i64) -> Result<(), RunError> {
         let unknown = || RunError::failed(format!("task {} is not known", row.task));
         let entry = self.tasks.get_mut(&row.task).ok_or_else(unknown)?;
         let id = StepId { step: row.step, part: row.part };
@@ -226,9 +392,8 @@ impl State {
             .task
             .record(id, row.value)
             .map_err(|refused| RunError::failed(format!("task {}: {refused}", row.task)))?;
-        let now_ns = now_ns();
         self.apply(row.task, progress, now_ns);
-        Ok(now_ns)
+        Ok(())
     }
 
     fn apply(&mut self, task: u32, progress: Progress, now_ns: i64) {

@@ -11,7 +11,7 @@ use lab_variant::Numbers;
 
 use crate::columns::{StepRow, TaskRow, columns};
 use crate::costs::{standing, whole_run};
-use crate::{Accepted, Computer, Graph, RunError, now_ns};
+use crate::{Accepted, Computer, Graph, RunError, Submission, now_ns};
 
 /// Counters by the protocol's names.
 pub type Counters = BTreeMap<&'static str, u64>;
@@ -38,11 +38,11 @@ pub trait BackEnd: Sized {
     /// Whatever prevents it.
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError>;
 
-    /// Takes a task over; on return it would not be lost any more.
+    /// Takes tasks over; on return none of them would be lost any more. In their order.
     ///
     /// # Errors
     /// The back end has stopped.
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError>;
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError>;
 
     /// Waits to be told of at least one complete task. Each is named once.
     ///
@@ -131,14 +131,11 @@ impl<B: BackEnd> Client<'_, B> {
         let mut rows = Vec::with_capacity(tasks.len());
         let mut waiting: BTreeMap<u32, TaskRow> = BTreeMap::new();
         loop {
-            while waiting.len() < self.workload.in_flight as usize
-                && let Some(task) = tasks.next()
-            {
-                if waiting.is_empty() {
-                    self.bare(1)?;
-                }
-                waiting.insert(task, self.submit(task)?);
+            if waiting.is_empty() && !tasks.is_empty() {
+                self.bare(1)?;
             }
+            let room = self.workload.in_flight as usize - waiting.len();
+            waiting.extend(self.submit(tasks.by_ref().take(room))?);
             if waiting.is_empty() {
                 return Ok(rows);
             }
@@ -152,10 +149,23 @@ impl<B: BackEnd> Client<'_, B> {
         }
     }
 
-    fn submit(&mut self, task: u32) -> Result<TaskRow, RunError> {
-        let input = input(self.workload.seed, task);
-        let Accepted { submitted_ns, accepted_ns } = self.back_end.submit(task, input, now_ns())?;
-        Ok(TaskRow { task, submitted_ns, accepted_ns, observed_ns: 0 })
+    /// Hands in together what may be handed in: what each costs must not keep the others waiting.
+    fn submit(
+        &mut self,
+        tasks: impl Iterator<Item = u32>,
+    ) -> Result<Vec<(u32, TaskRow)>, RunError> {
+        let seed = self.workload.seed;
+        let handed = |task| Submission { task, input: input(seed, task), submitted_ns: now_ns() };
+        let tasks: Vec<Submission> = tasks.map(handed).collect();
+        if tasks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let accepted = self.back_end.submit(&tasks)?;
+        let row = |(one, accepted): (Submission, Accepted)| {
+            let Accepted { submitted_ns, accepted_ns } = accepted;
+            (one.task, TaskRow { task: one.task, submitted_ns, accepted_ns, observed_ns: 0 })
+        };
+        Ok(tasks.into_iter().zip(accepted).map(row).collect())
     }
 
     fn complete(&mut self, waiting: &BTreeMap<u32, TaskRow>) -> Result<Vec<u32>, RunError> {

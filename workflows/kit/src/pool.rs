@@ -3,62 +3,28 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use crate::board::Board;
-use crate::{Accepted, Computer, Counters, Graph, RunError, StepRow, Workload, caught};
-
-/// Where a transition is written before anybody acts on it.
-pub trait Log: Send + Sync + 'static {
-    /// Returns when it would not be lost any more that the task was taken over.
-    ///
-    /// # Errors
-    /// It could not be written.
-    fn accepted(&self, task: u32, input: u64, submitted_ns: i64) -> Result<(), RunError>;
-
-    /// Returns when the step's value would not be lost any more. That other steps may be done now
-    /// follows from it and is not written.
-    ///
-    /// # Errors
-    /// It could not be written.
-    fn recorded(&self, row: &StepRow) -> Result<(), RunError>;
-
-    /// As `BackEnd::bare_ns`.
-    ///
-    /// # Errors
-    /// It could not be made durable.
-    fn bare_ns(&self) -> Result<Option<u64>, RunError> {
-        Ok(None)
-    }
-
-    /// As `BackEnd::counters`.
-    fn counters(&self) -> Counters {
-        Counters::new()
-    }
-}
+use crate::board::{Board, Turn};
+use crate::{Accepted, Computer, Graph, Log, RunError, StepRow, Submission, Transition};
+use crate::{Workload, caught};
 
 /// Tasks in this process's memory, with threads that do their steps. Ends its threads when dropped.
-pub struct Pool<L> {
-    board: Arc<Board>,
-    log: Arc<L>,
+pub struct Pool<L: Log> {
+    board: Arc<Board<L>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl<L: Log> Pool<L> {
     /// Without threads, so that what an earlier run left can be put in first.
     pub fn new(graph: &Arc<Graph>, log: L) -> Self {
-        Self { board: Arc::new(Board::new(graph)), log: Arc::new(log), threads: Vec::new() }
+        Self { board: Arc::new(Board::new(graph, log)), threads: Vec::new() }
     }
 
-    /// A task that an earlier run accepted.
-    pub fn restore_task(&self, task: u32, input: u64, submitted_ns: i64) {
-        self.board.accept(task, input, submitted_ns);
-    }
-
-    /// A step that an earlier run recorded.
+    /// Takes what an earlier run wrote, in order.
     ///
     /// # Errors
-    /// It cannot have been done, or it is there twice.
-    pub fn restore_step(&self, row: StepRow) -> Result<(), RunError> {
-        self.board.restore(row)
+    /// A step cannot have been done, or it is there twice.
+    pub fn restore(&self, transition: Transition) -> Result<(), RunError> {
+        self.board.restore(transition)
     }
 
     /// Starts the worker threads, and what they compute with.
@@ -67,26 +33,42 @@ impl<L: Log> Pool<L> {
     /// The system does not give a thread, or as [`Computer::start`].
     pub fn start(mut self, workload: &Workload) -> Result<Self, RunError> {
         for worker in 0..workload.workers {
-            let computer = Computer::start(workload)?;
-            let (board, log) = (Arc::clone(&self.board), Arc::clone(&self.log));
-            let thread = std::thread::Builder::new().name(format!("worker-{worker}"));
-            let thread = thread.spawn(move || guarded(&board, &*log, computer));
-            let thread = thread.map_err(RunError::setup)?;
-            self.threads.push(thread);
+            let mut computer = Computer::start(workload)?;
+            let body = move |board: &Board<L>| work(board, &mut computer);
+            self.spawn(format!("worker-{worker}"), body)?;
+        }
+        if L::WRITES {
+            self.spawn("writer".to_owned(), |board| {
+                board.write_late();
+                Ok(())
+            })?;
         }
         Ok(self)
+    }
+
+    /// A thread whose error and whose panic end on the board.
+    fn spawn(
+        &mut self,
+        name: String,
+        body: impl FnOnce(&Board<L>) -> Result<(), RunError> + Send + 'static,
+    ) -> Result<(), RunError> {
+        let board = Arc::clone(&self.board);
+        let guarded = move || {
+            if let Err(error) = caught(|| body(&board)) {
+                board.fail(&error);
+            }
+        };
+        let thread = std::thread::Builder::new().name(name).spawn(guarded);
+        self.threads.push(thread.map_err(RunError::setup)?);
+        Ok(())
     }
 
     /// As `BackEnd::submit`.
     ///
     /// # Errors
     /// The log could not be written.
-    pub fn submit(&self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        if let Some(accepted) = self.board.known(task) {
-            return Ok(accepted);
-        }
-        self.log.accepted(task, input, submitted_ns)?;
-        Ok(self.board.accept(task, input, submitted_ns))
+    pub fn submit(&self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        self.board.accept(tasks)
     }
 
     /// Tasks that have become complete since the last call; waits for one if `wait` says so.
@@ -99,7 +81,7 @@ impl<L: Log> Pool<L> {
 
     /// The log.
     pub fn log(&self) -> &L {
-        &self.log
+        self.board.log()
     }
 
     /// Ends the threads, and gives all steps.
@@ -110,29 +92,23 @@ impl<L: Log> Pool<L> {
     }
 }
 
-impl<L> Drop for Pool<L> {
+impl<L: Log> Drop for Pool<L> {
     fn drop(&mut self) {
         self.board.stop();
         for thread in self.threads.drain(..) {
-            // A worker that panicked has said so on the board.
+            // One that panicked has said so on the board.
             let _ = thread.join();
         }
     }
 }
 
-/// A worker's error and its panic end on the board.
-fn guarded<L: Log>(board: &Board, log: &L, mut computer: Computer) {
-    if let Err(error) = caught(|| work(board, log, &mut computer)) {
-        board.fail(&error);
+fn work<L: Log>(board: &Board<L>, computer: &mut Computer) -> Result<(), RunError> {
+    let mut turn = board.turn(None);
+    loop {
+        turn = match turn {
+            Turn::Step(claimed) => board.turn(Some(claimed.perform(computer)?)),
+            Turn::Write(batch) => board.write_and_turn(&batch),
+            Turn::End => return Ok(()),
+        };
     }
-}
-
-fn work<L: Log>(board: &Board, log: &L, computer: &mut Computer) -> Result<(), RunError> {
-    let mut next = board.claim();
-    while let Some(claimed) = next {
-        let row = claimed.perform(computer)?;
-        log.recorded(&row)?;
-        next = board.record_and_claim(row);
-    }
-    Ok(())
 }

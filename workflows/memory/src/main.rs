@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use workflows_kit::{
-    Accepted, BackEnd, Graph, Identity, Log, Pool, RunError, StepRow, Workload, variant_main,
+    Accepted, BackEnd, Graph, Identity, Log, Pool, RunError, StepRow, Submission, Transition,
+    Workload, variant_main,
 };
 
 const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
@@ -20,11 +21,9 @@ struct Memory(Pool<Nowhere>);
 struct Nowhere;
 
 impl Log for Nowhere {
-    fn accepted(&self, _: u32, _: u64, _: i64) -> Result<(), RunError> {
-        Ok(())
-    }
+    const WRITES: bool = false;
 
-    fn recorded(&self, _: &StepRow) -> Result<(), RunError> {
+    fn write(&self, _: &[Transition]) -> Result<(), RunError> {
         Ok(())
     }
 }
@@ -37,8 +36,8 @@ impl BackEnd for Memory {
         Pool::new(graph, Nowhere).start(workload).map(Self)
     }
 
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        self.0.submit(task, input, submitted_ns)
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        self.0.submit(tasks)
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {

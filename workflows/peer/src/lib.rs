@@ -15,7 +15,7 @@ use std::thread::{sleep, spawn};
 use std::time::Duration;
 
 use serde_json::Value;
-use workflows_kit::{Accepted, RunError, StepRow, Workload, now_ns, run_folder};
+use workflows_kit::{Accepted, RunError, StepRow, Submission, Workload, now_ns, run_folder};
 
 /// No single answer takes a hundredth of it; a peer that hangs must not hang the lab.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -107,18 +107,20 @@ impl Peer {
     ///
     /// # Errors
     /// The peer has failed, ended, or says nothing for a minute.
-    pub fn submit(
-        &mut self,
-        task: u32,
-        input: u64,
-        submitted_ns: i64,
-    ) -> Result<Accepted, RunError> {
-        let line = format!("[{task},{input}]\n");
+    pub fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        let line = |one: &Submission| format!("[{},{}]\n", one.task, one.input);
+        let lines: String = tasks.iter().map(line).collect();
         let pipe = self.input.as_mut().expect("the input is open until the end");
-        pipe.write_all(line.as_bytes()).map_err(|_| self.ended())?;
+        pipe.write_all(lines.as_bytes()).map_err(|_| self.ended())?;
+        tasks.iter().map(|one| self.accepted(one)).collect()
+    }
+
+    /// It takes them over in order.
+    fn accepted(&mut self, one: &Submission) -> Result<Accepted, RunError> {
         loop {
             match self.next()? {
-                Message::Accepted { task: taken } if taken == task => {
+                Message::Accepted { task } if task == one.task => {
+                    let submitted_ns = one.submitted_ns;
                     return Ok(Accepted { submitted_ns, accepted_ns: now_ns() });
                 }
                 other => self.heard(&other)?,

@@ -4,26 +4,23 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::fallible_iterator::FallibleIterator;
 use workflows_database::{Handle, Known};
-use workflows_kit::{Accepted, Counters, Graph, RunError, Workload};
+use workflows_kit::{Accepted, Counters, Graph, RunError, Submission, Workload};
 
 use crate::Tasks;
-use crate::session::{ACCEPT, BARE, LOOK, Session, named};
+use crate::session::{ACCEPT, BARE, ENVIRONMENT, LOOK, Session, named};
 use crate::threads::Threads;
 use crate::worker::Shared;
 
 /// How long the client waits before it looks whether the workers are well.
 const LOOK_AFTER_WORKERS: Duration = Duration::from_millis(500);
 
-const OPENING: &str = "set plan_cache_mode = force_generic_plan; listen complete";
-
 pub(crate) struct Client {
     workers: Threads,
     session: Session<'static>,
     /// Tasks that were handed in and are not known to be complete.
     waiting: BTreeSet<u32>,
-    /// Tasks that were complete when they were handed in.
+    /// Tasks of whose end was heard and nobody has asked.
     complete: Vec<u32>,
     accepted: HashMap<u32, Accepted>,
 }
@@ -39,10 +36,10 @@ impl Client {
         graph: &Arc<Graph>,
     ) -> Result<Self, RunError> {
         // For the rest of the process: there is one run in it.
-        let shared: &'static Shared = Box::leak(Box::new(Shared::new(|_| {})));
+        let shared: &'static Shared = Box::leak(Box::new(Shared::new(|_| {}, None)));
         let workers = Threads::start(workload, handle, graph, shared)?;
-        let session =
-            Session::open(handle.clone(), &shared.counts, OPENING, &[ACCEPT, LOOK, BARE])?;
+        let texts = &[ACCEPT, LOOK, BARE];
+        let session = Session::open(handle.clone(), &shared.counts, ENVIRONMENT, texts)?;
         Ok(Self {
             workers,
             session,
@@ -57,46 +54,36 @@ impl Client {
         self.session.complete_of(&self.waiting)
     }
 
+    /// Those of them that were waited for: one may be of an earlier run, or be heard of twice.
     fn no_longer_waiting(&mut self, complete: Vec<u32>) -> Vec<u32> {
-        for task in &complete {
-            self.waiting.remove(task);
-        }
-        complete
+        complete.into_iter().filter(|task| self.waiting.remove(task)).collect()
     }
 }
 
 impl Tasks for Client {
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        let (accepted, is_complete) = self.session.accept(task, input, submitted_ns)?;
-        self.waiting.insert(task);
-        if is_complete {
-            self.complete.push(task);
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        let answers = self.session.accept(tasks)?;
+        self.workers.shared.waiting.call(tasks.len());
+        for (one, &(accepted, is_complete)) in tasks.iter().zip(&answers) {
+            self.waiting.insert(one.task);
+            self.accepted.insert(one.task, accepted);
+            if is_complete {
+                self.complete.push(one.task);
+            }
         }
-        self.accepted.insert(task, accepted);
-        Ok(accepted)
+        Ok(answers.into_iter().map(|(accepted, _)| accepted).collect())
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {
         loop {
             self.workers.shared.check()?;
             let known = std::mem::take(&mut self.complete);
+            let known = self.no_longer_waiting(known);
             if !known.is_empty() {
-                return Ok(self.no_longer_waiting(known));
+                return Ok(known);
             }
-            let mut messages = self.session.client.notifications();
-            let message = messages.timeout_iter(LOOK_AFTER_WORKERS).next();
-            drop(messages);
-            match message {
-                Ok(Some(message)) => {
-                    let task = message.payload().parse::<u32>().map_err(RunError::failed)?;
-                    return Ok(self.no_longer_waiting(vec![task]));
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    self.session.lost_or(&error)?;
-                    self.complete = self.look_at_all()?;
-                }
-            }
+            let ends = self.workers.shared.waiting.hear(LOOK_AFTER_WORKERS);
+            self.complete = if ends.doubt { self.look_at_all()? } else { ends.complete };
         }
     }
 

@@ -1,17 +1,20 @@
 //! A small orchestrator of our own on PostgreSQL, which the variant itself starts.
 //!
-//! A transition is one call of a function in `schema.sql`: it records a step's value, makes
-//! whatever may be done now, tells workers and client, and gives the calling worker its next step.
-//! That is one round trip and one commit. Started again on the same folder, it goes on where it
-//! stopped.
+//! A transition is one call of a function in `schema.sql`: it records the values of the steps that
+//! a worker has done, makes whatever may be done now, and gives the worker its next steps. That is
+//! one round trip and one commit; where steps are short and many, it is so for many of them.
+//! Started again on the same folder, it goes on where it stopped.
 //!
 //! Everything is in the database, so workers and those who take tasks over may be threads of this
-//! process ([`client`]) or processes of their own ([`cluster`]).
+//! process ([`client`]) or processes of their own ([`cluster`]). Who waits is told when a commit
+//! has returned: within a process directly ([`waiting`]), beyond it by notifications ([`outbox`]).
 
 mod client;
 mod cluster;
+mod outbox;
 mod session;
 mod threads;
+mod waiting;
 mod worker;
 
 use std::process::ExitCode;
@@ -19,8 +22,8 @@ use std::sync::Arc;
 
 use workflows_database::{Known, Server, prepare, read};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, run_folder,
-    variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload,
+    run_folder, variant_main,
 };
 
 use client::Client;
@@ -41,7 +44,7 @@ fn main() -> ExitCode {
 ///
 /// Its methods are those of [`BackEnd`] with the same names.
 trait Tasks {
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError>;
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError>;
     fn wait(&mut self) -> Result<Vec<u32>, RunError>;
     fn look(&mut self) -> Result<Vec<u32>, RunError>;
     fn bare_ns(&mut self) -> Result<u64, RunError>;
@@ -74,8 +77,8 @@ impl BackEnd for Postgres {
         Ok(Self { graph: Arc::clone(graph), tasks, server })
     }
 
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        self.tasks.submit(task, input, submitted_ns)
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        self.tasks.submit(tasks)
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {

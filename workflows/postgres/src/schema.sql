@@ -1,5 +1,9 @@
 -- The orchestrator: state and transitions of tasks. One call of a function is one statement, one
--- transaction and one commit.
+-- transaction and one commit, for as many transitions as were there at once.
+--
+-- Nothing here notifies. A transaction with a notification holds a lock of the whole database until
+-- its commit is on the disk, so that such commits wait for each other one by one; whoever calls
+-- tells others when the commit has returned.
 
 -- Whose tasks these are.
 create table workload (identity bigint not null);
@@ -41,6 +45,7 @@ create table steps (
   primary key (task, step, part)
 );
 create index open_steps on steps (task, step, part) where value is null;
+create index free_steps on steps (task, step, part) where value is null and claimed_by is null;
 
 -- A session that works holds the advisory lock (1, its number) as long as it lives.
 create sequence workers as int;
@@ -49,57 +54,60 @@ create sequence workers as int;
 create table bare (commits bigint not null);
 insert into bare values (0);
 
--- What a worker is told: whether its value was recorded, how many messages that sent, and what to
--- do next, where there is something.
-create type told as (
-  recorded boolean,
-  messages int,
-  task bigint,
-  step int,
-  part int,
-  claims int,
-  inputs bigint[]
-);
+-- Steps that a worker has. What a step takes is a text of numbers, for the arrays of an array must
+-- be of one length.
+create type work as (tasks bigint[], steps int[], parts int[], inputs text[]);
 
--- Takes a task over. A task that is known already stays as it is; the answer is about that one.
-create function accept(_task bigint, _input bigint, _submitted_ns bigint)
-returns table (is_new boolean, submitted_ns bigint, complete boolean)
+-- All functions are in PL/pgSQL, which keeps their plans for the session; one in SQL is planned at
+-- every call. They go through their arrays one by one: a statement with a key is as fast as its
+-- share of one with a join, and its plan for an empty table is right for a large one.
+
+-- Takes tasks over, in their order: of two callers with the same tasks one waits for the other. One
+-- that is known already stays as it is; the answer is about that one.
+create function accept(
+  _tasks bigint[], _inputs bigint[], _submitted_ns bigint[],
+  out is_new boolean[], out submitted_ns bigint[], out complete boolean[])
 language plpgsql as $$
+declare
+  waits int[];
+  parts_left int[];
+  first int[];
+  known tasks;
 begin
-  insert into tasks
-  select _task, _input, _submitted_ns, array_agg(waits order by step),
-         array_agg(1 order by step), count(*)
-  from shape
-  on conflict (task) do nothing;
-  if found then
-    insert into steps (task, step, part) select _task, s.step, 0 from shape s where s.waits = 0;
-    perform pg_notify('work', '');
-    return query select true, _submitted_ns, false;
-  else
-    return query select false, t.submitted_ns, t.steps_left = 0 from tasks t where t.task = _task;
-  end if;
+  select array_agg(s.waits order by step), array_agg(1 order by step),
+         array_agg(step) filter (where s.waits = 0)
+  into waits, parts_left, first from shape s;
+  for i in 1 .. cardinality(_tasks) loop
+    insert into tasks
+    values (_tasks[i], _inputs[i], _submitted_ns[i], waits, parts_left, cardinality(waits))
+    on conflict (task) do nothing;
+    is_new[i] := found;
+    if found then
+      insert into steps (task, step, part) select _tasks[i], f.step, 0 from unnest(first) f (step);
+      submitted_ns[i] := _submitted_ns[i];
+      complete[i] := false;
+    else
+      select * into known from tasks where task = _tasks[i];
+      submitted_ns[i] := known.submitted_ns;
+      complete[i] := known.steps_left = 0;
+    end if;
+  end loop;
 end
 $$;
 
--- The values that a step takes, in order.
---
--- All functions are in PL/pgSQL, which keeps their plans for the session; one in SQL is planned at
--- every call.
-create function inputs(_task bigint, _step int) returns bigint[] language plpgsql as $$
-declare
-  sources int[];
+-- What a step takes from these, in order.
+create function inputs(_task bigint, _sources int[]) returns text language plpgsql as $$
 begin
-  select inputs_from into sources from shape where step = _step;
-  if cardinality(sources) = 0 then
-    return (select array[input] from tasks where task = _task);
-  elsif cardinality(sources) = 1 then
+  if cardinality(_sources) = 0 then
+    return (select input from tasks where task = _task);
+  elsif cardinality(_sources) = 1 then
     return (
-      select coalesce(array_agg(value order by part), '{}') from steps
-      where task = _task and step = sources[1]);
+      select coalesce(string_agg(value::text, ' ' order by part), '') from steps
+      where task = _task and step = _sources[1]);
   end if;
   return (
-    select coalesce(array_agg(s.value order by f.place, s.part), '{}')
-    from unnest(sources) with ordinality f (step, place)
+    select coalesce(string_agg(s.value::text, ' ' order by f.place, s.part), '')
+    from unnest(_sources) with ordinality f (step, place)
     join steps s on s.task = _task and s.step = f.step);
 end
 $$;
@@ -125,22 +133,34 @@ begin
 end
 $$;
 
--- Gives the first step that is nobody's to a worker. Steps that others are about to take are
--- passed over.
-create function take(_worker int, inout told told) language plpgsql as $$
+-- Adds to the steps that a worker has the first that are nobody's, so many at most. Steps that
+-- others are about to take are passed over.
+create function take(_worker int, _most int, inout work work) language plpgsql as $$
+declare
+  free record;
 begin
-  with free as (
-    select s.task, s.step, s.part from steps s
-    where s.value is null and s.claimed_by is null
-    order by s.task, s.step, s.part limit 1
-    for update skip locked)
-  update steps s set claimed_by = _worker, claims = s.claims + 1 from free f
-  where s.task = f.task and s.step = f.step and s.part = f.part
-  returning s.task, s.step, s.part, s.claims
-  into told.task, told.step, told.part, told.claims;
-  if told.task is not null then
-    told.inputs := inputs(told.task, told.step);
-  end if;
+  for free in
+    select task, step, part from steps where value is null and claimed_by is null
+    order by task, step, part limit _most for update skip locked
+  loop
+    update steps set claimed_by = _worker, claims = claims + 1
+    where task = free.task and step = free.step and part = free.part;
+    work.tasks := work.tasks || free.task;
+    work.steps := work.steps || free.step;
+    work.parts := work.parts || free.part;
+  end loop;
+end
+$$;
+
+-- Says what each of the steps takes that a worker has.
+create function with_inputs(_shapes shape[], inout work work) language plpgsql as $$
+declare
+  given text[];
+begin
+  for i in 1 .. coalesce(cardinality(work.tasks), 0) loop
+    given[i] := inputs(work.tasks[i], _shapes[work.steps[i] + 1].inputs_from);
+  end loop;
+  work.inputs := given;
 end
 $$;
 
@@ -148,14 +168,12 @@ $$;
 --
 -- This commit alone is not waited for: a claim that a crash takes back is a step that is free
 -- again, and every session that could have worked on it has ended with the crash.
-create function claim(_worker int, _of_dead boolean) returns told language plpgsql as $$
+create function claim(_worker int, _most int, _of_dead boolean) returns work language plpgsql as $$
 declare
-  result told;
+  work work;
   other int;
 begin
   perform set_config('synchronous_commit', 'off', true);
-  result.recorded := false;
-  result.messages := 0;
   if _of_dead then
     for other in
       select distinct claimed_by from steps where value is null and claimed_by <> _worker
@@ -165,111 +183,121 @@ begin
       end if;
     end loop;
   end if;
-  return take(_worker, result);
+  return with_inputs(
+    (select array_agg(s order by s.step) from shape s), take(_worker, _most, work));
 end
 $$;
 
 -- For whoever knows that these workers' process has ended. The lock is waited for: the server lets
 -- it go when it has noticed the end too and has done what it was asked before, and from then on
--- nobody records as this worker. Their steps are nobody's again, and others are told of them.
-create function bury(_workers int[]) returns int language plpgsql as $$
+-- nobody records as this worker. Their steps are nobody's again.
+create function bury(_workers int[]) returns void language plpgsql as $$
 declare
   other int;
-  freed int := 0;
 begin
   foreach other in array _workers loop
     perform pg_advisory_xact_lock(1, other);
     update steps set claimed_by = null where value is null and claimed_by = other;
-    if found then
-      freed := freed + 1;
-    end if;
   end loop;
-  if freed > 0 then
-    perform pg_notify('work', '');
-  end if;
-  return freed;
 end
 $$;
 
--- Records a step's value, makes whatever may be done now, and gives the worker its next step: all
--- or nothing. A worker whose step was given to another records nothing. The lock on the task lets
--- one transition of a task happen at a time, so that of two last parts one sees the other.
-create function record_step(
-  _worker int, _task bigint, _step int, _part int, _value bigint,
-  _claimed_ns bigint, _started_ns bigint, _finished_ns bigint, _parts_most bigint)
-returns told language plpgsql as $$
+-- Records values of steps, makes whatever may be done now, and gives the worker its next steps: all
+-- or nothing. A worker whose step was given to another records nothing of it. The lock on a task
+-- lets one transition of it happen at a time, so that of two last parts one sees the other; the
+-- steps come in the order of their tasks, so that of two workers one waits for the other.
+--
+-- Of the steps that are made the worker has the first, _most at most, and half of them where others
+-- may wait for work, which they do not while there is a step that is nobody's; the rest are
+-- nobody's, and `free` says how many these are. Where nobody waits it also takes what is nobody's.
+create function record_steps(
+  _worker int, _most int, _others_wait boolean,
+  _tasks bigint[], _steps int[], _parts int[], _values bigint[],
+  _claimed_ns bigint[], _started_ns bigint[], _finished_ns bigint[], _parts_most bigint,
+  out recorded int[], out complete bigint[], out free bigint, out work work)
+language plpgsql as $$
 declare
-  result told;
+  shapes shape[];
   state tasks;
   done int[];
-  follower shape;
-  parts bigint;
-  made bigint := 0;
+  next int;
+  made bigint;
+  made_tasks bigint[] := '{}';
+  made_steps int[] := '{}';
+  made_parts bigint[] := '{}';
+  made_all bigint := 0;
+  own bigint;
 begin
-  result.messages := 0;
-  select * into state from tasks where task = _task for update;
-  update steps
-  set value = _value, claimed_ns = _claimed_ns, started_ns = _started_ns,
-      finished_ns = _finished_ns
-  where task = _task and step = _step and part = _part
-    and claimed_by = _worker and value is null;
-  result.recorded := found;
-  if result.recorded then
-    state.parts_left[_step + 1] := state.parts_left[_step + 1] - 1;
-    if state.parts_left[_step + 1] = 0 then
-      done := array[_step];
+  select array_agg(s order by s.step) into shapes from shape s;
+  recorded := '{}';
+  complete := '{}';
+  for i in 1 .. cardinality(_tasks) loop
+    if i = 1 or _tasks[i] <> state.task then
+      select * into state from tasks where task = _tasks[i] for update;
     end if;
-    while cardinality(done) > 0 loop
-      state.steps_left := state.steps_left - 1;
-      for follower in
-        select f.* from shape d join shape f on f.step = any(d.followers)
-        where d.step = done[1] order by f.step
-      loop
-        state.waits[follower.step + 1] := state.waits[follower.step + 1] - 1;
-        if state.waits[follower.step + 1] = 0 then
-          parts := parts(_task, follower);
-          if parts = 0 then
-            done := done || follower.step;
-            continue;
-          elsif parts > _parts_most then
-            raise exception 'a fan-out of % steps: at most % are made', parts, _parts_most;
+    update steps
+    set value = _values[i], claimed_ns = _claimed_ns[i], started_ns = _started_ns[i],
+        finished_ns = _finished_ns[i]
+    where task = _tasks[i] and step = _steps[i] and part = _parts[i]
+      and claimed_by = _worker and value is null;
+    if found then
+      recorded := recorded || i;
+      state.parts_left[_steps[i] + 1] := state.parts_left[_steps[i] + 1] - 1;
+      done := case when state.parts_left[_steps[i] + 1] = 0 then _steps[i:i] else '{}' end;
+      while cardinality(done) > 0 loop
+        state.steps_left := state.steps_left - 1;
+        foreach next in array shapes[done[1] + 1].followers loop
+          state.waits[next + 1] := state.waits[next + 1] - 1;
+          if state.waits[next + 1] = 0 then
+            made := 1;
+            if shapes[next + 1].when_step is not null or shapes[next + 1].parts_of is not null then
+              made := parts(state.task, shapes[next + 1]);
+            end if;
+            if made = 0 then
+              done := done || next;
+              continue;
+            elsif made > _parts_most then
+              raise exception 'a fan-out of % steps: at most % are made', made, _parts_most;
+            end if;
+            state.parts_left[next + 1] := made;
+            made_tasks := made_tasks || state.task;
+            made_steps := made_steps || next;
+            made_parts := made_parts || made;
+            made_all := made_all + made;
           end if;
-          state.parts_left[follower.step + 1] := parts;
-          -- The first of the new steps is this worker's own next one.
-          insert into steps (task, step, part, claimed_by, claims)
-          values (
-            _task, follower.step, 0, case when made = 0 then _worker end, (made = 0)::int);
-          if made = 0 then
-            result.task := _task;
-            result.step := follower.step;
-            result.part := 0;
-            result.claims := 1;
-            result.inputs := inputs(_task, follower.step);
-          end if;
-          if parts > 1 then
-            insert into steps (task, step, part)
-            select _task, follower.step, part from generate_series(1, parts - 1) part;
-          end if;
-          made := made + parts;
-        end if;
+        end loop;
+        done := done[2:];
       end loop;
-      done := done[2:];
-    end loop;
-    update tasks
-    set waits = state.waits, parts_left = state.parts_left, steps_left = state.steps_left
-    where task = _task;
-    if state.steps_left = 0 then
-      perform pg_notify('complete', _task::text);
-      result.messages := result.messages + 1;
+      if state.steps_left = 0 then
+        complete := complete || state.task;
+      end if;
     end if;
+    if i = cardinality(_tasks) or _tasks[i + 1] <> state.task then
+      update tasks
+      set waits = state.waits, parts_left = state.parts_left, steps_left = state.steps_left
+      where task = state.task;
+    end if;
+  end loop;
+  if made_all > 1 and _others_wait then
+    _others_wait := not exists (select from steps where value is null and claimed_by is null);
   end if;
-  if result.task is null then
-    result := take(_worker, result);
+  own := least(_most, case when _others_wait then (made_all + 1) / 2 else made_all end);
+  free := made_all - own;
+  for i in 1 .. cardinality(made_tasks) loop
+    insert into steps (task, step, part, claimed_by, claims)
+    select made_tasks[i], made_steps[i], part, case when part < own then _worker end,
+           (part < own)::int
+    from generate_series(0, made_parts[i] - 1) part;
+    for part in 0 .. least(own, made_parts[i]) - 1 loop
+      work.tasks := work.tasks || made_tasks[i];
+      work.steps := work.steps || made_steps[i];
+      work.parts := work.parts || part;
+    end loop;
+    own := greatest(own - made_parts[i], 0);
+  end loop;
+  if work.tasks is null or not _others_wait then
+    work := take(_worker, _most - coalesce(cardinality(work.tasks), 0), work);
   end if;
-  if made > 1 then
-    perform pg_notify('work', '');
-    result.messages := result.messages + 1;
-  end if;
-  return result;
+  work := with_inputs(shapes, work);
 end
 $$;

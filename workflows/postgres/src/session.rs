@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
-use workflows_kit::{Accepted, Counters, RunError, now_ns};
+use workflows_kit::{Accepted, Counters, RunError, Submission, now_ns};
 
 use workflows_database::{Handle, lost, said};
 
@@ -28,10 +28,9 @@ impl Counts {
         self.changes.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A statement that changed something, and the messages that its commit sent.
-    pub(crate) fn commit(&self, messages: u64) {
+    /// A statement that changed something.
+    pub(crate) fn commit(&self) {
         self.commits.fetch_add(1, Relaxed);
-        self.messages.fetch_add(messages, Relaxed);
     }
 
     /// In the order of [`COUNTED`]. Waits for the changes that are under way.
@@ -49,8 +48,15 @@ pub(crate) fn named(counts: [u64; 4]) -> Counters {
 
 const COUNTED: [&str; 4] = ["statements", "commits", "messages", "reconnections"];
 
-/// Takes a task over.
+/// What a session of a worker, or of who takes tasks over, does first. The tables are small and
+/// grow: plans for the values at hand would be made again and again.
+pub(crate) const ENVIRONMENT: &str = "set plan_cache_mode = force_generic_plan";
+
+/// Takes tasks over.
 pub(crate) const ACCEPT: &str = "select * from accept($1, $2, $3)";
+/// Notifies; nobody of what is null or false.
+pub(crate) const TELL: &str = "select case when $1::text is not null \
+    then pg_notify('complete', $1)::text end, case when $2 then pg_notify('work', '')::text end";
 /// Which of some tasks are complete.
 pub(crate) const LOOK: &str =
     "select coalesce(array_agg(task), '{}') from tasks where task = any($1) and steps_left = 0";
@@ -133,30 +139,47 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Takes a task over, and says whether it is complete already. Asked twice, it does so once.
+    /// Takes tasks over, in one commit, and says whether each is complete already. Asked twice, it
+    /// does so once.
     ///
     /// # Errors
     /// The database refuses, or is lost.
     pub(crate) fn accept(
         &mut self,
-        task: u32,
-        input: u64,
-        submitted_ns: i64,
-    ) -> Result<(Accepted, bool), RunError> {
-        let values = (i64::from(task), input.cast_signed(), submitted_ns);
+        tasks: &[Submission],
+    ) -> Result<Vec<(Accepted, bool)>, RunError> {
+        let of = |number: fn(&Submission) -> i64| tasks.iter().map(number).collect::<Vec<_>>();
+        let numbers = of(|one| one.task.into());
+        let (inputs, submitted) = (of(|one| one.input.cast_signed()), of(|one| one.submitted_ns));
         let _change = self.counts.change();
         let row = loop {
-            if let Answer::Row(row) = self.ask(ACCEPT, &[&values.0, &values.1, &values.2])? {
+            if let Answer::Row(row) = self.ask(ACCEPT, &[&numbers, &inputs, &submitted])? {
                 break row;
             }
         };
-        let (is_new, submitted_ns): (bool, i64) = (row.get(0), row.get(1));
-        // When somebody else accepted it is not kept.
-        let accepted_ns = if is_new { now_ns() } else { submitted_ns };
-        if is_new {
-            self.counts.commit(1);
+        let now_ns = now_ns();
+        let (is_new, complete): (Vec<bool>, Vec<bool>) = (row.get(0), row.get(2));
+        if is_new.contains(&true) {
+            self.counts.commit();
         }
-        Ok((Accepted { submitted_ns, accepted_ns }, row.get(2)))
+        let accepted = row.get::<_, Vec<i64>>(1).into_iter().zip(is_new).zip(complete);
+        let accepted = accepted.map(|((submitted_ns, is_new), complete)| {
+            // When somebody else accepted it is not kept.
+            let accepted_ns = if is_new { now_ns } else { submitted_ns };
+            (Accepted { submitted_ns, accepted_ns }, complete)
+        });
+        Ok(accepted.collect())
+    }
+
+    /// Notifies other processes: those that wait for ends with this payload, or those that wait for
+    /// work, or both.
+    ///
+    /// # Errors
+    /// The database refuses, or is lost.
+    pub(crate) fn tell(&mut self, ends: Option<&str>, work: bool) -> Result<Answer, RunError> {
+        let messages = u64::from(ends.is_some()) + u64::from(work);
+        self.counts.messages.fetch_add(messages, Relaxed);
+        self.ask(TELL, &[&ends, &work])
     }
 
     /// Which of these tasks are complete.

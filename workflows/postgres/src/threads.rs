@@ -13,7 +13,6 @@ use crate::worker::{self, Shared};
 pub(crate) struct Threads {
     pub(crate) shared: &'static Shared,
     threads: Vec<JoinHandle<()>>,
-    handle: Handle,
 }
 
 impl Threads {
@@ -27,7 +26,7 @@ impl Threads {
         graph: &Arc<Graph>,
         shared: &'static Shared,
     ) -> Result<Self, RunError> {
-        let mut workers = Self { shared, threads: Vec::new(), handle: handle.clone() };
+        let mut workers = Self { shared, threads: Vec::new() };
         for worker in 0..workload.workers {
             let mut computer = Computer::start(workload)?;
             let (handle, graph) = (handle.clone(), Arc::clone(graph));
@@ -48,9 +47,7 @@ impl Drop for Threads {
     fn drop(&mut self) {
         self.shared.stop.store(true, SeqCst);
         // Those that wait for work need not wait any longer.
-        if let Ok(mut client) = self.handle.connect() {
-            let _ = client.batch_execute("notify work");
-        }
+        self.shared.waiting.call(self.threads.len());
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }

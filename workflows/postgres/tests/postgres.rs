@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use workflows_conformance::{
-    RunOutcome, Status, Variant, batches, is_missing, line, outcome, shapes, skipped, variant,
-    whole, workload,
+    RunOutcome, Status, UnderWay, Variant, batches, check, draw, is_missing, kills, line, outcome,
+    sessions_of, shape, shapes, skipped, variant, whole, workload,
 };
 use workflows_kit::Workload;
 
@@ -15,7 +16,7 @@ fn postgres() -> Variant {
 }
 
 #[test]
-fn a_commit_accepts_one_records_each_step_and_idle_workers_claim_in_others() {
+fn a_commit_accepts_another_records_steps_and_idle_workers_claim_in_others() {
     for shape in shapes() {
         let folder = tempfile::tempdir().unwrap();
         let outcome = outcome(&postgres(), &workload(&shape, folder.path()));
@@ -24,9 +25,49 @@ fn a_commit_accepts_one_records_each_step_and_idle_workers_claim_in_others() {
         }
         let steps = outcome.samples["step"].len() as u64;
         let commits = outcome.counters["commits"];
-        assert!((steps + 4..=2 * steps + 4).contains(&commits), "{}: {commits}", shape.name);
+        // Of the four tasks, one after the other, a commit for itself and for each of a chain.
+        let least = if shape.name == "linear" { steps + 4 } else { 8 };
+        assert!((least..=2 * steps + 4).contains(&commits), "{}: {commits}", shape.name);
         assert_eq!(outcome.counters["reconnections"], 0, "{}", shape.name);
+        // Within a process nobody needs a notification, which would keep others from committing.
+        assert_eq!(outcome.counters["messages"], 0, "{}", shape.name);
     }
+}
+
+#[test]
+fn tasks_that_are_there_at_once_share_commits() {
+    let folder = tempfile::tempdir().unwrap();
+    let workload =
+        Workload { tasks: 640, in_flight: 64, ..workload(&shape("linear"), folder.path()) };
+    let outcome = outcome(&postgres(), &workload);
+    if is_missing(&outcome) {
+        return;
+    }
+    check("at once", &workload, &outcome);
+    let (steps, commits) = (outcome.samples["step"].len() as u64, outcome.counters["commits"]);
+    assert!(commits * 4 < steps + 640, "{commits} commits for {steps} steps of 640 tasks");
+}
+
+#[test]
+fn many_tasks_at_once_whose_process_is_killed_are_neither_lost_nor_repeated() {
+    let postgres = postgres();
+    let mut killed = 0;
+    for seed in 0..kills(3) {
+        let folder = tempfile::tempdir().unwrap();
+        let workload = Workload { tasks: 1_000, in_flight: 64, ..batches(folder.path(), seed) };
+        let mut run = UnderWay::start(&postgres, &workload, None);
+        let there =
+            run.until(|| sessions_of(folder.path()).is_some_and(|all| all.sessions.len() >= 3));
+        if !there {
+            assert!(is_missing(&run.outcome()));
+            return;
+        }
+        let (from, wait) = (Instant::now(), Duration::from_micros(draw(seed, 0, 300_000)));
+        killed += u64::from(run.until(|| from.elapsed() >= wait));
+        run.kill();
+        whole(&format!("seed {seed}"), &workload, &outcome(&postgres, &workload));
+    }
+    assert!(killed > 0, "every run had ended before it was to be killed");
 }
 
 /// A small disk, a run on it, more room, and the same run again: `$0 MOUNT SPEC BEFORE AFTER`.

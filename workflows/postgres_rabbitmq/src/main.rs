@@ -21,8 +21,8 @@ use std::time::Duration;
 
 use workflows_database::{Known, Server, prepare, read};
 use workflows_kit::{
-    Accepted, BackEnd, Computer, Counters, Graph, Identity, RunError, StepRow, Workload, caught,
-    now_ns, run_folder, variant_main,
+    Accepted, BackEnd, Computer, Counters, Graph, Identity, RunError, StepRow, Submission,
+    Workload, caught, now_ns, run_folder, variant_main,
 };
 
 use broker::Broker;
@@ -102,30 +102,8 @@ impl BackEnd for Orchestrator {
         Ok(orchestrator)
     }
 
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        let values = (i64::from(task), input.cast_signed(), submitted_ns);
-        let mut again = false;
-        let row = loop {
-            // Asked twice, it takes the task over once.
-            match self.session.ask(ACCEPT, &[&values.0, &values.1, &values.2, &again])? {
-                Answer::Row(row) => break row,
-                Answer::Reconnected => again = true,
-            }
-        };
-        let (is_new, submitted_ns): (bool, i64) = (row.get("is_new"), row.get("submitted_ns"));
-        // When an earlier run accepted it is not kept.
-        let accepted_ns = if is_new { now_ns() } else { submitted_ns };
-        if is_new {
-            self.workers.shared.counts.commit();
-        }
-        self.waiting.insert(task);
-        if row.get("complete") {
-            self.complete.push(task);
-        }
-        self.publish(row.get("ready"))?;
-        let accepted = Accepted { submitted_ns, accepted_ns };
-        self.accepted.insert(task, accepted);
-        Ok(accepted)
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        tasks.iter().map(|one| self.accept(one)).collect()
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {
@@ -203,6 +181,34 @@ impl Orchestrator {
             self.workers.threads.push(thread.spawn(body).map_err(RunError::setup)?);
         }
         Ok(())
+    }
+
+    /// Takes a task over, and publishes its first steps.
+    fn accept(&mut self, one: &Submission) -> Result<Accepted, RunError> {
+        let &Submission { task, input, submitted_ns } = one;
+        let values = (i64::from(task), input.cast_signed(), submitted_ns);
+        let mut again = false;
+        let row = loop {
+            // Asked twice, it takes the task over once.
+            match self.session.ask(ACCEPT, &[&values.0, &values.1, &values.2, &again])? {
+                Answer::Row(row) => break row,
+                Answer::Reconnected => again = true,
+            }
+        };
+        let (is_new, submitted_ns): (bool, i64) = (row.get("is_new"), row.get("submitted_ns"));
+        // When an earlier run accepted it is not kept.
+        let accepted_ns = if is_new { now_ns() } else { submitted_ns };
+        if is_new {
+            self.workers.shared.counts.commit();
+        }
+        self.waiting.insert(task);
+        if row.get("complete") {
+            self.complete.push(task);
+        }
+        self.publish(row.get("ready"))?;
+        let accepted = Accepted { submitted_ns, accepted_ns };
+        self.accepted.insert(task, accepted);
+        Ok(accepted)
     }
 
     /// Publishes steps, again if the connection is lost on the way.

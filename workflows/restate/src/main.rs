@@ -13,7 +13,8 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
 use workflows_kit::{
-    Accepted, BackEnd, Graph, Identity, RunError, Shape, StepRow, Workload, variant_main,
+    Accepted, BackEnd, Graph, Identity, RunError, Shape, StepRow, Submission, Workload,
+    variant_main,
 };
 use workflows_peer::{Peer, System, empty_folder};
 
@@ -53,8 +54,8 @@ impl BackEnd for Restate {
         Ok(Self { peer, _server: server })
     }
 
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        self.peer.submit(task, input, submitted_ns)
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        self.peer.submit(tasks)
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {

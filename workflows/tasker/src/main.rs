@@ -19,7 +19,8 @@ use std::time::Duration;
 
 use workflows_database::Server;
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Workload, now_ns, variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, now_ns,
+    variant_main,
 };
 use workflows_peer::empty_folder;
 
@@ -73,11 +74,14 @@ impl BackEnd for Tasker {
         Ok(Self { api, tasks: BTreeMap::new(), programs, tables, server })
     }
 
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
-        let number = self.api.submit(task, input)?;
-        let accepted_ns = now_ns();
-        self.tasks.insert(task, number);
-        Ok(Accepted { submitted_ns, accepted_ns })
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
+        let submit = |&Submission { task, input, submitted_ns }: &Submission| {
+            let number = self.api.submit(task, input)?;
+            let accepted_ns = now_ns();
+            self.tasks.insert(task, number);
+            Ok(Accepted { submitted_ns, accepted_ns })
+        };
+        tasks.iter().map(submit).collect()
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {

@@ -19,7 +19,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use workflows_database::{Handle, Known};
-use workflows_kit::{Accepted, Counters, RunError, StepId, Workload};
+use workflows_kit::{Accepted, Counters, RunError, StepId, Submission, Workload};
 
 use crate::Tasks;
 use crate::session::{BARE, Counts, Session, named};
@@ -81,8 +81,7 @@ struct State {
 
 #[derive(Debug, Clone, Copy)]
 struct Handed {
-    input: u64,
-    submitted_ns: i64,
+    submission: Submission,
     /// The place of the orchestrator that has it.
     to: usize,
 }
@@ -125,11 +124,16 @@ impl Cluster {
 }
 
 impl Tasks for Cluster {
-    fn submit(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<Accepted, RunError> {
+    fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
         let state = self.state.get_mut();
-        state.hand(task, input, submitted_ns)?;
-        state.until(|state| state.accepted.contains_key(&task))?;
-        Ok(state.accepted[&task])
+        let is_one = |member: &&Member| member.lives && member.role == Role::Orchestrator;
+        let orchestrators = state.members.iter().filter(is_one).count();
+        for share in tasks.chunks(tasks.len().div_ceil(orchestrators.max(1)).max(1)) {
+            state.hand(share)?;
+        }
+        let is_accepted = |state: &State, one: &Submission| state.accepted.contains_key(&one.task);
+        state.until(|state| tasks.iter().all(|one| is_accepted(state, one)))?;
+        Ok(tasks.iter().map(|one| state.accepted[&one.task]).collect())
     }
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {
@@ -243,19 +247,20 @@ impl State {
         if !workers.is_empty() {
             self.members[heir].tell(&Order::Bury { workers });
         }
-        let left = self.under_way.clone().into_iter().filter(|(_, handed)| handed.to == place);
-        for (task, Handed { input, submitted_ns, .. }) in left {
-            self.hand(task, input, submitted_ns)?;
-        }
-        Ok(())
+        let left = self.under_way.values().filter(|handed| handed.to == place);
+        let left: Vec<Submission> = left.map(|handed| handed.submission).collect();
+        if left.is_empty() { Ok(()) } else { self.hand(&left) }
     }
 
-    /// Computer a task to the next orchestrator.
-    fn hand(&mut self, task: u32, input: u64, submitted_ns: i64) -> Result<(), RunError> {
+    /// Hands tasks to the next orchestrator.
+    fn hand(&mut self, tasks: &[Submission]) -> Result<(), RunError> {
         let to = self.next(Role::Orchestrator, self.last)?;
         self.last = to;
-        self.under_way.insert(task, Handed { input, submitted_ns, to });
-        self.members[to].tell(&Order::Accept { task, input, submitted_ns });
+        for &submission in tasks {
+            self.under_way.insert(submission.task, Handed { submission, to });
+        }
+        let words = |one: &Submission| (one.task, one.input, one.submitted_ns);
+        self.members[to].tell(&Order::Accept { tasks: tasks.iter().map(words).collect() });
         Ok(())
     }
 

@@ -8,15 +8,18 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use postgres::fallible_iterator::FallibleIterator;
 use workflows_database::Handle;
-use workflows_kit::{Graph, RunError, Workload};
+use workflows_kit::{Graph, RunError, Submission, Workload};
 
 use super::Role;
 use super::words::{Order, Said, hear, say};
-use crate::session::{ACCEPT, Answer, Counts, LOOK, Session};
+use crate::outbox::{Outbox, ends};
+use crate::session::{ACCEPT, Answer, Counts, ENVIRONMENT, LOOK, Session, TELL};
 use crate::threads::Threads;
+use crate::waiting::Ends;
 use crate::worker::{News, Shared};
 
 /// The whole of such a process's `main`.
@@ -46,10 +49,13 @@ fn work(workload: &Workload) -> Result<(), RunError> {
     let handle = Handle::inside(Path::new(&workload.folder))?;
     let graph = Arc::new(Graph::new(&workload.shape));
     // For the rest of the process.
-    let shared: &'static Shared = Box::leak(Box::new(Shared::new(|news| match news {
+    let hear = |news: News<'_>| match news {
         News::Entered(worker) => tell(&Said::Entered { worker }),
         News::Failed(error) => failed(error),
-    })));
+    };
+    let shared: &'static Shared = Box::leak(Box::new(Shared::new(hear, Some(Outbox::default()))));
+    let listening = Session::open(handle.clone(), &shared.counts, "listen work", &[])?;
+    spawn("listener", move || hear_of_work(listening, shared))?;
     let workers = Threads::start(workload, &handle, &graph, shared)?;
     tell(&Said::Ready);
     while let Some(order) = order()? {
@@ -71,8 +77,19 @@ fn work(workload: &Workload) -> Result<(), RunError> {
     std::process::exit(1)
 }
 
-const BURY: &str = "select bury($1)";
-const GENERIC: &str = "set plan_cache_mode = force_generic_plan";
+/// Calls the workers of this process when another has work for them.
+fn hear_of_work(mut session: Session<'_>, shared: &Shared) -> Result<(), RunError> {
+    loop {
+        let message = session.client.notifications().blocking_iter().next();
+        if let Err(error) = message {
+            // What was told meanwhile was told to nobody.
+            session.lost_or(&error)?;
+        }
+        shared.waiting.call(usize::MAX);
+    }
+}
+
+const BURY: &str = "select bury($1)::text";
 
 /// Tasks that this process has accepted and of whose end it has not told.
 type Waiting = Mutex<BTreeSet<u32>>;
@@ -85,60 +102,71 @@ fn orchestrate(workload: &Workload) -> Result<(), RunError> {
     let counts: &'static Counts = Box::leak(Box::default());
     let waiting: &'static Waiting = Box::leak(Box::default());
     let listening = Session::open(handle.clone(), counts, "listen complete", &[LOOK])?;
-    let mut session = Session::open(handle, counts, GENERIC, &[ACCEPT, BURY])?;
-    let listener = std::thread::Builder::new().name("listener".to_owned());
-    let listen = move || {
-        if let Err(error) = listen(listening, waiting) {
-            failed(&error);
-        }
-    };
-    listener.spawn(listen).map_err(RunError::setup)?;
+    let mut session = Session::open(handle, counts, ENVIRONMENT, &[ACCEPT, BURY, TELL])?;
+    spawn("listener", move || listen(listening, waiting))?;
     tell(&Said::Ready);
     while let Some(order) = order()? {
         match order {
-            Order::Accept { task, input, submitted_ns } => {
-                // Before it is asked for: its end may be told before the answer is read.
-                lock(waiting).insert(task);
-                let (accepted, is_complete) = session.accept(task, input, submitted_ns)?;
-                tell(&Said::accepted(task, accepted));
-                if is_complete {
-                    complete(waiting, task);
-                }
-            }
+            Order::Accept { tasks } => accept(&mut session, waiting, &tasks)?,
             Order::Bury { workers } => {
                 while !matches!(session.ask(BURY, &[&workers])?, Answer::Row(_)) {}
+                // They may have recorded steps and not have lived to tell.
+                while !matches!(session.tell(Some(""), true)?, Answer::Row(_)) {}
             }
             Order::Count => tell(&Said::Counted { counts: counts.numbers() }),
             Order::Finish => break,
         }
     }
-    // The listener ends with the process.
     Ok(())
 }
 
+fn accept(
+    session: &mut Session<'_>,
+    waiting: &Waiting,
+    tasks: &[(u32, u64, i64)],
+) -> Result<(), RunError> {
+    let submission = |&(task, input, submitted_ns)| Submission { task, input, submitted_ns };
+    let tasks: Vec<Submission> = tasks.iter().map(submission).collect();
+    // Before they are asked for: an end may be told before the answer is read.
+    lock(waiting).extend(tasks.iter().map(|one| one.task));
+    let accepted = session.accept(&tasks)?;
+    while !matches!(session.tell(None, true)?, Answer::Row(_)) {}
+    for (one, (accepted, is_complete)) in tasks.iter().zip(accepted) {
+        tell(&Said::accepted(one.task, accepted));
+        if is_complete {
+            tell_of_end(waiting, one.task);
+        }
+    }
+    Ok(())
+}
+
+/// Between two looks of whoever is told nothing, for who should tell may have ended.
+const LOOK_AFTER: Duration = Duration::from_millis(200);
+
 fn listen(mut session: Session<'_>, waiting: &Waiting) -> Result<(), RunError> {
     loop {
-        let message = session.client.notifications().blocking_iter().next();
-        let ended = match message {
-            Ok(Some(message)) => {
-                vec![message.payload().parse::<u32>().map_err(RunError::failed)?]
-            }
-            Ok(None) => continue,
+        let message = session.client.notifications().timeout_iter(LOOK_AFTER).next();
+        let Ends { mut complete, doubt } = match message {
+            Ok(Some(message)) => ends(message.payload())?,
+            Ok(None) => Ends { complete: Vec::new(), doubt: true },
             Err(error) => {
                 // What was told meanwhile was told to nobody.
                 session.lost_or(&error)?;
-                let asked = lock(waiting).clone();
-                session.complete_of(&asked)?
+                Ends { complete: Vec::new(), doubt: true }
             }
         };
-        for task in ended {
-            complete(waiting, task);
+        let asked = lock(waiting).clone();
+        if doubt && !asked.is_empty() {
+            complete = session.complete_of(&asked)?;
+        }
+        for task in complete {
+            tell_of_end(waiting, task);
         }
     }
 }
 
 /// Tells of a task's end, once, if it was accepted here.
-fn complete(waiting: &Waiting, task: u32) {
+fn tell_of_end(waiting: &Waiting, task: u32) {
     if lock(waiting).remove(&task) {
         tell(&Said::Complete { task });
     }
@@ -146,6 +174,20 @@ fn complete(waiting: &Waiting, task: u32) {
 
 fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, BTreeSet<u32>> {
     waiting.lock().expect("nobody panics while it holds the tasks")
+}
+
+/// A thread whose error ends the run. It ends with the process.
+fn spawn(
+    name: &str,
+    body: impl FnOnce() -> Result<(), RunError> + Send + 'static,
+) -> Result<(), RunError> {
+    let guarded = move || {
+        if let Err(error) = body() {
+            failed(&error);
+        }
+    };
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(guarded);
+    thread.map(drop).map_err(RunError::setup)
 }
 
 fn order() -> Result<Option<Order>, RunError> {

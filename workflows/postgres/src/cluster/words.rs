@@ -11,8 +11,8 @@ use workflows_kit::Accepted;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Order {
-    /// Take a task over, and say when it is complete.
-    Accept { task: u32, input: u64, submitted_ns: i64 },
+    /// Take these tasks over, and say of each when it is complete: number, input, time.
+    Accept { tasks: Vec<(u32, u64, i64)> },
     /// The process of these workers has ended.
     Bury { workers: Vec<i32> },
     /// Say what was counted so far.
