@@ -562,6 +562,11 @@ _NORMAL_DEPENDENCIES = {
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
         },
     },
+    "lab/site": {
+        _COMMON_CONDITION: {
+            "pulldown-cmark": Label("@crates__pulldown-cmark-0.13.6//:pulldown_cmark"),
+        },
+    },
     "lab/stats": {
         _COMMON_CONDITION: {
             "rand": Label("@crates__rand-0.9.5//:rand"),
@@ -1013,6 +1018,10 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/site": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/stats": {
         _COMMON_CONDITION: {
         },
@@ -1345,6 +1354,10 @@ _NORMAL_DEV_DEPENDENCIES = {
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
     },
+    "lab/site": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/stats": {
         _COMMON_CONDITION: {
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
@@ -1607,6 +1620,10 @@ _NORMAL_DEV_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/site": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/stats": {
         _COMMON_CONDITION: {
         },
@@ -1821,6 +1838,8 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "lab/sim": {
     },
+    "lab/site": {
+    },
     "lab/stats": {
     },
     "lab/tidy": {
@@ -2007,6 +2026,8 @@ _PROC_MACRO_ALIASES = {
     },
     "lab/sim": {
     },
+    "lab/site": {
+    },
     "lab/stats": {
     },
     "lab/tidy": {
@@ -2192,6 +2213,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "lab/families/schedulers": {
     },
     "lab/sim": {
+    },
+    "lab/site": {
     },
     "lab/stats": {
     },
@@ -2409,6 +2432,10 @@ _PROC_MACRO_DEV_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/site": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/stats": {
         _COMMON_CONDITION: {
         },
@@ -2623,6 +2650,8 @@ _BUILD_DEPENDENCIES = {
     },
     "lab/sim": {
     },
+    "lab/site": {
+    },
     "lab/stats": {
     },
     "lab/tidy": {
@@ -2808,6 +2837,8 @@ _BUILD_ALIASES = {
     "lab/families/schedulers": {
     },
     "lab/sim": {
+    },
+    "lab/site": {
     },
     "lab/stats": {
     },
@@ -2995,6 +3026,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "lab/sim": {
     },
+    "lab/site": {
+    },
     "lab/stats": {
     },
     "lab/tidy": {
@@ -3180,6 +3213,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     "lab/families/schedulers": {
     },
     "lab/sim": {
+    },
+    "lab/site": {
     },
     "lab/stats": {
     },
@@ -5160,6 +5195,14 @@ def crate_repositories():
         sha256 = "3db2be46835f013dd3f4fa7f5f7402c537787b54ebb6fe2b94bbdd7e2669bb7b",
         strip_prefix = "pulldown-cmark-0.13.6",
         build_file = Label("//third_party/crates:BUILD.pulldown-cmark-0.13.6.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__pulldown-cmark-escape-0.11.0",
+        sha256 = "007d8adb5ddab6f8e3f491ac63566a7d5002cc7ed73901f72057943fa71ae1ae",
+        strip_prefix = "pulldown-cmark-escape-0.11.0",
+        build_file = Label("//third_party/crates:BUILD.pulldown-cmark-escape-0.11.0.bazel"),
     )
 
     maybe(

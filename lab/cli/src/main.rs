@@ -12,12 +12,14 @@ mod idle;
 mod import;
 mod interrupt;
 mod migrate;
+mod new;
 mod paths;
 mod plan;
 mod progress;
 mod report;
 mod run;
 mod selftest;
+mod site;
 mod verify;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -61,6 +63,8 @@ struct Place {
 enum Command {
     /// Check this machine: what disturbs measurements, what to do, what is detectable today
     Doctor(doctor::DoctorArgs),
+    /// Begin a variant or an experiment with the nearest one there is
+    New(new::NewArgs),
     /// Print the runs of an experiment and their expected duration
     Plan(plan::PlanArgs),
     /// Run each variant once and check its answer
@@ -73,6 +77,8 @@ enum Command {
     Selftest(selftest::SelftestArgs),
     /// Copy recorded runs and their report into a folder to commit
     Export(report::ExportArgs),
+    /// Write all reports as pages for a browser, with an index of questions and answers
+    Site(site::SiteArgs),
     /// Add today's expectations to records from before expectations were stored
     Migrate(migrate::MigrateArgs),
     /// Tell which of some commands is faster, by how much and how surely
@@ -115,6 +121,8 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Report(args) => report::report(&args, paths.ok().as_ref()),
         Command::Selftest(args) => selftest::selftest(&args, paths.ok().as_ref()),
         Command::Export(args) => report::export(&args, &paths?),
+        Command::New(args) => new::new(&args, &paths?),
+        Command::Site(args) => site::site(&args, &paths?),
         Command::Audit(args) if !args.documents.is_empty() => audit::audit(&args),
         Command::Audit(args) => claims::audit(&args, &paths?),
         Command::Compare(args) => compare::compare(&args),

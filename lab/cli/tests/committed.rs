@@ -47,3 +47,36 @@ fn a_first_screen_is_one_and_its_links_lead_somewhere() {
         assert_eq!(linked.len(), details, "{}: a page that nobody finds", report.display());
     }
 }
+
+/// Every value of an attribute.
+fn values<'h>(html: &'h str, attribute: &str) -> Vec<&'h str> {
+    let start = format!(" {attribute}=\"");
+    html.split(&start).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[test]
+fn all_reports_are_pages_of_their_own_that_link_to_what_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+    lab.arg("--root").arg(root()).arg("site").arg(dir.path());
+    lab.arg("--reports").arg(root().join("reports")).assert().success();
+    let reports = reports_with("report.md");
+    let mut names: Vec<String> = reports
+        .iter()
+        .map(|folder| format!("{}.html", folder.file_name().unwrap().to_str().unwrap()))
+        .collect();
+    names.push("index.html".to_owned());
+    for name in &names {
+        let html = fs::read_to_string(dir.path().join(name)).unwrap();
+        assert!(html.len() <= 2_000_000, "{name}: {} bytes", html.len());
+        let ids: BTreeSet<&str> = values(&html, "id").into_iter().collect();
+        for address in values(&html, "href") {
+            let is_there = match address.strip_prefix('#') {
+                Some(id) => ids.contains(id),
+                None => address.starts_with("https://") || names.iter().any(|one| one == address),
+            };
+            assert!(is_there, "{name}: {address}");
+        }
+        assert!(!html.contains(" src=\"http"), "{name} needs the network");
+    }
+}

@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "lab-record",
             "lab-report",
             "lab-sim",
+            "lab-site",
             "lab-stats",
         ],
     ),
@@ -49,6 +50,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-protocol", &[]),
     ("lab-record", &[]),
     ("lab-sim", &[]),
+    ("lab-site", &[]),
     ("lab-stats", &[]),
     ("lab-tidy", &[]),
     ("lab-toys", OF_FAMILY),
@@ -64,7 +66,8 @@ const IMPURE: &[&str] =
     &["std::env::", "std::net", "std::process", "Instant::now", "SystemTime", "UNIX_EPOCH"];
 
 /// The crates whose answer depends on their arguments alone.
-pub const PURE: &[&str] = &["lab/audit", "lab/compare", "lab/import", "lab/report", "lab/stats"];
+pub const PURE: &[&str] =
+    &["lab/audit", "lab/compare", "lab/import", "lab/report", "lab/site", "lab/stats"];
 
 /// Complaints about the dependencies of the package in `folder`, by its manifest. `is_variant` says
 /// whether there is a variant in a folder.

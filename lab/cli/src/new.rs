@@ -1,0 +1,157 @@
+//! `lab new`: one more variant or experiment, from the nearest one there is.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Args, Subcommand};
+
+use crate::{
+    Failure,
+    paths::{Paths, read},
+};
+
+#[derive(Args)]
+pub(crate) struct NewArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// A variant: its folder, copied from another one of the family and named anew
+    Variant {
+        /// FAMILY/NAME, for example engines/my_engine
+        name: String,
+        /// The variant to begin with, for example engines/threads
+        #[arg(long, value_name = "FAMILY/NAME")]
+        like: String,
+    },
+    /// An experiment: experiments/NAME.toml, copied from another one and named anew
+    Experiment {
+        /// Its name
+        name: String,
+        /// The experiment to begin with, for example experiments/threads.toml
+        #[arg(long, value_name = "FILE")]
+        like: PathBuf,
+    },
+}
+
+pub(crate) fn new(args: &NewArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+    match &args.what {
+        What::Variant { name, like } => variant(&paths.workspace, name, like)?,
+        What::Experiment { name, like } => experiment(paths, name, like)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn variant(root: &Path, name: &str, like: &str) -> Result<(), Failure> {
+    let (family, new) = parts(name)?;
+    let (like_family, old) = parts(like)?;
+    if family != like_family {
+        return Err(Failure::input(format!(
+            "{name}: `{like}` is of another family; name one of {family}/"
+        )));
+    }
+    let (from, to) = (root.join(like), root.join(name));
+    if !from.join("variant.toml").is_file() {
+        let message = "there is no such variant: no variant.toml is in that folder";
+        return Err(Failure::input(format!("--like {like}: {message}")));
+    }
+    // Beside its place until it is whole.
+    let draft = root.join(family).join(format!(".new-{new}"));
+    let made = not_there(&to)
+        .and_then(|()| copy(&from, &draft))
+        .and_then(|()| rename(&draft.join("variant.toml"), &quoted(old), &quoted(new)))
+        .and_then(|()| {
+            let [old, new] = [old, new].map(|name| quoted(&format!("{family}-{name}")));
+            let manifest = draft.join("Cargo.toml");
+            if manifest.exists() { rename(&manifest, &old, &new) } else { Ok(()) }
+        })
+        .and_then(|()| fs::rename(&draft, &to));
+    if made.is_err() {
+        let _ = fs::remove_dir_all(&draft);
+    }
+    made.map_err(|error| Failure::input(format!("{name}: {error}")))?;
+    println!("{name}, as {like} is");
+    println!("  1. {name}/variant.toml: its sentence, what it measures, its tags");
+    println!("  2. {name}/src/main.rs: the variant itself");
+    println!("  3. cargo build --workspace && cargo test -p {family}-conformance");
+    Ok(())
+}
+
+fn experiment(paths: &Paths, name: &str, like: &Path) -> Result<(), Failure> {
+    word(name)?;
+    let (path, shown) = paths.experiment(like);
+    let text = read(&path, &shown)?;
+    let to = paths.workspace.join("experiments").join(format!("{name}.toml"));
+    let is_name = |line: &&str| line.starts_with("name = ");
+    let Some(old) = text.lines().find(is_name) else {
+        return Err(Failure::input(format!("{shown}: key `name`: is missing")));
+    };
+    let text = text.replacen(old, &format!("name = {}", quoted(name)), 1);
+    let written = not_there(&to).and_then(|()| fs::write(&to, text));
+    let shown = paths.shown(&to);
+    written.map_err(|error| Failure::input(format!("{shown}: {error}")))?;
+    println!("{shown}\n  1. state its question, its cells and what is compared");
+    println!("  2. lab plan {shown}\n  3. lab run {shown}");
+    Ok(())
+}
+
+/// The family and the name of FAMILY/NAME.
+fn parts(name: &str) -> Result<(&str, &str), Failure> {
+    let Some((family, own)) = name.split_once('/') else {
+        return Err(Failure::input(format!("`{name}` is no FAMILY/NAME, as engines/threads is")));
+    };
+    word(family)?;
+    word(own)?;
+    Ok((family, own))
+}
+
+/// A name that a folder, a package and a table can have.
+fn word(name: &str) -> Result<(), Failure> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+    match name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(fits) {
+        true => Ok(()),
+        false => Err(Failure::input(format!(
+            "`{name}` must begin with a small letter and have small letters, digits, `_` and `-` \
+             alone"
+        ))),
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{name}\"")
+}
+
+fn not_there(path: &Path) -> io::Result<()> {
+    match path.exists() {
+        true => Err(io::Error::other("is there already; choose another name")),
+        false => Ok(()),
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => copy(&entry.path(), &target)?,
+            false => drop(fs::copy(entry.path(), &target)?),
+        }
+    }
+    Ok(())
+}
+
+/// The value of the file's own `name`, in place of the old one.
+fn rename(path: &Path, old: &str, new: &str) -> io::Result<()> {
+    let text = fs::read_to_string(path)?;
+    let [old, new] = [old, new].map(|name| format!("name = {name}"));
+    if !text.contains(&old) {
+        return Err(io::Error::other(format!("{} has no line `{old}`", path.display())));
+    }
+    fs::write(path, text.replacen(&old, &new, 1))
+}

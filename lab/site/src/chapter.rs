@@ -1,0 +1,90 @@
+//! One Markdown page as a part of an HTML page: links between the files of a report become links
+//! within the page, and pictures become part of it.
+
+use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html::push_html};
+
+use crate::Source;
+
+/// The HTML of one of the report's Markdown files.
+pub(crate) fn html(source: &Source, markdown: &str) -> String {
+    let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES);
+    let mut events = Vec::new();
+    // Within a picture its text is a description, and the picture has one of its own.
+    let mut in_picture = false;
+    for event in parser {
+        match event {
+            Event::Start(Tag::Image { dest_url, .. }) => {
+                in_picture = true;
+                events.push(Event::Html(picture(source, &dest_url).into()));
+            }
+            Event::End(TagEnd::Image) => in_picture = false,
+            _ if in_picture => {}
+            Event::Start(Tag::Link { dest_url, title, id, .. }) => {
+                let dest_url = within(source, &dest_url).into();
+                events.push(Event::Start(Tag::Link {
+                    link_type: LinkType::Inline,
+                    dest_url,
+                    title,
+                    id,
+                }));
+            }
+            Event::Start(Tag::Table(columns)) => {
+                events.push(Event::Html("<div class=\"wide\">".into()));
+                events.push(Event::Start(Tag::Table(columns)));
+            }
+            Event::End(TagEnd::Table) => {
+                events.push(Event::End(TagEnd::Table));
+                events.push(Event::Html("</div>".into()));
+            }
+            other => events.push(other),
+        }
+    }
+    let mut html = String::with_capacity(2 * markdown.len());
+    push_html(&mut html, events.into_iter());
+    html
+}
+
+/// The picture itself, or a word where the file is not there.
+fn picture(source: &Source, address: &str) -> String {
+    match source.pictures.get(file_of(address)) {
+        Some(svg) => {
+            // What stands before the element is for a file of its own.
+            let svg = svg.find("<svg").map_or(svg.as_str(), |start| &svg[start..]);
+            format!("<figure>{svg}</figure>")
+        }
+        None => format!("<p>The picture {} was not drawn.</p>", escaped(file_of(address))),
+    }
+}
+
+/// An address as this page has it: chapters and tables are parts of it.
+fn within(source: &Source, address: &str) -> String {
+    let file = file_of(address);
+    let chapter = file.strip_suffix(".md").unwrap_or(file);
+    if address.contains("://") {
+        address.to_owned()
+    } else if source.chapters.contains_key(chapter) {
+        format!("#{chapter}")
+    } else if source.tables.contains_key(file) {
+        format!("#{file}")
+    } else if file == "report.md" {
+        "#top".to_owned()
+    } else {
+        // Another report's page lies beside this one, and other files are in the repository.
+        let other = address.trim_start_matches("../").strip_suffix("/report.md");
+        other.map_or("#top".to_owned(), |name| {
+            format!("{}.html", name.trim_start_matches("reports/"))
+        })
+    }
+}
+
+fn file_of(address: &str) -> &str {
+    address.rsplit('/').next().unwrap_or(address)
+}
+
+/// A text inside an element or an attribute.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut html = String::new();
+    let text: CowStr<'_> = text.into();
+    push_html(&mut html, std::iter::once(Event::Text(text)));
+    html
+}

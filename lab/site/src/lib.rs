@@ -1,0 +1,27 @@
+//! Reports in, pages for a browser out: one file a report, which needs no network, and an index that
+//! shows each question with its answer.
+//!
+//! Pure: a page is a function of a report's files and of nothing else.
+
+mod chapter;
+mod data;
+mod page;
+
+use std::collections::BTreeMap;
+
+pub use page::{index, page};
+
+/// The files of one report.
+#[derive(Debug, Clone, Default)]
+pub struct Source {
+    /// The folder's name.
+    pub name: String,
+    /// `report.md`: the first screen.
+    pub first: String,
+    /// The chapters behind it, by file name without `.md`.
+    pub chapters: BTreeMap<String, String>,
+    /// Pictures, by file name.
+    pub pictures: BTreeMap<String, String>,
+    /// Tables, tab-separated with a header line, by file name.
+    pub tables: BTreeMap<String, String>,
+}
