@@ -1,7 +1,7 @@
 """The kinds of packages that the lab is made of, each as one macro.
 
 Those of crates make the crate itself, a test of the unit tests in its sources, and one test for each
-file `tests/*.rs`, as Cargo does. Crates of Cargo.lock are named as Cargo.toml names them.
+`tests/NAME.rs` and `tests/NAME/main.rs`, as Cargo does. Crates of Cargo.lock are named as Cargo.toml names them.
 """
 
 load("@rules_rust//rust:defs.bzl", "rust_binary", "rust_library", "rust_test")
@@ -164,7 +164,7 @@ def _collected(files, manifest):
         )
 
 def _tests(name, deps, crates, files, binaries, tags = [], library = None):
-    """The unit tests of a crate and its tests/*.rs.
+    """The unit tests of a crate, its tests/*.rs and its tests/*/main.rs.
 
     Cargo starts a test in its package, Bazel at the workspace's root, so what Cargo gives as
     absolute paths is given relative to that root here: CARGO_MANIFEST_DIR, and CARGO_BIN_EXE_<name>
@@ -196,11 +196,15 @@ def _tests(name, deps, crates, files, binaries, tags = [], library = None):
         deps = _of_lock(crates) + deps,
         **common
     )
-    for root in native.glob(["tests/*.rs"], allow_empty = True):
-        stem = root.removeprefix("tests/").removesuffix(".rs")
+    for root in native.glob(["tests/*.rs", "tests/*/main.rs"], allow_empty = True):
+        stem = root.removeprefix("tests/").removesuffix(".rs").removesuffix("/main")
         rust_test(
             name = stem + "_test",
-            srcs = [root] + native.glob(["tests/*/**/*.rs"], allow_empty = True),
+            srcs = [root] + native.glob(
+                ["tests/*/**/*.rs"],
+                allow_empty = True,
+                exclude = ["tests/*/main.rs"],
+            ),
             # As Cargo names it: snapshots carry this name.
             crate_name = stem,
             crate_root = root,

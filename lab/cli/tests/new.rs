@@ -24,7 +24,9 @@ fn checkout() -> TempDir {
 }
 
 fn lab(root: &Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+    // Absolute, for it is started in another folder.
+    let program = fs::canonicalize(env!("CARGO_BIN_EXE_lab")).unwrap();
+    let mut lab = Command::new(program);
     lab.current_dir(root).env_remove("BUILD_WORKSPACE_DIRECTORY");
     lab.env_remove("BUILD_WORKING_DIRECTORY");
     let output = lab.arg("new").args(arguments).output().unwrap();

@@ -19,6 +19,20 @@ fn arrows_point_one_way() {
 }
 
 #[test]
+fn bazel_runs_the_tests_that_cargo_runs() {
+    // Cargo takes tests/NAME.rs and tests/NAME/main.rs; the second kind was once forgotten.
+    let macros = ours().read("tools/bazel/lab.bzl");
+    assert!(macros.contains(r#"native.glob(["tests/*.rs", "tests/*/main.rs"]"#));
+    let is_root = |path: &&String| path.contains("/tests/") && path.ends_with("/main.rs");
+    let roots: Vec<_> = ours().files().into_iter().filter(|path| is_root(&path)).collect();
+    for root in &roots {
+        let package = root.split("/tests/").next().unwrap_or_default();
+        assert!(ours().read(&format!("{package}/BUILD.bazel")).contains("load(\"//tools/bazel"));
+    }
+    assert!(roots.len() >= 4, "{roots:?}");
+}
+
+#[test]
 fn pure_crates_name_nothing_impure() {
     let pure = |path: &&String| {
         path.ends_with(".rs")

@@ -7,7 +7,7 @@ use lab_family::{Metric, higher, lower, neither};
 use lab_report::frame::{cell_but, is_gated};
 use lab_report::{Distribution, Measured, Row};
 
-use crate::cells::is_solo;
+use crate::cells::{UNSCALED_PPM, is_solo, time_scale_ppm};
 use crate::efficiency::{self, LossSplit};
 use crate::samples;
 
@@ -28,6 +28,10 @@ pub(crate) const METRICS: &[Metric] = &[
     higher("token_balance_share", Share, "Mean tokens of an agent over the most of any."),
     neither("tokens", Count, "Tokens of all replies."),
     lower("ttft_p50_ns", Ns, "Time to first token, median over calls."),
+    lower("ttft_p95_ns", Ns, "The same, 95th percentile."),
+    lower("late_first_token_share", Share, "Calls whose first token took over 3 s of server time."),
+    neither("ttft_agents_apart_ns", Ns, "Slowest agent's median first token minus the fastest's."),
+    neither("tokens_per_s_agents_apart", PerSecond, "Fastest agent's rate minus the slowest's."),
     lower("ttft_max_ns", Ns, "Time to first token, longest of all calls."),
     lower("inter_token_p50_ns", Ns, "Time between tokens at the client, median."),
     lower("inter_token_p99_ns", Ns, "The same, 99th percentile."),
@@ -92,6 +96,8 @@ fn per_token(row: &Row, put: &mut impl FnMut(&'static str, Option<f64>)) {
     let lag = samples::delivery_lag_ns(samples);
     let at = |of: &Option<Distribution>, p| of.as_ref().map(|of| of.quantile(p) as f64);
     put("ttft_p50_ns", at(&ttft, 0.5));
+    put("ttft_p95_ns", at(&ttft, 0.95));
+    put("late_first_token_share", late_share(row));
     put("ttft_max_ns", ttft.as_ref().map(|ttft| ttft.max() as f64));
     put("inter_token_p50_ns", at(&gaps, 0.5));
     put("inter_token_p99_ns", at(&gaps, 0.99));
@@ -129,6 +135,9 @@ fn per_agent(
     let longest = concurrent.iter().max().map(|&ns| ns as f64);
     put("wall_beyond_longest_agent_ns", longest.map(|longest| wall - longest));
     let tokens = samples::tokens_per_agent(samples);
+    let rates = tokens.as_deref().map(|tokens| rates(tokens, &concurrent));
+    put("tokens_per_s_agents_apart", rates.as_deref().and_then(apart));
+    put("ttft_agents_apart_ns", samples::ttft_per_agent(samples).as_deref().and_then(apart));
     put("token_balance_share", tokens.as_deref().and_then(balance));
 
     let alone = samples::agent_durations_ns(&solo?.samples)?;
@@ -148,6 +157,29 @@ fn per_agent(
         put(name, Some(share));
     }
     Some(())
+}
+
+/// TR115's rule: a first token after 3 s stands for contention. On a scaled server, of its time.
+fn late_share(row: &Row) -> Option<f64> {
+    let limit = LATE_NS * time_scale_ppm(&row.run) as f64 / UNSCALED_PPM as f64;
+    let calls = samples::ttft_ns(&row.samples);
+    let late = calls.iter().filter(|ns| **ns as f64 > limit).count();
+    (!calls.is_empty()).then(|| late as f64 / calls.len() as f64)
+}
+
+const LATE_NS: f64 = 3e9;
+
+/// Tokens a second of each agent.
+fn rates(tokens: &[i64], durations_ns: &[i64]) -> Vec<f64> {
+    let pairs = tokens.iter().zip(durations_ns).filter(|(_, ns)| **ns > 0);
+    pairs.map(|(tokens, ns)| *tokens as f64 * 1e9 / *ns as f64).collect()
+}
+
+/// The largest minus the smallest, of two or more.
+fn apart(values: &[f64]) -> Option<f64> {
+    let most = values.iter().copied().reduce(f64::max)?;
+    let least = values.iter().copied().reduce(f64::min)?;
+    (values.len() > 1).then_some(most - least)
 }
 
 /// Mean over maximum: the form that the published efficiency has in durations, in tokens.
@@ -202,6 +234,10 @@ mod tests {
         assert!((values["token_balance_share"] - 2.5 / 3.0).abs() < 1e-12);
         assert_eq!((values["context_switches"], values["cpu_per_token_ns"]), (7.0, 10.0));
         // Both agents take 1000 and 500 ns, together and alone.
+        assert_eq!(values["late_first_token_share"], 0.0);
+        // 3 tokens in 1000 ns and 2 in 500.
+        assert!((values["tokens_per_s_agents_apart"] - 1e6).abs() < 1e-6, "{values:?}");
+        assert_eq!(values["ttft_agents_apart_ns"], 50.0);
         assert_eq!((values["efficiency_true"], values["speed_up_true"]), (0.75, 1.5));
     }
 }

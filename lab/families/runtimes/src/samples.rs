@@ -6,6 +6,7 @@
 use lab_protocol::runtimes::names;
 use lab_record::{Run, Samples};
 use lab_report::Distribution;
+use lab_stats::describe::median;
 
 /// First agent's start to last agent's end.
 pub(crate) fn wall_ns(run: &Run) -> Option<f64> {
@@ -123,6 +124,17 @@ fn column_difference(samples: &Samples, later: &str, earlier: &str) -> Option<Ve
     let (later, earlier) = (samples.raw(later)?, samples.raw(earlier)?);
     let aligned = later.len() == earlier.len() && !later.is_empty();
     aligned.then(|| later.iter().zip(earlier).map(|(later, earlier)| later - earlier).collect())
+}
+
+/// Each agent's median time to first token, in nanoseconds.
+pub(crate) fn ttft_per_agent(samples: &Samples) -> Option<Vec<f64>> {
+    let (agents, calls) = (samples.raw(names::CALL_AGENT)?, ttft_ns(samples));
+    let count = samples.raw(names::AGENT_START_NS)?.len() as i64;
+    let of = |agent: i64| {
+        let own = agents.iter().zip(&calls).filter(|(of, _)| **of == agent);
+        median(&own.map(|(_, ns)| *ns as f64).collect::<Vec<_>>())
+    };
+    (agents.len() == calls.len()).then(|| (0..count).map(of).collect())?
 }
 
 fn sum_by_agent(samples: &Samples, calls: &[i64]) -> Option<Vec<i64>> {

@@ -2,6 +2,7 @@
 
 mod map;
 mod order;
+mod published;
 mod settings;
 mod speed;
 mod stability;
@@ -30,6 +31,7 @@ impl FamilyReport for Engines {
 
     fn chapters(&self, study: &Study, page: &mut Page) {
         let order = Order::of(study);
+        published::write(study, page);
         resources(study, &order, page);
         peers_beside_engines(study, &order, page);
         speed::write(study, page);

@@ -91,6 +91,8 @@ fn table(study: &Study, panels: &[Cell]) -> Table {
         "speed_up_sync_low",
         "speed_up_sync_high",
         "panel",
+        "speed_up_per_worker",
+        "streams_per_worker",
     ]);
     let columns: Vec<(&str, &str)> = columns.into_iter().map(|key| (key, key)).collect();
     let mut table = Table::new(&columns);
@@ -112,6 +114,13 @@ fn table(study: &Study, panels: &[Cell]) -> Table {
                 row.extend(Reading::entries(Reading::ratio(&one, &time)));
                 row.extend(Reading::entries(Reading::ratio(&floor, &time)));
                 row.push(panel.map_or(Entry::Missing, Entry::count));
+                let workers = level.parse::<f64>().ok();
+                let speed_up = Reading::ratio(&one, &time).map(|speed_up| speed_up.estimate);
+                let streams = cell.get("streams").and_then(|level| level.parse::<f64>().ok());
+                for (value, unit) in [(speed_up, Unit::Times), (streams, Unit::Count)] {
+                    let each = value.zip(workers).map(|(value, workers)| value / workers);
+                    row.push(Entry::value(each, unit));
+                }
                 table.row(row);
             }
         }

@@ -8,6 +8,7 @@ mod lesson;
 mod loss;
 mod lowest;
 mod pictures;
+mod pooled;
 mod published;
 mod spread;
 mod variance;
@@ -33,6 +34,7 @@ impl FamilyReport for Runtimes {
         lesson::write(study, page);
         lowest::write(study, page);
         spread::write(study, page);
+        pooled::write(study, page);
         loss::write(study, page);
         variance::write(study, page);
         costs::write(study, page);

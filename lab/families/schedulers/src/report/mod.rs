@@ -11,7 +11,10 @@ mod which;
 
 use lab_family::Cell;
 use lab_record::{Run, Samples, VariantEntry};
-use lab_report::{FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell};
+use lab_report::{
+    FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell, over_level,
+    over_variant,
+};
 use toml::Table;
 
 use crate::{ORACLE, Schedulers, metrics, slim};
@@ -120,7 +123,7 @@ const CHAPTERS: [Chapter; 4] = [
         factors: &["work", "concurrency", "order", "tokio_workers", "rayon_threads"],
         shown: &["items_per_s", "offload_share"],
         kept: &["cores_used"],
-        more: |_, _| (),
+        more: gain,
     },
     Chapter {
         test: "wake",
@@ -141,9 +144,37 @@ const CHAPTERS: [Chapter; 4] = [
             "cores_used",
             "guardrail_activations",
         ],
-        more: stalls::write,
+        more: |study, page| {
+            interference(study, page);
+            stalls::write(study, page);
+        },
     },
 ];
+
+/// What a policy gains over offloading everything, by class of work.
+fn gain(study: &Study, page: &mut Page) {
+    let variants = study.variants();
+    let keep = |cell: &Cell| is(cell, "test", "stream");
+    let factors = &["work", "concurrency", "order", "tokio_workers", "rayon_threads"];
+    let rows = Rows { variants: &variants, keep: &keep, factors };
+    let table = over_variant(study, &rows, "always_offload", &["items_per_s"]);
+    if !table.is_empty() {
+        page.paragraph("Rate over that of `always_offload` in the same cell and block:");
+        page.table("gain", &table);
+    }
+}
+
+/// What a load does to wake-ups: the published interference, P95 with it over P95 without.
+fn interference(study: &Study, page: &mut Page) {
+    let variants = study.variants();
+    let keep = |cell: &Cell| is(cell, "test", "wake") && !is(cell, "load", "idle");
+    let rows = Rows { variants: &variants, keep: &keep, factors: &["load", "tokio_workers"] };
+    let table = over_level(study, &rows, ("load", "idle"), &["tick_p95_ns"]);
+    if !table.is_empty() {
+        page.paragraph("Interference, P95 of ticks beside the load over P95 without it:");
+        page.table("interference", &table);
+    }
+}
 
 fn one(study: &Study, chapter: &Chapter, page: &mut Page) {
     page.heading(chapter.heading);
