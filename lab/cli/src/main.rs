@@ -6,6 +6,7 @@ mod builds;
 mod claims;
 mod compare;
 mod corpus;
+mod data;
 mod doctor;
 mod documents;
 mod idle;
@@ -77,6 +78,8 @@ enum Command {
     Selftest(selftest::SelftestArgs),
     /// Copy recorded runs and their report into a folder to commit
     Export(report::ExportArgs),
+    /// Print every analysed run with its metrics: CSV, or OpenMetrics
+    Data(data::DataArgs),
     /// Write all reports as pages for a browser, with an index of questions and answers
     Site(site::SiteArgs),
     /// Add today's expectations to records from before expectations were stored
@@ -121,6 +124,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Report(args) => report::report(&args, paths.ok().as_ref()),
         Command::Selftest(args) => selftest::selftest(&args, paths.ok().as_ref()),
         Command::Export(args) => report::export(&args, &paths?),
+        Command::Data(args) => data::data(&args, paths.ok().as_ref()),
         Command::New(args) => new::new(&args, &paths?),
         Command::Site(args) => site::site(&args, &paths?),
         Command::Audit(args) if !args.documents.is_empty() => audit::audit(&args),

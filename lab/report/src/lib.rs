@@ -14,6 +14,7 @@ mod distribution;
 mod effect;
 pub mod expect;
 mod fastest;
+mod flat;
 pub mod frame;
 mod judge;
 mod measure;
@@ -41,6 +42,7 @@ pub use compare::{Line, takes_part};
 pub use distribution::Distribution;
 pub use effect::{CONFIDENCE, Effect, Series, centre, log_ratios, minus};
 pub use fastest::Fastest;
+pub use flat::{Flat, flat, openmetrics};
 pub use frame::{Frame, Row, is_analysed};
 pub use measure::Measured;
 pub use page::Page;
@@ -172,22 +174,31 @@ pub trait FamilyReport: Family {
     }
 }
 
+/// The family of a sweep's variants.
+fn family_of<'f>(
+    frame: &Frame,
+    families: &[&'f dyn FamilyReport],
+) -> Result<&'f dyn FamilyReport, ReportError> {
+    let experiment = frame.run_file.experiment.clone();
+    if frame.rows.is_empty() {
+        return Err(ReportError::NoRuns { experiment });
+    }
+    let name = frame.run_file.variants.first().map_or("", |entry| entry.family.as_str());
+    let found = families.iter().copied().find(|family| family.name() == name);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = families.iter().map(|family| family.name()).collect();
+        ReportError::UnknownFamily { experiment, family: name.to_owned(), known: known.join(", ") }
+    })
+}
+
 /// Reports on a sweep, by the family of its variants. Variants, cells and metrics that are missing
 /// are named as missing; they are no error.
 ///
 /// # Errors
 /// Where there is no run at all, or no such family.
 pub fn report(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Report, ReportError> {
-    let experiment = frame.run_file.experiment.clone();
-    if frame.rows.is_empty() {
-        return Err(ReportError::NoRuns { experiment });
-    }
-    let name = frame.run_file.variants.first().map_or("", |entry| entry.family.as_str());
-    let family = families.iter().find(|family| family.name() == name).ok_or_else(|| {
-        let known: Vec<&str> = families.iter().map(|family| family.name()).collect();
-        ReportError::UnknownFamily { experiment, family: name.to_owned(), known: known.join(", ") }
-    })?;
-    let study = Study::of(frame, *family);
+    let family = family_of(frame, families)?;
+    let study = Study::of(frame, family);
     let mut page = Page::titled(&frame.run_file.experiment);
     opening::write(&study, &mut page);
     page.end_of_first_screen();
