@@ -23,9 +23,9 @@ pub(crate) struct NewArgs {
 enum What {
     /// A variant: its folder, copied from another one of the family and named anew
     Variant {
-        /// FAMILY/NAME, for example engines/my_engine
+        /// FAMILY/NAME, for example toys/mine
         name: String,
-        /// The variant to begin with, for example engines/threads
+        /// The variant to begin with, for example toys/plain
         #[arg(long, value_name = "FAMILY/NAME")]
         like: String,
     },
@@ -33,7 +33,7 @@ enum What {
     Experiment {
         /// Its name
         name: String,
-        /// The experiment to begin with, for example experiments/threads.toml
+        /// The experiment to begin with, for example experiments/adding.toml
         #[arg(long, value_name = "FILE")]
         like: PathBuf,
     },
@@ -103,7 +103,7 @@ fn experiment(paths: &Paths, name: &str, like: &Path) -> Result<(), Failure> {
 /// The family and the name of FAMILY/NAME.
 fn parts(name: &str) -> Result<(&str, &str), Failure> {
     let Some((family, own)) = name.split_once('/') else {
-        return Err(Failure::input(format!("`{name}` is no FAMILY/NAME, as engines/threads is")));
+        return Err(Failure::input(format!("`{name}` is no FAMILY/NAME, as toys/plain is")));
     };
     word(family)?;
     word(own)?;

@@ -33,11 +33,11 @@ fn table(name: &str, text: &str, bytes_max: usize) -> String {
         left_out => format!(" The first {} are here, {left_out} are left out.", shown.len()),
     };
     let name = escaped(name);
+    let (header, rows_there) = (row("th", header), all.len());
     format!(
-        "<details class=\"data\" id=\"{name}\"><summary>{name}</summary><p>{} rows.{thinned}</p>\
-         <div class=\"wide\"><table><thead>{}</thead><tbody>{rows}</tbody></table></div></details>\n",
-        all.len(),
-        row("th", header)
+        "<details class=\"data\" id=\"{name}\"><summary>{name}</summary>\
+         <p>{rows_there} rows.{thinned}</p><div class=\"wide\"><table><thead>{header}</thead>\
+         <tbody>{rows}</tbody></table></div></details>\n"
     )
 }
 

@@ -1,5 +1,5 @@
-//! Reports in, pages for a browser out: one file a report, which needs no network, and an index that
-//! shows each question with its answer.
+//! Reports in, pages for a browser out: one file a report, which needs no network, and an index
+//! that shows each question with its answer.
 //!
 //! Pure: a page is a function of a report's files and of nothing else.
 

@@ -26,9 +26,8 @@ pub fn page(source: &Source) -> String {
         false => format!("<h2>Tables</h2>\n{}", data::html(&source.tables)),
     };
     let first = chapter::html(source, without_details(&source.first));
-    let body = format!(
-        "<p><a href=\"index.html\">All questions</a></p>\n{first}\n<h2>Details</h2>\n{chapters}{data}"
-    );
+    let all = "<p><a href=\"index.html\">All questions</a></p>";
+    let body = format!("{all}\n{first}\n<h2>Details</h2>\n{chapters}{data}");
     document(title(&source.first).unwrap_or(&source.name), &body)
 }
 

@@ -17,18 +17,18 @@ const CONTENDED_BELOW: f64 = 1.5;
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     let groups = by_variant(study, |one| is_of_tr115(study, one));
-    let pooled: Vec<(&Group, Summary)> = groups
-        .iter()
-        .filter_map(|group| Some((group, summarize(&group.values(EFFICIENCY))?)))
-        .collect();
+    let summary = |group| summarize(&Group::values(group, EFFICIENCY));
+    let pooled: Vec<(&Group, Summary)> =
+        groups.iter().filter_map(|group| Some((group, summary(group)?))).collect();
     if pooled.is_empty() {
         return;
     }
     page.heading("Every variant over all configurations");
     page.paragraph(&format!(
-        "Efficiency as published, pooled over the concurrent runs of each variant in the published configurations: a mix of \
-         configurations, so its spread is not that of a repeated run. *Contended* counts runs whose \
-         speed-up as published lies below {CONTENDED_BELOW}, the published rule. No verdict.",
+        "Efficiency as published, pooled over the concurrent runs of each variant in the published \
+         configurations: a mix, so its spread is not that of a repeated run. *Contended* counts \
+         runs whose speed-up as published lies below {CONTENDED_BELOW}, the published rule. No \
+         verdict.",
     ));
     let share = |value: f64| Entry::Value(value, Unit::Share);
     let table = Table::of(
