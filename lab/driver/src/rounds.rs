@@ -41,8 +41,8 @@ impl<'r> Recorded<'r> {
 }
 
 impl Sweep<'_> {
-    /// All questions, in passes. In a pass each has time for as many rounds as the others; what
-    /// answered questions leave is for the next pass. False when interrupted.
+    /// All questions, in passes. In a pass each has as much time as those after it; what answered
+    /// questions leave is for the others. False when interrupted.
     pub(crate) fn rounds(
         &mut self,
         recording: &mut Recording<'_>,
@@ -57,12 +57,9 @@ impl Sweep<'_> {
         let mut asked: Vec<_> = plan.asked.iter().map(|asked| (asked, 0)).collect();
         for _ in 0..PASSES {
             let mut still = Vec::new();
-            let mut costs_ms: u64 = asked.iter().map(|(asked, _)| self.round_ms(asked)).sum();
-            for (question, mut next) in asked {
-                let cost_ms = self.round_ms(question);
-                let share = cost_ms as f64 / costs_ms.max(1) as f64;
-                let budget_ns = (left_ns as f64 * share) as u64;
-                costs_ms = costs_ms.saturating_sub(cost_ms);
+            let questions = asked.len() as u64;
+            for ((question, mut next), others) in asked.into_iter().zip((0..questions).rev()) {
+                let budget_ns = left_ns / (others + 1);
                 let mut spent_ns = 0;
                 let is_open = loop {
                     let planned = self.next_round(question, next, referee, recording)?;
@@ -102,12 +99,6 @@ impl Sweep<'_> {
         };
         let planned = question.round(self.experiment, round, wanted);
         planned.map_err(|error| DriverError::Input(error.to_string()))
-    }
-
-    /// How long a round of everybody should take.
-    fn round_ms(&self, question: &Asked) -> u64 {
-        let planned = question.round(self.experiment, 0, |_, _| true).unwrap_or_default();
-        planned.iter().map(|run| run.expected_ms).sum::<u64>().max(1)
     }
 
     /// One round: its rows, recorded now or earlier, and how long they took. `None` when

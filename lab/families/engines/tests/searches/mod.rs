@@ -81,7 +81,7 @@ impl Default for Searches {
 impl Searches {
     pub fn world(&self) -> World {
         let blocks = format!("blocks = {}", self.blocks);
-        let text = SEARCH.replacen("blocks = 8", &blocks, 1);
+        let text = SEARCH.replacen("blocks = 6", &blocks, 1);
         let mut world = World::of(&format!("{text}{}", self.more), &["search"], &ENGINES);
         let tags = vec!["search".to_owned(), "peer".to_owned()];
         world.variants.extend(PEERS.map(|(peer, _)| (peer.to_owned(), tags.clone())));
