@@ -115,7 +115,7 @@ fn a_worker_process_that_is_killed_loses_and_repeats_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let workload = batches(folder.path(), seed, 200);
         let Some(mut run) = under_way(&postgres, &workload) else { return };
-        killed += u64::from(kill_one(&mut run, WORKER, seed, 400_000));
+        killed += u64::from(kill_one(&mut run, WORKER, seed, 60_000));
         let outcome = run.outcome();
         whole(&format!("seed {seed}"), &workload, &outcome);
         taken += taken_over(&outcome);
@@ -156,7 +156,7 @@ fn the_tasks_of_an_orchestrator_that_is_killed_are_brought_to_their_end() {
         let folder = tempfile::tempdir().unwrap();
         let workload = batches(folder.path(), seed, 200);
         let Some(mut run) = under_way(&postgres, &workload) else { return };
-        killed += u64::from(kill_one(&mut run, ORCHESTRATOR, seed, 400_000));
+        killed += u64::from(kill_one(&mut run, ORCHESTRATOR, seed, 60_000));
         // One of each at once: whoever is told of the worker's end may be the one that ends.
         if seed % 2 == 1 {
             killed += u64::from(kill_one(&mut run, WORKER, seed, 1_000));
