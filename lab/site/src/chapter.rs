@@ -5,8 +5,9 @@ use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html
 
 use crate::Source;
 
-/// The HTML of one of the report's Markdown files.
-pub(crate) fn html(source: &Source, markdown: &str) -> String {
+/// The HTML of one of the report's Markdown files; `page` is before links into the report's page,
+/// and empty on that page itself.
+pub(crate) fn html(source: &Source, markdown: &str, page: &str) -> String {
     let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES);
     let mut events = Vec::new();
     // Within a picture its text is a description, and the picture has one of its own.
@@ -20,7 +21,11 @@ pub(crate) fn html(source: &Source, markdown: &str) -> String {
             Event::End(TagEnd::Image) => in_picture = false,
             _ if in_picture => {}
             Event::Start(Tag::Link { dest_url, title, id, .. }) => {
-                let dest_url = within(source, &dest_url).into();
+                let dest_url = within(source, &dest_url);
+                let dest_url = match dest_url.starts_with('#') {
+                    true => format!("{page}{dest_url}").into(),
+                    false => dest_url.into(),
+                };
                 events.push(Event::Start(Tag::Link {
                     link_type: LinkType::Inline,
                     dest_url,

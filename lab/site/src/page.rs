@@ -17,7 +17,7 @@ pub fn page(source: &Source) -> String {
         .map(|file| {
             let markdown = &source.chapters[*file];
             let title = escaped(title(markdown).unwrap_or(file));
-            let body = chapter::html(source, without_title(markdown));
+            let body = chapter::html(source, without_title(markdown), "");
             format!("<details id=\"{file}\"><summary>{title}</summary>{body}</details>\n")
         })
         .collect();
@@ -25,7 +25,7 @@ pub fn page(source: &Source) -> String {
         true => String::new(),
         false => format!("<h2>Tables</h2>\n{}", data::html(&source.tables)),
     };
-    let first = chapter::html(source, without_details(&source.first));
+    let first = chapter::html(source, without_details(&source.first), "");
     let all = "<p><a href=\"index.html\">All questions</a></p>";
     let body = format!("{all}\n{first}\n<h2>Details</h2>\n{chapters}{data}");
     document(title(&source.first).unwrap_or(&source.name), &body)
@@ -35,7 +35,7 @@ pub fn page(source: &Source) -> String {
 pub fn index(sources: &[Source]) -> String {
     let one = |source: &Source| {
         let (name, opening) = (&source.name, opening(&source.first));
-        let body = chapter::html(source, &opening);
+        let body = chapter::html(source, &opening, &format!("{name}.html"));
         format!("<section><h2><a href=\"{name}.html\">{name}</a></h2>\n{body}</section>\n")
     };
     let sections: String = sources.iter().map(one).collect();

@@ -67,7 +67,7 @@ fn what_a_variant_cannot_do_is_a_record_and_no_failure() {
 fn the_report_follows_from_the_records() {
     let world = world();
     world.run(0);
-    assert!(fs::read_to_string(world.path("r/report.md")).unwrap().contains("floor"));
+    assert!(world.report().contains("floor"));
     world.lab(&["report", "r", "--check"]).assert().code(0);
 }
 

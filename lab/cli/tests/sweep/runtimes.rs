@@ -34,7 +34,7 @@ fn a_sweep_records_every_cell_and_reports() {
     let column = |name| samples.raw(name).unwrap();
     assert_eq!(column("call_tokens"), column("server_tokens"));
     assert_eq!(column("token_received_ns").len(), column("server_pacing_error_ns").len());
-    assert!(fs::read_to_string(world.path("r/report.md")).unwrap().contains("steady"));
+    assert!(world.report().contains("steady"));
     world.lab(&["report", "r", "--check"]).assert().code(0);
 }
 
@@ -239,8 +239,9 @@ fn every_session_says_which_servers_answered() {
             assert!(one["model_digest"].is_null(), "the paced server's model has no bytes");
         }
     }
-    let report = fs::read_to_string(world.path("r/report.md")).unwrap();
-    assert!(report.contains("-paced"), "the report does not say it");
+    let environment = fs::read_to_string(world.path("r/environment.tsv")).unwrap();
+    assert!(environment.contains("-paced"), "the report does not say it");
+    let report = world.report();
     // What a server answers that the lab does not know is known to nobody.
     assert!(results.runs.iter().all(|run| run.verification == Verification::Checked));
     assert!(report.contains(": 0 verified (equal to a known answer), 4 checked"), "{report}");

@@ -150,6 +150,14 @@ rows = 0
         Results::load(&self.path("r")).unwrap()
     }
 
+    /// The first screen of the report on `r`, and all chapters behind it.
+    pub fn report(&self) -> String {
+        let details = fs::read_dir(self.path("r/details")).unwrap();
+        let chapters = details.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+        let first = fs::read_to_string(self.path("r/report.md")).unwrap();
+        std::iter::once(first).chain(chapters).collect()
+    }
+
     /// Runs `experiments/e.toml`: all runs of the variant `good` must be checked, and the report
     /// must follow from them.
     pub fn assert_good_and_reported(&self, runs: usize) {
@@ -160,7 +168,7 @@ rows = 0
             assert_eq!(run.status, Status::Ok, "{:?}", run.reason);
             assert_ne!(run.verification, Verification::Unchecked);
         }
-        assert!(fs::read_to_string(self.path("r/report.md")).unwrap().contains("good"));
+        assert!(self.report().contains("good"));
         self.lab(&["report", "r", "--check"]).assert().code(0);
     }
 
