@@ -12,6 +12,8 @@ use crate::{DriverError, Progress, Sweep, package::Done, recording::Recording, s
 /// Who judges the rounds of a sweep with this `run.json`.
 pub type RefereeOf<'a> = &'a dyn Fn(&RunFile) -> Box<dyn Referee>;
 
+/// Fewer tell nothing, so that the last of many questions rather gets no time at all.
+const ROUNDS_LEAST: u32 = 40;
 /// The second pass spends what the first one left, and the third what still is.
 const PASSES: usize = 3;
 /// The runs of a round.
@@ -41,8 +43,8 @@ impl<'r> Recorded<'r> {
 }
 
 impl Sweep<'_> {
-    /// All questions, in passes. In a pass each has as much time as those after it; what answered
-    /// questions leave is for the others. False when interrupted.
+    /// All questions, in passes. In a pass each has as much time as those after it, and enough for
+    /// [`ROUNDS_LEAST`]; what answered questions leave is for the others. False when interrupted.
     pub(crate) fn rounds(
         &mut self,
         recording: &mut Recording<'_>,
@@ -63,7 +65,8 @@ impl Sweep<'_> {
                 let mut spent_ns = 0;
                 let is_open = loop {
                     let planned = self.next_round(question, next, referee, recording)?;
-                    if planned.is_empty() || spent_ns >= budget_ns {
+                    let has_share = spent_ns >= budget_ns && next >= ROUNDS_LEAST;
+                    if planned.is_empty() || has_share || spent_ns >= left_ns {
                         break !planned.is_empty();
                     }
                     let label = format!("{}, round {}", question.label, next + 1);
