@@ -4,7 +4,7 @@ use lab_stats::{
     outcome::Outcome,
     sequence::{Hull, Sequence},
     tail_sequence::{Earlier, TailSequence, TailState},
-    verdict::{Missing, Verdict, reading},
+    verdict::{Missing, Verdict, control_suffices, reading},
 };
 use serde::Serialize;
 
@@ -265,13 +265,9 @@ impl Comparison {
         side.filter(|_| self.control_suffices(sequence))
     }
 
-    /// A verdict counts where the reference against itself is known as well as it is claimed to
-    /// be: to the margin, or to half of a larger effect.
     fn control_suffices(&self, sequence: &Sequence) -> bool {
-        let Some(control) = &self.control else { return true };
-        let effect = sequence.estimate().map_or(0.0, f64::abs);
-        let enough = self.settings.log_margin().max(effect / 2.0);
-        control.interval().is_some_and(|hull| hull.holds(0.0) && hull.half_width() <= enough)
+        let margin = self.settings.log_margin();
+        self.control.as_ref().is_none_or(|control| control_suffices(control, sequence, margin))
     }
 }
 

@@ -62,6 +62,24 @@ pub struct PlannedRun {
     pub deadline_ms: u64,
 }
 
+impl PlannedRun {
+    /// The run at an address; block 0 is the check before anything is timed.
+    pub(crate) fn at(experiment: &Experiment, at: &Address<'_>) -> Result<Self, InputError> {
+        let Planned { work, expected_ms, deadline_ms } =
+            experiment.section.plan(&experiment.file, at)?;
+        Ok(Self {
+            order: at.order,
+            block: at.block,
+            warmup: at.block == 0,
+            variant: at.variant.to_owned(),
+            cell: at.cell.clone(),
+            work,
+            expected_ms,
+            deadline_ms,
+        })
+    }
+}
+
 /// Makes the plan of an experiment whose section has its attachment.
 ///
 /// # Errors
@@ -83,13 +101,7 @@ pub fn plan(experiment: &Experiment, manifests: &[Manifest]) -> Result<Plan, Inp
     let mut push = |block: u32, variant: &Entrant, cell: &Cell| {
         let order = runs.len() as u64;
         let address = Address { seed, block, order, variant: &variant.name, cell };
-        let Planned { work, expected_ms, deadline_ms } =
-            experiment.section.plan(&experiment.file, &address)?;
-        let (variant, cell) = (variant.name.clone(), cell.clone());
-        let warmup = block == 0;
-        let run =
-            PlannedRun { order, block, warmup, variant, cell, work, expected_ms, deadline_ms };
-        runs.push(run);
+        runs.push(PlannedRun::at(experiment, &address)?);
         Ok::<(), InputError>(())
     };
     // Where cells have no defaults, any cell will do for the check.

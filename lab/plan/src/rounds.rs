@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_family::{Address, Cell, InputError, Planned, draw};
+use lab_family::{Address, Cell, InputError, draw};
 use lab_record::{Comparison, Contrast, Expectation, Question, Rounds};
 use rand::seq::SliceRandom;
 
@@ -53,21 +53,7 @@ impl Asked {
                 }
                 let order = first + number;
                 let address = Address { seed, block, order, variant, cell };
-                let Planned { work, expected_ms, deadline_ms } =
-                    experiment.section.plan(&experiment.file, &address)?;
-                let (variant, cell) = (variant.to_owned(), cell.clone());
-                let warmup = false;
-                let run = PlannedRun {
-                    order,
-                    block,
-                    warmup,
-                    variant,
-                    cell,
-                    work,
-                    expected_ms,
-                    deadline_ms,
-                };
-                runs.push(run);
+                runs.push(PlannedRun::at(experiment, &address)?);
             }
         }
         Ok(runs)

@@ -102,3 +102,12 @@ pub fn reading(
     };
     Some(Verdict { outcome, size, missing: None })
 }
+
+/// Whether a control that compares the reference with itself lets a verdict on `sequence` count: it
+/// holds 0, and is known as well as the verdict claims to be, to the margin or to half of a larger
+/// effect.
+pub fn control_suffices(control: &Sequence, sequence: &Sequence, margin: f64) -> bool {
+    let effect = sequence.estimate().map_or(0.0, f64::abs);
+    let enough = margin.max(effect / 2.0);
+    control.interval().is_some_and(|hull| hull.holds(0.0) && hull.half_width() <= enough)
+}

@@ -7,6 +7,7 @@ use lab_stats::{
     sequence::Sequence,
 };
 
+use super::more;
 use crate::{
     CONFIDENCE, Measured, Reading,
     compare::POWER,
@@ -18,7 +19,6 @@ use crate::{
 const PRECISION: f64 = 0.1;
 /// Rounds without a ratio after which no other comes.
 const EMPTY_MAX: usize = 3;
-const NS_PER_MINUTE: f64 = 60e9;
 
 /// An expectation and its rounds so far.
 pub(crate) struct Expected {
@@ -146,7 +146,7 @@ impl Expected {
         Found { reading, detectable, outcome, why }
     }
 
-    /// "about 300 more rounds, 4 minutes".
+    /// What an answer still takes.
     fn needs(&self) -> Option<String> {
         let estimate = self.sequence.estimate()?;
         let bounds = [self.region().low, self.region().high].map(f64::ln);
@@ -155,7 +155,6 @@ impl Expected {
         let pairs = (nearest > 0.0).then(|| self.sequence.pairs_until(nearest))??;
         let rounds = pairs.saturating_sub(self.sequence.counted()) * self.rounds;
         let rounds = rounds as f64 / self.ratios.max(1) as f64;
-        let minutes = rounds * self.spent_ns as f64 / self.rounds.max(1) as f64 / NS_PER_MINUTE;
-        Some(format!("about {rounds:.0} more rounds, {:.0} minutes", minutes.max(1.0)))
+        Some(more(rounds, self.rounds, self.spent_ns))
     }
 }

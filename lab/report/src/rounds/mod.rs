@@ -16,6 +16,14 @@ pub(crate) use expected::Expected;
 pub(crate) use trial::Trials;
 use trial::{Asked, Open};
 
+const NS_PER_MINUTE: f64 = 60e9;
+
+/// "about 300 more rounds, 4 minutes", if they take as long as those so far.
+fn more(rounds: f64, so_far: usize, spent_ns: u64) -> String {
+    let minutes = rounds * spent_ns as f64 / so_far.max(1) as f64 / NS_PER_MINUTE;
+    format!("about {rounds:.0} more rounds, {:.0} minutes", minutes.max(1.0))
+}
+
 /// All questions of a sweep that are asked in rounds.
 pub struct Rounds {
     frame: Frame,

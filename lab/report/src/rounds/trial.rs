@@ -10,9 +10,10 @@ use lab_stats::{
     paired::ShiftEstimate,
     sequence::{Hull, Sequence},
     tail_sequence::{Earlier, TailSequence},
-    verdict::{Missing, Size, Verdict, reading},
+    verdict::{Missing, Size, Verdict, control_suffices, reading},
 };
 
+use super::more;
 use crate::{
     Line, Measured,
     aa::{AA_LEVEL, AaTest},
@@ -25,7 +26,6 @@ use crate::{
 const REFUSALS_MAX: usize = 3;
 /// A difference is known well enough to this part of it.
 const PRECISION: f64 = 0.25;
-const NS_PER_MINUTE: f64 = 60e9;
 
 /// One difference: a candidate against the reference, or a level against another.
 #[derive(Debug)]
@@ -267,14 +267,10 @@ impl Trials {
         }
     }
 
-    /// A verdict counts where the reference against its twin is known as well as it is claimed to
-    /// be: to the margin, or to half of a larger effect.
     fn control_suffices(&self, line: &Trial) -> bool {
-        let Some(control) = &self.control else { return true };
-        let effect = line.sequence.estimate().map_or(0.0, f64::abs);
-        let enough = line.margin.max(effect / 2.0);
-        let hull = control.sequence.interval();
-        hull.is_some_and(|hull| hull.holds(0.0) && hull.half_width() <= enough)
+        let suffices =
+            |control: &Trial| control_suffices(&control.sequence, &line.sequence, line.margin);
+        self.control.as_ref().is_none_or(suffices)
     }
 
     /// Who has no answer yet, or none as precise as wanted.
@@ -335,11 +331,10 @@ impl Trials {
         format!("{known}{}", self.more(trial.pairs_to_go()))
     }
 
-    /// "; about 300 more rounds, 4 minutes".
     fn more(&self, rounds: Option<usize>) -> String {
-        let Some(rounds) = rounds.filter(|rounds| *rounds > 0) else { return String::new() };
-        let ns = rounds as f64 * self.spent_ns as f64 / self.rounds.max(1) as f64;
-        format!("; about {rounds} more rounds, {:.0} minutes", (ns / NS_PER_MINUTE).max(1.0))
+        let rounds = rounds.filter(|rounds| *rounds > 0);
+        let more = rounds.map(|rounds| more(rounds as f64, self.rounds, self.spent_ns));
+        more.map_or(String::new(), |more| format!("; {more}"))
     }
 }
 
