@@ -40,7 +40,7 @@ fn one<'a>(study: &Study<'a>, expectation: &'a Expectation, before: &[Judged]) -
     evidence.doubts = alarms.map(str::to_owned).collect();
     if let Some(rounds) = study.questions.expectation(&expectation.id) {
         let found = rounds.found();
-        if found.reading.is_none() {
+        if found.ratios == 0 {
             evidence.missing = Some("no round of it has all the numbers".to_owned());
         }
         evidence.all = Some((found.outcome, found.why));

@@ -38,6 +38,8 @@ pub(crate) struct Expected {
 
 /// What the rounds of an expectation say.
 pub(crate) struct Found {
+    /// How many ratios the rounds gave.
+    pub(crate) ratios: usize,
     pub(crate) reading: Option<Reading>,
     pub(crate) detectable: Option<f64>,
     pub(crate) outcome: Outcome,
@@ -143,12 +145,14 @@ impl Expected {
         });
         let detectable = self.sequence.detectable(POWER);
         let why = (outcome == Outcome::CannotTell).then(|| self.needs()).flatten();
-        Found { reading, detectable, outcome, why }
+        Found { ratios: self.ratios, reading, detectable, outcome, why }
     }
 
     /// What an answer still takes.
     fn needs(&self) -> Option<String> {
-        let estimate = self.sequence.estimate()?;
+        let Some(estimate) = self.sequence.estimate() else {
+            return Some(format!("{} pairs are too few", self.ratios));
+        };
         let bounds = [self.region().low, self.region().high].map(f64::ln);
         let distances = bounds.into_iter().filter(|bound| bound.is_finite());
         let nearest = distances.map(|bound| (bound - estimate).abs()).reduce(f64::min)?;

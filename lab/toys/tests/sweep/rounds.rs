@@ -106,3 +106,13 @@ fn without_time_nothing_is_asked_and_nothing_is_said() {
     assert_eq!(outcome(&report, "contrasts.tsv", "thousand_against_ten"), "not measured");
     assert_eq!(outcome(&report, "expectations.tsv", "slow_costs_half_more"), "not measured");
 }
+
+#[test]
+fn too_few_rounds_are_counted_and_not_called_none() {
+    let text = in_rounds().replace("most = 400", "most = 5");
+    let (_, report) = swept(&text, &["fast", "slow"]);
+    let why = |table: &str, id: &str| field(&report, table, id, "why");
+    assert_eq!(outcome(&report, "expectations.tsv", "slow_costs_half_more"), "cannot tell");
+    assert_eq!(why("expectations.tsv", "slow_costs_half_more"), "5 pairs are too few");
+    assert_eq!(why("differences-1.tsv", "slow"), "5 pairs are too few");
+}
