@@ -354,6 +354,8 @@ _NORMAL_DEPENDENCIES = {
     },
     "engines/sequential": {
     },
+    "engines/sequential_plus_2_percent": {
+    },
     "engines/smol": {
         _COMMON_CONDITION: {
             "smol": Label("@crates__smol-2.0.2//:smol"),
@@ -729,6 +731,12 @@ _NORMAL_DEPENDENCIES = {
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
     },
+    "runtimes/tokio_default_plus_5us": {
+        _COMMON_CONDITION: {
+            "reqwest": Label("@crates__reqwest-0.12.28//:reqwest"),
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
     "runtimes/tokio_localset": {
         _COMMON_CONDITION: {
             "reqwest": Label("@crates__reqwest-0.12.28//:reqwest"),
@@ -911,6 +919,8 @@ _NORMAL_ALIASES = {
     "engines/ripgrep": {
     },
     "engines/sequential": {
+    },
+    "engines/sequential_plus_2_percent": {
     },
     "engines/smol": {
         _COMMON_CONDITION: {
@@ -1124,6 +1134,10 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "runtimes/tokio_default_plus_5us": {
+        _COMMON_CONDITION: {
+        },
+    },
     "runtimes/tokio_localset": {
         _COMMON_CONDITION: {
         },
@@ -1245,6 +1259,8 @@ _NORMAL_DEV_DEPENDENCIES = {
     "engines/ripgrep": {
     },
     "engines/sequential": {
+    },
+    "engines/sequential_plus_2_percent": {
     },
     "engines/smol": {
     },
@@ -1430,6 +1446,8 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "runtimes/tokio_default": {
     },
+    "runtimes/tokio_default_plus_5us": {
+    },
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
@@ -1536,6 +1554,8 @@ _NORMAL_DEV_ALIASES = {
     },
     "engines/sequential": {
     },
+    "engines/sequential_plus_2_percent": {
+    },
     "engines/smol": {
     },
     "engines/smol_multi": {
@@ -1687,6 +1707,8 @@ _NORMAL_DEV_ALIASES = {
     "runtimes/smol_1kb_as_published": {
     },
     "runtimes/tokio_default": {
+    },
+    "runtimes/tokio_default_plus_5us": {
     },
     "runtimes/tokio_localset": {
     },
@@ -1782,6 +1804,8 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "engines/sequential": {
     },
+    "engines/sequential_plus_2_percent": {
+    },
     "engines/smol": {
     },
     "engines/smol_multi": {
@@ -1891,6 +1915,8 @@ _PROC_MACRO_DEPENDENCIES = {
     "runtimes/smol_1kb_as_published": {
     },
     "runtimes/tokio_default": {
+    },
+    "runtimes/tokio_default_plus_5us": {
     },
     "runtimes/tokio_localset": {
     },
@@ -1970,6 +1996,8 @@ _PROC_MACRO_ALIASES = {
     },
     "engines/sequential": {
     },
+    "engines/sequential_plus_2_percent": {
+    },
     "engines/smol": {
     },
     "engines/smol_multi": {
@@ -2079,6 +2107,8 @@ _PROC_MACRO_ALIASES = {
     "runtimes/smol_1kb_as_published": {
     },
     "runtimes/tokio_default": {
+    },
+    "runtimes/tokio_default_plus_5us": {
     },
     "runtimes/tokio_localset": {
     },
@@ -2158,6 +2188,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "engines/sequential": {
     },
+    "engines/sequential_plus_2_percent": {
+    },
     "engines/smol": {
     },
     "engines/smol_multi": {
@@ -2267,6 +2299,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "runtimes/smol_1kb_as_published": {
     },
     "runtimes/tokio_default": {
+    },
+    "runtimes/tokio_default_plus_5us": {
     },
     "runtimes/tokio_localset": {
     },
@@ -2348,6 +2382,8 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "engines/sequential": {
     },
+    "engines/sequential_plus_2_percent": {
+    },
     "engines/smol": {
     },
     "engines/smol_multi": {
@@ -2499,6 +2535,8 @@ _PROC_MACRO_DEV_ALIASES = {
     "runtimes/smol_1kb_as_published": {
     },
     "runtimes/tokio_default": {
+    },
+    "runtimes/tokio_default_plus_5us": {
     },
     "runtimes/tokio_localset": {
     },
@@ -2594,6 +2632,8 @@ _BUILD_DEPENDENCIES = {
     },
     "engines/sequential": {
     },
+    "engines/sequential_plus_2_percent": {
+    },
     "engines/smol": {
     },
     "engines/smol_multi": {
@@ -2703,6 +2743,8 @@ _BUILD_DEPENDENCIES = {
     "runtimes/smol_1kb_as_published": {
     },
     "runtimes/tokio_default": {
+    },
+    "runtimes/tokio_default_plus_5us": {
     },
     "runtimes/tokio_localset": {
     },
@@ -2782,6 +2824,8 @@ _BUILD_ALIASES = {
     },
     "engines/sequential": {
     },
+    "engines/sequential_plus_2_percent": {
+    },
     "engines/smol": {
     },
     "engines/smol_multi": {
@@ -2891,6 +2935,8 @@ _BUILD_ALIASES = {
     "runtimes/smol_1kb_as_published": {
     },
     "runtimes/tokio_default": {
+    },
+    "runtimes/tokio_default_plus_5us": {
     },
     "runtimes/tokio_localset": {
     },
@@ -2970,6 +3016,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "engines/sequential": {
     },
+    "engines/sequential_plus_2_percent": {
+    },
     "engines/smol": {
     },
     "engines/smol_multi": {
@@ -3079,6 +3127,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     "runtimes/smol_1kb_as_published": {
     },
     "runtimes/tokio_default": {
+    },
+    "runtimes/tokio_default_plus_5us": {
     },
     "runtimes/tokio_localset": {
     },
@@ -3158,6 +3208,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "engines/sequential": {
     },
+    "engines/sequential_plus_2_percent": {
+    },
     "engines/smol": {
     },
     "engines/smol_multi": {
@@ -3267,6 +3319,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     "runtimes/smol_1kb_as_published": {
     },
     "runtimes/tokio_default": {
+    },
+    "runtimes/tokio_default_plus_5us": {
     },
     "runtimes/tokio_localset": {
     },

@@ -12,8 +12,10 @@ use crate::{DriverError, Progress, Sweep, package::Done, recording::Recording, s
 /// Who judges the rounds of a sweep with this `run.json`.
 pub type RefereeOf<'a> = &'a dyn Fn(&RunFile) -> Box<dyn Referee>;
 
-/// Fewer tell nothing, so that the last of many questions rather gets no time at all.
+/// Fewer tell little: a question takes more than its share of the time for as many.
 const ROUNDS_LEAST: u32 = 40;
+/// So many shares at most, or one question of long runs would leave nothing to all others.
+const SHARES_MOST: u64 = 3;
 /// The second pass spends what the first one left, and the third what still is.
 const PASSES: usize = 3;
 /// The runs of a round.
@@ -42,9 +44,17 @@ impl<'r> Recorded<'r> {
     }
 }
 
+/// What a question that was asked `rounds` times may spend in a pass before `others` have theirs.
+fn share_ns(left_ns: u64, others: u64, rounds: u32) -> u64 {
+    let share_ns = left_ns / (others + 1);
+    let shares = if rounds < ROUNDS_LEAST { SHARES_MOST } else { 1 };
+    (share_ns * shares).min(left_ns)
+}
+
 impl Sweep<'_> {
-    /// All questions, in passes. In a pass each has as much time as those after it, and enough for
-    /// [`ROUNDS_LEAST`]; what answered questions leave is for the others. False when interrupted.
+    /// All questions, in passes. In a pass each has as much time as those after it, or up to
+    /// [`SHARES_MOST`] times that for [`ROUNDS_LEAST`]; what answered questions leave is for the
+    /// others. False when interrupted.
     pub(crate) fn rounds(
         &mut self,
         recording: &mut Recording<'_>,
@@ -61,12 +71,10 @@ impl Sweep<'_> {
             let mut still = Vec::new();
             let questions = asked.len() as u64;
             for ((question, mut next), others) in asked.into_iter().zip((0..questions).rev()) {
-                let budget_ns = left_ns / (others + 1);
                 let mut spent_ns = 0;
                 let is_open = loop {
                     let planned = self.next_round(question, next, referee, recording)?;
-                    let has_share = spent_ns >= budget_ns && next >= ROUNDS_LEAST;
-                    if planned.is_empty() || has_share || spent_ns >= left_ns {
+                    if planned.is_empty() || spent_ns >= share_ns(left_ns, others, next) {
                         break !planned.is_empty();
                     }
                     let label = format!("{}, round {}", question.label, next + 1);
@@ -134,5 +142,18 @@ impl Sweep<'_> {
             spent_ns += lab_probe::monotonic_ns() - before_ns;
         }
         Ok(Some((rows, spent_ns)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_of_long_runs_leaves_time_to_the_others() {
+        assert_eq!(share_ns(480, 32, ROUNDS_LEAST), 14);
+        assert_eq!(share_ns(480, 32, 0), 42);
+        // The last of a pass has what is left, and no more.
+        assert_eq!(share_ns(480, 0, 0), 480);
     }
 }
