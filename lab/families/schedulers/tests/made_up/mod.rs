@@ -89,7 +89,7 @@ impl Default for Sweep {
 impl Sweep {
     /// The committed experiment with fewer blocks.
     pub fn world(&self) -> World {
-        let text = OFFLOAD.replace("\nblocks = 10\n", &format!("\nblocks = {}\n", self.blocks));
+        let text = OFFLOAD.replace("\nblocks = 6\n", &format!("\nblocks = {}\n", self.blocks));
         let mut world = World::of(&text, &["offload"], &POLICIES);
         world.attachments.insert("service_times".to_owned(), TIMES.to_owned());
         world
