@@ -1,4 +1,6 @@
-"""An experiment as a command: `bazel run //lab:NAME -- ARGUMENTS`."""
+"""Experiments as commands: `bazel run //lab:NAME -- ARGUMENTS`."""
+
+FAMILIES = ["engines", "ledgers", "runtimes", "schedulers", "workflows"]
 
 def sweep(name, family, experiment = None):
     """Runs an experiment on the programs of its family.
@@ -8,14 +10,24 @@ def sweep(name, family, experiment = None):
         family: the experiment's family, whose variants are built first.
         experiment: the file experiments/EXPERIMENT.toml, where it is not called as the target is.
     """
+    _command(name, ["experiments/%s.toml" % (experiment or name)], [family])
+
+def any_experiment(name):
+    """Runs the experiment whose file is the first argument, on the programs of all families.
+
+    Args:
+        name: of the target.
+    """
+    _command(name, [], FAMILIES)
+
+def _command(name, args, families):
     native.sh_binary(
         name = name,
         srcs = ["sweep.sh"],
-        args = ["experiments/%s.toml" % (experiment or name)],
+        args = args,
         data = [
             "//:experiments",
             "//:plots",
             "//lab/cli:lab",
-            "//%s:variants" % family,
-        ],
+        ] + ["//%s:variants" % family for family in families],
     )

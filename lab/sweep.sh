@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A target of `sweep` in sweep.bzl: runs the experiment that its first argument names, from the
-# programs that Bazel built. Bazel starts this in the runfiles, which are laid out as the repository
+# A target of sweep.bzl: runs the experiment that its first argument names, from the programs
+# that Bazel built. Bazel starts this in the runfiles, which are laid out as the repository
 # is: experiments/, plots/, and FAMILY/FOLDER/ with each variant's program beside its variant.toml.
 # Results go to the folder that BUILD_WORKSPACE_DIRECTORY names, which Bazel sets to the real
 # repository.

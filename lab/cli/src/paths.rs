@@ -53,13 +53,17 @@ impl Paths {
         })
     }
 
-    /// A file as given, or below the root; and how to name it in messages and records.
+    /// A file as given, from where the person stands, or below the root; and how to name it in
+    /// messages and records.
     pub(crate) fn experiment(&self, given: &Path) -> (PathBuf, String) {
-        let path = if given.exists() { given.to_owned() } else { self.root.join(given) };
-        let full = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-        let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
-        let shown = full.strip_prefix(&root).unwrap_or(given).display().to_string();
-        (path, shown)
+        let places = [given.to_owned(), self.here.join(given)];
+        let found = places.into_iter().find(|path| path.exists());
+        let path = found.unwrap_or_else(|| self.root.join(given));
+        let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let full = whole(&path);
+        let below = [&self.root, &self.workspace].map(|folder| whole(folder));
+        let shown = below.iter().find_map(|folder| full.strip_prefix(folder).ok());
+        (path, shown.unwrap_or(given).display().to_string())
     }
 
     /// A results folder by its name as given: from here, or from the checkout (`bazel run` starts

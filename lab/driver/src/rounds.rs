@@ -16,7 +16,8 @@ pub type RefereeOf<'a> = &'a dyn Fn(&RunFile) -> Box<dyn Referee>;
 const ROUNDS_LEAST: u32 = 40;
 /// So many shares at most, or one question of long runs would leave nothing to all others.
 const SHARES_MOST: u64 = 3;
-/// The second pass spends what the first one left, and the third what still is.
+/// The first pass spends half of the time, so that every question gets some of it; the second one
+/// what is left, and the third what still is.
 const PASSES: usize = 3;
 /// The runs of a round.
 type Rows = Vec<(Run, Samples)>;
@@ -44,17 +45,18 @@ impl<'r> Recorded<'r> {
     }
 }
 
-/// What a question that was asked `rounds` times may spend in a pass before `others` have theirs.
-fn share_ns(left_ns: u64, others: u64, rounds: u32) -> u64 {
+/// What a question that was asked `rounds` times may spend of a pass's time, before `others` have
+/// theirs.
+fn share_ns(pass: usize, left_ns: u64, others: u64, rounds: u32) -> u64 {
     let share_ns = left_ns / (others + 1);
-    let shares = if rounds < ROUNDS_LEAST { SHARES_MOST } else { 1 };
+    let shares = if pass > 0 && rounds < ROUNDS_LEAST { SHARES_MOST } else { 1 };
     (share_ns * shares).min(left_ns)
 }
 
 impl Sweep<'_> {
-    /// All questions, in passes. In a pass each has as much time as those after it, or up to
-    /// [`SHARES_MOST`] times that for [`ROUNDS_LEAST`]; what answered questions leave is for the
-    /// others. False when interrupted.
+    /// All questions, in passes. In a pass each has as much time as those after it; after the first
+    /// pass up to [`SHARES_MOST`] times that for [`ROUNDS_LEAST`]. What answered questions leave is
+    /// for the others. False when interrupted.
     pub(crate) fn rounds(
         &mut self,
         recording: &mut Recording<'_>,
@@ -65,16 +67,17 @@ impl Sweep<'_> {
         let Some(rounds) = self.experiment.written.analysis.rounds else { return Ok(true) };
         let plan = self.plan;
         referee.mapped();
-        let mut left_ns = u64::from(rounds.budget_s) * NS_PER_S;
+        let mut all_ns = u64::from(rounds.budget_s) * NS_PER_S;
         let mut asked: Vec<_> = plan.asked.iter().map(|asked| (asked, 0)).collect();
-        for _ in 0..PASSES {
+        for pass in 0..PASSES {
+            let mut left_ns = if pass == 0 { all_ns / 2 } else { all_ns };
             let mut still = Vec::new();
             let questions = asked.len() as u64;
             for ((question, mut next), others) in asked.into_iter().zip((0..questions).rev()) {
                 let mut spent_ns = 0;
                 let is_open = loop {
                     let planned = self.next_round(question, next, referee, recording)?;
-                    if planned.is_empty() || spent_ns >= share_ns(left_ns, others, next) {
+                    if planned.is_empty() || spent_ns >= share_ns(pass, left_ns, others, next) {
                         break !planned.is_empty();
                     }
                     let label = format!("{}, round {}", question.label, next + 1);
@@ -85,6 +88,7 @@ impl Sweep<'_> {
                     next += 1;
                 };
                 left_ns = left_ns.saturating_sub(spent_ns);
+                all_ns = all_ns.saturating_sub(spent_ns);
                 if is_open {
                     still.push((question, next));
                 }
@@ -151,9 +155,10 @@ mod tests {
 
     #[test]
     fn a_question_of_long_runs_leaves_time_to_the_others() {
-        assert_eq!(share_ns(480, 32, ROUNDS_LEAST), 14);
-        assert_eq!(share_ns(480, 32, 0), 42);
+        assert_eq!(share_ns(0, 480, 32, 0), 14);
+        assert_eq!(share_ns(1, 480, 32, 0), 42);
+        assert_eq!(share_ns(1, 480, 32, ROUNDS_LEAST), 14);
         // The last of a pass has what is left, and no more.
-        assert_eq!(share_ns(480, 0, 0), 480);
+        assert_eq!(share_ns(1, 480, 0, 0), 480);
     }
 }
