@@ -9,23 +9,35 @@ mod chosen;
 mod column;
 mod counts;
 mod derived;
+mod detail;
 mod efficiency;
+mod formula;
 mod found;
+mod fractions;
 mod grid;
 mod group;
+mod identity;
+mod impossible;
 mod link;
 mod per;
+mod population;
+mod prose;
+mod quantity;
+mod ranges;
 mod ranking;
 mod raw_alone;
 mod raw_cells;
 mod raw_grid;
 mod raw_tables;
 mod records;
+mod relative;
+mod repeated;
 mod role;
 mod rows;
 mod runs;
 mod sentence;
 mod significance;
+mod stems;
 mod than;
 mod tie;
 mod totals;
@@ -112,6 +124,7 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> A
         .map(Tied::new)
         .collect();
     between(document, &tied, &mut book);
+    repeated::check(document, &mut book);
     let coverage = book.coverage(document);
     Audit { findings: ranked(book.found), coverage }
 }
@@ -124,6 +137,13 @@ fn between(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     chosen::check(document, tables, book);
     rows::check(document, tables, book);
     ranking::check(document, tables, book);
+    quantity::check(document, tables, book);
+    detail::check(tables, book);
+    fractions::check(document, tables, book);
+    population::check(document, tables, book);
+    formula::check(document, tables, book);
+    ranges::check(document, book);
+    prose::check(document, tables, book);
     significance::check(document, tables, book);
 }
 
@@ -135,6 +155,9 @@ fn of_table(grid: &Grid<'_>, lists: &[Table], book: &mut Book) {
     efficiency::check(grid, book);
     per::check(grid, book);
     totals::check(grid, book);
+    relative::check(grid, book);
+    identity::check(grid, book);
+    impossible::check(grid, book);
     bounds_in_cells::check(grid, book);
     counts::check(grid, book);
     significance::of_table(grid, book);

@@ -69,30 +69,85 @@ pub fn verdict(claim: &Claim, tables: &Tables) -> Result<Verdict, JoinError> {
         let why = "no experiment of ours yet".to_owned();
         return Ok(Verdict { outcome: Outcome::NotTestable, why });
     }
-    let mut parts: Vec<(&str, Outcome, String)> = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     for test in &claim.test {
         let results =
             run(test, tables).map_err(|message| JoinError { claim: claim.id.clone(), message })?;
-        parts.extend(results.into_iter().map(|(found, why)| (test.report.as_str(), found, why)));
+        parts.extend(results);
     }
-    let mut why: Vec<String> = Vec::new();
-    for (_, _, part) in &parts {
-        if !why.contains(part) {
-            why.push(part.clone());
+    let mut said: Vec<Said> = Vec::new();
+    for part in &parts {
+        match said.iter_mut().find(|said| (&said.what, &said.place) == (&part.what, &part.place)) {
+            Some(said) => said.add(part),
+            None => said.push(Said::of(part)),
         }
     }
+    let why: Vec<String> = said.iter().map(Said::text).collect();
     Ok(Verdict { outcome: together(&parts), why: why.join("; ") })
+}
+
+/// What one row of a table makes of a claim.
+struct Part {
+    report: String,
+    outcome: Outcome,
+    /// What is read, or why nothing is.
+    what: String,
+    /// `REPORT/TABLE`; empty where nothing is read.
+    place: String,
+    value: String,
+    /// The difference that would have been found.
+    detectable: Option<String>,
+}
+
+/// What several rows of one table say of the same thing.
+struct Said {
+    what: String,
+    place: String,
+    values: Vec<String>,
+    detectable: Vec<String>,
+}
+
+impl Said {
+    fn of(part: &Part) -> Self {
+        let (what, place) = (part.what.clone(), part.place.clone());
+        let mut said = Self { what, place, values: Vec::new(), detectable: Vec::new() };
+        said.add(part);
+        said
+    }
+
+    fn add(&mut self, part: &Part) {
+        let of_value = self.values.iter().position(|value| *value == part.value);
+        let is_new = |detectable: &&String| !self.detectable.contains(detectable);
+        let detectable = part.detectable.as_ref().filter(is_new).cloned();
+        if of_value.is_none() || detectable.is_some() {
+            self.values.push(part.value.clone());
+        }
+        self.detectable.extend(detectable);
+    }
+
+    /// "what: 1.5, 1.7 (report/table, detectable 0.3)".
+    fn text(&self) -> String {
+        let Self { what, place, .. } = self;
+        if place.is_empty() {
+            return what.clone();
+        }
+        let detectable = match self.detectable.is_empty() {
+            true => String::new(),
+            false => format!(", detectable {}", self.detectable.join(", ")),
+        };
+        format!("{what}: {} ({place}{detectable})", self.values.join(", "))
+    }
 }
 
 /// All parts must hold; where one report bears the claim out and another one does not, we cannot
 /// tell.
-fn together(parts: &[(&str, Outcome, String)]) -> Outcome {
+fn together(parts: &[Part]) -> Outcome {
     let reports = |wanted: Outcome| -> Vec<&str> {
-        let of = parts.iter().filter(|(_, outcome, _)| *outcome == wanted);
-        of.map(|(report, ..)| *report).collect()
+        let of = parts.iter().filter(|part| part.outcome == wanted);
+        of.map(|part| part.report.as_str()).collect()
     };
     let (refuted, reproduced) = (reports(Outcome::Refuted), reports(Outcome::Reproduced));
-    if parts.iter().any(|(_, outcome, _)| *outcome == Outcome::NotTestable) {
+    if parts.iter().any(|part| part.outcome == Outcome::NotTestable) {
         return Outcome::NotTestable;
     }
     if !refuted.is_empty() {
@@ -107,15 +162,23 @@ fn together(parts: &[(&str, Outcome, String)]) -> Outcome {
 
 type Row = BTreeMap<String, String>;
 
-fn run(test: &Test, tables: &Tables) -> Result<Vec<(Outcome, String)>, String> {
+fn run(test: &Test, tables: &Tables) -> Result<Vec<Part>, String> {
     let place = format!("{}/{}", test.report, test.table);
+    let nothing = |what: String| Part {
+        report: test.report.clone(),
+        outcome: Outcome::NotTestable,
+        what,
+        place: String::new(),
+        value: String::new(),
+        detectable: None,
+    };
     let Some(text) = tables.get(&place) else {
-        return Ok(vec![(Outcome::NotTestable, format!("reports/{place}.tsv is not there yet"))]);
+        return Ok(vec![nothing(format!("reports/{place}.tsv is not there yet"))]);
     };
     let rows = rows(text);
     let picked: Vec<&Row> = rows.iter().filter(|row| matches(row, &test.row)).collect();
     if picked.is_empty() {
-        return Ok(vec![(Outcome::NotTestable, format!("reports/{place}.tsv has no such row"))]);
+        return Ok(vec![nothing(format!("reports/{place}.tsv has no such row"))]);
     }
     let base = test.minus.as_ref().map(|minus| {
         let found = rows.iter().find(|row| matches(row, minus));
@@ -142,12 +205,7 @@ fn matches(row: &Row, wanted: &BTreeMap<String, OneOrMore>) -> bool {
         .all(|(column, texts)| row.get(column).is_some_and(|cell| texts.names().contains(cell)))
 }
 
-fn judge(
-    test: &Test,
-    row: &Row,
-    base: Option<&Row>,
-    place: &str,
-) -> Result<(Outcome, String), String> {
+fn judge(test: &Test, row: &Row, base: Option<&Row>, place: &str) -> Result<Part, String> {
     let cell = row
         .get(&test.column)
         .ok_or_else(|| format!("reports/{place}.tsv has no column `{}`", test.column))?;
@@ -156,12 +214,18 @@ fn judge(
     let what = if test.says.is_empty() { who.join(" ") } else { test.says.clone() };
     let detectable = test.detectable.as_ref().and_then(|column| row.get(column));
     let detectable = detectable.filter(|text| !["", "nan"].contains(&text.as_str()));
-    let hidden = detectable
-        .map(|text| format!(", a difference of {text} would have been found"))
-        .unwrap_or_default();
+    let detectable = detectable.map(|text| text.parse().map_or(text.clone(), short));
+    let part = |outcome, value: String| Part {
+        report: test.report.clone(),
+        outcome,
+        what: what.clone(),
+        place: place.to_owned(),
+        value,
+        detectable: detectable.clone(),
+    };
     if let Some(wanted) = &test.expect.is {
         let outcome = of_word(cell, wanted).map_err(|why| format!("reports/{place}.tsv: {why}"))?;
-        return Ok((outcome, format!("{what}: {cell} ({place}{hidden})")));
+        return Ok(part(outcome, cell.clone()));
     }
     let number = |row: &Row, column: &str| {
         let cell = row.get(column).map_or("", String::as_str);
@@ -177,7 +241,7 @@ fn judge(
     };
     let (low, high) = (end(&test.low)?, end(&test.high)?);
     let outcome = within(test, low.min(high), low.max(high));
-    Ok((outcome, format!("{what}: {} ({place}{hidden})", short(value))))
+    Ok(part(outcome, short(value)))
 }
 
 /// What a word of an `outcome` column makes of a claim that expects one of `wanted`.
@@ -271,7 +335,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(outcome, Outcome::CannotTell);
-        assert!(why.contains("a difference of 0.8 would have been found"), "{why}");
+        assert_eq!(why, "b: cannot tell (r/t, detectable 0.8000)");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod json;
 mod table;
 mod tools;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Raw rows of one file.
@@ -131,9 +132,14 @@ impl Raw {
 impl Value {
     /// The text of a text, the shortest decimal of a number, nothing of what is missing.
     pub fn label(&self) -> Option<String> {
+        self.shown().map(Cow::into_owned)
+    }
+
+    /// The same without a copy of a text.
+    pub(crate) fn shown(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Number(number) => Some(number.to_string()),
-            Self::Text(text) => Some(text.clone()),
+            Self::Number(number) => Some(Cow::Owned(number.to_string())),
+            Self::Text(text) => Some(Cow::Borrowed(text)),
             Self::Missing => None,
         }
     }
@@ -142,7 +148,7 @@ impl Value {
     fn read(text: &str) -> Self {
         let text = text.trim();
         let missing = ["", "na", "n/a", "nan", "null", "none", "-"];
-        if missing.contains(&text.to_lowercase().as_str()) {
+        if text.len() <= 4 && missing.iter().any(|known| text.eq_ignore_ascii_case(known)) {
             return Self::Missing;
         }
         match text.parse::<f64>() {

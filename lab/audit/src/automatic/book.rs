@@ -41,6 +41,11 @@ impl Book {
         self.note((line, bits(value)), wrong);
     }
 
+    /// A claim without a number of its own.
+    pub(crate) fn claim(&mut self, wrong: Option<Found>) {
+        self.found.extend(wrong);
+    }
+
     /// A cell of which it is not clear what it follows from.
     pub(crate) fn untied(&mut self, line: usize, column: usize) {
         self.numbers.entry((line, column as u64)).or_insert(Outcome::Untied);

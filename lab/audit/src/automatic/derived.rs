@@ -3,11 +3,14 @@
 //! Which those are is read from names alone, never from what fits. Where names leave it open, the
 //! column is untied; where they do not, every cell is checked, however many disagree.
 
+use std::collections::BTreeSet;
+
 use super::book::Book;
-use super::column::{is_change, number, qualifier, values};
+use super::column::{is_change, is_setting, number, qualifier, values};
 use super::found::{Found, allowed};
 use super::grid::{Grid, in_unit};
 use super::role::Role;
+use super::stems::{is_rate, stem, stems};
 use super::words::{says, tokens};
 use crate::checks::ratios::{Reading, wrong_ratio};
 use crate::checks::{Mismatch, Span};
@@ -28,6 +31,9 @@ enum Source {
     Columns(usize, usize),
     /// One column, against any of these rows.
     Rows { column: usize, bases: Vec<usize> },
+    /// One column, against the base of each row's group: the next above or below, or the one with
+    /// the same labels and settings.
+    Groups { column: usize, bases: Vec<usize> },
 }
 
 /// What a cell's values say of it.
@@ -43,10 +49,9 @@ pub(crate) fn check(grid: &Grid<'_>, lists: &[Table], book: &mut Book) {
         return;
     }
     let values = values(grid);
-    // BenchmarkDotNet's ratio is a mean of ratios, whose spread `RatioSD` says.
-    let of_means = table.columns.iter().any(|name| name.eq_ignore_ascii_case("RatioSD"));
-    let is_target = |column: &usize| is_change(&table.columns[*column]) && !of_means;
+    let is_target = |column: &usize| is_change(&table.columns[*column]) || is_factor(grid, *column);
     for column in (1..table.columns.len()).filter(is_target) {
+        let values: Vec<usize> = values.iter().copied().filter(|own| *own != column).collect();
         let rows = (0..table.rows.len()).filter(|row| number(grid, *row, column).is_some());
         let rows: Vec<usize> = rows.collect();
         match source(grid, column, &values) {
@@ -55,6 +60,16 @@ pub(crate) fn check(grid: &Grid<'_>, lists: &[Table], book: &mut Book) {
             None => rows.iter().for_each(|row| book.untied(table.rows[*row].line, column)),
         }
     }
+}
+
+/// Whether a column says of every row how many times another one it is: factors, of which one row
+/// has 1.
+fn is_factor(grid: &Grid<'_>, column: usize) -> bool {
+    let numbers: Vec<&Printed> =
+        (0..grid.table.rows.len()).filter_map(|row| number(grid, row, column)).collect();
+    let factors = numbers.iter().all(|number| number.unit.as_deref() == Some("x"));
+    let ones = numbers.iter().filter(|number| number.value == 1.0).count();
+    factors && numbers.len() >= 3 && ones == 1 && numbers.len() == grid.table.rows.len()
 }
 
 /// A table `relative to X` without values of its own, against the list of its section that has
@@ -93,8 +108,8 @@ fn from_lists(grid: &Grid<'_>, column: usize, lists: &[Table], book: &mut Book) 
 /// What a column is of, where its name and its neighbours' leave one answer.
 fn source(grid: &Grid<'_>, column: usize, values: &[usize]) -> Option<Source> {
     let header = &grid.table.columns[column];
-    let words = |other: &usize| tokens(&grid.table.columns[*other]);
-    let qualifier = qualifier(header);
+    let words = |other: &usize| stems(&grid.table.columns[*other]);
+    let qualifier: BTreeSet<String> = qualifier(header).iter().map(|word| stem(word)).collect();
     let pair = |of: &[usize]| match of {
         [a, b] if one_unit(grid, *a, *b) => Some(Source::Columns(*a, *b)),
         _ => None,
@@ -104,9 +119,8 @@ fn source(grid: &Grid<'_>, column: usize, values: &[usize]) -> Option<Source> {
         .iter()
         .copied()
         .filter(|other| {
-            let own: std::collections::BTreeSet<String> =
-                super::column::qualifier(&grid.table.columns[*other]);
-            !own.is_empty() && own.is_subset(&qualifier)
+            let own = super::column::qualifier(&grid.table.columns[*other]);
+            !own.is_empty() && own.iter().all(|word| qualifier.contains(&stem(word)))
         })
         .collect();
     if let Some(source) = pair(&named) {
@@ -166,8 +180,11 @@ fn of_rows(grid: &Grid<'_>, column: usize, values: &[usize], sharing: &[usize]) 
             _ => !says(&table.columns[*c], &["error"]),
         };
         let of: Vec<usize> = of.iter().copied().filter(located).collect();
-        match (&of[..], &means[..]) {
-            ([one], _) | (_, [one]) => Some(*one),
+        // Speed is what a factor is of, where nothing else is said.
+        let speed = |c: &usize| super::tie::unit_of(table, *c).is_some_and(|unit| is_speed(&unit));
+        let speeds: Vec<usize> = of.iter().copied().filter(speed).collect();
+        match (&of[..], &means[..], &speeds[..]) {
+            ([one], ..) | (_, [one], _) | (_, [], [one]) => Some(*one),
             _ => None,
         }
     };
@@ -185,8 +202,38 @@ fn of_rows(grid: &Grid<'_>, column: usize, values: &[usize], sharing: &[usize]) 
     }
     let bases: Vec<usize> =
         (0..table.rows.len()).filter(|row| neutral(grid, *row, column)).collect();
-    // Of several bases it is not known which one a row is compared with.
-    (bases.len() == 1 && labels(grid) == 1).then_some(Source::Rows { column: value, bases })
+    if bases.len() == 1 && labels(grid) == 1 {
+        return Some(Source::Rows { column: value, bases });
+    }
+    // One group each; where most rows call themselves the base, they are no groups.
+    let grouped = !bases.is_empty() && 2 * bases.len() <= table.rows.len();
+    grouped.then_some(Source::Groups { column: value, bases })
+}
+
+/// The bases that a row can be of.
+fn group_bases(grid: &Grid<'_>, row: usize, value: usize, bases: &[usize]) -> Vec<usize> {
+    let table = grid.table;
+    let named = |column: &usize| {
+        *column != value
+            && !is_change(&table.columns[*column])
+            && (is_setting(&table.columns[*column])
+                || table.rows[row].cells[*column].number.is_none())
+    };
+    let alike = |base: usize| {
+        let same = |column: &usize| {
+            table.rows[base].cells[*column].text == table.rows[row].cells[*column].text
+        };
+        (0..table.columns.len()).filter(named).filter(same).count()
+    };
+    let most = bases.iter().map(|base| alike(*base)).max().unwrap_or(0);
+    let above = bases.iter().copied().filter(|base| *base <= row).max();
+    let below = bases.iter().copied().filter(|base| *base >= row).min();
+    let same = bases.iter().copied().filter(|base| most > 0 && alike(*base) == most);
+    same.chain(above).chain(below).collect()
+}
+
+fn is_speed(unit: &str) -> bool {
+    crate::printed::unit::factor(unit, "s").is_some() || is_rate(unit)
 }
 
 /// How many columns of texts name a row.
@@ -227,7 +274,7 @@ fn one_unit(grid: &Grid<'_>, a: usize, b: usize) -> bool {
 }
 
 /// The readings that a cell's unit allows.
-fn readings(stated: &Printed, of: &Printed, header: &str) -> Vec<Reading> {
+pub(super) fn readings(stated: &Printed, of: &Printed, header: &str) -> Vec<Reading> {
     let points = matches!(of.unit.as_deref(), Some("%" | "pp"));
     let changes = [
         PercentChange,
@@ -257,7 +304,8 @@ fn judge(grid: &Grid<'_>, column: usize, source: &Source, rows: &[usize], book: 
     let fits = judged.iter().filter(|one| one.wrong.is_none()).count();
     let table = grid.table;
     // A name alone is the plain reading; a name that most rows bear out leaves no other.
-    let sure = fits >= 2 && 3 * (judged.len() - fits) <= fits;
+    let grouped = matches!(source, Source::Groups { .. });
+    let sure = !grouped && fits >= 2 && 3 * (judged.len() - fits) <= fits;
     for Judged { row, wrong } in judged {
         let line = table.rows[row].line;
         let severity = if sure { Severity::Impossible } else { Severity::Inconsistent };
@@ -282,8 +330,16 @@ fn judge_row(grid: &Grid<'_>, target: usize, source: &Source, row: usize) -> Opt
             let above = row.checked_sub(1).filter(|above| first.text.is_empty() && *above > 0);
             bases.iter().chain(&above).filter(|base| **base != row).filter_map(base).collect()
         }
+        Source::Groups { column, bases } => {
+            let new = number(grid, row, *column)?;
+            let bases = group_bases(grid, row, *column, bases);
+            let base = |base: &usize| Some((new, aligned(new, number(grid, *base, *column)?)?));
+            // A base is what it is of itself.
+            let own = bases.contains(&row);
+            bases.iter().filter(|_| !own).filter_map(base).collect()
+        }
     };
-    let tolerance = spread(grid, row);
+    let tolerance = spread(grid, row).max(mean_of_ratios(grid, row, stated)?);
     let mut closest: Option<Mismatch> = None;
     for (new, base) in &pairs {
         let readings = readings(stated, new, header);
@@ -297,7 +353,7 @@ fn judge_row(grid: &Grid<'_>, target: usize, source: &Source, row: usize) -> Opt
 }
 
 /// `None` where a reading of the two values gives what is stated, in either direction.
-fn match_pair(
+pub(super) fn match_pair(
     stated: &Printed,
     (new, base): (Span, Span),
     readings: &[Reading],
@@ -339,6 +395,21 @@ fn spread(grid: &Grid<'_>, row: usize) -> f64 {
         (Some(sd), Some(mean)) if mean != 0.0 => (2.0 * sd / mean).abs().min(0.5),
         _ => 0.0,
     }
+}
+
+/// How far BenchmarkDotNet's `Ratio`, a mean of ratios, may lie from the ratio of the means: what
+/// its `RatioSD` says, and a tenth. `None` where that says they have little to do with each other.
+fn mean_of_ratios(grid: &Grid<'_>, row: usize, stated: &Printed) -> Option<f64> {
+    let spread = |name: &String| name.eq_ignore_ascii_case("RatioSD");
+    let Some(column) = grid.table.columns.iter().position(spread) else {
+        // Without that column it has no spread worth printing, and still is a mean.
+        let means = grid.columns().iter().any(|meaning| meaning.role == Role::Mean);
+        let ratio = grid.table.columns.iter().any(|name| name == "Ratio");
+        return Some(if means && ratio { 0.01 } else { 0.0 });
+    };
+    let sd = number(grid, row, column).map_or(0.0, |sd| sd.value);
+    let share = sd / stated.value.abs().max(1e-9);
+    (share <= 0.1).then_some(0.1 + 2.0 * share)
 }
 
 fn widened(number: &Printed, share: f64) -> Span {

@@ -6,6 +6,9 @@ use crate::mapping::TableMapping;
 use crate::printed::unit;
 use crate::{Cell, Document, Place, Printed, Table};
 
+/// More rows than this are subjects.
+const MOST_STATISTICS: usize = 400;
+
 /// A table as records.
 pub(crate) struct Grid<'a> {
     pub(crate) document: &'a str,
@@ -56,7 +59,9 @@ impl<'a> Grid<'a> {
         mapping: Option<&'a TableMapping>,
     ) -> Self {
         let columns = meanings(&table.columns, &table.units, mapping);
-        let names = table.row_names();
+        // A listing has no statistics for rows, and its names would be read for nothing.
+        let listing = table.rows.len() > MOST_STATISTICS;
+        let names = if listing { Vec::new() } else { table.row_names() };
         let rows = meanings(&names, &header::units(&names), mapping);
         let statistics = |meanings: &[Meaning]| {
             meanings.iter().filter(|meaning| meaning.role.is_statistic()).count()

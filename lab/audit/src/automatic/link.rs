@@ -1,5 +1,6 @@
 //! Which raw rows stand behind which record of a table.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::grid::{Grid, Record};
@@ -57,11 +58,17 @@ fn rows_by_label(
         let label = match value {
             // Numbers name levels (threads, sizes) only where they are whole.
             Value::Number(number) if number.fract() != 0.0 => return None,
-            value => value.label(),
+            value => value.shown(),
         };
         let Some(label) = label else { continue };
-        let renamed = mapping.and_then(|mapping| mapping.names.get(&label)).cloned();
-        rows.entry(renamed.unwrap_or(label)).or_default().push(row);
+        let renamed = mapping.and_then(|mapping| mapping.names.get(&*label));
+        let label = renamed.map_or(label, |renamed| Cow::Borrowed(renamed.as_str()));
+        match rows.get_mut(&*label) {
+            Some(rows) => rows.push(row),
+            None => {
+                rows.insert(label.into_owned(), vec![row]);
+            }
+        }
         if rows.len() > MOST_LABELS {
             return None;
         }

@@ -1,5 +1,8 @@
 //! Ranks and superlatives against the numbers they are of.
 
+mod groups;
+mod marked;
+
 use super::book::Book;
 use super::column::{is_change, values};
 use super::found::Found;
@@ -8,7 +11,7 @@ use super::role::{Role, better};
 use super::tie::{Tied, meaning, metric_words};
 use super::words::{list, says, tokens};
 use crate::checks::ranking::{Better, inversions, surpassed};
-use crate::{Document, Place, Printed, Severity};
+use crate::{Document, Place, Printed, Severity, Table};
 
 /// Words that call a row the best or the worst, and which end of the numbers that is; `None` for
 /// what depends on the metric.
@@ -28,8 +31,12 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
     for tied in tables {
         ranks(tied.grid, book);
         winners(tied.grid, book);
+        marked::check(tied, book);
     }
+    groups::check(tables, book);
     for list in &document.lists {
+        ranked_list(document, list, book);
+        marked::of_list(document, list, book);
         let same = |tied: &&Tied<'_, '_>| {
             tied.table().line < list.line && tied.table().headings == list.headings
         };
@@ -175,44 +182,85 @@ fn superlative(
     book.stated(line, numbers[claimed].value, found);
 }
 
-/// A column that names the better of two columns.
+/// A column that names the best of the other columns.
 fn winners(grid: &Grid<'_>, book: &mut Book) {
     let table = grid.table;
-    let is_winner = |name: &String| ["winner", "better", "faster"].contains(&&*name.to_lowercase());
+    let is_winner = |name: &String| {
+        ["winner", "better", "faster", "fastest", "best"].contains(&&*name.to_lowercase())
+    };
     let Some(winner) = table.columns.iter().position(is_winner) else { return };
     let names = table.row_names();
     for (index, row) in table.rows.iter().enumerate() {
         let named = tokens(&row.cells[winner].text);
-        let numeric = |column: &usize| *column != winner && row.cells[*column].number.is_some();
+        let number = |column: usize| row.cells[column].number.as_ref();
         let sides: Vec<usize> = (1..table.columns.len())
-            .filter(numeric)
+            .filter(|column| *column != winner && number(*column).is_some())
             .filter(|column| !is_change(&table.columns[*column]))
             .collect();
+        let one_unit = sides
+            .windows(2)
+            .all(|pair| number(pair[0]).map(|n| &n.unit) == number(pair[1]).map(|n| &n.unit));
         let says =
             |column: usize| !named.is_empty() && named.is_subset(&tokens(&table.columns[column]));
-        let [a, b] = sides[..] else { continue };
-        if says(a) == says(b) {
+        let said: Vec<usize> = (0..sides.len()).filter(|side| says(sides[*side])).collect();
+        let [claimed] = said[..] else { continue };
+        if sides.len() < 2 || !one_unit {
             continue;
         }
-        let numbers: Vec<Printed> =
-            sides.iter().filter_map(|column| row.cells[*column].number.clone()).collect();
-        let claimed = usize::from(says(b));
-        let Some(direction) = direction(&names[index], numbers[0].unit.as_deref()) else {
-            continue;
-        };
-        let found = surpassed(&numbers, claimed, direction).map(|_| {
+        let numbers: Vec<Printed> = sides.iter().filter_map(|c| number(*c).cloned()).collect();
+        let unit = numbers[0].unit.as_deref();
+        let header = table.columns[winner].to_lowercase();
+        let timed = unit.is_some_and(|unit| crate::printed::unit::factor(unit, "s").is_some());
+        let fast = header.starts_with("fast") && timed;
+        let way = direction(&names[index], unit).or(fast.then_some(Better::Lower));
+        let Some(way) = way else { continue };
+        let found = surpassed(&numbers, claimed, way).map(|by| {
             let sentence = format!(
-                "{} names {} the winner, with {} against {}",
+                "{} names {} the winner, with {} against {} of `{}`",
                 names[index],
                 row.cells[winner].text,
                 numbers[claimed].value,
-                numbers[1 - claimed].value
+                numbers[by].value,
+                table.columns[sides[by]]
             );
-            let how = "the better of the two numbers, by what the metric's name says is better";
+            let how = "the best of the numbers, by what the metric's name says is better";
             let at = spot(grid, index, winner);
             Found::remark("winner", Severity::Inconsistent, at, sentence, how)
         });
         book.cell(row.line, winner, found);
+    }
+}
+
+/// A list under the word "ranking" whose numbers rise or fall in its order.
+fn ranked_list(document: &Document, list: &Table, book: &mut Book) {
+    let title = [list.caption.as_str(), list.headings.last().map_or("", |heading| heading)];
+    let ranked = ["ranking", "rankings", "ranked", "leaderboard"];
+    let rows: Vec<&crate::TableRow> =
+        list.rows.iter().filter(|row| !marked::is_out(&row.cells[1].text)).collect();
+    let numbers: Option<Vec<Printed>> =
+        rows.iter().map(|row| row.cells[1].number.clone()).collect();
+    let Some(numbers) = numbers.filter(|numbers| numbers.len() >= 3) else { return };
+    let one_unit = numbers.windows(2).all(|pair| pair[0].unit == pair[1].unit);
+    if !title.iter().any(|title| says(title, &ranked)) || !one_unit || numbers[0].unit.is_none() {
+        return;
+    }
+    let wrong = inversions(&numbers, None);
+    for (place, row) in rows.into_iter().enumerate() {
+        let reversed = wrong.iter().find(|inversion| inversion.behind == place);
+        let found = reversed.map(|inversion| {
+            let (ahead, behind) = (numbers[inversion.ahead].value, numbers[place].value);
+            let sentence = format!("place {} has {behind}, place {place} {ahead}", place + 1);
+            let at = Place {
+                document: document.name.clone(),
+                line: Some(row.line),
+                section: list.section(),
+                ..Place::default()
+            };
+            let how = "the numbers in the order of the list";
+            Found::remark("rank_order", Severity::Inconsistent, at, sentence, how)
+                .values(behind, ahead)
+        });
+        book.stated(row.line, numbers[place].value, found);
     }
 }
 

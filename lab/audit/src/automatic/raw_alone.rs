@@ -1,5 +1,6 @@
 //! What raw runs show by themselves.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::found::Found;
@@ -67,8 +68,9 @@ fn lattices(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
     let raw = file.raw;
     let alpha = ALPHA / metrics.len().max(1) as f64;
     let mut found = Vec::new();
+    let subjects = subjects(file);
     for column in metrics {
-        let values = per_subject(file, column);
+        let values = per_subject(raw, column, &subjects);
         let half = 0.5 * 10f64.powi(-decimals(&values));
         let Some(lattice) = lattice::find(&values, half, alpha.max(5e-4), 7) else { continue };
         if lattice.levels < 3 {
@@ -93,26 +95,37 @@ fn lattices(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
     found
 }
 
-/// The median of every combination of labels: repeats of one subject lie close to each other,
-/// which is no lattice.
-fn per_subject(file: &Labelled<'_>, column: &str) -> Vec<f64> {
+/// The rows of every combination of labels.
+fn subjects(file: &Labelled<'_>) -> Vec<Vec<usize>> {
     let raw = file.raw;
     let subject = |label: &str| is_text(raw, label) && !is_order(label);
     let texts = || file.columns().filter(|(label, _)| subject(label));
     // A time stamp names a run and no subject, where something else is repeated.
     let repeated = |groups: &BTreeMap<String, Vec<usize>>| groups.len() < raw.rows;
     let any = texts().any(|(_, groups)| repeated(groups));
-    let labels: Vec<&str> =
-        texts().filter(|(_, groups)| !any || repeated(groups)).map(|(label, _)| label).collect();
-    let mut subjects: BTreeMap<Vec<Option<String>>, Vec<f64>> = BTreeMap::new();
-    for (row, value) in raw.numbers(column) {
-        let key = labels.iter().map(|label| raw.values(label)[row].label()).collect();
-        subjects.entry(key).or_default().push(value);
-    }
+    let labels: Vec<&[Value]> = texts()
+        .filter(|(_, groups)| !any || repeated(groups))
+        .map(|(label, _)| raw.values(label))
+        .collect();
     if labels.is_empty() {
         return Vec::new();
     }
-    subjects.values().filter_map(|values| lab_stats::describe::median(values)).collect()
+    let mut subjects: BTreeMap<Vec<Option<Cow<'_, str>>>, Vec<usize>> = BTreeMap::new();
+    for row in 0..raw.rows {
+        let key = labels.iter().map(|values| values[row].shown()).collect();
+        subjects.entry(key).or_default().push(row);
+    }
+    subjects.into_values().collect()
+}
+
+/// The median of every subject: repeats of one lie close to each other, which is no lattice.
+fn per_subject(raw: &Raw, column: &str, subjects: &[Vec<usize>]) -> Vec<f64> {
+    let values = raw.values(column);
+    let median = |rows: &Vec<usize>| {
+        let own: Vec<f64> = rows.iter().filter_map(|row| number(&values[*row])).collect();
+        lab_stats::describe::median(&own)
+    };
+    subjects.iter().filter_map(median).collect()
 }
 
 pub(super) fn decimals(values: &[f64]) -> i32 {
@@ -306,11 +319,12 @@ type Shape = (Vec<String>, String, String);
 fn winners(labelled: &[Labelled<'_>]) -> Vec<Found> {
     let mut shapes: BTreeMap<Shape, Vec<(&str, Vec<f64>)>> = BTreeMap::new();
     for file in labelled {
+        let metrics = metrics(file);
         for (column, groups) in file.columns().filter(|(column, _)| is_text(file.raw, column)) {
             if groups.len() < 2 || groups.values().any(|rows| rows.len() < 2) {
                 continue;
             }
-            for metric in metrics(file) {
+            for metric in metrics.iter().copied() {
                 let values = file.raw.values(metric);
                 let median = |rows: &Vec<usize>| {
                     let own: Vec<f64> =

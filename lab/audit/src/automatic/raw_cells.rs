@@ -1,12 +1,13 @@
 //! What raw runs show within the cells of a design: every combination of labels by itself.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::found::Found;
 use super::link::Labelled;
 use super::raw_alone::{ALPHA, decimals, is_order, is_text, number, place};
 use crate::checks::{identities, lattice, variance};
-use crate::{Place, Severity};
+use crate::{Place, Severity, Value};
 
 /// Groups beyond which identities are not searched one by one.
 const MOST_GROUPS: usize = 12;
@@ -17,8 +18,11 @@ const ROWS: std::ops::RangeInclusive<usize> = 8..=400;
 /// Checks the cells of every metric.
 pub(crate) fn check(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
+    let all = design(file, "");
     for metric in metrics {
-        let cells = cells(file, metric);
+        // A metric with a text in it is no label of itself.
+        let own = all.labels.contains(metric).then(|| design(file, metric));
+        let cells = cells(file, metric, own.as_ref().unwrap_or(&all));
         found.extend(lattices(file, metric, &cells, metrics.len()));
         found.extend(pinned(file, metric, &cells));
     }
@@ -26,24 +30,43 @@ pub(crate) fn check(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
     found
 }
 
-/// Values by the texts of all labels that repeat, with how many labels there are.
-fn cells(file: &Labelled<'_>, metric: &str) -> (usize, BTreeMap<String, Vec<f64>>) {
+/// Rows by the texts of all labels that repeat, with these labels.
+struct Design<'a> {
+    labels: Vec<&'a str>,
+    rows: BTreeMap<String, Vec<usize>>,
+}
+
+fn design<'a>(file: &Labelled<'a>, without: &str) -> Design<'a> {
     let raw = file.raw;
     let subject = |label: &str, groups: &BTreeMap<String, Vec<usize>>| {
-        label != metric && is_text(raw, label) && !is_order(label) && 2 * groups.len() <= raw.rows
+        label != without && is_text(raw, label) && !is_order(label) && 2 * groups.len() <= raw.rows
     };
     let labels: Vec<&str> = file
         .columns()
         .filter(|(label, groups)| subject(label, groups))
         .map(|(label, _)| label)
         .collect();
-    let mut cells: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for (row, value) in raw.numbers(metric) {
-        let names: Vec<String> =
-            labels.iter().filter_map(|label| raw.values(label)[row].label()).collect();
-        cells.entry(names.join(" / ")).or_default().push(value);
+    let columns: Vec<&[Value]> = labels.iter().map(|label| raw.values(label)).collect();
+    let mut groups: BTreeMap<Vec<Cow<'_, str>>, Vec<usize>> = BTreeMap::new();
+    for row in 0..raw.rows {
+        let names = columns.iter().filter_map(|values| values[row].shown()).collect();
+        groups.entry(names).or_default().push(row);
     }
-    (labels.len(), cells)
+    let mut rows: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (names, own) in groups {
+        rows.entry(names.join(" / ")).or_default().extend(own);
+    }
+    Design { labels, rows }
+}
+
+/// A metric's values in every cell of a design that has any, with how many labels there are.
+fn cells(file: &Labelled<'_>, metric: &str, design: &Design<'_>) -> Cells {
+    let values = file.raw.values(metric);
+    let of = |(name, rows): (&String, &Vec<usize>)| {
+        let own: Vec<f64> = rows.iter().filter_map(|row| number(&values[*row])).collect();
+        (!own.is_empty()).then(|| (name.clone(), own))
+    };
+    (design.labels.len(), design.rows.iter().filter_map(of).collect())
 }
 
 type Cells = (usize, BTreeMap<String, Vec<f64>>);

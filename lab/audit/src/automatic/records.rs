@@ -9,6 +9,10 @@ use crate::checks::ranking::Better;
 use crate::checks::{Mismatch, bounds, intervals, moments, order_statistics, sample_size};
 use crate::{Printed, Severity};
 
+/// Words of metrics that lie between none and all.
+const SHARES: [&str; 8] =
+    ["accuracy", "success", "recall", "precision", "utilization", "pass", "hit", "win"];
+
 /// Checks every record of a table on its own.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
     let reversed = exceedance(grid);
@@ -56,6 +60,10 @@ fn percentiles<'r, 'a>(group: &Group<'r, 'a>) -> Vec<(f64, &'r Stat<'a>)> {
     };
     let mut found: Vec<_> = group.stats.iter().filter_map(of).collect();
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // P50 twice in a row is of two metrics, which a header above the header names.
+    if found.windows(2).any(|pair| (pair[0].0 - pair[1].0).abs() < 1e-12) {
+        return Vec::new();
+    }
     found
 }
 
@@ -125,6 +133,9 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
             let others: Vec<_> = mean.into_iter().chain([min, max]).collect();
             self.add("sd_beyond_range", sd, &others, wrong);
         }
+        if let (Some(sd), Some(mean)) = (sd, mean) {
+            self.share_spread(sd, mean, n);
+        }
         if let (Some(sd), Some(mean), Some(median)) = (sd, mean, median) {
             let wrong = bounds::mean_far_from_median(&mean.number, &median.number, &sd.number);
             self.add("mean_far_from_median", mean, &[sd, median], wrong);
@@ -142,6 +153,21 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
                 self.add("cv_of_sd_and_mean", cv, &[], wrong.filter(|_| sd.sure));
             }
         }
+    }
+
+    /// The deviation of shares, which lie between none and all: at most that of as many of each
+    /// as the mean leaves room for (DEBIT, where single outcomes are counted).
+    fn share_spread(&mut self, sd: &Stat<'_>, mean: &Stat<'_>, n: Option<usize>) {
+        let share = SHARES.iter().any(|word| mean.metric.split(' ').any(|own| own == *word));
+        let percent = mean.number.unit.as_deref() == Some("%");
+        if !share || !percent || !(0.0..=100.0).contains(&mean.number.value) {
+            return;
+        }
+        let end = |value: f64| Printed { value, decimals: 9, unit: None, approximate: false };
+        let wrong = bounds::sd_beyond(&sd.number, Some(&mean.number), &end(0.0), &end(100.0), n);
+        // Below stands a floor for values that reach both ends, which shares need not.
+        let above = |wrong: &Mismatch| wrong.stated > wrong.computed_high;
+        self.add("sd_beyond_shares", sd, &[mean], wrong.filter(above));
     }
 
     /// An interval against what it is for.

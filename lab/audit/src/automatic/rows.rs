@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::book::Book;
+use super::column::is_setting;
 use super::found::Found;
+use super::stems::{in_order, stem};
 use super::tie::Tied;
 use super::words::{list, says, tokens};
 use crate::{Document, Place, Sentence, SentenceKind, Severity, Table};
@@ -27,11 +29,63 @@ const PARTS: [&str; 7] = ["across", "all", "over", "from", "of", "each", "per"];
 
 /// Checks captions that count a table's rows, and lists that count its winners.
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
+    of_whole(document, tables, book);
     for tied in tables {
         if !tied.grid.transposed {
             of_caption(document, tied.table(), book);
         }
         of_winners(document, tied, book);
+    }
+}
+
+/// Words of a sentence that says what the whole document is about.
+const WHOLE: [&str; 8] = [
+    "evaluates",
+    "compares",
+    "covers",
+    "evaluate",
+    "compare",
+    "evaluated",
+    "benchmarked",
+    "surveys",
+];
+
+/// Words between a number and what is counted that make it a number of another thing.
+const APART: [&str; 12] =
+    ["per", "each", "of", "for", "by", "in", "on", "with", "and", "to", "from", "than"];
+
+/// `N …s` of a sentence about the whole document, where one table alone names its rows so.
+fn of_whole(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
+    let noun = |table: &Table| match &list(table.columns.first()?)[..] {
+        [word] if word.len() > 4 && !is_setting(word) => Some(stem(word)),
+        _ => None,
+    };
+    let named: Vec<(&Table, String)> =
+        tables.iter().filter_map(|tied| Some((tied.table(), noun(tied.table())?))).collect();
+    let prose = document.prose.iter().filter(|one| one.kind == SentenceKind::Prose);
+    for sentence in prose.filter(|one| says(&one.text, &WHOLE)) {
+        let words = in_order(&sentence.text);
+        for (table, noun) in &named {
+            // Of several tables of one kind the large one is that of all.
+            let others =
+                named.iter().filter(|(other, own)| own == noun && other.line != table.line);
+            let most = others.map(|(other, _)| filled(other)).max().unwrap_or(0);
+            let alone = 3 * most <= filled(table);
+            let at = words.iter().position(|word| word == noun);
+            let Some(at) = at.filter(|_| alone && filled(table) >= 5) else { continue };
+            // A number and a few words that qualify what is counted.
+            let before = words[at.saturating_sub(6)..at].iter().rev();
+            let mut before = before.take_while(|word| !APART.contains(&word.as_str()));
+            let stated = before.find_map(|word| word.parse::<u32>().ok()).map(f64::from);
+            let Some(stated) = stated.filter(|stated| *stated >= 5.0) else { continue };
+            let rows = filled(table) as f64;
+            let near = (0.5..2.0).contains(&(stated / rows));
+            let found = (stated != rows && near).then(|| {
+                let text = format!("{stated} are announced; the table of them has {rows} rows");
+                remark(document, sentence.line, table, "count_of_rows", text).values(stated, rows)
+            });
+            book.stated(sentence.line, stated, found);
+        }
     }
 }
 

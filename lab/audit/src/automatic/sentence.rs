@@ -4,7 +4,7 @@ mod change;
 mod clock;
 mod equation;
 mod order;
-mod share;
+pub(crate) mod share;
 
 use super::book::Book;
 use super::found::Found;

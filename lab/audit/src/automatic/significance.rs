@@ -1,5 +1,6 @@
 //! Test statistics, their p, and the samples they are of.
 
+mod pairs;
 mod printed;
 mod samples;
 
@@ -12,6 +13,7 @@ use crate::{Document, Printed};
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     printed::check(document, book);
     samples::check(document, tables, book);
+    pairs::check(document, tables, book);
 }
 
 /// Columns of t, degrees of freedom and p.

@@ -7,6 +7,7 @@ use regex::Regex;
 use super::book::Book;
 use super::column::values;
 use super::found::Found;
+use super::role::Role;
 use super::sentence::shown;
 use super::tie::Tied;
 use crate::checks::Span;
@@ -27,6 +28,9 @@ static COMPARISON: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Words before an amount that only bound it.
 const BOUNDS: [&str; 9] =
     ["up to", "at least", "over", "nearly", "almost", "to", "than", "only about", "-"];
+
+/// Columns from which an average over them may be what is stated.
+const FEWEST: usize = 3;
 
 /// Checks every comparison whose two sides are rows of one table.
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
@@ -82,6 +86,7 @@ fn judge(
     book: &mut Book,
 ) {
     let (mut tried, mut example) = (0, None);
+    let mut conditions: Vec<Span> = Vec::new();
     for tied in tables {
         let Some(base) = tied.row(other) else { continue };
         let named = tied.rows_in(before);
@@ -111,10 +116,18 @@ fn judge(
                 book.stated(sentence.line, stated.value, None);
                 return;
             }
+            // Columns without a statistic are conditions, over which an average may be meant.
+            if tied.grid.columns()[column].role == Role::Value {
+                conditions.extend(amount(stated, new, old));
+            }
             example.get_or_insert((tied, column, subject, base));
         }
     }
     let Some((tied, column, subject, base)) = example else { return };
+    let around = conditions.iter().copied().reduce(Span::hull);
+    if conditions.len() >= FEWEST && around.is_some_and(|span| Span::of(stated).meets(span)) {
+        return;
+    }
     let table = tied.table();
     let cell = |row: usize| table.rows[row].cells[column].number.clone();
     let (Some(new), Some(old)) = (cell(subject), cell(base)) else { return };
@@ -141,6 +154,15 @@ fn judge(
         .values(stated.value, new.value / old.value)
         .against(against);
     book.stated(sentence.line, stated.value, Some(found));
+}
+
+/// How far two values differ: in percent, or the larger over the smaller.
+fn amount(stated: &Printed, new: &Printed, old: &Printed) -> Option<Span> {
+    let (new, old) = (Span::of(new), Span::of(old));
+    let (large, small) = if new.middle() >= old.middle() { (new, old) } else { (old, new) };
+    let reading =
+        if stated.unit.as_deref() == Some("%") { Reading::PercentChange } else { Reading::Ratio };
+    reading.of(large, small)
 }
 
 /// Whether an amount is a change or a ratio of two values, on either base.

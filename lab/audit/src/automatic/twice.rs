@@ -112,11 +112,25 @@ fn of_sentence(document: &Document, sentence: &Sentence, tables: &[Tied<'_, '_>]
             let mut columns = (1..tied.table().columns.len())
                 .filter(|column| said(tied, *column, unit, sentence));
             let column = columns.next().filter(|_| columns.next().is_none())?;
-            about(tied.table(), sentence).then_some((row, column))
+            let sure = names_metric(tied, column, sentence) || !has(tied, row, stated);
+            (sure && about(tied.table(), sentence)).then_some((row, column))
         };
         let place = place(document, sentence.line, &sentence.headings.join(" > "));
         compare(tables, cell, stated, &place, book);
     }
+}
+
+/// Whether a sentence says the words of a column's metric, and not its statistic or unit alone.
+fn names_metric(tied: &Tied<'_, '_>, column: usize, sentence: &Sentence) -> bool {
+    let metric = tokens(&tied.grid.columns()[column].metric);
+    !metric.is_empty() && metric.is_subset(&tokens(&sentence.text))
+}
+
+/// Whether some cell of a row has a number.
+fn has(tied: &Tied<'_, '_>, row: usize, stated: &Printed) -> bool {
+    let numbers = tied.table().rows[row].cells.iter().flat_map(|cell| &cell.numbers);
+    let mut aligned = numbers.filter_map(|number| aligned(number, stated));
+    aligned.any(|number| bounds::differ(stated, &number).is_none())
 }
 
 /// Whether a table and a sentence stand in one section of the document, or the sentence in a
@@ -147,7 +161,25 @@ fn said(tied: &Tied<'_, '_>, column: usize, unit: &str, sentence: &Sentence) -> 
         }
         _ => !spoken.is_empty() && spoken.iter().all(|word| header.contains(*word)),
     };
-    statistic && !metric.is_empty() && metric.is_subset(&words)
+    if !statistic {
+        return false;
+    }
+    if metric.is_empty() {
+        // "Mean (ms)": the statistic alone names it.
+        return own.role.is_statistic() && !spoken.is_empty();
+    }
+    metric.is_subset(&words) || is_only_rate(tied, column, unit)
+}
+
+/// Whether a column is the only one in the unit of a rate, which then says what is measured.
+fn is_only_rate(tied: &Tied<'_, '_>, column: usize, unit: &str) -> bool {
+    let other = |index: &usize| {
+        *index != column && super::tie::unit_of(tied.table(), *index).as_deref() == Some(unit)
+    };
+    let plain = matches!(tied.grid.columns()[column].role, Role::Value | Role::Mean);
+    let bytes = unit.to_lowercase().ends_with("b/s");
+    let rate = super::stems::is_rate(unit) || bytes;
+    plain && rate && !(1..tied.table().columns.len()).any(|index| other(&index))
 }
 
 /// Compares a number with the cell that says the same. Of several such cells one that agrees is

@@ -21,8 +21,8 @@ const SLACK: f64 = 1e-9;
 
 impl Span {
     /// What a printed number can have been: half a step either way if it was rounded, up to a
-    /// whole step further from zero if it was cut off, and twice that either way if it calls
-    /// itself approximate.
+    /// whole step further from zero if it was cut off, and two steps or a fiftieth (of two digits,
+    /// a twentieth) either way if it calls itself approximate.
     ///
     /// Zeros that end a whole number of three and more digits need not be measured, so that all
     /// but two digits count as rounded: `1,200` may have been 1,249, `100` only 104.
@@ -30,7 +30,9 @@ impl Span {
         let value = printed.value;
         let step = step_of(printed);
         let (toward_zero, away) = if printed.approximate {
-            let wide = (2.0 * step).max(0.05 * value.abs());
+            // Who calls three digits and more approximate means the last of them.
+            let share = if value.abs() >= 100.0 * step { 0.02 } else { 0.05 };
+            let wide = (2.0 * step).max(share * value.abs());
             (wide, wide)
         } else {
             (0.5 * step, step)

@@ -192,13 +192,17 @@ pub fn cohens_d(d: &Printed, a: Summary, b: Summary) -> Option<Mismatch> {
     let mean_square = a.sd.by(a.sd).plus(b.sd.by(b.sd)).times(0.5);
     let pooled = root(pooled_variance(a, b)?);
     let spreads = [root(mean_square), pooled, a.sd, b.sd];
-    let allowed = spreads.into_iter().map(|spread| gap.over(spread));
-    let allowed = allowed.collect::<Option<Vec<_>>>()?.into_iter().reduce(Span::hull)?;
     // Hedges's correction for few values makes it smaller.
-    let df = (a.n + b.n - 2) as f64;
-    let corrected = Span { low: allowed.low * (1.0 - 3.0 / (4.0 * df - 1.0)), ..allowed };
+    let correction = 1.0 - 3.0 / (4.0 * (a.n + b.n - 2) as f64 - 1.0);
+    let corrected = |span: Span| Span { low: span.low * correction, ..span };
+    let allowed: Vec<Span> =
+        spreads.into_iter().map(|spread| gap.over(spread).map(corrected)).collect::<Option<_>>()?;
     let size = Printed { value: d.value.abs(), ..d.clone() };
-    super::compare(&size, corrected, || "difference of means over a standard deviation".to_owned())
+    let how = || "difference of means over a standard deviation".to_owned();
+    let wrong = allowed.into_iter().map(|span| super::compare(&size, span, how));
+    let wrong: Vec<Mismatch> = wrong.collect::<Option<_>>()?;
+    let away = |one: &Mismatch| (one.computed() - size.value).abs();
+    wrong.into_iter().min_by(|a, b| away(a).total_cmp(&away(b)))
 }
 
 impl StatedP {

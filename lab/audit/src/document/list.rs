@@ -19,10 +19,13 @@ fn table(items: &[&Sentence], prose: &[Sentence]) -> Option<Table> {
     // What stands above the list says what it is about.
     let above = prose.iter().rev().find(|one| one.line < first.line && one.list != first.list);
     let near = above.filter(|one| one.line + 2 >= first.line && one.text.len() <= 160);
+    // In a block of code the line that ends in a colon is the title of those below it.
+    let titled = row(first).is_none() && first.text.ends_with(':');
+    let caption = if titled { Some(*first) } else { near };
     (rows.len() >= 2).then(|| Table {
         line: first.line,
         headings: first.headings.clone(),
-        caption: near.map_or(String::new(), |one| one.text.clone()),
+        caption: caption.map_or(String::new(), |one| one.text.clone()),
         columns: NAMES.map(str::to_owned).to_vec(),
         units: vec![None, None],
         rows,

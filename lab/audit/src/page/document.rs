@@ -4,13 +4,20 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Audited;
-use crate::{Finding, claims::Standing, join::Outcome};
+use crate::{
+    Finding,
+    claims::{Claim, Standing},
+    join::{Outcome, Verdict},
+};
 
 /// Findings of one check that the page shows; `findings.tsv` has all.
-const SHOWN_A_CHECK: usize = 2;
+const SHOWN_A_CHECK: usize = 1;
 
 /// And of all.
-const SHOWN: usize = 24;
+const SHOWN: usize = 5;
+
+/// Of the claims that one result decides, those in words; the others by their lines.
+const CLAIMS_SHOWN: usize = 2;
 
 pub(super) fn page(one: &Audited) -> String {
     let document = &one.claims.document;
@@ -28,52 +35,76 @@ pub(super) fn page(one: &Audited) -> String {
     text.push_str(&findings(&one.findings));
     text.push_str("\n## Claims that our runs speak to\n\n");
     let speaks = |outcome: Outcome| matches!(outcome, Outcome::Reproduced | Outcome::Refuted);
-    let (shown, others): (Vec<_>, Vec<_>) =
-        one.judged.iter().partition(|(.., verdict)| speaks(verdict.outcome));
-    if !others.is_empty() {
-        let count = others.len();
-        let _ = writeln!(text, "{count} more, with the reason for each: `claims.tsv`.\n");
-    }
+    let silent = one.judged.iter().filter(|(.., verdict)| !speaks(verdict.outcome)).count();
+    let of = |outcome: Outcome| {
+        one.judged.iter().filter(move |(.., verdict)| verdict.outcome == outcome)
+    };
     text.push_str(
-        "| line | claim | the document's own data | our runs |\n| ---: | --- | --- | --- |\n",
+        "Refuted, by what our runs show, with the lines of the claims and their own data:\n\n",
     );
-    for (claim, standing, why, verdict) in shown {
-        let own = match standing {
-            Standing::Holds => format!("holds: {why}"),
-            Standing::Contradicted => format!("**contradicted**: {why}"),
-            Standing::StatedOtherwise => format!("**stated otherwise**: {why}"),
-            Standing::Open => why.clone(),
-        };
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | **{}**: {} |",
-            claim.line,
-            cell(&claim.says),
-            cell(&own),
-            verdict.outcome.words(),
-            cell(&verdict.why),
-        );
+    for same in by_reason(of(Outcome::Refuted)) {
+        let why = cell(&same[0].3.why);
+        let _ = writeln!(text, "* **{why}**: {}", named(&same));
     }
+    let reproduced: Vec<&Judged> = of(Outcome::Reproduced).collect();
+    if !reproduced.is_empty() {
+        let _ = writeln!(text, "\nReproduced: {}", named(&reproduced));
+    }
+    let _ = writeln!(text, "\n{silent} more claims, and every reason: `claims.tsv`.");
     text
+}
+
+type Judged<'a> = (&'a Claim, Standing, String, Verdict);
+
+/// Claims that the same numbers of ours decide.
+fn by_reason<'j, 'a>(judged: impl Iterator<Item = &'j Judged<'a>>) -> Vec<Vec<&'j Judged<'a>>> {
+    let mut groups: Vec<Vec<&Judged>> = Vec::new();
+    for one in judged {
+        match groups.iter_mut().find(|group| group[0].3.why == one.3.why) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups
+}
+
+/// "steel needs two seconds (3, 9, contradicted); …", at most a few of them.
+fn named(claims: &[&Judged]) -> String {
+    let one = |(claim, standing, ..): &&Judged| {
+        let own = match standing {
+            Standing::Holds => ", holds",
+            Standing::Contradicted => ", contradicted",
+            Standing::StatedOtherwise => ", stated otherwise",
+            Standing::Open => "",
+        };
+        format!("{} ({}{own})", cell(&claim.says), claim.line)
+    };
+    let mut shown: Vec<String> = claims.iter().take(CLAIMS_SHOWN).map(one).collect();
+    if let Some(more) = claims.get(CLAIMS_SHOWN..).filter(|more| !more.is_empty()) {
+        let lines: Vec<String> = more.iter().map(|(claim, ..)| claim.line.to_string()).collect();
+        shown.push(format!("lines {}", lines.join(", ")));
+    }
+    shown.join("; ") + "."
 }
 
 fn raw(one: &Audited) -> String {
     if one.claims.raw.is_empty() {
-        return "\nNo raw data of its authors are public, so that it is held against itself \
-                alone.\n"
+        return "\nNo raw data of its authors are public: it is held against itself alone.\n"
             .to_owned();
     }
     let mut text = "\nRaw data (facts **stored**; `lab audit --raw FOLDER` derives them again \
                     from the files):\n\n"
         .to_owned();
-    for info in &one.claims.raw {
-        let stored = one.facts.iter().find(|facts| facts.raw == info.name);
-        let facts = match stored {
-            Some(facts) => format!("{} facts of {} rows", facts.all().count(), facts.rows),
-            None => "no facts stored yet".to_owned(),
-        };
+    let mut files: Vec<&str> = one.claims.raw.iter().map(|info| info.file.as_str()).collect();
+    files.dedup();
+    for file in files {
+        let of_file = || one.claims.raw.iter().filter(|info| info.file == file);
+        let stored = |name: &str| one.facts.iter().find(|facts| facts.raw == name);
+        let facts = of_file().filter_map(|info| Some(stored(&info.name)?.all().count()));
+        let Some(info) = of_file().next() else { continue };
         let sha256 = &info.sha256[..info.sha256.len().min(12)];
-        let _ = writeln!(text, "* {} (sha256 `{sha256}`, {}): {facts}", info.file, info.source);
+        let facts: usize = facts.sum();
+        let _ = writeln!(text, "* {file} (sha256 `{sha256}`, {}): {facts} facts", info.source);
     }
     text
 }

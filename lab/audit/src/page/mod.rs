@@ -92,30 +92,25 @@ fn head(audited: &[Audited]) -> String {
     let claims: usize = audited.iter().map(|one| one.judged.len()).sum();
     let mut text = format!(
         "# Published claims, their own data, and our runs\n\n\
-         {claims} claims of {} published reports, encoded in `claims/`. Each is held against the \
-         rest of its document and facts derived from its authors' raw data (stored in \
-         `claims/facts/`, each with the hash of its input), and joined to the committed reports of \
-         our runs where an experiment of ours tests it. `lab audit --write` makes this page; `lab \
-         audit --check` sees that it still follows.\n\n",
+         {claims} claims of {} published reports, encoded in `claims/`, held against the rest of \
+         their documents and facts of their authors' raw data (`claims/facts/`), and joined to our \
+         committed reports. Made by `lab audit --write`, checked by `lab audit --check`.\n\n",
         audited.len()
     );
     text.push_str(
-        "| document | claims | table cells | impossible | doubtful | notes | hold | contradicted \
-         | stated otherwise | open | reproduced | refuted | cannot tell | not testable |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: \
-         | ---: | ---: |\n",
+        "| document | claims | impossible | doubtful | hold | contradicted | stated otherwise \
+         | open | reproduced | refuted | cannot tell | not testable |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for one in audited {
-        let cells: usize = one.claims.table.iter().map(|table| table.cells.len()).sum();
         let _ = writeln!(
             text,
-            "| [{}]({}) | {} | {cells} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| [{}]({}) | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             one.claims.document.id,
             own_page(one),
             one.judged.len(),
             one.count(Severity::Impossible),
             one.count(Severity::Doubtful),
-            one.count(Severity::Note),
             one.standing(Standing::Holds),
             one.standing(Standing::Contradicted),
             one.standing(Standing::StatedOtherwise),

@@ -40,7 +40,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Raw, RawError> {
         let values: Vec<Value> = record.iter().map(|field| value(field, comma)).collect();
         numbers |= values.iter().any(|value| matches!(value, Value::Number(_)));
         let missing = std::iter::repeat(Value::Missing);
-        table.push(columns.iter().cloned().zip(values.into_iter().chain(missing)))?;
+        table.push(columns.iter().zip(values.into_iter().chain(missing)))?;
     }
     if lone && !numbers {
         return Err(RawError::Columns { name: name.to_owned() });

@@ -23,15 +23,18 @@ impl Builder {
     /// Adds a row. A column it names twice keeps the later value.
     pub(super) fn push(
         &mut self,
-        row: impl IntoIterator<Item = (String, Value)>,
+        row: impl IntoIterator<Item = (impl AsRef<str>, Value)>,
     ) -> Result<(), RawError> {
         for (column, value) in row {
-            if !self.columns.contains_key(&column) {
-                self.order.push(column.clone());
+            let column = column.as_ref();
+            if !self.columns.contains_key(column) {
+                self.order.push(column.to_owned());
+                self.columns.insert(column.to_owned(), Vec::new());
             }
-            let values = self.columns.entry(column).or_default();
-            values.resize(self.rows, Value::Missing);
-            values.push(value);
+            if let Some(values) = self.columns.get_mut(column) {
+                values.resize(self.rows, Value::Missing);
+                values.push(value);
+            }
         }
         self.rows += 1;
         let (rows, columns) = (self.rows, self.columns.len());

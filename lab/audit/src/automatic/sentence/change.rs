@@ -34,9 +34,12 @@ pub(super) fn verdicts(text: &str) -> Vec<Verdict> {
     let mut found = Vec::new();
     for index in 0..numbers.len().saturating_sub(1) {
         let Some((a, b)) = pair(&chars, &numbers, index) else { continue };
-        let stated = before(&chars, &numbers, index).or_else(|| behind(&chars, &numbers, index));
+        let stated = before(&chars, &numbers, index)
+            .or_else(|| behind(&chars, &numbers, index))
+            .cloned()
+            .or_else(|| worded(&chars, &numbers, index));
         let Some(stated) = stated else { continue };
-        found.extend(verdict(stated, a, b));
+        found.extend(verdict(&stated, a, b));
     }
     found
 }
@@ -93,13 +96,78 @@ fn before<'n>(chars: &[char], numbers: &'n [(usize, Found)], index: usize) -> Op
 fn behind<'n>(chars: &[char], numbers: &'n [(usize, Found)], index: usize) -> Option<&'n Printed> {
     let (start, change) = numbers.get(index + 2)?;
     let between: String = chars[numbers[index + 1].1.end..*start].iter().collect();
-    let mark = between.trim();
-    let marks = ["(", "=", "= ", "(~", "(≈", "≈", "= ~", ":"];
+    let mark = between.trim().to_lowercase();
+    let mark = mark.as_str();
+    let marks = [
+        "(",
+        "=",
+        "= ",
+        "(~",
+        "(≈",
+        "≈",
+        "= ~",
+        ":",
+        ", a",
+        ", an",
+        ", or",
+        ", i.e.",
+        "—",
+        "–",
+        ", that is",
+        ", which is",
+        ", which is a",
+        ", a drop of",
+        ", a reduction of",
+        ", an increase of",
+        ", an improvement of",
+        ", a decrease of",
+        ", a gain of",
+        ", down",
+        ", up",
+        "— a",
+        "– a",
+        "- a",
+    ];
     let next: String = chars[change.end..].iter().take(8).collect();
     // A range of changes is none.
     let ends = !next.starts_with(['-', '–', '/']) && !next.trim_start().starts_with("to ");
     (marks.contains(&mark) && ends && is_change(&change.printed)).then_some(&change.printed)
 }
+
+/// `twice as fast (10 ms vs 20 ms)`: a factor in words before the bracket of the pair.
+fn worded(chars: &[char], numbers: &[(usize, Found)], index: usize) -> Option<Printed> {
+    let start = numbers[index].0;
+    let from = index.checked_sub(1).map_or(0, |left| numbers[left].1.end);
+    let before: String = chars[from..start].iter().collect();
+    let (words, inside) = before.rsplit_once('(')?;
+    let clause = words.rsplit(['.', ';', ':', '(', ')', ',']).next()?.to_lowercase();
+    let near = clause.chars().count() <= REACH && inside.trim().chars().count() <= 12;
+    let bounds = ["over", "more than", "less than", "almost", "nearly", "up to", "at least"];
+    if !near || bounds.iter().any(|word| clause.contains(word)) {
+        return None;
+    }
+    let of = |text: &str| FACTORS.iter().find(|(words, _)| text.contains(words));
+    let (_, value) = of(&format!(" {} ", clause.trim()))?;
+    let unit = Some("x".to_owned());
+    Some(Printed { value: *value, decimals: 1, unit, approximate: true })
+}
+
+/// Factors in words. A half is twice the other way round.
+const FACTORS: [(&str, f64); 13] = [
+    (" twice as ", 2.0),
+    (" twice the ", 2.0),
+    (" double the ", 2.0),
+    (" half the ", 2.0),
+    (" half as ", 2.0),
+    (" halves ", 2.0),
+    (" halved ", 2.0),
+    (" doubles ", 2.0),
+    (" doubled ", 2.0),
+    (" three times ", 3.0),
+    (" four times ", 4.0),
+    (" five times ", 5.0),
+    (" ten times ", 10.0),
+];
 
 fn is_change(printed: &Printed) -> bool {
     matches!(printed.unit.as_deref(), Some("%" | "x" | "pp"))
@@ -180,6 +248,16 @@ mod tests {
         assert_eq!(found("latency fell from 95 ms to 40 ms (-72 %)"), [true]);
         assert_eq!(found("Rust's 1.573x vs Python's 1.981x = -20.6% speedup gap"), [false]);
         assert_eq!(found("**+17.3pp** gain (72.0% → 89.3%)"), [false]);
+    }
+
+    #[test]
+    fn factors_may_be_words() {
+        assert_eq!(found("It is twice as fast (10.0 ms vs 20.1 ms)"), [false]);
+        assert_eq!(found("It is twice as fast (10.0 ms vs 34.0 ms)"), [true]);
+        assert_eq!(found("It took half the time (44 ms vs 90 ms)"), [false]);
+        assert!(found("more than twice as fast (10 ms vs 34 ms)").is_empty());
+        assert_eq!(found("rose from 10.0 ms to 25.0 ms, an increase of 150%"), [false]);
+        assert_eq!(found("rose from 10.0 ms to 25.0 ms, an increase of 50%"), [true]);
     }
 
     #[test]

@@ -32,11 +32,26 @@ static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static COUNTS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:^|[\s,;(])(\d{1,7})/(\d{1,7})\b").ok());
 
+static OF: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b(\d{1,7}) (?:out )?of (?:the )?(\d{1,7})\b").ok());
+
+static GROUPED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b(\d{1,3}),(\d{3})\b").ok());
+
+/// A text in which `6 out of 1,055` is `6/1055`.
+pub(crate) fn slashed(text: &str) -> String {
+    let (Some(grouped), Some(of)) = (GROUPED.as_ref(), OF.as_ref()) else {
+        return text.to_owned();
+    };
+    of.replace_all(&grouped.replace_all(text, "$1$2"), "$1/$2").into_owned()
+}
+
 /// Every percentage beside the counts that it is of.
 pub(super) fn verdicts(text: &str) -> Vec<Verdict> {
-    if !text.contains('%') || !text.contains('/') {
+    if !text.contains('%') || !(text.contains('/') || text.contains(" of ")) {
         return Vec::new();
     }
+    let text = &slashed(text);
     let mut found = Vec::new();
     for groups in BEHIND.iter().flat_map(|regex| regex.captures_iter(text)) {
         // "60 % at 80/80 (…)" is no share of what stands in the bracket, and a rate is none.
@@ -152,6 +167,8 @@ mod tests {
         assert_eq!(found("63% of the runs (12/19 total) failed"), [None]);
         assert_eq!(found("13% contention (6/55 runs)"), [Some(Severity::Impossible)]);
         assert_eq!(found("4/30 runs (13%) had it"), [None]);
+        assert_eq!(found("6 out of 55 runs (13%) had it"), [Some(Severity::Impossible)]);
+        assert_eq!(found("1,200 of 4,800 rows (25%) had it"), [None]);
         assert_eq!(found("95 % succeeded (1/20 failed)"), [None]);
         assert_eq!(found("25% (1/5 at 512, 0/5 at 1024)"), [Some(Severity::Impossible)]);
         assert_eq!(found("60% (3/5 at 512, 5/5 at 1024)"), [Some(Severity::Inconsistent)]);

@@ -11,10 +11,10 @@ use crate::automatic::role::Role;
 use crate::automatic::tie::Tied;
 use crate::automatic::words::says;
 use crate::checks::tests_of_hypotheses::{
-    StatedP, Summary, cohens_d, f_of_samples, one_sample_p, p_of_samples,
+    StatedP, Summary, cohens_d, f_of_samples, one_sample_p, p_of_samples, t_of_samples,
 };
 use crate::checks::{Mismatch, Span};
-use crate::{Document, Place, Printed, Severity, Table, TableRow};
+use crate::{Bound, Cell, Document, Place, Printed, Severity, Table, TableRow};
 
 static P: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(?:p\s*)?([=<>≤≥]?)\s*(\d?\.\d{1,12})\b").ok());
@@ -38,8 +38,50 @@ pub(super) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
             break;
         }
     }
-    if let [(tied, samples)] = &samples[..] {
-        variance(document, tied, samples, book);
+    for tied in tables {
+        of_pairs(document, tied, &samples, book);
+    }
+    if let [(_, samples)] = &samples[..] {
+        variance(document, samples, book);
+    }
+}
+
+/// The columns of tests of a table whose rows are called `A vs B`.
+fn of_pairs(
+    document: &Document,
+    tied: &Tied<'_, '_>,
+    samples: &[(&Tied<'_, '_>, Vec<Option<Summary>>)],
+    book: &mut Book,
+) {
+    let table = tied.table();
+    for (index, row) in table.rows.iter().enumerate() {
+        let known = samples.iter().filter(|(other, _)| other.table().line != table.line);
+        let mut both = known.filter_map(|(other, samples)| {
+            let (a, b) = pair(other, tied.name(index))?;
+            Some((samples[a]?, samples[b]?))
+        });
+        let Some((a, b)) = both.next() else { continue };
+        for (column, cell) in row.cells.iter().enumerate().skip(1) {
+            let header = table.columns[column].to_lowercase();
+            let Some(stated) = cell.numbers.first() else { continue };
+            let wrong = match tied.grid.columns()[column].role {
+                Role::P => p_of_samples(&p_of_cell(cell, stated), a, b),
+                Role::T => t_of_samples(stated, a, b),
+                _ if header.contains("cohen") || header == "d" || header == "effect size" => {
+                    cohens_d(stated, a, b)
+                }
+                _ => continue,
+            };
+            note(document, table.section(), row.line, "test_of_samples", stated, wrong, book);
+        }
+    }
+}
+
+fn p_of_cell(cell: &Cell, stated: &Printed) -> StatedP {
+    match cell.bound {
+        Some(Bound::Below) => StatedP::Below(stated.value),
+        Some(Bound::Above) => StatedP::Above(stated.value),
+        None => StatedP::Equals(stated.clone()),
     }
 }
 
@@ -120,12 +162,7 @@ fn of_one(document: &Document, list: &Table, book: &mut Book) {
 }
 
 /// `F = 45.86` of an analysis of variance of all rows.
-fn variance(
-    document: &Document,
-    tied: &Tied<'_, '_>,
-    samples: &[Option<Summary>],
-    book: &mut Book,
-) {
+fn variance(document: &Document, samples: &[Option<Summary>], book: &mut Book) {
     let samples: Vec<Summary> = samples.iter().copied().flatten().collect();
     let anova = |heading: &String| says(heading, &["anova"]);
     for sentence in &document.prose {
@@ -137,7 +174,6 @@ fn variance(
         let section = sentence.headings.join(" > ");
         note(document, section, sentence.line, "variance_of_samples", &stated, wrong, book);
     }
-    let _ = tied;
 }
 
 fn note(

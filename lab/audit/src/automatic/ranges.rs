@@ -1,0 +1,89 @@
+//! A list of ranges whose last item is their total.
+
+use super::book::Book;
+use super::found::Found;
+use super::words::says;
+use crate::checks::Span;
+use crate::{Bound, Cell, Document, Place, Printed, Severity, Table};
+
+/// Checks every list.
+pub(crate) fn check(document: &Document, book: &mut Book) {
+    for list in &document.lists {
+        of_list(document, list, book);
+    }
+}
+
+fn of_list(document: &Document, list: &Table, book: &mut Book) {
+    let Some((last, parts)) = list.rows.split_last() else { return };
+    let ranged = parts.iter().any(|row| row.cells[1].range.is_some());
+    if parts.len() < 2 || !ranged || !says(&last.cells[0].text, &["total", "sum", "combined"]) {
+        return;
+    }
+    // Who gives the total more digits than the parts takes their ends as they stand.
+    let digits = decimals(&last.cells[1]);
+    let exact = parts.iter().any(|row| decimals(&row.cells[1]) < digits);
+    let ends: Option<Vec<(Span, Span, Option<String>)>> =
+        parts.iter().map(|row| ends(&row.cells[1], exact)).collect();
+    let (Some(ends), Some(stated)) = (ends, self::ends(&last.cells[1], false)) else { return };
+    if ends.iter().any(|(_, _, unit)| *unit != stated.2) {
+        return;
+    }
+    let sum = |take: fn(&(Span, Span, Option<String>)) -> Span| {
+        ends.iter().map(take).reduce(Span::plus).unwrap_or(Span::exact(0.0))
+    };
+    let (low, high) = (sum(|one| one.0), sum(|one| one.1));
+    let fits = if last.cells[1].range.is_some() {
+        stated.0.meets(low) && stated.1.meets(high)
+    } else {
+        stated.0.meets(low.hull(high))
+    };
+    let value = stated.0.middle();
+    let found = (!fits).then(|| {
+        let place = Place {
+            document: document.name.clone(),
+            line: Some(last.line),
+            section: list.section(),
+            ..Place::default()
+        };
+        let sentence = format!(
+            "the total is {}; the {} items above add up to {:.2} to {:.2}",
+            last.cells[1].text,
+            parts.len(),
+            low.middle(),
+            high.middle()
+        );
+        let how = "the sums of the lower and of the upper ends";
+        Found::remark("total_of_ranges", Severity::Inconsistent, place, sentence, how)
+            .values(value, low.middle())
+    });
+    book.stated(last.line, value, found);
+}
+
+/// The most digits behind a point.
+fn decimals(cell: &Cell) -> i32 {
+    let ends = cell.range.iter().flat_map(|(low, high)| [low, high]);
+    ends.chain(&cell.numbers).map(|number| number.decimals).max().unwrap_or(0)
+}
+
+/// The lower and the upper end of a range, a number, or what is below a bound.
+fn ends(cell: &Cell, exact: bool) -> Option<(Span, Span, Option<String>)> {
+    let unit = |number: &Printed| number.unit.clone();
+    let span = |number: &Printed| {
+        if exact { Span::exact(number.value) } else { Span::of(number) }
+    };
+    if let Some((a, b)) = &cell.range {
+        let (low, high) = if a.value <= b.value { (a, b) } else { (b, a) };
+        return Some((span(low), span(high), unit(low)));
+    }
+    match (cell.bound, &cell.numbers[..], &cell.number) {
+        // At most so much either way.
+        (Some(Bound::Below), [one], _) => {
+            let zero = Span::exact(0.0);
+            let own = span(one);
+            let (low, high) = if one.value < 0.0 { (own, zero) } else { (zero, own) };
+            Some((low, high, unit(one)))
+        }
+        (None, _, Some(one)) => Some((span(one), span(one), unit(one))),
+        _ => None,
+    }
+}

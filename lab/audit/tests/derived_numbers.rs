@@ -1,0 +1,323 @@
+//! Numbers that follow from tables, near and far: counts, means, shares, definitions, repeats.
+
+use lab_audit::{Document, Mapping, Severity, audit_document};
+
+/// Checks and lines of the findings of the two upper grades.
+fn found(text: &str) -> Vec<(String, usize)> {
+    let document = Document::parse("r.md", text);
+    let audit = audit_document(&document, &[], &Mapping::default());
+    let upper = audit.findings.into_iter().filter(|one| one.severity < Severity::Doubtful);
+    let mut all: Vec<(String, usize)> =
+        upper.map(|one| (one.check, one.place.line.unwrap_or(0))).collect();
+    all.sort_by_key(|(_, line)| *line);
+    all
+}
+
+/// The text as it stands is sound; with `from` replaced by `to`, `check` is found at the lines.
+fn only_when_changed(text: &str, (from, to): (&str, &str), check: &str, lines: &[usize]) {
+    assert!(text.contains(from), "{from} is not in the text");
+    assert_eq!(found(text), [], "{text}");
+    let changed = text.replacen(from, to, 1);
+    let wanted: Vec<(String, usize)> = lines.iter().map(|line| (check.to_owned(), *line)).collect();
+    assert_eq!(found(&changed), wanted, "{changed}");
+}
+
+const COUNTS: &str = "\
+# Report
+
+Of all runs 7% (2/30) had a failure.
+
+## First
+
+| Nodes | Depth | Failures |
+| --- | --- | --- |
+| 2 | 8 | 0/5 |
+| 4 | 8 | 0/5 |
+| 4 | 9 | 1/5 |
+
+In this part 1/15 runs counted failures. All failures occurred at DEPTH=9.
+
+## Second
+
+| Nodes | Depth | Failures |
+| --- | --- | --- |
+| 6 | 8 | 0/5 |
+| 8 | 8 | 0/5 |
+| 8 | 9 | 1/5 |
+
+Rate of failures: 1/15 runs.
+";
+
+#[test]
+fn counts_add_up() {
+    only_when_changed(COUNTS, ("1/15 runs counted", "2/15 runs counted"), "sum_of_counts", &[13]);
+    only_when_changed(COUNTS, ("7% (2/30)", "10% (3/30)"), "sum_of_counts", &[3]);
+    only_when_changed(COUNTS, ("DEPTH=9.", "DEPTH=8."), "events_elsewhere", &[13]);
+}
+
+const PHASES: &str = "\
+# Report
+
+All phases reached a high average utilization:
+
+- Phase 1 (warm-up): 81.0%
+- Phase 2 (load): 90.1%
+
+## Phase 1: warm-up
+
+| Host | Mean utilization |
+| --- | ---: |
+| ash | 80.1% |
+| elm | 82.0% |
+
+## Phase 2: load
+
+| Host | Mean utilization |
+| --- | ---: |
+| ash | 90.0% |
+| elm | 90.2% |
+";
+
+#[test]
+fn means_of_sections() {
+    only_when_changed(PHASES, ("81.0%", "83.0%"), "statistic_of_tables", &[5]);
+}
+
+const RANGES: &str = "\
+# Report
+
+## First
+
+| Run name | Speedup |
+| --- | ---: |
+| ash | 1.20x |
+| elm | 1.31x |
+
+## Second
+
+| Run name | Speedup |
+| --- | ---: |
+| oak | 1.44x |
+| yew | 1.25x |
+
+## Summary
+
+- Speedup range: 1.20x - 1.44x
+- Mean: 1.30x
+- Median: 1.28x
+";
+
+#[test]
+fn statistics_of_what_a_range_spans() {
+    only_when_changed(RANGES, ("1.30x", "1.35x"), "statistic_of_tables", &[20]);
+}
+
+const DETAIL: &str = "\
+# Report
+
+## Overview
+
+| Engine | Mean latency (ms) | P95 latency (ms) |
+| --- | ---: | ---: |
+| ash_v2 | 21.0 | 29.6 |
+| elm_v2 | 40.0 | 44.0 |
+
+## Requests (ash_v2)
+
+| Request | Latency (ms) |
+| --- | ---: |
+| a | 14.0 |
+| b | 19.0 |
+| c | 30.0 |
+";
+
+#[test]
+fn statistics_of_the_table_that_they_are_of() {
+    only_when_changed(DETAIL, ("29.6", "38.6"), "statistic_of_rows", &[7]);
+}
+
+const NAMED: &str = "\
+# Report
+
+## Load
+
+| Engine | Mean throughput (req/s) | P95 throughput (req/s) |
+| --- | ---: | ---: |
+| ash_v2 | 210.0 | 230.0 |
+| elm_v2 | 140.0 | 155.0 |
+
+## Size
+
+| Engine | Peak throughput (req/s) | Latency (s) |
+| --- | ---: | ---: |
+| ash_v2 | 236.5 | 0.10 |
+| elm_v2 | 160.0 | 0.12 |
+
+## The engine ash_v2
+
+| Metric | Value |
+| --- | --- |
+| Mean latency (warm) | 0.11 s |
+
+## Start
+
+Latency at the start:
+
+```
+ash_v2:
+- Cold: 0.55 s
+- Warm: 0.11 s
+```
+";
+
+#[test]
+fn one_quantity_in_two_places() {
+    only_when_changed(NAMED, ("236.5", "226.5"), "extreme_exceeded", &[14]);
+    only_when_changed(NAMED, ("0.11 s |", "0.17 s |"), "same_quantity", &[21]);
+}
+
+#[test]
+fn cells_of_other_cells() {
+    let text = "\
+## Peers
+
+| Input | ash | elm |
+| --- | ---: | ---: |
+| small | 10.0 ms (1.00x) | 20.5 ms (2.05x) |
+| large | 44.0 ms (1.10x) | 40.0 ms (1.00x) |
+| huge | 90.0 ms (1.00x) | 270.0 ms (3.00x) |
+";
+    only_when_changed(text, ("(3.00x)", "(2.40x)"), "relative_cell", &[7]);
+}
+
+#[test]
+fn columns_that_follow_from_others() {
+    let text = "\
+## Times
+
+| Case | Time (ns/op) | Rate (ops/s) |
+| --- | ---: | ---: |
+| a | 50.0 | 20000000 |
+| b | 125.0 | 8000000 |
+| c | 200.0 | 5000000 |
+";
+    only_when_changed(text, ("8000000", "9500000"), "inverse", &[6]);
+    let text = "\
+## Tests
+
+| Suite | Passed | Failed | Total |
+| --- | ---: | ---: | ---: |
+| a | 51 | 4 | 55 |
+| b | 12 | 0 | 12 |
+| c | 33 | 8 | 41 |
+";
+    only_when_changed(text, ("| 41 |", "| 47 |"), "total_of_columns", &[7]);
+    let text = "\
+## Time by part
+
+| Part | Time (s) | Share |
+| --- | ---: | ---: |
+| read | 4.0 | 40% |
+| parse | 5.0 | 50% |
+| write | 1.0 | 10% |
+";
+    only_when_changed(text, ("| 10% |", "| 19% |"), "share_of_total", &[7]);
+}
+
+#[test]
+fn definitions_of_columns() {
+    let text = "\
+## Metrics
+
+- Fill = used space / whole space × 100%
+
+## Disks
+
+| Disk | Used space (GB) | Whole space (GB) | Fill |
+| --- | ---: | ---: | ---: |
+| a | 120 | 480 | 25% |
+| b | 333 | 444 | 75% |
+";
+    only_when_changed(text, ("| 75% |", "| 66% |"), "definition", &[10]);
+}
+
+#[test]
+fn totals_of_ranges() {
+    let text = "\
+## Losses
+
+- Copies: 3% to 4%
+- Locks: 1% to 2%
+- Checks: <0.5%
+- Total: 4.0% to 6.5%
+";
+    only_when_changed(text, ("4.0%", "3.5%"), "total_of_ranges", &[6]);
+}
+
+#[test]
+fn repeats_of_what_is_wrong() {
+    let text = "\
+# Report
+
+We saw a 42% lower tail latency (100 ms → 80 ms) under load.
+
+Customers get a 42% lower tail latency as well.
+";
+    assert_eq!(found(&text.replace("42%", "20%")), []);
+    let wrong = [("change_of_two".to_owned(), 3), ("change_of_two".to_owned(), 5)];
+    assert_eq!(found(text), wrong);
+}
+
+#[test]
+fn winners_of_several_columns() {
+    let text = "\
+## Times
+
+| Case | ash (ms) | elm (ms) | oak (ms) | Winner |
+| --- | ---: | ---: | ---: | --- |
+| a | 12 | 15 | 19 | ash |
+| b | 30 | 22 | 24 | elm |
+";
+    only_when_changed(text, ("| elm |\n", "| oak |\n"), "winner", &[6]);
+}
+
+#[test]
+fn rankings_in_lists() {
+    let text = "\
+## Throughput ranking
+
+1. ash: 310 req/s
+2. elm: 240 req/s
+3. oak: 180 req/s
+4. yew: 110 req/s
+";
+    only_when_changed(text, ("180 req/s", "280 req/s"), "rank_order", &[5]);
+}
+
+#[test]
+fn ratios_within_groups() {
+    let text = "\
+## Times
+
+| Method | Size | Mean (ns) | Ratio |
+| --- | ---: | ---: | ---: |
+| base | 10 | 100.0 | 1.00 |
+| new | 10 | 50.0 | 0.50 |
+| base | 20 | 400.0 | 1.00 |
+| new | 20 | 100.0 | 0.25 |
+";
+    only_when_changed(text, ("0.25", "0.75"), "ratio", &[8]);
+}
+
+#[test]
+fn deviations_of_shares() {
+    let text = "\
+## Runs
+
+| Model | Mean accuracy (%) | SD accuracy (%) | n |
+| --- | ---: | ---: | ---: |
+| ash | 90.0 | 29.0 | 20 |
+| elm | 50.0 | 12.0 | 20 |
+";
+    only_when_changed(text, ("| 29.0 |", "| 39.0 |"), "sd_beyond_shares", &[5]);
+}
