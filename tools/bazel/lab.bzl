@@ -144,6 +144,16 @@ def variant(
     )
     _collected(files = ["variant.toml", ":" + program], manifest = ["variant.toml"])
 
+def script(family, files = None):
+    """A variant that Cargo does not build: its program FAMILY-FOLDER lies in its folder as a text.
+
+    Args:
+        family: the family's name, which is its folder's.
+        files: what lies there instead: `build`, which makes the program, and what that reads.
+    """
+    program = family + "-" + native.package_name().split("/")[-1]
+    _collected(files = ["variant.toml"] + (files or [program]), manifest = ["variant.toml"])
+
 def family():
     """What the folders of a family have: `variants`, programs with their manifests and what they
     start, and `manifests` alone."""

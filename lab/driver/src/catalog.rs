@@ -14,6 +14,7 @@ use lab_record::{VariantEntry, sha256_hex};
 use crate::{
     DriverError,
     child::{self, Limits},
+    foreign,
 };
 
 /// An identity is a line.
@@ -55,6 +56,8 @@ pub struct Program {
     pub path: PathBuf,
     /// What goes into `run.json`.
     pub entry: VariantEntry,
+    /// Why this machine has no such program; then path and hash are empty.
+    pub absent: Option<String>,
 }
 
 impl Catalog {
@@ -89,11 +92,25 @@ impl Catalog {
 
     /// Finds an entrant's program, copies it into `copies` and asks the copy `--describe`. The copy
     /// alone is hashed and run, so that a build during a sweep changes nothing; a twin's copy
-    /// differs from its original's in the name only.
+    /// differs from its original's in the name only. A program that needs what this machine lacks,
+    /// to be built or to be read, is absent.
     ///
     /// # Errors
     /// Says which file is missing, or in what the program and its manifest disagree.
     pub fn program(&self, entrant: &Entrant, copies: &Path) -> Result<Program, DriverError> {
+        let built = foreign::build(&self.folder(&entrant.manifest));
+        match built.and_then(|()| foreign::interpreter(&entrant.manifest)) {
+            Ok(interpreter) => self.copied(entrant, copies, interpreter),
+            Err(why) => Ok(absent(entrant, why)),
+        }
+    }
+
+    fn copied(
+        &self,
+        entrant: &Entrant,
+        copies: &Path,
+        interpreter: Option<String>,
+    ) -> Result<Program, DriverError> {
         let manifest = &entrant.manifest;
         let built = self.locate(manifest)?;
         let path = copies.join(format!("{}-{}", manifest.family, entrant.name));
@@ -112,11 +129,12 @@ impl Catalog {
             measures: identity.measures,
             version: identity.version,
             features: identity.features,
+            interpreter,
             tags: manifest.tags.clone(),
             binary_sha256: sha256_hex(&bytes),
             binary_bytes: bytes.len() as u64,
         };
-        Ok(Program { path, entry })
+        Ok(Program { path, entry, absent: None })
     }
 
     /// The folder of the program that does a family's steps outside its variants; empty where it
@@ -129,15 +147,30 @@ impl Catalog {
         found.unwrap_or_default()
     }
 
-    /// Programs that were not built.
+    /// Programs that were not built, but for those that are built when they are needed.
     pub fn missing(&self) -> Vec<String> {
-        let missing = |manifest: &&Manifest| self.locate(manifest).is_err();
+        let missing = |manifest: &&Manifest| {
+            self.locate(manifest).is_err() && !foreign::has_build(&self.folder(manifest))
+        };
         self.manifests.iter().filter(missing).map(Manifest::program).collect()
+    }
+
+    /// Programs that nothing on this machine can read, each with its reason.
+    pub fn unreadable(&self) -> Vec<String> {
+        let why = |manifest: &Manifest| {
+            let why = foreign::interpreter(manifest).err()?;
+            Some(format!("{} is left out: {why}", manifest.program()))
+        };
+        self.manifests.iter().filter_map(why).collect()
+    }
+
+    fn folder(&self, manifest: &Manifest) -> PathBuf {
+        self.root.join(&manifest.family).join(&manifest.name)
     }
 
     fn locate(&self, manifest: &Manifest) -> Result<PathBuf, DriverError> {
         let program = manifest.program();
-        let own = self.root.join(&manifest.family).join(&manifest.name).join(&program);
+        let own = self.folder(manifest).join(&program);
         let built = self.bin_dir.join(&program);
         [own, built].into_iter().find(|path| path.is_file()).ok_or_else(|| {
             let place = self.bin_dir.display();
@@ -147,6 +180,24 @@ impl Catalog {
             ))
         })
     }
+}
+
+/// What `run.json` says of a program that this machine does not have: its manifest.
+fn absent(entrant: &Entrant, why: String) -> Program {
+    let Manifest { family, tags, measures, version, features, .. } = entrant.manifest.clone();
+    let entry = VariantEntry {
+        variant: entrant.name.clone(),
+        family,
+        twin_of: entrant.twin_of.clone(),
+        measures,
+        version,
+        features,
+        interpreter: None,
+        tags,
+        binary_sha256: String::new(),
+        binary_bytes: 0,
+    };
+    Program { path: PathBuf::new(), entry, absent: Some(why) }
 }
 
 fn describe(path: &Path, name: &str) -> Result<Identity, DriverError> {

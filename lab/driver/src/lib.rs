@@ -8,6 +8,7 @@ mod child;
 mod corpora;
 mod execute;
 mod floor;
+mod foreign;
 mod gate;
 mod given;
 mod guard;

@@ -60,6 +60,13 @@ pub(crate) fn failed(mut run: Run, reason: String) -> Done {
     Done { run, samples: Samples::default() }
 }
 
+/// A run of a program that this machine does not have.
+pub(crate) fn absent(mut run: Run, why: String) -> Done {
+    run.status = Status::Unsupported;
+    run.reason = Some(why);
+    Done { run, samples: Samples::default() }
+}
+
 /// The variant of a check that failed; it is not timed.
 pub(crate) fn unfit_variant(run: &Run) -> Option<String> {
     (run.warmup && run.status != Status::Ok).then(|| run.variant.clone())

@@ -34,6 +34,9 @@ pub(crate) fn open(
         if was.binary_sha256 != is.binary_sha256 {
             return refuse(&format!("the program of {} has changed", was.variant));
         }
+        if was.interpreter != is.interpreter {
+            return refuse(&format!("what reads the program of {} has changed", was.variant));
+        }
     }
     if old.variants.len() != run_file.variants.len() {
         return refuse("the set of variants has changed");

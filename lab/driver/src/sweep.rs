@@ -24,7 +24,7 @@ use crate::{
     gate::Gate,
     guard::Guard,
     hyperfine, orphans,
-    package::{Done, failed, package},
+    package::{Done, absent, failed, package},
     pinning::Pinning,
     recording::Recording,
     resume,
@@ -295,6 +295,10 @@ impl<'a> Sweep<'a> {
     /// One planned run: begin, execute, compare, package. `None` when interrupted.
     pub(crate) fn one(&mut self, planned: &PlannedRun) -> Result<Option<Done>, DriverError> {
         let name = label(planned);
+        if let Some(why) = &program(&self.programs, planned).absent {
+            let run = self.row(planned, lab_probe::monotonic_ns(), 0);
+            return Ok(Some(absent(run, why.clone())));
+        }
         let ready = match self.services.begin(&name, planned.work.as_ref())? {
             Ok(ready) => ready,
             Err(reason) => {
@@ -383,7 +387,8 @@ impl<'a> Sweep<'a> {
                 // Every round starts with the next program, so that none is always first.
                 let index = (turn + round as usize) % self.programs.len();
                 let order = first + u64::from(round) * self.programs.len() as u64 + index as u64;
-                if recording.done.contains(&order) {
+                let is_absent = self.programs[index].absent.is_some();
+                if is_absent || recording.done.contains(&order) {
                     continue;
                 }
                 if self.is_interrupted() {

@@ -21,6 +21,8 @@ pub struct Manifest {
     pub version: String,
     /// Its features that the variant asks for.
     pub features: Vec<String>,
+    /// What reads the program, where it is a text: a command such as `python3`.
+    pub interpreter: Option<String>,
 }
 
 impl Manifest {
@@ -73,6 +75,14 @@ mod tests {
         let error = Manifest::parse("x/variant.toml", TEXT, "toys", "fast").unwrap_err();
         let expected = "x/variant.toml: key `name`: says `slow`, but the folder says `fast`";
         assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn a_text_names_what_reads_it() {
+        let of = |text: &str| Manifest::parse("f", text, "toys", "slow").unwrap().interpreter;
+        assert_eq!(of(TEXT), None);
+        let text = format!("{TEXT}\ninterpreter = \"python3\"");
+        assert_eq!(of(&text).as_deref(), Some("python3"));
     }
 
     #[test]

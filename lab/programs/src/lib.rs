@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Read, Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ pub fn skipped(reason: &str) {
     let _ = writeln!(stderr(), "SKIPPED {test}: {reason}");
 }
 
-/// Every variant of a family, by name.
+/// Every variant of a family that this machine can run, by name; of another one the test says so.
 ///
 /// # Panics
 /// When a manifest cannot be read or a program was not built.
@@ -90,10 +90,11 @@ pub fn variants(family: &str) -> Vec<Variant> {
     let mut found: Vec<Variant> = entries
         .map(|entry| entry.expect("a folder's entry can be read").path())
         .filter(|folder| folder.join("variant.toml").is_file())
+        .filter(|folder| is_here(folder))
         .map(|folder| variant(&folder))
         .collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
-    assert!(!found.is_empty(), "no variant.toml below {}", dir.display());
+    assert!(!found.is_empty(), "no variant below {} can run here", dir.display());
     found
 }
 
@@ -131,9 +132,7 @@ pub fn family_dir(family: &str) -> PathBuf {
 /// # Panics
 /// When its manifest cannot be read or its program was not built.
 pub fn variant(folder: &Path) -> Variant {
-    let path = folder.join("variant.toml");
-    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let table: Table = text.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let table = manifest(folder);
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let key = |key: &str| table.get(key).and_then(text).unwrap_or_default();
     let list = |key: &str| table[key].as_array().into_iter().flatten().filter_map(text).collect();
@@ -148,6 +147,42 @@ pub fn variant(folder: &Path) -> Variant {
         features: list("features"),
     };
     Variant { name, identity, tags: list("tags"), program, environment: BTreeMap::new() }
+}
+
+fn manifest(folder: &Path) -> Table {
+    let path = folder.join("variant.toml");
+    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    text.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn is_here(folder: &Path) -> bool {
+    let lacking = not_built(folder).or_else(|| not_read(&manifest(folder)));
+    if let Some(why) = &lacking {
+        skipped(&format!("{}: {why}", folder.file_name().unwrap_or_default().display()));
+    }
+    lacking.is_none()
+}
+
+/// Runs the script `build` of a folder that has one, as the lab does: it makes the program of a
+/// variant that Cargo does not build.
+fn not_built(folder: &Path) -> Option<String> {
+    /// Tests of one process want the same program.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let script = folder.join("build");
+    if !script.is_file() {
+        return None;
+    }
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let script = script.canonicalize().expect("it is there");
+    let ended = Command::new(script).current_dir(folder).output().expect("`build` is a program");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    (!ended.status.success()).then(|| format!("it is not built: {}", said.trim()))
+}
+
+fn not_read(manifest: &Table) -> Option<String> {
+    let interpreter = manifest.get("interpreter")?.as_str()?;
+    let version = Command::new(interpreter).arg("--version").stdin(Stdio::null()).output();
+    version.is_err().then(|| format!("{interpreter} is not installed"))
 }
 
 fn program(folder: &Path, name: &str) -> PathBuf {

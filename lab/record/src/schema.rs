@@ -169,6 +169,9 @@ pub struct VariantEntry {
     pub version: String,
     /// Its features.
     pub features: Vec<String>,
+    /// What reads the program, with its version, where the program is a text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interpreter: Option<String>,
     /// The manifest's tags.
     pub tags: Vec<String>,
     /// sha256 of the program's file.

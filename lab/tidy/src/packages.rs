@@ -47,7 +47,14 @@ pub fn variants(repository: &Repository) -> Vec<String> {
         let manifest = repository.table(&format!("{package}/variant.toml"));
         let missing = variants::files(package, |file| repository.has(&format!("{package}/{file}")));
         let tags = variants::tags(package, &manifest, &page);
-        [missing, variants::manifest(family, name, &manifest, &lock), tags].concat()
+        let program = format!("{package}/{family}-{name}");
+        // A program that `build` makes is none of the repository's files.
+        let is_text = repository.has(&program) && !repository.has(&format!("{package}/build"));
+        let read_by = match is_text {
+            true => variants::interpreter(package, &manifest, &repository.read(&program)),
+            false => Vec::new(),
+        };
+        [missing, variants::manifest(family, name, &manifest, &lock), tags, read_by].concat()
     };
     repository.variants().iter().flat_map(check).collect()
 }

@@ -65,39 +65,43 @@ impl Repository {
         files(&self.root).expect("the repository's files")
     }
 
-    /// The folders of our packages, `lab/plan`, `runtimes/smol`, …: those that the workspace's
-    /// members, all of them `FOLDER/*`, stand for.
+    /// The folders of our packages, `lab/plan`, `runtimes/smol`, …
     ///
     /// # Panics
     /// When a folder cannot be read.
     pub fn packages(&self) -> Vec<String> {
+        let folders = self.folders().into_iter();
+        folders.filter(|folder| self.has(&format!("{folder}/Cargo.toml"))).collect()
+    }
+
+    /// The folders among which the workspace's members are, all of them `FOLDER/*/src/..`.
+    fn folders(&self) -> Vec<String> {
         let manifest = self.table("Cargo.toml");
         let members = manifest["workspace"]["members"].as_array().into_iter().flatten();
-        let folders = members.filter_map(|member| Value::as_str(member)?.strip_suffix("/*"));
-        let mut packages: Vec<String> = folders
+        let above = members.filter_map(|member| Value::as_str(member)?.strip_suffix("/*/src/.."));
+        let mut folders: Vec<String> = above
             .flat_map(|folder| {
                 let entries = fs::read_dir(self.root.join(folder)).expect("a member's folder");
                 entries
                     .flatten()
                     .map(move |entry| format!("{folder}/{}", entry.file_name().to_string_lossy()))
             })
-            .filter(|package| self.has(&format!("{package}/Cargo.toml")))
             .collect();
-        packages.sort();
-        packages
+        folders.sort();
+        folders
     }
 
-    /// Those of them that are variants.
+    /// The folders of variants, in whatever language.
     ///
     /// # Panics
     /// As [`Self::packages`].
     pub fn variants(&self) -> Vec<String> {
-        self.packages().into_iter().filter(|package| self.is_variant(package)).collect()
+        self.folders().into_iter().filter(|folder| self.is_variant(folder)).collect()
     }
 
-    /// Whether a package is a variant, which its manifest makes it.
-    pub fn is_variant(&self, package: &str) -> bool {
-        self.has(&format!("{package}/variant.toml"))
+    /// Whether there is a variant in a folder, which its manifest makes it.
+    pub fn is_variant(&self, folder: &str) -> bool {
+        self.has(&format!("{folder}/variant.toml"))
     }
 }
 

@@ -2,13 +2,32 @@
 
 use toml::{Table, Value};
 
-/// The files without which a folder is no variant.
-pub const FILES: &[&str] = &["BUILD.bazel", "Cargo.toml", "src/main.rs"];
-
-/// Complaints about files that a variant lacks.
+/// Complaints about files that a variant lacks. In a language that Cargo does not build its program
+/// lies in the folder, or a script `build` makes it.
 pub fn files(folder: &str, present: impl Fn(&str) -> bool) -> Vec<String> {
-    let missing = FILES.iter().filter(|file| !present(file));
+    let program = folder.replace('/', "-");
+    let of_language: &str = match (present("Cargo.toml"), present("src"), present("build")) {
+        (true, ..) => "src/main.rs",
+        (false, true, _) => "Cargo.toml",
+        (false, false, true) => "build",
+        (false, false, false) => &program,
+    };
+    let missing = ["BUILD.bazel", of_language].into_iter().filter(|file| !present(file));
     missing.map(|file| format!("{folder} has no {file}")).collect()
+}
+
+/// Complaints about a program that is a text: its first line starts what its manifest names, whose
+/// version the records keep.
+pub fn interpreter(folder: &str, manifest: &Table, program: &str) -> Vec<String> {
+    let Some(command) = program.lines().next().and_then(|line| line.strip_prefix("#!")) else {
+        return vec![format!("{folder}: its program does not begin with `#!`")];
+    };
+    let started = command.rsplit(['/', ' ']).next().unwrap_or_default();
+    let named = manifest.get("interpreter").and_then(Value::as_str).unwrap_or_default();
+    let complaint = || {
+        format!("{folder}: interpreter is \"{named}\", but its program begins with `#!{command}`")
+    };
+    (started != named).then(complaint).into_iter().collect()
 }
 
 /// Complaints about a manifest: its name and family are the folders', and the version that it
@@ -60,8 +79,24 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_found() {
-        assert!(files("a", |_| true).is_empty());
-        assert_eq!(files("a", |file| file != "BUILD.bazel"), ["a has no BUILD.bazel"]);
+        assert!(files("f/a", |_| true).is_empty());
+        assert_eq!(files("f/a", |file| file != "BUILD.bazel"), ["f/a has no BUILD.bazel"]);
+        assert_eq!(files("f/a", |file| file != "Cargo.toml"), ["f/a has no Cargo.toml"]);
+        let has = |present: &[&str]| files("f/a", |file| present.contains(&file));
+        assert!(has(&["BUILD.bazel", "f-a"]).is_empty());
+        assert!(has(&["BUILD.bazel", "build"]).is_empty());
+        assert_eq!(has(&["BUILD.bazel"]), ["f/a has no f-a"]);
+    }
+
+    #[test]
+    fn a_program_that_starts_something_else_than_its_manifest_says_is_found() {
+        let says = |text: &str, program: &str| interpreter("f/a", &text.parse().unwrap(), program);
+        let python = "interpreter = \"python3\"";
+        assert!(says(python, "#!/usr/bin/env python3\nprint()\n").is_empty());
+        assert!(says("interpreter = \"sh\"", "#!/bin/sh\n").is_empty());
+        assert_eq!(says(python, "#!/usr/bin/env python\n").len(), 1);
+        assert_eq!(says("", "#!/usr/bin/env python3\n").len(), 1);
+        assert_eq!(says(python, "print()\n").len(), 1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! A variant is a folder and nothing else: one that is copied under another name keeps the rules,
-//! is run by the experiments of its tags, builds, and passes its family's conformance tests. The
-//! checkout around it is made of links.
+//! A variant is a folder and nothing else: one that `lab new` copies under another name keeps the
+//! rules, is run by the experiments of its tags, builds, passes its family's conformance tests, and
+//! is verified and measured by the lab. The checkout around it is made of links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -32,8 +32,8 @@ impl Scratch {
         let (ours, dir) = (ours(), TempDir::new().unwrap());
         let families: BTreeSet<String> = folders(&ours.variants());
         link_all(ours.root(), dir.path(), |name| {
-            // Cargo adds the copies to its lock.
-            ![".git", "target", "Cargo.lock"].contains(&name) && !families.contains(name)
+            // Cargo adds the copies to its lock, and a sweep its results.
+            ![".git", "target", "Cargo.lock", "results"].contains(&name) && !families.contains(name)
         });
         fs::copy(ours.root().join("Cargo.lock"), dir.path().join("Cargo.lock")).unwrap();
         for family in &families {
@@ -43,19 +43,26 @@ impl Scratch {
         let chosen = ours.variants().into_iter().filter(|variant| chosen(variant));
         let copies: BTreeMap<_, _> =
             chosen.map(|variant| (format!("{variant}_copy"), variant)).collect();
-        for (copy, original) in &copies {
-            copy_folder(&ours.root().join(original), &dir.path().join(copy));
-            let (old, new) = (name(original), name(copy));
-            let package = |name: &str| format!("name = \"{}-{name}\"", family(copy));
-            let manifest = |name: &str| format!("name = \"{name}\"");
-            replace(&dir.path().join(copy).join("Cargo.toml"), &package(old), &package(new));
-            replace(&dir.path().join(copy).join("variant.toml"), &manifest(old), &manifest(new));
+        let scratch = Self { dir, copies };
+        for (copy, original) in &scratch.copies {
+            scratch.lab(&["new", "variant", copy, "--like", original], &[]);
         }
-        Self { dir, copies }
+        scratch
     }
 
     fn path(&self, relative: &str) -> PathBuf {
         self.dir.path().join(relative)
+    }
+
+    /// What `lab` prints, started in this checkout; it must succeed.
+    fn lab(&self, arguments: &[&str], more: &[&OsStr]) -> String {
+        let mut command = Command::new(lab());
+        command.arg("--root").arg(self.dir.path()).args(arguments).args(more);
+        command.current_dir(self.dir.path()).env_remove("BUILD_WORKSPACE_DIRECTORY");
+        let output = command.env_remove("BUILD_WORKING_DIRECTORY").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        String::from_utf8(output.stdout).unwrap()
     }
 }
 
@@ -78,26 +85,6 @@ fn link_all(from: &Path, to: &Path, wanted: impl Fn(&str) -> bool) {
             symlink(from.join(&name), to.join(&name)).unwrap();
         }
     }
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_folder(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), &target).unwrap();
-        }
-    }
-}
-
-#[track_caller]
-fn replace(path: &Path, old: &str, new: &str) {
-    let text = fs::read_to_string(path).unwrap();
-    assert!(text.contains(old), "{} lacks {old}", path.display());
-    fs::write(path, text.replacen(old, new, 1)).unwrap();
 }
 
 fn skipped(reason: &str) {
@@ -155,7 +142,9 @@ fn a_copy_is_run_by_every_experiment_whose_tag_it_carries() {
             if experiment["family"] != manifest["family"] {
                 continue;
             }
-            let takes_part = wanted.iter().all(|tag| tags.contains(tag));
+            // An experiment that names its variants takes no other one.
+            let is_open = experiment["variants"].get("names").is_none();
+            let takes_part = is_open && wanted.iter().all(|tag| tags.contains(tag));
             assert_eq!(all.contains(name(copy)), takes_part, "{file}: {copy}");
             assert_eq!(timed.contains(name(copy)), takes_part, "{file}: {copy} is never timed");
         }
@@ -164,16 +153,12 @@ fn a_copy_is_run_by_every_experiment_whose_tag_it_carries() {
 
 /// Who has a timed run in an experiment, and who any.
 fn planned(scratch: &Scratch, file: &str) -> (BTreeSet<String>, BTreeSet<String>) {
-    let mut command = Command::new(lab());
-    command.arg("--root").arg(scratch.dir.path()).args(["plan", "--json"]).arg(scratch.path(file));
+    let mut plan = vec!["plan", "--json", file];
     if fs::read_to_string(scratch.path(file)).unwrap().contains("servers = \"given\"") {
-        command.args(["--servers", "http://127.0.0.1:1,http://127.0.0.1:2"]);
+        plan.extend(["--servers", "http://127.0.0.1:1,http://127.0.0.1:2"]);
     }
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{file}: {said}");
     let (mut timed, mut all) = (BTreeSet::new(), BTreeSet::new());
-    for line in String::from_utf8(output.stdout).unwrap().lines() {
+    for line in scratch.lab(&plan, &[]).lines() {
         let run: Value = serde_json::from_str(line).unwrap();
         let variant = run["variant"].as_str().unwrap();
         all.insert(variant.to_owned());
@@ -184,22 +169,26 @@ fn planned(scratch: &Scratch, file: &str) -> (BTreeSet<String>, BTreeSet<String>
     (timed, all)
 }
 
-/// The floor of each family: built in this very target folder, where everything else is built
-/// already, and tested alone.
+/// The floor of each family and what is in another language: built in this very target folder,
+/// where everything else is built already, tested alone, and run by the lab beside the originals.
 #[test]
-fn a_copy_of_each_floor_builds_and_passes_the_conformance_tests() {
+fn a_copy_of_each_floor_and_language_builds_passes_the_conformance_tests_and_is_run() {
     let Some(cargo) = env::var_os("CARGO") else {
         skipped("Cargo did not start this test");
         return;
     };
+    let is_foreign = |variant: &str| !ours().has(&format!("{variant}/Cargo.toml"));
     let is_floor = |variant: &str| {
         let manifest = ours().table(&format!("{variant}/variant.toml"));
         manifest["tags"].as_array().unwrap().iter().any(|tag| tag.as_str() == Some("floor"))
     };
-    let scratch = Scratch::new(is_floor);
-    assert_eq!(scratch.copies.len(), folders(&ours().variants()).len(), "a floor a family");
+    let scratch = Scratch::new(|variant| is_floor(variant) || is_foreign(variant));
+    let (foreign, floors): (Vec<&String>, Vec<&String>) =
+        scratch.copies.keys().partition(|copy| is_foreign(&scratch.copies[*copy]));
+    assert_eq!(floors.len(), folders(&ours().variants()).len(), "a floor a family");
+    assert_eq!(foreign, ["runtimes/python_asyncio_copy"]);
     let profile = env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
-    let copies = scratch.copies.keys().map(|copy| copy.replace('/', "-"));
+    let copies = floors.iter().map(|copy| copy.replace('/', "-"));
     let programs: Vec<String> = copies.flat_map(|copy| ["--bin".to_owned(), copy]).collect();
     let run = |verb: &str, programs: &[String], root: &Path| {
         let mut command = Command::new(&cargo);
@@ -218,11 +207,43 @@ fn a_copy_of_each_floor_builds_and_passes_the_conformance_tests() {
     // A checkout that has the copies alone.
     let alone = TempDir::new().unwrap();
     for copy in scratch.copies.keys() {
-        fs::create_dir(alone.path().join(family(copy))).unwrap();
+        fs::create_dir_all(alone.path().join(family(copy))).unwrap();
         symlink(scratch.path(copy), alone.path().join(copy)).unwrap();
+    }
+    for copy in floors {
         let program = profile.join(copy.replace('/', "-"));
         let built = fs::metadata(&program).and_then(|file| file.modified()).unwrap();
         assert!(built >= started, "{} is an old one", program.display());
     }
     run("test", &[], alone.path());
+    verified_and_measured(&scratch, &profile);
+}
+
+/// An experiment in which the copy of a floor and the one in another language take part.
+const EXPERIMENT: &str = "experiments/tr112.toml";
+
+fn verified_and_measured(scratch: &Scratch, programs: &Path) {
+    let programs = [OsStr::new("--bin-dir"), programs.as_os_str()];
+    let verdicts = scratch.lab(&["verify", EXPERIMENT], &programs);
+    let right = |variant: &str| verdicts.contains(&format!("right   {variant}\n"));
+    assert!(right("floor_copy"), "{verdicts}");
+    let mut expected = vec!["floor_copy", "python_asyncio_copy"];
+    if verdicts.contains("absent  python_asyncio_copy: python3 is not installed") {
+        skipped("python3 is not installed");
+        expected.pop();
+    } else {
+        assert!(right("python_asyncio_copy"), "{verdicts}");
+    }
+    scratch.lab(&["run", EXPERIMENT, "--quick", "--no-startup", "--out", "measured"], &programs);
+    let rows = fs::read_to_string(scratch.path("measured/runs.jsonl")).unwrap();
+    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    for variant in expected {
+        let own: Vec<_> = rows.iter().filter(|row| row["variant"] == variant).collect();
+        assert!(own.len() > 1 && own.iter().all(|row| row["status"] == "ok"), "{own:?}");
+    }
+    let record = fs::read_to_string(scratch.path("measured/run.json")).unwrap();
+    let record: Value = serde_json::from_str(&record).unwrap();
+    let programs = record["variants"].as_array().unwrap().iter();
+    let read: Vec<_> = programs.filter_map(|one| one["interpreter"].as_str()).collect();
+    assert!(read.iter().all(|by| by.starts_with("python3, Python 3.")), "{read:?}");
 }

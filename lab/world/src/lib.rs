@@ -269,6 +269,7 @@ fn manifest(family: &str, name: &str, tags: &[String]) -> Manifest {
         measures: "nothing".to_owned(),
         version: "1.0.0".to_owned(),
         features: vec![],
+        interpreter: None,
     }
 }
 
@@ -280,6 +281,7 @@ fn entry(family: &str, name: &str, twin_of: Option<String>, tags: &[String]) -> 
         measures: "nothing".to_owned(),
         version: "1.0.0".to_owned(),
         features: vec![],
+        interpreter: None,
         tags: tags.to_vec(),
         binary_sha256: "0123456789abcdef".to_owned(),
         binary_bytes: 1 << 20,

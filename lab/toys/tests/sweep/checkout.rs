@@ -69,6 +69,11 @@ impl Checkout {
         Self { root, text: text.to_owned() }
     }
 
+    /// The folder of a variant.
+    pub(crate) fn folder(&self, variant: &str) -> PathBuf {
+        self.root.path().join("toys").join(variant)
+    }
+
     fn results(&self) -> PathBuf {
         self.root.path().join("results").join("one")
     }

@@ -1,0 +1,48 @@
+//! Variants that Cargo does not build: a script of their own builds them, or an interpreter reads
+//! them. A machine may lack what either needs.
+
+use std::{path::Path, process::Command, time::Duration};
+
+use lab_plan::Manifest;
+
+use crate::{
+    child::{self, Limits},
+    tools::tool_version,
+};
+
+/// The script in a variant's folder that makes its program there.
+const BUILD: &str = "build";
+/// A first build may compile what it depends on.
+const BUILDING: Limits = Limits { time: Duration::from_secs(600), output_bytes: 16 << 20 };
+
+/// Whether a variant's folder brings a script along.
+pub(crate) fn has_build(folder: &Path) -> bool {
+    folder.join(BUILD).is_file()
+}
+
+/// Runs the script of a folder that has one. The error says why there is no program.
+pub(crate) fn build(folder: &Path) -> Result<(), String> {
+    if !has_build(folder) {
+        return Ok(());
+    }
+    let script = folder.join(BUILD).canonicalize();
+    let mut command = Command::new(script.map_err(|error| format!("its `{BUILD}`: {error}"))?);
+    command.current_dir(folder);
+    let ended = child::ask(command, BUILDING).map_err(|why| format!("its `{BUILD}` {why}"))?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&ended.stderr);
+    Err(match said.lines().rev().find(|line| !line.trim().is_empty()) {
+        Some(line) => format!("it is not built: {}", line.trim()),
+        None => format!("it is not built: its `{BUILD}` ended with {}", ended.status),
+    })
+}
+
+/// What reads the program, with the version that it says it has; none for a program that runs by
+/// itself. The error says that it is not there.
+pub(crate) fn interpreter(manifest: &Manifest) -> Result<Option<String>, String> {
+    let Some(name) = &manifest.interpreter else { return Ok(None) };
+    let version = tool_version(name).ok_or_else(|| format!("{name} is not installed"))?;
+    Ok(Some(format!("{name}, {version}")))
+}
