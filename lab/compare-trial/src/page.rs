@@ -41,7 +41,7 @@ impl Table {
     fn markdown(&self, names: &[&str]) -> String {
         let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
         let mut text = line(names.iter().map(|name| name.trim_end_matches("_s")).collect());
-        text += &line(vec!["---"; names.len()]);
+        text += &format!("|{}\n", "---|".repeat(names.len()));
         for row in &self.rows {
             text += &line(names.iter().map(|name| self.cell(row, name)).collect());
         }
@@ -60,16 +60,15 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
         rules(folder, &same)?;
         page += "\nOther rules on the same runs: [a program with itself](details/same.md).\n";
         page += "\n## Work planted in one of two programs\n\nA program of 30 ms with more work, \
-                 control on; the margin is 1 %, or the difference where that is smaller. Times are \
-                 seconds by which half and 80 % of the tries had found it. \
-                 [planted.tsv](planted.tsv)\n\n";
+                 control on; the margin is 1 %, or the difference where that is smaller. Seconds \
+                 by which half and 80 % of the tries had found it. [planted.tsv](planted.tsv)\n\n";
         let columns =
             ["neighbour", "more", "tries", "right", "wrong", "half_by_s", "80_percent_by_s", "met"];
         page += &planted.markdown(&columns);
     }
     if let Some(real) = Table::read(folder, "real.tsv")? {
-        page += "\n## Real programs\n\nWall time against the first of each; the rounds lie in \
-                 [real/](real). `tools/compare/real` repeats them. [real.tsv](real.tsv)\n\n";
+        page += "\n## Real programs\n\nWall time against the first of each; rounds in \
+                 [real/](real), made by `tools/compare/real`. [real.tsv](real.tsv)\n\n";
         page += &real.markdown(&["of", "candidate", "difference", "outcome", "rounds", "seconds"]);
     }
     let stored = [
@@ -96,9 +95,8 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
     }
     page += "* Duets against runs one at a time: [duets-realtime.tsv](duets-realtime.tsv), \
              [duets-busy.tsv](duets-busy.tsv)\n";
-    page += "* The tries with every run time: `tries.jsonl.zst`. `cargo run --release -p \
-             lab-compare-trial -- run FILE` makes those that FILE lacks, and `-- tables \
-             reports/compare` writes these tables.\n";
+    page += "* Every run time: `tries.jsonl.zst`, made by `cargo run --release -p \
+             lab-compare-trial -- run FILE`; `-- tables reports/compare` writes these tables.\n";
     let path = folder.join("report.md");
     fs::write(&path, page).with_context(|| path.display().to_string())
 }
@@ -107,13 +105,31 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
 fn rules(folder: &Path, same: &Table) -> Result<()> {
     let mut page =
         "# A program with itself\n\n[The answer](../report.md)\n\nA program of 5 ms, 300 \
-                    pairs. Each rule is asked whether the two differ, which they do not. \
+                    pairs: how often each rule says that the two differ, which they do not. \
                     [same.tsv](../same.tsv)\n\n"
             .to_owned();
-    page += &same.markdown(&["neighbour", "rule", "looks", "found", "tries", "target", "met"]);
+    page += &by_rule(same);
     let path = folder.join("details").join("same.md");
     fs::create_dir_all(folder.join("details")).with_context(|| path.display().to_string())?;
     fs::write(&path, page).with_context(|| path.display().to_string())
+}
+
+/// A row for each rule, with its false finds alone and beside a neighbour.
+fn by_rule(same: &Table) -> String {
+    let mut text =
+        "| rule | looks | found | beside a neighbour |\n|---|---|---:|---:|\n".to_owned();
+    let is_alone = |row: &&Vec<String>| same.cell(row, "neighbour") == "no";
+    let found =
+        |row: &[String]| format!("{} of {}", same.cell(row, "found"), same.cell(row, "tries"));
+    for row in same.rows.iter().filter(is_alone) {
+        let rule =
+            |row: &[String]| [same.cell(row, "rule"), same.cell(row, "looks")].map(str::to_owned);
+        let beside = same.rows.iter().find(|one| !is_alone(one) && rule(one) == rule(row));
+        let beside = beside.map_or("-".to_owned(), |row| found(row));
+        let [name, looks] = rule(row);
+        text += &format!("| {name} | {looks} | {} | {beside} |\n", found(row));
+    }
+    text
 }
 
 fn answer(same: &Table, planted: &Table) -> String {

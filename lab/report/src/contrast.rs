@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use lab_family::Unit;
 use lab_record::{Comparison, Contrast};
+use lab_stats::outcome::Outcome;
 
-use crate::compare::{Asked, POWER, by_pair_but, in_rounds, judge_family, scaled_margin};
+use crate::compare::{Asked, by_pair_but, in_rounds, judge_family, scaled_margin};
 use crate::data::Data;
 use crate::study::show_on;
-use crate::tables::show_p;
-use crate::{Entry, Line, Measured, Page, Study, Table};
+use crate::tables::show_with_ends;
+use crate::{Entry, Line, Measured, Page, Study, Table, method};
+
+/// Of more contrasts, those that cannot tell are named alone.
+const SHOWN_WHOLE: usize = 8;
 
 /// A declared contrast with its verdict.
 pub struct Contrasted<'a> {
@@ -55,49 +59,43 @@ pub fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.heading("Declared contrasts");
-    let alpha = study.frame.run_file.analysis.alpha;
-    match study.frame.run_file.analysis.rounds {
-        Some(_) => page.paragraph(&format!(
-            "One variant against itself at another level of one factor, in rounds of their own as \
-             the comparisons above, at {alpha} divided by the {} contrasts; declared before \
-             anything ran. Percent of the reference here; natural logarithms of the ratio in \
-             `contrasts.tsv`.",
-            contrasted.len(),
-        )),
-        None => page.paragraph(&format!(
-            "One variant against itself at another level of one factor, paired over blocks and the \
-         remaining levels of the cell; declared before anything ran. p by sign flips, Holm over \
-         all {} contrasts at {alpha}; estimate and interval by Hodges and Lehmann; \"detectable\" \
-         as above, power {} %. Percent of the reference here; natural logarithms of the ratio in \
-         `contrasts.tsv`.",
-            contrasted.len(),
-            100.0 * POWER
-        )),
-    }
-    let code = |name: &String| Entry::code(name);
+    let analysis = &study.frame.run_file.analysis;
+    let (judged, by) = match analysis.rounds {
+        Some(_) => ("in rounds of their own", "divided by"),
+        None => ("paired over blocks and the remaining levels of the cell", "by Holm over all"),
+    };
+    page.paragraph(&format!(
+        "One variant against itself at another level of one factor, {judged}; declared before \
+         anything ran, at {} {by} {} contrasts ({}). Levels, \
+         unrounded: `contrasts.tsv`.",
+        analysis.alpha,
+        contrasted.len(),
+        method("Comparisons"),
+    ));
+    let (open, shown): (Vec<&Contrasted>, Vec<&Contrasted>) =
+        contrasted.iter().partition(|one| contrasted.len() > SHOWN_WHOLE && one.is_open());
     let table = Table::of(
-        contrasted,
+        shown,
         &[
-            ("contrast", "id", &|one| code(&one.contrast.id)),
-            ("variant", "variant", &|one| code(&one.contrast.variant)),
-            ("metric", "metric", &|one| code(&one.contrast.metric)),
-            ("level", "level", &|Contrasted { contrast, .. }| {
-                Entry::text(format!("{} {}", contrast.factor, contrast.level))
-            }),
-            ("against", "reference", &|one| Entry::text(&one.contrast.reference)),
-            ("pairs", "n", &|one| Entry::count(one.line.n)),
-            ("estimate", "estimate", &|one| one.shown(one.line.estimate())),
-            ("interval", "interval", &|one| Entry::optional(one.interval())),
-            ("p (Holm)", "p_holm", &|one| Entry::optional(one.line.p_adjusted.map(show_p))),
-            ("margin", "margin", &|one| {
-                Entry::text(format!("±{}", one.show(one.margin).trim_start_matches('+')))
-            }),
-            ("detectable", "detectable", &|one| one.shown(one.line.detectable)),
+            ("contrast", "", &|one| Entry::code(&one.contrast.id)),
+            ("variant", "", &|one| Entry::code(&one.contrast.variant)),
+            ("metric", "", &|one| Entry::code(&one.contrast.metric)),
+            ("pairs", "", &|one| Entry::count(one.line.n)),
+            ("estimate", "", &|one| Entry::optional(one.in_short())),
+            ("margin", "", &|one| Entry::text(one.size(one.margin))),
+            ("detectable", "", &|one| Entry::optional(one.line.detectable.map(|d| one.size(d)))),
             ("outcome", "outcome", &|one| one.line.finding.word()),
-            ("why", "why", &|one| one.line.finding.reason()),
+            ("why", "", &|one| one.line.finding.reason_in_short()),
         ],
     );
     page.markdown_table(&table);
+    if !open.is_empty() {
+        let named: Vec<String> = open.iter().map(|one| one.name_and_detectable()).collect();
+        page.paragraph(&format!(
+            "Cannot tell, with the difference that could have been detected: {}.",
+            named.join(", ")
+        ));
+    }
     page.data("contrasts", &numbers(contrasted));
 }
 
@@ -107,17 +105,33 @@ impl Contrasted<'_> {
         show_on(self.contrast.scale, self.unit, difference)
     }
 
-    fn shown(&self, difference: Option<f64>) -> Entry {
-        Entry::optional(difference.map(|difference| self.show(difference)))
+    /// "±5.00 %".
+    fn size(&self, difference: f64) -> String {
+        format!("±{}", self.show(difference).trim_start_matches('+'))
     }
 
-    fn interval(&self) -> Option<String> {
-        let interval = self.line.interval()?;
-        Some(format!("{} … {}", self.show(interval.low), self.show(interval.high)))
+    /// "-10.1 % (-16.5 % … -3.03 %)".
+    fn in_short(&self) -> Option<String> {
+        let estimate = self.show(self.line.estimate()?);
+        let ends = self.line.interval().map(|i| [self.show(i.low), self.show(i.high)]);
+        Some(match ends {
+            Some([low, high]) => show_with_ends(&estimate, [&low, &high]),
+            None => estimate,
+        })
+    }
+
+    fn is_open(&self) -> bool {
+        self.line.finding.outcome == Outcome::CannotTell
+    }
+
+    fn name_and_detectable(&self) -> String {
+        let size = self.line.detectable.map(|d| format!(" {}", self.size(d)));
+        format!("`{}`{}", self.contrast.id, size.unwrap_or_default())
     }
 }
 
-fn sides(contrast: &Contrast) -> [Comparison; 2] {
+/// The level, and what it is held against.
+pub(crate) fn sides(contrast: &Contrast) -> [Comparison; 2] {
     [&contrast.level, &contrast.reference].map(|level| {
         let mut cells = contrast.cells.clone();
         cells.insert(contrast.factor.clone(), vec![level.clone()]);

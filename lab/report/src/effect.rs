@@ -8,6 +8,7 @@ use lab_stats::paired::hodges_lehmann;
 use lab_stats::power::minimum_detectable_effect;
 
 use crate::compare::POWER;
+use crate::tables::show_with_ends;
 
 /// The confidence of every interval of the exploratory tables.
 pub const CONFIDENCE: f64 = 0.95;
@@ -64,7 +65,10 @@ impl Effect {
     pub fn shown(&self, show: impl Fn(f64) -> String) -> String {
         let (estimate, n) = (show(self.estimate), self.n());
         match self.interval {
-            Some(i) => format!("{estimate} ({} … {}, n = {n})", show(i.low), show(i.high)),
+            Some(i) => {
+                let shown = show_with_ends(&estimate, [&show(i.low), &show(i.high)]);
+                format!("{}, n = {n})", shown.trim_end_matches(')'))
+            }
             None => format!("{estimate} (no interval, n = {n})"),
         }
     }

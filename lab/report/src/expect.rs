@@ -8,7 +8,8 @@ use lab_stats::outcome::{Outcome, Region};
 use crate::judge::{Evidence, Finding, judge};
 use crate::quantity::{OfStudy, Side, log_ratios, shared};
 use crate::study::Runs;
-use crate::{Effect, Entry, Page, Reading, Study, Table, show, show_percent};
+use crate::tables::show_with_ends;
+use crate::{Effect, Entry, Page, Reading, Study, Table, method, show, show_percent};
 
 /// An expectation with what was measured and what may be said.
 pub struct Judged<'a> {
@@ -20,6 +21,17 @@ pub struct Judged<'a> {
     pub detectable: Option<f64>,
     /// What may be said.
     pub finding: Finding,
+}
+
+impl Judged<'_> {
+    fn detectable(&self) -> Option<String> {
+        self.detectable.map(|effect| show_percent(effect.exp_m1()))
+    }
+
+    fn name_and_detectable(&self) -> String {
+        let detectable = self.detectable().map_or(String::new(), |size| format!(" ({size})"));
+        format!("`{}`{detectable}", self.expectation.id)
+    }
 }
 
 /// Judges every expectation of the experiment, in its order.
@@ -104,7 +116,10 @@ fn of_contrast(study: &Study, expectation: &Expectation, id: &str, evidence: &mu
     let shift = found.line.shift.map_or(String::new(), |shift| {
         let estimate = found.show(shift.estimate);
         match shift.interval {
-            Some(i) => format!(" {estimate} ({} … {})", found.show(i.low), found.show(i.high)),
+            Some(i) => {
+                let ends = [i.low, i.high].map(|end| found.show(end));
+                format!(" {}", show_with_ends(&estimate, [&ends[0], &ends[1]]))
+            }
             None => format!(" {estimate}"),
         }
     });
@@ -171,12 +186,15 @@ impl Measured {
     }
 }
 
+/// Of more rows, those that cannot tell are named alone.
+const SHOWN_WHOLE: usize = 8;
+
 /// (kind, heading, what it is).
 const KINDS: [(ExpectationKind, &str, &str); 3] = [
     (
         ExpectationKind::Published,
         "What the published report says",
-        "Statements of the published report, each held against runs of this machine.",
+        "Its statements, each held against runs of this machine.",
     ),
     (ExpectationKind::Bar, "Bars", "Goals that were set for this repository's own programs."),
     (ExpectationKind::Check, "Checks", "Properties that a usable variant must have."),
@@ -195,40 +213,84 @@ pub fn write(study: &Study, page: &mut Page) {
         }
         page.heading(heading);
         page.paragraph(what);
-        page.markdown_table(&for_people(&of_kind));
+        of_one_kind(study, &of_kind, page);
     }
-    page.paragraph(
-        "An expectation holds where the whole interval (95 %, over blocks) lies where it is \
-         expected, and fails where none of it does. Ratios are paired by block, by Hodges and \
-         Lehmann on logarithms; other numbers are medians with an interval by order statistics. Of \
-         several variants the best is chosen by all other blocks. \"Detectable\" is the change \
-         that \
-         so many blocks would have found with a power of 80 %. Unrounded: `expectations.tsv`.",
-    );
+    page.paragraph(&format!(
+        "Holds: the whole interval (95 %, over blocks) is within the bound; fails: none of it \
+         ({}). Notes: `expectations.tsv`.",
+        method("Expectations")
+    ));
     if study.expected.iter().any(|judged| judged.expectation.declared_after_run) {
         page.paragraph(
-            "**Declared after the run**: these expectations were added to the record when the \
-             lab began to store them, so they could have been chosen by its results.",
+            "**Declared after the run**, so they could have been chosen by its results.",
         );
     }
     page.data("expectations", &numbers(study));
 }
 
+/// What was measured as rows; parts that hold are counted, and what no number was looked for is
+/// listed.
+fn of_one_kind(study: &Study, judged: &[&Judged], page: &mut Page) {
+    let is_part = |one: &Judged| {
+        study.expected.iter().any(|all| all.expectation.all_of.contains(&one.expectation.id))
+    };
+    let is_counted = |one: &Judged| {
+        let is_minor = one.expectation.kind == ExpectationKind::Check || is_part(one);
+        is_minor && one.finding.outcome == Outcome::Holds
+    };
+    let (counted, shown): (Vec<&Judged>, Vec<&Judged>) =
+        judged.iter().partition(|one| is_counted(one));
+    let has_number = |one: &&Judged| match one.finding.outcome {
+        Outcome::NotTestable | Outcome::NotMeasured => false,
+        _ => one.expectation.all_of.is_empty(),
+    };
+    let (rows, listed): (Vec<&Judged>, Vec<&Judged>) = shown.into_iter().partition(has_number);
+    let is_long = rows.len() > SHOWN_WHOLE;
+    let is_open = |one: &&Judged| is_long && one.finding.outcome == Outcome::CannotTell;
+    let (open, rows): (Vec<&Judged>, Vec<&Judged>) = rows.into_iter().partition(is_open);
+    if !rows.is_empty() {
+        page.markdown_table(&for_people(&rows));
+    }
+    if !open.is_empty() {
+        let named: Vec<String> = open.iter().map(|one| one.name_and_detectable()).collect();
+        page.item(&format!("*cannot tell* (detectable): {}.", named.join(", ")));
+    }
+    let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
+    for one in listed {
+        let of_parts = matches!(one.finding.outcome, Outcome::Holds | Outcome::Fails);
+        let what = match of_parts {
+            true => one.expectation.says.clone(),
+            false => format!("`{}`", one.expectation.id),
+        };
+        let reason = one.finding.text();
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, those)) => those.push(what),
+            None => by_reason.push((reason, vec![what])),
+        }
+    }
+    page.items(by_reason.iter().map(|(reason, what)| format!("*{reason}*. {}.", what.join("; "))));
+    if !counted.is_empty() {
+        page.item(&format!("{} further hold: `expectations.tsv`.", counted.len()));
+    }
+    if !page.markdown.ends_with("\n\n") {
+        page.markdown.push('\n');
+    }
+}
+
 fn for_people(judged: &[&Judged]) -> Table {
     let says = |one: &Judged| {
-        let notes = [&one.expectation.published, &one.expectation.note].into_iter().flatten();
-        let parts: Vec<&str> =
-            std::iter::once(&one.expectation.says).chain(notes).map(String::as_str).collect();
-        parts.join("; ")
+        let published = one.expectation.published.iter().map(|text| format!(" ({text})"));
+        format!("{}{}", one.expectation.says, published.collect::<String>())
     };
-    let detectable = |one: &Judged| one.detectable.map(|effect| show_percent(effect.exp_m1()));
+    let blocks = |one: &Judged| one.reading.map_or(Entry::Missing, |r| Entry::count(r.n));
     Table::of(
         judged,
         &[
             ("expected", "says", &|one| Entry::text(says(one))),
             ("bound", "bound", &|one| Entry::text(bound(one))),
-            ("measured", "measured", &|one| Entry::optional(one.reading.map(|r| r.text()))),
-            ("detectable", "detectable", &|one| Entry::optional(detectable(one))),
+            ("measured", "measured", &|one| Reading::in_short(one.reading)),
+            ("n", "n", &|one| blocks(one)),
+            ("detectable", "detectable", &|one| Entry::optional(one.detectable())),
             ("outcome", "outcome", &|one| one.finding.word()),
             ("why", "why", &|one| one.finding.reason()),
         ],
@@ -265,6 +327,7 @@ fn numbers(study: &Study) -> Table {
         false => "before",
     };
     let published = |one: &Judged| one.expectation.published.clone().unwrap_or_default();
+    let note = |one: &Judged| one.expectation.note.clone().unwrap_or_default();
     let low_high = |one: &Judged| one.reading.and_then(|reading| reading.low_high);
     Table::of(
         &study.expected,
@@ -283,6 +346,7 @@ fn numbers(study: &Study) -> Table {
             ("declared", "declared", &|one| Entry::text(declared(one))),
             ("outcome", "outcome", &|one| one.finding.word()),
             ("why", "why", &|one| one.finding.reason()),
+            ("note", "note", &|one| Entry::text(note(one))),
         ],
     )
 }

@@ -66,6 +66,14 @@ impl Finding {
         Entry::text(self.outcome.word())
     }
 
+    /// The reason without what it says of the typical run and of slow ones, for a table that people
+    /// read.
+    pub fn reason_in_short(&self) -> Entry {
+        let why = self.why.as_deref().unwrap_or_default();
+        let why = why.trim_start_matches("typical run equivalent, ");
+        Entry::text(why.split(", share of slow").next().unwrap_or_default())
+    }
+
     /// The reason alone, for a table.
     pub fn reason(&self) -> Entry {
         Entry::text(self.why.clone().unwrap_or_default())

@@ -45,7 +45,7 @@ pub use fastest::Fastest;
 pub use flat::{Flat, flat, openmetrics};
 pub use frame::{Frame, Row, is_analysed};
 pub use measure::Measured;
-pub use page::Page;
+pub use page::{Page, method};
 pub use reading::Reading;
 pub use records::{Unbelievable, believable};
 pub use rounds::Rounds;
@@ -175,7 +175,7 @@ pub trait FamilyReport: Family {
 }
 
 /// The family of a sweep's variants.
-fn family_of<'f>(
+pub fn family_of<'f>(
     frame: &Frame,
     families: &[&'f dyn FamilyReport],
 ) -> Result<&'f dyn FamilyReport, ReportError> {
@@ -208,6 +208,5 @@ pub fn report(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Report, R
     working::what_was_run(&study, &mut page);
     family.chapters(&study, &mut page);
     working::was_the_lab_working(&study, &mut page);
-    working::again(&study, &mut page);
     Ok(page.report())
 }

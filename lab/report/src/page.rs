@@ -7,8 +7,8 @@ use crate::{Entry, Figure, Report, Table};
 /// The folder of the chapters.
 const DETAILS: &str = "details";
 
-/// A longer table is for machines: people see its first rows.
-const ROWS_SHOWN: usize = 12;
+/// From a chapter of `reports/NAME`.
+const METHODS: &str = "../../docs/METHODOLOGY.md";
 
 /// The Markdown grows from top to bottom, and every table that stands in it is kept as TSV too.
 /// What comes before the first chapter is the first screen; each chapter is a page of its own.
@@ -74,18 +74,18 @@ impl Page {
         texts.into_iter().for_each(|text| self.item(&text));
     }
 
-    /// A table in the text, kept as `name`.tsv.
+    /// A table in the text, kept as `name`.tsv; people see few of its rows.
     pub fn table(&mut self, name: &str, table: &Table) {
-        let beyond = table.len().saturating_sub(ROWS_SHOWN);
-        // A few more are shown rather than counted.
-        match beyond > ROWS_SHOWN / 2 {
-            false => self.markdown_table(table),
-            true => {
-                self.markdown.push_str(&table.markdown_of(ROWS_SHOWN));
-                self.paragraph(&format!("\n{beyond} more rows: `{name}.tsv`."));
-            }
-        }
+        self.excerpt(name, table);
         self.data(name, table);
+    }
+
+    /// Few rows of a table whose numbers stand in `name`.tsv in another form.
+    pub fn excerpt(&mut self, name: &str, table: &Table) {
+        let shown = table.short();
+        let beyond = shown.left_out;
+        let more = (beyond > 0).then(|| format!("{beyond} more rows: `{name}.tsv`."));
+        self.paragraph(shown.with_note(more).trim_end());
     }
 
     /// A table in the text whose numbers stand in a TSV of their own.
@@ -93,15 +93,9 @@ impl Page {
         self.markdown.push_str(&format!("{}\n", table.markdown()));
     }
 
-    /// A table that few will want to read: folded, or where it is long, kept as TSV alone.
-    pub fn folded(&mut self, name: &str, title: &str, table: &Table) {
-        if table.len() > ROWS_SHOWN {
-            self.paragraph(&format!("{title}: {} rows, `{name}.tsv`.", table.len()));
-            return self.data(name, table);
-        }
-        let body = table.markdown();
-        let fold = format!("<details><summary>{title}</summary>\n\n{body}\n</details>\n\n");
-        self.markdown.push_str(&fold);
+    /// A table that few will want to read: kept as TSV alone, with a line that says what it holds.
+    pub fn beside(&mut self, name: &str, what: &str, table: &Table) {
+        self.paragraph(&format!("{what}: `{name}.tsv`."));
         self.data(name, table);
     }
 
@@ -121,7 +115,7 @@ impl Page {
         let caption = format!("{what} ({scale}).");
         self.scales.row(vec![Entry::text(name), Entry::text(scale)]);
         let file = format!("{name}.svg");
-        self.markdown.push_str(&format!("![{caption}]({file})\n\n*{caption}*\n\n"));
+        self.markdown.push_str(&picture(&file, &caption));
         self.figures.push(Figure { file, script: script.to_owned(), caption });
     }
 
@@ -131,7 +125,7 @@ impl Page {
         self.end_chapter();
         let mut markdown = self.first_screen.take().unwrap_or_else(|| self.markdown.clone());
         if let Some(Figure { file, caption, .. }) = self.figures.first() {
-            markdown.push_str(&format!("![{caption}]({file})\n\n*{caption}*\n\n"));
+            markdown.push_str(&picture(file, caption));
         }
         if !self.chapters.is_empty() {
             let links =
@@ -143,6 +137,21 @@ impl Page {
         let details = details.collect();
         Report { markdown, details, tables: self.tables, figures: self.figures }
     }
+}
+
+/// A picture and its caption.
+fn picture(file: &str, caption: &str) -> String {
+    let name = file.trim_end_matches(".svg");
+    format!("![{name}]({file})\n\n*{caption}*\n\n")
+}
+
+/// A link to a heading of docs/METHODOLOGY.md, for a chapter of a report.
+pub fn method(heading: &str) -> String {
+    let letters = heading.chars().filter(|one| one.is_alphanumeric() || *one == ' ');
+    let anchor = letters.collect::<String>().to_lowercase().replace(' ', "-");
+    // What stands in brackets is no part of the name.
+    let name = heading.split(" (").next().unwrap_or(heading);
+    format!("[{name}]({METHODS}#{anchor})")
 }
 
 /// Where a chapter lies: its title in small letters, with hyphens for what is no letter.

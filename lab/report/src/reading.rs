@@ -4,7 +4,7 @@ use lab_stats::describe::median;
 use lab_stats::interval::{Interval, median_interval};
 
 pub use crate::effect::Series;
-use crate::{CONFIDENCE, Effect, Entry, show};
+use crate::{CONFIDENCE, Effect, Entry, show, tables::show_with_ends};
 use lab_family::Unit;
 
 /// An estimate over blocks, with its interval where there are six of them.
@@ -60,25 +60,28 @@ impl Reading {
         Self { estimate: self.estimate / count, low_high, ..self }
     }
 
-    /// "0.25× (0.24× … 0.26×, n = 12)".
+    /// "0.25× (0.24 … 0.26, n = 12)".
     pub fn text(&self) -> String {
         let shown = |value: f64| show(value, self.unit);
         let (estimate, n) = (shown(self.estimate), self.n);
         match self.low_high {
-            Some((low, high)) => format!("{estimate} ({} … {}, n = {n})", shown(low), shown(high)),
+            Some(_) => format!("{}, n = {n})", self.short().trim_end_matches(')')),
             None => format!("{estimate} (no interval, n = {n})"),
         }
     }
 
-    /// "0.25× (0.24× … 0.26×)", for tables whose caption states n.
+    /// "0.25× (0.24 … 0.26)", for tables whose caption states n.
     pub fn short(&self) -> String {
         let shown = |value: f64| show(value, self.unit);
         match self.low_high {
-            Some((low, high)) => {
-                format!("{} ({} … {})", shown(self.estimate), shown(low), shown(high))
-            }
+            Some((low, high)) => show_with_ends(&shown(self.estimate), [&shown(low), &shown(high)]),
             None => shown(self.estimate),
         }
+    }
+
+    /// The estimate with its interval, for a column that people read.
+    pub fn in_short(reading: Option<Self>) -> Entry {
+        Entry::optional(reading.map(|one| one.short()))
     }
 
     /// Entries of a table: estimate, low, high.

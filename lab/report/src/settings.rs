@@ -107,9 +107,10 @@ pub fn pooled<'s>(
             (who, who, &|(one, ..)| Entry::code(one.variant)),
             (cells, "cells", &|(_, cells, _)| Entry::count(*cells)),
             ("pairs", "n", &|(.., ratio)| Entry::value(pairs(ratio), Unit::Count)),
-            ("time ratio", "ratio", &|(.., ratio)| Reading::middle(*ratio)),
-            ("low", "ratio_low", &|(.., ratio)| Reading::low(*ratio)),
-            ("high", "ratio_high", &|(.., ratio)| Reading::high(*ratio)),
+            ("time ratio", "", &|(.., ratio)| Reading::in_short(*ratio)),
+            ("", "ratio", &|(.., ratio)| Reading::middle(*ratio)),
+            ("", "ratio_low", &|(.., ratio)| Reading::low(*ratio)),
+            ("", "ratio_high", &|(.., ratio)| Reading::high(*ratio)),
         ],
     )
 }

@@ -8,12 +8,12 @@ use lab_stats::paired::ShiftEstimate;
 use toml::Table;
 
 use crate::aa::AaTest;
-use crate::compare::{compare, in_rounds};
-use crate::contrast::{Contrasted, contrasts};
+use crate::compare::{by_pair, compare, in_rounds};
+use crate::contrast::{self, Contrasted, contrasts};
 use crate::expect::{Judged, expectations};
 use crate::frame::{is_gated, is_probe};
 use crate::rounds::Questions;
-use crate::tables::show_p;
+use crate::tables::{show_p, show_with_ends};
 use crate::{
     FamilyReport, Frame, Line, Measured, Row, Series, centre, is_analysed, show, show_difference,
     show_percent, takes_part,
@@ -234,6 +234,16 @@ impl<'a> Study<'a> {
         positions.into_iter().flatten().map(|&position| &self.all[position]).collect()
     }
 
+    /// What a comparison's verdicts are computed from, by cell and block, on its scale (logarithms
+    /// for ratios): what its rounds gave where it is asked in rounds.
+    pub fn values(&self, comparison: &Comparison, variant: &str) -> BTreeMap<(String, u32), f64> {
+        let question = self.questions.place(comparison);
+        let measured = if question.is_some() { &self.in_rounds } else { &self.all };
+        let mut values = by_pair(measured, comparison, variant);
+        values.retain(|(_, block), _| self.frame.run_file.question_of(*block) == question);
+        values
+    }
+
     /// A metric by block; where a run was repeated, the mean of both.
     pub fn series(&self, variant: &str, cell: &Cell, metric: &str) -> Series {
         self.series_of(Runs::All, variant, cell, metric)
@@ -287,6 +297,14 @@ impl<'a> Study<'a> {
         self.defaults.iter().all(same)
     }
 
+    /// Whether a declared comparison or contrast reads a cell, or a metric there.
+    pub fn is_asked(&self, cell: &Cell, metric: Option<&str>) -> bool {
+        let analysis = &self.frame.run_file.analysis;
+        let sides = analysis.contrasts.iter().flat_map(contrast::sides);
+        let mut asked = analysis.comparisons.iter().cloned().chain(sides);
+        asked.any(|one| takes_part(&one, cell) && metric.is_none_or(|name| name == one.metric))
+    }
+
     /// Where a level of a factor stands in tables.
     pub fn level_rank(&self, factor: &str, level: &str) -> (u64, usize, String) {
         let known = self.family.factors().iter().find(|one| one.name == factor);
@@ -338,12 +356,12 @@ impl Compared<'_> {
         show_on(self.comparison.scale, self.unit(), difference)
     }
 
-    /// "+0.1 % (-0.3 % … +0.5 %)".
+    /// "+0.1 % (-0.3 … +0.5)".
     pub(crate) fn show_shift(&self, shift: Option<ShiftEstimate>) -> String {
         let Some(shift) = shift else { return "no pair".to_owned() };
         let estimate = self.show(shift.estimate);
         match shift.interval {
-            Some(i) => format!("{estimate} ({} … {})", self.show(i.low), self.show(i.high)),
+            Some(i) => show_with_ends(&estimate, [&self.show(i.low), &self.show(i.high)]),
             None => format!("{estimate} (no interval)"),
         }
     }

@@ -1,5 +1,9 @@
 //! Tables, once for people (Markdown, rounded) and once for machines (TSV, unrounded).
 
+mod shown;
+
+use std::collections::BTreeSet;
+
 use lab_family::Unit;
 
 /// One cell of a table.
@@ -62,7 +66,8 @@ impl Entry {
     }
 }
 
-/// A column: its title for people, its key for machines, and its entry in a subject's row.
+/// A column: its title for people, its key for machines, and its entry in a subject's row. Without
+/// a title it stands in the TSV alone, without a key in the Markdown alone.
 pub type Column<'c, T> = (&'c str, &'c str, &'c dyn Fn(&T) -> Entry);
 
 /// A table: titles for people, keys for machines.
@@ -70,13 +75,19 @@ pub type Column<'c, T> = (&'c str, &'c str, &'c dyn Fn(&T) -> Entry);
 pub struct Table {
     columns: Vec<(String, String)>,
     rows: Vec<Vec<Entry>>,
+    /// Rows of declared questions.
+    asked: BTreeSet<usize>,
 }
 
 impl Table {
     /// Columns as (title, key).
     pub fn new(columns: &[(&str, &str)]) -> Self {
         let owned = |(title, key): &(&str, &str)| ((*title).to_owned(), (*key).to_owned());
-        Self { columns: columns.iter().map(owned).collect(), rows: Vec::new() }
+        Self {
+            columns: columns.iter().map(owned).collect(),
+            rows: Vec::new(),
+            asked: BTreeSet::new(),
+        }
     }
 
     /// A row for each subject.
@@ -92,51 +103,29 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The same; of a long table people see the rows of declared questions.
+    pub fn row_of(&mut self, cells: Vec<Entry>, is_asked: bool) {
+        if is_asked {
+            self.asked.insert(self.rows.len());
+        }
+        self.row(cells);
+    }
+
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// For people.
-    pub fn markdown(&self) -> String {
-        self.markdown_of(self.rows.len())
-    }
-
-    /// Its rows.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Its first rows.
-    pub(crate) fn markdown_of(&self, rows: usize) -> String {
-        let titles: Vec<&str> = self.columns.iter().map(|(title, _)| title.as_str()).collect();
-        let rule = self.rule();
-        let mut text = format!("| {} |\n|{rule}\n", titles.join(" | "));
-        for row in self.rows.iter().take(rows) {
-            let cells: Vec<String> = row.iter().map(Entry::markdown).collect();
-            text.push_str(&format!("| {} |\n", cells.join(" | ")));
-        }
-        text
-    }
-
     /// For machines.
     pub fn tsv(&self) -> String {
-        let keys: Vec<&str> = self.columns.iter().map(|(_, key)| key.as_str()).collect();
+        let kept = || self.columns.iter().enumerate().filter(|(_, (_, key))| !key.is_empty());
+        let keys: Vec<&str> = kept().map(|(_, (_, key))| key.as_str()).collect();
         let mut text = format!("{}\n", keys.join("\t"));
         for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(Entry::tsv).collect();
+            let cells: Vec<String> = kept().map(|(place, _)| row[place].tsv()).collect();
             text.push_str(&format!("{}\n", cells.join("\t")));
         }
         text
-    }
-
-    /// Numbers to the right.
-    fn rule(&self) -> String {
-        let is_text = |column: usize| {
-            self.rows.iter().any(|row| matches!(row.get(column), Some(Entry::Text(_))))
-        };
-        let rules = (0..self.columns.len()).map(|c| if is_text(c) { " --- |" } else { " ---: |" });
-        rules.collect()
     }
 }
 
@@ -151,6 +140,18 @@ pub fn show(value: f64, unit: Unit) -> String {
         Unit::Times => format!("{}×", fixed(value, 3)),
         Unit::Bytes => show_bytes(value),
         Unit::Count => significant(value),
+    }
+}
+
+/// "-10.1 % (-16.5 … -3.03)": the ends without their unit where it is the estimate's.
+pub(crate) fn show_with_ends(estimate: &str, [low, high]: [&str; 2]) -> String {
+    fn number(text: &str) -> &str {
+        text.trim_end_matches(|c: char| !c.is_ascii_digit())
+    }
+    let unit = |text: &str| text[number(text).len()..].to_owned();
+    match unit(estimate) == unit(low) && unit(low) == unit(high) {
+        true => format!("{estimate} ({} … {})", number(low), number(high)),
+        false => format!("{estimate} ({low} … {high})"),
     }
 }
 
@@ -242,6 +243,13 @@ mod tests {
     }
 
     #[test]
+    fn a_unit_is_said_once_where_it_is_one() {
+        assert_eq!(show_with_ends("-9.1 %", ["-16.5 %", "+0.3 %"]), "-9.1 % (-16.5 … +0.3)");
+        assert_eq!(show_with_ends("1.5×", ["1.2×", "2.0×"]), "1.5× (1.2 … 2.0)");
+        assert_eq!(show_with_ends("1 ms", ["9 µs", "2 ms"]), "1 ms (9 µs … 2 ms)");
+    }
+
+    #[test]
     fn one_table_two_readers() {
         let table = Table::of(
             [("fast", Some(1_500.0)), ("slow", None)],
@@ -251,8 +259,7 @@ mod tests {
             ],
         );
         assert_eq!(table.tsv(), "variant\twall_ns\nfast\t1500\nslow\tnan\n");
-        let expected =
-            "| variant | wall |\n| --- | ---: |\n| `fast` | 1.500 µs |\n| `slow` | – |\n";
+        let expected = "| variant | wall |\n|---|---:|\n| `fast` | 1.500 µs |\n| `slow` | – |\n";
         assert_eq!(table.markdown(), expected);
     }
 }

@@ -3,36 +3,19 @@
 use lab_family::Unit;
 use lab_record::{Analysis, Rounds};
 
-use crate::compare::{POWER, by_pair, scaled_margin};
+use crate::aa::AaTest;
+use crate::compare::{POWER, scaled_margin};
 use crate::study::{Compared, is_unpaired};
-use crate::tables::show_p;
-use crate::{Entry, Line, Page, Study, Table};
+use crate::tables::{show_p, show_with_ends};
+use crate::{Entry, Line, Page, Study, Table, method};
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Verdicts");
     let analysis = &study.frame.run_file.analysis;
-    let unit =
-        if is_unpaired(study.frame) { "runs of each variant" } else { "(cell × block) pairs" };
-    if let Some(rounds) = analysis.rounds {
-        page.paragraph(&in_rounds(analysis, rounds));
-        for (position, judged) in study.compared.iter().enumerate() {
-            one(study, judged, position + 1, page);
-        }
-        return;
-    }
-    page.paragraph(&format!(
-        "Every variant against `{}` over all {unit}; declared in the experiment file before \
-         anything ran. p by sign flips within pairs (permutation where unpaired), Holm over the \
-         variants at {}; the estimate is Hodges-Lehmann's. \"Detectable\" is the true difference \
-         that would have been found with a power of {} %. \
-         Faster and slower stand for better and worse by the metric. Verdicts come from these \
-         tables alone: rows per cell further down are exploratory. Every metric is a family of \
-         its own: with three metrics a false alarm somewhere is about three times as likely as in \
-         one.",
-        analysis.reference,
-        analysis.alpha,
-        100.0 * POWER,
-    ));
+    page.paragraph(&match analysis.rounds {
+        Some(rounds) => in_rounds(analysis, rounds),
+        None => in_blocks(study),
+    });
     for (position, judged) in study.compared.iter().enumerate() {
         one(study, judged, position + 1, page);
     }
@@ -41,22 +24,30 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
 }
 
+fn in_blocks(study: &Study) -> String {
+    let analysis = &study.frame.run_file.analysis;
+    let unit =
+        if is_unpaired(study.frame) { "runs of each variant" } else { "(cell × block) pairs" };
+    format!(
+        "Against `{}` over all {unit}, as declared before anything ran; Holm over the variants at \
+         {}, detectable with a power of {} % ({}). p-values: `verdicts-N.tsv`.",
+        analysis.reference,
+        analysis.alpha,
+        100.0 * POWER,
+        method("Comparisons"),
+    )
+}
+
 fn in_rounds(analysis: &Analysis, rounds: Rounds) -> String {
     format!(
-        "Every variant against `{}`, each comparison measured by itself: in a round everybody \
-         runs once per cell, side by side, in an order that a coin decides; the rounds go on \
-         until a variant has its answer, or the time is spent ({} s for all questions of this \
-         sweep together). Estimate and interval are those of an anytime-valid confidence \
-         sequence (`lab compare` uses the same one), at {} divided by the number of variants \
-         compared: an answer may be taken at any look. *Equivalent* is also about the tail. The \
-         reference's twin runs in every round, and an answer needs a twin that is known as well \
-         as the answer claims to be. \"Detectable\" is the true difference that would have been \
-         found by now with a power of {} %. Faster and slower stand for better and worse by the \
-         metric. Tables per cell further down are a map: few runs a cell, and no verdicts.",
+        "Against `{}`, each comparison in rounds of its own until each variant has its answer or \
+         the sweep's {} s for questions are spent; anytime-valid intervals at {} divided by the \
+         number of variants, detectable by now with a power of {} % ({}).",
         analysis.reference,
         rounds.budget_s,
         analysis.alpha,
         100.0 * POWER,
+        method("Questions in rounds"),
     )
 }
 
@@ -70,9 +61,10 @@ fn one(study: &Study, judged: &Compared, position: usize, page: &mut Page) {
         .collect();
     let place = if cells.is_empty() { "all cells".to_owned() } else { cells.join("; ") };
     page.markdown.push_str(&format!(
-        "### {position}. `{}` ({role}), margin {}\n\nCells: {place}.\n\n",
+        "### {position}. `{}` ({role}), margin {}\n\nCells: {place}.{}\n\n",
         comparison.metric,
-        judged.show_margin()
+        judged.show_margin(),
+        known(study, judged)
     ));
     if judged.lines.iter().all(|line| line.n == 0) {
         let only_reference = study.has_only_reference();
@@ -83,30 +75,61 @@ fn one(study: &Study, judged: &Compared, position: usize, page: &mut Page) {
         });
         return;
     }
-    let counted_in = if is_unpaired(study.frame) { "runs" } else { "pairs" };
     let number = |value: Option<f64>| Entry::optional(value.map(|value| judged.show(value)));
     let interval = |line: &Line| {
         line.interval().map(|i| format!("{} … {}", judged.show(i.low), judged.show(i.high)))
+    };
+    let in_short = |line: &Line| {
+        let estimate = line.estimate().map(|value| judged.show(value))?;
+        Some(match line.interval() {
+            Some(i) => show_with_ends(&estimate, [&judged.show(i.low), &judged.show(i.high)]),
+            None => estimate,
+        })
     };
     let clean = |line: &Line| line.clean.map(|(n, outcome)| format!("{outcome} ({n})"));
     let table = Table::of(
         judged.lines.iter().filter(|line| line.n > 0),
         &[
             ("variant", "variant", &|line| Entry::code(&line.variant)),
-            (counted_in, "n", &|line| Entry::count(line.n)),
-            ("estimate", "estimate", &|line| number(line.estimate())),
-            ("interval", "interval", &|line| Entry::optional(interval(line))),
-            ("p (Holm)", "p_holm", &|line| Entry::optional(line.p_adjusted.map(show_p))),
-            ("detectable", "detectable", &|line| number(line.detectable)),
+            ("", "n", &|line| Entry::count(line.n)),
+            ("estimate", "", &|line| Entry::optional(in_short(line))),
+            ("", "estimate", &|line| number(line.estimate())),
+            ("", "interval", &|line| Entry::optional(interval(line))),
+            ("", "p_holm", &|line| Entry::optional(line.p_adjusted.map(show_p))),
+            ("", "detectable", &|line| number(line.detectable)),
             ("outcome", "outcome", &|line| line.finding.word()),
-            ("why", "why", &|line| line.finding.reason()),
-            ("past the noise gate", "past_gate", &|line| Entry::optional(clean(line))),
+            ("why", "", &|line| line.finding.reason_in_short()),
+            ("", "why", &|line| line.finding.reason()),
+            ("", "past_gate", &|line| Entry::optional(clean(line))),
         ],
     );
-    page.table(&format!("verdicts-{position}"), &table);
+    page.markdown_table(&table);
+    page.data(&format!("verdicts-{position}"), &table);
     page.data(&format!("differences-{position}"), &numbers(judged));
+    page.data(&format!("aa-{position}"), &twins(judged));
     page.data(&format!("values-{position}"), &values(study, judged));
     notes(judged, page);
+}
+
+/// " 36 pairs; detectable ±0.0706 % to ±0.94 %.", from the least to the most of any variant.
+fn known(study: &Study, judged: &Compared) -> String {
+    let counted = if is_unpaired(study.frame) { "runs" } else { "pairs" };
+    let lines = || judged.lines.iter().filter(|line| line.n > 0);
+    let (Some(least), Some(most)) =
+        (lines().map(|line| line.n).min(), lines().map(|line| line.n).max())
+    else {
+        return String::new();
+    };
+    let n = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let mut sizes: Vec<f64> = lines().filter_map(|line| line.detectable).collect();
+    sizes.sort_by(f64::total_cmp);
+    let show = |size: &f64| format!("±{}", judged.show(*size).trim_start_matches('+'));
+    match (sizes.first(), sizes.last()) {
+        (Some(low), Some(high)) => {
+            format!(" {n} {counted}; detectable {} to {}.", show(low), show(high))
+        }
+        _ => format!(" {n} {counted}."),
+    }
 }
 
 /// The same, unrounded and on the comparison's own scale (logarithms for ratios).
@@ -132,15 +155,31 @@ fn numbers(judged: &Compared) -> Table {
     )
 }
 
+/// What two equal programs showed, on the comparison's scale.
+fn twins(judged: &Compared) -> Table {
+    let number = |value: Option<f64>| Entry::value(value, Unit::Count);
+    let estimate = |test: &AaTest| test.shift.as_ref().map(|shift| shift.estimate);
+    let interval = |test: &AaTest| test.shift.as_ref().and_then(|shift| shift.interval);
+    Table::of(
+        &judged.aa,
+        &[
+            ("", "variant", &|(twin, _)| Entry::code(twin)),
+            ("", "n", &|(_, test)| Entry::count(test.n)),
+            ("", "estimate", &|(_, test)| number(estimate(test))),
+            ("", "low", &|(_, test)| number(interval(test).map(|ends| ends.low))),
+            ("", "high", &|(_, test)| number(interval(test).map(|ends| ends.high))),
+            ("", "confidence", &|(_, test)| number(interval(test).map(|it| it.confidence))),
+            ("", "detectable", &|(_, test)| number(test.detectable)),
+            ("", "told_apart", &|(_, test)| Entry::text(test.failed().to_string())),
+        ],
+    )
+}
+
 /// What the verdicts were computed from: a row per variant, cell and block, on the comparison's
 /// scale (logarithms for ratios).
 fn values(study: &Study, judged: &Compared) -> Table {
-    let file = &study.frame.run_file;
-    let question = study.questions.place(judged.comparison);
-    let measured = if question.is_some() { &study.in_rounds } else { &study.all };
     let of = |variant| {
-        let values = by_pair(measured, judged.comparison, variant).into_iter();
-        let values = values.filter(move |((_, block), _)| file.question_of(*block) == question);
+        let values = study.values(judged.comparison, variant).into_iter();
         values.map(move |((cell, block), value)| (variant, cell, block, value))
     };
     Table::of(

@@ -54,9 +54,9 @@ fn table(
     columns.extend(rows.factors.iter().map(|factor| ((*factor).to_owned(), (*factor).to_owned())));
     columns.push(("n".to_owned(), "n".to_owned()));
     for metric in metrics {
-        columns.push((format!("`{metric}`"), (*metric).to_owned()));
-        columns.push(("low".to_owned(), format!("{metric}_low")));
-        columns.push(("high".to_owned(), format!("{metric}_high")));
+        columns.push((format!("`{metric}`"), String::new()));
+        let keys = [(*metric).to_owned(), format!("{metric}_low"), format!("{metric}_high")];
+        columns.extend(keys.map(|key| (String::new(), key)));
     }
     let columns: Vec<(&str, &str)> =
         columns.iter().map(|(title, key)| (title.as_str(), key.as_str())).collect();
@@ -72,8 +72,11 @@ fn table(
             let mut row = vec![Entry::code(variant)];
             row.extend(rows.factors.iter().map(level));
             row.push(Entry::count(n));
-            row.extend(readings.iter().flat_map(|reading| Reading::entries(*reading)));
-            table.row(row);
+            for reading in readings {
+                row.push(Reading::in_short(reading));
+                row.extend(Reading::entries(reading));
+            }
+            table.row_of(row, study.is_asked(cell, None));
         }
     }
     table

@@ -21,10 +21,16 @@ pub(crate) fn what_was_run(study: &Study, page: &mut Page) {
     page.item(&counted(study));
     page.items(study.family.run_facts(study));
     page.items(without_a_run(study));
-    page.markdown.push('\n');
+    page.item(&inventory(study));
     unsupported(study, page);
-    inventory(study, page);
-    rows_per_cell(study, page);
+    page.item(&again(study));
+    page.markdown.push('\n');
+    let environment = environment(study);
+    if !environment.is_empty() {
+        page.data("environment", &environment);
+    }
+    page.data("variants", &programs(study));
+    page.data("rows", &rows_per_cell(study));
 }
 
 /// Known answers, checked answers, failures and noise.
@@ -73,23 +79,22 @@ fn counted(study: &Study) -> String {
         *sizes.entry((one.variant(), cell_key(&one.row.run))).or_default() += 1;
     }
     let range: BTreeSet<usize> = sizes.values().copied().collect();
-    let asked = study.in_rounds.len();
-    let asked = match asked {
-        0 => String::new(),
-        _ => format!("; in rounds of declared questions {asked}, which enter their verdicts alone"),
-    };
+    let (least, most) = (range.first().unwrap_or(&0), range.last().unwrap_or(&0));
+    let each = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let further = [
+        ("in rounds of declared questions", study.in_rounds.len()),
+        ("warm-up", count(&|run| run.warmup)),
+        ("failed", count(&|run| !run.warmup && run.status == Status::Failed)),
+        ("unsupported", count(&|run| !run.warmup && run.status == Status::Unsupported)),
+        ("gated", count(&|run| is_gated(run))),
+    ];
+    let further = further.iter().filter(|(_, runs)| *runs > 0);
+    let further: String = further.map(|(what, runs)| format!(", {what} {runs}")).collect();
     format!(
-        "Rows: {}, of which analysed {} ({} to {} per variant and cell, {} such places), warm-up \
-         {}, failed {}, unsupported {}; gated {}{asked}. Only analysed rows enter a number below.",
+        "Rows: {}; analysed {} ({each} in each of {} pairs of variant and cell){further}.",
         rows.len(),
         study.all.len(),
-        range.first().copied().unwrap_or(0),
-        range.last().copied().unwrap_or(0),
         sizes.len(),
-        count(&|run| run.warmup),
-        count(&|run| !run.warmup && run.status == Status::Failed),
-        count(&|run| !run.warmup && run.status == Status::Unsupported),
-        count(&|run| is_gated(run)),
     )
 }
 
@@ -105,7 +110,12 @@ fn unsupported(study: &Study, page: &mut Page) {
     if refused.is_empty() {
         return;
     }
-    page.paragraph("What variants refused, in their own words:");
+    let refusers: BTreeSet<&str> = refused.keys().map(|(variant, _)| *variant).collect();
+    let refusers: Vec<String> = refusers.iter().map(|name| format!("`{name}`")).collect();
+    page.item(&format!(
+        "Unsupported: {} refused cells; their reasons: `unsupported.tsv`.",
+        refusers.join(", ")
+    ));
     let cells = |runs: &[&Run]| runs.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len();
     let table = Table::of(
         refused,
@@ -116,11 +126,11 @@ fn unsupported(study: &Study, page: &mut Page) {
             ("runs", "runs", &|(_, runs)| Entry::count(runs.len())),
         ],
     );
-    page.table("unsupported", &table);
+    page.data("unsupported", &table);
 }
 
 /// Runs and blocks of every variant in every cell.
-fn rows_per_cell(study: &Study, page: &mut Page) {
+fn rows_per_cell(study: &Study) -> Table {
     let factors: BTreeSet<&str> =
         study.all.iter().flat_map(|one| one.row.run.cell.keys().map(String::as_str)).collect();
     let known = study.family.factors().iter().map(|factor| factor.name);
@@ -140,17 +150,24 @@ fn rows_per_cell(study: &Study, page: &mut Page) {
             table.row(row);
         }
     }
-    page.data("rows", &table);
-    page.paragraph("Runs and blocks of every variant in every cell: `rows.tsv`.");
+    table
 }
 
-/// The environment and the programs, folded.
-fn inventory(study: &Study, page: &mut Page) {
-    let environment = environment(study);
-    if !environment.is_empty() {
-        page.folded("environment", "Environment, as the last session recorded it", &environment);
+/// The programs by version, and where the rest stands.
+fn inventory(study: &Study) -> String {
+    let mut programs: Vec<String> = Vec::new();
+    for one in &study.frame.run_file.variants {
+        let program = format!("{} {}", one.measures, one.version);
+        if !programs.contains(&program) {
+            programs.push(program);
+        }
     }
-    page.folded("variants", "Programs measured", &programs(study));
+    let environment = if environment(study).is_empty() { "" } else { ", `environment.tsv`" };
+    format!(
+        "Programs: {}. Binaries, environment, runs of every cell: `variants.tsv`{environment}, \
+         `rows.tsv`.",
+        programs.join(", ")
+    )
 }
 
 /// Variants of the sweep that no number below speaks of.
@@ -165,29 +182,37 @@ fn without_a_run(study: &Study) -> Vec<String> {
 fn first_aa(study: &Study, page: &mut Page) {
     if study.frame.twins().is_empty() {
         page.item(
-            "A/A: this sweep has no twin, so nothing shows how far two equal programs differ here. \
-             Read its verdicts with that in mind.",
+            "A/A: this sweep has no twin, so nothing shows how far two equal programs differ here.",
         );
         return;
     }
+    let mut passed: Vec<String> = Vec::new();
     for compared in &study.compared {
         for (twin, test) in &compared.aa {
-            let outcome = match test.p {
-                None => {
-                    format!("not tested: {} pairs are too few to reach {AA_LEVEL}", test.n)
-                }
-                Some(p) if test.failed() => format!(
-                    "**failed** at {AA_LEVEL} (p {}): all that rests on this metric is withheld",
-                    show_p(p)
-                ),
-                Some(p) => format!("passed at {AA_LEVEL} (p {}, {} pairs)", show_p(p), test.n),
+            let metric = format!("`{}`", compared.comparison.metric);
+            let in_rounds = study.questions.comparison(compared.comparison).is_some();
+            let p = match test.p {
+                Some(p) => format!("p {}, {} pairs", show_p(p), test.n),
+                None => format!("{} pairs", test.n),
             };
-            page.item(&format!(
-                "A/A on `{}`, `{twin}`: {outcome}; measured difference {}.",
-                compared.comparison.metric,
-                compared.show_shift(test.shift)
-            ));
+            // The first screen has the sizes, unless it compares nothing.
+            let size = match study.has_only_reference() {
+                true => format!(", {}", compared.show_shift(test.shift)),
+                false => String::new(),
+            };
+            if test.failed() {
+                page.item(&format!(
+                    "A/A on {metric}, `{twin}`: **failed** at {AA_LEVEL} ({p}{size}): all that \
+                     rests on this metric is withheld."
+                ));
+                continue;
+            }
+            let word = if test.p.is_some() || in_rounds { "passed" } else { "not tested" };
+            passed.push(format!("{metric} {word} ({p}{size})"));
         }
+    }
+    if !passed.is_empty() {
+        page.item(&format!("A/A at {AA_LEVEL}: {}.", passed.join(", ")));
     }
 }
 
@@ -201,7 +226,7 @@ fn cores(study: &Study) -> String {
         .find(|(key, _)| key.contains("pin"));
     let cpus = study.frame.run_file.machine.cpus;
     match pinning {
-        Some((_, value)) => format!("Cores: {cpus} CPUs; pinning: {}.", plain(value)),
+        Some((_, value)) => format!("Cores: {cpus} CPUs; {}.", plain(value)),
         None => format!("Cores: {cpus} CPUs; the session recorded nothing about pinning."),
     }
 }
@@ -210,9 +235,7 @@ fn cores(study: &Study) -> String {
 fn verified(study: &Study) -> String {
     let count = |state| study.all.iter().filter(|one| one.row.run.verification == state).count();
     format!(
-        "Answers of {} analysed runs: {} verified (equal to a known answer), {} checked (of the \
-         right shape and plausible), {} unchecked.",
-        study.all.len(),
+        "Answers: {} verified (equal to a known answer), {} checked (plausible), {} unchecked.",
         count(Verification::Verified),
         count(Verification::Checked),
         count(Verification::Unchecked)
@@ -244,17 +267,11 @@ fn failures(study: &Study, page: &mut Page) {
 }
 
 /// How anyone gets from the records to this page.
-pub(crate) fn again(study: &Study, page: &mut Page) {
-    page.heading("How to derive this again");
+fn again(study: &Study) -> String {
     let pairing = if is_unpaired(study.frame) { "unpaired" } else { "paired" };
-    page.paragraph(&format!(
-        "`lab report DIR`, where DIR holds this file's `run.json`, `sessions.jsonl`, `runs.jsonl` \
-         and samples, writes it anew, byte by byte, with every table as TSV beside it; \
-         `gnuplot -c plots/NAME.gp TSV_FOLDER OUT_FOLDER` draws a picture. The analysis is \
-         {pairing}, seed {}. Formulas and their sources: docs/METHODOLOGY.md; words: \
-         docs/GLOSSARY.md.",
-        study.frame.run_file.seed
-    ));
+    format!(
+        "Again: `lab report` on this folder; the analysis is {pairing}. Words: docs/GLOSSARY.md."
+    )
 }
 
 fn environment(study: &Study) -> Table {
@@ -273,6 +290,12 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// The version of what is measured, and what reads the program.
+fn version(entry: &VariantEntry) -> String {
+    let by = entry.interpreter.iter().map(|interpreter| format!(" ({interpreter})"));
+    std::iter::once(entry.version.clone()).chain(by).collect()
+}
+
 fn programs(study: &Study) -> Table {
     let hash = |one: &VariantEntry| one.binary_sha256.chars().take(12).collect::<String>();
     Table::of(
@@ -280,7 +303,7 @@ fn programs(study: &Study) -> Table {
         &[
             ("variant", "variant", &|one| Entry::code(&one.variant)),
             ("measures", "measures", &|one| Entry::text(&one.measures)),
-            ("version", "version", &|one| Entry::text(&one.version)),
+            ("version", "version", &|one| Entry::text(version(one))),
             ("features", "features", &|one| Entry::text(one.features.join(" "))),
             ("copy of", "twin_of", &|one| Entry::text(one.twin_of.as_deref().unwrap_or(""))),
             ("binary", "binary_bytes", &|one| Entry::Value(one.binary_bytes as f64, Unit::Bytes)),

@@ -163,7 +163,7 @@ fn free_lengths_teach_the_lesson() {
 #[test]
 fn the_score_follows_the_lengths_of_replies() {
     let report = read(&frame(&family()));
-    assert!(report.whole().contains("# The published score and the lengths of replies"));
+    assert!(report.whole().contains("The published score follows the lengths of replies"));
     let scores: Vec<f64> = report.tables["lowest.tsv"]
         .lines()
         .skip(1)
@@ -188,7 +188,7 @@ fn a_published_variant_stands_beside_the_figures_of_its_runtime() {
 #[test]
 fn equal_configurations_are_a_second_aa() {
     let report = read(&frame(&family()));
-    let second = "Second A/A on `efficiency_as_published`: `gpu100` minus `ctx512`";
+    let second = "Second A/A, `gpu100` minus `ctx512`";
     assert!(report.whole().contains(second), "{}", report.whole());
     assert!(!report.whole().contains("minus `hetero`"));
 }

@@ -65,10 +65,9 @@ pub(super) fn write(study: &Study, order: &Order, page: &mut Page) {
     }
     page.heading("Which engine is fastest where");
     page.paragraph(&format!(
-        "The smallest median of a cell wins. Engines tie if the interval of their ratio, paired by \
-         block, reaches the fastest one's time. {} The advantage is the runner-up's time over the \
-         fastest one's. The floor has one thread whatever `threads` says. Exploratory: no \
-         correction for the number of cells, nor for choosing the fastest by the same runs.",
+        "The smallest median of a cell wins; engines tie if the interval of their ratio, paired by \
+         block, reaches the fastest one's time. {} The floor has one thread whatever `threads` \
+         says. Exploratory: no correction for the number of cells.",
         counted(&wins)
     ));
     page.data("crossover", &picture(study, order, &wins));
@@ -78,7 +77,7 @@ pub(super) fn write(study: &Study, order: &Order, page: &mut Page) {
          what no interval tells apart, `?` marks the median of too few blocks",
         &study.how_run(),
     );
-    page.folded("wins", "The fastest engine of every cell", &table(order, &wins));
+    page.beside("wins", "The fastest engine of every cell and its advantage", &table(order, &wins));
 }
 
 /// "Of 59 cells, 3 go to `rayon` alone, 1 to `threads`; the others tie."

@@ -49,8 +49,7 @@ impl FamilyReport for Engines {
         });
         let corpora: Vec<String> = corpora.collect();
         let mut facts = vec![
-            "A run is one whole process, timed by hyperfine (one run, no shell, no warm-up)."
-                .to_owned(),
+            "A run is one process, timed by hyperfine (one run, no shell, no warm-up).".to_owned(),
             format!("Corpora: {}.", corpora.join("; ")),
         ];
         let untimed = study.all.iter().filter(|one| one.value(WALL).is_none()).count();
@@ -65,8 +64,8 @@ impl FamilyReport for Engines {
 
     fn lab_checks(&self, _study: &Study) -> Vec<String> {
         vec![
-            "An engine's run is verified where its reported lines and its counts are the floor's; \
-             a peer's count is held beside the floor's and is no ground to refuse it."
+            "An engine's run is verified where its lines and counts are the floor's; a peer's \
+             count is only shown beside the floor's."
                 .to_owned(),
         ]
     }
@@ -110,6 +109,10 @@ fn peers<'a>(study: &Study<'a>) -> Vec<&'a str> {
     study.variants().into_iter().filter(|name| study.is_tagged(name, PEER_TAG)).collect()
 }
 
+/// The phases that most of the time goes to.
+const PHASES_SHOWN: [&str; 5] =
+    [WALL, "read_share", "scan_share", "parse_share", "phases_over_search"];
+
 /// What a search takes, in the cells of the declared comparisons, whichever way files are read.
 fn resources(study: &Study, order: &Order, page: &mut Page) {
     let phases = [
@@ -147,23 +150,17 @@ fn resources(study: &Study, order: &Order, page: &mut Page) {
     if !declared.is_empty() {
         page.heading("Where the time goes");
         page.paragraph(
-            "Medians over blocks, in the cells of the declared comparisons, both ways of reading. \
-             The shares are those of the time that the engine's own clock saw in its five phases, \
-             summed over workers where they overlap. With mmap, reading shows as page faults \
-             inside *scan*. Outside the search are start, arguments, output and exit and, with a \
-             cold cache, dropping the files.",
+            "Medians over blocks, in the cells of the declared comparisons. Shares are of the \
+             engine's own five phases, summed over workers where they overlap; with mmap, reading \
+             shows as page faults inside *scan*. All phases, CPU, memory and switches: \
+             `phases.tsv`, `resources.tsv`; of every cell: `phases-all.tsv`, `resources-all.tsv`.",
         );
-        page.table("phases", &medians(study, &declared, &phases));
-        page.folded("resources", "What a search takes", &medians(study, &declared, &takes));
-        page.paragraph(
-            "The same of every engine in every cell: `phases-all.tsv`, `resources-all.tsv`. Bytes \
-             touched per byte of file are those read (copied into a buffer and scanned there, or \
-             scanned where they are mapped) and, again, those given to the parser.",
-        );
+        page.table("phases", &medians(study, &declared, &phases, &PHASES_SHOWN));
+        page.data("resources", &medians(study, &declared, &takes, &[]));
     }
     let all = order.places(study, &engines, &|_| true);
-    page.data("phases-all", &medians(study, &all, &phases));
-    page.data("resources-all", &medians(study, &all, &takes));
+    page.data("phases-all", &medians(study, &all, &phases, &[]));
+    page.data("resources-all", &medians(study, &all, &takes, &[]));
 }
 
 /// Whether a declared comparison reads a cell, or the same one with files read another way.
@@ -184,26 +181,26 @@ fn peers_beside_engines(study: &Study, order: &Order, page: &mut Page) {
     page.heading("Peers");
     page.paragraph(
         "Programs from elsewhere, asked the nearest question that they can answer, in the same \
-         blocks. Those that search text find the word anywhere in the line and not in the message \
-         alone, so they may find more than the floor; one that counts newlines looks for no word. \
-         Equal counts do not make equal work: a peer neither parses nor sorts unless it has to. A \
-         small program of ours starts a peer and adds up its counts; its start is part of the \
-         peer's time.",
+         blocks: text search finds the word anywhere in the line, a newline count looks for none, \
+         and a peer neither parses nor sorts unless it has to. A small program of ours starts a \
+         peer, within its time. Speeds and counts beside the floor's: `peers.tsv`.",
     );
     let metrics = [WALL, "gigabytes_per_s", "cores_used", "matches", "matches_beyond_floor"];
     let places = order.places(study, &peers, &|_| true);
-    page.table("peers", &medians(study, &places, &metrics));
+    page.data("peers", &medians(study, &places, &metrics, &[]));
     let rows = Rows { variants: &peers, keep: &|_| true, factors: &PLACE_AND_READ };
-    page.paragraph(&format!(
-        "Time over that of `{}` in the same cell and block:",
-        study.reference()
-    ));
+    page.paragraph(&format!("Time over that of `{}`, same cell and block:", study.reference()));
     page.table("peers-over-reference", &over_variant(study, &rows, study.reference(), &[WALL]));
 }
 
-/// The median of each metric over blocks, without intervals: for wide tables.
-fn medians(study: &Study, places: &[(&str, Cell)], metrics: &[&str]) -> Table {
-    let titles: Vec<String> = metrics.iter().map(|metric| format!("`{metric}`")).collect();
+/// The median of each metric over blocks, without intervals: for wide tables. People see those
+/// that are `shown`.
+fn medians(study: &Study, places: &[(&str, Cell)], metrics: &[&str], shown: &[&str]) -> Table {
+    let title = |metric: &&str| match shown.contains(metric) {
+        true => format!("`{metric}`"),
+        false => String::new(),
+    };
+    let titles: Vec<String> = metrics.iter().map(title).collect();
     let mut columns = vec![("cell", "cell"), ("program", "program"), ("n", "n")];
     columns.extend(titles.iter().zip(metrics).map(|(title, metric)| (title.as_str(), *metric)));
     let mut table = Table::new(&columns);

@@ -17,12 +17,10 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     }
     page.heading("One factor at a time");
     page.paragraph(
-        "Time at a level over the time at the default level, everything else equal, over all (cell \
-         × block) pairs that have both and the default of every other setting; \
-         `ablations-by-cell.tsv` has a row per cell, crossed settings included. Below 1 the level \
-         is faster. Time is the whole process's, but with a cold cache the search's own: dropping \
-         the files is no part of it. Exploratory, 95 % per row. An allocator is a program of its \
-         own, against the same engine with the system's.",
+        "Time at a level over the time at the default level, all else at its default, over all \
+         (cell × block) pairs that have both. Below 1 the level is faster. Time is the whole \
+         process's, with a cold cache the search's own. Exploratory, 95 % per row. By cell, \
+         crossed settings included: `ablations-by-cell.tsv`.",
     );
     let plain = |one: &Setting, cell: &Cell| {
         study.is_default_but(cell, &[&PLACE[..], &[one.factor]].concat())

@@ -14,8 +14,8 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     page.heading("How near to the memory's speed");
     let bandwidth = bandwidth(study.frame);
     page.paragraph(&format!(
-        "Cell: {}, the one in which most programs ran, both ways of reading. Bytes of the corpus \
-         over the time of the whole process. {}",
+        "Cell: {}, in which most programs ran. Bytes of the corpus over the time of the whole \
+         process: `roofline.tsv`. {}",
         study.label(&place),
         match bandwidth {
             Some(speed) => format!(
@@ -26,7 +26,7 @@ pub(super) fn write(study: &Study, page: &mut Page) {
                 "**No session measured the memory's bandwidth**, so its share is absent.".into(),
         }
     ));
-    page.table("roofline", &table(study, &place, bandwidth));
+    page.data("roofline", &table(study, &place, bandwidth));
     page.figure_by(
         ("roofline", "search-roofline.gp"),
         "Gigabytes per second of every engine and peer, median and interval over blocks; dashed: \
@@ -64,12 +64,13 @@ fn table(study: &Study, place: &Cell, bandwidth: Option<f64>) -> Table {
         timed,
         &[
             ("program", "program", &|(_, program, ..)| Entry::code(program)),
-            ("kind", "kind", &|(kind, ..)| Entry::text(*kind)),
+            ("", "kind", &|(kind, ..)| Entry::text(*kind)),
             ("read", "read", &|(_, _, cell, _)| Entry::text(read(cell))),
             ("n", "n", &|(.., speed)| Entry::count(speed.n)),
-            ("GB/s", "gigabytes_per_s", &|(.., speed)| Reading::middle(Some(*speed))),
-            ("low", "gigabytes_per_s_low", &|(.., speed)| Reading::low(Some(*speed))),
-            ("high", "gigabytes_per_s_high", &|(.., speed)| Reading::high(Some(*speed))),
+            ("GB/s", "", &|(.., speed)| Reading::in_short(Some(*speed))),
+            ("", "gigabytes_per_s", &|(.., speed)| Reading::middle(Some(*speed))),
+            ("", "gigabytes_per_s_low", &|(.., speed)| Reading::low(Some(*speed))),
+            ("", "gigabytes_per_s_high", &|(.., speed)| Reading::high(Some(*speed))),
             ("of memory bandwidth", "memory_share", &|(_, program, cell, _)| {
                 Entry::value(share(program, cell), Unit::Share)
             }),
@@ -81,6 +82,7 @@ fn table(study: &Study, place: &Cell, bandwidth: Option<f64>) -> Table {
             Entry::text("memory bandwidth"),
             Entry::text("ceiling"),
             Entry::text(""),
+            Entry::Missing,
             Entry::Missing,
             Entry::Value(speed, Unit::Count),
             Entry::Missing,

@@ -36,12 +36,12 @@ pub(super) fn write(study: &Study, order: &Order, page: &mut Page) {
     if table.is_empty() {
         return;
     }
-    page.heading("Is the order the same in every block?");
-    page.paragraph(
-        "Engines ranked by time within every block in which all of the cell ran. Kendall's W is 1 \
-         where all blocks order them alike and about 1 ÷ blocks where the order is chance.",
+    page.beside(
+        "stability",
+        "Kendall's W of the engines' order over blocks in every cell, 1 where all blocks agree and \
+         about 1 ÷ blocks where the order is chance",
+        &table,
     );
-    page.folded("stability", "Kendall's W in every cell", &table);
 }
 
 /// The engines' ranks in every block of one cell, 1 for the fastest; equal times share their mean.

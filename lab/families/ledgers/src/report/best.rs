@@ -61,7 +61,7 @@ pub(crate) fn choose<'a>(study: &Study<'a>) -> Vec<Choice<'a>> {
 }
 
 pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
-    page.heading("The best number of workers, by streams and work per transaction");
+    page.heading("The best number of workers");
     if choices.is_empty() {
         page.paragraph(
             "No cell was run with two numbers of workers, so there is nothing to choose.",
@@ -69,10 +69,9 @@ pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
         return;
     }
     page.paragraph(
-        "A count is the best only where it beats every other one that was measured, each paired by \
-         block, by more than the interval; else it is a tie between all that it does not beat. The \
-         advantage is the runner-up's time over the best one's. Exploratory, without a correction \
-         for the number of cells.",
+        "A count is the best only where it beats every other one, paired by block, by more than \
+         the interval; else it ties with all that it does not beat. Exploratory, without a \
+         correction for the number of cells.",
     );
     let drawn = plane(choices);
     let picture = picture(choices, &drawn);
@@ -85,7 +84,11 @@ pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
             &format!("{}; {}", label_of_plane(&drawn), study.how_run()),
         );
     }
-    page.folded("best", "The best count in every cell", &table(study, choices));
+    page.beside(
+        "best",
+        "The best count in every cell and its advantage over the runner-up",
+        &table(study, choices),
+    );
 }
 
 /// What a field shares with its neighbours.

@@ -21,9 +21,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.paragraph(
-        "Every cell that was run with several levels of `workers`: `curve.tsv`. Time is the median \
-         over blocks with its interval; speed-up is time at one worker, or of the floor on the \
-         same data, over the time here, paired by block. Exploratory.",
+        "Every cell with several levels of `workers`, with speed-ups over one worker and over the \
+         floor, paired by block: `curve.tsv`. Exploratory.",
     );
     page.data("panels", &panel_table(study, &panels));
     page.figure_by(

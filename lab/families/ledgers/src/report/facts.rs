@@ -17,9 +17,8 @@ pub(crate) fn run_facts(study: &Study) -> Vec<String> {
     counts.sort_unstable();
     let (fewest, most) = (counts.first().unwrap_or(&0), counts.last().unwrap_or(&0));
     let mut facts = vec![format!(
-        "A run repeats its work {fewest} to {most} times and gives one value per metric, from the \
-         medians over its repetitions: repetitions of one process are no independent samples. \
-         Intervals are over blocks."
+        "A run repeats its work {fewest} to {most} times and gives the median over its \
+         repetitions; intervals are over blocks."
     )];
     let by = divide_by(&study.section);
     if by > 1 {
@@ -32,8 +31,8 @@ pub(crate) fn run_facts(study: &Study) -> Vec<String> {
     let slim = study.all.iter().filter(is_slim).count();
     if slim > 0 {
         facts.push(format!(
-            "Samples: {slim} runs keep the one or two middle repetitions of each column, which is \
-             all that a number here rests on."
+            "Samples: {slim} runs keep the one or two middle repetitions of each column, on which \
+             all numbers rest."
         ));
     }
     facts

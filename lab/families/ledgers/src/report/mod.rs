@@ -33,12 +33,12 @@ impl FamilyReport for Ledgers {
     fn chapters(&self, study: &Study, page: &mut Page) {
         let choices = best::choose(study);
         curve::write(study, page);
+        counters(study, page);
+        scalability::write(study, page);
         best::write(study, &choices, page);
         recommend::write(study, &choices, page);
         stores(study, page);
-        scalability::write(study, page);
         factors::write(study, page);
-        counters(study, page);
     }
 
     fn run_facts(&self, study: &Study) -> Vec<String> {
@@ -96,7 +96,7 @@ fn stores(study: &Study, page: &mut Page) {
     if !table.is_empty() {
         page.data("stores", &table);
         page.paragraph(&format!(
-            "Every store's time over that of `{}` in the same cell and block: `stores.tsv`.",
+            "Every store's time over that of `{}`, same cell and block: `stores.tsv`.",
             study.reference()
         ));
     }
@@ -115,12 +115,11 @@ fn counters(study: &Study, page: &mut Page) {
     };
     let table = metrics_by_cell(study, &rows, &COUNTERS);
     if !table.is_empty() {
-        page.heading("What the workers did");
-        page.paragraph(
-            "Medians over blocks with their intervals. Waiting for locks was timed only where \
-             `locks` is `watched`, in runs of their own; where a column is empty the runtime or \
-             the kernel did not count.",
+        page.beside(
+            "counters",
+            "Switches, parks, misses, and waits for locks (where `locks` is `watched`), medians \
+             over blocks",
+            &table,
         );
-        page.folded("counters", "Switches, parks, waits and misses", &table);
     }
 }

@@ -1,9 +1,9 @@
 //! What to do, and where that holds: sentences made of measured cells alone.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use lab_family::Cell;
-use lab_report::{Effect, Page, Study, show_percent};
+use lab_report::{Effect, Entry, Page, Study, Table, show_percent};
 
 use super::best::Choice;
 use super::workers::{PLAIN, curves, elapsed, fastest, ledgers, number};
@@ -23,40 +23,42 @@ pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
     if let Some(alarm) = study.alarm("elapsed_ns") {
         page.paragraph(&format!("**{alarm}**: no time below is ground for a choice."));
     }
-    for variant in ledgers(study) {
-        let own: Vec<&Choice> =
-            judged.iter().copied().filter(|one| one.variant == variant).collect();
-        if !own.is_empty() {
-            page.item(&format!("`{variant}`: {}.", by_count(&own)));
-        }
-    }
+    page.paragraph(&format!(
+        "Cells in which so many workers are best or tied, of those that ran them, and alone in \
+         front; at {} workers, cells in which the store is faster, slower than `{}`:",
+        study.cpus(),
+        study.reference()
+    ));
+    page.markdown_table(&by_count(study, &judged));
     page.items(cost_of_many(study, &judged));
-    page.items(study.candidates().into_iter().filter_map(|variant| store(study, variant)));
     page.markdown.push('\n');
     page.paragraph(&validity(study, &judged));
 }
 
-/// "2 workers in 7 of 10 cells (…); no difference shown between 2, 4 in 3 of 10 cells".
-fn by_count(own: &[&Choice]) -> String {
-    let mut groups: BTreeMap<String, Vec<&Cell>> = BTreeMap::new();
-    for one in own {
-        groups.entry(one.label()).or_default().push(&one.rest);
-    }
-    let shown = groups.iter().map(|(label, cells)| {
-        let workers = match label.strip_prefix("tie: ") {
-            Some(tied) => format!("no difference shown between {tied}"),
-            None if label == "1" => "1 worker".to_owned(),
-            None => format!("{label} workers"),
+/// A row for each store, a column for each number of workers.
+fn by_count(study: &Study, judged: &[&Choice]) -> Table {
+    let counts: BTreeSet<u32> = judged.iter().flat_map(|one| one.counts.clone()).collect();
+    let titles: Vec<String> = counts.iter().map(u32::to_string).collect();
+    let titles = ["store"].into_iter().chain(titles.iter().map(String::as_str));
+    let titles = titles.chain(["alone", "faster, slower"]);
+    let mut table = Table::new(&titles.map(|title| (title, title)).collect::<Vec<_>>());
+    for variant in ledgers(study) {
+        let own: Vec<&&Choice> = judged.iter().filter(|one| one.variant == variant).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let of_count = |count: &u32| {
+            let ran = own.iter().filter(|one| one.counts.contains(count));
+            let best = ran.clone().filter(|one| one.fastest.tied.contains(count)).count();
+            Entry::text(format!("{best}/{}", ran.count()))
         };
-        format!(
-            "{workers} in {} of {} cells (streams {}, work {} ns)",
-            cells.len(),
-            own.len(),
-            range(cells, "streams"),
-            range(cells, "work_ns")
-        )
-    });
-    shown.collect::<Vec<_>>().join("; ")
+        let alone = own.iter().filter(|one| one.fastest.is_alone()).count();
+        let mut row = vec![Entry::code(variant)];
+        row.extend(counts.iter().map(of_count));
+        row.extend([Entry::count(alone), Entry::optional(store(study, variant))]);
+        table.row(row);
+    }
+    table
 }
 
 /// "1 to 1000": the smallest and the largest level.
@@ -90,7 +92,7 @@ fn cost_of_many(study: &Study, judged: &[&Choice]) -> Option<String> {
     ))
 }
 
-/// Where a store pays at a worker for each CPU.
+/// In how many cells a store pays and costs at a worker for each CPU.
 fn store(study: &Study, variant: &str) -> Option<String> {
     let cpus = study.cpus().to_string();
     let over = |(rest, _): (Cell, Vec<String>)| {
@@ -98,14 +100,12 @@ fn store(study: &Study, variant: &str) -> Option<String> {
         Effect::log_ratio(&time(variant), &time(study.reference()))
     };
     let ratios: Vec<Effect> = curves(study, variant).into_iter().filter_map(over).collect();
-    (!ratios.is_empty()).then(|| {
+    (!ratios.is_empty() && variant != study.reference()).then(|| {
         format!(
-            "Store: at {cpus} workers `{variant}` is faster than `{}` in {} of {} cells and slower \
-             in {}; the size in each is in `stores.tsv`.",
-            study.reference(),
+            "{}, {} of {}",
             ratios.iter().filter(|ratio| ratio.surely_below(0.0)).count(),
-            ratios.len(),
             ratios.iter().filter(|ratio| ratio.surely_above(0.0)).count(),
+            ratios.len(),
         )
     })
 }
@@ -116,11 +116,9 @@ fn validity(study: &Study, judged: &[&Choice]) -> String {
     let blocks = judged.iter().map(|one| one.fastest.n());
     format!(
         "This holds for {} streams, {} transactions a stream, busy work of {} ns, on {} with {} \
-         CPUs, over {} to {} blocks a cell. Workers beyond the CPUs share them here: they lose a \
-         lock or a task when they are descheduled, and no more caches than CPUs ever hold a line. \
-         It says nothing about machines with more CPUs (`experiments/threads-64.toml` asks one), \
-         several sockets or caches that are not shared, about tasks that wait for input, or about \
-         a process that does something else beside.",
+         CPUs, over {} to {} blocks a cell. It says nothing about more CPUs \
+         (`experiments/threads-64.toml` asks), several sockets, tasks that wait for input, or a \
+         process that does something else beside.",
         range(&cells, "streams"),
         range(&cells, "transactions"),
         range(&cells, "work_ns"),

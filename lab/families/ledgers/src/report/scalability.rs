@@ -7,26 +7,23 @@ use lab_stats::usl::{PARAMETERS, fit};
 use super::workers::{counts, curves, ledgers};
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
-    page.heading("The universal scalability law");
     let (fits, residuals, most) = fitted(study);
     if fits.is_empty() {
         page.paragraph(&format!(
-            "Not fitted. X(N) = λN / (1 + σ(N − 1) + κN(N − 1)) has {PARAMETERS} parameters and \
-             describes workers that each have a CPU; this machine has {} CPUs, and no variant ran \
-             with more than {most} numbers of workers up to that. A curve through as many points \
-             as parameters fits anything.",
+            "The universal scalability law: Not fitted. It has {PARAMETERS} parameters for workers \
+             that each have a CPU; this machine has {} CPUs, and no variant ran with more than \
+             {most} numbers of workers up to that.",
             study.cpus()
         ));
         return;
     }
     page.paragraph(&format!(
-        "X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), least squares on the medians over blocks, counts \
-         up to the {} CPUs alone. σ is contention, κ coherency; residuals are measured minus \
-         fitted.",
+        "The universal scalability law, X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), by least squares \
+         on the medians over blocks up to the {} CPUs; σ is contention, κ coherency.",
         study.cpus()
     ));
     page.table("usl", &fits);
-    page.folded("usl-residuals", "Residuals", &residuals);
+    page.beside("usl-residuals", "Residuals, measured minus fitted", &residuals);
 }
 
 /// Fits, residuals, and the largest number of counts within the CPUs.

@@ -31,9 +31,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.paragraph(
-        "Of each card while runs went on, over all variants: the median over runs of a run's \
-         median sample, and the largest sample of all. A card's utilisation is the share of time \
-         in which any kernel ran, not how much of the card it used.",
+        "While runs went on, over all variants: the median over runs of a run's median sample, and \
+         the largest sample of all. Utilisation is the share of time in which any kernel ran.",
     );
     let mut table = Table::new(&[
         ("card", "card"),

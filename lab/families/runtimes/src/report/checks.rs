@@ -39,8 +39,7 @@ pub(crate) fn run_facts(study: &Study) -> Vec<String> {
         0 => {}
         runs => facts.push(format!(
             "Samples: {runs} runs keep their token columns as HDR histograms of \
-             {HISTOGRAM_DIGITS} digits, so their lag and inter-token percentiles are rounded to \
-             that; all other columns are raw."
+             {HISTOGRAM_DIGITS} digits; all other columns are raw."
         )),
     }
     facts
@@ -55,9 +54,9 @@ pub(crate) fn lab_checks(study: &Study) -> Vec<String> {
 /// The same treatment under two names: what is left is the draw of lengths and the noise.
 fn second_aa(study: &Study) -> Vec<String> {
     let lengths = if is_unpaired(study.frame) {
-        "Their reply lengths are two draws, which is all that should differ."
+        "reply lengths are two draws, which is all that should differ"
     } else {
-        "Lengths and schedules are the same draws, so nothing should differ."
+        "lengths and schedules are the same draws, so nothing should differ"
     };
     let is = |cell: &Cell, factor: &str, level: &str| cell.get(factor).is_some_and(|l| l == level);
     let mut cells = study.cells(study.reference());
@@ -67,12 +66,17 @@ fn second_aa(study: &Study) -> Vec<String> {
     for (first, second) in section::equal_configurations(&study.section, attachments) {
         let cell = |config: &str| cells.iter().find(|cell| is(cell, "config", config));
         let Some((a, b)) = cell(&second).zip(cell(&first)) else { continue };
-        for metric in SECOND_AA_METRICS {
-            let Some(effect) = Effect::of(by_block(study, metric, a, b)) else { continue };
+        let of_metric = |metric: &str| {
+            let effect = Effect::of(by_block(study, metric, a, b))?;
             let shown = effect.shown(|value| show_difference(value, study.unit(metric)));
+            Some(format!("`{metric}` {shown}"))
+        };
+        let shown: Vec<String> = SECOND_AA_METRICS.into_iter().filter_map(of_metric).collect();
+        if !shown.is_empty() {
             checks.push(format!(
-                "Second A/A on `{metric}`: `{second}` minus `{first}`, equal \
-                 parameters under two names: {shown}. {lengths}"
+                "Second A/A, `{second}` minus `{first}`, equal parameters under two names; \
+                 {lengths}: {}.",
+                shown.join(", ")
             ));
         }
     }
@@ -103,7 +107,7 @@ fn pacing(study: &Study) -> Vec<String> {
         return vec!["Server pacing: the servers of this sweep keep no schedule of ours.".into()];
     }
     let overshoot = timer_overshoot_p99_ns(study).map_or(String::new(), |ns| {
-        format!("; the machine's own timer overshoot p99 was {}", show(ns, Unit::Ns))
+        format!("; the machine's own timer overshoot p99 {}", show(ns, Unit::Ns))
     });
     let one = |(ppm, errors): (u64, Vec<f64>)| {
         format!(
@@ -127,8 +131,8 @@ fn timer_overshoot_p99_ns(study: &Study) -> Option<f64> {
 pub(crate) fn pacing_note(study: &Study, comparison: &Comparison) -> Option<String> {
     let pacing_ns = pacing_p99_ns(study, comparison)?;
     Some(format!(
-        "The server's pacing error p99 was {} (median over runs); a verdict stands only where \
-         four times that is below the difference being judged.",
+        "The server's pacing error p99 was {} (median over runs); four times that must be below \
+         the difference being judged.",
         show(pacing_ns, Unit::Ns)
     ))
 }

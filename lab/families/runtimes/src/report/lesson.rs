@@ -42,8 +42,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     page.paragraph(&format!(
         "Two groups of {RUNS} runs are drawn {DRAWS} times from the runs of one program (the \
-         reference and its twin together). How often do they look like two programs, when reply \
-         lengths are free? Each share is a false find."
+         reference and its twin). How often do they look like two programs? Each share is a false \
+         find."
     ));
     page.table("lesson", &table);
 }

@@ -1,16 +1,19 @@
 //! Where the efficiency went, and the speed-up as published beside the true one.
 
+use std::cmp::Ordering;
+
 use lab_family::Unit;
-use lab_report::{Entry, Page, Study, Table};
+use lab_report::{Entry, Page, Study, Table, method, show};
 
 use super::groups::{Group, by_configuration, by_variant, concurrent, scale_of};
 
+const CLIENT_REMAINDER: &str = "loss_client_remainder_share";
 /// (title, key, metric).
 const PARTS: [(&str, &str, &str); 4] = [
     ("loss", "loss", "loss_share"),
     ("imbalance", "imbalance", "loss_imbalance_share"),
     ("server contention", "server_contention", "loss_server_contention_share"),
-    ("client remainder", "client_remainder", "loss_client_remainder_share"),
+    ("client remainder", "client_remainder", CLIENT_REMAINDER),
 ];
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
@@ -22,20 +25,42 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
              split.",
         );
     } else {
-        page.paragraph(
-            "Means over runs, as shares of N × wall; the three parts sum to the loss (formulas in \
-             docs/METHODOLOGY.md). A negative part is a gain: an agent that waits leaves the \
-             server to the other one.",
-        );
+        page.paragraph(&format!(
+            "Means over runs, as shares of N × wall; the three parts sum to the loss ({}). The \
+             reference, and the variant with the largest client remainder:",
+            method("Agents (`runtimes`)")
+        ));
         let runs = |group: &Group| Entry::count(group.runs.len());
-        page.table("loss", &parts(&split, ("runs", "runs"), runs));
+        page.items(split.iter().filter(|one| one.variant == study.reference()).map(in_words));
+        page.items(with_most_of(&split, CLIENT_REMAINDER).map(in_words));
+        page.markdown.push('\n');
+        page.beside("loss", "Every variant", &parts(&split, ("runs", "runs"), runs));
         let config = |group: &Group| Entry::text(&group.config);
         let by_cell = parts(&by_configuration(study), ("configuration", "config"), config);
-        page.folded("loss-by-cell", "By configuration", &by_cell);
+        page.beside("loss-by-cell", "By configuration", &by_cell);
         let runs = concurrent(study).filter(|one| one.value("loss_share").is_some());
         page.figure("loss", "Where the parallel efficiency went, mean over runs", &scale_of(runs));
     }
     speed_ups(study, page);
+}
+
+/// "`tokio_default`: loss 61.05 %, …, n = 36".
+fn in_words(group: &Group) -> String {
+    let part = |(title, _, metric): &(&str, &str, &str)| {
+        Some(format!("{title} {}", show(group.mean(metric)?, Unit::Share)))
+    };
+    let parts: Vec<String> = PARTS.iter().filter_map(part).collect();
+    format!("`{}`: {}, n = {}.", group.variant, parts.join(", "), group.runs.len())
+}
+
+/// The variant that loses most by one part, unless it is alone.
+fn with_most_of<'g, 's, 'a>(
+    groups: &'g [Group<'s, 'a>],
+    metric: &str,
+) -> Option<&'g Group<'s, 'a>> {
+    let most = |a: &&Group, b: &&Group| a.mean(metric).partial_cmp(&b.mean(metric));
+    let most = groups.iter().max_by(|a, b| most(a, b).unwrap_or(Ordering::Equal));
+    most.filter(|_| groups.len() > 1)
 }
 
 fn parts(groups: &[Group], second: (&str, &str), entry: impl Fn(&Group) -> Entry) -> Table {
@@ -62,13 +87,8 @@ fn speed_ups(study: &Study, page: &mut Page) {
             ("variant", "variant", &|group| Entry::code(group.variant)),
             ("as published", "as_published", &|group| times(group.median("speed_up_as_published"))),
             ("true", "true", &|group| times(group.median("speed_up_true"))),
-            ("runs with a solo baseline", "runs", &|group| Entry::count(group.runs.len())),
+            ("runs", "runs", &|group| Entry::count(group.runs.len())),
         ],
     );
-    page.paragraph(
-        "Speed-up, medians over runs. As published: the agents' durations while they ran together, \
-         over the wall time. True: the durations of the same agents alone, same block and lengths, \
-         over that wall time. Below 1× the agents had better run one after the other.",
-    );
-    page.table("speedups", &table);
+    page.beside("speedups", "Speed-ups, as published and against the same agents alone", &table);
 }

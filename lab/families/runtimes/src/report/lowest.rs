@@ -28,11 +28,10 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         runs.iter().map(|(score, balance, _)| (*score, *balance)).unzip();
     let both = pearson(&scores, &balances).zip(spearman(&scores, &balances));
     let Some((pearson, spearman)) = both else { return };
-    page.heading("The published score and the lengths of replies");
     page.paragraph(&format!(
-        "Over {} concurrent runs of variants that overlap their agents, the published efficiency \
-         and the balance of the agents' token counts (mean over largest) correlate with \
-         {pearson:.3} (Pearson) and {spearman:.3} (Spearman). The runs with the lowest score:",
+        "The published score follows the lengths of replies: over {} concurrent runs of variants \
+         that overlap their agents it correlates with the balance of the agents' token counts \
+         (mean over largest) by {pearson:.3} (Pearson) and {spearman:.3} (Spearman).",
         runs.len()
     ));
     runs.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -49,5 +48,5 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
             ("tokens of each agent", "tokens", &|(.., one)| Entry::text(tokens(one))),
         ],
     );
-    page.table("lowest", &table);
+    page.beside("lowest", "The runs with the lowest score", &table);
 }

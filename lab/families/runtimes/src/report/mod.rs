@@ -32,11 +32,8 @@ impl FamilyReport for Runtimes {
     fn chapters(&self, study: &Study, page: &mut Page) {
         published::write(study, page);
         lesson::write(study, page);
-        lowest::write(study, page);
         spread::write(study, page);
-        pooled::write(study, page);
         loss::write(study, page);
-        variance::write(study, page);
         costs::write(study, page);
         cards::write(study, page);
         pictures::lag(study, page);
@@ -46,9 +43,9 @@ impl FamilyReport for Runtimes {
     fn premise(&self, study: &Study) -> Option<String> {
         let paced = study.section.get("servers").and_then(toml::Value::as_str) == Some("paced");
         paced.then(|| {
-            "**Simulated servers.** An embedded server sends each token at the time that its table \
-             says, so contention between servers is an input here and no finding; what is measured \
-             is the client. Real servers: `reports/tr115-ollama`."
+            "**Simulated servers** send each token at the time that their table says: contention \
+             is an input here and no finding; what is measured is the client. Real servers: \
+             `reports/tr115-ollama`."
                 .to_owned()
         })
     }

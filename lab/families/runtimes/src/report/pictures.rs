@@ -115,7 +115,7 @@ pub(crate) fn tokens(study: &Study, page: &mut Page) {
     if table.is_empty() {
         return;
     }
-    page.folded("tokens", "Tokens per second, medians by cell", &table);
+    page.beside("tokens", "Tokens per second, medians by cell", &table);
     let scale = scale_of(concurrent(study));
     page.figure("tokens", "Tokens per second by cell, medians over runs", &scale);
 }

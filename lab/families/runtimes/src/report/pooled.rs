@@ -23,13 +23,6 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     if pooled.is_empty() {
         return;
     }
-    page.heading("Every variant over all configurations");
-    page.paragraph(&format!(
-        "Efficiency as published, pooled over the concurrent runs of each variant in the published \
-         configurations: a mix, so its spread is not that of a repeated run. *Contended* counts \
-         runs whose speed-up as published lies below {CONTENDED_BELOW}, the published rule. No \
-         verdict.",
-    ));
     let share = |value: f64| Entry::Value(value, Unit::Share);
     let table = Table::of(
         pooled,
@@ -50,7 +43,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
             ("contended", "contended_share", &|(group, _)| contended(group)),
         ],
     );
-    page.table("pooled", &table);
+    page.beside("pooled", "Efficiency as published, pooled over the configurations", &table);
 }
 
 /// The configuration of the run at one end.

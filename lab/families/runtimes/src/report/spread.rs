@@ -1,4 +1,4 @@
-//! Each variant in each configuration, with the picture of every run.
+//! Each variant over all configurations and in each, with the picture of every run.
 
 use lab_family::Unit;
 use lab_report::{CONFIDENCE, Entry, Page, Study, Table};
@@ -6,7 +6,7 @@ use lab_stats::describe::summarize;
 use lab_stats::interval::{Interval, median_interval};
 
 use super::groups::{Group, by_configuration, scale_of};
-use super::pictures;
+use super::{lowest, pictures, pooled, variance};
 
 const METRICS: [(&str, &str); 3] = [
     ("efficiency_as_published", "Efficiency as published"),
@@ -15,11 +15,9 @@ const METRICS: [(&str, &str); 3] = [
 ];
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
-    page.heading("Every variant in every configuration");
-    page.paragraph(
-        "Exploratory: no verdict is given for a single cell. A median's interval needs six runs \
-         and is made of order statistics (at least 95 %).",
-    );
+    page.heading("Every variant and configuration");
+    page.paragraph("Exploratory: no verdict is given here.");
+    pooled::write(study, page);
     let groups = by_configuration(study);
     for (metric, title) in METRICS {
         let unit = study.unit(metric);
@@ -54,7 +52,9 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
             page.paragraph(&format!("{title}: no analysed run has it."));
             continue;
         }
-        page.folded(&format!("cells-{metric}"), title, &table);
+        page.beside(&format!("cells-{metric}"), &format!("{title} by configuration"), &table);
     }
+    lowest::write(study, page);
+    variance::write(study, page);
     pictures::efficiency(study, page);
 }

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 
 use lab_family::Unit;
-use lab_report::{Entry, Measured, Page, Study, Table};
+use lab_report::{Entry, Measured, Page, Study, Table, show};
 use lab_stats::variance::{Observation, shares};
 
 use super::groups::{concurrent, serial_variants};
 use crate::cells::configuration;
 
+const OVERLAPPING: &str = "overlapping";
+/// Block, configuration, variant.
+const FACTORS: usize = 3;
 const METRICS: [&str; 3] = ["efficiency_as_published", "efficiency_true", "wall_ns"];
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
@@ -21,30 +24,36 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         ("residue", "residue"),
         ("runs", "runs"),
     ]);
+    let mut shown: Vec<String> = Vec::new();
     for metric in METRICS {
         // One variant that runs its agents one after the other would be all that a share shows.
         let serial = serial_variants(study);
-        for (who, without) in [("all", BTreeSet::new()), ("overlapping", serial)] {
-            if let Some(row) = row(study, metric, who, &without) {
-                table.row(row);
+        for (who, without) in [("all", BTreeSet::new()), (OVERLAPPING, serial)] {
+            let Some((shares, runs)) = shares_of(study, metric, &without) else { continue };
+            if who == OVERLAPPING {
+                let explained: Vec<String> =
+                    shares.iter().take(FACTORS).map(|part| show(*part, Unit::Share)).collect();
+                shown.push(format!("`{metric}` {} ({runs} runs)", explained.join(", ")));
             }
+            let mut row = vec![Entry::code(metric), Entry::text(who)];
+            row.extend(shares.iter().map(|part| Entry::Value(*part, Unit::Share)));
+            row.push(Entry::count(runs));
+            table.row(row);
         }
     }
-    page.heading("Where the variance comes from");
     if table.is_empty() {
-        page.paragraph("There is too little variation to attribute.");
         return;
     }
-    page.paragraph(
-        "Share of the sum of squares that each factor explains beyond those to its left (wall time \
-         as logarithm, twins left out). The residue holds the interactions too: reply lengths are \
-         drawn per block and configuration. Overlapping: without the variants that run their \
-         agents one after the other.",
-    );
-    page.table("variance", &table);
+    page.paragraph(&format!(
+        "Share of the sum of squares that block, configuration and variant explain, in this order, \
+         without variants that run their agents one after the other: {}. All: `variance.tsv`.",
+        shown.join("; ")
+    ));
+    page.data("variance", &table);
 }
 
-fn row(study: &Study, metric: &str, who: &str, without: &BTreeSet<&str>) -> Option<Vec<Entry>> {
+/// The share of each factor, then the residue; and of how many runs.
+fn shares_of(study: &Study, metric: &str, without: &BTreeSet<&str>) -> Option<(Vec<f64>, usize)> {
     let runs: Vec<(&Measured, f64)> = concurrent(study)
         .filter(|one| !study.frame.is_twin(one.variant()) && !without.contains(one.variant()))
         .filter_map(|one| Some((one, one.value(metric)?)))
@@ -62,10 +71,6 @@ fn row(study: &Study, metric: &str, who: &str, without: &BTreeSet<&str>) -> Opti
         })
         .collect();
     let attribution = shares(&observations).ok()?;
-    let mut row = vec![Entry::code(metric), Entry::text(who)];
     let parts = attribution.factors.iter().map(|factor| factor.share);
-    let share = |share| Entry::value(Some(share), Unit::Share);
-    row.extend(parts.chain([attribution.residue]).map(share));
-    row.push(Entry::count(observations.len()));
-    Some(row)
+    Some((parts.chain([attribution.residue]).collect(), observations.len()))
 }

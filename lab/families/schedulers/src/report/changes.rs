@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab_family::Unit;
 use lab_report::{Entry, Page, Study, Table};
 
-use super::{cells, grid, is};
+use super::{cells, is};
 use crate::steps::{Steps, Switch};
 
 /// The costs that change again and again.
@@ -33,12 +33,10 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.paragraph(
-        "After a change of the costs: steps from the change until the first after which 18 of the \
-         next 20 decisions take the cheaper arm, as medians of a run's changes. A change that is \
-         never followed counts with the steps until the next:",
+        "A change of the costs is followed from the first step after which 18 of the next 20 \
+         decisions take the cheaper arm; one that never is counts with the steps until the next. \
+         Medians: `replay.tsv`.",
     );
-    let metrics = ["switch_to_offload_steps", "switch_to_inline_steps", "followed_share"];
-    page.markdown_table(&grid::of_metrics(study, &cells, &["costs"], &metrics).wide());
     page.data("switch-times", &times(&policies));
     page.figure_by(
         ("switch-times", "offload-switch.gp"),

@@ -27,5 +27,5 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         row.extend(COUNTERS.map(|name| Entry::value(sum(name), Unit::Count)));
         table.row(row);
     }
-    page.folded("counters", "Counters, summed over all runs (a dash: not counted)", &table);
+    page.beside("counters", "Counters, summed over all runs", &table);
 }

@@ -42,20 +42,21 @@ fn work_durations(study: &Study) -> Option<String> {
             took.entry(asked).or_default().push(ns);
         }
     }
-    let shown = took.iter().filter_map(|(asked, all)| {
-        let ns = |value: Option<f64>| Some(show(value?, Unit::Ns));
-        let least = ns(all.iter().copied().reduce(f64::min))?;
-        let most = ns(all.iter().copied().reduce(f64::max))?;
-        Some(format!("`{asked}` {} ({least} to {most})", ns(median(all))?))
-    });
+    let middles: Vec<(&str, f64, &Vec<f64>)> =
+        took.iter().filter_map(|(asked, all)| Some((*asked, median(all)?, all))).collect();
+    let shown = middles.iter().map(|(asked, ns, _)| format!("`{asked}` {}", show(*ns, Unit::Ns)));
     let shown: Vec<String> = shown.collect();
-    (!shown.is_empty()).then(|| {
-        format!(
-            "Calibrated work of the first class, measured on an idle thread before each test, \
-             median and range over runs: {}.",
-            shown.join("; ")
-        )
-    })
+    let over_median =
+        middles.iter().flat_map(|(_, middle, all)| all.iter().map(move |n| n / middle));
+    let least = over_median.clone().reduce(f64::min)?;
+    let most = over_median.reduce(f64::max)?;
+    Some(format!(
+        "Calibrated work of the first class, measured on an idle thread before each test, medians: \
+         {}; a run has {} to {} of its median.",
+        shown.join(", "),
+        show(least, Unit::Times),
+        show(most, Unit::Times)
+    ))
 }
 
 fn round_trip(study: &Study) -> Option<String> {

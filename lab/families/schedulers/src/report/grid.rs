@@ -9,8 +9,15 @@ use super::level;
 pub(crate) struct Grid<'a> {
     titles: Vec<&'a str>,
     policies: Vec<&'a str>,
-    /// A text for each title, and a reading for each policy.
-    rows: Vec<(Vec<String>, Vec<Option<Reading>>)>,
+    rows: Vec<Row>,
+}
+
+/// A text for each title, and a reading for each policy.
+struct Row {
+    texts: Vec<String>,
+    readings: Vec<Option<Reading>>,
+    /// Whether a declared question reads it.
+    is_asked: bool,
 }
 
 /// The median over blocks of each metric in each cell.
@@ -26,7 +33,7 @@ pub(crate) fn of_metrics<'a>(
         for cell in cells {
             let levels = factors.iter().map(|factor| level(cell, factor).to_owned());
             let texts = std::iter::once(format!("`{metric}`")).chain(levels).collect();
-            grid.row(texts, |policy| {
+            grid.row(texts, study.is_asked(cell, Some(metric)), |policy| {
                 Reading::level(&study.series(policy, cell, metric), study.unit(metric))
             });
         }
@@ -40,11 +47,16 @@ impl<'a> Grid<'a> {
     }
 
     /// Adds a row, unless no policy has a reading.
-    pub(crate) fn row(&mut self, texts: Vec<String>, read: impl Fn(&str) -> Option<Reading>) {
+    pub(crate) fn row(
+        &mut self,
+        texts: Vec<String>,
+        is_asked: bool,
+        read: impl Fn(&str) -> Option<Reading>,
+    ) {
         let readings: Vec<Option<Reading>> =
             self.policies.iter().map(|policy| read(policy)).collect();
         if readings.iter().any(Option::is_some) {
-            self.rows.push((texts, readings));
+            self.rows.push(Row { texts, readings, is_asked });
         }
     }
 
@@ -52,22 +64,19 @@ impl<'a> Grid<'a> {
         self.rows.is_empty()
     }
 
-    /// A column for each policy that has a reading: for people.
+    /// A column for each policy that has a reading, without intervals: for people.
     pub(crate) fn wide(&self) -> Table {
         let has_reading =
-            |place: &usize| self.rows.iter().any(|(_, readings)| readings[*place].is_some());
+            |place: &usize| self.rows.iter().any(|row| row.readings[*place].is_some());
         let places: Vec<usize> = (0..self.policies.len()).filter(has_reading).collect();
         let names = places.iter().map(|place| self.policies[*place]);
         let columns: Vec<(&str, &str)> =
             self.titles.iter().copied().chain(names).map(|name| (name, name)).collect();
         let mut table = Table::new(&columns);
-        for (texts, readings) in &self.rows {
-            let short = |place: &usize| {
-                let reading = readings[*place].as_ref();
-                reading.map_or(Entry::Missing, |reading| Entry::Text(reading.short()))
-            };
+        for Row { texts, readings, is_asked } in &self.rows {
+            let short = |place: &usize| Reading::middle(readings[*place]);
             let texts = texts.iter().map(Entry::text);
-            table.row(texts.chain(places.iter().map(short)).collect());
+            table.row_of(texts.chain(places.iter().map(short)).collect(), *is_asked);
         }
         table
     }
@@ -78,7 +87,7 @@ impl<'a> Grid<'a> {
         let columns: Vec<(&str, &str)> =
             self.titles.iter().copied().chain(own).map(|name| (name, name)).collect();
         let mut table = Table::new(&columns);
-        for (texts, readings) in &self.rows {
+        for Row { texts, readings, .. } in &self.rows {
             for (policy, reading) in self.policies.iter().zip(readings) {
                 let Some(reading) = reading else { continue };
                 let mut row: Vec<Entry> = texts.iter().map(Entry::text).collect();

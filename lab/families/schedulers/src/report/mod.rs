@@ -85,9 +85,9 @@ const CHAPTERS: [Chapter; 4] = [
     Chapter {
         test: "decide",
         heading: "What a decision costs",
-        says: "Batches of calls with one pair of clock reads around each: the median over batches \
-               and deciders, then over blocks. The floor decides nothing, so its time is that of \
-               clock and loop. Two deciders share their keys.",
+        says: "Batches of calls with one pair of clock reads around each: median over batches and \
+               deciders, then over blocks. The floor decides nothing; two deciders share their \
+               keys.",
         factors: &["part", "deciders"],
         shown: &["cold_ns", "choose_ns", "cycle_ns"],
         kept: &[],
@@ -97,11 +97,11 @@ const CHAPTERS: [Chapter; 4] = [
         test: "replay",
         heading: "What wrong decisions cost",
         says: "Every policy is given the same costs, step by step. Regret is what the other arm \
-               would have saved, against an oracle that knows each step's costs beforehand; where \
-               costs are drawn at random no policy can know them.",
+               would have saved, against an oracle that knows each step's costs beforehand.",
         factors: &["costs"],
-        shown: &["regret_per_step_ns"],
+        shown: &[],
         kept: &[
+            "regret_per_step_ns",
             "cost_ns",
             "learning_steps",
             "better_share",
@@ -118,8 +118,8 @@ const CHAPTERS: [Chapter; 4] = [
     Chapter {
         test: "stream",
         heading: "Throughput of streams",
-        says: "Items of busy work that is calibrated by the clock, through a stream with a bounded \
-               number in flight. The policy of loom-rs does one item at a time whatever is asked.",
+        says: "Items of busy work, calibrated by the clock, through a stream with a bounded number \
+               in flight. The policy of loom-rs does one item at a time whatever is asked.",
         factors: &["work", "concurrency", "order", "tokio_workers", "rayon_threads"],
         shown: &["items_per_s", "offload_share"],
         kept: &["cores_used"],
@@ -128,13 +128,15 @@ const CHAPTERS: [Chapter; 4] = [
     Chapter {
         test: "wake",
         heading: "How late a task wakes",
-        says: "A task on the asynchronous runtime waits for a timer's ticks beside a load. A \
-               tick's latency runs from the instant at which the kernel was to expire the timer \
-               until the task has read it. Under `closed_N`, N tasks each start a job as soon as \
-               their last is done. Percentiles within a run, then the median over blocks.",
+        says: "A task waits for a timer's ticks beside a load; a tick's latency runs from the \
+               timer's expiry until the task has read it. Under `closed_N`, N tasks each start a \
+               job as soon as their last is done. Percentiles within a run, then the median over \
+               blocks.",
         factors: &["load", "tokio_workers"],
-        shown: &["tick_p50_ns", "tick_p99_ns", "jobs_per_s"],
+        shown: &["tick_p99_ns"],
         kept: &[
+            "tick_p50_ns",
+            "jobs_per_s",
             "tick_p95_ns",
             "tick_p999_ns",
             "tick_max_ns",
@@ -159,8 +161,8 @@ fn gain(study: &Study, page: &mut Page) {
     let rows = Rows { variants: &variants, keep: &keep, factors };
     let table = over_variant(study, &rows, "always_offload", &["items_per_s"]);
     if !table.is_empty() {
-        page.paragraph("Rate over that of `always_offload` in the same cell and block:");
-        page.table("gain", &table);
+        let what = "Rates over that of `always_offload`, same cell and block";
+        page.beside("gain", what, &table);
     }
 }
 
@@ -171,8 +173,8 @@ fn interference(study: &Study, page: &mut Page) {
     let rows = Rows { variants: &variants, keep: &keep, factors: &["load", "tokio_workers"] };
     let table = over_level(study, &rows, ("load", "idle"), &["tick_p95_ns"]);
     if !table.is_empty() {
-        page.paragraph("Interference, P95 of ticks beside the load over P95 without it:");
-        page.table("interference", &table);
+        let what = "Interference, P95 of ticks beside the load over P95 without it";
+        page.beside("interference", what, &table);
     }
 }
 
@@ -180,14 +182,17 @@ fn one(study: &Study, chapter: &Chapter, page: &mut Page) {
     page.heading(chapter.heading);
     page.paragraph(chapter.says);
     let cells = cells(study, chapter.test);
-    page.markdown_table(&grid::of_metrics(study, &cells, chapter.factors, chapter.shown).wide());
+    let shown = grid::of_metrics(study, &cells, chapter.factors, chapter.shown);
+    if !shown.is_empty() {
+        page.excerpt(chapter.test, &shown.wide());
+    }
     let keep = |cell: &Cell| is(cell, "test", chapter.test);
     let variants = study.variants();
     let rows = Rows { variants: &variants, keep: &keep, factors: chapter.factors };
     let metrics = [chapter.shown, chapter.kept].concat();
     page.data(chapter.test, &metrics_by_cell(study, &rows, &metrics));
     page.paragraph(&format!(
-        "Medians over blocks with their intervals; these and further metrics: `{}.tsv`.",
+        "Medians over blocks; all metrics, with intervals: `{}.tsv`.",
         chapter.test
     ));
     (chapter.more)(study, page);

@@ -13,14 +13,16 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     for cell in cells(study, "replay") {
         let (arm, fixed) = better_fixed_arm(study, cell);
         let texts = vec![level(cell, "costs").to_owned(), arm];
-        grid.row(texts, |policy| Reading::ratio(&study.series(policy, cell, "cost_ns"), &fixed));
+        grid.row(texts, false, |policy| {
+            Reading::ratio(&study.series(policy, cell, "cost_ns"), &fixed)
+        });
     }
     if !grid.is_empty() {
         page.paragraph(
-            "Whole cost over that of the better fixed arm, whose totals come from the two fixed \
-             policies' own runs of the block. Below 1 a policy did better than either:",
+            "Whole cost over that of the better fixed arm of the block; below 1 a policy did \
+             better than either. Intervals: `cost-over-fixed.tsv`.",
         );
-        page.markdown_table(&grid.wide());
+        page.excerpt("cost-over-fixed", &grid.wide());
         page.data("cost-over-fixed", &grid.long());
     }
     page.data("regret", &curves(study));

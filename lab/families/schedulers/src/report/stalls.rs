@@ -40,10 +40,10 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
             }),
         ],
     );
-    page.folded(
+    page.beside(
         "stalls",
-        "Stalls: the longest that one piece of work kept an asynchronous worker, and the tail of \
-         ticks. Maxima grow with the length of a run and have no interval",
+        "The longest that one piece of work kept an asynchronous worker (maxima grow with a run's \
+         length and have no interval), and the tail of ticks",
         &table,
     );
     page.figure_by(

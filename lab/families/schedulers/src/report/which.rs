@@ -37,11 +37,10 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     page.heading("Which policy for which work");
     page.paragraph(
-        "The policy with the best median, and every other whose ratio to it, paired by block, has \
-         an interval that reaches 1: those are no worse as far as these blocks can tell. Replays \
-         are judged by their whole cost, streams by items a second, wake-ups by the P99 of ticks; \
-         the oracle is no candidate. Exploratory, without a correction for the number of rows; \
-         below six blocks there is no interval and so no choice.",
+        "The policy with the best median, and those whose ratio to it, paired by block, has an \
+         interval that reaches 1. Replays are judged by their whole cost, streams by items a \
+         second, wake-ups by the P99 of ticks; the oracle is no candidate. Exploratory, without a \
+         correction for the number of rows.",
     );
     let tied = |one: &Choice| {
         one.tied.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
@@ -51,24 +50,24 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         &choices,
         &[
             ("work", "work", &|one| Entry::text(study.label(one.cell))),
-            ("judged by", "metric", &|one| Entry::code(one.metric)),
+            ("", "metric", &|one| Entry::code(one.metric)),
             ("best", "best", &|one| Entry::text(one.best())),
-            ("value", "value", &|one| short(Some(one.value))),
+            ("", "value", &|one| short(Some(one.value))),
             ("n", "n", &|one| Entry::count(one.value.n)),
-            ("not distinguishable from it", "tied", &|one| Entry::text(tied(one))),
-            ("next, surely worse", "next", &|one| {
+            ("tied with it", "tied", &|one| Entry::text(tied(one))),
+            ("next, worse", "next", &|one| {
                 one.next.map_or(Entry::Missing, |(name, _)| Entry::code(name))
             }),
             ("worse by", "next_times", &|one| short(one.next.map(|(_, reading)| reading))),
-            ("best against the oracle", "to_oracle", &|one| short(one.to_oracle)),
+            ("", "to_oracle", &|one| short(one.to_oracle)),
         ],
     );
-    page.table("which-policy", &table);
     page.items(JUDGED_BY.iter().filter_map(|(test, _, what)| {
         let of_test = choices.iter().filter(|choice| is(choice.cell, "test", test));
         advice(of_test.filter(|choice| choice.is_judged()), what)
     }));
     page.markdown.push('\n');
+    page.beside("which-policy", "The choice in every cell", &table);
 }
 
 fn choose<'a>(study: &'a Study<'a>, cell: &'a Cell) -> Option<Choice<'a>> {
@@ -136,7 +135,7 @@ fn advice<'c>(choices: impl Iterator<Item = &'c Choice<'c>>, what: &str) -> Opti
     let named = ranked.iter().map(|(name, count)| format!("`{name}` in {count}"));
     (!choices.is_empty()).then(|| {
         format!(
-            "Of {} {what}, best or not distinguishable from the best: {}.",
+            "Of {} {what}, best or tied: {}.",
             choices.len(),
             named.collect::<Vec<_>>().join(", ")
         )

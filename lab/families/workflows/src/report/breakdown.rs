@@ -2,48 +2,41 @@
 //! metric of every cell.
 
 use lab_family::Unit;
-use lab_report::{Entry, Page, Rows, Study, Table, metrics_by_cell};
+use lab_report::{Entry, Page, Rows, Study, Table, method, metrics_by_cell};
 
 use super::tasks_of;
 use crate::metrics::METRICS;
 use crate::path::{self, PARTS};
 use crate::shape;
 
-/// What a step costs a back end beside its time.
-const OPERATIONS: [&str; 10] = [
-    "steps_per_task",
-    "statements_per_step",
-    "commits_per_step",
-    "messages_per_step",
-    "syncs_per_step",
-    "bare_commit_ns",
-    "bare_sync_ns",
-    "beyond_commits_ns",
-    "all_processes",
-    "all_pss_bytes",
+/// What a step costs a back end beside its time: (title, metric); without a title it stands in the
+/// TSV alone.
+const OPERATIONS: [(&str, &str); 10] = [
+    ("", "steps_per_task"),
+    ("statements", "statements_per_step"),
+    ("commits", "commits_per_step"),
+    ("messages", "messages_per_step"),
+    ("syncs", "syncs_per_step"),
+    ("", "bare_commit_ns"),
+    ("", "bare_sync_ns"),
+    ("beyond commits", "beyond_commits_ns"),
+    ("", "all_processes"),
+    ("memory (PSS)", "all_pss_bytes"),
 ];
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Where the time goes");
-    page.paragraph(
-        "A task is complete when its critical path is: from the step that was recorded last back \
-         through whichever of the steps it waited for was recorded last. The makespan is split \
-         along that path, in whole nanoseconds that add up to it exactly: submission (until the \
-         first step may be claimed), waiting to be claimed and claimed to started (dispatch), \
-         work, recording (until the result is durable), to the next step (until it may be \
-         claimed), completion, and notification. Where one transaction records a step and hands \
-         out the next, all of it is recording. A stamp that a worker takes after the client knew \
-         (its commit returned later than the notification) ends at the client's. Shares of all \
-         tasks of all restarts together, in the default cell of every shape; the sums in \
-         nanoseconds of every cell stand in `parts.tsv`.",
-    );
+    page.paragraph(&format!(
+        "The makespan split along the critical path, in parts that add up to it ({}); shares of \
+         all tasks of all restarts, in the default cell. Sums of every cell: `parts.tsv`.",
+        method("Workflows (`workflows`)")
+    ));
     parts(study, page);
     page.heading("Operations per step");
     page.paragraph(
-        "Counted by each back end in all of its processes over the tasks, per step that ran, in \
-         the default cell: medians over restarts; a dash where it has none or counts none. The \
-         published system documents about 19 database operations, 4 transitions and 2 messages. \
-         Every metric of every cell with its interval stands in `metrics.tsv`.",
+        "Counted by each back end over the tasks, per step that ran, in the default cell: medians \
+         over restarts. The published system documents about 19 database operations, 4 transitions \
+         and 2 messages. Every metric of every cell: `metrics.tsv`.",
     );
     page.table("operations", &operations(study));
     let variants = study.variants();
@@ -74,7 +67,7 @@ fn parts(study: &Study, page: &mut Page) {
             [&head[..], &[Entry::Value(whole, Unit::Ns)], &parts].concat()
         };
         exact.row(row(makespan, &|ns| Entry::Value(ns, Unit::Ns)));
-        if study.is_default_but(cell, &["shape"]) {
+        if study.is_default_but(cell, &[]) {
             let share = |ns| Entry::Value(ns / makespan, Unit::Share);
             shown.row(row(makespan / tasks.len() as f64, &share));
         }
@@ -85,12 +78,12 @@ fn parts(study: &Study, page: &mut Page) {
 
 fn operations(study: &Study) -> Table {
     let mut columns = vec![("variant", "variant"), ("cell", "cell")];
-    columns.extend(OPERATIONS.map(|name| (name, name)));
+    columns.extend(OPERATIONS);
     let mut table = Table::new(&columns);
     for (variant, cell) in study.places(&study.variants()) {
         if study.is_default_but(cell, &[]) {
             let value =
-                |metric| Entry::value(study.median(variant, cell, metric), study.unit(metric));
+                |(_, metric)| Entry::value(study.median(variant, cell, metric), study.unit(metric));
             let mut row = vec![Entry::code(variant), Entry::text(study.label(cell))];
             row.extend(OPERATIONS.map(value));
             table.row(row);

@@ -40,10 +40,8 @@ impl FamilyReport for Workflows {
 
     fn run_facts(&self, study: &Study) -> Vec<String> {
         let mut facts = vec![
-            "A run starts a back end, puts its tasks through it and stops it, and gives one value \
-             per metric: its tasks and steps are no independent samples. Blocks are restarts, and \
-             n counts them. A cell is named by its shape and every level that is not the default. \
-             `poll_ms` 0 is push notification, 50 is 50 ms polling."
+            "A run starts a back end, puts its tasks through it, stops it, and gives one value per \
+             metric. Blocks are restarts, and n counts them. `poll_ms` 0 is push notification."
                 .to_owned(),
         ];
         let ran = levels(study, "shape");
@@ -85,10 +83,8 @@ fn several_processes(study: &Study, page: &mut Page) {
     }
     page.heading("Several processes on one database");
     page.paragraph(
-        "Half of the processes are orchestrators, to which the client submits tasks in turn, and \
-         half have the workers, as many in all as there are threads otherwise. Client and \
-         orchestrator talk through a pipe. Each metric over that of threads in one process, in the \
-         same block: Hodges and Lehmann on logarithms, intervals at 95 % or more.",
+        "Half of the processes are orchestrators, half have the workers, as many in all as there \
+         are threads otherwise. Each metric over that of threads in one process, paired by block.",
     );
     page.table("processes", &table);
 }

@@ -14,9 +14,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     page.heading("Push notification and polling");
     page.paragraph(
-        "A client that polls knows of a task's end only at its next poll: \
-         `recorded_to_observed_ns` is the time from the recorded end until the client knows, and \
-         `makespan_ns` contains it. `poll_ms` 0 is push notification.",
+        "A client that polls knows of a task's end only at its next poll, and `makespan_ns` \
+         contains that. `poll_ms` 0 is push notification.",
     );
     let variants = study.variants();
     let factors = ["shape", POLL];
@@ -29,13 +28,13 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         &scale(study),
     );
     let metrics = [MAKESPAN, "completed_ns", NOTIFICATION];
-    page.folded(
+    page.beside(
         "polling",
         "Medians over restarts by polling interval",
         &metrics_by_cell(study, &rows, &metrics),
     );
     let keep = |cell: &Cell| keep(cell) && cell.get(POLL).is_some_and(|level| level != "0");
     let rows = Rows { keep: &keep, ..rows };
-    page.paragraph("Polling over push notification, within blocks:");
-    page.table("polling-over-push", &over_level(study, &rows, (POLL, "0"), &[MAKESPAN]));
+    let over = over_level(study, &rows, (POLL, "0"), &[MAKESPAN]);
+    page.beside("polling-over-push", "Polling over push notification, within blocks", &over);
 }

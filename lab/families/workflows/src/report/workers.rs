@@ -16,11 +16,12 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         ("shape", "shape"),
         (FACTOR, FACTOR),
         ("minus", "reference"),
-        ("is", "what"),
-        ("adds to a step", "added_ns"),
-        ("low", "added_low_ns"),
-        ("high", "added_high_ns"),
-        ("share of a native step", "added_share"),
+        ("", "what"),
+        ("adds to a step", ""),
+        ("", "added_ns"),
+        ("", "added_low_ns"),
+        ("", "added_high_ns"),
+        ("", "added_share"),
         ("empty call", "ffi_call_ns"),
         ("n", "n"),
     ]);
@@ -35,11 +36,10 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     page.heading("Workers in another language");
     page.paragraph(
-        "Time per step with the worker minus time per step with the other, in the same block and \
-         shape: median over restarts and its interval. Steps go through the same pipe to every \
-         worker but `native`, which is a thread of the back end. `native_process` and the `_ffi` \
-         workers share the worker in Rust as well; only the caller and the language that computes \
-         differ, so their difference is the FFI overhead, and the empty call is its floor.",
+        "Time per step with the worker minus that with the other, in the same block and shape: \
+         median over restarts. Every worker but `native`, a thread of the back end, is behind the \
+         same pipe; `native_process` and the `_ffi` workers share the worker in Rust, so their \
+         difference is the FFI overhead, and the empty call is its floor.",
     );
     page.table("workers", &table);
 }
@@ -62,6 +62,7 @@ fn row(study: &Study, variant: &str, cell: &Cell) -> Option<Vec<Entry>> {
     let native = study.median(variant, &with(cell, FACTOR, NATIVE), "step_ns");
     let mut row = vec![Entry::code(variant), Entry::text(cell.get("shape")?), Entry::text(worker)];
     row.extend([Entry::text(reference), Entry::text(what)]);
+    row.push(Reading::in_short(Some(added)));
     row.extend(Reading::entries(Some(added)));
     row.extend([
         Entry::value(native.map(|native| added.estimate / native), Unit::Share),
