@@ -605,6 +605,17 @@ _NORMAL_DEPENDENCIES = {
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
     },
+    "lab/watch": {
+        _COMMON_CONDITION: {
+            "prometheus-client": Label("@crates__prometheus-client-0.25.2//:prometheus_client"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+            "ureq": Label("@crates__ureq-3.5.1//:ureq"),
+        },
+    },
     "lab/world": {
         _COMMON_CONDITION: {
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
@@ -1052,6 +1063,10 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/watch": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/world": {
         _COMMON_CONDITION: {
         },
@@ -1398,6 +1413,11 @@ _NORMAL_DEV_DEPENDENCIES = {
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
         },
     },
+    "lab/watch": {
+        _COMMON_CONDITION: {
+            "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+        },
+    },
     "lab/world": {
     },
     "ledgers/conformance": {
@@ -1662,6 +1682,10 @@ _NORMAL_DEV_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/watch": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/world": {
     },
     "ledgers/conformance": {
@@ -1874,6 +1898,8 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "lab/families/workflows": {
     },
+    "lab/watch": {
+    },
     "lab/world": {
     },
     "ledgers/conformance": {
@@ -2066,6 +2092,8 @@ _PROC_MACRO_ALIASES = {
     },
     "lab/families/workflows": {
     },
+    "lab/watch": {
+    },
     "lab/world": {
     },
     "ledgers/conformance": {
@@ -2257,6 +2285,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "lab/variant": {
     },
     "lab/families/workflows": {
+    },
+    "lab/watch": {
     },
     "lab/world": {
     },
@@ -2490,6 +2520,8 @@ _PROC_MACRO_DEV_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/watch": {
+    },
     "lab/world": {
     },
     "ledgers/conformance": {
@@ -2702,6 +2734,8 @@ _BUILD_DEPENDENCIES = {
     },
     "lab/families/workflows": {
     },
+    "lab/watch": {
+    },
     "lab/world": {
     },
     "ledgers/conformance": {
@@ -2893,6 +2927,8 @@ _BUILD_ALIASES = {
     "lab/variant": {
     },
     "lab/families/workflows": {
+    },
+    "lab/watch": {
     },
     "lab/world": {
     },
@@ -3086,6 +3122,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "lab/families/workflows": {
     },
+    "lab/watch": {
+    },
     "lab/world": {
     },
     "ledgers/conformance": {
@@ -3277,6 +3315,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     "lab/variant": {
     },
     "lab/families/workflows": {
+    },
+    "lab/watch": {
     },
     "lab/world": {
     },

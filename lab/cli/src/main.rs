@@ -1,5 +1,6 @@
 //! The `lab` command.
 
+mod against;
 mod audit;
 mod bisect;
 mod builds;
@@ -22,6 +23,7 @@ mod run;
 mod selftest;
 mod site;
 mod verify;
+mod watch;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -92,6 +94,8 @@ enum Command {
     Bisect(Box<bisect::BisectArgs>),
     /// Find impossible values in a benchmark report
     Audit(audit::AuditArgs),
+    /// Hold live servers, or a recorded run, against thresholds: alerts, metrics, an exit code
+    Watch(Box<watch::WatchArgs>),
     /// Run the paced Ollama server
     Sim(lab_sim::SimArgs),
     /// Generate or check a corpus of chat sessions
@@ -133,6 +137,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Import(args) => import::import(&args),
         Command::Bisect(args) => bisect::bisect(&args),
         Command::Migrate(args) => migrate::migrate(&args, &paths?),
+        Command::Watch(args) => watch::watch(&args, paths.ok().as_ref()),
         Command::Sim(args) => Ok(lab_sim::run(args).map(|()| ExitCode::SUCCESS)?),
         Command::Corpus(args) => corpus::corpus(&args),
         Command::Guard { mark, scratch } => {

@@ -1,5 +1,7 @@
 //! `lab new`: one more variant or experiment, from the nearest one there is.
 
+mod foreign;
+
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -12,6 +14,7 @@ use crate::{
     Failure,
     paths::{Paths, read},
 };
+use foreign::Language;
 
 #[derive(Args)]
 pub(crate) struct NewArgs {
@@ -26,8 +29,11 @@ enum What {
         /// FAMILY/NAME, for example toys/mine
         name: String,
         /// The variant to begin with, for example toys/plain
-        #[arg(long, value_name = "FAMILY/NAME")]
-        like: String,
+        #[arg(long, value_name = "FAMILY/NAME", required_unless_present = "language")]
+        like: Option<String>,
+        /// Begin with a program in this language that speaks the protocol and does no work yet
+        #[arg(long, conflicts_with = "like")]
+        language: Option<Language>,
     },
     /// An experiment: experiments/NAME.toml, copied from another one and named anew
     Experiment {
@@ -41,7 +47,11 @@ enum What {
 
 pub(crate) fn new(args: &NewArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     match &args.what {
-        What::Variant { name, like } => variant(&paths.workspace, name, like)?,
+        What::Variant { name, like, language } => match (like, language) {
+            (Some(like), _) => variant(&paths.workspace, name, like)?,
+            (None, Some(language)) => begun(&paths.workspace, name, *language)?,
+            (None, None) => unreachable!("the command line asks for one of them"),
+        },
         What::Experiment { name, like } => experiment(paths, name, like)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -60,26 +70,60 @@ fn variant(root: &Path, name: &str, like: &str) -> Result<(), Failure> {
         let message = "there is no such variant: no variant.toml is in that folder";
         return Err(Failure::input(format!("--like {like}: {message}")));
     }
-    // Beside its place until it is whole.
-    let draft = root.join(family).join(format!(".new-{new}"));
-    let made = not_there(&to)
-        .and_then(|()| copy(&from, &draft))
-        .and_then(|()| rename(&draft.join("variant.toml"), &quoted(old), &quoted(new)))
-        .and_then(|()| {
-            let [old, new] = [old, new].map(|name| quoted(&format!("{family}-{name}")));
-            let manifest = draft.join("Cargo.toml");
-            if manifest.exists() { rename(&manifest, &old, &new) } else { Ok(()) }
-        })
-        .and_then(|()| fs::rename(&draft, &to));
-    if made.is_err() {
-        let _ = fs::remove_dir_all(&draft);
-    }
-    made.map_err(|error| Failure::input(format!("{name}: {error}")))?;
+    make(&to, name, |draft| {
+        copy(&from, draft)?;
+        rename(&draft.join("variant.toml"), &quoted(old), &quoted(new))?;
+        let manifest = draft.join("Cargo.toml");
+        if !manifest.exists() {
+            return foreign::rename(draft, family, old, new);
+        }
+        let [old, new] = [old, new].map(|name| quoted(&format!("{family}-{name}")));
+        rename(&manifest, &old, &new)
+    })?;
     println!("{name}, as {like} is");
-    println!("  1. {name}/variant.toml: its sentence, what it measures, its tags");
-    println!("  2. {name}/src/main.rs: the variant itself");
-    println!("  3. cargo build --workspace && cargo test -p {family}-conformance");
+    match to.join("Cargo.toml").exists() {
+        true => next(name, "src/main.rs", "cargo build --workspace && "),
+        false => next(name, &format!("{family}-{new}"), ""),
+    }
     Ok(())
+}
+
+fn begun(root: &Path, name: &str, language: Language) -> Result<(), Failure> {
+    let (family, new) = parts(name)?;
+    if !root.join(family).is_dir() {
+        return Err(Failure::input(format!("{name}: there is no family {family}")));
+    }
+    make(&root.join(name), name, |draft| foreign::begin(draft, language, family, new))?;
+    println!("{name}, whose work is not written yet");
+    next(name, &format!("{family}-{new}"), "");
+    Ok(())
+}
+
+/// Makes a folder: beside its place until it is whole.
+fn make(
+    to: &Path,
+    name: &str,
+    content: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let own = to.file_name().unwrap_or_default().display();
+    let draft = to.with_file_name(format!(".new-{own}"));
+    let made = not_there(to).and_then(|()| {
+        let made = content(&draft).and_then(|()| fs::rename(&draft, to));
+        if made.is_err() {
+            let _ = fs::remove_dir_all(&draft);
+        }
+        made
+    });
+    made.map_err(|error| Failure::input(format!("{name}: {error}")))
+}
+
+/// What is left to do, by the file that holds the variant's work and what has to be built.
+fn next(name: &str, source: &str, build: &str) {
+    let family = name.split('/').next().unwrap_or_default();
+    println!("  1. {name}/variant.toml: its sentence, what it measures, its tags");
+    println!("  2. {name}/{source}: the variant itself");
+    println!("  3. {build}cargo test -p {family}-conformance");
+    println!("  4. lab verify experiments/FILE.toml, which has one of its tags");
 }
 
 fn experiment(paths: &Paths, name: &str, like: &Path) -> Result<(), Failure> {

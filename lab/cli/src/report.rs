@@ -10,7 +10,7 @@ use clap::Args;
 use lab_record::{Results, Run, Samples};
 use lab_report::{Figure, Frame, Report};
 
-use crate::{Failure, paths::Paths};
+use crate::{Failure, against::against, paths::Paths};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
@@ -19,6 +19,10 @@ pub(crate) struct ReportArgs {
     /// Folder for the report [default: DIR]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Write nothing; print what changed since this sweep of the same questions; end with 10 where
+    /// something is slower by more than its margin
+    #[arg(long, value_name = "OTHER", conflicts_with_all = ["out", "check"])]
+    against: Option<PathBuf>,
     /// Write nothing; fail if the report or a table in DIR differs from what the records give
     #[arg(long, conflicts_with = "out")]
     check: bool,
@@ -42,6 +46,10 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
         Some(paths) => paths.shown(path),
         None => path.display().to_string(),
     };
+    if let Some(old) = &args.against {
+        let old = paths.map_or_else(|| old.clone(), |paths| paths.results(old));
+        return against(&dir, &old);
+    }
     if args.check {
         return check(&dir, &shown(&dir));
     }

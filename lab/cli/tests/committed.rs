@@ -48,6 +48,34 @@ fn a_first_screen_is_one_and_its_links_lead_somewhere() {
     }
 }
 
+/// As GitHub makes an anchor of a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|one| one.is_alphanumeric() || [' ', '-'].contains(one));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[test]
+fn links_of_chapters_lead_somewhere() {
+    for report in reports_with("run.json") {
+        for chapter in fs::read_dir(report.join("details")).unwrap() {
+            let chapter = chapter.unwrap().path();
+            let text = fs::read_to_string(&chapter).unwrap();
+            for link in text.split("](").skip(1) {
+                let link = link.split(')').next().unwrap();
+                let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+                let target = report.join("details").join(file);
+                assert!(target.exists(), "{}: {link}", chapter.display());
+                let is_there = heading.is_empty() || {
+                    let text = fs::read_to_string(&target).unwrap();
+                    let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                    headings.any(|line| anchor(line.trim_start_matches('#').trim()) == heading)
+                };
+                assert!(is_there, "{}: {link}", chapter.display());
+            }
+        }
+    }
+}
+
 /// Every value of an attribute.
 fn values<'h>(html: &'h str, attribute: &str) -> Vec<&'h str> {
     let start = format!(" {attribute}=\"");

@@ -1,8 +1,14 @@
 //! `lab new` in a checkout made for it.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::{self, Write},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+};
 
 use assert_cmd::Command;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const VARIANT: &str = "name = \"plain\"\nfamily = \"engines\"\ntags = []\nsentence = \"Plain.\"\n\
@@ -47,6 +53,93 @@ fn a_variant_is_the_folder_of_another_one_under_its_own_name() {
     assert_eq!(text("src/main.rs"), "fn main() {}\n");
 }
 
+/// A checkout whose `engines/script` is a text that `sh` reads.
+fn checkout_with_a_script() -> TempDir {
+    let dir = checkout();
+    let folder = dir.path().join("engines/script");
+    fs::create_dir(&folder).unwrap();
+    let manifest = VARIANT.replacen("plain", "script", 1).replace("std", "script");
+    fs::write(folder.join("variant.toml"), manifest).unwrap();
+    let program = folder.join("engines-script");
+    fs::write(&program, "#!/bin/sh\necho engines-script '\"script\" of \"script\"'\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    dir
+}
+
+#[test]
+fn a_script_is_copied_with_its_program_and_its_rights() {
+    let checkout = checkout_with_a_script();
+    let arguments = ["variant", "engines/mine", "--like", "engines/script"];
+    let (code, said) = lab(checkout.path(), &arguments);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("engines/mine/engines-mine: the variant itself"), "{said}");
+    assert!(!said.contains("cargo build"), "{said}");
+    let folder = checkout.path().join("engines/mine");
+    let manifest = fs::read_to_string(folder.join("variant.toml")).unwrap();
+    assert!(manifest.contains("name = \"mine\"") && manifest.contains("measures = \"script\""));
+    let files = fs::read_dir(&folder).unwrap().count();
+    assert_eq!(files, 2, "the old program is gone");
+    let output = Command::new(folder.join("engines-mine")).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(said, "engines-mine \"mine\" of \"script\"\n");
+}
+
+/// Runs a program to this exit code, and reads the line that it writes.
+fn answer(program: &Path, arguments: &[&str], input: &str, code: i32) -> Value {
+    let output = Command::new(program).args(arguments).write_stdin(input).output().unwrap();
+    assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+const SPEC: &str = "{\"protocol\":1,\"run\":\"r\",\"workload\":{\"numbers\":10}}\n";
+
+#[test]
+fn a_program_in_python_speaks_the_protocol_before_its_work_is_written() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        // As `.ci/count-tests` counts it; the harness would swallow what is printed.
+        let test = "a_program_in_python_speaks_the_protocol_before_its_work_is_written";
+        let _ = writeln!(io::stderr(), "SKIPPED {test}: python3 is not installed");
+        return;
+    }
+    let checkout = checkout();
+    let (code, said) = lab(checkout.path(), &["variant", "engines/snake", "--language", "python"]);
+    assert_eq!(code, Some(0), "{said}");
+    let program = checkout.path().join("engines/snake/engines-snake");
+    let identity = answer(&program, &["--describe"], "", 0);
+    assert_eq!(identity["family"], "engines");
+    assert_eq!(identity["variant"], "snake");
+    let manifest = fs::read_to_string(program.with_file_name("variant.toml")).unwrap();
+    for key in ["measures", "version"] {
+        assert!(manifest.contains(&format!("{key} = {}\n", identity[key])), "{manifest}");
+    }
+    assert!(manifest.contains("interpreter = \"python3\"\n"));
+    let unwritten = answer(&program, &[], SPEC, 0);
+    assert_eq!((&unwritten["status"], &unwritten["run"]), (&json!("unsupported"), &json!("r")));
+    let text = fs::read_to_string(&program).unwrap();
+    let (head, tail) = text.split_once("    raise Unsupported(").unwrap();
+    let (_, tail) = tail.split_once('\n').unwrap();
+    let work = "    numbers = range(prepared[\"numbers\"] + 1)\n    \
+                return {\"calls\": 1}, {\"sum\": [sum(numbers)]}\n";
+    fs::write(&program, [head, work, tail].concat()).unwrap();
+    let done = answer(&program, &[], SPEC, 0);
+    assert_eq!((&done["status"], &done["samples"]), (&json!("ok"), &json!({ "sum": [55] })));
+    let failed = answer(&program, &[], &SPEC.replace("numbers", "letters"), 1);
+    assert_eq!(failed["status"], "failed");
+    assert_eq!(failed["reason"], "KeyError: 'numbers'");
+    for (line, sentence) in [
+        (String::new(), "standard input ended before a run spec"),
+        ("[1]\n".to_owned(), "cannot read the run spec: it is no object"),
+        (SPEC.replacen("\"run\"", "\"hurry\":1,\"run\"", 1), "unknown field `hurry`"),
+        (SPEC.replacen("\"run\":\"r\",", "", 1), "missing field `run`"),
+        (SPEC.replace(":1,", ":9,"), "the run spec is protocol 9, this variant speaks 1"),
+    ] {
+        let output = Command::new(&program).write_stdin(line.clone()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{line}");
+        assert!(said.contains(sentence), "{line}: {said}");
+    }
+}
+
 #[test]
 fn an_experiment_is_the_file_of_another_one_under_its_own_name() {
     let checkout = checkout();
@@ -60,12 +153,16 @@ fn an_experiment_is_the_file_of_another_one_under_its_own_name() {
 #[test]
 fn nothing_is_overwritten_and_nothing_half_made_stays() {
     let checkout = checkout();
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["variant", "engines/plain", "--like", "engines/plain"], "is there already"),
         (&["variant", "engines/a", "--like", "engines/b"], "there is no such variant"),
         (&["variant", "ledgers/a", "--like", "engines/plain"], "is of another family"),
         (&["variant", "plain2", "--like", "engines/plain"], "is no FAMILY/NAME"),
         (&["variant", "engines/../x", "--like", "engines/plain"], "must begin with a small letter"),
+        (&["variant", "engines/plain", "--language", "python"], "is there already"),
+        (&["variant", "toys/a", "--language", "python"], "there is no family toys"),
+        (&["variant", "engines/a", "--language", "cobol"], "invalid value 'cobol'"),
+        (&["variant", "engines/a"], "--like"),
         (&["experiment", "first", "--like", "experiments/first.toml"], "is there already"),
     ];
     for (arguments, message) in cases {

@@ -44,3 +44,64 @@ fn a_report_needs_no_checkout_but_for_its_pictures() {
     run.code(0).stdout("r/report.md\n").stderr(contains("no pictures: plots/ of a checkout"));
     assert!(dir.path().join("r/report.md").is_file());
 }
+
+fn committed(name: &str) -> std::path::PathBuf {
+    std::env::current_dir()
+        .unwrap()
+        .join(env!("CARGO_MANIFEST_DIR"))
+        .join("../../reports")
+        .join(name)
+}
+
+#[test]
+fn a_sweep_against_itself_has_no_difference() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = committed("tr115-sim");
+    let sweep = sweep.to_str().unwrap();
+    let end = report(dir.path(), &[sweep, "--against", sweep]).code(0);
+    let end = end.stderr(contains("the same bytes ran both times: "));
+    let text = String::from_utf8(end.get_output().stdout.clone()).unwrap();
+    assert!(text.lines().filter(|line| line.starts_with("| `")).count() > 10, "{text}");
+    // What all rows of a table have in common stands below it; each of the metrics has a table.
+    assert!(text.matches("In every row above: change 0.0000 %").count() > 1, "{text}");
+    assert!(!text.contains("faster") && !text.contains("slower"), "{text}");
+}
+
+#[test]
+fn a_variant_in_the_place_of_another_is_slower_than_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = committed("tr115-sim");
+    let swapped = dir.path().join("swapped");
+    copy(&sweep, &swapped);
+    // `floor` gets the runs of `smol`, which cost more, and the other way round.
+    let runs = fs::read_to_string(swapped.join("runs.jsonl")).unwrap();
+    let name = |variant: &str| format!("\"variant\":\"{variant}\"");
+    let runs = runs.replace(&name("floor"), "\"variant\":0").replace(&name("smol"), &name("floor"));
+    let runs = runs.replace("\"variant\":0", &name("smol"));
+    fs::write(swapped.join("runs.jsonl"), runs).unwrap();
+    let end = report(dir.path(), &["swapped", "--against", sweep.to_str().unwrap()]).code(10);
+    let text = String::from_utf8(end.get_output().stdout.clone()).unwrap();
+    let outcome = |variant: &str, outcome: &str| {
+        let start = format!("| `{variant}` |");
+        text.lines().any(|line| line.starts_with(&start) && line.ends_with(&format!("{outcome} |")))
+    };
+    assert!(outcome("floor", "slower") && outcome("smol", "faster"), "{text}");
+    assert!(!outcome("tokio_localset", "slower"), "{text}");
+}
+
+#[test]
+fn sweeps_of_different_families_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let [one, other] = ["tr115-sim", "offload-wake"].map(committed);
+    let arguments = [one.to_str().unwrap(), "--against", other.to_str().unwrap()];
+    report(dir.path(), &arguments).code(2).stderr(contains("different families"));
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        if entry.path().is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}

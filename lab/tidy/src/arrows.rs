@@ -26,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "lab-sim",
             "lab-site",
             "lab-stats",
+            "lab-watch",
         ],
     ),
     ("lab-driver", &["lab-family", "lab-plan", "lab-probe", "lab-protocol", "lab-record"]),
@@ -54,6 +55,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-stats", &[]),
     ("lab-tidy", &[]),
     ("lab-toys", OF_FAMILY),
+    ("lab-watch", &["lab-family", "lab-process", "lab-protocol", "lab-record", "lab-stats"]),
     ("lab-world", &["lab-family", "lab-plan", "lab-record", "lab-report"]),
     // The kits alone know it: a variant knows its kit.
     ("lab-variant", &["lab-protocol"]),

@@ -2,6 +2,8 @@
 
 use crate::idle::BUSY_LOAD;
 
+const INSTALL: &str = "install it, or run in the pinned environment (./enter)";
+
 /// One thing that is wrong.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Finding {
@@ -17,6 +19,8 @@ pub(super) struct Family {
     pub(super) variants: usize,
     /// Programs that are not built.
     pub(super) unbuilt: Vec<String>,
+    /// Sentences about programs whose interpreter is not there.
+    pub(super) unreadable: Vec<String>,
 }
 
 /// What was seen of the machine.
@@ -49,9 +53,15 @@ pub(super) fn findings(seen: &Seen) -> Vec<Finding> {
     found.extend(seen.tools_missing.iter().map(|(name, without)| Finding {
         subject: "tool",
         problem: format!("{name} is not installed: {without}"),
-        remedy: "install it, or run in the pinned environment (./enter)".to_owned(),
+        remedy: INSTALL.to_owned(),
     }));
     found.extend(seen.families.iter().filter_map(programs));
+    let unreadable = seen.families.iter().flat_map(|family| &family.unreadable);
+    found.extend(unreadable.map(|sentence| Finding {
+        subject: "programs",
+        problem: sentence.clone(),
+        remedy: INSTALL.to_owned(),
+    }));
     found
 }
 
@@ -100,7 +110,7 @@ fn few_cpus(seen: &Seen) -> Option<Finding> {
 }
 
 fn programs(family: &Family) -> Option<Finding> {
-    let Family { name, variants, unbuilt } = family;
+    let Family { name, variants, unbuilt, .. } = family;
     (!unbuilt.is_empty()).then(|| Finding {
         subject: "programs",
         problem: format!(
@@ -118,7 +128,7 @@ mod tests {
 
     fn family(unbuilt: &[&str]) -> Family {
         let unbuilt = unbuilt.iter().map(|name| (*name).to_owned()).collect();
-        Family { name: "f".to_owned(), variants: 3, unbuilt }
+        Family { name: "f".to_owned(), variants: 3, unbuilt, unreadable: vec![] }
     }
 
     #[test]
@@ -132,6 +142,15 @@ mod tests {
         };
         assert_eq!(findings(&seen), []);
         assert_eq!(findings(&Seen { cpus: 4, ..Seen::default() }), [], "nothing is known");
+    }
+
+    #[test]
+    fn a_program_that_nothing_reads_is_named() {
+        let sentence = "f-a is left out: python3 is not installed".to_owned();
+        let family = Family { unreadable: vec![sentence.clone()], ..family(&[]) };
+        let found = findings(&Seen { cpus: 4, families: vec![family], ..Seen::default() });
+        assert_eq!(found.len(), 1);
+        assert_eq!((&found[0].problem, found[0].remedy.as_str()), (&sentence, INSTALL));
     }
 
     #[test]

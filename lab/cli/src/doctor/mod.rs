@@ -140,7 +140,8 @@ fn print_findings(found: &[Finding]) {
 fn families_of(paths: &Paths) -> Result<Vec<Family>, Failure> {
     let of = |name: String| {
         let catalog = Catalog::read(&paths.root, &name, &paths.bin_dir)?;
-        Ok(Family { name, variants: catalog.manifests.len(), unbuilt: catalog.missing() })
+        let (unbuilt, unreadable) = (catalog.missing(), catalog.unreadable());
+        Ok(Family { name, variants: catalog.manifests.len(), unbuilt, unreadable })
     };
     families(&paths.root)?.into_iter().map(of).collect()
 }

@@ -351,3 +351,18 @@ fn verify_skips_what_is_absent() {
     verify
         .stdout(contains("right   steady").and(contains("absent  peer: ugrep cannot be started")));
 }
+
+#[test]
+fn verify_skips_what_nothing_on_this_machine_reads() {
+    let world = World::new();
+    for variant in ["foreign", "steady"] {
+        world.variant(variant, "exec \"$FLOOR\"");
+    }
+    let manifest = world.path("runtimes/foreign/variant.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text + "interpreter = \"no-such-interpreter\"\n").unwrap();
+    world.experiment("paced", 1, "");
+    let verify = world.lab(&["verify", "experiments/e.toml"]).assert().code(0);
+    let absent = "absent  foreign: no-such-interpreter is not installed";
+    verify.stdout(contains("right   steady").and(contains(absent)));
+}

@@ -1,0 +1,193 @@
+//! `lab report DIR --against OTHER`: what changed between two sweeps of the same questions.
+//!
+//! Nothing interleaved the two: whatever changed between them, the machine included, is in the
+//! difference. By each declared ratio a variant is judged against itself, with one value a block
+//! (or round): the mean logarithm over the cells that both sweeps have.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    process::ExitCode,
+};
+
+use lab_family::Better;
+use lab_import::{
+    Benchmark, Sample, Tool,
+    judge::{self, DRIFT, Judged, Settings},
+};
+use lab_record::{Comparison, Results, RunFile, Scale};
+use lab_report::{Entry, FamilyReport, Frame, Study, Table, family_of, show, show_percent};
+
+use crate::Failure;
+
+const SLOWER: u8 = 10;
+/// Of the random regroupings; the answer does not depend on the day.
+const SEED: u64 = 1;
+
+/// Prints a table for each declared ratio. The exit code says whether a variant is worse beyond
+/// the margin.
+pub(crate) fn against(new: &Path, old: &Path) -> Result<ExitCode, Failure> {
+    let (new_frame, old_frame) = (frame(new)?, frame(old)?);
+    let family = family(&new_frame)?;
+    let nothing = |what: &str| {
+        let (new, old) = (new.display(), old.display());
+        Failure::input(format!("{new} and {old} {what}: nothing can be compared"))
+    };
+    if self::family(&old_frame)?.name() != family.name() {
+        return Err(nothing("are sweeps of different families"));
+    }
+    for line in differences(&new_frame.run_file, &old_frame.run_file) {
+        eprintln!("note: {line}");
+    }
+    let pair = Pair {
+        new: Study::of(&new_frame, family),
+        old: Study::of(&old_frame, family),
+        alpha: new_frame.run_file.analysis.alpha,
+    };
+    let declared = &new_frame.run_file.analysis.comparisons;
+    let ratios = declared.iter().filter(|one| one.scale == Scale::Ratio);
+    let judged = ratios.map(|one| (one, pair.judged(one)));
+    let judged: Vec<_> = judged.filter(|(_, lines)| !lines.is_empty()).collect();
+    if judged.is_empty() {
+        return Err(nothing("share no variant and cell of a declared ratio"));
+    }
+    for (comparison, lines) in &judged {
+        println!("{}\n\n{}", title(comparison), pair.table(lines, comparison));
+    }
+    println!("{DRIFT}; `lab compare --rev OLD --rev NEW` runs both in turns");
+    let mut lines = judged.iter().flat_map(|(_, lines)| lines);
+    let is_worse = lines.any(|line| line.slower_beyond_margin == Some(true));
+    Ok(if is_worse { ExitCode::from(SLOWER) } else { ExitCode::SUCCESS })
+}
+
+fn frame(dir: &Path) -> Result<Frame, Failure> {
+    Ok(Frame::load(&Results::load(dir)?)?)
+}
+
+fn family(frame: &Frame) -> Result<&'static dyn FamilyReport, Failure> {
+    family_of(frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
+}
+
+fn title(comparison: &Comparison) -> String {
+    let levels =
+        |(factor, levels): (&String, &Vec<String>)| format!("{factor} {}", levels.join("/"));
+    let cells: Vec<String> = comparison.cells.iter().map(levels).collect();
+    format!("`{}` ({})", comparison.metric, cells.join("; "))
+}
+
+/// What differs between the two besides time.
+fn differences(new: &RunFile, old: &RunFile) -> Vec<String> {
+    let mut lines = Vec::new();
+    let commit =
+        |file: &RunFile| file.git.as_ref().map_or("none".to_owned(), |it| it.commit.clone());
+    let (then, now) = (commit(old), commit(new));
+    if then != now {
+        lines.push(format!("commits: {then} then, {now} now"));
+    }
+    if old.machine != new.machine {
+        lines.push("the machines or their kernels differ: a difference may be theirs".to_owned());
+    }
+    if old.experiment_sha256 != new.experiment_sha256 {
+        lines.push("the experiment files differ: cells of one name may hold other work".to_owned());
+    }
+    let is_same = |name: &str, hash: &str| {
+        old.variants.iter().any(|one| one.variant == name && one.binary_sha256 == hash)
+    };
+    let same = new.variants.iter().filter(|one| is_same(&one.variant, &one.binary_sha256));
+    let same: Vec<&str> = same.map(|one| one.variant.as_str()).collect();
+    if !same.is_empty() {
+        lines.push(format!("the same bytes ran both times: {}", same.join(", ")));
+    }
+    lines
+}
+
+/// Two sweeps of one family.
+struct Pair<'a> {
+    new: Study<'a>,
+    old: Study<'a>,
+    alpha: f64,
+}
+
+impl Pair<'_> {
+    /// A line for each variant that both have; the error level is for them together.
+    fn judged(&self, comparison: &Comparison) -> Vec<Judged> {
+        let mut old = Vec::new();
+        let mut new = Vec::new();
+        for variant in self.new.variants() {
+            let values = [&self.old, &self.new].map(|study| study.values(comparison, variant));
+            let cells = values.each_ref().map(|values| {
+                values.keys().map(|(cell, _)| cell.clone()).collect::<BTreeSet<String>>()
+            });
+            let shared: BTreeSet<String> = cells[0].intersection(&cells[1]).cloned().collect();
+            if !shared.is_empty() {
+                let [then, now] = values.map(|values| self.by_block(&values, &shared, comparison));
+                old.push(benchmark(variant, then));
+                new.push(benchmark(variant, now));
+            }
+        }
+        let settings = Settings { alpha: self.alpha, margin: comparison.margin, seed: SEED };
+        judge::against(&old, &new, &settings).unwrap_or_default()
+    }
+
+    /// The mean over the shared cells, of blocks that have them all. What is better when it is
+    /// higher is turned over, so that slower means worse.
+    fn by_block(
+        &self,
+        values: &BTreeMap<(String, u32), f64>,
+        shared: &BTreeSet<String>,
+        comparison: &Comparison,
+    ) -> Vec<f64> {
+        let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for ((_, block), value) in values.iter().filter(|((cell, _), _)| shared.contains(cell)) {
+            blocks.entry(*block).or_default().push(*value);
+        }
+        let whole = blocks.into_values().filter(|values| values.len() == shared.len());
+        let mean = whole.map(|values| values.iter().sum::<f64>() / shared.len() as f64);
+        mean.map(|log| self.turned(log, comparison).exp()).collect()
+    }
+
+    fn turned(&self, log: f64, comparison: &Comparison) -> f64 {
+        let metric = self.new.family.metrics().iter().find(|one| one.name == comparison.metric);
+        match metric.map(|metric| metric.better) {
+            Some(Better::Higher) => -log,
+            _ => log,
+        }
+    }
+
+    fn table(&self, judged: &[Judged], comparison: &Comparison) -> String {
+        let metric = self.new.family.metrics().iter().find(|one| one.name == comparison.metric);
+        let level = |value: Option<f64>| {
+            let value = value.map(|value| self.turned(value.ln(), comparison).exp());
+            let shown = value.zip(metric).map(|(value, metric)| show(value, metric.unit));
+            Entry::optional(shown)
+        };
+        let change = |log: f64| show_percent(self.turned(log, comparison).exp_m1());
+        let interval = |[low, high]: [f64; 2]| match self.turned(1.0, comparison) > 0.0 {
+            true => format!("{} … {}", change(low), change(high)),
+            false => format!("{} … {}", change(high), change(low)),
+        };
+        let table = Table::of(
+            judged,
+            &[
+                ("variant", "", &|one| Entry::code(&one.benchmark)),
+                ("then", "", &|one| level(one.median_ns[0])),
+                ("now", "", &|one| level(one.median_ns[1])),
+                ("change", "", &|one| Entry::optional(one.shift.map(change))),
+                ("interval", "", &|one| Entry::optional(one.interval.map(interval))),
+                ("n", "", &|one| Entry::text(format!("{} and {}", one.samples[0], one.samples[1]))),
+                ("outcome", "", &|one| Entry::text(one.outcome.to_string())),
+            ],
+        );
+        table.markdown()
+    }
+}
+
+fn benchmark(variant: &str, values: Vec<f64>) -> Benchmark {
+    Benchmark {
+        tool: Tool::Hyperfine,
+        file: String::new(),
+        name: variant.to_owned(),
+        samples: values.into_iter().map(|value| Sample { ns: value, fork: None }).collect(),
+        mean_ns: None,
+    }
+}

@@ -1,0 +1,326 @@
+//! `lab watch`: servers, or a recorded run, against thresholds.
+
+use std::{
+    fs::{self, File},
+    io::Write,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use clap::Args;
+use humantime::parse_duration;
+use lab_driver::check_servers;
+use lab_record::Results;
+use lab_watch::{
+    Asking, Change, Endpoint, Event, Exposition, Live, Moment, OnAlert, Origin, PUBLISHED, Rule,
+    SCHEMA, Seen, Severity, Watch, WatchError, published, recorded, rules,
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Failure,
+    interrupt::{INTERRUPTED, interruption},
+    paths::{self, Paths},
+};
+
+/// The exit code of a watch during which an alert fired.
+const FIRED: u8 = 12;
+
+/// Without --rules the thresholds are those of TR115, section 9.4. Alerts go to standard output, a
+/// line each; why requests failed goes to standard error.
+#[derive(Args)]
+#[command(after_help = CODES)]
+pub(crate) struct WatchArgs {
+    /// Results folder, or a folder of reports/, to read in the order of time
+    #[arg(value_name = "DIR", conflicts_with = "servers")]
+    #[arg(required_unless_present_any = ["servers", "print_rules"])]
+    dir: Option<PathBuf>,
+    #[command(flatten)]
+    live: LiveArgs,
+    /// Rules to take in place of the published ones (TOML; --print-rules shows those)
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// Print the published rules, a file to begin with
+    #[arg(long, exclusive = true)]
+    print_rules: bool,
+    /// Serve http://ADDRESS/metrics to a Prometheus on this machine; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", requires = "servers")]
+    listen: Option<SocketAddr>,
+    /// Write the metrics into a file, as OpenMetrics: after each round, or at the record's end
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+    /// Command for `sh`, run when an alert fires and when it is resolved, with the alert as JSON on
+    /// its standard input
+    #[arg(long, value_name = "CMD")]
+    on_alert: Option<String>,
+    /// How long that command may take before it is ended
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    on_alert_limit: Duration,
+    /// Print JSON, a line for each alert and one at the end
+    #[arg(long)]
+    json: bool,
+}
+
+/// Whom to ask and how.
+#[derive(Args)]
+struct LiveArgs {
+    /// Ollama servers to ask, http://HOST:PORT; one small request goes to each per round
+    #[arg(long, value_name = "ADDRESSES", value_delimiter = ',', requires = "model")]
+    servers: Vec<String>,
+    /// Model to ask for
+    #[arg(long, requires = "servers")]
+    model: Option<String>,
+    /// Time from one round to the next
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    every: Duration,
+    /// End after this time; without it and --count, at Ctrl-C
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration, requires = "servers")]
+    within: Option<Duration>,
+    /// End after so many rounds
+    #[arg(long, value_name = "N", requires = "servers")]
+    count: Option<u64>,
+    /// Ask the servers one after the other in each Nth round, for the metrics named `…_true`; 0 is
+    /// never
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    alone_every: u32,
+    /// Length of a reply in tokens, at most
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    tokens: u32,
+    /// Request options as your clients send them: a server reloads its model for another num_ctx
+    /// or num_gpu
+    #[arg(long, value_name = "JSON", default_value = "{}", value_parser = object)]
+    options: Map<String, Value>,
+    /// A request that takes longer has failed
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    timeout: Duration,
+}
+
+const CODES: &str = "Exit codes:
+  0    no rule with the severity `alert` fired
+  12   one did
+  2    the command line or the rules are wrong, or the record holds no calls to servers
+  3    a server is not usable when the watch begins
+  4    the record or the file of metrics cannot be read or written
+  130  interrupted, and no alert fired";
+
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))
+}
+
+pub(crate) fn watch(args: &WatchArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
+    if args.print_rules {
+        print!("{PUBLISHED}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rules = match &args.rules {
+        Some(file) => {
+            let shown = file.display().to_string();
+            rules(&shown, &paths::read(file, &shown)?)?
+        }
+        None => published(),
+    };
+    match &args.dir {
+        Some(dir) => of_record(args, rules, &paths.map_or(dir.clone(), |p| p.results(dir))),
+        None => of_servers(args, rules),
+    }
+}
+
+fn of_record(args: &WatchArgs, rules: Vec<Rule>, dir: &Path) -> Result<ExitCode, Failure> {
+    let moments = recorded(&Results::load(dir)?).map_err(|error| match error {
+        WatchError::Input(error) => Failure::from(error),
+        WatchError::Record(error) => Failure::from(error),
+    })?;
+    let interrupted = interruption()?;
+    let mut session = Session::new(args, rules, Origin::Record, &interrupted)?;
+    for moment in &moments {
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        session.take(moment);
+    }
+    session.show()?;
+    session.finish(&interrupted)
+}
+
+fn of_servers(args: &WatchArgs, rules: Vec<Rule>) -> Result<ExitCode, Failure> {
+    let asking = asking(&args.live)?;
+    check_servers(&asking.servers, &asking.model)?;
+    let interrupted = interruption()?;
+    let origin = Origin::Servers { model: asking.model.clone() };
+    let mut session = Session::new(args, rules, origin, &interrupted)?;
+    let mut live = Live::new(asking);
+    while let Some(moment) = live.next(&interrupted) {
+        session.take(&moment);
+        session.show()?;
+    }
+    session.finish(&interrupted)
+}
+
+fn asking(args: &LiveArgs) -> Result<Asking, Failure> {
+    let trimmed = |server: &String| server.trim_end_matches('/').to_owned();
+    let servers: Vec<String> = args.servers.iter().map(trimmed).collect();
+    for (place, server) in servers.iter().enumerate() {
+        let named = |what: &str| Failure::input(format!("--servers: `{server}` {what}"));
+        if !server.starts_with("http://") {
+            return Err(named("is no address; write it as http://HOST:PORT"));
+        }
+        if servers[..place].contains(server) {
+            return Err(named("stands there twice; name each server once"));
+        }
+    }
+    Ok(Asking {
+        servers,
+        model: args.model.clone().unwrap_or_default(),
+        options: args.options.clone(),
+        tokens: args.tokens.max(1),
+        every: args.every,
+        rounds: args.count,
+        within: args.within,
+        alone_every: args.alone_every,
+        limit: args.timeout,
+    })
+}
+
+/// A watch that goes on, and everybody who is told of it.
+struct Session {
+    watch: Watch,
+    exposition: Exposition,
+    endpoint: Option<Endpoint>,
+    file: Option<PathBuf>,
+    on_alert: Option<OnAlert>,
+    json: bool,
+    rounds: u64,
+    requests: u64,
+    failed: u64,
+}
+
+impl Session {
+    fn new(
+        args: &WatchArgs,
+        rules: Vec<Rule>,
+        origin: Origin,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let endpoint = args.listen.map(open).transpose()?;
+        let on_alert = args.on_alert.clone().map(|command| {
+            let complain = |complaint| eprintln!("lab: {complaint}");
+            OnAlert::start(command, args.on_alert_limit, Arc::clone(interrupted), complain)
+        });
+        Ok(Self {
+            exposition: Exposition::new(&rules, origin),
+            watch: Watch::new(rules),
+            endpoint,
+            file: args.metrics.clone(),
+            on_alert,
+            json: args.json,
+            rounds: 0,
+            requests: 0,
+            failed: 0,
+        })
+    }
+
+    fn take(&mut self, moment: &Moment) {
+        self.count(moment);
+        let events = self.watch.take(moment);
+        self.exposition.take(moment, &self.watch, &events);
+        events.iter().for_each(|event| self.tell(event));
+    }
+
+    fn count(&mut self, moment: &Moment) {
+        self.rounds += 1;
+        for (subject, seen) in &moment.seen {
+            let Seen::Call(call) = seen else { continue };
+            self.requests += 1;
+            if let Some(reason) = &call.reason {
+                self.failed += 1;
+                eprintln!("lab: +{:.1} s {subject}: {reason}", moment.at_ns as f64 / 1e9);
+            }
+        }
+    }
+
+    fn tell(&self, event: &Event) {
+        match self.json {
+            true => println!("{}", json!(event)),
+            false => println!("{event}"),
+        }
+        let is_told = event.severity == Severity::Alert && event.state != Change::Pending;
+        if let Some(on_alert) = self.on_alert.as_ref().filter(|_| is_told) {
+            on_alert.tell(event);
+        }
+    }
+
+    /// Puts the metrics where they are read.
+    fn show(&self) -> Result<(), Failure> {
+        if self.endpoint.is_none() && self.file.is_none() {
+            return Ok(());
+        }
+        let text = self.exposition.text(&self.watch);
+        if let Some(file) = &self.file {
+            write_whole(file, &text)?;
+        }
+        if let Some(endpoint) = &self.endpoint {
+            endpoint.show(text);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, interrupted: &AtomicBool) -> Result<ExitCode, Failure> {
+        if let Some(on_alert) = self.on_alert.take() {
+            on_alert.finish();
+        }
+        let named = |severity| self.watch.fired(severity).map(Rule::name).collect::<Vec<_>>();
+        let (alerts, warnings) = (named(Severity::Alert), named(Severity::Warning));
+        let code = match (alerts.is_empty(), interrupted.load(Ordering::Relaxed)) {
+            (false, _) => FIRED,
+            (true, true) => INTERRUPTED,
+            (true, false) => 0,
+        };
+        let Self { rounds, requests, failed, .. } = self;
+        if self.json {
+            let end = json!({
+                "schema": SCHEMA, "state": "end", "rounds": rounds, "requests": requests,
+                "failed": failed, "alerts": alerts, "warnings": warnings, "exit": code,
+            });
+            println!("{end}");
+        } else {
+            let list = |names: &[String]| match names {
+                [] => "none".to_owned(),
+                names => names.join(", "),
+            };
+            eprintln!(
+                "{rounds} rounds, {requests} requests, {failed} failed; alerts: {}; warnings: {}",
+                list(&alerts),
+                list(&warnings)
+            );
+        }
+        Ok(ExitCode::from(code))
+    }
+}
+
+fn open(address: SocketAddr) -> Result<Endpoint, Failure> {
+    let endpoint = Endpoint::open(address);
+    let endpoint = endpoint
+        .map_err(|error| Failure::input(format!("--listen {address}: cannot listen: {error}")))?;
+    eprintln!("lab: metrics at http://{}/metrics", endpoint.address());
+    Ok(endpoint)
+}
+
+/// Writes beside and renames, so that no reader ever sees half a page.
+fn write_whole(file: &Path, text: &str) -> Result<(), Failure> {
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = Path::new(&beside);
+    let written = File::create(beside)
+        .and_then(|mut new| new.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(beside, file));
+    written.map_err(|error| Failure {
+        code: 4,
+        sentence: format!("--metrics {}: cannot write it: {error}", file.display()),
+    })
+}

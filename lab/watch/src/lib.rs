@@ -1,0 +1,34 @@
+//! Servers, or a recorded run, held against thresholds over sliding windows.
+//!
+//! What was seen comes from a source, [`Live`] or [`recorded`], as [`Moment`]s in the order of
+//! time. A [`Watch`] holds each moment against its [`Rule`]s and says what changed. An
+//! [`Exposition`] shows all of it to Prometheus, an [`Endpoint`] serves that, and [`OnAlert`] tells
+//! a command of the user's.
+//!
+//! The rules that nobody wrote are those that TR115 publishes ([`PUBLISHED`]).
+
+mod alert;
+mod ask;
+mod endpoint;
+mod exposition;
+mod live;
+mod metric;
+mod on_alert;
+mod recorded;
+mod rules;
+mod seen;
+mod watch;
+
+pub use alert::{Change, Event, State};
+pub use endpoint::Endpoint;
+pub use exposition::{Exposition, Origin};
+pub use live::{ALL, Asking, Live};
+pub use metric::{METRICS, Metric, Unit};
+pub use on_alert::OnAlert;
+pub use recorded::{WatchError, recorded};
+pub use rules::{PUBLISHED, Rule, Severity, Side, published, rules};
+pub use seen::{Call, LATE_S, Moment, Outcome, Round, Seen};
+pub use watch::{Reading, Watch};
+
+/// Of the lines of JSON.
+pub const SCHEMA: &str = "lab-watch-1";
