@@ -132,8 +132,8 @@ fn of_text(said: &str, text: &str, at: &Spot<'_>, counted: &[Counted<'_>], book:
         let (Ok(part), Ok(of)) = (groups[1].parse::<f64>(), groups[2].parse::<f64>()) else {
             continue;
         };
-        let named: Vec<&Counted<'_>> =
-            counted.iter().filter(|one| one.name.is_subset(&words)).collect();
+        let is_named = |one: &&Counted<'_>| has_a_word(one) && one.name.is_subset(&words);
+        let named: Vec<&Counted<'_>> = counted.iter().filter(is_named).collect();
         let sums = sums(&named, of, at);
         let Some(first) = sums.first() else { continue };
         // What did not have it is counted as often.
@@ -144,6 +144,11 @@ fn of_text(said: &str, text: &str, at: &Spot<'_>, counted: &[Counted<'_>], book:
             (line, _) => book.stated(line.unwrap_or(0), part, found),
         }
     }
+}
+
+/// A column that is called `64` is not what a sentence with the number 64 speaks of.
+fn has_a_word(counted: &Counted<'_>) -> bool {
+    counted.name.iter().any(|stem| stem.chars().any(char::is_alphabetic))
 }
 
 /// The sums of the sets of tables whose wholes add up to `of`: each table of the section, all of
