@@ -13,29 +13,44 @@ use lab_audit::{Coverage, Document, Finding, Mapping};
 use labels::{Clean, Judged, Label};
 use score::{Score, Verdict};
 
-/// One half of the repositories: checks are tuned on one and judged by the other.
+/// One part of the repositories: checks are tuned on one and judged by the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Half {
+pub(crate) enum Part {
     /// Looked at while the checks were written.
     Tuned,
-    /// Looked at when they were done.
-    Held,
+    /// Looked at when those were done, before others were written.
+    Later,
+    /// Its labels were never looked at.
+    Blind,
 }
 
-impl Half {
-    /// The half of a document named `owner+repository__path`, by the first byte of the SHA-256 of
-    /// what stands before the path. A name without a path stands for itself.
+/// Which repositories of the other half were looked at later, and why.
+const SPLIT: &str = include_str!("split.tsv");
+
+impl Part {
+    /// Every part, in the order in which they were looked at.
+    pub(crate) const ALL: [Self; 3] = [Self::Tuned, Self::Later, Self::Blind];
+
+    /// The part of a document named `owner+repository__path`. The first byte of the SHA-256 of what
+    /// stands before the path says whether it was tuned on; of the rest, a list says what was
+    /// looked at later. A name without a path stands for itself.
     pub(crate) fn of(file: &str) -> Self {
         let repository = file.split("__").next().unwrap_or(file).trim_end_matches(".md");
         let first = lab_audit::sha256(repository.as_bytes());
-        let even = u8::from_str_radix(&first[..2], 16).is_ok_and(|byte| byte % 2 == 0);
-        if even { Self::Tuned } else { Self::Held }
+        if u8::from_str_radix(&first[..2], 16).is_ok_and(|byte| byte % 2 == 0) {
+            return Self::Tuned;
+        }
+        let mut rows = SPLIT.lines().skip(1).map(|row| row.split('\t'));
+        let later =
+            rows.any(|mut row| row.next() == Some(repository) && row.next() == Some("later"));
+        if later { Self::Later } else { Self::Blind }
     }
 
     fn name(self) -> &'static str {
         match self {
             Self::Tuned => "tuned",
-            Self::Held => "held",
+            Self::Later => "looked at later",
+            Self::Blind => "blind",
         }
     }
 }
@@ -91,13 +106,20 @@ impl Corpus {
         Ok(Self { documents })
     }
 
-    /// The figures of some halves, and of all documents, as Markdown.
-    pub(crate) fn report(&self, halves: &[Half], open: bool, missed: bool) -> String {
+    /// The figures of some parts, and of all documents, as Markdown.
+    pub(crate) fn report(&self, parts: &[Part], open: bool, missed: bool) -> String {
         let mut text = String::new();
-        for half in halves {
-            let of: Vec<&Audited> =
-                self.documents.iter().filter(|one| Half::of(&one.file) == *half).collect();
-            text += &report::figures(half.name(), &of);
+        let of = |part: Part| -> Vec<&Audited> {
+            self.documents.iter().filter(|one| Part::of(&one.file) == part).collect()
+        };
+        if parts.len() > 1 {
+            let columns: Vec<(&str, Vec<&Audited>)> =
+                parts.iter().map(|part| (part.name(), of(*part))).collect();
+            text += &report::summary(&columns);
+        }
+        for part in parts {
+            let of = of(*part);
+            text += &report::figures(part.name(), &of);
             if open {
                 text += &report::open(&of);
             }
@@ -105,9 +127,18 @@ impl Corpus {
                 text += &report::missed(&of);
             }
         }
-        if halves.len() > 1 {
+        if parts.len() > 1 {
             text += &report::figures("all", &self.documents.iter().collect::<Vec<_>>());
         }
         text
+    }
+
+    /// Findings by check and contradictions by kind, of some parts, separated by tabs.
+    pub(crate) fn rows(&self, parts: &[Part]) -> String {
+        let of = |part: Part| -> Vec<&Audited> {
+            self.documents.iter().filter(|one| Part::of(&one.file) == part).collect()
+        };
+        let rows = parts.iter().map(|part| report::rows(part.name(), &of(*part)));
+        report::COLUMNS.to_owned() + &rows.collect::<String>()
     }
 }

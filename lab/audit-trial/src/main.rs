@@ -24,33 +24,42 @@ enum Command {
     Corpus {
         /// Folder with docs/, labels.tsv and clean.txt
         dir: PathBuf,
-        /// Half of the repositories to score: `tuned`, `held` or both [default: both]
+        /// Part of the repositories to score: `tuned`, `later` or `blind` [default: all three]
         #[arg(long)]
-        half: Option<corpus::Half>,
+        part: Option<corpus::Part>,
         /// List the findings that nobody has judged, as rows of judged.tsv
         #[arg(long)]
         open: bool,
         /// List the labels that no finding matches
         #[arg(long)]
         missed: bool,
+        /// A row per check and per kind of contradiction instead: reports/audit/figures.tsv
+        #[arg(long)]
+        rows: bool,
     },
     /// Multiply single numbers of tables that have a redundancy by ten, and count which are noticed
     TimesTen {
         /// Folder with docs/
         dir: PathBuf,
+        /// A row per table instead: reports/audit/times-ten.tsv
+        #[arg(long)]
+        rows: bool,
     },
 }
 
 fn main() -> ExitCode {
     let Args { command } = Args::parse();
     let text = match command {
-        Command::Corpus { dir, half, open, missed } => {
-            let halves =
-                half.map_or(vec![corpus::Half::Tuned, corpus::Half::Held], |one| vec![one]);
-            corpus::Corpus::read(&dir, include_str!("judged.tsv"))
-                .map(|corpus| corpus.report(&halves, open, missed))
+        Command::Corpus { dir, part, open, missed, rows } => {
+            let parts = part.map_or(corpus::Part::ALL.to_vec(), |one| vec![one]);
+            corpus::Corpus::read(&dir, include_str!("judged.tsv")).map(|corpus| match rows {
+                true => corpus.rows(&parts),
+                false => corpus.report(&parts, open, missed),
+            })
         }
-        Command::TimesTen { dir } => times_ten::report(&dir, include_str!("redundant.tsv")),
+        Command::TimesTen { dir, rows } => {
+            times_ten::report(&dir, include_str!("redundant.tsv"), rows)
+        }
     };
     match text {
         Ok(text) => {

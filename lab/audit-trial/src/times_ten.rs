@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use lab_audit::{Document, Finding, Mapping, Printed, Severity, Table, audit_document};
 
-use crate::corpus::Half;
+use crate::corpus::Part;
 
 /// Numbers changed in one table, evenly spaced over its cells.
 const A_TABLE: usize = 6;
@@ -19,34 +19,37 @@ struct Count {
     tried: usize,
 }
 
-/// The share of changes that are noticed, by table and by half.
+/// The share of changes that are noticed, by table or by part.
 ///
 /// # Errors
 /// A document or a table of the list is missing.
-pub(crate) fn report(dir: &Path, list: &str) -> Result<String> {
-    let mut text =
-        "| table | noticed | of | redundancy |\n| --- | ---: | ---: | --- |\n".to_owned();
-    let mut halves = [(Half::Tuned, Vec::new()), (Half::Held, Vec::new())];
+pub(crate) fn report(dir: &Path, list: &str, by_table: bool) -> Result<String> {
+    let mut rows = "table\tnoticed\tof\tredundancy\n".to_owned();
+    let mut parts = Part::ALL.map(|part| (part, Vec::new()));
     for row in list.lines().skip(1) {
         let cells: Vec<&str> = row.split('\t').collect();
         let [file, line, what] = cells[..] else { bail!("redundant.tsv: {row}") };
         let content = fs::read(dir.join("docs").join(file)).context(file.to_owned())?;
         let content = String::from_utf8_lossy(&content).into_owned();
         let count = of_table(file, &content, line.parse()?)?;
-        let _ = writeln!(text, "| {file}:{line} | {} | {} | {what} |", count.noticed, count.tried);
-        for (half, counts) in &mut halves {
-            if Half::of(file) == *half {
+        let _ = writeln!(rows, "{file}:{line}\t{}\t{}\t{what}", count.noticed, count.tried);
+        for (part, counts) in &mut parts {
+            if Part::of(file) == *part {
                 counts.push(count);
             }
         }
     }
-    for (half, counts) in &halves {
+    if by_table {
+        return Ok(rows);
+    }
+    let mut text = String::new();
+    for (part, counts) in &parts {
         let share = |count: &Count| count.noticed as f64 / count.tried.max(1) as f64;
         let mean = 100.0 * counts.iter().map(share).sum::<f64>() / counts.len().max(1) as f64;
         let most = counts.iter().filter(|count| 2 * count.noticed >= count.tried).count();
         let _ = writeln!(
             text,
-            "\n{half:?}: {mean:.0} % of the changes in {} tables are noticed at their line; in \
+            "\n{part:?}: {mean:.0} % of the changes in {} tables are noticed at their line; in \
              {most} tables half of them or more.",
             counts.len()
         );

@@ -2,12 +2,14 @@
 //! their headers, and what is not understood is left alone.
 
 mod against;
+mod arrows;
 mod below;
 mod book;
 mod bounds_in_cells;
 mod chosen;
 mod column;
 mod counts;
+mod delta_rows;
 mod derived;
 mod detail;
 mod efficiency;
@@ -19,8 +21,11 @@ mod group;
 mod identity;
 mod impossible;
 mod link;
+mod named;
+mod parts;
 mod per;
 mod population;
+mod products;
 mod prose;
 mod quantity;
 mod ranges;
@@ -35,13 +40,16 @@ mod repeated;
 mod role;
 mod rows;
 mod runs;
+mod same_cells;
 mod sentence;
 mod significance;
+mod sizes;
 mod stems;
 mod than;
 mod tie;
 mod totals;
 mod twice;
+mod widths;
 mod words;
 
 use serde::Serialize;
@@ -112,6 +120,7 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> A
     for list in &document.lists {
         let grid = Grid::new(document, list, None);
         records::check(&grid, &mut book);
+        widths::check(&grid, &mut book);
     }
     book.found.extend(raw_tables::check(&all, &labelled));
     let (own, results): (Vec<&Grid<'_>>, Vec<&Grid<'_>>) =
@@ -133,12 +142,15 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> A
 fn between(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     below::check(document, tables, book);
     twice::check(document, tables, book);
+    named::check(document, tables, book);
     than::check(document, tables, book);
     chosen::check(document, tables, book);
     rows::check(document, tables, book);
     ranking::check(document, tables, book);
     quantity::check(document, tables, book);
     detail::check(tables, book);
+    same_cells::check(document, tables, book);
+    sizes::check(document, tables, book);
     fractions::check(document, tables, book);
     population::check(document, tables, book);
     formula::check(document, tables, book);
@@ -155,6 +167,11 @@ fn of_table(grid: &Grid<'_>, lists: &[Table], book: &mut Book) {
     efficiency::check(grid, book);
     per::check(grid, book);
     totals::check(grid, book);
+    parts::check(grid, book);
+    arrows::check(grid, book);
+    delta_rows::check(grid, book);
+    products::check(grid, book);
+    widths::check(grid, book);
     relative::check(grid, book);
     identity::check(grid, book);
     impossible::check(grid, book);

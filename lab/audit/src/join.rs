@@ -227,6 +227,9 @@ fn judge(test: &Test, row: &Row, base: Option<&Row>, place: &str) -> Result<Part
         let outcome = of_word(cell, wanted).map_err(|why| format!("reports/{place}.tsv: {why}"))?;
         return Ok(part(outcome, cell.clone()));
     }
+    if let Some(outcome) = without_a_number(row, test) {
+        return Ok(part(outcome, row[OUTCOME].clone()));
+    }
     let number = |row: &Row, column: &str| {
         let cell = row.get(column).map_or("", String::as_str);
         let value = cell.parse::<f64>().ok().filter(|value| value.is_finite());
@@ -242,6 +245,23 @@ fn judge(test: &Test, row: &Row, base: Option<&Row>, place: &str) -> Result<Part
     let (low, high) = (end(&test.low)?, end(&test.high)?);
     let outcome = within(test, low.min(high), low.max(high));
     Ok(part(outcome, short(value)))
+}
+
+/// The column of verdicts, in every table that has any.
+const OUTCOME: &str = "outcome";
+
+/// What is left to say of a row whose verdict says that its numbers are none: withheld, never
+/// measured, or too few pairs for them.
+fn without_a_number(row: &Row, test: &Test) -> Option<Outcome> {
+    let read = [Some(&test.column), test.low.as_ref(), test.high.as_ref()];
+    let is_none = |column: &String| row.get(column).is_some_and(|cell| cell == "nan");
+    let lacks = read.into_iter().flatten().any(is_none);
+    match row.get(OUTCOME)?.parse::<Found>().ok()? {
+        Found::Withheld | Found::NotMeasured => Some(Outcome::CannotTell),
+        Found::CannotTell if lacks => Some(Outcome::CannotTell),
+        Found::NotTestable => Some(Outcome::NotTestable),
+        _ => None,
+    }
 }
 
 /// What a word of an `outcome` column makes of a claim that expects one of `wanted`.
@@ -300,7 +320,8 @@ mod tests {
         let table = "variant\tmean\tlow\thigh\toutcome\tdetectable\n\
                      a\t1.5\t1.2\t1.8\tslower\t0.3\nb\t0.5\t-0.1\t1.1\tcannot tell\t0.8\n\
                      u\tnan\tnan\tnan\tnot testable\tnan\nw\t1\t1\t1\twithheld\tnan\n\
-                     x\t1\t1\t1\tsupported\tnan\n";
+                     x\t1\t1\t1\tsupported\tnan\nn\tnan\tnan\tnan\tslower\tnan\n\
+                     f\t1.5\tnan\tnan\tcannot tell\tnan\n";
         let tables = Tables::from([("r/t".to_owned(), table.to_owned())]);
         let verdict = verdict(&claim, &tables).map_err(|error| error.to_string())?;
         Ok((verdict.outcome, verdict.why))
@@ -346,6 +367,16 @@ mod tests {
     }
 
     #[test]
+    fn a_size_is_not_read_where_the_report_gives_none() {
+        let size = "column = \"mean\"\nlow = \"low\"\nhigh = \"high\"\n\
+                    expect = { equals = 1, within = 0.1 }";
+        let of = |variant: &str| outcome(variant, size);
+        assert_eq!((of("u"), of("w")), (Outcome::NotTestable, Outcome::CannotTell));
+        // Too few pairs for an interval.
+        assert_eq!((of("f"), of("a")), (Outcome::CannotTell, Outcome::Refuted));
+    }
+
+    #[test]
     fn an_unknown_word_or_a_nan_is_an_error_and_no_verdict() {
         let of = |variant: &str, rest: &str| {
             joined(&format!("row = {{ variant = \"{variant}\" }}\n{rest}")).unwrap_err()
@@ -357,8 +388,8 @@ mod tests {
         );
         let wanted = of("a", "column = \"outcome\"\nexpect = { is = \"reproduced\" }");
         assert!(wanted.contains("`reproduced` is no outcome"), "{wanted}");
-        let nan = of("u", "column = \"mean\"\nexpect = { above = 1 }");
-        assert_eq!(nan, "claim `c`: reports/r/t.tsv: column `mean` of u is `nan`, not a number");
+        let nan = of("n", "column = \"mean\"\nexpect = { above = 1 }");
+        assert_eq!(nan, "claim `c`: reports/r/t.tsv: column `mean` of n is `nan`, not a number");
         let column = of("a", "column = \"verdict\"\nexpect = { is = \"holds\" }");
         assert_eq!(column, "claim `c`: reports/r/t.tsv has no column `verdict`");
     }

@@ -1,4 +1,4 @@
-//! The claim format: the example of claims/README.md is read as it says, mistakes are named.
+//! The claim format: the example beside claims/README.md is read as it says, mistakes are named.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -7,15 +7,12 @@ use lab_audit::{
     claims::{Claims, Comparator, Evidence},
 };
 
-/// The code blocks of claims/README.md: the claim file and its table.
+/// The claim file with every key, and its table.
 fn example() -> (String, BTreeMap<String, String>) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../claims/README.md");
-    let readme = fs::read_to_string(path).unwrap();
-    let block = |language: &str| {
-        let (_, rest) = readme.split_once(&format!("```{language}\n")).unwrap();
-        rest.split_once("```").unwrap().0.to_owned()
-    };
-    (block("toml"), BTreeMap::from([("tea/by_kettle.csv".to_owned(), block("csv"))]))
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../claims/example");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let table = "tea/by_kettle.csv";
+    (read("tea.toml"), BTreeMap::from([(table.to_owned(), read(table))]))
 }
 
 fn error(from: &str, to: &str) -> String {
@@ -25,7 +22,7 @@ fn error(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn the_example_of_the_readme_is_read() {
+fn the_example_is_read() {
     let (text, files) = example();
     let claims = Claims::parse("tea.toml", &text, &files).unwrap();
     let statements = claims.statements();

@@ -33,34 +33,81 @@ impl Counts {
     }
 }
 
-/// The tables of some documents.
+/// One table of what matters, a column for each part.
+pub(crate) fn summary(parts: &[(&str, Vec<&Audited>)]) -> String {
+    let mut text = "\n| |".to_owned();
+    parts.iter().for_each(|(name, _)| text += &format!(" {name} |"));
+    text += "\n| --- |";
+    parts.iter().for_each(|_| text += " ---: |");
+    let mut row = |name: &str, of: &dyn Fn(&[&Audited]) -> String| {
+        text += &format!("\n| {name} |");
+        parts.iter().for_each(|(_, documents)| text += &format!(" {} |", of(documents)));
+    };
+    for grade in [Severity::Impossible, Severity::Inconsistent] {
+        let name = format!("{}, true of judged", grade.grade());
+        row(&name, &|documents| {
+            let mut counts = Counts::default();
+            let findings = documents.iter().flat_map(|document| &document.findings);
+            findings.filter(|(one, _)| one.severity == grade).for_each(|(_, v)| counts.add(*v));
+            let judged = counts.is_true + counts.is_false;
+            format!("{} of {judged}, {} unread", counts.is_true, counts.open)
+        });
+    }
+    row("labelled contradictions found", &|documents| found_of(documents, "**all**"));
+    row("of those in tables", &|documents| found_of(documents, "*in tables*"));
+    row("exit code 1 on sound documents", &|documents| {
+        let clean: Vec<_> = documents.iter().filter(|document| document.is_clean).collect();
+        let wrong = clean.iter().filter(|document| fails(document)).count();
+        format!("{wrong} of {}", clean.len())
+    });
+    text + "\n"
+}
+
+fn found_of(documents: &[&Audited], kind: &str) -> String {
+    let (found, of) = kinds(documents).get(kind).copied().unwrap_or_default();
+    format!("{found} of {of} ({})", share(found, of))
+}
+
+/// What was found in some documents, by grade; [`rows`] has it by check and by kind.
 pub(crate) fn figures(name: &str, documents: &[&Audited]) -> String {
     let mut text = format!("\n## {name}: {} documents\n", documents.len());
-    let findings = || documents.iter().flat_map(|document| &document.findings);
     let mut grades: BTreeMap<Severity, Counts> = BTreeMap::new();
-    let mut kinds: BTreeMap<(Severity, &str), Counts> = BTreeMap::new();
-    for (finding, verdict) in findings() {
+    for (finding, verdict) in documents.iter().flat_map(|document| &document.findings) {
         grades.entry(finding.severity).or_default().add(*verdict);
-        kinds.entry((finding.severity, &finding.check)).or_default().add(*verdict);
     }
-    let head = "findings | true | false | unread | true of judged |\n";
-    let _ = writeln!(text, "\n| grade | {head}| --- | ---: | ---: | ---: | ---: | ---: |");
+    text += "\n| grade | findings | true | false | unread | true of judged |\n";
+    text += "| --- | ---: | ---: | ---: | ---: | ---: |\n";
     for (grade, counts) in &grades {
         let _ = writeln!(text, "| {} | {} |", grade.grade(), counts.row());
     }
-    let _ = writeln!(
-        text,
-        "\n| grade | check | {head}| --- | --- | ---: | ---: | ---: | ---: | ---: |"
-    );
-    for ((grade, check), counts) in &kinds {
-        let _ = writeln!(text, "| {} | `{check}` | {} |", grade.grade(), counts.row());
-    }
-    text += &recall(documents);
     text + &exits(documents) + &coverage(documents)
 }
 
-/// Labelled contradictions found, per kind.
-fn recall(documents: &[&Audited]) -> String {
+/// The head of [`rows`].
+pub(crate) const COLUMNS: &str = "part\tgrade\tcheck\tfindings\ttrue\tfalse\tunread\t\
+                                  contradictions\tfound\tof\n";
+
+/// Findings by check and labelled contradictions by kind, a row each, separated by tabs.
+pub(crate) fn rows(part: &str, documents: &[&Audited]) -> String {
+    let mut checks: BTreeMap<(Severity, &str), Counts> = BTreeMap::new();
+    for (finding, verdict) in documents.iter().flat_map(|document| &document.findings) {
+        checks.entry((finding.severity, &finding.check)).or_default().add(*verdict);
+    }
+    let mut text = String::new();
+    for ((grade, check), Counts { is_true, is_false, open }) in checks {
+        let (grade, all) = (grade.grade(), is_true + is_false + open);
+        let _ =
+            writeln!(text, "{part}\t{grade}\t{check}\t{all}\t{is_true}\t{is_false}\t{open}\t\t\t");
+    }
+    for (kind, (found, of)) in kinds(documents) {
+        let kind = kind.trim_matches('*');
+        let _ = writeln!(text, "{part}\t\t\t\t\t\t\t{kind}\t{found}\t{of}");
+    }
+    text
+}
+
+/// Labelled contradictions found, and how many there are, per kind.
+fn kinds(documents: &[&Audited]) -> BTreeMap<String, (usize, usize)> {
     let mut kinds: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for document in documents {
         for (label, found) in &document.labels {
@@ -80,24 +127,19 @@ fn recall(documents: &[&Audited]) -> String {
             }
         }
     }
-    let mut text = "\n| labelled contradictions | found | of | recall |\n".to_owned();
-    text += "| --- | ---: | ---: | ---: |\n";
-    for (kind, (found, of)) in kinds {
-        let _ = writeln!(text, "| {kind} | {found} | {of} | {} |", share(found, of));
-    }
-    text
+    kinds
+}
+
+fn fails(document: &Audited) -> bool {
+    let impossible = |(finding, _): &(Finding, Verdict)| finding.severity == Severity::Impossible;
+    document.findings.iter().any(impossible)
 }
 
 /// Documents on which the audit exits 1, and those of them that are clean.
 fn exits(documents: &[&Audited]) -> String {
-    let fails = |document: &&&Audited| {
-        let impossible =
-            |(finding, _): &(Finding, Verdict)| finding.severity == Severity::Impossible;
-        document.findings.iter().any(impossible)
-    };
-    let clean = documents.iter().filter(|document| document.is_clean);
-    let (clean, all) = (clean.collect::<Vec<_>>(), documents.iter().filter(fails).count());
-    let wrong = clean.iter().copied().filter(fails).count();
+    let clean: Vec<_> = documents.iter().filter(|document| document.is_clean).collect();
+    let all = documents.iter().filter(|document| fails(document)).count();
+    let wrong = clean.iter().filter(|document| fails(document)).count();
     format!("\nExit 1: {all} documents, {wrong} of {} clean ones.\n", clean.len())
 }
 

@@ -26,7 +26,7 @@ fn of_two_columns(grid: &Grid<'_>) -> Vec<Found> {
     };
     let (Some(low), Some(high)) = (lone(Role::Low), lone(Role::High)) else { return Vec::new() };
     let Some(estimate) = lone(Role::Mean).or_else(|| lone(Role::Estimate)) else {
-        return Vec::new();
+        return of_any_column(grid, low, high);
     };
     let confident = |column: usize| is_interval(&grid.table.columns[column]);
     if !(confident(low) && confident(high)) || lone(Role::Percentile(0.5)).is_some() {
@@ -50,6 +50,43 @@ fn of_two_columns(grid: &Grid<'_>) -> Vec<Found> {
         Some(Found::mismatch(check, Severity::Impossible, place, value, &mismatch))
     });
     found.collect()
+}
+
+/// `Slope | R² | CI lower | CI upper`: where no header says what the interval is for, it is for
+/// some number on its left; where it holds none of them, something is wrong.
+fn of_any_column(grid: &Grid<'_>, low: usize, high: usize) -> Vec<Found> {
+    let (table, names) = (grid.table, grid.table.row_names());
+    let confident = |column: usize| is_interval(&table.columns[column]);
+    if !(confident(low) && confident(high)) || low < 2 {
+        return Vec::new();
+    }
+    let of_row = |row: usize| {
+        let cells = &table.rows[row].cells;
+        let start = cells[low].number.as_ref()?;
+        let end = number(&cells[high], start)?;
+        let mut wrong = None;
+        for column in 1..low {
+            let Some(value) = number(&cells[column], start) else { continue };
+            let mismatch = intervals::excludes(value, start, end)?;
+            // Whole numbers count something.
+            if value.decimals > 0 {
+                wrong.get_or_insert((column, value, mismatch));
+            }
+        }
+        let (column, value, mismatch) = wrong?;
+        let place = Place {
+            document: grid.document.to_owned(),
+            line: Some(table.rows[row].line).filter(|line| *line > 0),
+            section: table.section(),
+            row: Some(names[row].clone()),
+            column: Some(table.columns[column].clone()),
+        };
+        let check = "interval_excludes_estimate";
+        Some(Found::mismatch(check, Severity::Inconsistent, place, value, &mismatch))
+    };
+    let found: Vec<Found> = (0..table.rows.len()).filter_map(of_row).collect();
+    // Where it holds none in most rows, it is for what the table does not have.
+    if 3 * found.len() > table.rows.len() { Vec::new() } else { found }
 }
 
 fn is_interval(header: &str) -> bool {

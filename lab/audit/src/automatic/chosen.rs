@@ -47,7 +47,7 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
 }
 
 /// Every `NAME=number`, each name once.
-fn settings(text: &str) -> Option<Vec<(String, f64)>> {
+pub(crate) fn settings(text: &str) -> Option<Vec<(String, f64)>> {
     let mut found: Vec<(String, f64)> = Vec::new();
     for groups in SETTING.as_ref()?.captures_iter(text) {
         let name = groups[1].to_lowercase();
@@ -60,7 +60,7 @@ fn settings(text: &str) -> Option<Vec<(String, f64)>> {
 }
 
 /// The one row that has these settings.
-fn row(tied: &Tied<'_, '_>, settings: &[(String, f64)]) -> Option<usize> {
+pub(crate) fn row(tied: &Tied<'_, '_>, settings: &[(String, f64)]) -> Option<usize> {
     let table = tied.table();
     let mut columns: Vec<(usize, f64)> = Vec::new();
     for (name, value) in settings {

@@ -71,7 +71,7 @@ const SETTINGS: [&str; 58] = [
 ];
 
 /// Words that say a column is a change or ratio of others.
-const CHANGES: [&str; 23] = [
+const CHANGES: [&str; 29] = [
     "δ",
     "delta",
     "change",
@@ -95,6 +95,12 @@ const CHANGES: [&str; 23] = [
     "versus",
     "scaled",
     "normalized",
+    "advantage",
+    "uplift",
+    "savings",
+    "lift",
+    "divergence",
+    "amplification",
 ];
 
 /// Words of a header that name nothing.

@@ -2,7 +2,7 @@
 
 use super::book::Book;
 use super::found::Found;
-use super::grid::Grid;
+use super::grid::{Grid, Record, Stat};
 use super::group::Group;
 use super::role::Role;
 use crate::Severity;
@@ -40,11 +40,27 @@ const COUNTED: [&str; 28] = [
     "answers",
 ];
 
+/// Words for what each run does or does not.
+const YES_OR_NO: [&str; 10] = [
+    "success",
+    "succeeded",
+    "pass",
+    "passed",
+    "solved",
+    "correct",
+    "binary",
+    "converged",
+    "won",
+    "failed",
+];
+
 /// Checks means of counts beside the number of runs.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
-    for record in &grid.records {
+    let counted = |record: &Record<'_>| record.stats.iter().any(|one| one.role == Role::Count);
+    for record in grid.records.iter().filter(|record| counted(record)) {
         for group in Group::all(record) {
             let (Some(n), Some(mean)) = (group.n, group.get(Role::Mean)) else { continue };
+            outcomes(grid, record, (&group, mean, n), book);
             let counted = mean.metric.split(' ').any(|word| COUNTED.contains(&word));
             if !counted || mean.number.unit.is_some() {
                 continue;
@@ -64,4 +80,22 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
             book.cell(sd.line, sd.index, wrong);
         }
     }
+}
+
+/// The deviation of outcomes of yes or no, which their share alone gives.
+fn outcomes(
+    grid: &Grid<'_>,
+    record: &Record<'_>,
+    (group, mean, n): (&Group<'_, '_>, &Stat<'_>, usize),
+    book: &mut Book,
+) {
+    let named = mean.metric.split(' ').any(|word| YES_OR_NO.contains(&word));
+    let share = mean.number.unit.is_none() && (0.0..=1.0).contains(&mean.number.value);
+    let Some(sd) = group.get(Role::Sd).filter(|sd| sd.sure && named && share) else { return };
+    let wrong = grim::debit(&sd.number, &mean.number, n, 1.0).map(|mismatch| {
+        let place = grid.place(record, sd);
+        let check = "sd_of_outcomes";
+        Found::mismatch(check, Severity::Inconsistent, place, &sd.number, &mismatch)
+    });
+    book.cell(sd.line, sd.index, wrong);
 }

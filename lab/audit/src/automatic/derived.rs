@@ -149,8 +149,55 @@ fn source(grid: &Grid<'_>, column: usize, values: &[usize]) -> Option<Source> {
             return Some(source);
         }
     }
+    if let Some(source) = quotient(grid, header, values) {
+        return Some(source);
+    }
+    let differs = says(header, &["diff", "difference", "delta", "δ", "gap", "divergence"]);
+    if let Some(source) = siblings(grid, values).filter(|_| differs) {
+        return Some(source);
+    }
     let sharing = if sharing.is_empty() { named } else { sharing };
     of_rows(grid, column, values, &sharing)
+}
+
+/// `R/W Ratio` beside `Read` and `Write`: two columns that begin like the sides of a quotient.
+fn quotient(grid: &Grid<'_>, header: &str, values: &[usize]) -> Option<Source> {
+    let side = header.split_whitespace().find(|word| word.contains('/'))?.to_lowercase();
+    let (over, under) = side.split_once('/')?;
+    let of = |start: &str| {
+        let begins = |column: &&usize| {
+            !start.is_empty() && grid.table.columns[**column].to_lowercase().starts_with(start)
+        };
+        let mut columns = values.iter().filter(begins);
+        columns.next().filter(|_| columns.next().is_none()).copied()
+    };
+    let (a, b) = (of(over)?, of(under)?);
+    (a != b && one_unit(grid, a, b)).then_some(Source::Columns(a, b))
+}
+
+/// `Time A | Time B | Cohen's d`: of several columns the only two that differ in one word each.
+fn siblings(grid: &Grid<'_>, values: &[usize]) -> Option<Source> {
+    let words = |column: usize| tokens(&grid.table.columns[column]);
+    let alike = |a: usize, b: usize| {
+        let (a, b) = (words(a), words(b));
+        let named = |word: &String| word.chars().all(char::is_alphabetic);
+        let (own, other): (Vec<&String>, Vec<&String>) =
+            (a.difference(&b).collect(), b.difference(&a).collect());
+        let single = own.len() == 1 && other.len() == 1 && a.len() >= 2;
+        single && named(own[0]) && named(other[0])
+    };
+    let mut pairs = Vec::new();
+    for (index, a) in values.iter().enumerate() {
+        for b in values[index + 1..].iter().filter(|b| alike(*a, **b)) {
+            pairs.push((*a, *b));
+        }
+    }
+    match pairs[..] {
+        [(a, b)] if one_unit(grid, a, b) && !statistics(grid, &[a, b]) => {
+            Some(Source::Columns(a, b))
+        }
+        _ => None,
+    }
 }
 
 /// Whether two columns measure one thing: in one unit, by a word that they share, as two states
@@ -339,7 +386,7 @@ fn judge_row(grid: &Grid<'_>, target: usize, source: &Source, row: usize) -> Opt
             bases.iter().filter(|_| !own).filter_map(base).collect()
         }
     };
-    let tolerance = spread(grid, row).max(mean_of_ratios(grid, row, stated)?);
+    let tolerance = mean_of_ratios(grid, row, stated)?;
     let mut closest: Option<Mismatch> = None;
     for (new, base) in &pairs {
         let readings = readings(stated, new, header);
@@ -397,19 +444,22 @@ fn spread(grid: &Grid<'_>, row: usize) -> f64 {
     }
 }
 
-/// How far BenchmarkDotNet's `Ratio`, a mean of ratios, may lie from the ratio of the means: what
-/// its `RatioSD` says, and a tenth. `None` where that says they have little to do with each other.
+/// How far a mean of ratios may lie from the ratio of the means. BenchmarkDotNet's `Ratio` is one:
+/// the two differ by the covariance of ratio and base over the base, which is at most the product
+/// of their deviations; what `RatioSD` says is far more. `None` where that is so wide that they
+/// have little to do with each other. Of other columns, the square of the relative deviation.
 fn mean_of_ratios(grid: &Grid<'_>, row: usize, stated: &Printed) -> Option<f64> {
-    let spread = |name: &String| name.eq_ignore_ascii_case("RatioSD");
-    let Some(column) = grid.table.columns.iter().position(spread) else {
+    let named = |name: &String| name.eq_ignore_ascii_case("RatioSD");
+    let Some(column) = grid.table.columns.iter().position(named) else {
         // Without that column it has no spread worth printing, and still is a mean.
         let means = grid.columns().iter().any(|meaning| meaning.role == Role::Mean);
         let ratio = grid.table.columns.iter().any(|name| name == "Ratio");
-        return Some(if means && ratio { 0.01 } else { 0.0 });
+        let wide = spread(grid, row);
+        return Some(if means && ratio { wide.max(0.01) } else { wide * wide });
     };
     let sd = number(grid, row, column).map_or(0.0, |sd| sd.value);
     let share = sd / stated.value.abs().max(1e-9);
-    (share <= 0.1).then_some(0.1 + 2.0 * share)
+    (share <= 0.1).then_some(0.005 + 0.75 * share)
 }
 
 fn widened(number: &Printed, share: f64) -> Span {

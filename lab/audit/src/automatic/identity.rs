@@ -6,6 +6,7 @@ use super::book::Book;
 use super::column::{is_change, is_setting, number, values};
 use super::found::Found;
 use super::grid::Grid;
+use super::role::Role;
 use super::stems::{stem, stems};
 use super::tie::unit_of;
 use super::words::says;
@@ -25,7 +26,7 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
 }
 
 /// What a column should be in a row.
-type Expected = Vec<(usize, Span, String)>;
+pub(super) type Expected = Vec<(usize, Span, String)>;
 
 /// `ns/op` beside `ops/s`, `Cost/1M tokens` beside `Tokens/$`.
 fn inverse(grid: &Grid<'_>, book: &mut Book) {
@@ -102,7 +103,7 @@ fn total(grid: &Grid<'_>, book: &mut Book) {
     let named = |column: &usize| {
         let mut words = stems(&table.columns[*column]);
         words.retain(|word| unit::known(word).is_none());
-        words == BTreeSet::from(["total".to_owned()]) || words == BTreeSet::from(["sum".to_owned()])
+        words.contains("total") || words == BTreeSet::from(["sum".to_owned()])
     };
     let mut totals = (1..table.columns.len()).filter(named);
     let Some(total) = totals.next().filter(|_| totals.next().is_none()) else { return };
@@ -110,7 +111,9 @@ fn total(grid: &Grid<'_>, book: &mut Book) {
     let is_part = |column: &usize| {
         let header = &table.columns[*column];
         let has = table.rows.iter().any(|row| row.cells[*column].number.is_some());
-        let statistic = grid.columns()[*column].role.is_statistic();
+        // Means of parts add up to the mean of the whole; other statistics do not.
+        let role = grid.columns()[*column].role;
+        let statistic = role.is_statistic() && role != Role::Mean;
         *column != total && has && !is_change(header) && !is_setting(header) && !statistic
     };
     let parts: Vec<usize> = (1..table.columns.len())
@@ -190,7 +193,13 @@ fn share(grid: &Grid<'_>, book: &mut Book) {
 
 /// Reports what most rows bear out and some do not: names alone leave open whether a table has all
 /// parts.
-fn judge(grid: &Grid<'_>, column: usize, expected: Expected, check: &str, book: &mut Book) {
+pub(super) fn judge(
+    grid: &Grid<'_>,
+    column: usize,
+    expected: Expected,
+    check: &str,
+    book: &mut Book,
+) {
     let stated = |row: usize| number(grid, row, column);
     let fits = |(row, span, _): &&(usize, Span, String)| {
         stated(*row).is_some_and(|stated| Span::of(stated).meets(*span))

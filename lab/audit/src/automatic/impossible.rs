@@ -1,6 +1,8 @@
 //! Numbers that the quantity of their name never has: shares above all, probabilities above one,
 //! negative times and deviations.
 
+use std::collections::BTreeMap;
+
 use super::book::Book;
 use super::column::is_change;
 use super::found::Found;
@@ -16,9 +18,13 @@ const SHARES: [&str; 8] =
 
 /// Checks every number of a table.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
+    // A header is read once and not for each of its cells, of which a listing has many.
+    let mut changes: BTreeMap<usize, bool> = BTreeMap::new();
     for record in &grid.records {
-        for stat in record.stats.iter().filter(|stat| stat.sure && !is_change(&stat.header)) {
-            of_stat(grid, record, stat, book);
+        for stat in record.stats.iter().filter(|stat| stat.sure) {
+            if !*changes.entry(stat.index).or_insert_with(|| is_change(&stat.header)) {
+                of_stat(grid, record, stat, book);
+            }
         }
     }
 }

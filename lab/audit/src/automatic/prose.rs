@@ -1,14 +1,19 @@
 //! What sentences claim of the tables beside them.
 
 mod base;
+mod best;
 mod costs;
 mod effect;
+mod every;
+mod extreme;
 mod items;
 mod missing;
 mod monotone;
 mod none;
 mod possessive;
 mod settings;
+mod span;
+mod spoken;
 mod superlative;
 mod times;
 mod universal;
@@ -34,6 +39,10 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
         superlative::check(&page, sentence, book);
         times::check(&page, sentence, book);
         unmeasured::check(&page, sentence, book);
+        best::check(&page, sentence, book);
+        every::check(&page, sentence, book);
+        extreme::check(&page, sentence, book);
+        span::check(&page, sentence, book);
     }
     items::check(document, book);
     costs::check(&page, book);

@@ -1,10 +1,12 @@
-//! A list of ranges whose last item is their total.
+//! A list of numbers or ranges whose last item is their total.
 
 use super::book::Book;
 use super::found::Found;
+use super::role;
 use super::words::says;
 use crate::checks::Span;
-use crate::{Bound, Cell, Document, Place, Printed, Severity, Table};
+use crate::printed::unit;
+use crate::{Bound, Cell, Document, Place, Printed, Severity, Table, TableRow};
 
 /// Checks every list.
 pub(crate) fn check(document: &Document, book: &mut Book) {
@@ -16,7 +18,10 @@ pub(crate) fn check(document: &Document, book: &mut Book) {
 fn of_list(document: &Document, list: &Table, book: &mut Book) {
     let Some((last, parts)) = list.rows.split_last() else { return };
     let ranged = parts.iter().any(|row| row.cells[1].range.is_some());
-    if parts.len() < 2 || !ranged || !says(&last.cells[0].text, &["total", "sum", "combined"]) {
+    if parts.len() < 2 || !says(&last.cells[0].text, &["total", "sum", "combined"]) {
+        return;
+    }
+    if !ranged && !are_parts(parts, last) {
         return;
     }
     // Who gives the total more digits than the parts takes their ends as they stand.
@@ -57,6 +62,27 @@ fn of_list(document: &Document, list: &Table, book: &mut Book) {
             .values(value, low.middle())
     });
     book.stated(last.line, value, found);
+}
+
+/// Whether single numbers are the parts of a total: three and more, of what can be added up, none
+/// of them a statistic, and close enough to the total for none to be left out.
+fn are_parts(parts: &[TableRow], last: &TableRow) -> bool {
+    let additive = |unit: &str| {
+        matches!(unit, "$" | "€" | "J" | "kJ" | "mJ" | "W" | "kW" | "mW")
+            || unit::factor(unit, "s").is_some()
+            || unit::factor(unit, "B").is_some()
+    };
+    let Some(total) = last.cells[1].number.as_ref() else { return false };
+    let named = |row: &TableRow| {
+        role::statistic(&row.cells[0].text).is_none()
+            && !says(&row.cells[0].text, &["per", "each", "of", "free", "available", "total"])
+    };
+    let sum: f64 =
+        parts.iter().filter_map(|row| row.cells[1].number.as_ref()).map(|one| one.value).sum();
+    parts.len() >= 3
+        && total.unit.as_deref().is_some_and(additive)
+        && parts.iter().all(named)
+        && (0.7..1.5).contains(&(sum / total.value))
 }
 
 /// The most digits behind a point.

@@ -3,11 +3,14 @@
 mod groups;
 mod marked;
 
+use std::collections::BTreeSet;
+
 use super::book::Book;
 use super::column::{is_change, values};
 use super::found::Found;
 use super::grid::Grid;
 use super::role::{Role, better};
+use super::stems::stems;
 use super::tie::{Tied, meaning, metric_words};
 use super::words::{list, says, tokens};
 use crate::checks::ranking::{Better, inversions, surpassed};
@@ -78,6 +81,11 @@ fn ranks(grid: &Grid<'_>, book: &mut Book) {
     // Whatever is better, the numbers rise or fall throughout.
     let [up, down] = [Better::Higher, Better::Lower].map(|way| inversions(&ordered, Some(way)));
     let wrong = if up.len() <= down.len() { up } else { down };
+    // Where a third of the places and more are turned round, they are ranked by something else.
+    if 3 * wrong.len() > order.len() && !is_said(grid, index) {
+        order.iter().for_each(|row| book.untied(grid.table.rows[*row].line, rank));
+        return;
+    }
     for (place, row) in order.iter().enumerate() {
         let reversed = wrong.iter().find(|inversion| inversion.behind == place);
         let found = reversed.map(|inversion| {
@@ -99,29 +107,49 @@ fn ranks(grid: &Grid<'_>, book: &mut Book) {
     }
 }
 
-/// The column that the caption names behind "by", or the only one that is measured.
+/// Whether the caption or the heading speaks of a column.
+fn is_said(grid: &Grid<'_>, index: usize) -> bool {
+    let metric = stems(&grid.columns()[index].metric);
+    let last = grid.table.headings.last().map_or("", String::as_str);
+    let mut spoken = stems(&grid.table.caption);
+    spoken.extend(stems(last));
+    metric.iter().any(|word| spoken.contains(word))
+}
+
+/// The column that the caption names behind "by", the only one that is measured, or the only one
+/// that the title speaks of.
 fn ranked_by(grid: &Grid<'_>) -> Option<usize> {
     let above = [grid.table.caption.as_str(), grid.table.headings.last().map_or("", |h| h)];
     let said = above.iter().find_map(|text| {
         let words = list(text);
         let by = words.iter().position(|word| word == "by")?;
-        Some(words[by + 1..].to_vec())
+        let ranked = by > 0 && ["ranked", "sorted", "ordered"].contains(&words[by - 1].as_str());
+        Some((words[by + 1..].to_vec(), ranked))
     });
     let measured = values(grid);
-    match said {
-        Some(words) => {
-            let named = |index: &usize| {
-                tokens(&grid.table.columns[*index]).iter().any(|word| words.contains(word))
-                    && !is_change(&grid.table.columns[*index])
-            };
-            let mut columns = measured.iter().copied().filter(named);
-            columns.next().filter(|_| columns.next().is_none())
+    let lone = |named: &dyn Fn(usize) -> bool| {
+        let mut columns = measured.iter().copied().filter(|index| named(*index));
+        (columns.next(), columns.next().is_some())
+    };
+    if let Some((words, ranked)) = said {
+        let (first, more) = lone(&|index| {
+            tokens(&grid.table.columns[index]).iter().any(|word| words.contains(word))
+                && !is_change(&grid.table.columns[index])
+        });
+        // "Throughput by configuration" says what the rows are, and no order.
+        if first.is_some() || ranked {
+            return first.filter(|_| !more);
         }
-        None => match measured[..] {
-            [one] => Some(one),
-            _ => None,
-        },
     }
+    if let [one] = measured[..] {
+        return Some(one);
+    }
+    // "Top 5 by name": of several, the one that the title speaks of.
+    let spoken: BTreeSet<String> = above.iter().flat_map(|text| stems(text)).collect();
+    let (first, more) = lone(&|index| {
+        stems(&grid.columns()[index].metric).iter().any(|word| spoken.contains(word))
+    });
+    first.filter(|_| !more)
 }
 
 /// `Best median: plain GPU` and its like against the column and the rows of the table above.

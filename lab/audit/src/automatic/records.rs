@@ -15,19 +15,25 @@ const SHARES: [&str; 8] =
 
 /// Checks every record of a table on its own.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
-    let reversed = exceedance(grid);
+    // A listing without percentiles is not gone through for them.
+    let is_percentile = |role: Role| matches!(role, Role::Percentile(_));
+    let ranked = grid.transposed || grid.columns().iter().any(|one| is_percentile(one.role));
+    let reversed = ranked && exceedance(grid);
     for record in &grid.records {
         for group in Group::all(record) {
             let mut checks = Checks { grid, record, group: &group, book };
             checks.extremes();
             checks.spread();
             checks.interval();
-            if !reversed {
+            if ranked && !reversed {
                 checks.percentiles();
+                checks.between();
             }
         }
     }
-    book.found.extend(sizes(grid));
+    if ranked {
+        book.found.extend(sizes(grid));
+    }
 }
 
 /// Whether the table counts percentiles from above, as some do for throughput: P99 is then what
@@ -140,6 +146,10 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
             let wrong = bounds::mean_far_from_median(&mean.number, &median.number, &sd.number);
             self.add("mean_far_from_median", mean, &[sd, median], wrong);
         }
+        if let (Some(error), Some(sd), Some(n)) = (self.get(Role::StandardError), sd, n) {
+            let wrong = moments::standard_error_of(&error.number, &sd.number, n);
+            self.add("standard_error_of_sd", error, &[sd], wrong);
+        }
         if let (Some(sd), Some(mean), Some(n)) = (sd, mean, n) {
             for extreme in min.into_iter().chain(max) {
                 let wrong = bounds::extreme_too_far(&extreme.number, &mean.number, &sd.number, n);
@@ -202,6 +212,27 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
                 self.add("interval_excludes_estimate", &unsure, &[], wrong);
             }
         }
+    }
+
+    /// The mean between what its percentiles leave room for.
+    fn between(&mut self) {
+        let Some(mean) = self.get(Role::Mean) else { return };
+        let stats = percentiles(self.group);
+        let rising = stats.windows(2).all(|pair| pair[0].1.number.value <= pair[1].1.number.value);
+        let (min, max) = (self.get(Role::Min), self.get(Role::Max));
+        let others: Vec<&Stat<'_>> =
+            stats.iter().map(|(_, stat)| *stat).chain(min).chain(max).collect();
+        let sure = others.iter().all(|stat| stat.sure);
+        // Of a few values some take the P95 from the wrong side.
+        let few = self.group.n.is_some_and(|n| n < 20);
+        if stats.len() < 2 || !rising || !sure || few {
+            return;
+        }
+        let printed: Vec<(f64, &Printed)> =
+            stats.iter().map(|(p, stat)| (*p, &stat.number)).collect();
+        let (min, max) = (min.map(|stat| &stat.number), max.map(|stat| &stat.number));
+        let wrong = bounds::mean_beyond_percentiles(&mean.number, &printed, min, max);
+        self.add("mean_beyond_percentiles", mean, &others, wrong);
     }
 
     /// Percentiles rise with their rank.

@@ -103,11 +103,23 @@ fn key(finding: &Finding, spots: &[Spot]) -> Option<Key> {
         while spot.words.get(end).is_some_and(|word| number(word).is_some()) {
             end += 1;
         }
-        let words = spot.words.get(start..end + WORDS)?;
+        let Some(words) = spot.words.get(start..end + WORDS) else {
+            return before(&spot.words, start, end);
+        };
         let telling = words[end - start..].iter().filter(|word| word.len() > 3).count() >= 2;
         let letters = words[end - start..].iter().all(|word| number(word).is_none());
         (telling && letters).then(|| Key::Words(words.to_vec()))
     })
+}
+
+/// The words that lead to a number at the end of a statement: three and more of them, two of which
+/// tell something.
+fn before(words: &[String], start: usize, end: usize) -> Option<Key> {
+    let from = start.checked_sub(WORDS)?;
+    let leading = &words[from..start];
+    let letters = leading.iter().all(|word| word.parse::<f64>().is_err());
+    let telling = leading.iter().filter(|word| word.len() > 3).count() >= 2;
+    (letters && telling).then(|| Key::Words(words[from..end].to_vec()))
 }
 
 fn spots(document: &Document) -> Vec<Spot> {

@@ -14,6 +14,10 @@ const FEWEST: usize = 2;
 
 /// Checks summaries against run columns, and runs that repeat to the last digit.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
+    let named = grid.columns().iter().any(|meaning| matches!(meaning.role, Role::Run(_)));
+    if !named && !grid.transposed {
+        return;
+    }
     for record in &grid.records {
         for group in Group::all(record) {
             let n = group.runs.len();

@@ -2,9 +2,12 @@
 
 mod change;
 mod clock;
+mod counted;
 mod equation;
 mod order;
 pub(crate) mod share;
+mod spread;
+mod units;
 
 use super::book::Book;
 use super::found::Found;
@@ -81,7 +84,10 @@ fn of_text(text: &Text<'_>, book: &mut Book) {
         .into_iter()
         .chain(equation::verdicts(text.text))
         .chain(order::verdicts(text.text))
-        .chain(change::verdicts(text.text));
+        .chain(change::verdicts(text.text))
+        .chain(units::verdicts(text.text))
+        .chain(spread::verdicts(text.text))
+        .chain(counted::verdicts(text.text));
     for Verdict { stated, wrong } in verdicts {
         let found = wrong.map(|wrong| {
             let place = text.place.clone();

@@ -1,5 +1,7 @@
 //! `q4_0 provides 17 % higher throughput than q5_K_M`: comparisons of two rows in a sentence.
 
+mod columns;
+
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -32,7 +34,18 @@ const BOUNDS: [&str; 9] =
 /// Columns from which an average over them may be what is stated.
 const FEWEST: usize = 3;
 
-/// Checks every comparison whose two sides are rows of one table.
+/// A comparison of two sides in a sentence.
+struct Comparison<'t> {
+    sentence: &'t Sentence,
+    /// What stands before the amount, and behind "than".
+    before: &'t str,
+    other: &'t str,
+    /// The words that say which way, and what is compared.
+    words: &'t str,
+    stated: Printed,
+}
+
+/// Checks every comparison whose two sides are rows, or columns, of one table.
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     for sentence in document.prose.iter().filter(|one| one.kind == SentenceKind::Prose) {
         let Some(groups) = COMPARISON.as_ref().and_then(|regex| regex.captures(&sentence.text))
@@ -50,7 +63,11 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
             .iter()
             .any(|word| before.ends_with(word));
         let words = format!("{} {}", &groups[4], &groups[5]).to_lowercase();
-        judge(document, sentence, (&groups[1], &groups[6]), &words, &stated, tables, book);
+        let (before, other) = (&groups[1], &groups[6]);
+        let comparison = Comparison { sentence, before, other, words: &words, stated };
+        if !judge(document, &comparison, tables, book) {
+            columns::judge(document, &comparison, tables, book);
+        }
     }
 }
 
@@ -76,15 +93,14 @@ fn is_about(words: &str, header: &str, unit: Option<&str>) -> bool {
     }
 }
 
+/// Judges a comparison of two rows; whether some table has both.
 fn judge(
     document: &Document,
-    sentence: &Sentence,
-    (before, other): (&str, &str),
-    words: &str,
-    stated: &Printed,
+    comparison: &Comparison<'_>,
     tables: &[Tied<'_, '_>],
     book: &mut Book,
-) {
+) -> bool {
+    let Comparison { sentence, before, other, words, stated } = comparison;
     let (mut tried, mut example) = (0, None);
     let mut conditions: Vec<Span> = Vec::new();
     for tied in tables {
@@ -114,7 +130,7 @@ fn judge(
             tried += 1;
             if fits(stated, new, old) {
                 book.stated(sentence.line, stated.value, None);
-                return;
+                return true;
             }
             // Columns without a statistic are conditions, over which an average may be meant.
             if tied.grid.columns()[column].role == Role::Value {
@@ -123,14 +139,14 @@ fn judge(
             example.get_or_insert((tied, column, subject, base));
         }
     }
-    let Some((tied, column, subject, base)) = example else { return };
+    let Some((tied, column, subject, base)) = example else { return false };
     let around = conditions.iter().copied().reduce(Span::hull);
     if conditions.len() >= FEWEST && around.is_some_and(|span| Span::of(stated).meets(span)) {
-        return;
+        return true;
     }
     let table = tied.table();
     let cell = |row: usize| table.rows[row].cells[column].number.clone();
-    let (Some(new), Some(old)) = (cell(subject), cell(base)) else { return };
+    let (Some(new), Some(old)) = (cell(subject), cell(base)) else { return false };
     let sentence_text = format!(
         "{} is stated of {} against {}; `{}` is {} against {} (line {}), and no column of {tried} \
          gives it",
@@ -154,6 +170,7 @@ fn judge(
         .values(stated.value, new.value / old.value)
         .against(against);
     book.stated(sentence.line, stated.value, Some(found));
+    true
 }
 
 /// How far two values differ: in percent, or the larger over the smaller.

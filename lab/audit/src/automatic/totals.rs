@@ -13,12 +13,24 @@ use crate::{Place, Printed, Severity, Table};
 enum Summary {
     Total,
     Average,
+    /// The geometric mean.
+    Geometric,
+    /// Of all, in whatever way: a sum, or a mean with weights.
+    Overall,
 }
 
+/// What a row's name says: `Total`, `Mean (all)`, `Geo. mean`.
 fn summary(name: &str) -> Option<Summary> {
-    match name.to_lowercase().trim_end_matches(':') {
-        "total" | "sum" | "totals" => Some(Summary::Total),
-        "average" | "mean" | "avg" | "arithmetic mean" => Some(Summary::Average),
+    let bare = name.split(['(', ',']).next().unwrap_or_default().to_lowercase();
+    match bare.trim_matches([':', ' ', '.']) {
+        "total" | "sum" | "totals" | "grand total" | "in total" => Some(Summary::Total),
+        "average" | "mean" | "avg" | "arithmetic mean" | "overall average" | "overall mean" => {
+            Some(Summary::Average)
+        }
+        "geomean" | "geo mean" | "geo. mean" | "geometric mean" | "geo-mean" | "gmean" => {
+            Some(Summary::Geometric)
+        }
+        "overall" | "all" | "all rows" | "aggregate" => Some(Summary::Overall),
         _ => None,
     }
 }
@@ -39,10 +51,15 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
     }
     for (column, meaning) in grid.columns().iter().enumerate().skip(1) {
         let plain = matches!(meaning.role, Role::Value | Role::Sum | Role::Count | Role::Run(_));
-        if kind == Summary::Total && !plain {
+        let weighted = plain || meaning.role == Role::Mean;
+        if kind == Summary::Total && !plain || kind == Summary::Overall && !weighted {
             continue;
         }
         let Some((stated, rows)) = column_of(table, column, last) else { continue };
+        // Factors have no sum, and their mean may be the factor of the means.
+        if stated.unit.as_deref() == Some("x") && kind != Summary::Geometric {
+            continue;
+        }
         let wrong = wrong_summary(kind, stated, &rows)
             .map(|mismatch| found(grid, kind, (last, column), (stated, &rows), &mismatch));
         book.cell(table.rows[last].line, column, wrong);
@@ -60,7 +77,10 @@ fn found(
     let high = rows.iter().max_by(|a, b| a.value.total_cmp(&b.value));
     // However an average is weighted, it lies between the extremes; parts never exceed a total.
     let (check, sure) = match kind {
-        Summary::Average => ("average_row", bounds::value_outside(stated, low, high).is_some()),
+        Summary::Average | Summary::Geometric => {
+            ("average_row", bounds::value_outside(stated, low, high).is_some())
+        }
+        Summary::Overall => ("overall_row", false),
         Summary::Total => {
             let positive = low.is_some_and(|low| low.value >= 0.0);
             let exceeded = bounds::value_outside(stated, high, None).is_some();
@@ -88,8 +108,7 @@ fn column_of(table: &Table, column: usize, last: usize) -> Option<(&Printed, Vec
     let rows: Option<Vec<Printed>> =
         table.rows[..last].iter().map(|row| row.cells[column].number.clone()).collect();
     let rows = rows.filter(|rows| rows.iter().all(|row| row.unit == stated.unit))?;
-    let additive = !matches!(stated.unit.as_deref(), Some("x"));
-    additive.then_some((stated, rows))
+    Some((stated, rows))
 }
 
 fn wrong_summary(kind: Summary, stated: &Printed, rows: &[Printed]) -> Option<Mismatch> {
@@ -101,9 +120,31 @@ fn wrong_summary(kind: Summary, stated: &Printed, rows: &[Printed]) -> Option<Mi
         return moments::sum(stated, &inputs).filter(|_| mean.is_some() && !share);
     }
     let fits = |mean: Option<Span>| mean.is_some_and(|mean| mean.meets(Span::of(stated)));
+    if kind == Summary::Overall {
+        // Every mean lies between the extremes; what overlaps may come close to the sum.
+        let share = matches!(stated.unit.as_deref(), Some("%" | "pp"));
+        let hull = inputs.iter().copied().reduce(Span::hull)?;
+        let sum = inputs.iter().copied().reduce(Span::plus)?;
+        let allowed = if share { hull } else { hull.hull(sum) };
+        return (!Span::of(stated).meets(allowed)).then(|| Mismatch {
+            stated: stated.value,
+            computed_low: allowed.low,
+            computed_high: allowed.high,
+            how: format!("between the least and the sum of {} rows", rows.len()),
+        });
+    }
     let logs: Option<Vec<Span>> = inputs.iter().map(|span| logarithm(*span)).collect();
     let geometric = logs.and_then(|logs| moments::mean_of(&logs));
     let geometric = geometric.map(|mean| Span { low: mean.low.exp(), high: mean.high.exp() });
+    if kind == Summary::Geometric {
+        let value = geometric.filter(|value| !value.meets(Span::of(stated)))?;
+        return Some(Mismatch {
+            stated: stated.value,
+            computed_low: value.low,
+            computed_high: value.high,
+            how: format!("geometric mean of {} values", rows.len()),
+        });
+    }
     let inverse: Option<Vec<Span>> =
         inputs.iter().map(|span| Span::exact(1.0).over(*span)).collect();
     let harmonic = inverse.and_then(|rows| Span::exact(1.0).over(moments::mean_of(&rows)?));

@@ -67,6 +67,45 @@ pub fn mean_far_from_median(mean: &Printed, median: &Printed, sd: &Printed) -> O
     })
 }
 
+/// How far a printed percentile may lie from the share that it is called by: definitions differ by
+/// one value, and samples of twenty are small ones.
+const BLUR: f64 = 0.05;
+
+/// A mean that no values with these percentiles have: of every stretch between two of them, all
+/// values are at least the lower and at most the upper one. `percentiles` rise with their share in
+/// (0, 1). `None` where it fits, or where neither end is known.
+pub fn mean_beyond_percentiles(
+    mean: &Printed,
+    percentiles: &[(f64, &Printed)],
+    min: Option<&Printed>,
+    max: Option<&Printed>,
+) -> Option<Mismatch> {
+    if percentiles.is_empty() {
+        return None;
+    }
+    // As much of the mass above each percentile as its definition leaves room for.
+    let high = max.map_or(f64::INFINITY, |max| {
+        let (mut sum, mut from) = (0.0, 0.0);
+        for (p, value) in percentiles {
+            let to = (p - BLUR).max(from);
+            sum += (to - from) * Span::of(value).high;
+            from = to;
+        }
+        sum + (1.0 - from) * Span::of(max).high
+    });
+    let low = min.map_or(f64::NEG_INFINITY, |min| {
+        let (mut sum, mut from) = (0.0, 1.0);
+        for (p, value) in percentiles.iter().rev() {
+            let to = (p + BLUR).min(from);
+            sum += (from - to) * Span::of(value).low;
+            from = to;
+        }
+        sum + from * Span::of(min).low
+    });
+    let (low, high) = (low.max(f64::MIN), high.min(f64::MAX));
+    compare(mean, Span { low, high }, || "between what its percentiles leave room for".to_owned())
+}
+
 /// An extreme further from the mean than (n - 1)/√n sample standard deviations, the most that
 /// one of `n` values can be. `None` where it fits or `n` is below 2.
 /// Source: Samuelson (1968), Journal of the American Statistical Association 63, pp. 1522-1525.
@@ -141,6 +180,22 @@ mod tests {
         let [mean, median] = ["120.0", "100.0"].map(printed);
         assert_eq!(mean_far_from_median(&mean, &median, &printed("21.0")), None);
         assert!(mean_far_from_median(&mean, &median, &printed("19.0")).is_some());
+    }
+
+    #[test]
+    fn a_mean_lies_between_what_its_percentiles_leave_room_for() {
+        let [p25, p50, p75, p95, max] = ["4.6", "5.4", "6.0", "7.0", "9.1"].map(printed);
+        let all = [(0.25, &p25), (0.5, &p50), (0.75, &p75), (0.95, &p95)];
+        let beyond = |mean: &str, max: Option<&Printed>| {
+            mean_beyond_percentiles(&printed(mean), &all, None, max).is_some()
+        };
+        assert!(beyond("8.9", Some(&max)) && !beyond("5.8", Some(&max)));
+        // A tail without an end can have any mean.
+        assert!(!beyond("8.9", None));
+        let min = printed("4.0");
+        let low =
+            |mean: &str| mean_beyond_percentiles(&printed(mean), &all, Some(&min), None).is_some();
+        assert!(low("4.1") && !low("5.5"));
     }
 
     #[test]

@@ -65,6 +65,25 @@ pub fn sd(stated: &Printed, of_mean: &Printed, n: usize, grain: f64) -> Option<M
     })
 }
 
+/// A standard deviation that `n` outcomes of yes or no with this share of yes do not have: DEBIT.
+/// Their share alone gives it, √(p (1 - p)), with either divisor. `whole` is 1 or, in percent, 100.
+/// Source: Heathers and Brown (2019), "DEBIT: A Simple Consistency Test For Binary Data".
+///
+/// `None` where it fits, below two outcomes, or for a share that is none.
+pub fn debit(stated: &Printed, share: &Printed, n: usize, whole: f64) -> Option<Mismatch> {
+    let size = n as f64;
+    let ends = Span::of(share).times(1.0 / whole);
+    let (low, high) = (ends.low.max(0.0), ends.high.min(1.0));
+    if n < 2 || low > high {
+        return None;
+    }
+    let sd = |p: f64| (p * (1.0 - p)).sqrt();
+    let most = sd(0.5f64.clamp(low, high));
+    let least = sd(low).min(sd(high));
+    let allowed = Span { low: least, high: most * (size / (size - 1.0)).sqrt() }.times(whole);
+    super::compare(stated, allowed, || format!("√(p (1 - p)) of {n} outcomes of yes or no"))
+}
+
 /// The sums, in grains, whose mean prints as stated.
 fn sums(span: Span, n: usize, grain: f64) -> Option<impl Iterator<Item = f64>> {
     let size = n as f64 / grain;
@@ -113,6 +132,16 @@ mod tests {
         assert_eq!(mean(&printed("5.21"), 28, 1.0), None);
         // One cut off: 145/28 = 5.178.
         assert_eq!(mean(&printed("5.17"), 28, 1.0), None);
+    }
+
+    #[test]
+    fn a_share_of_yes_has_one_deviation() {
+        // 20 of 30: √(0.667 · 0.333) = 0.471, and 0.479 with the divisor 29.
+        let fits = |sd: &str| debit(&printed(sd), &printed("0.667"), 30, 1.0).is_none();
+        assert!(fits("0.471") && fits("0.479"));
+        assert!(!fits("0.31") && !fits("0.52"));
+        assert_eq!(debit(&printed("47.1"), &printed("66.7"), 30, 100.0), None);
+        assert_eq!(debit(&printed("0.3"), &printed("0.5"), 1, 1.0), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod span;
 
 pub mod bounds;
+pub mod contingency;
 pub mod drift;
 pub mod flips;
 pub mod grim;

@@ -44,6 +44,18 @@ pub fn standard_error(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
     })
 }
 
+/// The standard error of a printed standard deviation of `n` values, with the divisor n or n - 1 in
+/// either. `None` where it fits or `n` is below 2.
+pub fn standard_error_of(stated: &Printed, sd: &Printed, n: usize) -> Option<Mismatch> {
+    if n < 2 {
+        return None;
+    }
+    let size = n as f64;
+    let error = Span::of(sd);
+    let allowed = Span { low: error.low / size.sqrt(), high: error.high / (size - 1.0).sqrt() };
+    compare(stated, allowed, || format!("{} / √{n}", sd.value))
+}
+
 /// The coefficient of variation of rows, as a share or in percent. `None` where it fits, there
 /// are fewer than two rows, or the mean can be zero.
 pub fn cv(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
@@ -137,6 +149,13 @@ mod tests {
         assert!(sd(&printed("1.90"), &exact).is_some());
         assert_eq!(standard_error(&printed("0.756"), &exact), None);
         assert!(standard_error(&printed("0.9"), &exact).is_some());
+    }
+
+    #[test]
+    fn a_standard_error_follows_from_its_deviation() {
+        assert_eq!(standard_error_of(&printed("0.40"), &printed("2.00"), 25), None);
+        assert!(standard_error_of(&printed("0.20"), &printed("2.00"), 25).is_some());
+        assert_eq!(standard_error_of(&printed("0.20"), &printed("2.00"), 1), None);
     }
 
     #[test]

@@ -206,7 +206,7 @@ pub fn cohens_d(d: &Printed, a: Summary, b: Summary) -> Option<Mismatch> {
 }
 
 impl StatedP {
-    fn value(&self) -> f64 {
+    pub(super) fn value(&self) -> f64 {
         match self {
             Self::Equals(printed) => printed.value,
             Self::Below(value) | Self::Above(value) => *value,
@@ -215,7 +215,7 @@ impl StatedP {
 
     /// Whether a p somewhere in this span can be stated so. Tables of critical values and exact
     /// tests differ a little; a tenth of the value is allowed on top of printing.
-    fn allows(&self, computed: Span) -> bool {
+    pub(super) fn allows(&self, computed: Span) -> bool {
         let wide = Span { low: computed.low * 0.9, high: computed.high * 1.1 };
         match self {
             // `p = 0.000` is what software prints for anything smaller.

@@ -45,6 +45,19 @@ pub struct Claims {
     /// What its text says.
     #[serde(default)]
     pub claim: Vec<Claim>,
+    /// How our runs differ from what it measured.
+    #[serde(default)]
+    pub differs: Vec<Differs>,
+}
+
+/// `[[differs]]`: how workload and machine of one of our reports differ from the document's.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Differs {
+    /// The folder in reports/.
+    pub report: String,
+    /// What differs, in our words.
+    pub says: String,
 }
 
 /// `[document]`.

@@ -15,8 +15,8 @@ pub use cell::CellValue;
 pub use check::{Evidence, Standing};
 pub use derivation::{Derive, Kind, OneOrMore, RawInfo, Relation};
 pub use format::{
-    Against, Better, Claim, Claims, Comparator, DocumentInfo, Factor, Level, Metric, MetricRange,
-    Part, Runs, Scope, Subject, TableInfo, Treatment,
+    Against, Better, Claim, Claims, Comparator, Differs, DocumentInfo, Factor, Level, Metric,
+    MetricRange, Part, Runs, Scope, Subject, TableInfo, Treatment,
 };
 pub use parse::ClaimsError;
 pub(crate) use parse::Names;

@@ -1,9 +1,9 @@
 //! A document's own page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::Audited;
+use super::{Audited, differences};
 use crate::{
     Finding,
     claims::{Claim, Standing},
@@ -14,10 +14,13 @@ use crate::{
 const SHOWN_A_CHECK: usize = 1;
 
 /// And of all.
-const SHOWN: usize = 5;
+const SHOWN: usize = 4;
 
 /// Of the claims that one result decides, those in words; the others by their lines.
-const CLAIMS_SHOWN: usize = 2;
+const CLAIMS_SHOWN: usize = 1;
+
+/// Results that refute most claims, in words; `claims.tsv` has all.
+const RESULTS_SHOWN: usize = 5;
 
 pub(super) fn page(one: &Audited) -> String {
     let document = &one.claims.document;
@@ -39,19 +42,41 @@ pub(super) fn page(one: &Audited) -> String {
     let of = |outcome: Outcome| {
         one.judged.iter().filter(move |(.., verdict)| verdict.outcome == outcome)
     };
-    text.push_str(
-        "Refuted, by what our runs show, with the lines of the claims and their own data:\n\n",
-    );
-    for same in by_reason(of(Outcome::Refuted)) {
+    text.push_str("Refuted, by what our runs show, with line and standing in their own data:\n\n");
+    let mut refuted = by_reason(of(Outcome::Refuted));
+    // The sort is stable: of equals the first in the document comes first.
+    refuted.sort_by_key(|same| std::cmp::Reverse(same.len()));
+    for same in refuted.iter().take(RESULTS_SHOWN) {
         let why = cell(&same[0].3.why);
-        let _ = writeln!(text, "* **{why}**: {}", named(&same));
+        let _ = writeln!(text, "* **{why}**: {}", named(same));
     }
+    let others = refuted.len().saturating_sub(RESULTS_SHOWN);
+    if others > 0 {
+        let rest: Vec<&Judged> = refuted.into_iter().skip(RESULTS_SHOWN).flatten().collect();
+        let _ = writeln!(text, "* By {others} other results: lines {}.", lines(&rest));
+    }
+    text.push_str(&differing(one));
     let reproduced: Vec<&Judged> = of(Outcome::Reproduced).collect();
     if !reproduced.is_empty() {
         let _ = writeln!(text, "\nReproduced: {}", named(&reproduced));
     }
     let _ = writeln!(text, "\n{silent} more claims, and every reason: `claims.tsv`.");
     text
+}
+
+/// How the runs that refute claims differ from what the document measured, report by report.
+fn differing(one: &Audited) -> String {
+    let refuted = one.judged.iter().filter(|(.., verdict)| verdict.outcome == Outcome::Refuted);
+    let reports: BTreeMap<_, _> =
+        refuted.flat_map(|(claim, ..)| differences(one.claims, claim)).collect();
+    let mut text = String::new();
+    for (report, says) in reports {
+        let _ = writeln!(text, "* {report}: {}.", cell(says.unwrap_or_default()));
+    }
+    match text.is_empty() {
+        true => text,
+        false => format!("\nWhere our runs differ from what it measured:\n\n{text}"),
+    }
 }
 
 type Judged<'a> = (&'a Claim, Standing, String, Verdict);
@@ -81,20 +106,24 @@ fn named(claims: &[&Judged]) -> String {
     };
     let mut shown: Vec<String> = claims.iter().take(CLAIMS_SHOWN).map(one).collect();
     if let Some(more) = claims.get(CLAIMS_SHOWN..).filter(|more| !more.is_empty()) {
-        let lines: Vec<String> = more.iter().map(|(claim, ..)| claim.line.to_string()).collect();
-        shown.push(format!("lines {}", lines.join(", ")));
+        shown.push(format!("lines {}", lines(more)));
     }
     shown.join("; ") + "."
 }
 
+/// The lines of some claims, each once and in order.
+fn lines(claims: &[&Judged]) -> String {
+    let lines: BTreeSet<usize> = claims.iter().map(|(claim, ..)| claim.line).collect();
+    lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
 fn raw(one: &Audited) -> String {
     if one.claims.raw.is_empty() {
-        return "\nNo raw data of its authors are public: it is held against itself alone.\n"
-            .to_owned();
+        return "\nNo raw data are public: it is held against itself alone.\n".to_owned();
     }
-    let mut text = "\nRaw data (facts **stored**; `lab audit --raw FOLDER` derives them again \
-                    from the files):\n\n"
-        .to_owned();
+    let mut text =
+        "\nRaw data (facts **stored**; `lab audit --raw FOLDER` derives them again):\n\n"
+            .to_owned();
     let mut files: Vec<&str> = one.claims.raw.iter().map(|info| info.file.as_str()).collect();
     files.dedup();
     for file in files {
@@ -131,7 +160,7 @@ fn findings(findings: &[Finding]) -> String {
     }
     if findings.len() > listed {
         let more = findings.len() - listed;
-        let _ = writeln!(text, "\n{more} more of such kinds stand in findings.tsv.");
+        let _ = writeln!(text, "\n{more} more: `findings.tsv`.");
     }
     text
 }

@@ -4,7 +4,7 @@
 mod document;
 mod tables;
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::{
     Finding, Severity,
@@ -59,9 +59,13 @@ fn audited<'a>(
     tables: &Tables,
 ) -> Result<Audited<'a>, ClaimsError> {
     let evidence = Evidence::new(claims, facts);
-    let judge = |claim: &'a Claim| {
+    let judge = |claim: &'a Claim| -> Result<_, ClaimsError> {
         let (standing, why) = evidence.standing(claim);
-        verdict(claim, tables).map(|verdict| (claim, standing, why, verdict))
+        let verdict = verdict(claim, tables)?;
+        if verdict.outcome == Outcome::Refuted {
+            named_differences(claims, claim)?;
+        }
+        Ok((claim, standing, why, verdict))
     };
     Ok(Audited {
         claims,
@@ -72,6 +76,30 @@ fn audited<'a>(
         findings: evidence.findings()?,
         judged: claims.claim.iter().map(judge).collect::<Result<_, _>>()?,
     })
+}
+
+/// Every report that a claim is tested by, with what differs there from what the document measured.
+fn differences<'a>(claims: &'a Claims, claim: &'a Claim) -> BTreeMap<&'a str, Option<&'a str>> {
+    let of = |report: &str| claims.differs.iter().find(|differs| differs.report == report);
+    let tests = claim.test.iter().map(|test| test.report.as_str());
+    tests.map(|report| (report, of(report).map(|differs| differs.says.as_str()))).collect()
+}
+
+/// Nobody may call a claim refuted without saying how the runs differ.
+fn named_differences(claims: &Claims, claim: &Claim) -> Result<(), ClaimsError> {
+    let differences = differences(claims, claim);
+    match differences.into_iter().find(|(_, says)| says.is_none()) {
+        None => Ok(()),
+        Some((report, _)) => Err(ClaimsError::value(
+            &format!("claims/{}.toml", claims.document.id),
+            "differs",
+            format!(
+                "`{report}` refutes the claim `{}`, and nothing says how its runs differ from the \
+                 document's; add [[differs]] with report and says",
+                claim.id
+            ),
+        )),
+    }
 }
 
 impl Audited<'_> {
@@ -92,9 +120,8 @@ fn head(audited: &[Audited]) -> String {
     let claims: usize = audited.iter().map(|one| one.judged.len()).sum();
     let mut text = format!(
         "# Published claims, their own data, and our runs\n\n\
-         {claims} claims of {} published reports, encoded in `claims/`, held against the rest of \
-         their documents and facts of their authors' raw data (`claims/facts/`), and joined to our \
-         committed reports. Made by `lab audit --write`, checked by `lab audit --check`.\n\n",
+         {claims} claims of {} published reports (`claims/`), held against their own documents and \
+         raw data, and joined to our reports by `lab audit --write`.\n\n",
         audited.len()
     );
     text.push_str(
@@ -122,9 +149,9 @@ fn head(audited: &[Audited]) -> String {
         );
     }
     text.push_str(
-        "\n*Impossible*: arithmetic or the document's own data exclude it. *Doubtful*: possible \
-         and a rare accident, or no support for what is said. *Hold* to *open*: how claims stand \
-         in their own document and its data. *Reproduced* to *not testable*: what our runs say.\n",
+        "\n*Impossible*: arithmetic or the document's own data exclude it. *Doubtful*: a rare \
+         accident, or no support for what is said. *Hold* to *open*: how claims stand in their own \
+         document and data. *Reproduced* to *not testable*: what our runs say.\n",
     );
     text
 }

@@ -1,7 +1,10 @@
 //! The tables beside the page.
 
-use super::Audited;
-use crate::claims::{Standing, StatementValue};
+use super::{Audited, differences};
+use crate::{
+    claims::{Claim, Standing, StatementValue},
+    join::{Outcome, Verdict},
+};
 
 pub(super) fn claims(audited: &[Audited]) -> String {
     let mut text = line(&[
@@ -19,6 +22,7 @@ pub(super) fn claims(audited: &[Audited]) -> String {
         "own_data_why",
         "our_runs",
         "our_runs_why",
+        "workload_differs",
     ]);
     for one in audited {
         for (claim, standing, why, verdict) in &one.judged {
@@ -51,10 +55,21 @@ pub(super) fn claims(audited: &[Audited]) -> String {
                 why,
                 verdict.outcome.words(),
                 &verdict.why,
+                &differing(one, claim, verdict),
             ]));
         }
     }
     text
+}
+
+/// "threads: 2 CPUs", of a claim that our runs refute.
+fn differing(one: &Audited, claim: &Claim, verdict: &Verdict) -> String {
+    if verdict.outcome != Outcome::Refuted {
+        return String::new();
+    }
+    let reports = differences(one.claims, claim).into_iter();
+    let said = reports.filter_map(|(report, says)| Some(format!("{report}: {}", says?)));
+    said.collect::<Vec<_>>().join("; ")
 }
 
 pub(super) fn findings(audited: &[Audited]) -> String {

@@ -23,14 +23,59 @@ static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// `SIZE=1024 improves throughput … across all`: against the only other value.
+static ONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?xi) \b([a-z_]{2,20})\s?=\s?(\d+(?:\.\d+)?) \s+
+        (improve|increase|raise|boost|reduce|lower|decrease)[sd]? \s+ (.{3,40}?) \s+
+        (?:by\s.{1,24}?\s)? (?:across|for|in|at|on)\s+(?:all|every|each)\b",
+    )
+    .ok()
+});
+
 pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Book) {
-    let Some(groups) = CLAIM.as_ref().and_then(|regex| regex.captures(&sentence.text)) else {
-        return;
-    };
-    let (Ok(new), Ok(old)) = (groups[1].parse::<f64>(), groups[2].parse::<f64>()) else { return };
-    let falls = ["reduce", "lower", "decrease"].contains(&&*groups[3].to_lowercase());
+    if let Some(groups) = CLAIM.as_ref().and_then(|regex| regex.captures(&sentence.text)) {
+        let values = (groups[1].parse::<f64>(), groups[2].parse::<f64>());
+        let (Ok(new), Ok(old)) = values else { return };
+        let claim = Claim { new, verb: &groups[3], metric: &groups[4] };
+        judge(page, sentence, &claim, &|_| Some(old), book);
+    } else if let Some(groups) = ONE.as_ref().and_then(|regex| regex.captures(&sentence.text)) {
+        let Ok(new) = groups[2].parse::<f64>() else { return };
+        let claim = Claim { new, verb: &groups[3], metric: &groups[4] };
+        judge(page, sentence, &claim, &|tied| other(tied, &groups[1], new), book);
+    }
+}
+
+/// What a value of a setting is said to do.
+struct Claim<'t> {
+    new: f64,
+    verb: &'t str,
+    metric: &'t str,
+}
+
+/// The only other value of the column of a setting.
+fn other(tied: &Tied<'_, '_>, name: &str, new: f64) -> Option<f64> {
+    let table = tied.table();
+    let wanted = stems(name);
+    let column = table.columns.iter().position(|header| wanted.is_subset(&stems(header)))?;
+    let numbers = table.rows.iter().filter_map(|row| row.cells[column].number.as_ref());
+    let mut others: Vec<f64> = numbers.map(|n| n.value).filter(|value| *value != new).collect();
+    others.dedup();
+    others.first().copied().filter(|first| others.iter().all(|other| other == first))
+}
+
+fn judge(
+    page: &Page<'_, '_, '_>,
+    sentence: &Sentence,
+    claim: &Claim<'_>,
+    old: &dyn Fn(&Tied<'_, '_>) -> Option<f64>,
+    book: &mut Book,
+) {
+    let new = claim.new;
+    let falls = ["reduce", "lower", "decrease"].contains(&&*claim.verb.to_lowercase());
     for tied in page.beside(sentence) {
-        let metric = stems(&groups[4]);
+        let Some(old) = old(tied) else { continue };
+        let metric = stems(claim.metric);
         let columns: Vec<usize> = values(tied.grid)
             .into_iter()
             .filter(|column| metric.is_subset(&stems(&tied.table().columns[*column])))

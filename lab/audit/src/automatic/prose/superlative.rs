@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::Page;
 use crate::automatic::book::Book;
-use crate::automatic::column::values;
+use crate::automatic::column::{is_change, values};
 use crate::automatic::found::Found;
 use crate::automatic::role::better;
 use crate::automatic::stems::{is_rate, stems};
@@ -115,6 +115,10 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
         return;
     }
     let Some(claim) = claim(&sentence.text) else { return };
+    // The best ratio of two columns is in neither of them.
+    if claim.metric.iter().any(|word| is_change(word)) {
+        return;
+    }
     // The nearest table that names who it is about.
     for tied in page.beside(sentence) {
         let found = if let Some(row) = row_of(tied, claim.who) {

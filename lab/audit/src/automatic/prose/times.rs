@@ -77,6 +77,10 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
 /// How many times as large the larger of two columns is, in rows of times and rates.
 fn factors(table: &Table, columns: &[usize]) -> Vec<Span> {
     let [a, b] = columns[..] else { return Vec::new() };
+    // Columns with units of their own are two metrics, and no two sides.
+    if a != b && [a, b].iter().all(|column| table.units[*column].is_some()) {
+        return Vec::new();
+    }
     let speed = |number: &Printed| {
         number.unit.as_deref().is_some_and(|own| unit::factor(own, "s").is_some() || is_rate(own))
     };

@@ -82,6 +82,11 @@ fn before<'n>(chars: &[char], numbers: &'n [(usize, Found)], index: usize) -> Op
     let (_, change) = &numbers[index.checked_sub(1)?];
     let start = numbers[index].0;
     let between: String = chars[change.end..start].iter().collect();
+    if led(&between) && is_change(&change.printed) {
+        let from: String = chars[..numbers[index - 1].0].iter().rev().take(12).collect();
+        let from: String = from.chars().rev().collect();
+        return (!bounded(&from)).then_some(&change.printed);
+    }
     let (words, inside) = between.rsplit_once('(')?;
     let plain =
         words.chars().count() <= REACH && !words.contains(['(', ')', ';', ':', '.', ',', '→']);
@@ -91,6 +96,48 @@ fn before<'n>(chars: &[char], numbers: &'n [(usize, Found)], index: usize) -> Op
     let from: String = from.chars().rev().collect();
     (plain && opens && is_change(&change.printed) && !bounded(&from)).then_some(&change.printed)
 }
+
+/// Whether a change leads to its pair without a bracket: `25 % faster: 12 ms → 9 ms`, `a reduction
+/// by 25 % from 12 ms to 9 ms`.
+fn led(between: &str) -> bool {
+    let lower = between.to_lowercase();
+    let trimmed = lower.trim_end();
+    let words: Vec<&str> = trimmed.split(|c: char| !c.is_alphanumeric()).collect();
+    let plain = !trimmed.trim_end_matches(':').contains(['(', ')', ';', ':', '.', '→', '/']);
+    let named = words.iter().any(|word| CHANGES.contains(word));
+    let from = trimmed.ends_with(" from") || trimmed == "from" || trimmed == ", from";
+    let count = words.iter().filter(|word| !word.is_empty()).count();
+    // "25 % of them from 10 ms to 20 ms" is no change.
+    plain && count <= 3 && (from && (named || count == 1) || trimmed.ends_with(':') && named)
+}
+
+/// Words that call a number a change of two others.
+const CHANGES: [&str; 24] = [
+    "faster",
+    "slower",
+    "higher",
+    "lower",
+    "more",
+    "less",
+    "fewer",
+    "better",
+    "worse",
+    "difference",
+    "improvement",
+    "reduction",
+    "increase",
+    "decrease",
+    "gain",
+    "drop",
+    "gap",
+    "speedup",
+    "slowdown",
+    "overhead",
+    "regression",
+    "change",
+    "smaller",
+    "larger",
+];
 
 /// The change behind the pair, in brackets or after an equals sign.
 fn behind<'n>(chars: &[char], numbers: &'n [(usize, Found)], index: usize) -> Option<&'n Printed> {
@@ -127,11 +174,18 @@ fn behind<'n>(chars: &[char], numbers: &'n [(usize, Found)], index: usize) -> Op
         "— a",
         "– a",
         "- a",
+        "by",
+        ", by",
     ];
+    // `(98.9 vs 99.2 ops/s, 0.3 % difference)`: the next word says what it is.
+    let tail: String = chars[change.end..].iter().take(24).collect();
+    let word = tail.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let called = mark == "," && CHANGES.contains(&word.to_lowercase().as_str());
     let next: String = chars[change.end..].iter().take(8).collect();
     // A range of changes is none.
     let ends = !next.starts_with(['-', '–', '/']) && !next.trim_start().starts_with("to ");
-    (marks.contains(&mark) && ends && is_change(&change.printed)).then_some(&change.printed)
+    ((marks.contains(&mark) || called) && ends && is_change(&change.printed))
+        .then_some(&change.printed)
 }
 
 /// `twice as fast (10 ms vs 20 ms)`: a factor in words before the bracket of the pair.
@@ -258,6 +312,19 @@ mod tests {
         assert!(found("more than twice as fast (10 ms vs 34 ms)").is_empty());
         assert_eq!(found("rose from 10.0 ms to 25.0 ms, an increase of 150%"), [false]);
         assert_eq!(found("rose from 10.0 ms to 25.0 ms, an increase of 50%"), [true]);
+    }
+
+    #[test]
+    fn changes_stand_before_and_behind_their_pair() {
+        assert_eq!(found("25% faster: 12.0 ms → 9.0 ms"), [false]);
+        assert_eq!(found("45% faster: 12.0 ms → 9.0 ms"), [true]);
+        assert_eq!(found("a 25% reduction from 12.0 ms to 9.0 ms"), [false]);
+        assert_eq!(found("a 45% reduction from 12.0 ms to 9.0 ms"), [true]);
+        assert_eq!(found("equal (98.9 vs 99.2 ops/s, 0.3% difference)"), [false]);
+        assert_eq!(found("equal (98.9 vs 99.2 ops/s, 3.5% difference)"), [true]);
+        assert_eq!(found("fell from 12.0 ms to 9.0 ms, by 25%"), [false]);
+        // What follows is another number.
+        assert!(found("(98.9 vs 99.2 ops/s, 3.5% of them idle)").is_empty());
     }
 
     #[test]

@@ -11,13 +11,17 @@ use crate::checks::Span;
 use crate::printed::unit;
 use crate::{Document, Place, Printed, Severity, Table, TableRow};
 
+/// Longer tables are listings, and describe no single run.
+const MOST_ROWS: usize = 60;
+
 static CLOCK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?:(\d{4})-(\d\d)-(\d\d)[T ]+)?\b(\d{1,2}):(\d\d)(?::(\d\d))?\b").ok()
 });
 
 /// Checks every list and table with a row `Start`, a row `End` and a row `Duration`.
 pub(super) fn check(document: &Document, book: &mut Book) {
-    for table in document.tables.iter().chain(&document.lists) {
+    let tables = document.tables.iter().chain(&document.lists);
+    for table in tables.filter(|table| table.rows.len() <= MOST_ROWS) {
         let row = |words: &[&str]| {
             let named = |row: &&TableRow| row.cells.first().is_some_and(|c| says(&c.text, words));
             let mut rows = table.rows.iter().filter(named);

@@ -1,0 +1,328 @@
+//! Relations within tables and between them: true ones pass, one changed number is found.
+
+use lab_audit::{Document, Mapping, Severity, audit_document};
+
+/// Checks and lines of the findings of the two upper grades.
+fn found(text: &str) -> Vec<(String, usize)> {
+    found_below(text, Severity::Doubtful)
+}
+
+/// Checks and lines of all findings that are graver than this.
+fn found_below(text: &str, limit: Severity) -> Vec<(String, usize)> {
+    let document = Document::parse("r.md", text);
+    let audit = audit_document(&document, &[], &Mapping::default());
+    let upper = audit.findings.into_iter().filter(|one| one.severity < limit);
+    let mut all: Vec<(String, usize)> =
+        upper.map(|one| (one.check, one.place.line.unwrap_or(0))).collect();
+    all.sort_by_key(|(_, line)| *line);
+    all
+}
+
+/// The text as it stands is sound; with `from` replaced by `to`, `check` is found at `line`.
+fn only_when_changed(text: &str, (from, to): (&str, &str), check: &str, line: usize) {
+    assert!(text.contains(from), "{from} is not in the text");
+    assert_eq!(found(text), [], "{text}");
+    let changed = text.replace(from, to);
+    assert_eq!(found(&changed), [(check.to_owned(), line)], "{changed}");
+}
+
+#[test]
+fn ranks_below_a_heading_that_groups() {
+    let text = "\
+## Throughput by engine
+
+| Rank | Engine | Threads | Throughput (ops/s) |
+| --- | --- | --- | --- |
+| 1 | alder | 8 | 981.4 |
+| 2 | birch | 8 | 902.7 |
+| 3 | cedar | 4 | 871.1 |
+| 4 | elm | 4 | 640.2 |
+| 5 | fir | 4 | 512.9 |
+";
+    only_when_changed(text, ("902.7", "860.7"), "rank_order", 7);
+}
+
+#[test]
+fn means_lie_between_what_their_percentiles_leave_room_for() {
+    let text = "\
+| Engine | Mean (ms) | P25 (ms) | P50 (ms) | P75 (ms) | P95 (ms) | Max (ms) |
+| --- | --- | --- | --- | --- | --- | --- |
+| alder | 5.3 | 4.6 | 5.1 | 5.9 | 7.0 | 9.4 |
+| birch | 6.1 | 5.2 | 6.0 | 6.8 | 8.1 | 9.9 |
+";
+    only_when_changed(text, ("| 5.3 |", "| 8.8 |"), "mean_beyond_percentiles", 3);
+}
+
+#[test]
+fn rows_of_geometric_means_and_of_all() {
+    let text = "\
+| Engine | Small (ms) | Large (ms) |
+| --- | --- | --- |
+| alder | 2.00 | 40.0 |
+| birch | 4.00 | 90.0 |
+| cedar | 8.00 | 60.0 |
+| Geomean | 4.00 | 60.0 |
+";
+    only_when_changed(text, ("| Geomean | 4.00", "| Geomean | 4.67"), "average_row", 6);
+    let text = "\
+| Phase | Passed (%) |
+| --- | --- |
+| one | 81.0% |
+| two | 88.5% |
+| three | 90.2% |
+| Overall | 86.0% |
+";
+    only_when_changed(text, ("86.0%", "91.4%"), "overall_row", 6);
+}
+
+#[test]
+fn shares_of_a_whole_add_up() {
+    let text = "\
+| Step | Time (ms) | Share of time |
+| --- | --- | --- |
+| parse | 5.0 | 25.0% |
+| plan | 3.0 | 15.0% |
+| run | 12.0 | 60.0% |
+| Total | 20.0 | 100% |
+";
+    assert_eq!(found(text), []);
+    let breakdown = "\
+## Breakdown
+
+| Step | Percentage |
+| --- | --- |
+| parse | 27% |
+| plan | 14% |
+| run | 59% |
+";
+    only_when_changed(breakdown, ("59%", "64%"), "parts_of_whole", 7);
+}
+
+#[test]
+fn rates_follow_from_counts() {
+    let text = "\
+| Engine | Passed | Success rate |
+| --- | --- | --- |
+| alder | 20/30 | 66.7% |
+| birch | 12/30 | 40.0% |
+| cedar | 15/30 | 50.0% |
+";
+    only_when_changed(text, ("40.0%", "45.0%"), "rate_of_counts", 4);
+    let text = "\
+| Engine | Passed | Total | Success rate |
+| --- | --- | --- | --- |
+| alder | 20 | 30 | 66.7% |
+| birch | 12 | 30 | 40.0% |
+| cedar | 15 | 30 | 50.0% |
+";
+    only_when_changed(text, ("40.0%", "45.0%"), "rate_of_counts", 4);
+}
+
+#[test]
+fn changes_beside_arrows() {
+    let text = "\
+| Engine | Latency | Change |
+| --- | --- | --- |
+| alder | 12.0 ms → 9.0 ms | -25.0% |
+| birch | 40.0 ms → 30.0 ms | -25.0% |
+| cedar | 8.0 ms → 10.0 ms | +25.0% |
+";
+    only_when_changed(
+        text,
+        ("40.0 ms → 30.0 ms | -25.0%", "40.0 ms → 30.0 ms | -35.0%"),
+        "ratio",
+        4,
+    );
+}
+
+#[test]
+fn a_column_that_two_tables_repeat() {
+    let text = "\
+## Summary
+
+| Engine | Latency (ms) |
+| --- | --- |
+| alder | 12.51 |
+| birch | 15.82 |
+| cedar | 31.07 |
+
+## Details
+
+| Engine | Latency (ms) | Memory (MB) |
+| --- | --- | --- |
+| alder | 12.51 | 40.1 |
+| birch | 15.82 | 22.7 |
+| cedar | 31.07 | 35.4 |
+";
+    let worth_a_look = |text: &str| found_below(text, Severity::Note);
+    assert_eq!(worth_a_look(text), []);
+    let changed = text.replace("15.82 | 22.7", "18.52 | 22.7");
+    assert_eq!(worth_a_look(&changed), [("same_cells".to_owned(), 14)]);
+    assert_eq!(found(&changed), []);
+    // Where most differ, they are of two measurements.
+    let other = text.replace("12.51 | 40.1", "13.90 | 40.1").replace("31.07 | 35", "29.44 | 35");
+    assert_eq!(worth_a_look(&other), []);
+}
+
+#[test]
+fn totals_of_plain_lists() {
+    let text = "\
+## Where the time goes
+
+- Parse: 1.2 s
+- Plan: 0.8 s
+- Run: 6.1 s
+- Total: 8.1 s
+";
+    only_when_changed(text, ("8.1 s", "9.1 s"), "total_of_ranges", 6);
+}
+
+#[test]
+fn extremes_of_so_few_values() {
+    let text = "\
+All 24 configurations were run.
+
+| Engine | Mean (ms) | Min (ms) | Max (ms) | Std Dev (ms) |
+| --- | --- | --- | --- | --- |
+| alder | 50.0 | 31.0 | 71.0 | 9.10 |
+| birch | 60.0 | 42.0 | 81.0 | 8.80 |
+";
+    only_when_changed(text, ("8.80", "3.10"), "extreme_too_far", 6);
+}
+
+#[test]
+fn deviations_of_yes_and_no() {
+    let text = "\
+| Engine | Mean success | SD success | n |
+| --- | --- | --- | --- |
+| alder | 0.667 | 0.479 | 30 |
+| birch | 0.400 | 0.498 | 30 |
+";
+    only_when_changed(text, ("0.479", "0.312"), "sd_of_outcomes", 3);
+}
+
+#[test]
+fn rows_of_differences() {
+    let text = "\
+| Engine | Mean (ms) | Memory (MB) |
+| --- | --- | --- |
+| alder | 12.5 | 40.0 |
+| birch | 15.0 | 22.0 |
+| Delta | +2.5 | -45.0% |
+";
+    only_when_changed(text, ("+2.5", "+4.5"), "ratio", 5);
+}
+
+#[test]
+fn rows_of_ratios_of_two_named_rows() {
+    let text = "\
+| Engine | Small | Large |
+| --- | --- | --- |
+| alder | 560 ops/s | 321 ops/s |
+| cedar | 480 ops/s | 261 ops/s |
+| birch | 251 ops/s | 162 ops/s |
+| alder / birch ratio | 2.23x | 1.98x |
+";
+    only_when_changed(text, ("1.98x", "2.18x"), "ratio", 6);
+}
+
+#[test]
+fn ranges_beside_their_ends() {
+    let text = "\
+| Engine | Mean (ms) | Min (ms) | Max (ms) | Range (ms) |
+| --- | --- | --- | --- | --- |
+| alder | 12.5 | 11.0 | 14.5 | 3.5 |
+| birch | 15.0 | 13.0 | 18.0 | 5.0 |
+";
+    only_when_changed(text, ("| 3.5 |", "| 4.5 |"), "range_of_extremes", 3);
+    let list = "\
+## Spread
+
+- Q1: 98.4 ops/s
+- Q3: 99.2 ops/s
+- IQR: 0.8 ops/s
+";
+    only_when_changed(list, ("0.8", "1.8"), "range_of_extremes", 5);
+}
+
+#[test]
+fn standard_errors_beside_their_deviations() {
+    let text = "\
+| Engine | Mean (ms) | SD (ms) | SE (ms) | n |
+| --- | --- | --- | --- | --- |
+| alder | 50.0 | 2.00 | 0.40 | 25 |
+| birch | 60.0 | 3.00 | 0.60 | 25 |
+";
+    only_when_changed(text, ("| 0.40 |", "| 0.90 |"), "standard_error_of_sd", 3);
+}
+
+#[test]
+fn products_and_quotients_by_name() {
+    let text = "\
+| Engine | N | Per-agent rate (ops/s) | Baseline rate (ops/s) | Total rate (ops/s) | Efficiency |
+| --- | --- | --- | --- | --- | --- |
+| alder | 1 | 200.0 | 200.0 | 200.0 | 1.000 |
+| alder | 2 | 180.0 | 200.0 | 360.0 | 0.900 |
+| alder | 4 | 150.0 | 200.0 | 600.0 | 0.750 |
+| alder | 8 | 101.0 | 200.0 | 808.0 | 0.505 |
+";
+    only_when_changed(text, ("600.0", "690.0"), "product_of_columns", 5);
+    let text = "\
+| Engine | Wall (ms) | Work (ms) | Overhead (ms) | Overhead % |
+| --- | --- | --- | --- | --- |
+| alder | 200.0 | 190.0 | 10.0 | 5.0% |
+| birch | 300.0 | 270.0 | 30.0 | 10.0% |
+| cedar | 400.0 | 300.0 | 100.0 | 25.0% |
+| elm | 500.0 | 440.0 | 60.0 | 12.0% |
+";
+    only_when_changed(text, ("12.0%", "21.0%"), "percent_of_column", 6);
+}
+
+#[test]
+fn differences_of_columns_that_differ_in_one_word() {
+    let text = "\
+| Pair | Time A (ms) | Time B (ms) | Cohen d | Diff (ms) |
+| --- | --- | --- | --- | --- |
+| one | 12.5 | 10.0 | 0.8 | 2.5 |
+| two | 15.0 | 11.0 | 1.1 | 4.0 |
+| three | 31.0 | 30.0 | 0.2 | 1.0 |
+";
+    let changed = text.replace("| 4.0 |", "| 9.0 |");
+    assert_eq!(found(text), []);
+    assert_eq!(found(&changed), [("ratio".to_owned(), 4)]);
+}
+
+#[test]
+fn intervals_for_a_number_that_no_header_names() {
+    let text = "\
+| Engine | Slope | R2 | 95% CI lower | 95% CI upper | Points |
+| --- | --- | --- | --- | --- | --- |
+| alder | 0.512 | 0.91 | 0.401 | 0.622 | 7 |
+| birch | 0.318 | 0.88 | 0.250 | 0.386 | 7 |
+| cedar | 0.105 | 0.93 | 0.061 | 0.149 | 7 |
+";
+    let changed = ("0.318 | 0.88", "0.218 | 0.88");
+    only_when_changed(text, changed, "interval_excludes_estimate", 4);
+}
+
+#[test]
+fn two_runs_that_share_what_does_not_vary() {
+    let text = "\
+## First machine
+
+| Engine | Latency (ms) | Allocated (KB) |
+| --- | --- | --- |
+| alder | 12.51 | 40.11 |
+| birch | 15.82 | 22.72 |
+| cedar | 31.07 | 35.43 |
+
+## Second machine
+
+| Engine | Latency (ms) | Allocated (KB) |
+| --- | --- | --- |
+| alder | 22.58 | 40.11 |
+| birch | 25.81 | 22.72 |
+| cedar | 41.06 | 38.43 |
+";
+    assert_eq!(found(text), []);
+}
