@@ -28,7 +28,7 @@ const DEEPEST: usize = 8;
 #[command(after_help = CODES)]
 pub(crate) struct ImportArgs {
     /// Results: JSON of hyperfine, criterion, JMH, pytest-benchmark or Google Benchmark, text of
-    /// `go test -bench`, records of this command, or criterion's folder
+    /// `go test -bench` or Google Benchmark, records of this command, or criterion's folder
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Results to compare the files with, benchmark by benchmark of the same name

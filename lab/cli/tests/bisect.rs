@@ -151,7 +151,8 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
 #[test]
 fn an_interrupted_search_says_what_is_left() {
     let repository = Repository::new();
-    let mut lab = repository.lab("v0", "v12", &["--setup", "touch started"]);
+    let around = ["--setup", "touch started", "--cleanup", "touch cleaned"];
+    let mut lab = repository.lab("v0", "v12", &around);
     let child = lab.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let started = repository.files.path().join("started");
     for _ in 0..1_000 {
@@ -165,5 +166,6 @@ fn an_interrupted_search_says_what_is_left() {
     assert_eq!(output.status.code(), Some(130));
     assert!(contains("interrupted: ").eval(&String::from_utf8(output.stdout).unwrap()));
     fs::remove_file(started).unwrap();
+    fs::remove_file(repository.files.path().join("cleaned")).unwrap();
     repository.is_clean();
 }

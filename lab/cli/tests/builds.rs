@@ -117,6 +117,11 @@ fn what_does_not_build_is_one_sentence_and_leaves_nothing() {
     let missing = repository.lab("true", ["one", "two"], &[]).assert().code(2);
     missing.stderr(contains("the build of one left no out/tool; name a file of it"));
     repository.run(["one", "four"], &[]).code(2).stderr(contains("there is no revision four"));
+    let build = ["--build", "true", "--", "out/tool"];
+    let mut alone = Command::new(std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap());
+    alone.current_dir(&repository.files).env("XDG_CACHE_HOME", repository.cache.path());
+    let alone = alone.args(["compare", "--rev", "two"]).args(build).assert().code(2);
+    assert!(errors(&alone).starts_with("lab: there is no second command"));
     let outside = repository.lab_of("../tool", "true", ["one", "two"], &[]).assert().code(2);
     outside.stderr(contains("`../tool` is not below the built revision; give the program's path"));
     repository.is_clean();

@@ -61,6 +61,13 @@ fn each_tools_samples_are_nanoseconds_a_call() {
     assert_eq!((lines.len(), names(&lines)), (12, vec!["BM_Fill/64", "BM_Fill/1024"]));
     near(first, 30.001_264_863_188);
 
+    let (lines, first) = read("google.txt");
+    assert_eq!((lines.len(), names(&lines)), (12, vec!["BM_Fill/64", "BM_Fill/1024"]));
+    let file = fs::read_to_string(fixture("google.txt")).unwrap();
+    let row = file.lines().find(|line| line.starts_with("BM_Fill/64 ")).unwrap();
+    let time: f64 = row.split_whitespace().nth(1).unwrap().parse().unwrap();
+    near(first, 1e3 * time);
+
     let (lines, first) = read("pytest.json");
     assert_eq!(names(&lines), ["test_b.py::test_sum", "test_b.py::test_sort"]);
     assert_eq!(lines.len(), 20);
@@ -155,6 +162,27 @@ fn the_result_is_json_and_the_same_for_the_same_seed() {
     assert_eq!(text(&judged), text(&import(&arguments)));
 }
 
+/// Repetitions are samples, and rows of statistics are none; a benchmark's name may end as theirs.
+#[test]
+fn a_table_of_google_benchmark_with_statistics_alone_has_means() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("table");
+    let table = "Run on (2 X 2596 MHz CPU s)\n---\n\
+        Benchmark                Time             CPU   Iterations UserCounters...\n---\n\
+        BM_Sum_mean           21.6 us         19.5 us            6 bytes=1k\n\
+        BM_Sum_median         20.7 us         18.1 us            6 bytes=1k\n\
+        BM_Sum_stddev         4.92 us         2.76 us            6 bytes=0\n\
+        BM_Sum_cv            22.73 %         14.10 %             6 bytes=0.00%\n\
+        BM_of_mean            3.00 ms         2.90 ms          100\n\
+        BM_Broken             ERROR OCCURRED: 'no file'\n";
+    fs::write(&path, table).unwrap();
+    let (lines, mean) = read(path.to_str().unwrap());
+    assert_eq!(names(&lines), ["BM_of_mean", "BM_Sum"]);
+    near(mean, 3e6);
+    assert!(lines[1]["ns"].is_null(), "{lines:?}");
+    near(lines[1]["mean_ns"].as_f64().unwrap(), 21_600.0);
+}
+
 #[test]
 fn what_has_no_spread_is_imported_and_not_judged() {
     for file in ["pytest-no-data.json", "google-aggregates.json"] {
@@ -196,6 +224,8 @@ fn what_is_broken_is_one_sentence_and_a_code() {
     sentence(4, &hyperfine("null"), "`results[0].mean` should be a number above 0, and is nothing");
     sentence(4, "{\"iters\": [1, 2], \"times\": [1]}", "`times` should be as long as `iters`");
     sentence(4, "BenchmarkA-2 10 x ns/op", "file, line 1: expected a number of nanoseconds");
+    let google = "Benchmark Time CPU Iterations\nBM_A x ns 1 ns 10";
+    sentence(4, google, "file, line 2: expected a time above 0 before its unit");
     let jmh =
         r#"[{"benchmark": "a", "mode": "avgt", "primaryMetric": {"scoreUnit": "fortnights/op"}}]"#;
     sentence(4, jmh, "`[0].primaryMetric.scoreUnit` should be a unit such as `us/op`");

@@ -6,6 +6,7 @@
 mod neighbour;
 mod page;
 mod plan;
+mod planted;
 mod real;
 mod store;
 mod tables;

@@ -3,8 +3,12 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
+use lab_compare::replay::{Noise, recordings};
 
 use crate::trial::Try;
+
+/// The recording whose program takes as long as the planted ones.
+const CALM: &str = "30 ms, calm";
 
 /// A table as its file has it: the columns' names, then the rows.
 struct Table {
@@ -59,12 +63,7 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
         page += &format!("\n{}\n", measured(tries));
         rules(folder, &same)?;
         page += "\nOther rules on the same runs: [a program with itself](details/same.md).\n";
-        page += "\n## Work planted in one of two programs\n\nA program of 30 ms with more work, \
-                 control on; the margin is 1 %, or the difference where that is smaller. Seconds \
-                 by which half and 80 % of the tries had found it. [planted.tsv](planted.tsv)\n\n";
-        let columns =
-            ["neighbour", "more", "tries", "right", "wrong", "half_by_s", "80_percent_by_s", "met"];
-        page += &planted.markdown(&columns);
+        page += &work(&planted);
     }
     if let Some(real) = Table::read(folder, "real.tsv")? {
         page += "\n## Real programs\n\nWall time against the first of each; rounds in \
@@ -89,7 +88,7 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
         let right = real.rows.iter().filter(|row| real.cell(row, "right") == "yes").count();
         page += &format!(
             "* Searches for 3 % in a toy repository of 64 commits: {right} of {} named the right \
-             one ([bisects-real.tsv](bisects-real.tsv), `planted_bisects` of lab-cli)\n",
+             one ([bisects-real.tsv](bisects-real.tsv), `planted_bisects` of lab-compare-trial)\n",
             real.rows.len()
         );
     }
@@ -132,6 +131,57 @@ fn by_rule(same: &Table) -> String {
     text
 }
 
+/// The chapter about planted work.
+fn work(planted: &Table) -> String {
+    let mut text =
+        "\n## Work planted in one of two programs\n\nA program of 30 ms with more work, \
+                    control on; the margin is 1 %, or the difference where that is smaller. \
+                    Seconds by which half and 80 % of the tries had found it. Noise: by how much \
+                    two runs of one program differed (robust SD, of the controls). \
+                    [planted.tsv](planted.tsv)\n\n"
+            .to_owned();
+    let columns = [
+        "neighbour",
+        "more",
+        "asked",
+        "tries",
+        "right",
+        "wrong",
+        "half_by_s",
+        "80_percent_by_s",
+        "noise_percent",
+        "met",
+    ];
+    text += &planted.markdown(&columns);
+    let missed = planted.rows.iter().filter(|row| planted.cell(row, "met") == "no");
+    let causes: String = missed.map(|row| format!("* {}\n", cause(planted, row))).collect();
+    if causes.is_empty() { text } else { text + "\nWhy targets are missed:\n\n" + &causes }
+}
+
+/// Of a missed target: the noise it met, beside that of the recording on which replays show what
+/// the rule needs, and the time that this noise asks for.
+fn cause(planted: &Table, row: &[String]) -> String {
+    let cell = |name| planted.cell(row, name);
+    let beside = if cell("neighbour") == "yes" { "beside a neighbour" } else { "alone" };
+    let mut text = format!(
+        "{} {beside}: the machine's noise. Two runs of one program differed by {} %",
+        cell("more"),
+        cell("noise_percent")
+    );
+    let calm = recordings().iter().find(|noise| noise.name == CALM).map(Noise::pair_sd);
+    if let (Some(calm), Ok(noise)) = (calm, cell("noise_percent").parse::<f64>()) {
+        let times = noise / (100.0 * calm);
+        text += &format!(
+            ", {times:.1} times as much as in the recording \"{CALM}\" of \
+             [replays.tsv](replays.tsv); the rounds that an answer takes grow with the square"
+        );
+    }
+    match cell("80_percent_need_s") {
+        "-" => text + ".",
+        needed => text + &format!(". 80 % of the tries would have ended within about {needed} s."),
+    }
+}
+
 fn answer(same: &Table, planted: &Table) -> String {
     let ours = same.rows.iter().filter(|row| same.cell(row, "target") != "-");
     let count = |name: &str| -> usize {
@@ -145,13 +195,15 @@ fn answer(same: &Table, planted: &Table) -> String {
     let calm = planted.rows.iter().filter(|row| planted.cell(row, "neighbour") == "no");
     for row in calm.filter(|row| planted.cell(row, "target") != "-") {
         let cell = |name| planted.cell(row, name);
-        text += &format!(
-            " {} more work is found within {} s in {} of {} tries.",
-            cell("more"),
-            cell("budget_s"),
-            cell("right"),
-            cell("tries")
-        );
+        let (more, tries, asked) = (cell("more"), cell("tries"), cell("asked"));
+        if tries == "0" {
+            text += &format!(" {more} more work is not tried yet; {asked} tries are asked.");
+            continue;
+        }
+        let (right, budget) = (cell("right"), cell("budget_s"));
+        text +=
+            &format!(" {more} more work is found within {budget} s in {right} of {tries} tries");
+        text += &if tries == asked { ".".to_owned() } else { format!("; {asked} are asked.") };
     }
     text + "\n"
 }

@@ -68,6 +68,14 @@ const PROOF: [(Kind, u32, usize); 5] = [
 /// Pairs of a planted difference at most, whatever its seconds.
 const PLANTED_PAIRS: usize = 20_000;
 
+/// What the proof plants, in thousandths, the least first, with the tries of each.
+pub fn planted() -> Vec<(u32, usize)> {
+    let planted = PROOF.into_iter().filter(|(kind, ..)| *kind == Kind::Planted);
+    let mut planted: Vec<_> = planted.map(|(_, more, tries)| (more, tries)).collect();
+    planted.sort_unstable();
+    planted
+}
+
 /// The tries of the part that have not been made, those without a neighbour first.
 pub fn missing(part: &Part, done: &[crate::trial::Try]) -> Vec<Planned> {
     let wanted = |kind: &Kind, more: &u32| {

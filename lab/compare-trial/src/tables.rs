@@ -1,5 +1,4 @@
-//! What the tries show, as tables: how often something false was found, and how soon what was
-//! planted.
+//! What the tries show, as tables: here how often something false was found.
 
 use std::{fs, path::Path};
 
@@ -8,14 +7,9 @@ use lab_compare::{
     Settings,
     replay::rivals::{self, Rule},
 };
-use lab_stats::{outcome::Outcome, sequence::Sequence};
+use lab_stats::sequence::Sequence;
 
-use crate::{page, plan::Kind, real, store, trial::Try};
-
-/// The share of tries that have to find what was planted, and the differences it is asked of, in
-/// thousandths.
-const FOUND_SHARE: f64 = 0.8;
-const ASKED: [u32; 2] = [3, 10];
+use crate::{page, plan::Kind, planted, real, store, trial::Try};
 
 /// Writes the tables beside the tries, and the page about them.
 pub fn write(folder: &Path) -> Result<()> {
@@ -23,7 +17,7 @@ pub fn write(folder: &Path) -> Result<()> {
     let file = if packed.exists() { packed } else { folder.join("tries.jsonl") };
     let tries = store::read(&file)?;
     ensure!(!tries.is_empty(), "{} holds no try", file.display());
-    let mut tables = vec![("same.tsv", same(&tries)), ("planted.tsv", planted(&tries))];
+    let mut tables = vec![("same.tsv", same(&tries)), ("planted.tsv", planted::table(&tries))];
     tables.extend(real::table(folder)?.map(|table| ("real.tsv", table)));
     for (name, table) in tables {
         let path = folder.join(name);
@@ -47,14 +41,14 @@ pub fn same(tries: &[Try]) -> String {
             let (tries, share) = (all.len(), share(found));
             lines.push(format!(
                 "{}\t{rule}\t{looks}\t{found}\t{tries}\t{share:.4}\t{verdict}",
-                beside(neighbour)
+                yes_or_no(neighbour)
             ));
         };
         let count = |hit: &dyn Fn(&Pairs) -> bool| all.iter().filter(|pairs| hit(pairs)).count();
         let alpha = Settings::default().alpha;
         let found = count(&|pairs| ever_excludes_0(pairs, alpha));
         let tolerance = 2.0 * (alpha * (1.0 - alpha) / all.len() as f64).sqrt();
-        let verdict = format!("at most {alpha}\t{}", yes(share(found) <= alpha + tolerance));
+        let verdict = format!("at most {alpha}\t{}", yes_or_no(share(found) <= alpha + tolerance));
         row("this sequence excludes 0", "after each pair", found, &verdict);
         for (name, rule) in rivals::PEEKED {
             row(name, "after each pair", count(&|pairs| rivals::ever(pairs, rule)), "-\t-");
@@ -65,51 +59,6 @@ pub fn same(tries: &[Try]) -> String {
         }
     }
     lines.join("\n") + "\n"
-}
-
-/// How often, and how soon, more work is found, and how often something false is said.
-pub fn planted(tries: &[Try]) -> String {
-    let columns = "neighbour\tmore\ttries\tright\twrong\tright_share\tbudget_s\thalf_by_s\t\
-                   80_percent_by_s\ttarget\tmet";
-    let mut lines = vec![columns.to_owned()];
-    for neighbour in [false, true] {
-        for more in [3, 10, 20, 50] {
-            let of = tries.iter().filter(|made| made.planned.kind == Kind::Planted);
-            let of = of.filter(|made| made.planned.neighbour == neighbour);
-            let all: Vec<&Try> = of.filter(|made| made.planned.more_permille == more).collect();
-            lines.extend(planted_row(&all, neighbour, more));
-        }
-    }
-    lines.join("\n") + "\n"
-}
-
-fn planted_row(all: &[&Try], neighbour: bool, more: u32) -> Option<String> {
-    let budget = all.first()?.settings.budget_s;
-    let outcome = |made: &Try| made.comparison().state().candidates[0].verdict.outcome;
-    let ended: Vec<(Outcome, f64)> =
-        all.iter().map(|made| (outcome(made), made.elapsed_s)).collect();
-    let found = ended.iter().filter(|(outcome, _)| *outcome == Outcome::Slower);
-    let mut seconds: Vec<f64> = found.map(|(_, seconds)| *seconds).collect();
-    seconds.sort_unstable_by(f64::total_cmp);
-    let is_wrong = |outcome| matches!(outcome, Outcome::Faster | Outcome::Equivalent);
-    let wrong = ended.iter().filter(|(outcome, _)| is_wrong(*outcome)).count();
-    let (right, of) = (seconds.len(), all.len());
-    let share = right as f64 / of as f64;
-    let by = |part: f64| {
-        let place = (part * of as f64).ceil() as usize;
-        seconds.get(place.saturating_sub(1)).map_or("-".to_owned(), |s| format!("{s:.1}"))
-    };
-    let verdict = match ASKED.contains(&more) {
-        true => format!("at least {FOUND_SHARE} within {budget} s\t{}", yes(share >= FOUND_SHARE)),
-        false => "-\t-".to_owned(),
-    };
-    Some(format!(
-        "{}\t{:.1} %\t{of}\t{right}\t{wrong}\t{share:.3}\t{budget}\t{}\t{}\t{verdict}",
-        beside(neighbour),
-        f64::from(more) / 10.0,
-        by(0.5),
-        by(FOUND_SHARE)
-    ))
 }
 
 type Pairs = Vec<[f64; 2]>;
@@ -126,10 +75,6 @@ fn ever_excludes_0(pairs: &Pairs, alpha: f64) -> bool {
     })
 }
 
-fn beside(neighbour: bool) -> &'static str {
-    if neighbour { "yes" } else { "no" }
-}
-
-fn yes(met: bool) -> &'static str {
-    if met { "yes" } else { "no" }
+pub fn yes_or_no(it_is: bool) -> &'static str {
+    if it_is { "yes" } else { "no" }
 }

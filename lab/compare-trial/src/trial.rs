@@ -1,9 +1,7 @@
 //! One try: real processes, measured as `lab compare` does.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
-    process::Command,
     sync::atomic::AtomicBool,
     time::Instant,
 };
@@ -92,7 +90,7 @@ impl Bench {
         let loops = (milliseconds * self.loops_per_ms).round();
         let more = loops * (1.0 + f64::from(planned.more_permille) / 1e3);
         let loops = [loops as u64, more.round() as u64];
-        let load = load_average();
+        let load = lab_probe::load_1min().unwrap_or(f64::NAN);
         let settings = settings(planned);
         let neighbour = planned.neighbour.then(|| Neighbour::start(&self.program)).transpose()?;
         let mut made = Try {
@@ -150,7 +148,7 @@ impl Bench {
 
 /// Of a planted difference the margin is at most the difference, else a small one would end as
 /// equivalent.
-fn settings(planned: &Planned) -> Settings {
+pub fn settings(planned: &Planned) -> Settings {
     let defaults = Settings::default();
     if planned.kind == Kind::Same {
         return Settings { control: false, ..defaults };
@@ -162,26 +160,14 @@ fn settings(planned: &Planned) -> Settings {
     Settings { margin, budget_s: within * factor, ..defaults }
 }
 
-fn load_average() -> f64 {
-    let text = fs::read_to_string(Path::new("/proc/loadavg")).unwrap_or_default();
-    text.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(f64::NAN)
-}
-
 /// "unknown" outside of a repository, or without git.
 fn commit() -> String {
-    let git = |words: &[&str]| {
-        let output = Command::new("git").args(words).output().ok()?;
-        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        output.status.success().then_some(text)
-    };
-    let Some(commit) = git(&["rev-parse", "HEAD"]) else { return "unknown".to_owned() };
-    let changes = git(&["status", "--porcelain", "--untracked-files=no"]);
-    commit + if changes.is_some_and(|text| text.is_empty()) { "" } else { "+changes" }
+    let state = lab_driver::git_state(Path::new("."));
+    let name = |dirty| if dirty { "+changes" } else { "" };
+    state.map_or("unknown".to_owned(), |state| state.commit + name(state.dirty))
 }
 
 fn machine() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    format!("{}, {cpus} CPUs", model.map_or("unknown CPU", |(_, name)| name))
+    let machine = lab_probe::machine();
+    format!("{}, {} CPUs", machine.cpu_model, machine.cpus)
 }

@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use assert_cmd::Command;
+use serde_json::json;
 use tempfile::TempDir;
 
 fn trial(folder: &Path) -> Command {
@@ -31,6 +32,41 @@ fn tries_are_made_once_and_counted() {
     trial(dir.path()).args(["tables", "."]).assert().success();
     let same = fs::read_to_string(dir.path().join("same.tsv")).unwrap();
     assert_eq!(column(&same, "tries"), ["1"; 16]);
+}
+
+/// Runs of one program that differ by 10 % and more, so that 1 % is not found in them.
+#[test]
+fn missing_tries_are_said_and_the_noise_of_a_missed_target() {
+    let either = |is_long: bool| if is_long { 33_000_000 } else { 27_000_000 };
+    let rounds: Vec<[u64; 3]> =
+        (0..40).map(|round| [30_000_000, either(round % 4 < 2), either(round % 2 == 0)]).collect();
+    let made = json!({
+        "kind": "planted", "more_permille": 10, "neighbour": false, "number": 0, "pairs": 20000,
+        "commit": "c", "machine": "m", "loops": [1, 1], "load": 0.5,
+        "settings": {
+            "alpha": 0.01, "margin": 0.01, "budget_s": 15.0, "least_rounds": 25,
+            "most_rounds": null, "candidates": 1, "control": true, "question": "direction",
+        },
+        "elapsed_s": 15.0, "wall_ns": rounds,
+    });
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("tries.jsonl"), format!("{made}\n")).unwrap();
+    trial(dir.path()).args(["tables", "."]).assert().success();
+    let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+    let planted = read("planted.tsv");
+    assert_eq!(column(&planted, "asked"), ["40"; 8]);
+    assert_eq!(column(&planted, "tries"), ["0", "1", "0", "0", "0", "0", "0", "0"]);
+    assert_eq!(column(&planted, "met")[..3], ["not tried", "no", "-"]);
+    let noise: f64 = column(&planted, "noise_percent")[1].parse().unwrap();
+    assert!((10.0..20.0).contains(&noise), "{noise}");
+    let page = read("report.md");
+    for part in [
+        "1.0 % more work is found within 15 s in 0 of 1 tries; 40 are asked.",
+        "0.3 % more work is not tried yet; 40 tries are asked.",
+        "* 1.0 % alone: the machine's noise. Two runs of one program differed by ",
+    ] {
+        assert!(page.contains(part), "{part} is not in\n{page}");
+    }
 }
 
 /// The files of a folder, and of its folders, copied.

@@ -42,12 +42,17 @@ pub(crate) fn read(root: &Node<'_>) -> Result<Vec<Benchmark>, ImportError> {
 fn ns(entry: &Node<'_>) -> Result<f64, ImportError> {
     let time = entry.at("real_time", "a number above 0")?.positive()?;
     let unit = entry.at("time_unit", "a string")?;
-    Ok(time
-        * match unit.text()? {
-            "ns" => 1.0,
-            "us" => 1e3,
-            "ms" => 1e6,
-            "s" => 1e9,
-            _ => return Err(unit.broken("one of ns, us, ms and s")),
-        })
+    let unit_ns = unit_ns(unit.text()?).ok_or_else(|| unit.broken("one of ns, us, ms and s"))?;
+    Ok(time * unit_ns)
+}
+
+/// The nanoseconds of a unit.
+pub(crate) fn unit_ns(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    })
 }

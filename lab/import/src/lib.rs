@@ -9,6 +9,7 @@
 mod criterion;
 mod go;
 mod google;
+mod google_text;
 mod hyperfine;
 mod jmh;
 pub mod judge;
@@ -36,7 +37,7 @@ pub enum Tool {
     Jmh,
     /// `--benchmark-json` of pytest-benchmark.
     PytestBenchmark,
-    /// `--benchmark_format=json` of Google Benchmark.
+    /// `--benchmark_format=json` of Google Benchmark, or the table that it prints else.
     GoogleBenchmark,
 }
 

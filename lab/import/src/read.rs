@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::{Benchmark, criterion, go, google, hyperfine, jmh, node::Node, pytest, record};
+use crate::{
+    Benchmark, criterion, go, google, google_text, hyperfine, jmh, node::Node, pytest, record,
+};
 
 /// A file.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +24,8 @@ pub enum ImportError {
     /// Not one of the formats.
     #[error(
         "{file} is no result that can be imported; there are: JSON of hyperfine, criterion, JMH, \
-         pytest-benchmark and Google Benchmark, the text of `go test -bench`, and what `lab \
-         import` prints"
+         pytest-benchmark and Google Benchmark, the text of `go test -bench` and of Google \
+         Benchmark, and what `lab import` prints"
     )]
     Unknown {
         /// The file.
@@ -75,6 +77,8 @@ pub fn read(source: &Source<'_>) -> Result<Vec<Benchmark>, ImportError> {
         record::read(file, text)?
     } else if let Some(text) = go::text(text) {
         go::read(file, &text)?
+    } else if google_text::is_table(text) {
+        google_text::read(file, text)?
     } else if text.trim_start().starts_with(['{', '[']) {
         let value = serde_json::from_str(text).map_err(|error| ImportError::Json {
             file: file.to_owned(),

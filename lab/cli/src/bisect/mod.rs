@@ -3,7 +3,10 @@
 mod args;
 mod text;
 
-use std::{process::ExitCode, sync::atomic::AtomicBool};
+use std::{
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use lab_compare::{
     Layout, RoundPlan, Schedule,
@@ -16,8 +19,8 @@ use crate::{
     Failure,
     builds::{Built, Git, Revision, Store, Unbuilt},
     compare::{
-        self, Command, CompareArgs, Folder, OPEN, ProgressLine, Runner, Stopped, Stopwatch,
-        any_seed,
+        self, Command, CompareArgs, Folder, OPEN, Parameters, ProgressLine, Runner, Stopped,
+        Stopwatch, any_seed,
     },
     interrupt::{INTERRUPTED, interruption},
 };
@@ -49,6 +52,8 @@ pub(crate) fn bisect(args: &BisectArgs) -> Result<ExitCode, Failure> {
         interrupted: &interrupted,
     };
     let ended = search.run();
+    // After an interruption too; a second one ends it.
+    interrupted.store(false, Ordering::Relaxed);
     let cleaned = search.helper("--cleanup", search.comparison.cleanup.as_ref());
     match ended.and_then(|end| cleaned.map(|()| end)) {
         Ok(end) => search.finish(Some(end)),
@@ -150,6 +155,7 @@ impl Search<'_> {
             name,
             argv: [program].into_iter().chain(rest).collect(),
             prepare: self.comparison.prepare.first().cloned(),
+            parameters: Parameters::new(),
             builds: built.into_iter().cloned().collect(),
         }
     }

@@ -27,32 +27,33 @@ pub(crate) struct CompareArgs {
     /// Name of a command, in their order
     #[arg(short = 'n', long, value_name = "NAME")]
     pub(crate) command_name: Vec<String>,
-    /// Command to run once before the first run
+    /// Command to run once before the first run, for each value of a {VAR} in it
     #[arg(short, long, value_name = "CMD")]
     pub(crate) setup: Option<String>,
     /// Command to run before each run, untimed; one for all commands or one each
     #[arg(short, long, value_name = "CMD")]
     pub(crate) prepare: Vec<String>,
-    /// Command to run once after the last run
+    /// Command to run once after the last run, for each value of a {VAR} in it
     #[arg(short, long, value_name = "CMD")]
     pub(crate) cleanup: Option<String>,
-    /// Put each of the values for {VAR} in the commands
+    /// Put each of the values, with commas between them, for {VAR} in commands and --prepare
     #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"])]
     pub(crate) parameter_list: Vec<String>,
-    /// Put each number of a range for {VAR} in the commands
+    /// Put each number of a range for {VAR} in commands and --prepare
     #[arg(short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"])]
     #[arg(allow_negative_numbers = true)]
     pub(crate) parameter_scan: Vec<String>,
     /// Step of --parameter-scan
     #[arg(short = 'D', long, value_name = "DELTA", default_value_t = 1.0)]
     pub(crate) parameter_step_size: f64,
-    /// Shell that runs the commands. Default: `sh`, and none for a command that needs none
+    /// Shell that runs the commands, or `none`. Default: `sh`, and none for a command that needs
+    /// none
     #[arg(short = 'S', long, value_name = "SHELL", conflicts_with = "no_shell")]
     pub(crate) shell: Option<String>,
-    /// Never use a shell
+    /// Never use a shell; as --shell none
     #[arg(short = 'N', long)]
     pub(crate) no_shell: bool,
-    /// File that each run reads from standard input
+    /// File that each run reads from standard input, or `null`, which is the default
     #[arg(long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
     /// Where the output of timed runs goes: null, pipe, inherit or a file
@@ -65,7 +66,7 @@ pub(crate) struct CompareArgs {
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     pub(crate) warmup: usize,
     /// Rounds at most
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", visible_short_alias = 'M', visible_alias = "max-runs")]
     pub(crate) runs: Option<usize>,
     /// Seconds to spend at most, or 25 rounds where these take longer
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
@@ -113,6 +114,22 @@ pub(crate) struct CompareArgs {
     pub(crate) self_test: bool,
     #[command(flatten)]
     pub(crate) measures: MeasureArgs,
+}
+
+impl CompareArgs {
+    /// The shell that was named; hyperfine's `default` and `none` name none.
+    pub(crate) fn named_shell(&self) -> Option<&str> {
+        self.shell.as_deref().filter(|shell| !["default", "none"].contains(shell))
+    }
+
+    pub(crate) fn has_no_shell(&self) -> bool {
+        self.no_shell || self.shell.as_deref() == Some("none")
+    }
+
+    /// What each run reads; a file of the name `null` is `./null`, as with hyperfine.
+    pub(crate) fn input(&self) -> Option<PathBuf> {
+        self.input.clone().filter(|path| path.as_os_str() != "null")
+    }
 }
 
 const CODES: &str = "Exit codes:

@@ -56,7 +56,8 @@ impl Session {
         lines.iter().for_each(|line| eprintln!("{line}"));
         if args.export_markdown.is_none() {
             let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables);
-            annotate::append("GITHUB_STEP_SUMMARY", &format!("{page}\n"))?;
+            let notes: String = self.notes.iter().map(|note| format!("\n{note}\n")).collect();
+            annotate::append("GITHUB_STEP_SUMMARY", &format!("{page}{notes}\n"))?;
         }
         let verdicts = self.verdicts().unwrap_or_default();
         annotate::append("GITHUB_OUTPUT", &annotate::output(&verdicts))

@@ -1,6 +1,6 @@
 //! From the command line to the programs that are run.
 
-use std::{env, ffi::OsString, path::Path};
+use std::{collections::BTreeMap, env, ffi::OsString, path::Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,9 @@ pub(crate) struct Command {
     pub(crate) text: String,
     pub(crate) argv: Vec<String>,
     pub(crate) prepare: Option<String>,
+    /// What --parameter-list and --parameter-scan put in.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) parameters: Parameters,
     /// Of a git revision: its programs, of which each round runs one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) builds: Vec<Built>,
@@ -30,48 +33,102 @@ impl Command {
     }
 }
 
+/// Values by the names of their places.
+pub(crate) type Parameters = BTreeMap<String, String>;
+
 /// Every command with every combination of parameters, the reference first.
 pub(crate) fn commands(args: &CompareArgs) -> Result<Vec<Command>, Failure> {
-    let parameters = parameters(args)?;
-    let mut texts = args.commands.clone();
-    for (name, values) in &parameters {
-        let place = format!("{{{name}}}");
-        let with = |text: &String| -> Vec<String> {
-            values.iter().map(|value| text.replace(&place, value)).collect()
-        };
-        let varies = |text: &&String| text.contains(&place);
-        if !texts.iter().any(|text| varies(&text)) {
-            return Err(Failure::input(format!("no command has {place}, which is to be replaced")));
-        }
-        texts = texts
-            .iter()
-            .flat_map(|text| match varies(&text) {
-                true => with(text),
-                false => vec![text.clone()],
-            })
-            .collect();
-    }
+    let combinations = combinations(args)?;
+    let count = combinations.len();
     let (names, given) = (&args.command_name, args.command_name.len());
-    if given > texts.len() {
-        return Err(Failure::input(format!("{given} names for {} commands", texts.len())));
+    if given > count {
+        return Err(Failure::input(format!("{given} names for {count} commands")));
     }
     let (before, given) = (&args.prepare, args.prepare.len());
-    if given > 1 && given != texts.len() {
+    if given > 1 && given != count {
         return Err(Failure::input(format!(
-            "--prepare is given {given} times for {} commands; give it once, or once for each",
-            texts.len()
+            "--prepare is given {given} times for {count} commands; give it once, or once for each"
         )));
     }
-    let command = |(place, text): (usize, &String)| {
+    let command = |(place, (text, parameters)): (usize, (&str, Parameters))| {
+        let prepare = before.get(place).or(before.first());
+        // One name with a place in it is the name of all, as hyperfine has it.
+        let of_all = names.first().filter(|name| filled(name, &parameters) != **name);
+        let name = names.get(place).or(of_all);
+        let full = filled(text, &parameters);
         Ok(Command {
-            name: names.get(place).unwrap_or(text).clone(),
-            text: text.clone(),
-            argv: argv(text, args)?,
-            prepare: before.get(place).or(before.first()).cloned(),
+            name: name.map_or_else(|| title(text, &parameters), |name| filled(name, &parameters)),
+            argv: argv(&full, args)?,
+            text: full,
+            prepare: prepare.map(|prepare| filled(prepare, &parameters)),
+            parameters,
             builds: Vec::new(),
         })
     };
-    texts.iter().enumerate().map(command).collect()
+    combinations.into_iter().enumerate().map(command).collect()
+}
+
+/// The commands as they were given, each as often as there are values for its places, or for those
+/// of what is run before it.
+fn combinations(args: &CompareArgs) -> Result<Vec<(&str, Parameters)>, Failure> {
+    let mut all: Vec<(&str, Parameters)> =
+        args.commands.iter().map(|text| (text.as_str(), Parameters::new())).collect();
+    for (name, values) in parameters(args)? {
+        let place = place(&name);
+        let everywhere = args.prepare.iter().any(|text| text.contains(&place));
+        let varies = |text: &str| everywhere || text.contains(&place);
+        if !all.iter().any(|(text, _)| varies(text)) {
+            return Err(Failure::input(format!("no command has {place}, which is to be replaced")));
+        }
+        let mut more = Vec::new();
+        for (text, parameters) in all {
+            if !varies(text) {
+                more.push((text, parameters));
+                continue;
+            }
+            for value in &values {
+                let mut parameters = parameters.clone();
+                parameters.insert(name.clone(), value.clone());
+                more.push((text, parameters));
+            }
+        }
+        all = more;
+    }
+    Ok(all)
+}
+
+/// The text of --setup or --cleanup, once for each set of the values that it has places for.
+pub(crate) fn for_each(text: &str, commands: &[Command]) -> Vec<String> {
+    let names = commands.iter().flat_map(|command| command.parameters.keys());
+    let places: Vec<String> = names.map(|name| place(name)).collect();
+    let mut texts = Vec::new();
+    for command in commands {
+        let text = filled(text, &command.parameters);
+        // A command without a value for one of the places asks for nothing of its own.
+        let is_open = places.iter().any(|place| text.contains(place.as_str()));
+        if !is_open && !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if texts.is_empty() { vec![text.to_owned()] } else { texts }
+}
+
+fn place(name: &str) -> String {
+    format!("{{{name}}}")
+}
+
+/// A text with the values at their places.
+fn filled(text: &str, parameters: &Parameters) -> String {
+    let put = |text: String, (name, value): (&String, &String)| text.replace(&place(name), value);
+    parameters.iter().fold(text.to_owned(), put)
+}
+
+/// A command's name where none was given: its text, and the values that are not to be seen there.
+fn title(text: &str, parameters: &Parameters) -> String {
+    let unseen = parameters.iter().filter(|(name, _)| !text.contains(&place(name)));
+    let unseen: Vec<String> = unseen.map(|(name, value)| format!("{name} = {value}")).collect();
+    let full = filled(text, parameters);
+    if unseen.is_empty() { full } else { format!("{full} ({})", unseen.join(", ")) }
 }
 
 /// A helper command, which always has a shell.
@@ -81,7 +138,7 @@ pub(crate) fn in_shell(text: &str, shell: Option<&str>) -> Vec<OsString> {
 }
 
 fn argv(text: &str, args: &CompareArgs) -> Result<Vec<String>, Failure> {
-    let shell = args.shell.as_deref();
+    let shell = args.named_shell();
     let in_shell = || {
         let words = in_shell(text, shell).into_iter();
         words.map(|word| word.to_string_lossy().into_owned()).collect()
@@ -96,7 +153,7 @@ fn argv(text: &str, args: &CompareArgs) -> Result<Vec<String>, Failure> {
         return Err(Failure::input("a command is empty"));
     };
     // What no file is may be something that the shell itself does.
-    if !args.no_shell && (needs_shell || !is_program(program)) {
+    if !args.has_no_shell() && (needs_shell || !is_program(program)) {
         return Ok(in_shell());
     }
     Ok(words)
@@ -226,6 +283,28 @@ mod tests {
             assert!(words(text).1, "{text}");
         }
         plain("echo '$HOME' --option=1");
+    }
+
+    #[test]
+    fn what_surrounds_the_runs_is_run_once_for_each_set_of_its_values() {
+        let command = |values: &[(&str, &str)]| Command {
+            name: String::new(),
+            text: String::new(),
+            argv: Vec::new(),
+            prepare: None,
+            parameters: values.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect(),
+            builds: Vec::new(),
+        };
+        let commands = [
+            command(&[]),
+            command(&[("n", "1"), ("m", "a")]),
+            command(&[("n", "1"), ("m", "b")]),
+            command(&[("n", "2"), ("m", "a")]),
+        ];
+        assert_eq!(for_each("make", &commands), ["make"]);
+        assert_eq!(for_each("make {n}", &commands), ["make 1", "make 2"]);
+        assert_eq!(for_each("make {n} {m}", &commands), ["make 1 a", "make 1 b", "make 2 a"]);
+        assert_eq!(for_each("awk '{x}'", &commands), ["awk '{x}'"]);
     }
 
     #[test]

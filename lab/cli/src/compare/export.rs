@@ -27,6 +27,8 @@ pub(crate) struct Measured<'a> {
     /// Metrics that this machine has not, each with the reason.
     pub(crate) absent: &'a BTreeMap<&'static str, String>,
     pub(crate) counted: &'a Counted,
+    /// What was said of the commands: other answers, equal programs.
+    pub(crate) notes: &'a [String],
 }
 
 /// The result with everything that it depends on.
@@ -38,11 +40,11 @@ pub(crate) fn result(
     exit: u8,
     measured: &Measured<'_>,
 ) -> Value {
-    let Measured { inner, layout, absent, counted } = measured;
+    let Measured { inner, layout, absent, counted, notes } = measured;
     json!({
         "schema": SCHEMA, "seed": seed, "commands": commands, "settings": settings,
         "state": state, "exit": exit, "inner": inner, "layout": layout, "absent": absent,
-        "counted": counted,
+        "counted": counted, "notes": notes,
     })
 }
 
@@ -55,7 +57,7 @@ pub(crate) fn hyperfine(commands: &[Command], metrics: &[Metric], rounds: &[Roun
         let mean = |values: &[f64]| summarize(values).map(|summary| summary.mean);
         let summary = summarize(&times);
         let of = |part: fn(&Summary) -> f64| summary.as_ref().map(part);
-        json!({
+        let mut result = json!({
             "command": command.name,
             "mean": of(|summary| summary.mean),
             "stddev": summary.as_ref().and_then(|summary| summary.sd),
@@ -67,7 +69,11 @@ pub(crate) fn hyperfine(commands: &[Command], metrics: &[Metric], rounds: &[Roun
             "times": times,
             "memory_usage_byte": all(Metric::Rss).iter().map(|rss| *rss as u64).collect::<Vec<_>>(),
             "exit_codes": rounds.iter().map(|round| round.statuses[place]).collect::<Vec<_>>(),
-        })
+        });
+        if !command.parameters.is_empty() {
+            result["parameters"] = json!(command.parameters);
+        }
+        result
     };
     json!({ "results": commands.iter().enumerate().map(result).collect::<Vec<_>>() })
 }

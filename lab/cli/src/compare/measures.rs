@@ -27,7 +27,7 @@ pub(crate) struct MeasureArgs {
     /// Count instructions with valgrind after the timed runs, three runs of each command
     #[arg(long)]
     pub(crate) count: bool,
-    /// Count system calls with strace after the timed runs, one run of each command
+    /// Count system calls with strace, or perf, after the timed runs, one run of each command
     #[arg(long)]
     pub(crate) syscalls: bool,
 }

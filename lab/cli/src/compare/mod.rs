@@ -36,7 +36,7 @@ use self::{
 };
 pub(crate) use self::{
     args::{CompareArgs, Metric},
-    commands::{Command, in_shell},
+    commands::{Command, Parameters, in_shell},
     run::{Runner, Stopped, Stopwatch, excerpt},
     text::{ProgressLine, interval, seconds_text},
 };
@@ -58,19 +58,20 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     }
     let folder = Folder::new()?;
     let interrupted = interruption()?;
-    let commands = if args.rev.is_empty() {
-        commands(args)?
-    } else {
-        let (commands, notes) = revisions::commands(args, &folder.0, &interrupted)?;
-        notes.iter().for_each(|note| eprintln!("note: {note}"));
-        commands
-    };
-    let mut settings = settings(args, commands.len())?;
     Counted::check(&args.measures)?;
     if let Some(path) = &args.around.plot {
         plot::check(path)?;
     }
     let mut measurable = Measurable::new(args.metric, &args.measures)?;
+    let (commands, notes) = if args.rev.is_empty() {
+        (commands(args)?, Vec::new())
+    } else {
+        // Before the builds, which may take long.
+        settings(args, args.rev.len())?;
+        revisions::commands(args, &folder.0, &interrupted)?
+    };
+    notes.iter().for_each(|note| eprintln!("note: {note}"));
+    let mut settings = settings(args, commands.len())?;
     let addresses = measures::addresses(&args.measures)?;
     let spend = args.around.spend.as_ref();
     let spending = spend.map(|path| Spending::open(path, &commands)).transpose()?;
@@ -95,13 +96,11 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         commands,
         addresses,
         absent,
+        notes,
         counted: Counted::default(),
     };
     let ended = session.run(&runner).and_then(|()| session.count(&runner));
-    let cleaned = match &args.cleanup {
-        Some(text) => runner.helper("--cleanup", text, None),
-        None => Ok(()),
-    };
+    let cleaned = runner.clean_up();
     let attempt = spending.as_ref().map(Spending::share);
     if let Some(spending) = spending {
         spending.end(session.verdicts())?;

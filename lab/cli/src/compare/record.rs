@@ -2,8 +2,8 @@
 //! each round.
 
 use std::{
-    fs::{File, OpenOptions},
-    io::{BufRead, BufReader, Write},
+    fs::{self, File, OpenOptions},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -107,11 +107,12 @@ impl Record {
         header: Header,
     ) -> Result<(Self, Header, Vec<Round>), Failure> {
         if let Some(path) = &args.resume {
-            let (found, rounds) = read(path)?;
+            let Read { header: found, rounds, whole } = read(path)?;
             if !header.same_comparison(&found) {
                 return Err(failure(path, "holds another comparison; give the same commands"));
             }
             let file = OpenOptions::new().append(true).open(path);
+            let file = file.and_then(|file| file.set_len(whole).map(|()| file));
             let file = file.map_err(|error| failure(path, error))?;
             return Ok((Self { file: Some((path.clone(), file)) }, found, rounds));
         }
@@ -142,9 +143,18 @@ impl Record {
     }
 }
 
-fn read(path: &Path) -> Result<(Header, Vec<Round>), Failure> {
-    let file = File::open(path).map_err(|error| failure(path, error))?;
-    let mut lines = BufReader::new(file).lines();
+/// A file's content.
+struct Read {
+    header: Header,
+    rounds: Vec<Round>,
+    /// The bytes of its whole lines. What was killed while it wrote leaves part of one behind.
+    whole: u64,
+}
+
+fn read(path: &Path) -> Result<Read, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| failure(path, error))?;
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let mut lines = text[..whole].lines();
     let first = lines.next().ok_or_else(|| failure(path, "is empty"))?;
     let header: Header = parse(path, first)?;
     if !(1..=VERSION).contains(&header.version) {
@@ -154,13 +164,12 @@ fn read(path: &Path) -> Result<(Header, Vec<Round>), Failure> {
         );
         return Err(failure(path, sentence));
     }
-    Ok((header, lines.map(|line| parse(path, line)).collect::<Result<_, _>>()?))
+    let rounds = lines.map(|line| parse(path, line)).collect::<Result<_, _>>()?;
+    Ok(Read { header, rounds, whole: whole as u64 })
 }
 
-fn parse<T: DeserializeOwned>(path: &Path, line: std::io::Result<String>) -> Result<T, Failure> {
-    let line = line.map_err(|error| failure(path, error))?;
-    serde_json::from_str(&line)
-        .map_err(|error| failure(path, format!("has a broken line: {error}")))
+fn parse<T: DeserializeOwned>(path: &Path, line: &str) -> Result<T, Failure> {
+    serde_json::from_str(line).map_err(|error| failure(path, format!("has a broken line: {error}")))
 }
 
 fn failure(path: &Path, error: impl std::fmt::Display) -> Failure {

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool};
 
-use super::{args::CompareArgs, commands::Command};
+use super::{
+    args::CompareArgs,
+    commands::{Command, Parameters},
+};
 use crate::{
     Failure,
     builds::{Built, Git, Revision, Store},
@@ -23,7 +26,7 @@ pub(crate) fn commands(
             "the work tree has changes that no revision holds; --rev . takes them".to_owned(),
         );
     }
-    let (command, shell) = (args.build.as_deref().unwrap_or_default(), args.shell.as_deref());
+    let (command, shell) = (args.build.as_deref().unwrap_or_default(), args.named_shell());
     let store = Store::new(&git, command, shell, &args.commands[0], args.builds.rebuild)?;
     let mut commands = Vec::new();
     for (place, revision) in revisions.iter().enumerate() {
@@ -36,6 +39,7 @@ pub(crate) fn commands(
             text: format!("{name}: {}", args.commands.join(" ")),
             argv: [builds[0].program.display().to_string()].into_iter().chain(rest).collect(),
             prepare: args.prepare.get(place).or(args.prepare.first()).cloned(),
+            parameters: Parameters::new(),
             builds,
         });
     }

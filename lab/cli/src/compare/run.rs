@@ -4,7 +4,7 @@ use std::{
     env, fs,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    sync::atomic::AtomicBool,
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -13,7 +13,7 @@ use lab_process::{Ended, Finished, Output, Run, RunError};
 
 use super::{
     args::{CompareArgs, Metric},
-    commands::{Command, in_shell},
+    commands::{Command, for_each, in_shell},
     duet,
     record::Round,
 };
@@ -79,7 +79,7 @@ impl<'a> Runner<'a> {
 
     /// Runs every command once with its answer looked at; returns sentences about what differs.
     pub(crate) fn check(&self) -> Result<Vec<String>, Stopped> {
-        let mut hashes = Vec::new();
+        let (mut hashes, mut ends) = (Vec::new(), Vec::new());
         for command in &self.commands {
             let errors = self.folder.join("errors");
             let answer = self.folder.join("answer");
@@ -100,12 +100,14 @@ impl<'a> Runner<'a> {
             if let Output::File(answer) = run.output {
                 self.helper("--check", &self.args.check, Some(answer))?;
             }
+            ends.push(finished.ended);
             hashes.push(finished.output.map(|(hash, _)| hash));
         }
-        if self.args.check != "same-output" {
-            return Ok(Vec::new());
+        let mut sentences = other_statuses(&self.commands, &ends);
+        if self.args.check == "same-output" {
+            sentences.extend(differences(&self.commands, &hashes, !self.args.no_control));
         }
-        Ok(differences(&self.commands, &hashes, !self.args.no_control))
+        Ok(sentences)
     }
 
     /// Runs one round in its order.
@@ -179,14 +181,29 @@ impl<'a> Runner<'a> {
         Ok(Some(link.join(here.strip_prefix("/").unwrap_or(&here))))
     }
 
-    /// Runs --setup or --cleanup.
+    /// Runs --setup.
+    pub(crate) fn set_up(&self) -> Result<(), Stopped> {
+        let mut texts = self.args.setup.iter().flat_map(|text| for_each(text, &self.commands));
+        texts.try_for_each(|text| self.helper("--setup", &text, None))
+    }
+
+    /// Runs --cleanup, after an interruption too; another one ends it.
+    pub(crate) fn clean_up(&self) -> Result<(), Stopped> {
+        self.interrupted.store(false, Ordering::Relaxed);
+        let texts = self.args.cleanup.iter().flat_map(|text| for_each(text, &self.commands));
+        let ended = texts.map(|text| self.helper("--cleanup", &text, None));
+        // What one leaves is no reason to leave the rest.
+        ended.fold(Ok(()), |all: Result<(), Stopped>, one| all.and(one))
+    }
+
+    /// Runs a command of the user's that is no part of the comparison.
     pub(crate) fn helper(
         &self,
         option: &str,
         text: &str,
         input: Option<PathBuf>,
     ) -> Result<(), Stopped> {
-        let argv = in_shell(text, self.args.shell.as_deref());
+        let argv = in_shell(text, self.args.named_shell());
         let run = Run { argv, input, ..Run::default() };
         match run.execute(self.interrupted).map_err(broken)?.ended {
             Ended::Exited(0) => Ok(()),
@@ -204,7 +221,7 @@ impl<'a> Runner<'a> {
     pub(crate) fn run_of(&self, command: &Command, build: u16) -> Run {
         Run {
             argv: command.argv_of(build),
-            input: self.args.input.clone(),
+            input: self.args.input(),
             output: self.output.clone(),
             timeout: self.args.timeout.map(Duration::from_secs_f64),
             ..Run::default()
@@ -274,6 +291,21 @@ pub(crate) fn excerpt(errors: &Path) -> String {
     let last = text.trim().lines().last().unwrap_or_default();
     let words: String = last.chars().take(EXCERPT_CHARS).collect();
     if words.is_empty() { words } else { format!(": {words}") }
+}
+
+/// Where any status is accepted: the commands that end with another one than the reference.
+fn other_statuses(commands: &[Command], ends: &[Ended]) -> Vec<String> {
+    let status = |ended: &Ended| match ended {
+        Ended::Exited(status) => Some(*status),
+        _ => None,
+    };
+    let Some(first) = ends.first().and_then(status) else { return Vec::new() };
+    let others = commands.iter().zip(ends).filter_map(|(command, ended)| {
+        let other = status(ended).filter(|status| *status != first)?;
+        let (name, reference) = (&command.name, &commands[0].name);
+        Some(format!("{name} ends with status {other}, and {reference} with {first}"))
+    });
+    others.collect()
 }
 
 fn differences(commands: &[Command], hashes: &[Option<String>], control: bool) -> Vec<String> {

@@ -13,7 +13,7 @@ use super::{
     measures::{self, Addresses, LayoutReport},
     record::{Record, Round},
     spend, table,
-    text::summary,
+    text::{announcement, summary},
     untimed::Counted,
 };
 use crate::Failure;
@@ -33,17 +33,21 @@ pub(super) struct Session {
     pub(super) commands: Vec<Command>,
     pub(super) addresses: Addresses,
     pub(super) absent: BTreeMap<&'static str, String>,
+    /// What was said of the commands before the first round.
+    pub(super) notes: Vec<String>,
     pub(super) counted: Counted,
 }
 
 impl Session {
     pub(super) fn run(&mut self, runner: &Runner<'_>) -> Result<(), Stopped> {
         let args = runner.args;
-        if let Some(text) = &args.setup {
-            runner.helper("--setup", text, None)?;
-        }
+        runner.set_up()?;
         for sentence in runner.check()? {
             eprintln!("note: {sentence}");
+            self.notes.push(sentence);
+        }
+        if !args.json {
+            eprintln!("{}", announcement(self.comparison.settings()));
         }
         let schedule = match args.measures.duet {
             true => Schedule::duets(self.seed, runner.commands.len() / 2),
@@ -57,11 +61,6 @@ impl Session {
         }
         let watch = Stopwatch::after(self.rounds.last().map_or(0.0, |round| round.elapsed_s));
         let mut line = ProgressLine::new(args.json);
-        let budget = self.comparison.settings();
-        if !args.json {
-            let (seconds, least) = (budget.budget_s, budget.least_rounds);
-            eprintln!("at most {seconds} s, or {least} rounds where these take longer");
-        }
         while self.comparison.next_step() == Next::Round {
             let plan = plans.next().expect("a schedule has no end");
             let mut round = match runner.round(plan) {
@@ -105,9 +104,9 @@ impl Session {
             .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
             .collect();
         if args.json {
-            let (absent, counted) = (&self.absent, &self.counted);
+            let (absent, counted, notes) = (&self.absent, &self.counted, &self.notes);
             let measured =
-                Measured { inner: args.measures.inner, layout: &layout, absent, counted };
+                Measured { inner: args.measures.inner, layout: &layout, absent, counted, notes };
             let mut result =
                 export::result(&state, &self.commands, settings, self.seed, code, &measured);
             builds::add_to(&mut result, &self.commands, &self.rounds, settings);

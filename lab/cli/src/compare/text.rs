@@ -5,8 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_compare::{CandidateState, Estimate, Missing, Settings, State};
-use lab_stats::outcome::Outcome;
+use lab_compare::{CandidateState, Estimate, Missing, Settings, State, TailState};
+use lab_stats::{
+    outcome::Outcome,
+    tail::{MEAN_MARGIN, SHARE_MARGIN},
+};
 
 use super::{args::Metric, commands::Command};
 
@@ -50,6 +53,18 @@ impl ProgressLine {
         if self.terminal && !self.quiet {
             eprint!("\r\x1b[K");
         }
+    }
+}
+
+/// What a comparison may take, before its first round.
+pub(crate) fn announcement(settings: &Settings) -> String {
+    let (seconds, least) = (settings.budget_s, settings.least_rounds);
+    let longest = format!("at most {seconds} s, or {least} rounds where these take longer");
+    match settings.most_rounds {
+        // The budget ends nothing before the least rounds.
+        Some(most) if most <= least => format!("at most {most} rounds"),
+        Some(most) => format!("{longest}; at most {most} rounds"),
+        None => longest,
     }
 }
 
@@ -106,27 +121,21 @@ pub(crate) fn summary(
 fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
     let found = primary(candidate).and_then(|estimate| estimate.interval);
     let verdict = candidate.verdict;
+    let longer = candidate.seconds_to_go.map_or(String::new(), |seconds| {
+        format!("; an answer would take about {} more", seconds_text(seconds))
+    });
     Some(match (verdict.outcome, verdict.missing) {
         (Outcome::CannotTell, Some(Missing::Control)) => {
-            "  it would be told, but the control's interval is too wide".to_owned()
+            format!("  it would be told, but the control's interval is too wide{longer}")
         }
         (Outcome::CannotTell, None) => {
             let seen = found.map_or("no difference".to_owned(), |[low, high]| {
                 format!("a difference of {:.2} %", 100.0 * ((high - low) / 2.0).exp_m1())
             });
-            let longer = candidate.seconds_to_go.map_or(String::new(), |seconds| {
-                format!("; an answer would take about {} more", seconds_text(seconds))
-            });
             format!("  these rounds could have shown {seen}{longer}")
         }
         (Outcome::CannotTell, Some(Missing::Tail)) => {
-            let [low, high] = candidate.tail.slow_share.unwrap_or_default();
-            format!(
-                "  share of runs above 1.25 medians: between {:+.1} and {:+.1} points; within ±5 \
-                 is asked",
-                100.0 * low,
-                100.0 * high
-            )
+            open_tail(&candidate.tail, settings) + &longer
         }
         (Outcome::Withheld, _) => "  the first command differs from itself".to_owned(),
         (Outcome::Slower, _) if candidate.slower_beyond_margin.is_none() => {
@@ -134,6 +143,25 @@ fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// The condition on the tail that is not shown: about the slow runs' share, else about the mean.
+fn open_tail(tail: &TailState, settings: &Settings) -> String {
+    let between = |[low, high]: [f64; 2], margin: f64, unit: &str| {
+        let [low, high, margin] = [low, high, margin].map(|part| 100.0 * part);
+        format!("between {low:+.1} and {high:+.1} {unit}; within ±{margin:.0} is asked")
+    };
+    let is_open = |[low, high]: &[f64; 2]| *low <= -SHARE_MARGIN || SHARE_MARGIN <= *high;
+    match tail.slow_share.filter(is_open) {
+        Some(share) => {
+            let asked = between(share, SHARE_MARGIN, "points");
+            format!("  share of runs above 1.25 medians: {asked}")
+        }
+        None => {
+            let asked = between(tail.capped_mean, settings.margin.max(MEAN_MARGIN), "%");
+            format!("  mean of runs, each counted for 2 medians at most: {asked}")
+        }
+    }
 }
 
 pub(crate) fn primary(candidate: &CandidateState) -> Option<&Estimate> {
@@ -156,5 +184,35 @@ pub(crate) fn seconds_text(seconds: f64) -> String {
         ..600.0 => format!("{seconds:.0} s"),
         ..36_000.0 => format!("{:.0} min", seconds / 60.0),
         _ => format!("{:.0} h", seconds / 3_600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_condition_of_the_tail_that_is_open_is_named() {
+        let said = |slow_share, capped_mean| {
+            let tail = TailState { slow_share: Some(slow_share), capped_mean, equivalent: false };
+            open_tail(&tail, &Settings::default())
+        };
+        assert_eq!(
+            said([-0.012, 0.081], [-0.01, 0.07]),
+            "  share of runs above 1.25 medians: between -1.2 and +8.1 points; within ±5 is asked"
+        );
+        assert_eq!(
+            said([-0.012, 0.021], [-0.01, 0.07]),
+            "  mean of runs, each counted for 2 medians at most: between -1.0 and +7.0 %; within \
+             ±5 is asked"
+        );
+    }
+
+    #[test]
+    fn what_a_comparison_may_take_is_what_ends_it() {
+        let said = |most_rounds| announcement(&Settings { most_rounds, ..Settings::default() });
+        assert_eq!(said(None), "at most 60 s, or 25 rounds where these take longer");
+        assert_eq!(said(Some(9)), "at most 9 rounds");
+        assert!(said(Some(90)).ends_with("take longer; at most 90 rounds"));
     }
 }

@@ -35,13 +35,15 @@ pub(crate) struct Counted {
 impl Counted {
     /// Refuses what cannot be counted here, before anything is run.
     pub(crate) fn check(args: &MeasureArgs) -> Result<(), Failure> {
-        let wanted = [("--count", args.count, "valgrind"), ("--syscalls", args.syscalls, "strace")];
-        let missing = wanted.into_iter().find(|(_, asked, tool)| *asked && !is_installed(tool));
-        missing.map_or(Ok(()), |(option, _, tool)| {
-            Err(Failure::input(format!(
-                "{option} needs {tool}, which is not installed; install it"
-            )))
-        })
+        if args.count && !is_installed("valgrind") {
+            let sentence = "--count needs valgrind, which is not installed; install it";
+            return Err(Failure::input(sentence));
+        }
+        if args.syscalls && !syscalls::are_countable() {
+            let sentence = "--syscalls needs strace or perf, and none is installed; install one";
+            return Err(Failure::input(sentence));
+        }
+        Ok(())
     }
 
     pub(crate) fn new(runner: &Runner<'_>, commands: &[Command]) -> Result<Self, Stopped> {

@@ -172,6 +172,9 @@ fn verdicts_become_workflow_commands_and_a_summary() {
     let before = read(&dir, "summary");
     job(&["true", "true", "--runs", "2", "--export-markdown", "own.md"]).code(11);
     assert_eq!(read(&dir, "summary"), before);
+    job(&["echo a", "echo b", "--runs", "2"]).code(11);
+    let summary = read(&dir, "summary");
+    assert!(summary.contains("\necho b prints something else than echo a\n"), "{summary}");
     let silent = job(&["true", "true", "--runs", "2", "--annotate", "never"]).code(11);
     silent.stderr(contains("::").not());
     let asked = lab(&dir, &["true", "true", "--runs", "2", "--annotate", "github"]).assert();
@@ -187,6 +190,7 @@ fn the_result_follows_its_schema() {
         vec!["true", "true", "--runs", "1"],
         vec!["sleep 0.002", "sleep 0.02", "sleep 0.02", "--spend", "s"],
         vec!["true", "true", "--runs", "40", "--no-control", "--fail-on", "slower"],
+        vec!["true {n}", "-L", "n", "1,2", "--prepare", "true", "--runs", "1", "--fixed-layout"],
     ];
     for run in runs {
         let assert = lab(&dir, &[&run[..], &["--json"]].concat()).assert();

@@ -25,8 +25,9 @@ fn twice_the_time_is_slower_and_half_is_faster() {
 
 #[test]
 fn without_enough_rounds_nothing_is_told_and_the_code_says_so() {
-    let few = compare(&["true", "true", "--runs", "5", "-n", "a", "-n", "b"]).code(11);
-    few.stdout(contains("b against a: cannot tell")).stdout(contains("control: "));
+    let few = compare(&["true", "true", "-M", "5", "-n", "a", "-n", "b"]).code(11);
+    let few = few.stdout(contains("b against a: cannot tell")).stdout(contains("control: "));
+    few.stderr(contains("at most 5 rounds"));
 }
 
 #[test]
@@ -58,6 +59,42 @@ fn parameters_make_commands_and_their_preparation_is_run_before_each() {
 }
 
 #[test]
+fn parameters_reach_what_surrounds_a_run_and_the_exports() {
+    let dir = TempDir::new().unwrap();
+    let arguments = ["cat state >> seen", "-L", "n", "1,2", "--prepare", "echo {n} > state"];
+    let more = ["--setup", "echo s{n} >> once", "--cleanup", "echo c{n} >> once", "--runs", "2"];
+    let last = ["--check", "status", "-n", "of {n}", "--export-json", "a.json", "--json"];
+    let result = json(&lab(&dir, &[&arguments[..], &more, &last].concat()).assert().code(11));
+    assert_eq!(result["commands"][0]["name"], "of 1");
+    assert_eq!(result["commands"][1]["name"], "of 2");
+    let read = |name| fs::read_to_string(dir.path().join(name)).unwrap();
+    let runs: Value = serde_json::from_str(&read("a.json")).unwrap();
+    assert_eq!(runs["results"][1]["parameters"], serde_json::json!({ "n": "2" }));
+    assert_eq!(read("once"), "s1\ns2\nc1\nc2\n");
+    // The first command is the control too; each runs once for the check and in two rounds.
+    let seen = read("seen");
+    assert_eq!(seen.lines().filter(|line| *line == "1").count(), 6, "{seen}");
+    assert_eq!(seen.lines().filter(|line| *line == "2").count(), 3, "{seen}");
+    let unseen = compare(&["true", "-L", "n", "1,2", "--prepare", "true {n}", "--runs", "1"]);
+    unseen.code(11).stdout(contains("true (n = 2) against true (n = 1): "));
+}
+
+#[test]
+fn hyperfines_words_for_no_shell_and_no_input_are_known() {
+    let dir = TempDir::new().unwrap();
+    let with = |more: &[&str]| {
+        let arguments = ["wc -c", "wc -c", "--runs", "1", "--input", "null", "--output", "out"];
+        lab(&dir, &[&arguments[..], more].concat()).assert()
+    };
+    for more in [&["--shell", "none"][..], &["-S", "default"], &["--prepare", "true", "-N"]] {
+        with(more).code(11);
+        assert_eq!(fs::read_to_string(dir.path().join("out")).unwrap().trim(), "0");
+    }
+    let alone = compare(&["true", "no-such-program", "--shell", "none"]).code(2);
+    alone.stderr(contains("cannot start `no-such-program`"));
+}
+
+#[test]
 fn exports_have_hyperfines_schema_and_a_table() {
     let dir = TempDir::new().unwrap();
     let exports = ["--export-json", "a.json", "--export-markdown", "a.md", "--runs", "4"];
@@ -69,6 +106,21 @@ fn exports_have_hyperfines_schema_and_a_table() {
     assert_eq!(first["exit_codes"], serde_json::json!([3, 3, 3, 3]));
     assert_eq!(first["times"].as_array().unwrap().len(), 4);
     assert!(first["mean"].as_f64().unwrap() < 10.0 && first["user"].is_f64());
+    let keys: Vec<&String> = first.as_object().unwrap().keys().collect();
+    let theirs = [
+        "command",
+        "exit_codes",
+        "max",
+        "mean",
+        "median",
+        "memory_usage_byte",
+        "min",
+        "stddev",
+        "system",
+        "times",
+        "user",
+    ];
+    assert_eq!(keys, theirs);
     let page = fs::read_to_string(dir.path().join("a.md")).unwrap();
     assert!(page.starts_with("| Command |") && page.contains("| `true` |"), "{page}");
 }
@@ -87,6 +139,12 @@ fn a_recorded_comparison_is_gone_on_with() {
     let text = fs::read_to_string(dir.path().join("r.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 1 + 13);
     run(&["--record", "r.jsonl"]).code(4).stderr(contains("r.jsonl: File exists"));
+    // What is killed while it writes leaves part of a line.
+    fs::write(dir.path().join("r.jsonl"), text + "{\"elapsed_s\":1,\"ord").unwrap();
+    let again = json(&run(&["--resume", "r.jsonl", "--runs", "14"]));
+    assert_eq!(again["state"]["rounds"], 14);
+    let text = fs::read_to_string(dir.path().join("r.jsonl")).unwrap();
+    assert_eq!(text.lines().count(), 1 + 14);
     let other = lab(&dir, &["true", "false", "--resume", "r.jsonl"]).assert().code(4);
     other.stderr(contains("r.jsonl: holds another comparison"));
     fs::write(dir.path().join("broken"), "{}\n").unwrap();
@@ -96,7 +154,9 @@ fn a_recorded_comparison_is_gone_on_with() {
 #[test]
 fn an_interrupted_comparison_prints_what_was_measured() {
     let dir = TempDir::new().unwrap();
-    let mut child = lab(&dir, &["sleep 0.01", "sleep 0.01", "--json", "--record", "r"]);
+    let arguments = ["sleep 0.01", "sleep 0.01", "--json", "--record", "r"];
+    let cleanup = ["--cleanup", "touch cleaned"];
+    let mut child = lab(&dir, &[&arguments[..], &cleanup].concat());
     let child = child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let recorded = dir.path().join("r");
     while fs::read_to_string(&recorded).unwrap_or_default().lines().count() < 4 {
@@ -107,6 +167,7 @@ fn an_interrupted_comparison_prints_what_was_measured() {
     assert_eq!(output.status.code(), Some(130));
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(result["state"]["rounds"].as_u64().unwrap() >= 3);
+    assert!(dir.path().join("cleaned").exists());
 }
 
 #[test]
@@ -116,8 +177,13 @@ fn answers_are_compared_and_checked() {
     with(&["echo a", "echo b"])
         .code(11)
         .stderr(contains("echo b prints something else than echo a"));
+    let noted = json(&with(&["echo a", "echo b", "--json"]).code(11));
+    assert_eq!(noted["notes"], serde_json::json!(["echo b prints something else than echo a"]));
     let changing = "cat /proc/sys/kernel/random/uuid";
     with(&[changing, "true"]).code(11).stderr(contains("prints something else each time"));
+    with(&["sh -c 'exit 3'", "true", "-i"])
+        .code(11)
+        .stderr(contains("note: true ends with status 0, and sh -c 'exit 3' with 3"));
     with(&["echo a", "echo b", "--check", "grep -q [ab]"]).code(11);
     let refused = with(&["echo a", "echo b", "--check", "grep -q a"]).code(1);
     refused.stderr(contains("--check `grep -q a` ended with status 1"));

@@ -4,6 +4,8 @@ use std::{
     collections::BTreeSet,
     env, fs,
     io::Write,
+    os::unix::fs::symlink,
+    path::Path,
     process::{Command, Stdio},
     thread,
     time::Duration,
@@ -162,11 +164,37 @@ fn strace_tells_which_calls_differ() {
         skipped("strace may not trace here");
         return;
     }
+    twenty_times_the_calls(&TempDir::new().unwrap(), None);
+}
+
+#[test]
+fn perf_counts_where_strace_is_missing() {
+    if !has("perf") {
+        return;
+    }
+    let (dir, path) = (TempDir::new().unwrap(), env::var_os("PATH").unwrap());
+    let mut found = env::split_paths(&path).map(|folder| folder.join("perf"));
+    let perf = dir.path().join("perf");
+    symlink(found.find(|perf| perf.is_file()).unwrap(), &perf).unwrap();
+    let mut probe = Command::new(perf);
+    probe.current_dir(&dir).args(["trace", "-s", "-o", "probe", "/bin/true"]);
+    if !probe.env("PATH", dir.path()).output().unwrap().status.success() {
+        skipped("perf may not trace here");
+        return;
+    }
+    twenty_times_the_calls(&dir, Some(dir.path()));
+}
+
+/// Compares 2 calls of umask(2) with 40, with the tools of this folder alone where one is given.
+fn twenty_times_the_calls(dir: &TempDir, tools: Option<&Path>) {
     let [few, many] = [2, 40].map(|count| {
-        format!("sh -c 'i=0; while [ $i -lt {count} ]; do i=$((i + 1)); umask 022; done'")
+        format!("/bin/sh -c 'i=0; while [ $i -lt {count} ]; do i=$((i + 1)); umask 022; done'")
     });
     let names = ["-n", "old", "-n", "new", "--runs", "1", "--syscalls"];
-    let table = text(&compare(&[&[&few[..], &many][..], &names].concat()).code(11));
+    let arguments = [&[few.as_str(), &many][..], &names].concat();
+    let mut lab = lab(dir, &arguments);
+    lab.envs(tools.map(|tools| ("PATH", tools)));
+    let table = text(&lab.assert().code(11));
     let row =
         table.lines().find(|line| line.starts_with("umask ")).unwrap_or_else(|| panic!("{table}"));
     // A shell may make several calls for one.
@@ -179,10 +207,12 @@ fn strace_tells_which_calls_differ() {
 #[test]
 fn a_missing_tool_is_one_sentence_before_anything_runs() {
     let dir = TempDir::new().unwrap();
-    for (option, tool) in [("--count", "valgrind"), ("--syscalls", "strace")] {
+    for (option, sentence) in [
+        ("--count", "--count needs valgrind, which is not installed; install it\n"),
+        ("--syscalls", "--syscalls needs strace or perf, and none is installed; install one\n"),
+    ] {
         let arguments = ["/bin/sh -c 'echo > ran'", "/bin/sh -c 'echo > ran'", option];
         let refused = lab(&dir, &arguments).env("PATH", dir.path()).assert().code(2);
-        let sentence = format!("{option} needs {tool}, which is not installed; install it\n");
         refused.stderr(predicates::str::ends_with(sentence));
         assert!(!dir.path().join("ran").exists());
     }

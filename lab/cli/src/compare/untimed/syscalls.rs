@@ -1,4 +1,4 @@
-//! System calls, as strace counts them.
+//! System calls, as strace counts them, or perf.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::under;
+use super::{is_installed, under};
 use crate::compare::{
     commands::Command,
     run::{Runner, Stopped, failed},
@@ -20,30 +20,70 @@ const SHOWN: usize = 8;
 #[derive(Debug, Serialize)]
 pub(crate) struct Syscalls(BTreeMap<String, u64>);
 
-pub(super) fn count(runner: &Runner<'_>, commands: &[Command]) -> Result<Vec<Syscalls>, Stopped> {
-    commands.iter().map(|command| run(runner, command)).collect()
+/// What counts, the better one first: perf asks for the right to read the kernel's tracepoints.
+const TOOLS: [Tool; 2] = [
+    Tool { words: &["strace", "-f", "-c", "-o"], call: of_strace },
+    Tool { words: &["perf", "trace", "-s", "-o"], call: of_perf },
+];
+
+/// A tool that writes a table of calls.
+struct Tool {
+    /// Before the table's path.
+    words: &'static [&'static str],
+    /// Name and number of a line.
+    call: fn(&str) -> Option<(String, u64)>,
 }
 
-fn run(runner: &Runner<'_>, command: &Command) -> Result<Syscalls, Stopped> {
+impl Tool {
+    fn here() -> Option<Self> {
+        TOOLS.into_iter().find(|tool| is_installed(tool.words[0]))
+    }
+}
+
+/// Whether anything here can count.
+pub(super) fn are_countable() -> bool {
+    Tool::here().is_some()
+}
+
+pub(super) fn count(runner: &Runner<'_>, commands: &[Command]) -> Result<Vec<Syscalls>, Stopped> {
+    let gone = || failed(2, "neither strace nor perf is installed any more".to_owned());
+    let tool = Tool::here().ok_or_else(gone)?;
+    commands.iter().map(|command| run(&tool, runner, command)).collect()
+}
+
+fn run(tool: &Tool, runner: &Runner<'_>, command: &Command) -> Result<Syscalls, Stopped> {
     let folder = under(runner, command, |folder| {
         let summary = folder.join("summary").into_os_string();
-        let fixed = ["strace", "-f", "-c", "-o"].map(Into::into);
-        fixed.into_iter().chain([summary, "--".into()]).collect()
+        let words = tool.words.iter().map(Into::into);
+        words.chain([summary, "--".into()]).collect()
     })?;
     let text = fs::read_to_string(folder.join("summary")).unwrap_or_default();
-    let calls: BTreeMap<String, u64> = text.lines().filter_map(call).collect();
+    let mut calls = BTreeMap::new();
+    for (name, count) in text.lines().filter_map(tool.call) {
+        *calls.entry(name).or_insert(0) += count;
+    }
     if calls.is_empty() {
-        return Err(failed(1, format!("strace counted no system call of `{}`", command.text)));
+        let (tool, text) = (tool.words[0], &command.text);
+        return Err(failed(1, format!("{tool} counted no system call of `{text}`")));
     }
     Ok(Syscalls(calls))
 }
 
 /// Name and number of "  0.00    0.000000           0        37        13 openat"; the last column
 /// but one, of errors, may be empty.
-fn call(line: &str) -> Option<(String, u64)> {
+fn of_strace(line: &str) -> Option<(String, u64)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, _, _, calls, .., name] = words[..] else { return None };
     (name != "total").then_some((name.to_owned(), calls.parse().ok()?))
+}
+
+/// Name and number of "   openat     2      0     0.040     0.020     0.020     0.021      1.53%";
+/// each thread has a table of its own.
+fn of_perf(line: &str) -> Option<(String, u64)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [name, calls, .., spread] = words[..] else { return None };
+    let is_row = words.len() >= 7 && spread.ends_with('%');
+    is_row.then_some((name.to_owned(), calls.parse().ok()?))
 }
 
 /// A table: the total, and the calls that differ most from the reference's.
@@ -94,16 +134,31 @@ mod tests {
     #[test]
     fn straces_lines_are_read() {
         let with_errors = "  0.00    0.000000           0        37        13 openat";
-        assert_eq!(call(with_errors), Some(("openat".to_owned(), 37)));
+        assert_eq!(of_strace(with_errors), Some(("openat".to_owned(), 37)));
         let without = " 12.50    0.000123           4        28           close";
-        assert_eq!(call(without), Some(("close".to_owned(), 28)));
+        assert_eq!(of_strace(without), Some(("close".to_owned(), 28)));
         for other in [
             "% time     seconds  usecs/call     calls    errors syscall",
             "------ ----------- ----------- --------- --------- ----------------",
             "100.00    0.000000           0       218        31 total",
             "",
         ] {
-            assert_eq!(call(other), None, "{other}");
+            assert_eq!(of_strace(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn perfs_lines_are_read() {
+        let row = "   wait4     4      2     5.899     0.012     1.475     5.834     98.53%";
+        assert_eq!(of_perf(row), Some(("wait4".to_owned(), 4)));
+        for other in [
+            " sh (28603), 118 events, 27.7%",
+            "   syscall            calls  errors  total       min       avg       max       stddev",
+            "                                     (msec)    (msec)    (msec)    (msec)        (%)",
+            "   --------------- --------  ------ -------- --------- --------- ---------     ------",
+            "",
+        ] {
+            assert_eq!(of_perf(other), None, "{other}");
         }
     }
 

@@ -6,7 +6,8 @@
 //! goes on where it was stopped. The program `lab` is the one in the folder above this one's:
 //!
 //! ```console
-//! cargo build --release -p lab-cli --bin lab --example planted_bisects
+//! cargo build --release -p lab-cli --bin lab
+//! cargo build --release -p lab-compare-trial --example planted_bisects
 //! target/release/examples/planted_bisects 20 reports/compare/bisects-real.tsv
 //! ```
 
@@ -82,8 +83,7 @@ fn searched(lab: &Path, number: usize, budget: &str) -> Outcome<String> {
     let planted = place(number);
     let (files, cache) = (TempDir::new()?, TempDir::new()?);
     let commits = repository(files.path(), planted)?;
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or("-").to_owned();
+    let load = lab_probe::load_1min().map_or("-".to_owned(), |load| format!("{load:.2}"));
     let start = Instant::now();
     let output = Command::new(lab)
         .args(["bisect", "--good", &commits[0], "--bad", &commits[COMMITS], "--json"])

@@ -1,5 +1,10 @@
-//! Duets against runs one at a time, on this machine as it is:
-//! `cargo build -p lab-cli --bin lab --example duets && target/debug/examples/duets TRIES`.
+//! Duets against runs one at a time, on this machine as it is. The program `lab` is the one in the
+//! folder above this one's:
+//!
+//! ```console
+//! cargo build -p lab-cli --bin lab && cargo build -p lab-compare-trial --example duets
+//! target/debug/examples/duets TRIES
+//! ```
 //!
 //! A try compares a program of about 25 ms with itself, and with 1 % and 2 % more work, in both
 //! ways by turns. A line each: what was planted, the way, the runnable processes beside it before
