@@ -37,13 +37,17 @@
           clippy
           git
           gnuplot
+          go
           hyperfine
           jq
           (python3.withPackages (packages: [ packages.jsonschema ]))
           ripgrep
+          rust-analyzer
           rustc
           rustfmt
+          strace
           ugrep
+          valgrind
         ];
 
       # What workflow back ends run on; nothing of it is started by entering a shell.
@@ -139,7 +143,8 @@
         {
           default = pkgs.mkShell { packages = tools pkgs ++ backEnds pkgs ++ containers pkgs; };
 
-          # For two real Ollama servers on a GPU.
+          # For two real Ollama servers on a GPU, which come as containers: so every environment has
+          # the version of tools/ollama/install.sh. CDI specs name the hook, which is in `tools`.
           gpu = cuda.mkShell {
             packages =
               tools cuda
@@ -147,9 +152,12 @@
               ++ containers cuda
               ++ [
                 cuda.nvidia-container-toolkit
-                cuda.ollama-cuda
+                cuda.nvidia-container-toolkit.tools
               ];
           };
+
+          # To look at the pages of `lab site`.
+          browser = pkgs.mkShell { packages = tools pkgs ++ [ pkgs.chromium ]; };
         }
       );
 
@@ -222,9 +230,10 @@
               ''
                 export HOME=$TMPDIR
                 for tool in buildifier cargo docker-compose git gnuplot hyperfine jq nft node podman \
-                  postgres python3 rg ruby runc rustc rustfmt ugrep; do
+                  postgres python3 rg ruby runc rust-analyzer rustc rustfmt strace ugrep valgrind; do
                   "$tool" --version >>"$out" || { echo "$tool does not start" >&2; exit 1; }
                 done
+                go version >>"$out"
                 python3 -c 'import jsonschema'
                 command -v bazel rabbitmq-server podman-compose >>"$out"
               '';

@@ -20,10 +20,12 @@ let
     "cacert"
     "cargo"
     "catatonit"
+    "chromium"
     "clippy"
     "coreutils"
     "docker-compose"
     "git"
+    "go"
     "jq"
     "netavark"
     "nftables"
@@ -37,8 +39,11 @@ let
     "ripgrep"
     "ruby"
     "runc"
+    "rust-analyzer"
     "rustfmt"
+    "strace"
     "ugrep"
+    "valgrind"
   ]
   ++ builtins.attrNames versions;
 
@@ -82,8 +87,9 @@ let
       writeShellApplication = arguments: made arguments.name arguments;
       stdenv.cc = package "cc";
       python3.withPackages = choose: made "python3" (choose { jsonschema = package "jsonschema"; });
-      ollama-cuda = unfree "ollama-cuda";
-      nvidia-container-toolkit = unfree "nvidia-container-toolkit";
+      nvidia-container-toolkit = unfree "nvidia-container-toolkit" // {
+        tools = unfree "nvidia-container-toolkit-tools";
+      };
     };
 
   nixpkgs = {

@@ -21,6 +21,7 @@ def lab_library(
         test_tags = [],
         binaries = {},
         files = [],
+        included = [],
         visibility = ["//lab:__subpackages__"]):
     """A library of the lab, with its tests.
 
@@ -38,12 +39,13 @@ def lab_library(
         test_tags: Bazel tags of the tests in tests/.
         binaries: as in `_tests`.
         files: programs that variants start.
+        included: labels of files outside the package, which its sources include.
         visibility: the arrows between crates, as Bazel checks them.
     """
     rust_library(
         name = name,
         srcs = _sources(),
-        compile_data = _included_files(),
+        compile_data = _included_files() + included,
         crate_name = crate_name,
         edition = _EDITION,
         version = _VERSION,

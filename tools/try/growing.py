@@ -1,0 +1,114 @@
+"""Adding to the lab from a clean clone: variants, a family, another version of a crate."""
+
+import json
+import re
+
+from place import LAB, cloned, last, run, told
+
+# Of each family: who is copied, and an experiment that runs it quickly.
+FAMILIES = {
+    "runtimes": ("floor", "tr112"),
+    "engines": ("sequential", "search"),
+    "ledgers": ("sync", "threads"),
+    "schedulers": ("always_inline", "offload-wake"),
+    "workflows": ("memory", "workflow"),
+}
+# The one in Python that does its family's work; of the others, `--language python` begins one.
+PYTHON = ("runtimes", "python_asyncio")
+
+
+def new_variants():
+    """In every family one in Rust and one in Python: made, built, verified, and run."""
+    with cloned() as checkout:
+        wrong = [made for family in FAMILIES if (made := make(checkout, family))]
+        if wrong:
+            return "; ".join(wrong), False
+        outcomes = [sweep(checkout, family) for family in FAMILIES]
+        good = sum(outcome is None for outcome in outcomes)
+        told_of = "; ".join(outcome for outcome in outcomes if outcome)
+        return f"{good} of {len(FAMILIES)} families {told_of}".strip(), good == len(FAMILIES)
+
+
+def make(checkout, family):
+    """A variant in each language; what went wrong, or nothing."""
+    like, experiment = FAMILIES[family]
+    python = ["--like", PYTHON[1]] if family == PYTHON[0] else ["--language", "python"]
+    for name, how in (("mine", ["--like", like]), ("snake", python)):
+        ended = run([*LAB, "new", "variant", f"{family}/{name}", *how], checkout)
+        if ended.status:
+            return f"{family}/{name}: {told(ended)}"
+    manifest = checkout / family / "snake" / "variant.toml"
+    # An experiment's tag is its name.
+    manifest.write_text(manifest.read_text().replace("tags = []", f'tags = ["{experiment}"]'))
+    return None
+
+
+def sweep(checkout, family):
+    """Verifies and runs; what went wrong, or nothing."""
+    out = checkout / "results" / family
+    experiment = f"experiments/{FAMILIES[family][1]}.toml"
+    command = ["./enter", "bazel", "run", "//lab:run", "--", experiment]
+    ended = run([*command, "--quick", "--no-startup", "--out", out], checkout)
+    if not (out / "runs.jsonl").exists():
+        return f"{family}: {told(ended)}"
+    rows = [json.loads(line) for line in (out / "runs.jsonl").read_text().splitlines()]
+    mine = [row["status"] for row in rows if row["variant"] == "mine"]
+    snake = [row for row in rows if row["variant"] == "snake"]
+    if len(mine) < 2 or set(mine) != {"ok"}:
+        return f"{family}/mine: {sorted(set(mine)) or 'no run'}"
+    if family == PYTHON[0]:
+        return None if {row["status"] for row in snake} == {"ok"} else f"{family}/snake: {snake[:1]}"
+    unwritten = [row for row in snake if "not written yet" in (row.get("reason") or "")]
+    return None if snake and unwritten == snake else f"{family}/snake: {snake[:1] or 'no run'}"
+
+
+def new_family():
+    """Made, built, verified, run and judged."""
+    with cloned() as checkout:
+        made = run([*LAB, "new", "family", "sums"], checkout)
+        if made.status:
+            return told(made), False
+        out = checkout / "results" / "sums"
+        ended = run(["./enter", "bazel", "run", "//lab:sums", "--", "--out", out], checkout)
+        if ended.status:
+            return told(ended), False
+        page = (out / "report.md").read_text()
+        answer = re.search(r"`halves`", page)
+        return f"{told(ended)}: {first_bullet(page)}", bool(answer)
+
+
+def first_bullet(page):
+    return next((line for line in page.splitlines() if line.startswith("* ")), last(page))[:120]
+
+
+OLDER = "1.50.0"
+
+
+def two_versions():
+    """The same variant on two versions of its crate, side by side in one sweep, with Cargo."""
+    with cloned() as checkout:
+        text = (checkout / "experiments/known-search.toml").read_text()
+        text = text.replace("known-search", "versions")
+        names = 'names = ["sequential", "tokio", "tokio_older"]'
+        text = re.sub(r"(?m)^names = .*$", names, text)
+        (checkout / "experiments/versions.toml").write_text(text)
+        build = ["./enter", "cargo", "build", "--release", "--locked", "--package", "lab-cli",
+                 "--package", "engines-tokio", "--package", "engines-sequential"]
+        lab = ["./enter", "target/release/lab"]
+        new = ["new", "engine", "tokio_older", "--like", "tokio", "--version", OLDER]
+        sweep = ["run", "experiments/versions.toml", "--no-startup", "--out", "results/versions"]
+        for command in (build, [*lab, *new], ["./enter", "engines/tokio_older/build"], [*lab, *sweep]):
+            ended = run(command, checkout)
+            if ended.status:
+                return told(ended), False
+        record = json.loads((checkout / "results/versions/run.json").read_text())
+        versions = {entry["variant"]: entry["version"] for entry in record["variants"]}
+        measured = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+        return measured, versions.get("tokio_older") == OLDER and versions.get("tokio") != OLDER
+
+
+TRIES = {
+    "new family": ("made, built, run, judged", 15, new_family),
+    "two versions": ("both in one record", 25, two_versions),
+    "new variants": ("5 of 5 families, Rust and Python", 25, new_variants),
+}
