@@ -24,9 +24,29 @@ const SLOWER: u8 = 10;
 /// Of the random regroupings; the answer does not depend on the day.
 const SEED: u64 = 1;
 
+/// What changed between two sweeps.
+pub(crate) struct Changed {
+    /// What differs besides time, a sentence each.
+    pub(crate) notes: Vec<String>,
+    /// A table for each declared ratio, as Markdown, and how they are to be read.
+    pub(crate) tables: String,
+    /// Whether a variant is worse beyond the margin.
+    pub(crate) is_worse: bool,
+}
+
 /// Prints a table for each declared ratio. The exit code says whether a variant is worse beyond
 /// the margin.
 pub(crate) fn against(new: &Path, old: &Path) -> Result<ExitCode, Failure> {
+    let changed = changed(new, old)?;
+    for note in &changed.notes {
+        eprintln!("note: {note}");
+    }
+    print!("{}", changed.tables);
+    Ok(if changed.is_worse { ExitCode::from(SLOWER) } else { ExitCode::SUCCESS })
+}
+
+/// Judges the newer of two sweeps by the older one.
+pub(crate) fn changed(new: &Path, old: &Path) -> Result<Changed, Failure> {
     let (new_frame, old_frame) = (frame(new)?, frame(old)?);
     let family = family(&new_frame)?;
     let nothing = |what: &str| {
@@ -35,9 +55,6 @@ pub(crate) fn against(new: &Path, old: &Path) -> Result<ExitCode, Failure> {
     };
     if self::family(&old_frame)?.name() != family.name() {
         return Err(nothing("are sweeps of different families"));
-    }
-    for line in differences(&new_frame.run_file, &old_frame.run_file) {
-        eprintln!("note: {line}");
     }
     let pair = Pair {
         new: Study::of(&new_frame, family),
@@ -51,13 +68,16 @@ pub(crate) fn against(new: &Path, old: &Path) -> Result<ExitCode, Failure> {
     if judged.is_empty() {
         return Err(nothing("share no variant and cell of a declared ratio"));
     }
-    for (comparison, lines) in &judged {
-        println!("{}\n\n{}", title(comparison), pair.table(lines, comparison));
-    }
-    println!("{DRIFT}; `lab compare --rev OLD --rev NEW` runs both in turns");
+    let table = |(comparison, lines): &(&Comparison, Vec<Judged>)| {
+        format!("{}\n\n{}\n", title(comparison), pair.table(lines, comparison))
+    };
+    let tables: String = judged.iter().map(table).collect();
     let mut lines = judged.iter().flat_map(|(_, lines)| lines);
-    let is_worse = lines.any(|line| line.slower_beyond_margin == Some(true));
-    Ok(if is_worse { ExitCode::from(SLOWER) } else { ExitCode::SUCCESS })
+    Ok(Changed {
+        notes: differences(&new_frame.run_file, &old_frame.run_file),
+        tables: format!("{tables}{DRIFT}; `lab compare --rev OLD --rev NEW` runs both in turns\n"),
+        is_worse: lines.any(|line| line.slower_beyond_margin == Some(true)),
+    })
 }
 
 fn frame(dir: &Path) -> Result<Frame, Failure> {

@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use lab_record::Results;
-use lab_report::{Frame, flat, openmetrics};
+use lab_report::{Frame, flat, medians_json, openmetrics};
 
 use crate::{Failure, paths::Paths};
 
@@ -27,6 +27,8 @@ enum Format {
     Csv,
     /// Medians over blocks by variant and cell, as gauges
     Openmetrics,
+    /// The same with their intervals, percentiles included
+    Json,
 }
 
 pub(crate) fn data(args: &DataArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
@@ -38,6 +40,7 @@ pub(crate) fn data(args: &DataArgs, paths: Option<&Paths>) -> Result<ExitCode, F
         Format::Csv => csv(flat(&frame, families).map_err(refused)?)
             .map_err(|error| Failure::lab(format!("cannot write CSV: {error}")))?,
         Format::Openmetrics => openmetrics(&frame, families).map_err(refused)?.into_bytes(),
+        Format::Json => medians_json(&frame, families).map_err(refused)?.into_bytes(),
     };
     match io::stdout().lock().write_all(&text) {
         // A reader such as `head` has seen enough.

@@ -15,12 +15,14 @@ mod import;
 mod interrupt;
 mod migrate;
 mod new;
+mod outlook;
 mod paths;
 mod plan;
 mod progress;
 mod report;
 mod run;
 mod selftest;
+mod serve;
 mod site;
 mod verify;
 mod watch;
@@ -68,7 +70,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Begin a variant or an experiment with the nearest one there is
     New(new::NewArgs),
-    /// Print the runs of an experiment and their expected duration
+    /// Print the runs of an experiment, how long they take and what they will be able to detect
     Plan(plan::PlanArgs),
     /// Run each variant once and check its answer
     Verify(verify::VerifyArgs),
@@ -84,6 +86,8 @@ enum Command {
     Data(data::DataArgs),
     /// Write all reports as pages for a browser, with an index of questions and answers
     Site(site::SiteArgs),
+    /// Serve all records to a browser on this machine: list, progress, changes, history
+    Serve(serve::ServeArgs),
     /// Add today's expectations to records from before expectations were stored
     Migrate(migrate::MigrateArgs),
     /// Tell which of some commands is faster, by how much and how surely
@@ -130,6 +134,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Export(args) => report::export(&args, &paths?),
         Command::Data(args) => data::data(&args, paths.ok().as_ref()),
         Command::New(args) => new::new(&args, &paths?),
+        Command::Serve(args) => serve::serve(&args, paths.ok().as_ref()),
         Command::Site(args) => site::site(&args, &paths?),
         Command::Audit(args) if !args.documents.is_empty() => audit::audit(&args),
         Command::Audit(args) => claims::audit(&args, &paths?),

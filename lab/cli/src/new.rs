@@ -1,6 +1,8 @@
-//! `lab new`: one more variant or experiment, from the nearest one there is.
+//! `lab new`: one more variant or experiment, from the nearest one there is, or a family.
 
+mod family;
 mod foreign;
+mod versions;
 
 use std::{
     fs, io,
@@ -8,7 +10,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use crate::{
     Failure,
@@ -28,9 +30,12 @@ enum What {
     Variant {
         /// FAMILY/NAME, for example toys/mine
         name: String,
-        /// The variant to begin with, for example toys/plain
+        /// The variant to begin with, for example toys/plain, or plain
         #[arg(long, value_name = "FAMILY/NAME", required_unless_present = "language")]
         like: Option<String>,
+        /// Measure this version of the crate, with a lock of the folder's own
+        #[arg(long, value_name = "VERSION", requires = "like")]
+        version: Option<String>,
         /// Begin with a program in this language that speaks the protocol and does no work yet
         #[arg(long, conflicts_with = "like")]
         language: Option<Language>,
@@ -43,34 +48,94 @@ enum What {
         #[arg(long, value_name = "FILE")]
         like: PathBuf,
     },
+    /// A family that adds numbers, to be made one's own: its crate, kit, two variants, experiment
+    Family {
+        /// Its name, for example sums
+        name: String,
+    },
+    /// A variant by the singular of its family: `toy NAME` is `variant toys/NAME`
+    #[command(external_subcommand)]
+    Named(Vec<String>),
+}
+
+/// What `Named` is read as.
+#[derive(Parser)]
+#[command(name = "lab new")]
+struct Again {
+    #[command(subcommand)]
+    what: What,
 }
 
 pub(crate) fn new(args: &NewArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     match &args.what {
-        What::Variant { name, like, language } => match (like, language) {
-            (Some(like), _) => variant(&paths.workspace, name, like)?,
+        What::Variant { name, like, version, language } => match (like, language) {
+            (Some(like), _) => variant(&paths.workspace, name, like, version.as_deref())?,
             (None, Some(language)) => begun(&paths.workspace, name, *language)?,
             (None, None) => unreachable!("the command line asks for one of them"),
         },
         What::Experiment { name, like } => experiment(paths, name, like)?,
+        What::Family { name } => family(&paths.workspace, name)?,
+        What::Named(words) => return new(&named(&paths.workspace, words)?, paths),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn variant(root: &Path, name: &str, like: &str) -> Result<(), Failure> {
+/// `lab new toy mine …` as `lab new variant toys/mine …`.
+fn named(root: &Path, words: &[String]) -> Result<NewArgs, Failure> {
+    let families = lab_driver::families(root)?;
+    let one = |family: &String| family.trim_end_matches('s').to_owned();
+    let kind = words.first().map(String::as_str).unwrap_or_default();
+    let Some(family) = families.iter().find(|family| one(family) == kind) else {
+        let kinds: Vec<_> = families.iter().map(one).collect();
+        let message = "is nothing that can be new; there are: variant, experiment, family, and";
+        return Err(Failure::input(format!("`{kind}` {message} {}", kinds.join(", "))));
+    };
+    let Some(name) = words.get(1).filter(|name| !name.starts_with('-')) else {
+        return Err(Failure::input(format!("lab new {kind}: needs a name as its next word")));
+    };
+    let first = ["lab new", "variant"].map(str::to_owned).into_iter();
+    let words = first.chain([format!("{family}/{name}")]).chain(words[2..].iter().cloned());
+    match Again::try_parse_from(words) {
+        Ok(again) => Ok(NewArgs { what: again.what }),
+        Err(error) => error.exit(),
+    }
+}
+
+fn family(root: &Path, name: &str) -> Result<(), Failure> {
+    word(name)?;
+    if name.contains('-') {
+        return Err(Failure::input(format!("`{name}`: a family's name has no `-`")));
+    }
+    let written = family::begin(root, name);
+    let written = written.map_err(|error| Failure::input(format!("{name}: {error}")))?;
+    println!("{name}, which adds numbers:\n  {}", written.join("\n  "));
+    println!("  1. cargo build --release --workspace");
+    println!("  2. lab run experiments/{name}.toml --quick");
+    println!("  3. lab/families/{name}/src/lib.rs: its factors, its check, its metrics");
+    println!("  4. {name}/kit, {name}/*/src/main.rs: the work and the variants");
+    Ok(())
+}
+
+fn variant(root: &Path, name: &str, like: &str, version: Option<&str>) -> Result<(), Failure> {
     let (family, new) = parts(name)?;
-    let (like_family, old) = parts(like)?;
+    // Without a family it is one of the same.
+    let like = if like.contains('/') { like.to_owned() } else { format!("{family}/{like}") };
+    let (like_family, old) = parts(&like)?;
     if family != like_family {
         return Err(Failure::input(format!(
             "{name}: `{like}` is of another family; name one of {family}/"
         )));
     }
-    let (from, to) = (root.join(like), root.join(name));
+    let (from, to) = (root.join(&like), root.join(name));
     if !from.join("variant.toml").is_file() {
         let message = "there is no such variant: no variant.toml is in that folder";
         return Err(Failure::input(format!("--like {like}: {message}")));
     }
     make(&to, name, |draft| {
+        if let Some(version) = version {
+            let made = versions::Copy { family, old, new, version };
+            return versions::write(root, &from, draft, &made);
+        }
         copy(&from, draft)?;
         rename(&draft.join("variant.toml"), &quoted(old), &quoted(new))?;
         let manifest = draft.join("Cargo.toml");
@@ -81,9 +146,10 @@ fn variant(root: &Path, name: &str, like: &str) -> Result<(), Failure> {
         rename(&manifest, &old, &new)
     })?;
     println!("{name}, as {like} is");
-    match to.join("Cargo.toml").exists() {
-        true => next(name, "src/main.rs", "cargo build --workspace && "),
-        false => next(name, &format!("{family}-{new}"), ""),
+    match (version, to.join("Cargo.toml").exists()) {
+        (Some(_), _) => next(name, "crate/src/main.rs", &format!("{name}/build && ")),
+        (None, true) => next(name, "src/main.rs", "cargo build --workspace && "),
+        (None, false) => next(name, &format!("{family}-{new}"), ""),
     }
     Ok(())
 }

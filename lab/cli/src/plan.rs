@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::{
     Failure,
+    outlook::outlook,
     paths::{Paths, read},
 };
 
@@ -67,7 +68,8 @@ pub(crate) struct Prepared {
 
 pub(crate) fn plan(args: &PlanArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let prepared = prepare(&args.question, paths, vec![])?;
-    match print(&prepared, args.json, &mut io::stdout().lock()) {
+    let outlook = if args.json { None } else { outlook(&prepared, paths) };
+    match print(&prepared, args.json, outlook.as_deref(), &mut io::stdout().lock()) {
         // A reader such as `head` has seen enough.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::lab(format!("cannot print the plan: {error}")))
@@ -76,7 +78,12 @@ pub(crate) fn plan(args: &PlanArgs, paths: &Paths) -> Result<ExitCode, Failure> 
     }
 }
 
-fn print(prepared: &Prepared, json: bool, out: &mut impl Write) -> io::Result<()> {
+fn print(
+    prepared: &Prepared,
+    json: bool,
+    outlook: Option<&str>,
+    out: &mut impl Write,
+) -> io::Result<()> {
     if json {
         return prepared.plan.runs.iter().try_for_each(|run| writeln!(out, "{}", line(run)));
     }
@@ -89,7 +96,7 @@ fn print(prepared: &Prepared, json: bool, out: &mut impl Write) -> io::Result<()
         };
         writeln!(out, "  {:<30} {version:<18} {sentence}", entrant.name)?;
     }
-    Ok(())
+    outlook.map_or(Ok(()), |outlook| writeln!(out, "\n{outlook}"))
 }
 
 fn line(run: &PlannedRun) -> serde_json::Value {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use lab_driver::plots::Scripts;
 use lab_record::{Results, Run, Samples};
 use lab_report::{Figure, Frame, Report};
 
@@ -39,7 +40,7 @@ pub(crate) struct ExportArgs {
     to: PathBuf,
 }
 
-/// Needs a checkout for pictures alone.
+/// A checkout gives results folders their short names, and nothing else.
 pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
     let dir = paths.map_or_else(|| args.dir.clone(), |paths| paths.results(&args.dir));
     let shown = |path: &Path| match paths {
@@ -55,12 +56,8 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
     }
     let out = args.out.clone().unwrap_or_else(|| dir.clone());
     let figures = write_report(&dir, &out)?;
-    match paths {
-        _ if args.no_plots => {}
-        Some(paths) => draw_all(&figures, &out, paths),
-        None => eprintln!(
-            "no pictures: plots/ of a checkout draws them; change into one or give --root"
-        ),
+    if !args.no_plots {
+        draw_all(&figures, &out);
     }
     println!("{}", shown(&out.join("report.md")));
     Ok(ExitCode::SUCCESS)
@@ -74,7 +71,7 @@ pub(crate) fn export(args: &ExportArgs, paths: &Paths) -> Result<ExitCode, Failu
         eprintln!("paths and variables of this machine were left out of {redacted} failed runs");
     }
     let figures = write_report(&to, &to)?;
-    draw_all(&figures, &to, paths);
+    draw_all(&figures, &to);
     println!("{}", paths.shown(&to.join("report.md")));
     Ok(ExitCode::SUCCESS)
 }
@@ -94,10 +91,16 @@ pub(crate) fn write_report(records: &Path, out: &Path) -> Result<Vec<Figure>, Fa
 }
 
 /// Draws what can be drawn. A missing gnuplot costs pictures, not the report.
-pub(crate) fn draw_all(figures: &[Figure], dir: &Path, paths: &Paths) {
+pub(crate) fn draw_all(figures: &[Figure], dir: &Path) {
+    let scripts = match Scripts::unpack(lab_families::PLOTS) {
+        Ok(scripts) => scripts,
+        Err(error) => {
+            eprintln!("no pictures: their scripts cannot be written to a scratch folder: {error}");
+            return;
+        }
+    };
     for figure in figures {
-        let script = paths.root.join("plots").join(&figure.script);
-        if let Err(sentence) = lab_driver::plots::draw(&script, dir, dir) {
+        if let Err(sentence) = scripts.draw(&figure.script, dir, dir) {
             eprintln!("no picture {}: {sentence}", figure.file);
             break;
         }
@@ -126,7 +129,8 @@ fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(1))
 }
 
-fn make(records: &Path) -> Result<Report, Failure> {
+/// The report of a folder of records, which is not written.
+pub(crate) fn make(records: &Path) -> Result<Report, Failure> {
     let results = Results::load(records)?;
     let frame = Frame::load(&results)?;
     lab_report::believable(&frame, lab_families::ALL).map_err(|error| Failure {

@@ -74,8 +74,7 @@ pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     eprintln!("{}\nrecords: {}", summary(&prepared), paths.shown(&results));
     before_start(&args.idle);
     let end = sweep(&prepared, &options, args.json)?;
-    let report =
-        if end.finished && !args.no_report { Some(report(&results, paths)?) } else { None };
+    let report = if end.finished && !args.no_report { Some(report(&results)?) } else { None };
     say(args, paths, &results, &end, report.as_deref());
     Ok(match (end.finished, end.failed) {
         (false, _) => ExitCode::from(INTERRUPTED),
@@ -128,9 +127,9 @@ fn sweep(prepared: &Prepared, options: &SweepOptions, json: bool) -> Result<Swee
     Ok(end)
 }
 
-fn report(results: &Path, paths: &Paths) -> Result<PathBuf, Failure> {
+fn report(results: &Path) -> Result<PathBuf, Failure> {
     let figures = write_report(results, results)?;
-    draw_all(&figures, results, paths);
+    draw_all(&figures, results);
     Ok(results.join("report.md"))
 }
 

@@ -60,7 +60,8 @@ fn sources(reports: &Path) -> Result<Vec<Source>, Failure> {
     folders.iter().map(|folder| source(folder).map_err(cannot)).collect()
 }
 
-fn source(folder: &Path) -> io::Result<Source> {
+/// The files of one report.
+pub(crate) fn source(folder: &Path) -> io::Result<Source> {
     let without = |name: String, end: &str| name.strip_suffix(end).map(str::to_owned);
     let details = folder.join("details");
     let chapters = if details.is_dir() { texts(&details, ".md")? } else { BTreeMap::new() };

@@ -28,6 +28,20 @@ fn every_analysed_run_is_a_row_with_its_metrics() {
 }
 
 #[test]
+fn percentiles_are_json_with_their_intervals() {
+    let whole: serde_json::Value = serde_json::from_str(&data("json")).unwrap();
+    assert_eq!(whole["experiment"], "offload-wake");
+    let cells = whole["cells"].as_array().unwrap();
+    let is_one = |cell: &&serde_json::Value| {
+        cell["variant"] == "thompson" && cell["cell"]["tokio_workers"] == "1"
+    };
+    let p99 = &cells.iter().find(is_one).unwrap()["metrics"]["tick_p99_ns"];
+    let number = |key: &str| p99[key].as_f64().unwrap();
+    assert!(0.0 < number("low") && number("low") <= number("median"), "{p99}");
+    assert!(number("median") <= number("high") && number("n") >= 6.0, "{p99}");
+}
+
+#[test]
 fn medians_are_gauges() {
     let text = data("openmetrics");
     assert!(text.ends_with("\n# EOF\n"), "{text}");

@@ -141,6 +141,60 @@ fn a_program_in_python_speaks_the_protocol_before_its_work_is_written() {
 }
 
 #[test]
+fn a_variant_is_named_by_the_singular_of_its_family_too() {
+    let checkout = checkout();
+    let (code, said) = lab(checkout.path(), &["engine", "mine", "--like", "plain"]);
+    assert_eq!(code, Some(0), "{said}");
+    let manifest = fs::read_to_string(checkout.path().join("engines/mine/variant.toml")).unwrap();
+    assert_eq!(manifest, VARIANT.replacen("plain", "mine", 1));
+    for (arguments, message) in [
+        (&["motor", "mine"][..], "there are: variant, experiment, family, and engine"),
+        (&["engine"], "lab new engine: needs a name"),
+        (&["engine", "more"], "--like"),
+    ] {
+        let (code, said) = lab(checkout.path(), arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(message), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn another_version_has_a_workspace_and_a_lock_of_its_own() {
+    let checkout = checkout();
+    let root = checkout.path();
+    let write = |path: &str, text: &str| fs::write(root.join(path), text).unwrap();
+    write(
+        "Cargo.toml",
+        "[workspace.package]\nversion = \"0.1.0\"\nedition = \"2024\"\n\
+         [workspace.dependencies]\nstd = \"=1.0.0\" # measured\n",
+    );
+    write("Cargo.lock", "version = 4\n");
+    write(
+        "engines/plain/Cargo.toml",
+        "[package]\nname = \"engines-plain\"\n[dependencies]\nstd.workspace = true\n",
+    );
+    write("engines/plain/src/main.rs", "include_str!(\"../variant.toml\")\n");
+    let arguments = ["variant", "engines/old", "--like", "plain", "--version", "0.9.0"];
+    let (code, said) = lab(root, &arguments);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("engines/old/build && cargo test -p engines-conformance"), "{said}");
+    let text = |file: &str| fs::read_to_string(root.join("engines/old").join(file)).unwrap();
+    assert!(text("crate/Cargo.toml").contains("std = { version = \"=0.9.0\" }"));
+    assert_eq!(text("crate/Cargo.lock"), "version = 4\n");
+    assert_eq!(text("crate/src/main.rs"), "include_str!(\"../../variant.toml\")\n");
+    let identity = text("variant.toml");
+    assert!(identity.contains("name = \"old\"") && identity.contains("version = \"0.9.0\""));
+    let build = root.join("engines/old/build");
+    assert_eq!(fs::metadata(build).unwrap().permissions().mode() & 0o111, 0o111);
+    write("engines/plain/Cargo.toml", "[package]\nname = \"engines-plain\"\n");
+    let arguments = ["variant", "engines/older", "--like", "plain", "--version", "0.8.0"];
+    let (code, said) = lab(root, &arguments);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("std is no dependency of the variant itself"), "{said}");
+    assert!(!root.join("engines/older").exists() && !root.join("engines/.new-older").exists());
+}
+
+#[test]
 fn an_experiment_is_the_file_of_another_one_under_its_own_name() {
     let checkout = checkout();
     let arguments = ["experiment", "second", "--like", "experiments/first.toml"];
@@ -153,7 +207,7 @@ fn an_experiment_is_the_file_of_another_one_under_its_own_name() {
 #[test]
 fn nothing_is_overwritten_and_nothing_half_made_stays() {
     let checkout = checkout();
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 13] = [
         (&["variant", "engines/plain", "--like", "engines/plain"], "is there already"),
         (&["variant", "engines/a", "--like", "engines/b"], "there is no such variant"),
         (&["variant", "ledgers/a", "--like", "engines/plain"], "is of another family"),
@@ -164,6 +218,9 @@ fn nothing_is_overwritten_and_nothing_half_made_stays() {
         (&["variant", "engines/a", "--language", "cobol"], "invalid value 'cobol'"),
         (&["variant", "engines/a"], "--like"),
         (&["experiment", "first", "--like", "experiments/first.toml"], "is there already"),
+        (&["family", "My-own"], "must begin with a small letter"),
+        (&["family", "my-own"], "a family's name has no `-`"),
+        (&["family", "sums"], "Cargo.toml: "),
     ];
     for (arguments, message) in cases {
         let (code, said) = lab(checkout.path(), arguments);

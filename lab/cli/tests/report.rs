@@ -31,7 +31,7 @@ fn what_is_no_results_folder_is_said_in_words() {
 }
 
 #[test]
-fn a_report_needs_no_checkout_but_for_its_pictures() {
+fn a_report_needs_no_checkout_and_draws_where_there_is_gnuplot() {
     let dir = tempfile::tempdir().unwrap();
     let reports =
         std::env::current_dir().unwrap().join(env!("CARGO_MANIFEST_DIR")).join("../../reports");
@@ -40,9 +40,18 @@ fn a_report_needs_no_checkout_but_for_its_pictures() {
     let records = folders.find(|folder| recorded(folder)).unwrap();
     let records = records.to_str().unwrap();
     report(dir.path(), &[records, "--check"]).code(0);
-    let run = report(dir.path(), &[records, "--out", "r"]);
-    run.code(0).stdout("r/report.md\n").stderr(contains("no pictures: plots/ of a checkout"));
-    assert!(dir.path().join("r/report.md").is_file());
+    let run = report(dir.path(), &[records, "--out", "r"]).code(0).stdout("r/report.md\n");
+    let page = fs::read_to_string(dir.path().join("r/report.md")).unwrap();
+    let line = page.lines().find(|line| line.starts_with("![")).unwrap();
+    let (_, file) = line.split_once("](").unwrap();
+    let picture = dir.path().join("r").join(file.trim_end_matches(')'));
+    if Command::new("gnuplot").arg("--version").output().is_ok() {
+        let drawn = fs::read_to_string(&picture).unwrap();
+        assert!(drawn.contains("<svg"), "{}", picture.display());
+    } else {
+        run.stderr(contains("gnuplot cannot be started"));
+        assert!(!picture.exists());
+    }
 }
 
 fn committed(name: &str) -> std::path::PathBuf {

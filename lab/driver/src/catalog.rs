@@ -1,6 +1,7 @@
 //! Which variants there are, and where their programs lie.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -147,6 +148,22 @@ impl Catalog {
         found.unwrap_or_default()
     }
 
+    /// What built the programs of these entrants: those in a variant's own folder are Bazel's,
+    /// those in `bin_dir` are Cargo's. Texts and what a script of their own builds are neither.
+    pub(crate) fn built_by(&self, entrants: &[Entrant]) -> String {
+        let builder = |entrant: &Entrant| {
+            let manifest = &entrant.manifest;
+            let folder = self.folder(manifest);
+            if manifest.interpreter.is_some() || foreign::has_build(&folder) {
+                return None;
+            }
+            let is_own = self.locate(manifest).ok()?.starts_with(folder);
+            Some(if is_own { "Bazel" } else { "Cargo" })
+        };
+        let builders: BTreeSet<&str> = entrants.iter().filter_map(builder).collect();
+        builders.into_iter().collect::<Vec<_>>().join(" and ")
+    }
+
     /// Programs that were not built, but for those that are built when they are needed.
     pub fn missing(&self) -> Vec<String> {
         let missing = |manifest: &&Manifest| {
@@ -176,7 +193,8 @@ impl Catalog {
             let place = self.bin_dir.display();
             DriverError::Input(format!(
                 "the program {program} is neither in its own folder nor in {place}; build it \
-                 (cargo build --release --workspace) or give --bin-dir"
+                 (cargo build --release --workspace), give --bin-dir, or take `bazel run //lab:run \
+                 -- FILE`, which builds it first"
             ))
         })
     }

@@ -131,6 +131,7 @@ pub struct Sweep<'a> {
     cards: CardWatch,
     pub(crate) gate: Gate,
     load_at_start: Option<f64>,
+    built_by: String,
     lab_sha256: Option<String>,
     scratch: Scratch,
     /// Last, so that it sees the rest ended.
@@ -191,6 +192,7 @@ impl<'a> Sweep<'a> {
             cards,
             gate,
             load_at_start,
+            built_by: catalog.built_by(&plan.entrants),
             lab_sha256,
             scratch,
             guard,
@@ -453,6 +455,7 @@ impl<'a> Sweep<'a> {
     fn session(&self, event: SessionEvent) -> Session {
         let mut environment = lab_probe::environment();
         environment.insert("lab_sha256".to_owned(), json!(self.lab_sha256));
+        environment.insert("built_by".to_owned(), json!(self.built_by));
         environment.insert("pinning".to_owned(), json!(self.pinning.statement));
         environment.insert("load_1min_at_start".to_owned(), json!(self.load_at_start));
         match lab_probe::measure_floors() {

@@ -1,7 +1,11 @@
 //! The families that the lab has. The only list of them: a new family is one line here, one in the
 //! manifest, and its own crate.
 
+mod plots;
+
 use lab_report::FamilyReport;
+
+pub use plots::PLOTS;
 
 /// Every family.
 pub const ALL: &[&dyn FamilyReport] = &[

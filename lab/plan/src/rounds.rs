@@ -79,7 +79,7 @@ pub(crate) fn asked(experiment: &Experiment, entrants: &[Entrant], places: &[Pla
             Question::Comparisons(those) => {
                 let comparison = &analysis.comparisons[those[0]];
                 let groups = of_comparison(comparison, &analysis.reference, entrants, places);
-                (label(comparison), groups)
+                (comparison.label(), groups)
             }
             Question::Contrast(contrast) => (contrast.id.clone(), of_contrast(contrast, places)),
             Question::Expectation(one) => {
@@ -91,11 +91,6 @@ pub(crate) fn asked(experiment: &Experiment, entrants: &[Entrant], places: &[Pla
         (!groups.is_empty()).then_some(Asked { place, label, rounds, groups })
     };
     questions.iter().enumerate().filter_map(one).collect()
-}
-
-fn label(comparison: &Comparison) -> String {
-    let levels = comparison.cells.values().map(|levels| levels.join("/"));
-    format!("{} {}", comparison.metric, levels.collect::<Vec<_>>().join(" "))
 }
 
 fn of_comparison(

@@ -2,12 +2,15 @@
 //! wake-up, a byte over loopback and back.
 
 use std::{
-    io::{Read, Write},
+    fs::File,
+    io::{self, Read, Write},
     net::{Ipv4Addr, TcpListener, TcpStream},
+    os::unix::fs::FileExt,
     thread,
     time::Duration,
 };
 
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use serde::Serialize;
 
 use crate::monotonic_ns;
@@ -29,13 +32,16 @@ pub struct Floors {
     pub loopback_round_trip_p99_ns: u64,
     /// Reading memory that no cache holds, one thread per CPU, all together.
     pub memory_read_bytes_per_s: u64,
+    /// Copying a file that the kernel holds in memory into buffers, one thread per CPU, all
+    /// together: the limit of whoever reads files.
+    pub page_cache_read_bytes_per_s: u64,
 }
 
 /// Measures the floors; takes about half a second.
 ///
 /// # Errors
-/// Where loopback sockets are not to be had.
-pub fn measure_floors() -> std::io::Result<Floors> {
+/// Where loopback sockets, or a file in memory, are not to be had.
+pub fn measure_floors() -> io::Result<Floors> {
     let timer = timer_overshoots();
     let loopback = loopback_round_trips()?;
     Ok(Floors {
@@ -45,6 +51,7 @@ pub fn measure_floors() -> std::io::Result<Floors> {
         loopback_round_trip_p50_ns: rank(&loopback, 50),
         loopback_round_trip_p99_ns: rank(&loopback, 99),
         memory_read_bytes_per_s: memory_read_bytes_per_s(),
+        page_cache_read_bytes_per_s: page_cache_read_bytes_per_s()?,
     })
 }
 
@@ -77,6 +84,50 @@ fn memory_read_bytes_per_s() -> u64 {
     (WORDS as u64 * 8).saturating_mul(1_000_000_000) / best_ns
 }
 
+/// The best of a few passes over a file without a disk, larger than the last-level cache of a few
+/// cores.
+fn page_cache_read_bytes_per_s() -> io::Result<u64> {
+    const PARTS: u64 = 64;
+    const PASSES: usize = 3;
+    let part = vec![1; 1 << 20];
+    let mut file = File::from(memfd_create("floor", MFdFlags::MFD_CLOEXEC)?);
+    (0..PARTS).try_for_each(|_| file.write_all(&part))?;
+    let bytes = PARTS * part.len() as u64;
+    let cpus = thread::available_parallelism().map_or(1, usize::from) as u64;
+    let share = bytes.div_ceil(cpus);
+    let file = &file;
+    let pass = || -> io::Result<u64> {
+        let start = monotonic_ns();
+        thread::scope(|scope| {
+            let read = |cpu: u64| {
+                let (from, to) = (cpu * share, ((cpu + 1) * share).min(bytes));
+                scope.spawn(move || copy(file, from, to))
+            };
+            let readers: Vec<_> = (0..cpus).map(read).collect();
+            readers.into_iter().try_for_each(|reader| reader.join().expect("a reader's panic"))
+        })?;
+        Ok(monotonic_ns() - start)
+    };
+    let times = (0..PASSES).map(|_| pass()).collect::<io::Result<Vec<u64>>>()?;
+    let best_ns = times.into_iter().min().unwrap_or(1).max(1);
+    Ok(bytes.saturating_mul(1_000_000_000) / best_ns)
+}
+
+/// Copies a part of a file into one buffer, over and over.
+fn copy(file: &File, from: u64, to: u64) -> io::Result<()> {
+    let mut buffer = vec![0; 128 << 10];
+    let mut at = from;
+    while at < to {
+        let most = buffer.len().min((to - at) as usize);
+        match file.read_at(&mut buffer[..most], at)? {
+            0 => break,
+            read => at += read as u64,
+        }
+    }
+    std::hint::black_box(&buffer);
+    Ok(())
+}
+
 fn timer_overshoots() -> Vec<u64> {
     let sleep = Duration::from_millis(1);
     let overshoot = |_| {
@@ -87,7 +138,7 @@ fn timer_overshoots() -> Vec<u64> {
     sorted((0..ROUNDS).map(overshoot).collect())
 }
 
-fn loopback_round_trips() -> std::io::Result<Vec<u64>> {
+fn loopback_round_trips() -> io::Result<Vec<u64>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let mut near = TcpStream::connect(listener.local_addr()?)?;
     let (mut far, _) = listener.accept()?;
@@ -134,5 +185,6 @@ mod tests {
         let floors = measure_floors().unwrap();
         assert!(floors.loopback_round_trip_p99_ns >= floors.loopback_round_trip_p50_ns);
         assert!(floors.syscall_ns > 0 && floors.memory_read_bytes_per_s > 0);
+        assert!(floors.page_cache_read_bytes_per_s > 0);
     }
 }

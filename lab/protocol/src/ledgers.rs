@@ -87,6 +87,8 @@ pub enum Kinds {
     Deposits,
     /// Deposits, withdrawals, and now and then a dispute that is resolved or charged back.
     Mixed,
+    /// No transactions: in turn a record is put and an account is looked up.
+    Storage,
 }
 
 /// How many worker threads.

@@ -2,13 +2,15 @@
 //!
 //! # Columns of a run's samples
 //! * per agent, in the order of [`Workload::agents`]: `agent_start_ns`, `agent_end_ns`,
-//!   `ingest_end_ns`, `ingest_bytes`
+//!   `ingest_end_ns`, `ingest_bytes`; where the variant counts them `agent_migrations` (times that
+//!   it was given bytes on another thread than before)
 //! * per call, agent by agent and in the order of [`Agent::calls`]: `call_agent`, `call_start_ns`
 //!   (before the request is built), `call_first_token_ns`, `call_last_token_ns`, `call_end_ns` (the
 //!   `done` line was parsed), `call_tokens` (non-empty `response` lines), `call_text_hash` (xxh64
 //!   of the reply's bytes, seed 0, bit-cast to i64), and, from the server's last line or -1 where
 //!   it did not say: `call_eval_count`, `call_eval_ns`, `call_prompt_eval_count`,
-//!   `call_prompt_eval_ns`, `call_load_ns`, `call_server_total_ns`
+//!   `call_prompt_eval_ns`, `call_load_ns`, `call_server_total_ns`; where the variant knows it
+//!   `call_thread` (a number for the thread that was given its last bytes)
 //! * per token, call by call: `token_received_ns` (the moment the runtime handed the bytes to the
 //!   agent), `token_sent_ns` (the server's stamp, -1 where the server does not stamp)
 //!
@@ -16,7 +18,9 @@
 //! `wall_ns` (first agent's start to last agent's end), `process_start_ns` (when `main` began),
 //! `cpu_startup_ns` (process CPU time before the first agent starts), `cpu_streaming_ns` (process
 //! CPU time between the first and the last token), `cpu_total_ns`, `voluntary_switches`,
-//! `involuntary_switches`, `rss_high_water_bytes`, `threads` (at the last token).
+//! `involuntary_switches`, `rss_high_water_bytes`, `threads` (at the last token); where a runtime
+//! tells how many tasks wait in its own queue `queue_depth_max`, `queue_depth_sum` and
+//! `queue_depth_samples` (readings, one whenever bytes come).
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +34,10 @@ pub struct Workload {
     pub stall_timeout_ms: u64,
     /// The folder that every agent reads on a blocking thread before its first call.
     pub ingest_dir: Option<String>,
+    /// The stream of a reply comes to its agent in pieces of at most so many bytes; `None` leaves
+    /// it to the variant.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub piece_bytes: Option<u32>,
     /// The agents.
     pub agents: Vec<Agent>,
 }
@@ -93,6 +101,7 @@ pub struct Options {
 pub mod names {
     crate::names! {
         AGENT_END_NS = "agent_end_ns",
+        AGENT_MIGRATIONS = "agent_migrations",
         AGENT_START_NS = "agent_start_ns",
         CALL_AGENT = "call_agent",
         CALL_END_NS = "call_end_ns",
@@ -106,6 +115,7 @@ pub mod names {
         CALL_SERVER_TOTAL_NS = "call_server_total_ns",
         CALL_START_NS = "call_start_ns",
         CALL_TEXT_HASH = "call_text_hash",
+        CALL_THREAD = "call_thread",
         CALL_TOKENS = "call_tokens",
         CPU_STARTUP_NS = "cpu_startup_ns",
         CPU_STREAMING_NS = "cpu_streaming_ns",
@@ -114,7 +124,11 @@ pub mod names {
         INGEST_END_NS = "ingest_end_ns",
         INVOLUNTARY_SWITCHES = "involuntary_switches",
         PROCESS_START_NS = "process_start_ns",
+        QUEUE_DEPTH_MAX = "queue_depth_max",
+        QUEUE_DEPTH_SAMPLES = "queue_depth_samples",
+        QUEUE_DEPTH_SUM = "queue_depth_sum",
         RSS_HIGH_WATER_BYTES = "rss_high_water_bytes",
+        THREADS = "threads",
         TOKEN_RECEIVED_NS = "token_received_ns",
         TOKEN_SENT_NS = "token_sent_ns",
         VOLUNTARY_SWITCHES = "voluntary_switches",

@@ -24,7 +24,9 @@
 //! pool, before the test), `work_measured_ns` (the median real duration of the calibrated work, of
 //! the first class, on an idle thread); in `wake` also `ticks_intended`, `jobs_started`,
 //! `block_longest_ns` (the longest that one piece of work kept an asynchronous worker),
-//! `elapsed_ns`; everywhere `rss_high_water_bytes` and `cpu_total_ns`.
+//! `elapsed_ns`, and where the policy has an index of pressure what it was at the decisions, in
+//! thousandths: `pressure_last_milli`, `pressure_mean_milli`, `pressure_most_milli`; everywhere
+//! `rss_high_water_bytes` and `cpu_total_ns`.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +40,16 @@ pub struct Workload {
     pub tokio_workers: u32,
     /// Threads of the pool that work is offloaded to.
     pub rayon_threads: u32,
+    /// Whether each thread of both kinds stays on a CPU that no other of them has.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub pinned: bool,
     /// What is done.
     pub test: Test,
+}
+
+/// Not written where it says nothing.
+fn is_off(pinned: &bool) -> bool {
+    !pinned
 }
 
 /// What a run does.
@@ -188,6 +198,9 @@ pub mod names {
         JOBS_STARTED = "jobs_started",
         OFFLOAD_ITEMS = "offload_items",
         OFFLOAD_ROUND_TRIP_NS = "offload_round_trip_ns",
+        PRESSURE_LAST_MILLI = "pressure_last_milli",
+        PRESSURE_MEAN_MILLI = "pressure_mean_milli",
+        PRESSURE_MOST_MILLI = "pressure_most_milli",
         REGRET_NS = "regret_ns",
         RSS_HIGH_WATER_BYTES = "rss_high_water_bytes",
         TICK_LATENCY_NS = "tick_latency_ns",

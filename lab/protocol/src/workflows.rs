@@ -49,10 +49,20 @@ pub struct Workload {
     /// Worker threads or processes.
     pub workers: u32,
     /// How many processes keep the tasks: 0 where the back end is one, which is also the client's;
-    /// otherwise half of them are orchestrators, to which the client hands tasks in turn, and half
-    /// of them have the workers.
+    /// otherwise two of them, or one of two, are orchestrators, to which the client hands tasks in
+    /// turn, and the others have the workers; where a broker hands out steps, all have workers.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub processes: u32,
+    /// How the client talks to several processes.
+    #[serde(default, skip_serializing_if = "is_pipe")]
+    pub wire: Wire,
+    /// Time after which whoever is to be told of work or of an end looks by itself; 0 leaves it to
+    /// the back end.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fallback_ms: u32,
+    /// What a worker does before each step, which nothing needs.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub beside: Beside,
     /// Who computes the operations.
     pub worker: Worker,
     /// The folder of the program `workflows-worker` and of its library `libworkflows_worker.so`,
@@ -65,8 +75,55 @@ pub struct Workload {
 }
 
 /// Not written where it says nothing, so that back ends that are one process need not know it.
-fn is_zero(processes: &u32) -> bool {
-    *processes == 0
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+fn is_pipe(wire: &Wire) -> bool {
+    *wire == Wire::Pipe
+}
+
+/// How the client and the processes of a back end talk to each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wire {
+    /// By their standard streams.
+    #[default]
+    Pipe,
+    /// Each process listens at a port of this machine.
+    Http,
+}
+
+fn is_nothing(beside: &Beside) -> bool {
+    *beside == Beside::Nothing
+}
+
+/// Both sides of each optimisation that the published report names (TAS-162, 134, 163, 164), made
+/// again as work beside a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Beside {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// 32 lines of a log at a level that is written.
+    LoudLog,
+    /// The same lines at a level that is not.
+    QuietLog,
+    /// Eight counts behind one lock.
+    LockedCounts,
+    /// Eight atomic counts.
+    AtomicCounts,
+    /// The step's state in a map behind one asynchronous lock: put, read and taken.
+    LockedMap,
+    /// The same in a map of shards.
+    ShardedMap,
+    /// A circuit breaker that is asked by blocking on a future.
+    BlockingBreaker,
+    /// One that is asked at once.
+    DirectBreaker,
+    /// Statistics of a pool of connections, for one that is taken and given back.
+    PoolStatistics,
 }
 
 /// Who computes a step's operation.
@@ -97,6 +154,9 @@ pub enum Worker {
     NodeFfi,
     /// A process in Node.js.
     NodeProcess,
+    /// By turns a process in Rust, one in Ruby and one in Python, which call the worker in Rust,
+    /// and one in Node.js.
+    FourLanguages,
 }
 
 /// A directed acyclic graph of steps. A step only waits for steps before it in the list.

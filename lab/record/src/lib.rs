@@ -13,6 +13,7 @@
 //! This crate knows no experiment, no statistics and no clock: callers pass every time in.
 
 mod expectation;
+mod glance;
 mod histogram;
 mod redact;
 mod rounds;
@@ -21,6 +22,7 @@ mod schema;
 mod store;
 
 pub use expectation::{Expectation, ExpectationKind, OneOrMore, Quantity};
+pub use glance::{Rows, State};
 pub use histogram::{HISTOGRAM_DIGITS, Histogram};
 pub use rounds::{Question, Rounds};
 pub use samples::{Column, Samples};

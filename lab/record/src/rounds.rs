@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Analysis, Contrast, Expectation, RunFile};
+use crate::{Analysis, Comparison, Contrast, Expectation, RunFile};
 
 /// `[analysis.rounds]`: after the blocks, every declared comparison, every contrast and the
 /// expectations that say so are measured in rounds until they are decided.
@@ -53,6 +53,14 @@ impl Analysis {
         let contrasts = self.contrasts.iter().map(Question::Contrast);
         let expected = expectations.iter().filter(|one| one.rounds).map(Question::Expectation);
         comparisons.chain(contrasts).chain(expected).collect()
+    }
+}
+
+impl Comparison {
+    /// "wall_ns gigabyte 2": its metric, and the levels that cells must have.
+    pub fn label(&self) -> String {
+        let levels = self.cells.values().map(|levels| levels.join("/"));
+        format!("{} {}", self.metric, levels.collect::<Vec<_>>().join(" "))
     }
 }
 

@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 use crate::redact::redacted as redact;
 use crate::{Expectation, Run, RunFile, SCHEMA, Samples, Session, Verification, Window};
 
-const RUN_FILE: &str = "run.json";
-const SESSIONS: &str = "sessions.jsonl";
-const RUNS: &str = "runs.jsonl";
+pub(crate) const RUN_FILE: &str = "run.json";
+pub(crate) const SESSIONS: &str = "sessions.jsonl";
+pub(crate) const RUNS: &str = "runs.jsonl";
 const WINDOWS: &str = "windows.jsonl";
 /// An exported report keeps its runs in this file, where they would be larger than `LARGEST_RUNS`.
 const RUNS_PACK: &str = "runs.jsonl.zst";
@@ -245,9 +245,7 @@ impl Results {
     /// # Errors
     /// Names the file and the line that cannot be read. A torn last line is not an error.
     pub fn load(dir: &Path) -> Result<Self, RecordError> {
-        let path = dir.join(RUN_FILE);
-        let text = fs::read_to_string(&path).map_err(|source| no_results(dir, source))?;
-        let run_file: RunFile = serde_json::from_str(&text).map_err(damaged(&path, 1))?;
+        let run_file = RunFile::read(dir)?;
         let pack_path = dir.join(SAMPLES_PACK);
         let pack = if pack_path.exists() { read_pack(&pack_path)? } else { BTreeMap::new() };
         let mut runs = read_runs(dir)?;
@@ -403,7 +401,7 @@ fn read_pack(path: &Path) -> Result<BTreeMap<String, Samples>, RecordError> {
     Ok(lines.into_iter().map(|line| (line.name, line.samples)).collect())
 }
 
-fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RecordError> {
+pub(crate) fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RecordError> {
     match File::open(path) {
         Ok(file) => parse_lines(BufReader::new(file), path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -463,7 +461,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
 }
 
 /// What a folder without a readable `run.json` is, in words.
-fn no_results(dir: &Path, source: io::Error) -> RecordError {
+pub(crate) fn no_results(dir: &Path, source: io::Error) -> RecordError {
     let why = match (dir.is_dir(), dir.exists()) {
         (true, _) if source.kind() == io::ErrorKind::NotFound => "it holds no run.json",
         (true, _) => return at(&dir.join(RUN_FILE))(source),
@@ -478,7 +476,7 @@ fn at(path: &Path) -> impl Fn(io::Error) -> RecordError {
     move |source| RecordError::Io { path: path.clone(), source }
 }
 
-fn damaged(path: &Path, line: usize) -> impl Fn(serde_json::Error) -> RecordError {
+pub(crate) fn damaged(path: &Path, line: usize) -> impl Fn(serde_json::Error) -> RecordError {
     let path = path.to_owned();
     move |error| RecordError::Damaged { path: path.clone(), line, message: error.to_string() }
 }

@@ -61,13 +61,12 @@ pub fn write(study: &Study, page: &mut Page) {
     page.heading("Declared contrasts");
     let analysis = &study.frame.run_file.analysis;
     let (judged, by) = match analysis.rounds {
-        Some(_) => ("in rounds of their own", "divided by"),
-        None => ("paired over blocks and the remaining levels of the cell", "by Holm over all"),
+        Some(_) => ("in rounds", "divided by"),
+        None => ("paired over blocks and further levels of the cell", "by Holm over"),
     };
     page.paragraph(&format!(
-        "One variant against itself at another level of one factor, {judged}; declared before \
-         anything ran, at {} {by} {} contrasts ({}). Levels, \
-         unrounded: `contrasts.tsv`.",
+        "One variant at two levels of a factor, {judged}; at {} {by} {} contrasts ({}). Levels: \
+         `contrasts.tsv`.",
         analysis.alpha,
         contrasted.len(),
         method("Comparisons"),
@@ -91,10 +90,7 @@ pub fn write(study: &Study, page: &mut Page) {
     page.markdown_table(&table);
     if !open.is_empty() {
         let named: Vec<String> = open.iter().map(|one| one.name_and_detectable()).collect();
-        page.paragraph(&format!(
-            "Cannot tell, with the difference that could have been detected: {}.",
-            named.join(", ")
-        ));
+        page.paragraph(&format!("Cannot tell (detectable): {}.", named.join(", ")));
     }
     page.data("contrasts", &numbers(contrasted));
 }

@@ -140,7 +140,7 @@ fn together(parts: &[&Judged]) -> (Outcome, Option<String>) {
         Some(outcome) => {
             let those = parts.iter().filter(|part| is(part, outcome));
             let ids: Vec<String> = those.map(|part| format!("`{}`", part.expectation.id)).collect();
-            (outcome, Some(format!("{} {outcome}", ids.join(", "))))
+            (outcome, Some(ids.join(", ")))
         }
         None if parts.is_empty() => (Outcome::NotMeasured, None),
         None => (Outcome::Holds, None),
@@ -194,10 +194,10 @@ const KINDS: [(ExpectationKind, &str, &str); 3] = [
     (
         ExpectationKind::Published,
         "What the published report says",
-        "Its statements, each held against runs of this machine.",
+        "Its statements against our runs.",
     ),
-    (ExpectationKind::Bar, "Bars", "Goals that were set for this repository's own programs."),
-    (ExpectationKind::Check, "Checks", "Properties that a usable variant must have."),
+    (ExpectationKind::Bar, "Bars", "Goals of this repository's own programs."),
+    (ExpectationKind::Check, "Checks", "What a usable variant must meet."),
 ];
 
 /// A table for each kind, and all of them together as `expectations.tsv`.
@@ -216,14 +216,11 @@ pub fn write(study: &Study, page: &mut Page) {
         of_one_kind(study, &of_kind, page);
     }
     page.paragraph(&format!(
-        "Holds: the whole interval (95 %, over blocks) is within the bound; fails: none of it \
-         ({}). Notes: `expectations.tsv`.",
+        "*Holds* and *fails*: {}. What was published, notes: `expectations.tsv`.",
         method("Expectations")
     ));
     if study.expected.iter().any(|judged| judged.expectation.declared_after_run) {
-        page.paragraph(
-            "**Declared after the run**, so they could have been chosen by its results.",
-        );
+        page.paragraph("**Declared after the run.**");
     }
     page.data("expectations", &numbers(study));
 }
@@ -278,19 +275,18 @@ fn of_one_kind(study: &Study, judged: &[&Judged], page: &mut Page) {
 }
 
 fn for_people(judged: &[&Judged]) -> Table {
-    let says = |one: &Judged| {
-        let published = one.expectation.published.iter().map(|text| format!(" ({text})"));
-        format!("{}{}", one.expectation.says, published.collect::<String>())
-    };
     let blocks = |one: &Judged| one.reading.map_or(Entry::Missing, |r| Entry::count(r.n));
+    // Where the number settles it, its interval says more than what could have been detected.
+    let is_open = |one: &Judged| one.finding.outcome == Outcome::CannotTell;
+    let detectable = |one: &Judged| one.detectable().filter(|_| is_open(one));
     Table::of(
         judged,
         &[
-            ("expected", "says", &|one| Entry::text(says(one))),
+            ("expected", "says", &|one| Entry::text(&one.expectation.says)),
             ("bound", "bound", &|one| Entry::text(bound(one))),
             ("measured", "measured", &|one| Reading::in_short(one.reading)),
             ("n", "n", &|one| blocks(one)),
-            ("detectable", "detectable", &|one| Entry::optional(one.detectable())),
+            ("detectable", "detectable", &|one| Entry::optional(detectable(one))),
             ("outcome", "outcome", &|one| one.finding.word()),
             ("why", "why", &|one| one.finding.reason()),
         ],

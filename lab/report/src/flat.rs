@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use lab_family::{Cell, Metric};
 use lab_stats::describe::median;
+use serde_json::{Map, Value, json};
 
-use crate::{FamilyReport, Frame, Measured, ReportError, Study, family_of};
+use crate::{FamilyReport, Frame, Measured, Reading, ReportError, Study, family_of};
 
 /// Runs by metrics, unrounded; what a run has not is empty.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +81,34 @@ pub fn openmetrics(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Stri
         }
     }
     Ok(text + "# EOF\n")
+}
+
+/// The median of each metric over the blocks, with its interval where there is one, by variant and
+/// cell, as JSON. Percentiles within a run are metrics of its family.
+///
+/// # Errors
+/// As [`crate::report`].
+pub fn medians_json(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<String, ReportError> {
+    let family = family_of(frame, families)?;
+    let study = Study::of(frame, family);
+    let of_cell = |variant: &str, cell: &Cell| {
+        let reading = |metric: &Metric| {
+            let one = Reading::level(&study.series(variant, cell, metric.name), metric.unit)?;
+            let (low, high) = one.low_high.unzip();
+            let numbers = json!({ "median": one.estimate, "low": low, "high": high, "n": one.n });
+            Some((metric.name.to_owned(), numbers))
+        };
+        let metrics: Map<String, Value> = family.metrics().iter().filter_map(reading).collect();
+        json!({ "variant": variant, "cell": cell, "metrics": metrics })
+    };
+    let variants = study.measured_variants().into_iter();
+    let cells = variants.flat_map(|variant| {
+        study.cells(variant).into_iter().map(|cell| of_cell(variant, cell)).collect::<Vec<_>>()
+    });
+    let cells: Vec<Value> = cells.collect();
+    let experiment = &frame.run_file.experiment;
+    let whole = json!({ "experiment": experiment, "family": family.name(), "cells": cells });
+    Ok(format!("{whole:#}\n"))
 }
 
 fn label(name: &str, value: &str) -> String {

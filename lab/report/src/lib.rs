@@ -7,6 +7,7 @@
 //! file written here.
 
 mod aa;
+mod answer;
 mod compare;
 mod contrast;
 mod data;
@@ -42,13 +43,14 @@ pub use compare::{Line, takes_part};
 pub use distribution::Distribution;
 pub use effect::{CONFIDENCE, Effect, Series, centre, log_ratios, minus};
 pub use fastest::Fastest;
-pub use flat::{Flat, flat, openmetrics};
+pub use flat::{Flat, flat, medians_json, openmetrics};
 pub use frame::{Frame, Row, is_analysed};
 pub use measure::Measured;
+pub use opening::{day, question};
 pub use page::{Page, method};
 pub use reading::Reading;
 pub use records::{Unbelievable, believable};
-pub use rounds::Rounds;
+pub use rounds::{Forecast, Planned, Rounds, forecast};
 pub use selftest::{Tried, selftest};
 pub use study::Study;
 pub use tables::{Entry, Table, show, show_difference, show_percent};

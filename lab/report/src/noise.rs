@@ -15,7 +15,7 @@ type Reading = fn(&Noise) -> Option<u64>;
 const READINGS: [(&str, Reading, bool); 4] = [
     ("steal", |noise| noise.steal_ns, true),
     ("CPU of other processes", |noise| noise.outside_cpu_ns, true),
-    ("some task waited for a CPU (PSI)", |noise| noise.pressure_cpu_ns, false),
+    ("waiting for a CPU (PSI)", |noise| noise.pressure_cpu_ns, false),
     ("variant runnable, not running", |noise| noise.run_queue_ns, false),
 ];
 
@@ -37,10 +37,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.item(&format!("Noise gate: {} runs disturbed from outside{why}.", gated.count()));
     let ungated = study.all.iter().filter(|one| one.row.run.noise.ungated.is_some()).count();
     if ungated > 0 {
-        page.item(&format!(
-            "Ungated: of {ungated} analysed runs the gate cannot say that nothing disturbed them; \
-             each record says why."
-        ));
+        page.item(&format!("Ungated: {ungated} analysed runs; each record says why."));
     }
     page.items(load_at_start(study));
     let table = shares(study);
@@ -51,13 +48,11 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.markdown.push('\n');
 }
 
-/// "steal 0.00 % (1181 runs)" for each reading.
+/// "steal 0.00 %" for each reading.
 fn of_most_runs(study: &Study) -> String {
-    let one = |(title, of): (&str, Summary)| {
-        format!("{title} {} ({} runs)", show(of.p95, Unit::Share), of.n)
-    };
+    let one = |(title, of): (&str, Summary)| format!("{title} {}", show(of.p95, Unit::Share));
     let shown: Vec<String> = summaries(study).into_iter().map(one).collect();
-    format!("Noise, P95 of its share of a run's time: {}; `noise.tsv`.", shown.join(", "))
+    format!("Noise, P95 of a run's time: {}; `noise.tsv`.", shown.join(", "))
 }
 
 /// The load average when each session began: what was going on before the lab did anything.

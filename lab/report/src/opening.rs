@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lab_record::{Comparison, Contrast, ExpectationKind};
+use lab_record::{Comparison, Contrast, ExpectationKind, RunFile};
 use lab_stats::describe::median;
 
-use crate::{Entry, Page, Study, Table, contrast::Contrasted, study::Compared};
+use crate::{Entry, Page, Study, Table, answer::answer, contrast::Contrasted, study::Compared};
 
 /// Further comparisons stand in the chapter of verdicts alone.
 const COMPARISONS_SHOWN: usize = 4;
@@ -13,7 +13,10 @@ const COMPARISONS_SHOWN: usize = 4;
 const CONTRASTS_SHOWN: usize = 12;
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
-    page.paragraph(&format!("**{}**", question(study)));
+    page.paragraph(&format!("**{}**", question(&study.frame.run_file)));
+    if let Some(answer) = answer(study) {
+        page.paragraph(&answer);
+    }
     if let Some(profile) = &study.frame.run_file.profile {
         page.item(&format!("**Profile `{profile}`**: not the whole experiment."));
     }
@@ -119,7 +122,7 @@ fn provenance(study: &Study) -> String {
 
 /// The day of a time in seconds since 1970, by the civil calendar. Source: Howard Hinnant,
 /// "chrono-Compatible Low-Level Date Algorithms" (2021), `civil_from_days`.
-fn day(unix_s: u64) -> String {
+pub fn day(unix_s: u64) -> String {
     let days = (unix_s / 86_400) as i64 + 719_468;
     let era = days.div_euclid(146_097);
     let of_era = days.rem_euclid(146_097);
@@ -132,9 +135,9 @@ fn day(unix_s: u64) -> String {
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// The experiment's own words.
-fn question(study: &Study) -> String {
-    let text = study.frame.run_file.experiment_toml.parse::<toml::Table>().unwrap_or_default();
+/// The question of a sweep, in the experiment's own words.
+pub fn question(file: &RunFile) -> String {
+    let text = file.experiment_toml.parse::<toml::Table>().unwrap_or_default();
     let question = text.get("question").and_then(toml::Value::as_str);
     question.unwrap_or("The experiment states no question.").to_owned()
 }
@@ -150,11 +153,8 @@ fn sentence(study: &Study, compared: &Compared) -> String {
         .map(|(outcome, variants)| format!("{outcome}: {}", variants.join(", ")))
         .collect();
     let listed = if listed.is_empty() { "not measured".to_owned() } else { listed.join("; ") };
-    let cells = &compared.comparison.cells;
-    let place: Vec<String> =
-        cells.iter().map(|(factor, levels)| format!("{factor} {}", levels.join(", "))).collect();
-    let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join("; ")) };
-    let metric = &compared.comparison.metric;
+    let all: Vec<&Compared> = study.compared.iter().collect();
+    let metric = head(compared.comparison, &all);
     let aa: Vec<String> = compared
         .aa
         .iter()
@@ -166,7 +166,7 @@ fn sentence(study: &Study, compared: &Compared) -> String {
             format!(" A/A (`{twin}`): {}{detectable}.", compared.show_shift(test.shift))
         })
         .collect();
-    format!("`{metric}` against `{}`{place}: {listed}.{}", study.reference(), aa.concat())
+    format!("{metric} against `{}`: {listed}.{}", study.reference(), aa.concat())
 }
 
 /// "`wall_ns` with servers 2 against 1: -40 %, faster (`a_server_each`)."

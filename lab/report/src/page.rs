@@ -115,7 +115,10 @@ impl Page {
         let caption = format!("{what} ({scale}).");
         self.scales.row(vec![Entry::text(name), Entry::text(scale)]);
         let file = format!("{name}.svg");
-        self.markdown.push_str(&picture(&file, &caption));
+        // The first picture stands on the first screen, and once is enough.
+        if self.first_screen.is_none() || !self.figures.is_empty() {
+            self.markdown.push_str(&picture(&file, &caption));
+        }
         self.figures.push(Figure { file, script: script.to_owned(), caption });
     }
 
@@ -131,7 +134,7 @@ impl Page {
             let links =
                 self.chapters.iter().map(|(title, _)| format!("[{title}]({})", file(title)));
             let links: Vec<String> = links.collect();
-            markdown.push_str(&format!("Details: {}.\n", links.join(" · ")));
+            markdown.push_str(&format!("Details: {}.\n", links.join(", ")));
         }
         let details = self.chapters.iter().map(|(title, text)| (file(title), chapter(title, text)));
         let details = details.collect();

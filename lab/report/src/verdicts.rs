@@ -1,16 +1,23 @@
 //! The declared comparisons, one table each.
 
 use lab_family::Unit;
-use lab_record::{Analysis, Rounds};
+use lab_record::{Analysis, Rounds, Scale};
 
 use crate::aa::AaTest;
-use crate::compare::{POWER, scaled_margin};
+use crate::compare::scaled_margin;
 use crate::study::{Compared, is_unpaired};
 use crate::tables::{show_p, show_with_ends};
 use crate::{Entry, Line, Page, Study, Table, method};
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Verdicts");
+    if study.has_only_reference() && !study.compared.is_empty() {
+        page.paragraph(match study.contrasted.is_empty() {
+            true => "Only the reference ran.",
+            false => "Only the reference ran; see *Declared contrasts*.",
+        });
+        return;
+    }
     let analysis = &study.frame.run_file.analysis;
     page.paragraph(&match analysis.rounds {
         Some(rounds) => in_rounds(analysis, rounds),
@@ -29,24 +36,21 @@ fn in_blocks(study: &Study) -> String {
     let unit =
         if is_unpaired(study.frame) { "runs of each variant" } else { "(cell × block) pairs" };
     format!(
-        "Against `{}` over all {unit}, as declared before anything ran; Holm over the variants at \
-         {}, detectable with a power of {} % ({}). p-values: `verdicts-N.tsv`.",
+        "Against `{}` over all {unit}; Holm over the variants at {} ({}). p-values: \
+         `verdicts-N.tsv`.",
         analysis.reference,
         analysis.alpha,
-        100.0 * POWER,
         method("Comparisons"),
     )
 }
 
 fn in_rounds(analysis: &Analysis, rounds: Rounds) -> String {
     format!(
-        "Against `{}`, each comparison in rounds of its own until each variant has its answer or \
-         the sweep's {} s for questions are spent; anytime-valid intervals at {} divided by the \
-         number of variants, detectable by now with a power of {} % ({}).",
+        "Against `{}`, in rounds until each variant has its answer or {} s for all questions are \
+         spent; anytime-valid intervals at {} over the variants of a comparison ({}).",
         analysis.reference,
         rounds.budget_s,
         analysis.alpha,
-        100.0 * POWER,
         method("Questions in rounds"),
     )
 }
@@ -67,15 +71,18 @@ fn one(study: &Study, judged: &Compared, position: usize, page: &mut Page) {
         known(study, judged)
     ));
     if judged.lines.iter().all(|line| line.n == 0) {
-        let only_reference = study.has_only_reference();
-        page.paragraph(&match only_reference {
-            true if study.contrasted.is_empty() => "Only the reference ran.".to_owned(),
-            true => "Only the reference ran; see *Declared contrasts*.".to_owned(),
-            false => format!("No run pair with `{}` has this metric.", study.reference()),
-        });
+        page.paragraph(&format!("No run pair with `{}` has this metric.", study.reference()));
         return;
     }
     let number = |value: Option<f64>| Entry::optional(value.map(|value| judged.show(value)));
+    // A fraction for ratios, as margins are declared; else in the metric's unit.
+    let plain = |value: Option<f64>| {
+        let value = value.map(|value| match judged.comparison.scale {
+            Scale::Ratio => value.exp_m1(),
+            Scale::Difference => value,
+        });
+        Entry::value(value, Unit::Count)
+    };
     let interval = |line: &Line| {
         line.interval().map(|i| format!("{} … {}", judged.show(i.low), judged.show(i.high)))
     };
@@ -97,6 +104,9 @@ fn one(study: &Study, judged: &Compared, position: usize, page: &mut Page) {
             ("", "interval", &|line| Entry::optional(interval(line))),
             ("", "p_holm", &|line| Entry::optional(line.p_adjusted.map(show_p))),
             ("", "detectable", &|line| number(line.detectable)),
+            ("", "detectable_value", &|line| plain(line.detectable)),
+            ("", "margin", &|_| Entry::text(judged.show_margin())),
+            ("", "margin_value", &|_| Entry::Value(judged.comparison.margin, Unit::Count)),
             ("outcome", "outcome", &|line| line.finding.word()),
             ("why", "", &|line| line.finding.reason_in_short()),
             ("", "why", &|line| line.finding.reason()),

@@ -23,7 +23,6 @@ pub(crate) fn what_was_run(study: &Study, page: &mut Page) {
     page.items(without_a_run(study));
     page.item(&inventory(study));
     unsupported(study, page);
-    page.item(&again(study));
     page.markdown.push('\n');
     let environment = environment(study);
     if !environment.is_empty() {
@@ -62,7 +61,8 @@ fn identity(study: &Study, page: &mut Page) {
         machine.arch
     ));
     page.item(&format!(
-        "Sweep: {} blocks, {} runs planned, seed {}, `lab {}`.",
+        "Sweep: {}, {} blocks, {} runs planned, seed {}, `lab {}`.",
+        if is_unpaired(study.frame) { "unpaired" } else { "paired" },
         file.blocks,
         file.runs_planned,
         file.seed,
@@ -112,10 +112,7 @@ fn unsupported(study: &Study, page: &mut Page) {
     }
     let refusers: BTreeSet<&str> = refused.keys().map(|(variant, _)| *variant).collect();
     let refusers: Vec<String> = refusers.iter().map(|name| format!("`{name}`")).collect();
-    page.item(&format!(
-        "Unsupported: {} refused cells; their reasons: `unsupported.tsv`.",
-        refusers.join(", ")
-    ));
+    page.item(&format!("Refused cells, `unsupported.tsv`: {}.", refusers.join(", ")));
     let cells = |runs: &[&Run]| runs.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len();
     let table = Table::of(
         refused,
@@ -163,9 +160,11 @@ fn inventory(study: &Study) -> String {
         }
     }
     let environment = if environment(study).is_empty() { "" } else { ", `environment.tsv`" };
+    let mut sessions = study.frame.sessions.iter().rev();
+    let by = sessions.find_map(|session| session.environment.get("built_by")?.as_str());
+    let built = by.filter(|by| !by.is_empty()).map_or(String::new(), |by| format!(", {by}'s"));
     format!(
-        "Programs: {}. Binaries, environment, runs of every cell: `variants.tsv`{environment}, \
-         `rows.tsv`.",
+        "Programs{built}: {}. More: `variants.tsv`{environment}, `rows.tsv`.",
         programs.join(", ")
     )
 }
@@ -226,20 +225,22 @@ fn cores(study: &Study) -> String {
         .find(|(key, _)| key.contains("pin"));
     let cpus = study.frame.run_file.machine.cpus;
     match pinning {
-        Some((_, value)) => format!("Cores: {cpus} CPUs; {}.", plain(value)),
-        None => format!("Cores: {cpus} CPUs; the session recorded nothing about pinning."),
+        Some((_, value)) => format!("CPUs: {cpus}, {}.", plain(value)),
+        None => format!("CPUs: {cpus}, nothing recorded about pinning."),
     }
 }
 
 /// How far the answers of the analysed runs were held against what is known.
 fn verified(study: &Study) -> String {
     let count = |state| study.all.iter().filter(|one| one.row.run.verification == state).count();
-    format!(
-        "Answers: {} verified (equal to a known answer), {} checked (plausible), {} unchecked.",
-        count(Verification::Verified),
-        count(Verification::Checked),
-        count(Verification::Unchecked)
-    )
+    let states = [
+        (Verification::Verified, "verified"),
+        (Verification::Checked, "checked"),
+        (Verification::Unchecked, "unchecked"),
+    ];
+    let counts = states.map(|(state, word)| (count(state), word)).into_iter();
+    let counts = counts.filter(|(runs, _)| *runs > 0).map(|(runs, word)| format!("{runs} {word}"));
+    format!("Answers: {}.", counts.collect::<Vec<_>>().join(", "))
 }
 
 /// The runs that failed.
@@ -264,14 +265,6 @@ fn failures(study: &Study, page: &mut Page) {
     if failed.len() > FAILURES_SHOWN {
         page.paragraph(&format!("and {} more in `runs.jsonl`.", failed.len() - FAILURES_SHOWN));
     }
-}
-
-/// How anyone gets from the records to this page.
-fn again(study: &Study) -> String {
-    let pairing = if is_unpaired(study.frame) { "unpaired" } else { "paired" };
-    format!(
-        "Again: `lab report` on this folder; the analysis is {pairing}. Words: docs/GLOSSARY.md."
-    )
 }
 
 fn environment(study: &Study) -> Table {

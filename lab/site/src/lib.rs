@@ -1,15 +1,23 @@
 //! Reports in, pages for a browser out: one file a report, which needs no network, and an index
-//! that shows each question with its answer.
+//! that shows each question with its answer. Further pages are for `lab serve` alone: the list of
+//! records, a sweep that goes on, two sweeps beside each other, and a metric over many.
 //!
 //! Pure: a page is a function of a report's files and of nothing else.
 
+mod address;
 mod chapter;
+mod chart;
 mod data;
+mod history;
+mod live;
 mod page;
 
 use std::collections::BTreeMap;
 
-pub use page::{index, page};
+pub use address::encoded;
+pub use history::{History, Line, Point, history};
+pub use live::{Going, Link, Listed, choices, compared, going, links, listed, sorry};
+pub use page::{SCRIPT, index, page, page_under};
 
 /// The files of one report.
 #[derive(Debug, Clone, Default)]

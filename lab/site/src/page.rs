@@ -7,10 +7,16 @@ use crate::{
 };
 
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("script.js");
+/// The script of every page, which stands in it as `<script>…</script>`.
+pub const SCRIPT: &str = include_str!("script.js");
 
 /// One report: the answer first, then its chapters and tables, folded.
 pub fn page(source: &Source) -> String {
+    page_under(source, "")
+}
+
+/// The same below a part of HTML that says more about the record.
+pub fn page_under(source: &Source, above: &str) -> String {
     let order = order(source);
     let chapters: String = order
         .iter()
@@ -27,8 +33,8 @@ pub fn page(source: &Source) -> String {
     };
     let first = chapter::html(source, without_details(&source.first), "");
     let all = "<p><a href=\"index.html\">All questions</a></p>";
-    let body = format!("{all}\n{first}\n<h2>Details</h2>\n{chapters}{data}");
-    document(title(&source.first).unwrap_or(&source.name), &body)
+    let body = format!("{all}\n{above}{first}\n<h2>Details</h2>\n{chapters}{data}");
+    document(title(&source.first).unwrap_or(&source.name), "", &body)
 }
 
 /// All reports: each question with its first answers.
@@ -39,13 +45,14 @@ pub fn index(sources: &[Source]) -> String {
         format!("<section><h2><a href=\"{name}.html\">{name}</a></h2>\n{body}</section>\n")
     };
     let sections: String = sources.iter().map(one).collect();
-    document("Questions and answers", &format!("<h1>Questions and answers</h1>\n{sections}"))
+    document("Questions and answers", "", &format!("<h1>Questions and answers</h1>\n{sections}"))
 }
 
-fn document(title: &str, body: &str) -> String {
+/// A page; `head` is what only this one has in its head.
+pub(crate) fn document(title: &str, head: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{head}\
          <title>{}</title><style>{STYLE}</style></head>\n<body id=\"top\"><main>\n{body}</main>\n\
          <script>{SCRIPT}</script></body></html>\n",
         escaped(title)
@@ -75,7 +82,7 @@ fn without_details(markdown: &str) -> &str {
 }
 
 /// The question and the answers of a first screen.
-fn opening(markdown: &str) -> String {
+pub(crate) fn opening(markdown: &str) -> String {
     let is_answer = |line: &&str| line.starts_with("**") || line.starts_with("* ");
     let lines = markdown.lines().filter(is_answer).take(4);
     lines.collect::<Vec<_>>().join("\n\n")

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::interval::{FEWEST_FOR_INTERVAL, Interval};
 use crate::paired::{rank_interval, walsh_averages};
 use crate::rank_sums::RankSum;
-use crate::unpaired::all_differences;
 use crate::usable;
 
 /// The result of two one-sided tests against a margin.
@@ -38,22 +37,11 @@ pub fn equivalent(differences: &[f64], margin: f64, alpha: f64) -> Option<Equiva
     Some(decide(&walsh_averages(differences), &null, margin, alpha))
 }
 
-/// As [`equivalent`], for two samples measured apart: by Mann-Whitney tests and the
-/// Hodges-Lehmann interval of the shift `a - b`. Either sample needs six values.
-pub fn equivalent_unpaired(a: &[f64], b: &[f64], margin: f64, alpha: f64) -> Option<Equivalence> {
-    let enough = a.len().min(b.len()) >= FEWEST_FOR_INTERVAL;
-    if !enough || !usable(a) || !usable(b) || !sensible(margin, alpha) {
-        return None;
-    }
-    let null = RankSum::unsigned(a.len(), b.len());
-    Some(decide(&all_differences(a, b), &null, margin, alpha))
-}
-
 fn sensible(margin: f64, alpha: f64) -> bool {
     margin > 0.0 && margin.is_finite() && alpha > 0.0 && alpha < 0.5
 }
 
-/// Decides on sorted Walsh averages, or on all sorted differences. The statistic of the one-sided
+/// Decides on sorted Walsh averages. The statistic of the one-sided
 /// test against a bound is how many of them lie at it or beyond.
 fn decide(sorted: &[f64], null: &RankSum, margin: f64, alpha: f64) -> Equivalence {
     let above = sorted.iter().filter(|value| **value >= margin).count();
@@ -89,15 +77,6 @@ mod tests {
     fn the_bound_itself_is_outside() {
         assert!(!equivalent(&[1.0; 8], 1.0, 0.05).unwrap().holds);
         assert!(equivalent(&[1.0; 8], 1.001, 0.05).unwrap().holds);
-    }
-
-    #[test]
-    fn samples_apart() {
-        let a: Vec<f64> = (0..8).map(f64::from).collect();
-        let b: Vec<f64> = a.iter().map(|x| x + 0.5).collect();
-        assert!(equivalent_unpaired(&a, &b, 9.0, 0.05).unwrap().holds);
-        assert!(!equivalent_unpaired(&a, &b, 1.0, 0.05).unwrap().holds);
-        assert_eq!(equivalent_unpaired(&a, &b[..5], 9.0, 0.05), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@
 
 pub mod bootstrap;
 pub mod bounded;
+pub mod changes;
 pub mod correlation;
 pub mod describe;
 pub mod effect;

@@ -1,8 +1,8 @@
-//! Null distributions of Wilcoxon's signed-rank sum and of the Mann-Whitney count.
+//! The null distribution of Wilcoxon's signed-rank sum.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Up to this size of a sample the distributions are exact; beyond it the normal approximation
+/// Up to this size of a sample the distribution is exact; beyond it the normal approximation
 /// with a continuity correction is off by less than 0.002.
 const LARGEST_EXACT: usize = 50;
 
@@ -38,34 +38,6 @@ impl RankSum {
             }
         }
         RankSum::exact(mass)
-    }
-
-    /// Mann and Whitney's U for samples of `m` and `n`: the number of pairs in which the first is
-    /// larger. By their recursion on the largest value of both samples, which belongs to the
-    /// first with probability m/(m + n) and then wins n pairs: Mann and Whitney (1947), Annals of
-    /// Mathematical Statistics 18(1), pp. 50-60, equation 1.
-    pub(crate) fn unsigned(m: usize, n: usize) -> RankSum {
-        let max = m * n;
-        if m.max(n) > LARGEST_EXACT {
-            let variance = max as f64 * (m + n + 1) as f64 / 12.0;
-            return RankSum::normal(max, variance);
-        }
-        // row[j] is the distribution for (i, j), of which only i - 1 is ever needed again.
-        let mut row: Vec<Vec<f64>> = vec![vec![1.0]; n + 1];
-        for i in 1..=m {
-            for j in 1..=n {
-                let first = i as f64 / (i + j) as f64;
-                let mut mass = vec![0.0; i * j + 1];
-                for (u, p) in row[j].iter().enumerate() {
-                    mass[u + j] += first * p;
-                }
-                for (u, p) in row[j - 1].iter().enumerate() {
-                    mass[u] += (1.0 - first) * p;
-                }
-                row[j] = mass;
-            }
-        }
-        RankSum::exact(row.swap_remove(n))
     }
 
     /// P(statistic <= `value`).
@@ -107,17 +79,6 @@ mod tests {
         assert_eq!(RankSum::signed(4).cdf(10), 1.0);
     }
 
-    /// P(U <= 5 | 6, 6) = 19/924; the tabled critical value for 10 and 10 at 5 % is 23.
-    #[test]
-    fn unsigned_counts_as_tabled() {
-        assert!((RankSum::unsigned(6, 6).cdf(5) - 19.0 / 924.0).abs() < 1e-15);
-        let ten = RankSum::unsigned(10, 10);
-        assert!(ten.cdf(23) <= 0.025 && ten.cdf(24) > 0.025);
-        let lopsided = RankSum::unsigned(5, 10);
-        assert!(lopsided.cdf(8) <= 0.025 && lopsided.cdf(9) > 0.025);
-        assert!((RankSum::unsigned(1, 3).cdf(0) - 0.25).abs() < 1e-15);
-    }
-
     #[test]
     fn the_approximation_continues_the_exact_distribution() {
         let exact = RankSum::signed(50);
@@ -125,11 +86,6 @@ mod tests {
         let normal = RankSum::normal(1275, variance);
         for w in [350, 434, 500, 637, 800] {
             assert!((exact.cdf(w) - normal.cdf(w)).abs() < 2e-3, "W = {w}");
-        }
-        let exact = RankSum::unsigned(50, 50);
-        let normal = RankSum::normal(2500, 2500.0 * 101.0 / 12.0);
-        for u in [900, 966, 1100, 1250] {
-            assert!((exact.cdf(u) - normal.cdf(u)).abs() < 2e-3, "U = {u}");
         }
     }
 }

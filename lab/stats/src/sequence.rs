@@ -182,9 +182,19 @@ impl Sequence {
     /// The true shift that would have been excluded from 0 by now with this power, if the noise is
     /// what it seems to be: the half-width and what a normal estimate may fall short of its mean.
     pub fn detectable(&self, power: f64) -> Option<f64> {
-        let quantile = Normal::standard().inverse_cdf(open_unit(power).then_some(power)?);
         let half_width = self.interval()?.half_width();
-        let squares = self.sums(self.estimate()?).squares;
+        self.with_power(half_width, self.sums(self.estimate()?).squares, power)
+    }
+
+    /// The same of so many counted pairs, if they go on as these did.
+    pub fn detectable_after(&self, counted: usize, power: f64) -> Option<f64> {
+        let half_width = self.half_width_after(counted).filter(|width| width.is_finite())?;
+        let squares = self.sums(self.estimate()?).squares / self.counted() as f64;
+        self.with_power(half_width, squares * counted as f64, power)
+    }
+
+    fn with_power(&self, half_width: f64, squares: f64, power: f64) -> Option<f64> {
+        let quantile = Normal::standard().inverse_cdf(open_unit(power).then_some(power)?);
         Some(half_width * (1.0 + quantile / self.growth(squares).sqrt()))
     }
 

@@ -3,11 +3,8 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::interval::FEWEST_FOR_INTERVAL;
-use crate::paired::{ShiftEstimate, rank_interval};
-use crate::rank_sums::RankSum;
 use crate::resample::{Masks, SubsetSums, choose, generator};
-use crate::{describe, mean, open_unit, sample_variance, usable};
+use crate::{mean, sample_variance, usable};
 
 /// Regroupings that [`permutation_test`] looks at: all of them up to this number, else so many
 /// random ones.
@@ -23,29 +20,6 @@ pub struct Welch {
     pub df: f64,
     /// Two-sided p-value.
     pub p: f64,
-}
-
-/// The Hodges-Lehmann estimate of the shift between two samples, the median of all differences
-/// a_i - b_j, and Moses' interval from the Mann-Whitney distribution, exact where both samples
-/// have at most 50 values and normal beyond.
-/// Source: Hodges and Lehmann (1963), Annals of Mathematical Statistics 34(2), pp. 598-611;
-/// Hollander, Wolfe and Chicken (2014), Nonparametric Statistical Methods, 3rd ed., sections 4.2
-/// (estimate) and 4.3 (interval).
-///
-/// The coverage holds for independent samples that differ by a shift alone. The interval is
-/// `None` where either sample has fewer than six values or the confidence cannot be reached.
-/// Time and memory grow as the product of the sizes. `None` for unusable samples or a
-/// `confidence` outside (0, 1).
-pub fn hodges_lehmann_shift(a: &[f64], b: &[f64], confidence: f64) -> Option<ShiftEstimate> {
-    if !usable(a) || !usable(b) || !open_unit(confidence) {
-        return None;
-    }
-    let differences = all_differences(a, b);
-    let estimate = describe::quantile(&differences, 0.5)?;
-    let null = RankSum::unsigned(a.len(), b.len());
-    let enough = a.len().min(b.len()) >= FEWEST_FOR_INTERVAL;
-    let interval = if enough { rank_interval(&differences, confidence, &null) } else { None };
-    Some(ShiftEstimate { estimate, interval })
 }
 
 /// The two-sided p-value that the means of two samples are equal, by dealing all values anew into
@@ -119,13 +93,6 @@ pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(dominance as f64 / (a.len() * b.len()) as f64)
 }
 
-/// All differences a_i - b_j, ascending.
-pub(crate) fn all_differences(a: &[f64], b: &[f64]) -> Vec<f64> {
-    let mut differences: Vec<f64> = a.iter().flat_map(|x| b.iter().map(move |y| x - y)).collect();
-    differences.sort_unstable_by(f64::total_cmp);
-    differences
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,21 +126,8 @@ mod tests {
 
     #[test]
     fn permeability_as_published() {
-        let shift = hodges_lehmann_shift(&TERM, &EARLY, 0.95).unwrap();
-        assert!((shift.estimate - 0.305).abs() < 1e-12, "{shift:?}");
-        assert_eq!(shift.interval, None);
         // U = 35 of 50 pairs: delta = 2 * 35/50 - 1.
         assert!((cliffs_delta(&TERM, &EARLY).unwrap() - 0.4).abs() < 1e-15);
-    }
-
-    #[test]
-    fn six_and_six_use_the_sixth_difference() {
-        let a: Vec<f64> = (0..6).map(f64::from).collect();
-        let b: Vec<f64> = (0..6).map(|i| f64::from(i) * 10.0).collect();
-        let interval = hodges_lehmann_shift(&a, &b, 0.95).unwrap().interval.unwrap();
-        let differences = all_differences(&a, &b);
-        assert_eq!((interval.low, interval.high), (differences[5], differences[30]));
-        assert!((interval.confidence - (1.0 - 38.0 / 924.0)).abs() < 1e-12);
     }
 
     #[test]

@@ -4,11 +4,11 @@ use lab_stats::bootstrap::{mean_interval, ratio_interval};
 use lab_stats::correlation::{pearson, spearman};
 use lab_stats::describe::{median, quantile, summarize};
 use lab_stats::effect::{paired_dz, probability_of_superiority};
-use lab_stats::equivalence::{equivalent, equivalent_unpaired};
+use lab_stats::equivalence::equivalent;
 use lab_stats::interval::{Interval, median_interval};
 use lab_stats::multiple::holm;
 use lab_stats::paired::{hodges_lehmann, sign_flip_test};
-use lab_stats::unpaired::{cliffs_delta, hodges_lehmann_shift, permutation_test, welch_t};
+use lab_stats::unpaired::{cliffs_delta, permutation_test, welch_t};
 use lab_stats::variance::{Observation, shares};
 use proptest::prelude::*;
 
@@ -68,13 +68,9 @@ proptest! {
 
     #[test]
     fn two_samples_give_finite_numbers_or_none(a in anything(), b in anything()) {
-        prop_assert!(hodges_lehmann_shift(&a, &b, 0.9).is_none_or(|s| s.estimate.is_finite()
-            && s.interval.is_none_or(finite_interval)));
         prop_assert!(welch_t(&a, &b).is_none_or(|w| w.t.is_finite() && w.df > 0.0
             && (0.0..=1.0).contains(&w.p)));
         prop_assert!(cliffs_delta(&a, &b).is_none_or(|d| (-1.0..=1.0).contains(&d)));
-        prop_assert!(equivalent_unpaired(&a, &b, 1.0, 0.05)
-            .is_none_or(|e| (0.0..=1.0).contains(&e.p)));
         let n = a.len().min(b.len());
         prop_assert!(ratio_interval(&a[..n], &b[..n], 0.9, 0).is_none_or(finite_interval));
         for r in [pearson(&a[..n], &b[..n]), spearman(&a[..n], &b[..n])] {
@@ -118,10 +114,6 @@ proptest! {
 
     #[test]
     fn exchanging_two_samples_changes_the_sign(a in whole(6..20), b in whole(6..20)) {
-        let forth = hodges_lehmann_shift(&a, &b, 0.9).unwrap();
-        let back = hodges_lehmann_shift(&b, &a, 0.9).unwrap();
-        prop_assert_eq!(forth.estimate, -back.estimate);
-        prop_assert_eq!(forth.interval.unwrap().low, -back.interval.unwrap().high);
         prop_assert_eq!(cliffs_delta(&a, &b).unwrap(), -cliffs_delta(&b, &a).unwrap());
         if let (Some(forth), Some(back)) = (welch_t(&a, &b), welch_t(&b, &a)) {
             prop_assert!((forth.t + back.t).abs() < 1e-9 && (forth.p - back.p).abs() < 1e-9);

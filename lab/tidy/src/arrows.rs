@@ -39,7 +39,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-audit", &["lab-import", "lab-record", "lab-stats"]),
     ("lab-audit-trial", &["lab-audit"]),
     ("lab-compare", &["lab-stats"]),
-    ("lab-compare-trial", &["lab-compare", "lab-process", "lab-stats"]),
+    ("lab-compare-trial", &["lab-compare", "lab-driver", "lab-probe", "lab-process", "lab-stats"]),
     ("lab-corpus", &[]),
     (
         "lab-fuzz",

@@ -99,9 +99,13 @@ fn nix_name(debian: &str) -> Option<&str> {
 
 /// The packages that ./enter asks for.
 fn asked(enter: &str) -> Result<Vec<&str>, String> {
-    let list = enter.split_once("\nPACKAGES=(").and_then(|(_, rest)| rest.split_once(')'));
-    let (list, _) = list.ok_or("enter has no list PACKAGES")?;
-    Ok(list.split_whitespace().collect())
+    let of = |name: &str| {
+        let begins = format!("\n{name}=(");
+        let found = enter.split_once(&begins).and_then(|(_, rest)| rest.split_once(')'));
+        let (list, _) = found.ok_or_else(|| format!("enter has no list {name}"))?;
+        Ok::<_, String>(list.split_whitespace())
+    };
+    Ok(of("PACKAGES")?.chain(of("PEERS")?).collect())
 }
 
 /// The versions that the page promises of Nix: rustc, Bazel, gnuplot and hyperfine.
@@ -160,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_package_that_the_flake_lacks_is_found() {
-        let enter = "\nPACKAGES=(gcc gnuplot-nox jq nix-bin postgresql)\n";
+        let enter = "\nPACKAGES=(gcc gnuplot-nox)\nPEERS=(jq nix-bin postgresql)\n";
         let flake = "[ gnuplot jq nix postgresql_18 ]";
         assert_eq!(in_the_flake(enter, flake), [""; 0]);
         // nixpkgs and postgresql_jdbc are words of their own.
@@ -171,8 +175,11 @@ mod tests {
 
     #[test]
     fn a_package_that_is_not_recorded_is_found() {
-        assert_eq!(recorded("\nPACKAGES=(hyperfine\n  gnuplot-nox)\n", PACKAGES), [""; 0]);
-        assert_eq!(recorded("\nPACKAGES=(hyperfine jq)\n", PACKAGES).len(), 1);
+        let enter = |core: &str, peers: &str| format!("\nPACKAGES=({core})\nPEERS=({peers})\n");
+        assert_eq!(recorded(&enter("hyperfine\n  gnuplot-nox", ""), PACKAGES), [""; 0]);
+        assert_eq!(recorded(&enter("hyperfine jq", ""), PACKAGES).len(), 1);
+        assert_eq!(recorded(&enter("hyperfine", "jq ruby"), PACKAGES).len(), 2);
+        assert_eq!(recorded("\nPACKAGES=(hyperfine)\n", PACKAGES).len(), 1);
         assert_eq!(recorded("", PACKAGES).len(), 1);
     }
 }

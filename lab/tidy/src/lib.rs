@@ -7,9 +7,12 @@
 pub mod arrows;
 pub mod build_files;
 pub mod environments;
+pub mod flags;
 pub mod packages;
 pub mod pins;
 pub mod repository;
+pub mod schema;
 pub mod supply;
 pub mod text;
+pub mod types;
 pub mod variants;

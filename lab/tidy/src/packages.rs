@@ -45,6 +45,10 @@ pub fn variants(repository: &Repository) -> Vec<String> {
     let check = |package: &String| {
         let (family, name) = package.split_once('/').expect("FAMILY/NAME");
         let manifest = repository.table(&format!("{package}/variant.toml"));
+        // A variant of another version has a workspace, and a lock, of its own.
+        let own = format!("{package}/crate/Cargo.lock");
+        let own = repository.has(&own).then(|| repository.table(&own));
+        let lock = own.as_ref().unwrap_or(&lock);
         let missing = variants::files(package, |file| repository.has(&format!("{package}/{file}")));
         let tags = variants::tags(package, &manifest, &page);
         let program = format!("{package}/{family}-{name}");
@@ -54,7 +58,7 @@ pub fn variants(repository: &Repository) -> Vec<String> {
             true => variants::interpreter(package, &manifest, &repository.read(&program)),
             false => Vec::new(),
         };
-        [missing, variants::manifest(family, name, &manifest, &lock), tags, read_by].concat()
+        [missing, variants::manifest(family, name, &manifest, lock), tags, read_by].concat()
     };
     repository.variants().iter().flat_map(check).collect()
 }

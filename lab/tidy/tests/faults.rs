@@ -5,27 +5,20 @@ use lab_tidy::repository::Repository;
 #[test]
 fn every_row_of_the_table_of_faults_names_tests_that_exist() {
     let ours = Repository::of_package(env!("CARGO_MANIFEST_DIR"));
-    let text = ours.read("docs/FAULTS.md");
-    let is_row = |line: &&str| line.starts_with("| ") && !line.starts_with("| --- ");
-    let rows = text.lines().filter(is_row).filter(|line| !line.starts_with("| fault |"));
+    let table = ours.read("docs/faults.tsv");
+    let mut rows = table.lines();
+    assert_eq!(rows.next(), Some("where\tfault\twhat_happens\ttests"));
     let mut named = 0;
     for row in rows {
-        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
-        assert_eq!(cells.len(), 3, "{row}");
-        let mut source = None;
-        for (turn, part) in cells[2].split('`').enumerate() {
-            if turn % 2 == 0 {
-                continue;
-            }
-            if part.ends_with(".rs") {
-                source = Some(ours.read(part));
-                continue;
-            }
-            let source = source.as_ref().expect("a file is named before its tests");
-            assert!(source.contains(&format!("fn {part}(")), "there is no test {part}: {row}");
+        let cells: Vec<&str> = row.split('\t').collect();
+        let [_, _, _, tests] = cells[..] else { panic!("four cells make a row: {row}") };
+        assert!(!tests.is_empty(), "no test is named: {row}");
+        for one in tests.split(' ') {
+            let (source, test) = one.split_once("::").expect("FILE::TEST");
+            let exists = ours.read(source).contains(&format!("fn {test}("));
+            assert!(exists, "there is no test {test} in {source}: {row}");
             named += 1;
         }
-        assert!(source.is_some(), "no test is named: {row}");
     }
     assert!(named > 30, "{named}");
 }

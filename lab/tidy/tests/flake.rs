@@ -67,7 +67,7 @@ fn every_output_is_a_derivation_on_both_systems() {
     let outputs = outputs.unwrap_or_else(|said| panic!("{said}"));
     for system in ["x86_64-linux", "aarch64-linux"] {
         for (output, names) in [
-            ("devShells", &["default", "gpu"][..]),
+            ("devShells", &["browser", "default", "gpu"][..]),
             ("packages", &["image", "lab"]),
             ("checks", &["image", "pins", "promises", "tools-start"]),
         ] {

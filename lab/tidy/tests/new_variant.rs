@@ -125,15 +125,17 @@ fn a_copy_is_run_by_every_experiment_whose_tag_it_carries() {
         }
         let file = format!("experiments/{}", path.file_name().unwrap().to_str().unwrap());
         let mut experiment = ours().table(&file);
+        let mut on_real_servers = are_given(&experiment);
         if let Some(base) =
             experiment.get("extends").and_then(toml::Value::as_str).map(str::to_owned)
         {
             let base = ours().table(&format!("experiments/{base}"));
+            on_real_servers |= are_given(&base);
             base.into_iter().for_each(|(key, value)| {
                 experiment.entry(key).or_insert(value);
             });
         }
-        let (timed, all) = planned(&scratch, &file);
+        let (timed, all) = planned(&scratch, &file, on_real_servers);
         assert!(!timed.is_empty(), "{file}");
         for (copy, original) in &scratch.copies {
             let manifest = ours().table(&format!("{original}/variant.toml"));
@@ -151,10 +153,20 @@ fn a_copy_is_run_by_every_experiment_whose_tag_it_carries() {
     }
 }
 
+/// Whether an experiment wants real servers.
+fn are_given(experiment: &toml::Table) -> bool {
+    let servers = experiment.get("runtimes").and_then(|section| section.get("servers"));
+    servers.and_then(toml::Value::as_str) == Some("given")
+}
+
 /// Who has a timed run in an experiment, and who any.
-fn planned(scratch: &Scratch, file: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+fn planned(
+    scratch: &Scratch,
+    file: &str,
+    on_real_servers: bool,
+) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut plan = vec!["plan", "--json", file];
-    if fs::read_to_string(scratch.path(file)).unwrap().contains("servers = \"given\"") {
+    if on_real_servers {
         plan.extend(["--servers", "http://127.0.0.1:1,http://127.0.0.1:2"]);
     }
     let (mut timed, mut all) = (BTreeSet::new(), BTreeSet::new());

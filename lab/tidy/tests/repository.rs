@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lab_tidy::{arrows, packages, pins, repository::Repository, text};
+use lab_tidy::{arrows, flags, packages, pins, repository::Repository, text};
 
 fn ours() -> Repository {
     Repository::of_package(env!("CARGO_MANIFEST_DIR"))
@@ -75,6 +75,20 @@ fn versions_agree_wherever_they_are_written() {
     content(pins::bazel(&ours.read(".bazelversion"), &ours.read("enter"), &flake));
     content(pins::macros(&ours.read("tools/bazel/lab.bzl"), &root_manifest));
     content(pins::flake_lock(&flake, &lock));
+}
+
+#[test]
+fn cargo_and_bazel_compile_with_the_same_flags() {
+    let ours = ours();
+    content(flags::differences(&ours.table("Cargo.toml"), &ours.read(".bazelrc")));
+    let is_rule = |path: &&String| path.ends_with(".bzl") || path.ends_with("BUILD.bazel");
+    let is_own = |path: &&String| !path.starts_with("third_party/");
+    let files = ours.files();
+    let rules: Vec<_> = files.iter().filter(is_rule).filter(is_own).collect();
+    assert!(rules.len() > 20, "only {} rules were found", rules.len());
+    let settings = files.iter().filter(|path| path.starts_with(".cargo/"));
+    let check = |path: &String| flags::set_elsewhere(path, &ours.read(path));
+    content(rules.into_iter().chain(settings).flat_map(check).collect());
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod laws;
 mod ledgers;
 mod left_behind;
 mod noise;
+mod plan;
 mod runtimes;
 mod schedulers;
 mod workflows;

@@ -244,7 +244,7 @@ fn every_session_says_which_servers_answered() {
     let report = world.report();
     // What a server answers that the lab does not know is known to nobody.
     assert!(results.runs.iter().all(|run| run.verification == Verification::Checked));
-    assert!(report.contains(": 0 verified (equal to a known answer), 4 checked"), "{report}");
+    assert!(report.contains("Answers: 4 checked."), "{report}");
 }
 
 #[test]

@@ -106,10 +106,19 @@ pub(crate) fn sizes(rows: &[Row]) -> BTreeMap<String, Size> {
 /// The memory bandwidth that the last session measured, in gigabytes per second; the largest where
 /// it measured several (with several threads).
 pub(crate) fn bandwidth(frame: &Frame) -> Option<f64> {
+    floor_of(frame, "memory")
+}
+
+/// The same of copying a file out of the page cache, as whoever reads files does.
+pub(crate) fn page_cache(frame: &Frame) -> Option<f64> {
+    floor_of(frame, "page_cache")
+}
+
+fn floor_of(frame: &Frame, what: &str) -> Option<f64> {
     let sessions = frame.sessions.iter().rev();
     let mut floors = sessions.filter_map(|session| session.environment.get("floors")?.as_object());
     floors.find_map(|floors| {
-        let is_speed = |name: &str| name.starts_with("memory") && name.ends_with("bytes_per_s");
+        let is_speed = |name: &str| name.starts_with(what) && name.ends_with("bytes_per_s");
         let speeds = floors.iter().filter(|(name, _)| is_speed(name));
         speeds.filter_map(|(_, value)| Some(value.as_f64()? / 1e9)).max_by(f64::total_cmp)
     })

@@ -7,6 +7,7 @@ use lab_family::{InputError, Places};
 use lab_plan::{Plan, PlannedRun};
 use lab_protocol::engines::{Granularity, Parser, Workload};
 
+const PUBLISHED: &str = include_str!("../../../../experiments/search-published.toml");
 const SEARCH: &str = include_str!("../../../../experiments/search.toml");
 
 fn root() -> PathBuf {
@@ -53,6 +54,20 @@ fn a_smoke_test_makes_no_large_corpus() {
     let plan = planned(SEARCH, Some("quick")).unwrap();
     let bytes = |run: &PlannedRun| run.work.corpus().unwrap().bytes;
     assert!(plan.runs.iter().all(|run| bytes(run) < 10_000_000));
+}
+
+#[test]
+fn the_published_program_is_a_cell_with_its_parser_and_its_allocator() {
+    let plan = planned(PUBLISHED, None).unwrap();
+    for engine in ["smol", "smol_multi", "tokio_async", "rayon"] {
+        let variant = format!("{engine}_jemalloc");
+        let is_it = |run: &&PlannedRun| run.variant == variant && !run.warmup;
+        let asked = workload(plan.runs.iter().find(is_it).expect("the sweep has the engine"));
+        assert_eq!((asked.parser, asked.threads), (Parser::Sonic, None));
+        assert_eq!((asked.buffer_bytes, asked.result_capacity), (Some(131_072), 32));
+    }
+    let with_channel = |run: &&PlannedRun| workload(run).channel_bound == Some(1_024);
+    assert!(plan.runs.iter().any(|run| with_channel(&run)));
 }
 
 #[track_caller]

@@ -192,7 +192,10 @@ fn the_roofline_has_its_ceiling_where_the_memory_was_measured() {
     let without = report(&frame);
     assert!(without.whole().contains("No session measured the memory's bandwidth"));
     assert!(!without.tables["roofline.tsv"].contains("ceiling"));
-    let floors = serde_json::json!({ "memory_read_bytes_per_s": 10_000_000_000_u64 });
+    let floors = serde_json::json!({
+        "memory_read_bytes_per_s": 10_000_000_000_u64,
+        "page_cache_read_bytes_per_s": 4_000_000_000_u64,
+    });
     frame.sessions[0].environment.insert("floors".into(), floors);
     let report = report(&frame);
     let threads = [("program", "threads"), ("read", "mmap")];
@@ -201,6 +204,9 @@ fn the_roofline_has_its_ceiling_where_the_memory_was_measured() {
     near(of("memory_share"), of("gigabytes_per_s") / 10.0);
     let kind = |program| field(&report, "roofline.tsv", &[("program", program)], "kind");
     assert_eq!(kind("memory bandwidth"), "ceiling");
+    let copied = [("program", "page cache, copied")];
+    near(number(&report, "roofline.tsv", &copied, "gigabytes_per_s"), 4.0);
+    near(number(&report, "roofline.tsv", &copied, "memory_share"), 0.4);
     // It counts newlines and is no limit: engines pass it.
     assert_eq!(kind("newline_scan"), "peer");
 }

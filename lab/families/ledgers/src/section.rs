@@ -147,7 +147,8 @@ impl Work for LedgersWork {
 
 const CONTENTION: [(&str, Contention); 3] =
     [("disjoint", Contention::Disjoint), ("hot", Contention::Hot), ("zipf", Contention::Zipf)];
-const KINDS: [(&str, Kinds); 2] = [("deposits", Kinds::Deposits), ("mixed", Kinds::Mixed)];
+const KINDS: [(&str, Kinds); 3] =
+    [("deposits", Kinds::Deposits), ("mixed", Kinds::Mixed), ("storage", Kinds::Storage)];
 const SPAWN: [(&str, Spawn); 2] = [("stream", Spawn::Stream), ("batch", Spawn::Batch)];
 
 /// What the floor variant does to know the answer: what decides it, done once, without busy work,

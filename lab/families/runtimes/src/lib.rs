@@ -4,7 +4,9 @@ mod cells;
 mod check;
 mod efficiency;
 mod laws;
+mod levels;
 mod metrics;
+mod prompts;
 mod report;
 mod samples;
 mod section;
@@ -40,6 +42,9 @@ impl Family for Runtimes {
 const FACTORS: &[Factor] = &[
     Factor::new("config"),
     Factor::words("arrangement", &["concurrent", "solo"]),
-    Factor::new("servers"),
+    Factor::new(levels::AGENTS),
+    Factor::new(levels::SERVERS),
+    Factor::words(prompts::PROMPT, &prompts::PROMPTS),
+    Factor::new(levels::BUFFER),
     Factor::new("repeat"),
 ];

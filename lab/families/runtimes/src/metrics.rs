@@ -6,6 +6,7 @@ use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share, Times};
 use lab_family::{Metric, higher, lower, neither};
 use lab_report::frame::{cell_but, is_gated};
 use lab_report::{Distribution, Measured, Row};
+use lab_stats::describe::median;
 
 use crate::cells::{UNSCALED_PPM, is_solo, time_scale_ppm};
 use crate::efficiency::{self, LossSplit};
@@ -41,11 +42,16 @@ pub(crate) const METRICS: &[Metric] = &[
     lower("delivery_lag_max_ns", Ns, "The same, largest."),
     lower("cpu_per_token_ns", Ns, "Client's CPU time while streaming, per token."),
     lower("context_switches", Count, "Voluntary and involuntary, of the client."),
+    neither("threads_busy_share", Share, "Client's CPU time while streaming, of all threads'."),
+    neither("migrations", Count, "Times that an agent went on on another thread."),
+    neither("queue_depth_mean", Count, "Tasks in the runtime's own queue when bytes come, mean."),
+    neither("prompt_tokens", Count, "Tokens of a call's prompt by the server's count, median."),
     higher("tokens_per_s_stream", PerSecond, "While a stream streams, at the client."),
     higher("tokens_per_s_server", PerSecond, "The same, by the server's own account."),
     higher("tokens_per_s_pooled", PerSecond, "All tokens over the wall time."),
     lower("rss_high_water_bytes", Bytes, "Counter: largest resident memory of the client."),
     lower("threads", Count, "Counter: threads of the client at the last token."),
+    neither("queue_depth_max", Count, "Counter: most tasks in the runtime's own queue."),
     lower("cpu_total_ns", Ns, "Counter: CPU time of the client."),
     lower("cpu_startup_ns", Ns, "Counter: CPU time of the client before its first agent."),
     neither("server_pacing_error_p50_ns", Ns, "Counter: lateness of paced writes, median."),
@@ -106,6 +112,10 @@ fn per_token(row: &Row, put: &mut impl FnMut(&'static str, Option<f64>)) {
     put("delivery_lag_p99_ns", at(&lag, 0.99));
     put("delivery_lag_max_ns", lag.as_ref().map(|lag| lag.max() as f64));
     put("cpu_per_token_ns", samples::cpu_per_token_ns(run, samples));
+    put("threads_busy_share", samples::threads_busy_share(run, samples));
+    put("migrations", samples::migrations(samples));
+    put("queue_depth_mean", samples::queue_depth_mean(run));
+    put("prompt_tokens", samples::prompt_tokens(samples).and_then(|counts| median(&counts)));
     put("tokens_per_s_stream", samples::tokens_per_s_client(samples));
     put("tokens_per_s_server", samples::tokens_per_s_server(samples));
     put("tokens_per_s_pooled", tokens.zip(wall).map(|(tokens, wall)| tokens * 1e9 / wall));
@@ -203,8 +213,9 @@ mod tests {
             "status": "ok", "verified": true, "binary_sha256": "", "start_ns": 0,
             "process_ns": 2_000, "noise": {},
             "counters": {
-                "wall_ns": 1_000, "cpu_streaming_ns": 50,
+                "wall_ns": 1_000, "cpu_streaming_ns": 50, "threads": 2,
                 "voluntary_switches": 3, "involuntary_switches": 4,
+                "queue_depth_sum": 6, "queue_depth_samples": 4,
             },
         });
         let run = serde_json::from_value(run).expect("a run");
@@ -239,5 +250,9 @@ mod tests {
         assert!((values["tokens_per_s_agents_apart"] - 1e6).abs() < 1e-6, "{values:?}");
         assert_eq!(values["ttft_agents_apart_ns"], 50.0);
         assert_eq!((values["efficiency_true"], values["speed_up_true"]), (0.75, 1.5));
+        // Tokens come for 640 ns, to two threads.
+        assert_eq!(values["threads_busy_share"], 50.0 / 1_280.0);
+        assert_eq!((values["migrations"], values["queue_depth_mean"]), (4.0, 1.5));
+        assert_eq!(values["prompt_tokens"], 25.0);
     }
 }

@@ -126,15 +126,62 @@ fn column_difference(samples: &Samples, later: &str, earlier: &str) -> Option<Ve
     aligned.then(|| later.iter().zip(earlier).map(|(later, earlier)| later - earlier).collect())
 }
 
+/// The share of all threads' time in which the client computed while tokens streamed: 1 where every
+/// thread was busy.
+pub(crate) fn threads_busy_share(run: &Run, samples: &Samples) -> Option<f64> {
+    let first = samples.raw(names::CALL_FIRST_TOKEN_NS)?.iter().min()?;
+    let last = samples.raw(names::CALL_LAST_TOKEN_NS)?.iter().max()?;
+    let threads = *run.counters.get(names::THREADS)? as f64;
+    let of_all = (last - first) as f64 * threads;
+    let cpu = *run.counters.get(names::CPU_STREAMING_NS)? as f64;
+    (of_all > 0.0).then(|| cpu / of_all)
+}
+
+/// Times that an agent was given bytes on another thread than before, over all agents.
+pub(crate) fn migrations(samples: &Samples) -> Option<f64> {
+    Some(samples.raw(names::AGENT_MIGRATIONS)?.iter().sum::<i64>() as f64)
+}
+
+/// Tasks in the runtime's own queue when bytes came, mean over the readings.
+pub(crate) fn queue_depth_mean(run: &Run) -> Option<f64> {
+    let counter = |name: &str| run.counters.get(name).map(|&count| count as f64);
+    let readings = counter(names::QUEUE_DEPTH_SAMPLES).filter(|count| *count > 0.0)?;
+    Some(counter(names::QUEUE_DEPTH_SUM)? / readings)
+}
+
+/// The tokens of each call's prompt, as the server counted them.
+pub(crate) fn prompt_tokens(samples: &Samples) -> Option<Vec<f64>> {
+    let counts = said(samples.raw(names::CALL_PROMPT_EVAL_COUNT)?)?;
+    Some(counts.iter().map(|&count| count as f64).collect())
+}
+
+/// The times to first token of each agent's calls.
+pub(crate) fn ttft_by_agent(samples: &Samples) -> Option<Vec<Vec<i64>>> {
+    let (agents, calls) = (samples.raw(names::CALL_AGENT)?, ttft_ns(samples));
+    if agents.len() != calls.len() {
+        return None;
+    }
+    let mut by_agent = vec![Vec::new(); samples.raw(names::AGENT_START_NS)?.len()];
+    for (&agent, ns) in agents.iter().zip(calls) {
+        by_agent.get_mut(usize::try_from(agent).ok()?)?.push(ns);
+    }
+    Some(by_agent)
+}
+
 /// Each agent's median time to first token, in nanoseconds.
 pub(crate) fn ttft_per_agent(samples: &Samples) -> Option<Vec<f64>> {
-    let (agents, calls) = (samples.raw(names::CALL_AGENT)?, ttft_ns(samples));
-    let count = samples.raw(names::AGENT_START_NS)?.len() as i64;
-    let of = |agent: i64| {
-        let own = agents.iter().zip(&calls).filter(|(of, _)| **of == agent);
-        median(&own.map(|(_, ns)| *ns as f64).collect::<Vec<_>>())
-    };
-    (agents.len() == calls.len()).then(|| (0..count).map(of).collect())?
+    let middle =
+        |calls: Vec<i64>| median(&calls.into_iter().map(|ns| ns as f64).collect::<Vec<_>>());
+    ttft_by_agent(samples)?.into_iter().map(middle).collect()
+}
+
+/// The rate of each agent's streams while they stream, as the client saw it.
+pub(crate) fn stream_rates_per_agent(samples: &Samples) -> Option<Vec<Option<f64>>> {
+    let times = column_difference(samples, names::CALL_LAST_TOKEN_NS, names::CALL_FIRST_TOKEN_NS)?;
+    let counts = samples.raw(names::CALL_TOKENS)?.iter();
+    let gaps: Vec<i64> = counts.map(|tokens| (tokens - 1).max(0)).collect();
+    let (gaps, times) = (sum_by_agent(samples, &gaps)?, sum_by_agent(samples, &times)?);
+    Some(gaps.into_iter().zip(times).map(|(gaps, ns)| per_second(gaps, ns)).collect())
 }
 
 fn sum_by_agent(samples: &Samples, calls: &[i64]) -> Option<Vec<i64>> {
@@ -168,9 +215,10 @@ pub(crate) mod tests {
 
     /// Two agents with one call each: 3 tokens and 2 tokens.
     pub(crate) fn samples() -> Samples {
-        let columns: [(&str, &[i64]); 12] = [
+        let columns: [(&str, &[i64]); 14] = [
             ("agent_start_ns", &[0, 10]),
             ("agent_end_ns", &[1_000, 510]),
+            ("agent_migrations", &[3, 1]),
             ("call_agent", &[0, 1]),
             ("call_start_ns", &[100, 110]),
             ("call_first_token_ns", &[300, 260]),
@@ -179,6 +227,7 @@ pub(crate) mod tests {
             ("call_eval_count", &[3, 2]),
             ("call_eval_ns", &[750, 500]),
             ("call_server_total_ns", &[800, 400]),
+            ("call_prompt_eval_count", &[20, 30]),
             ("token_received_ns", &[300, 600, 900, 260, 460]),
             ("token_sent_ns", &[290, 580, 870, 220, 410]),
         ];
@@ -208,6 +257,10 @@ pub(crate) mod tests {
         // 3 gaps in 600 + 200 ns; 5 tokens in 1250 ns of evaluation.
         assert_eq!(tokens_per_s_client(&samples()), Some(3.0 * 1e9 / 800.0));
         assert_eq!(tokens_per_s_server(&samples()), Some(5.0 * 1e9 / 1_250.0));
+        // And an agent its own: 2 gaps in 600 ns, 1 in 200.
+        let rates = stream_rates_per_agent(&samples()).unwrap();
+        assert_eq!(rates, [Some(2.0 * 1e9 / 600.0), Some(1e9 / 200.0)]);
+        assert_eq!(ttft_by_agent(&samples()).unwrap(), [[200], [150]]);
     }
 
     #[test]

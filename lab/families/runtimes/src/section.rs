@@ -12,20 +12,17 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::check;
+use crate::levels::{self, AGENTS, BUFFER, SERVERS};
+use crate::prompts::{self, PROMPT, Role};
 
 /// The name that records give the table of configurations.
 const TABLE: &str = "servers";
-/// The factor that says how many servers the agents share; without it they have one each.
-const SERVERS: &str = "servers";
 /// More files would take longer to write than a sweep takes.
 const INGEST_FILES_MAX: u32 = 100_000;
 /// Of all of them; every agent of every run reads them.
 const INGEST_BYTES_MAX: u64 = 1 << 30;
-/// What an agent asks first. Short, because a real small model reads about 80 tokens a second.
-const ANALYSIS_PROMPT: &str =
-    "Name the three numbers in a benchmark report that matter most, and say why.";
-/// What it asks next; the parsed analysis is appended by the variant.
-const REPORT_PROMPT: &str = "Write a short report for an engineer from this analysis.";
+/// Calls of an agent: an analysis and a report.
+const CALLS: usize = 2;
 
 /// `[runtimes]` of an experiment.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -57,6 +54,11 @@ pub(crate) struct RuntimesSection {
     pub(crate) ingest_file_bytes: u32,
     /// Threads of a real model runner.
     pub(crate) num_thread: Option<i64>,
+    /// What the agents are for, in turn; without it all ask the same.
+    #[serde(default)]
+    pub(crate) roles: Vec<Role>,
+    /// Calls of an agent; by default two.
+    pub(crate) calls: Option<usize>,
     /// The rows of `table`.
     #[serde(skip)]
     rows: Table,
@@ -233,44 +235,36 @@ impl RuntimesSection {
         self.run_timeout_ms.unwrap_or(4 * expected_ms + 2 * self.stall_timeout_ms + 10_000)
     }
 
-    /// How many servers the agents share: one each, or as the factor [`SERVERS`] says, one for all.
-    fn server_count(&self, file: &str, at: &Address<'_>) -> Result<usize, InputError> {
-        let Some(level) = at.cell.get(SERVERS) else { return Ok(self.agents) };
-        let count = level.parse().ok().filter(|&count| count == 1 || count == self.agents);
-        count.ok_or_else(|| {
-            let message = format!("`{level}` is neither 1 nor the number of agents");
-            InputError::value(file, "cells.servers", &message)
-        })
-    }
-
-    fn agent(&self, row: &Row, at: &Address<'_>, index: usize) -> Agent {
+    fn agent(&self, row: &Row, at: &Address<'_>, index: usize, is_full: bool) -> Agent {
         let address = self.address(row, at, index);
         let address: Vec<&str> = address.iter().map(String::as_str).collect();
         let total = row.reply_tokens.draw(&mut draw::generator(at.seed, &address));
         let first = (total * row.first_call_share).round().max(1.0);
-        let lengths = [first, (total.round() - first).max(1.0)];
-        let prompts = [ANALYSIS_PROMPT, REPORT_PROMPT];
-        let calls = lengths.iter().zip(prompts).enumerate().map(|(call, (&length, prompt))| {
+        let lengths = match self.calls {
+            Some(1) => vec![total.round().max(1.0)],
+            _ => vec![first, (total.round() - first).max(1.0)],
+        };
+        let role = self.roles.get(index % self.roles.len().max(1)).copied();
+        let calls = lengths.iter().enumerate().map(|(call, &length)| {
             let call_name = call.to_string();
             let seed = draw::request_seed(at.seed, &[&address[..], &[&call_name]].concat());
-            Call {
-                // A first line of its own: a prompt cache would change TTFT tenfold.
-                prompt: format!("Request {}-{index}-{call}.\n{prompt}", at.order),
-                options: self.options(row, index, seed, length as i64),
-            }
+            let options = self.options(row, index, seed, length as i64);
+            let prompt = prompts::prompt(role, call, &options, is_full);
+            // A first line of its own: a prompt cache would change TTFT tenfold.
+            let prompt = format!("Request {}-{index}-{call}.\n{prompt}", at.order);
+            Call { prompt, options }
         });
         Agent { server: String::new(), model: self.model.clone(), calls: calls.collect() }
     }
 
     /// What the draws of an agent depend on: neither the arrangement nor the servers, so that a
-    /// solo run repeats the lengths of the concurrent one, and one server serves what two did; and
-    /// the variant only in the published mode.
+    /// solo run repeats the lengths of the concurrent one, and one server serves what two did; nor
+    /// how many others there are, nor how much is asked or handed over at once; and the variant
+    /// only in the published mode.
     fn address(&self, row: &Row, at: &Address<'_>, index: usize) -> Vec<String> {
         let mut address = vec![at.block.to_string(), row.treatment()];
-        let further = at
-            .cell
-            .iter()
-            .filter(|(factor, _)| !matches!(factor.as_str(), "config" | "arrangement" | SERVERS));
+        let named = ["config", "arrangement", AGENTS, SERVERS, PROMPT, BUFFER];
+        let further = at.cell.iter().filter(|(factor, _)| !named.contains(&factor.as_str()));
         address.extend(further.map(|(factor, level)| format!("{factor}={level}")));
         if self.mode == Mode::AsPublished {
             address.push(at.variant.to_owned());
@@ -293,9 +287,9 @@ impl RuntimesSection {
         }
     }
 
-    fn paced(&self, row: &Row, servers: usize, time_scale: f64) -> Value {
+    fn paced(&self, row: &Row, is_shared: bool, time_scale: f64) -> Value {
         // Two servers on one card slow each other down; one server takes one request at a time.
-        let mode = if servers == 1 && self.agents > 1 { "queue" } else { "shared_gpu" };
+        let mode = if is_shared { "queue" } else { "shared_gpu" };
         json!({
             "mode": mode,
             "model": self.model,
@@ -315,6 +309,9 @@ impl Section for RuntimesSection {
         }
         if self.agents == 0 || self.agents > 500 {
             return Err(InputError::value(file, "runtimes.agents", "must lie between 1 and 500"));
+        }
+        if self.calls.is_some_and(|calls| !(1..=CALLS).contains(&calls)) {
+            return Err(InputError::value(file, "runtimes.calls", "must be 1 or 2"));
         }
         let ingested = u64::from(self.ingest_files) * u64::from(self.ingest_file_bytes);
         if self.ingest_files > INGEST_FILES_MAX || ingested > INGEST_BYTES_MAX {
@@ -368,15 +365,22 @@ impl Section for RuntimesSection {
         let arrangements = [("concurrent", Arrangement::Concurrent), ("solo", Arrangement::Solo)];
         let levels = Levels { file, section: "runtimes", cell: at.cell };
         let arrangement = levels.one_of("arrangement", &arrangements)?;
-        let servers = self.server_count(file, at)?;
+        let count = levels::agents(file, at, self.agents)?;
+        let servers = levels::servers(file, at, count)?;
+        let is_shared = servers == 1 && count > 1;
         let unscaled = self.unscaled.iter().any(|name| name == config);
         let time_scale = if unscaled { 1.0 } else { self.time_scale };
-        let agents: Vec<Agent> = (0..self.agents).map(|index| self.agent(row, at, index)).collect();
-        let takes_turns = servers == 1 && self.agents > 1 || arrangement == Arrangement::Solo;
+        let is_full = prompts::are_full(file, at)?;
+        let agents = (0..count).map(|index| self.agent(row, at, index, is_full));
+        let agents: Vec<Agent> = agents.collect();
+        let takes_turns = is_shared || arrangement == Arrangement::Solo;
         let expected_ms = expected_ms(row, takes_turns, &agents, time_scale);
         let stall_timeout_ms = self.stall_timeout_ms;
-        let workload = Workload { arrangement, stall_timeout_ms, ingest_dir: None, agents };
-        let paced = (self.servers == Servers::Paced).then(|| self.paced(row, servers, time_scale));
+        let piece_bytes = levels::piece_bytes(file, at)?;
+        let workload =
+            Workload { arrangement, stall_timeout_ms, ingest_dir: None, piece_bytes, agents };
+        let paced =
+            (self.servers == Servers::Paced).then(|| self.paced(row, is_shared, time_scale));
         let time_scale_ppm = (time_scale * 1e6).round() as u64;
         let deadline_ms = self.deadline_ms(expected_ms);
         let work = Arc::new(RuntimesWork { workload, servers, paced, time_scale_ppm });

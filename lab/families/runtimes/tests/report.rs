@@ -201,7 +201,7 @@ fn every_picture_has_its_numbers() {
         assert!(report.tables[&table].lines().count() > 1, "{table}");
         assert!(figure.caption.contains("time scaled 1/1000"), "{}", figure.caption);
     }
-    assert_eq!(report.figures.len(), 4);
+    assert_eq!(report.figures.len(), 5);
 }
 
 #[test]
@@ -235,6 +235,12 @@ fn a_real_server_stamps_nothing_and_is_reported_all_the_same() {
     assert!(report.whole().contains("keep no schedule of ours"));
     assert!(!report.whole().contains("Second A/A"), "a real server reads every option");
     assert!(report.tables["loss.tsv"].lines().count() > 1);
+    // All replies are equally long here, so nothing is taken off.
+    let keys = [("variant", "async_std"), ("metric", "tokens_per_s_pooled")];
+    let rate = |column: &str| number(&report, "rates-at-equal-lengths.tsv", &keys, column);
+    assert_eq!((rate("equal_share"), rate("adjusted")), (1.0, rate("ratio")));
+    let simulated = |report: &Report| report.whole().contains("(simulated servers, ");
+    assert!(!simulated(&report) && simulated(&read(&frame_of(EXPERIMENT, &family()))));
     assert_eq!(outcome(&report, 1, "async_std"), "cannot tell");
     let why = field(&report, "differences-1.tsv", &[("variant", "async_std")], "why");
     assert!(why.starts_with("typical run equivalent, tail unknown"), "{why}");

@@ -17,6 +17,8 @@ pub enum Costs {
     Slow,
     /// Inline 20 us and 500 us by turns of [`SHIFT_STEPS`] steps, offload 60 us.
     Shift,
+    /// The same with one change, half way: the published shift.
+    ShiftOnce,
     /// Inline from 10 us up to 300 us by equal ratios, offload 40 us.
     Drift,
     /// Inline 10 us, or with one chance in ten 1 ms; offload 40 us. Whoever does not know which it
@@ -35,11 +37,12 @@ pub const SHIFT_STEPS: u32 = 500;
 /// Call sites of [`Costs::ManySites`].
 pub const SITES: u32 = 64;
 
-pub(crate) const NAMES: [(&str, Costs); 9] = [
+pub(crate) const NAMES: [(&str, Costs); 10] = [
     ("steady_small", Costs::SteadySmall),
     ("inline_240_offload_30", Costs::Inline240Offload30),
     ("slow", Costs::Slow),
     ("shift", Costs::Shift),
+    ("shift_once", Costs::ShiftOnce),
     ("drift", Costs::Drift),
     ("bimodal", Costs::Bimodal),
     ("by_size", Costs::BySize),
@@ -83,6 +86,10 @@ impl Costs {
             Self::Slow => (0, 0, 5_000.0 * US, 60.0 * US),
             Self::Shift => {
                 let slow = step / SHIFT_STEPS % 2 == 1;
+                (0, 0, if slow { 500.0 * US } else { 20.0 * US }, 60.0 * US)
+            }
+            Self::ShiftOnce => {
+                let slow = step >= steps / 2;
                 (0, 0, if slow { 500.0 * US } else { 20.0 * US }, 60.0 * US)
             }
             Self::Drift => {

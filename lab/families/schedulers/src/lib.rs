@@ -50,7 +50,7 @@ const DURATIONS: [&str; 4] =
 /// What an experiment may vary, in the order in which tables show it.
 const FACTORS: &[Factor] = &[
     Factor::new("test"),
-    Factor::words("part", &["cold", "choose", "cycle"]),
+    Factor::words("part", &["cold", "choose", "cycle", "single"]),
     Factor::new("deciders"),
     Factor::words(
         "costs",
@@ -59,6 +59,7 @@ const FACTORS: &[Factor] = &[
             "inline_240_offload_30",
             "slow",
             "shift",
+            "shift_once",
             "drift",
             "bimodal",
             "by_size",
@@ -71,8 +72,24 @@ const FACTORS: &[Factor] = &[
     Factor::new("order"),
     Factor::words(
         "load",
-        &["idle", "block_3ms", "closed_4", "closed_12", "closed_20", "closed_40", "closed_80"],
+        &[
+            "idle",
+            "block_3ms",
+            "closed_4",
+            "closed_12",
+            "closed_20",
+            "closed_40",
+            "closed_80",
+            "rate_100",
+            "rate_1000",
+            "rate_4000",
+            "rate_8000",
+            "rate_20000",
+        ],
     ),
     Factor::new("tokio_workers"),
     Factor::new("rayon_threads"),
+    Factor::new(PINNED),
 ];
+/// Records from before threads could be pinned have no level of it.
+const PINNED: &str = "pinned";

@@ -8,7 +8,7 @@ use lab_family::{Metric, higher, lower, neither};
 use lab_protocol::schedulers::names;
 use lab_record::{Run, Samples};
 use lab_report::{Distribution, Row};
-use lab_stats::describe::median;
+use lab_stats::describe::{median, summarize};
 
 use crate::steps::{Steps, regret_curve, total_cost};
 
@@ -17,6 +17,10 @@ pub(crate) const METRICS: &[Metric] = &[
     lower("choose_ns", Ns, "A `choose()` on a known key: median over batches."),
     lower("cycle_ns", Ns, "The same with the report of the chosen arm's cost."),
     lower("cold_ns", Ns, "The first `choose()` on a key: median over batches."),
+    lower("single_mean_ns", Ns, "One `choose()` on a known key, between two clock reads: mean."),
+    lower("single_p50_ns", Ns, "Median of the same."),
+    lower("single_p99_ns", Ns, "99th percentile of the same."),
+    lower("single_sd_ns", Ns, "Standard deviation of the same."),
     lower("regret_ns", Ns, "What the other arm would have saved, over all steps."),
     lower("regret_at_least_1_ns", Ns, "`regret_ns`, but 1 ns where it is 0."),
     lower("regret_per_step_ns", Ns, "`regret_ns` over the steps."),
@@ -76,6 +80,7 @@ fn decide(run: &Run, samples: &Samples) -> Values {
         Some("choose") => "choose_ns",
         Some("cycle") => "cycle_ns",
         Some("cold") => "cold_ns",
+        Some("single") => return single(samples),
         _ => return vec![],
     };
     let batches = samples.raw(names::BATCH_NS).zip(samples.raw(names::CALLS));
@@ -84,6 +89,20 @@ fn decide(run: &Run, samples: &Samples) -> Values {
         median(&each.collect::<Vec<_>>())
     });
     vec![(name, per_call)]
+}
+
+/// Batches of one call, with what reading the clock costs in them.
+fn single(samples: &Samples) -> Values {
+    let Some(times) = samples.raw(names::BATCH_NS) else { return vec![] };
+    let all = summarize(&times.iter().map(|&ns| ns as f64).collect::<Vec<_>>());
+    let by_rank = Distribution::of(times.to_vec());
+    let at = |p: f64| by_rank.as_ref().map(|times| times.quantile(p) as f64);
+    vec![
+        ("single_mean_ns", all.as_ref().map(|all| all.mean)),
+        ("single_p50_ns", at(0.5)),
+        ("single_p99_ns", at(0.99)),
+        ("single_sd_ns", all.and_then(|all| all.sd)),
+    ]
 }
 
 fn replay(samples: &Samples) -> Values {
@@ -200,6 +219,18 @@ mod tests {
     }
 
     #[test]
+    fn single_decisions_have_a_mean_percentiles_and_a_deviation() {
+        // 98 of 100 ns, then 200 ns and 1,100 ns: the 99th by rank is the second largest.
+        let times = [vec![100; 98], vec![200, 1_100]].concat();
+        let columns: [(&str, &[i64]); 2] = [("calls", &[1; 100]), ("batch_ns", &times)];
+        let values = of_run(&row(&[("test", "decide"), ("part", "single")], &columns, &[]));
+        let by_rank = (values["single_p50_ns"], values["single_p99_ns"]);
+        assert_eq!((values["single_mean_ns"], by_rank), (111.0, (100.0, 200.0)));
+        // From the sum of squares: 98 x 11^2 + 89^2 + 989^2, over 99.
+        assert!((values["single_sd_ns"] - (997_900.0_f64 / 99.0).sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
     fn a_stream_counts_its_items_over_the_median_repetition() {
         let columns: [(&str, &[i64]); 4] = [
             ("elapsed_ns", &[1_000, 2_000, 9_000]),
@@ -240,8 +271,8 @@ mod tests {
     fn the_table_and_the_code_have_the_same_names() {
         let half: Vec<i64> = (0..120).map(|step| i64::from((60..90).contains(&step)) * 5).collect();
         let columns: [(&str, &[i64]); 12] = [
-            ("calls", &[100]),
-            ("batch_ns", &[900]),
+            ("calls", &[100, 100]),
+            ("batch_ns", &[900, 900]),
             ("arm", &[0; 120]),
             ("regret_ns", &half),
             ("cost_ns", &[1; 120]),
@@ -255,10 +286,11 @@ mod tests {
         ];
         let counters =
             [("jobs_started", 2), ("elapsed_ns", 10), ("cpu_total_ns", 5), ("gr1_activations", 1)];
-        let cells: [&[(&str, &str)]; 6] = [
+        let cells: [&[(&str, &str)]; 7] = [
             &[("test", "decide"), ("part", "choose")],
             &[("test", "decide"), ("part", "cycle")],
             &[("test", "decide"), ("part", "cold")],
+            &[("test", "decide"), ("part", "single")],
             &[("test", "replay")],
             &[("test", "stream")],
             &[("test", "wake")],

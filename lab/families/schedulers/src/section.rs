@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    check,
+    PINNED, check,
     costs::{self, Costs, Recorded},
 };
 
@@ -70,6 +70,9 @@ pub struct DecideSection {
     pub warmup_batches: u32,
     /// Keys that warm calls go through in turn.
     pub keys: u32,
+    /// Calls that are timed one by one.
+    #[serde(default = "single_calls")]
+    pub single_calls: u32,
 }
 
 /// How streams are timed.
@@ -100,6 +103,11 @@ fn one() -> u64 {
     1
 }
 
+/// Forty of them lie beyond the 99th percentile.
+fn single_calls() -> u32 {
+    4_000
+}
+
 impl SchedulersSection {
     /// The test; a replay's columns are still empty, and come from the costs beside it.
     fn test(&self, file: &str, cell: &Cell) -> Result<(Test, Option<Costs>), InputError> {
@@ -120,8 +128,14 @@ impl SchedulersSection {
     }
 
     fn decide(&self, levels: &Levels<'_>) -> Result<Decide, InputError> {
-        let part = levels.one_of("part", &PARTS)?;
+        let (part, is_single) = levels.one_of("part", &PARTS)?;
         let section = &self.decide;
+        if is_single {
+            // Of one key, and as many calls before those that count as a batch has.
+            let warmup_batches = section.calls;
+            let (batches, deciders) = (self.divided(section.single_calls), 1);
+            return Ok(Decide { part, deciders, calls: 1, batches, warmup_batches, keys: 1 });
+        }
         Ok(Decide {
             part,
             deciders: up_to_1024(levels, "deciders")?,
@@ -174,6 +188,7 @@ impl Section for SchedulersSection {
             ("decide.cold_calls", u64::from(self.decide.cold_calls)),
             ("decide.batches", u64::from(self.decide.batches)),
             ("decide.keys", u64::from(self.decide.keys)),
+            ("decide.single_calls", u64::from(self.decide.single_calls)),
             ("replay_steps", u64::from(self.replay_steps)),
             ("stream.work_ms", self.stream.work_ms),
             ("stream.items_max", u64::from(self.stream.items_max)),
@@ -223,6 +238,10 @@ impl Section for SchedulersSection {
             seed,
             tokio_workers: up_to_1024(&levels, "tokio_workers")?,
             rayon_threads: up_to_1024(&levels, "rayon_threads")?,
+            pinned: match at.cell.contains_key(PINNED) {
+                true => levels.one_of(PINNED, &[("off", false), ("on", true)])?,
+                false => false,
+            },
             test,
         };
         if let Some(costs) = costs {
@@ -249,8 +268,13 @@ impl Work for SchedulersWork {
     }
 }
 
-const PARTS: [(&str, Part); 3] =
-    [("choose", Part::Choose), ("cycle", Part::Cycle), ("cold", Part::Cold)];
+/// Which calls, and whether each is timed by itself.
+const PARTS: [(&str, (Part, bool)); 4] = [
+    ("choose", (Part::Choose, false)),
+    ("cycle", (Part::Cycle, false)),
+    ("cold", (Part::Cold, false)),
+    ("single", (Part::Choose, true)),
+];
 
 fn up_to_1024(levels: &Levels<'_>, factor: &str) -> Result<u32, InputError> {
     let count = levels.number(factor)?;

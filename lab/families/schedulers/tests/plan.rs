@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use lab_family::{Family, InputError, Places};
 use lab_plan::{Plan, PlannedRun};
-use lab_protocol::schedulers::{Replay, Test, Workload};
+use lab_protocol::schedulers::{Load, Replay, Test, Workload};
 use lab_schedulers::Schedulers;
 
 const OFFLOAD: &str = include_str!("../../../../experiments/offload.toml");
+const PUBLISHED: &str = include_str!("../../../../experiments/offload-published.toml");
+const SIXTEEN: &str = include_str!("../../../../experiments/offload-16.toml");
 const TIMES: &str = "site\tinline_ns\toffload_ns\n0\t5000\t9000\n1\t50000\t9500\n";
 /// Steps between two changes of the costs `shift`.
 const SHIFT_STEPS: usize = 500;
@@ -88,6 +90,45 @@ fn costs_are_what_their_names_say() {
     assert_eq!(recorded.site[..3], [0, 1, 0]);
     let sites: BTreeSet<u32> = costs(&plan, "many_sites").site.iter().copied().collect();
     assert_eq!(sites.len(), 64);
+}
+
+#[test]
+fn the_published_sweep_has_its_shift_its_rates_single_decisions_and_pins() {
+    let plan = planned(PUBLISHED, None).unwrap();
+    let shift = costs(&plan, "shift_once");
+    let (fast, slow) = shift.inline_ns.split_at(200);
+    assert!(fast.iter().all(|ns| (18_000..=22_000).contains(ns)));
+    assert!(slow.len() == 200 && slow.iter().all(|ns| (450_000..=550_000).contains(ns)));
+    let of = |factor: &str, level: &str| {
+        let mut runs = plan.runs.iter().filter(|run| !run.warmup);
+        workload(runs.find(|run| run.cell[factor] == level).expect("the sweep has the level"))
+    };
+    for rate in [100, 1_000, 4_000, 8_000, 20_000] {
+        let every_us = 1_000_000 / rate;
+        let Test::Wake(wake) = of("load", &format!("rate_{rate}")).test else {
+            panic!("{rate} is no wake")
+        };
+        assert_eq!(wake.load, Load::Open { work_ns: 20_000, every_us });
+    }
+    let Test::Decide(decide) = of("part", "single").test else { panic!("no decision") };
+    assert_eq!((decide.calls, decide.keys, decide.batches), (1, 1, 4_000));
+    assert!(of("pinned", "on").pinned && !of("part", "cycle").pinned);
+    // An older experiment has no such factor.
+    assert!(planned(OFFLOAD, None).unwrap().runs.iter().all(|run| !workload(run).pinned));
+}
+
+#[test]
+fn the_sweep_for_sixteen_cpus_has_the_published_ratios_and_waits_for_the_cpus() {
+    let files = (("offload-16.toml", SIXTEEN), ("offload-published.toml", PUBLISHED));
+    let text = lab_plan::merged(files.0, files.1).unwrap();
+    let plan = planned(&text, None).unwrap();
+    let timed = plan.runs.iter().filter(|run| !run.warmup).map(workload);
+    let ratios: BTreeSet<_> = timed.map(|work| (work.tokio_workers, work.rayon_threads)).collect();
+    assert_eq!(ratios, BTreeSet::from([(1, 15), (2, 14), (8, 8)]));
+    let experiment: toml::Table = text.parse().unwrap();
+    let expected = experiment["expect"].as_array().unwrap();
+    assert!(expected.len() == 3);
+    assert!(expected.iter().all(|one| one["needs_cpus"].as_integer() == Some(16)));
 }
 
 #[test]

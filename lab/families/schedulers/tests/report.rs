@@ -277,6 +277,50 @@ fn the_best_policy_is_named_with_those_that_are_no_worse() {
 }
 
 #[test]
+fn the_best_ratio_of_threads_is_named_with_those_that_are_no_worse() {
+    let report = of(&changed(|run, made| {
+        let threads = ["tokio_workers", "rayon_threads"].map(|factor| run.cell[factor].as_str());
+        match (run.cell["test"].as_str(), threads) {
+            ("stream", ["2", "2"]) => scale(made, "elapsed_ns", 0.5),
+            ("wake", ["1", _]) => scale(made, "tick_latency_ns", 0.5),
+            _ => {}
+        }
+    }));
+    let stream = [("policy", "thompson"), ("work", "mixed"), ("concurrency", "4")];
+    assert_eq!(field(&report, "best-ratio-stream.tsv", &stream, "best"), "2:2");
+    assert_eq!(field(&report, "best-ratio-stream.tsv", &stream, "tied"), "");
+    let wake = [("policy", "thompson"), ("load", "block_3ms")];
+    assert_eq!(field(&report, "best-ratio-wake.tsv", &wake, "best"), "1:2");
+    assert!(!report.tables["best-ratio-wake.tsv"].contains("idle"));
+}
+
+#[test]
+fn starvation_and_pressure_are_told_at_each_load_and_ratio() {
+    let report = of(&changed(|run, made| {
+        let is_loom = run.variant == "loom_rs";
+        if is_loom && run.cell["load"] == "closed_80" {
+            made.counters.extend([
+                ("strikes", 3),
+                ("pressure_last_milli", 2_500),
+                ("pressure_mean_milli", 1_500),
+                ("pressure_most_milli", 9_000),
+            ]);
+        } else if is_loom && run.cell["test"] == "stream" {
+            made.counters.push(("strikes", 1));
+        }
+    }));
+    let told = |keys: &[(&str, &str)], column| number(&report, "starvation.tsv", keys, column);
+    let beside = [("load", "closed_80"), ("policy", "loom_rs")];
+    assert_eq!(told(&beside, "starvation_events"), 24.0);
+    let index = ["pressure_last", "pressure_mean", "pressure_most"].map(|key| told(&beside, key));
+    assert_eq!(index, [2.5, 1.5, 9.0]);
+    let threads = [("tokio_workers", "2"), ("rayon_threads", "1"), ("policy", "loom_rs")];
+    assert_eq!(told(&threads, "starvation_events"), 8.0);
+    // A record from before it was counted has no column of it.
+    assert!(!KNOWN.tables["starvation.tsv"].contains("pressure"));
+}
+
+#[test]
 fn an_oracle_with_regret_is_a_missed_answer() {
     let good = &KNOWN.whole();
     assert!(good.contains("the oracle's regret is 0 in all 72 replays"));

@@ -51,4 +51,25 @@ const FACTORS: &[Factor] = &[
     Factor::new("workers"),
     Factor::new("processes"),
     Factor::new("worker"),
+    Factor::words(WIRE, &["pipe", "http"]),
+    Factor::new(FALLBACK),
+    Factor::words(
+        BESIDE,
+        &[
+            "nothing",
+            "loud_log",
+            "quiet_log",
+            "locked_counts",
+            "atomic_counts",
+            "locked_map",
+            "sharded_map",
+            "blocking_breaker",
+            "direct_breaker",
+            "pool_statistics",
+        ],
+    ),
 ];
+/// Records from before these three have no level of them.
+const WIRE: &str = "wire";
+const FALLBACK: &str = "fallback_ms";
+const BESIDE: &str = "beside";

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use lab_family::Unit::{Bytes, Count, Ns, PerSecond};
 use lab_family::{Metric, higher, lower, neither};
-use lab_protocol::workflows::Shape;
 use lab_protocol::workflows::names;
+use lab_protocol::workflows::{Operation, Shape};
 use lab_record::Run;
 use lab_report::{Distribution, Row};
 use lab_stats::describe::median;
@@ -33,6 +33,7 @@ pub(crate) const METRICS: &[Metric] = &[
         PerSecond,
         "Steps over the time from the first submission until the client knows of all ends.",
     ),
+    higher("rows_per_s", PerSecond, "Rows of a batch over its makespan: median over the tasks."),
     lower("created_to_enqueued_ns", Ns, "Median time until a step may be claimed."),
     lower("enqueued_to_claimed_ns", Ns, "Median time until a worker has a step."),
     lower("claimed_to_started_ns", Ns, "Median time until its operation starts."),
@@ -118,6 +119,7 @@ fn of_tasks(run: &Run, tasks: &[Task], shape: Option<&Shape>) -> BTreeMap<&'stat
     put("step_ns", step_ns);
     put("steps_per_task", of_tasks(|task| task.steps.len() as f64));
     put("steps_per_s", span_ns(tasks).map(|ns| steps.len() as f64 * 1e9 / ns));
+    put("rows_per_s", shape.and_then(|shape| rows_per_s(tasks, shape)));
     for (name, read) in TRANSITIONS {
         put(name, median(&steps.iter().map(|step| read(step) as f64).collect::<Vec<_>>()));
     }
@@ -145,6 +147,19 @@ fn span_ns(tasks: &[Task]) -> Option<f64> {
     let first = tasks.iter().map(|task| task.submitted).min()?;
     let last = tasks.iter().map(|task| task.observed).max()?;
     (last > first).then_some((last - first) as f64)
+}
+
+/// Of tasks that add up the rows of a batch.
+fn rows_per_s(tasks: &[Task], shape: &Shape) -> Option<f64> {
+    let rows_of = |step: &Step| match shape.steps.get(step.step).map(|one| one.operation) {
+        Some(Operation::SumRows(rows)) => rows,
+        _ => 0,
+    };
+    let rate = |task: &Task| {
+        let rows: u64 = task.steps.iter().map(rows_of).sum();
+        rows as f64 * 1e9 / task.makespan() as f64
+    };
+    median(&tasks.iter().map(rate).collect::<Vec<_>>()).filter(|rate| *rate > 0.0)
 }
 
 #[cfg(test)]
@@ -190,7 +205,7 @@ mod tests {
 
     fn shapes() -> BTreeMap<String, Shape> {
         let steps = r#"{ name = "a", operation = "square" },
-            { name = "b", after = ["a"], operation = "square" }"#;
+            { name = "b", after = ["a"], operation = { sum_rows = 2 } }"#;
         let section = format!("[shape.pair]\nsteps = [{steps}]").parse().unwrap();
         crate::shape::stored(&section)
     }
@@ -206,6 +221,8 @@ mod tests {
             ("step_ns", 450.0),
             ("steps_per_task", 2.0),
             ("steps_per_s", 4.0 * 1e9 / 1_800.0),
+            // Two rows of a task of 1,000 ns and of one of 800 ns.
+            ("rows_per_s", 2.25e6),
             ("created_to_enqueued_ns", 200.0),
             ("enqueued_to_claimed_ns", 35.0),
             ("work_ns", 10.0),

@@ -6,11 +6,11 @@ use lab_family::{
     Address, Answer, Cell, Checked, InputError, Levels, Needs, Places, Planned, Section, Truth,
     Work, draw,
 };
-use lab_protocol::workflows::{Worker, Workload};
+use lab_protocol::workflows::{Beside, Wire, Worker, Workload};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{check, shape::ShapeSection};
+use crate::{BESIDE, FALLBACK, WIRE, check, shape::ShapeSection};
 
 /// What one step takes with the slowest back end of ours, roughly: for forecasts, never for a
 /// result.
@@ -63,6 +63,19 @@ impl WorkflowsSection {
         if !processes.is_multiple_of(2) || processes > 64 {
             return Err(levels.refuse("processes", "an even number from 0 (threads) to 64"));
         }
+        let wire = match cell.get(WIRE) {
+            Some(_) => levels.one_of(WIRE, &[("pipe", Wire::Pipe), ("http", Wire::Http)])?,
+            None => Wire::Pipe,
+        };
+        // So is who looks after how long, and nothing is done beside a step.
+        let fallback_ms: u32 = match cell.get(FALLBACK) {
+            Some(_) => levels.number_or(FALLBACK, "own")?.unwrap_or(0),
+            None => 0,
+        };
+        let beside = match cell.get(BESIDE) {
+            Some(_) => levels.one_of(BESIDE, &ALL_BESIDE)?,
+            None => Beside::Nothing,
+        };
         Ok(Workload {
             seed,
             shape: shape.resolve(file, levels.text("shape")?)?,
@@ -72,6 +85,9 @@ impl WorkflowsSection {
             poll_ms,
             workers: count("workers", 256)?,
             processes,
+            wire,
+            fallback_ms,
+            beside,
             worker: levels.one_of("worker", &WORKERS)?,
             worker_folder: String::new(),
             folder: String::new(),
@@ -133,7 +149,20 @@ impl Work for WorkflowsWork {
     }
 }
 
-const WORKERS: [(&str, Worker); 8] = [
+const ALL_BESIDE: [(&str, Beside); 10] = [
+    ("nothing", Beside::Nothing),
+    ("loud_log", Beside::LoudLog),
+    ("quiet_log", Beside::QuietLog),
+    ("locked_counts", Beside::LockedCounts),
+    ("atomic_counts", Beside::AtomicCounts),
+    ("locked_map", Beside::LockedMap),
+    ("sharded_map", Beside::ShardedMap),
+    ("blocking_breaker", Beside::BlockingBreaker),
+    ("direct_breaker", Beside::DirectBreaker),
+    ("pool_statistics", Beside::PoolStatistics),
+];
+
+const WORKERS: [(&str, Worker); 9] = [
     ("native", Worker::Native),
     ("native_process", Worker::NativeProcess),
     ("python_ffi", Worker::PythonFfi),
@@ -142,4 +171,5 @@ const WORKERS: [(&str, Worker); 8] = [
     ("ruby_process", Worker::RubyProcess),
     ("node_ffi", Worker::NodeFfi),
     ("node_process", Worker::NodeProcess),
+    ("four_languages", Worker::FourLanguages),
 ];

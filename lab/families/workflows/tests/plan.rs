@@ -7,11 +7,12 @@ use lab_family::{Answer, InputError, Places, Truth};
 use lab_plan::{Plan, PlannedRun};
 use lab_protocol::{
     PROTOCOL, RunOutcome, Status,
-    workflows::{MODULUS, Shape, Workload, input, row},
+    workflows::{Beside, MODULUS, Shape, Wire, Worker, Workload, input, row},
 };
 use lab_workflows::Workflows;
 
 const WORKFLOW: &str = include_str!("../../../../experiments/workflow.toml");
+const HOT_PATH: &str = include_str!("../../../../experiments/workflow-hot-path.toml");
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
@@ -127,6 +128,42 @@ fn shapes_are_the_published_ones() {
         shape.steps.iter().map(|step| step.after.len()).sum()
     };
     assert_eq!((edges("complex_dag"), edges("hierarchical_tree")), (9, 10));
+}
+
+#[test]
+fn both_sides_of_each_published_optimisation_are_levels_and_a_contrast() {
+    let plan = planned(HOT_PATH, None).unwrap();
+    let levels: BTreeSet<String> =
+        plan.runs.iter().map(|run| format!("{:?}", workload(run).beside)).collect();
+    assert_eq!(levels.len(), 10);
+    let text: toml::Table = HOT_PATH.parse().unwrap();
+    let contrasts = text["analysis"]["contrasts"].as_array().unwrap();
+    let level = |one: &toml::Value, key: &str| one[key].as_str().unwrap().to_owned();
+    let pairs: Vec<_> =
+        contrasts.iter().map(|one| (level(one, "reference"), level(one, "level"))).collect();
+    for (before, after) in [
+        ("loud_log", "quiet_log"),
+        ("locked_counts", "atomic_counts"),
+        ("locked_map", "sharded_map"),
+        ("blocking_breaker", "direct_breaker"),
+        ("nothing", "pool_statistics"),
+    ] {
+        assert!(pairs.contains(&(before.to_owned(), after.to_owned())), "{before} and {after}");
+    }
+}
+
+#[test]
+fn the_cluster_is_the_published_one_and_its_polling_a_factor() {
+    let runs = planned(WORKFLOW, None).unwrap().runs;
+    let works: Vec<Workload> = runs.iter().map(workload).collect();
+    let is_cluster = |one: &&Workload| one.processes == 10 && one.worker == Worker::FourLanguages;
+    let at_once: BTreeSet<u32> = works.iter().filter(is_cluster).map(|one| one.in_flight).collect();
+    assert_eq!(at_once, BTreeSet::from([1, 2]));
+    let fallbacks: BTreeSet<u32> = works.iter().map(|one| one.fallback_ms).collect();
+    assert_eq!(fallbacks, BTreeSet::from([0, 10, 1_000]));
+    assert!(works.iter().all(|one| one.beside == Beside::Nothing));
+    let over_http = works.iter().filter(|one| one.wire == Wire::Http);
+    assert_eq!(over_http.map(|one| one.processes).collect::<BTreeSet<_>>(), BTreeSet::from([4]));
 }
 
 #[test]

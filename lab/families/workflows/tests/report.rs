@@ -353,9 +353,27 @@ fn the_tiers_stand_beside_the_published_ones() {
     assert!((3.9e6..4.1e6).contains(&p50), "{p50}");
     let twice = [("scenario", "concurrent_tasks_2x"), ("variant", "memory")];
     assert!(number(&report, "tiers.tsv", &twice, "n") == 8.0);
+    let rows_per_s = |variant| {
+        let keys = [("scenario", "csv_products_1000_rows"), ("variant", variant)];
+        let number = |column| number(&report, "tiers.tsv", &keys, column);
+        number("rows_per_s") * number("p50_ns") / 1e9
+    };
+    assert!((rows_per_s("postgres") - 1_000.0).abs() < 30.0, "{}", rows_per_s("postgres"));
     let python = [("scenario", "python linear"), ("worker", "python_process")];
     assert_eq!(field(&report, "tiers.tsv", &python, "variant"), "memory");
     assert!(!report.tables["tiers.tsv"].contains("ruby"), "no such worker ran");
+}
+
+#[test]
+fn the_cluster_tier_is_of_several_processes() {
+    let report = Planted::default().report();
+    let tier = report.tables["tiers.tsv"].lines().filter(|line| line.starts_with("3 cluster"));
+    assert_eq!(tier.count(), 2, "one task in the cluster, and two in one process");
+    let single = [("scenario", "single_task_linear"), ("processes", "4")];
+    assert_eq!(field(&report, "tiers.tsv", &single, "variant"), "postgres");
+    let alone = [("scenario", "linear"), ("variant", "postgres")];
+    let p50 = |keys: &[(&str, &str)]| number(&report, "tiers.tsv", keys, "p50_ns");
+    assert!(p50(&single) > 1.5 * p50(&alone), "it does not repeat the first tier");
 }
 
 #[test]
@@ -385,6 +403,9 @@ fn a_foreign_worker_is_a_difference_per_step() {
         assert_eq!(of(worker, "added_ns"), expected as f64, "{worker}");
     }
     assert_eq!(of("python_ffi", "ffi_call_ns"), 150.0);
+    // Without noise the interval is the point.
+    let ends = ["added_share_low", "added_share_high"].map(|end| of("python_ffi", end));
+    assert_eq!(ends, [of("python_ffi", "added_share"); 2]);
 }
 
 #[test]

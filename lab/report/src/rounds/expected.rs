@@ -4,10 +4,10 @@ use lab_family::{Cell, Unit};
 use lab_record::{Expectation, Run, Status};
 use lab_stats::{
     outcome::{Outcome, Region},
-    sequence::Sequence,
+    sequence::{Sequence, UNCOUNTED},
 };
 
-use super::more;
+use super::{more, trial::Promise};
 use crate::{
     CONFIDENCE, Measured, Reading,
     compare::POWER,
@@ -148,14 +148,41 @@ impl Expected {
         Found { ratios: self.ratios, reading, detectable, outcome, why }
     }
 
+    /// How far a ratio, as a logarithm, is from the bound next to it.
+    fn nearest_bound(&self, estimate: f64) -> Option<f64> {
+        let bounds = [self.region().low, self.region().high].map(f64::ln);
+        let distances = bounds.into_iter().filter(|bound| bound.is_finite());
+        distances.map(|bound| (bound - estimate).abs()).reduce(f64::min)
+    }
+
+    /// What its rounds so far promise of others.
+    pub(super) fn promise(&self) -> Promise {
+        let pairs = self.sequence.estimate().and_then(|estimate| {
+            let nearest = self.nearest_bound(estimate).unwrap_or(PRECISION);
+            self.sequence.pairs_until(nearest.min(PRECISION)).filter(|_| nearest > 0.0)
+        });
+        let a_round = self.ratios as f64 / self.rounds.max(1) as f64;
+        Promise {
+            round_ns: self.spent_ns as f64 / self.rounds.max(1) as f64,
+            rounds_needed: pairs.map(|pairs| (pairs + UNCOUNTED) as f64 / a_round),
+        }
+    }
+
+    /// The ratio, as a logarithm, that so many rounds should tell from 1.
+    pub(super) fn detectable_in(&self, rounds: f64) -> Option<(f64, f64)> {
+        let pairs = rounds * self.ratios as f64 / self.rounds.max(1) as f64;
+        let counted =
+            (pairs.round() as usize).checked_sub(UNCOUNTED).filter(|counted| *counted > 0)?;
+        let detectable = self.sequence.detectable_after(counted, POWER)?;
+        Some((detectable, detectable))
+    }
+
     /// What an answer still takes.
     fn needs(&self) -> Option<String> {
         let Some(estimate) = self.sequence.estimate() else {
             return Some(format!("{} pairs are too few", self.ratios));
         };
-        let bounds = [self.region().low, self.region().high].map(f64::ln);
-        let distances = bounds.into_iter().filter(|bound| bound.is_finite());
-        let nearest = distances.map(|bound| (bound - estimate).abs()).reduce(f64::min)?;
+        let nearest = self.nearest_bound(estimate)?;
         let pairs = (nearest > 0.0).then(|| self.sequence.pairs_until(nearest))??;
         let rounds = pairs.saturating_sub(self.sequence.counted()) * self.rounds;
         let rounds = rounds as f64 / self.ratios.max(1) as f64;

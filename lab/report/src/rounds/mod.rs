@@ -3,6 +3,7 @@
 //! when its records are read again.
 
 mod expected;
+mod forecast;
 mod trial;
 
 use std::collections::BTreeSet;
@@ -13,15 +14,16 @@ use lab_record::{Comparison, Question, Run, RunFile, Samples};
 use crate::{FamilyReport, Frame, Measured, Row, frame::is_analysed};
 
 pub(crate) use expected::Expected;
+pub use forecast::{Forecast, Planned, forecast};
 pub(crate) use trial::Trials;
 use trial::{Asked, Open};
 
 const NS_PER_MINUTE: f64 = 60e9;
 
-/// "about 300 more rounds, 4 minutes", if they take as long as those so far.
+/// "300 more rounds, 4 min", if they take as long as those so far.
 fn more(rounds: f64, so_far: usize, spent_ns: u64) -> String {
     let minutes = rounds * spent_ns as f64 / so_far.max(1) as f64 / NS_PER_MINUTE;
-    format!("about {rounds:.0} more rounds, {:.0} minutes", minutes.max(1.0))
+    format!("{rounds:.0} more rounds, {:.0} min", minutes.max(1.0))
 }
 
 /// All questions of a sweep that are asked in rounds.

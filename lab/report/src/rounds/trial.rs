@@ -8,7 +8,7 @@ use lab_stats::{
     interval::Interval,
     outcome::Outcome,
     paired::ShiftEstimate,
-    sequence::{Hull, Sequence},
+    sequence::{Hull, Sequence, UNCOUNTED},
     tail_sequence::{Earlier, TailSequence},
     verdict::{Missing, Size, Verdict, control_suffices, reading},
 };
@@ -91,11 +91,26 @@ impl Trial {
         }
     }
 
-    /// Whether its size is known to the margin, or to a part of a larger effect.
-    fn is_precise(&self) -> bool {
+    /// The half-width at which its size is known to the margin, or to a part of a larger effect.
+    fn enough(&self) -> f64 {
         let effect = self.sequence.estimate().map_or(0.0, f64::abs);
-        let enough = self.margin.max(PRECISION * effect);
-        self.sequence.interval().is_some_and(|hull| hull.half_width() <= enough)
+        self.margin.max(PRECISION * effect)
+    }
+
+    fn is_precise(&self) -> bool {
+        self.sequence.interval().is_some_and(|hull| hull.half_width() <= self.enough())
+    }
+
+    /// All pairs of a sweep that should know its size.
+    fn pairs_needed(&self) -> Option<usize> {
+        Some(self.sequence.pairs_until(self.enough())? + UNCOUNTED)
+    }
+
+    /// What all pairs of a sweep should be able to detect.
+    fn detectable_in(&self, pairs: f64) -> Option<f64> {
+        let counted =
+            (pairs.round() as usize).checked_sub(UNCOUNTED).filter(|counted| *counted > 0)?;
+        self.sequence.detectable_after(counted, POWER)
     }
 
     /// What the pairs say, in the words of the metric's direction.
@@ -156,6 +171,14 @@ pub(super) enum Asked {
     Comparison { comparison: Comparison, reference: String, twin: Option<String> },
     /// A level against another.
     Contrast { contrast: Contrast, side: Comparison, of: usize },
+}
+
+/// What rounds take and what an answer needs, as those so far show it.
+pub(super) struct Promise {
+    /// How long a round takes; 0 where there was none.
+    pub(super) round_ns: f64,
+    /// The rounds of a sweep after which its size is known.
+    pub(super) rounds_needed: Option<f64>,
 }
 
 /// Who is still needed.
@@ -222,6 +245,30 @@ impl Trials {
                 self.lines.iter_mut().for_each(|line| pair_up(line, &below, &above));
             }
         }
+    }
+
+    /// What its rounds so far promise of others.
+    pub(super) fn promise(&self) -> Promise {
+        // Who was answered early has fewer pairs than rounds there were.
+        let measured = || self.lines.iter().filter(|line| line.pairs > 0);
+        let most = measured().map(|line| line.pairs).max().unwrap_or_default();
+        let a_round = most as f64 / self.rounds.max(1) as f64;
+        let needed = measured().map(|line| line.pairs_needed()).collect::<Option<Vec<_>>>();
+        let needed = needed.and_then(|pairs| pairs.into_iter().max());
+        Promise {
+            round_ns: self.spent_ns as f64 / self.rounds.max(1) as f64,
+            rounds_needed: needed.map(|pairs| pairs as f64 / a_round),
+        }
+    }
+
+    /// What the best and the worst known of its lines should be able to detect in so many rounds.
+    pub(super) fn detectable_in(&self, rounds: f64) -> Option<(f64, f64)> {
+        let measured = || self.lines.iter().filter(|line| line.pairs > 0);
+        let most = measured().map(|line| line.pairs).max()?;
+        let pairs = rounds * most as f64 / self.rounds.max(1) as f64;
+        let sizes = measured().map(|line| line.detectable_in(pairs)).collect::<Option<Vec<_>>>()?;
+        let least = sizes.iter().copied().reduce(f64::min)?;
+        Some((least, sizes.into_iter().fold(least, f64::max)))
     }
 
     /// Whether it is this contrast.
@@ -327,8 +374,7 @@ impl Trials {
         let width = trial.sequence.interval().map(Hull::half_width);
         let Some(width) = width else { return format!("{} pairs are too few", trial.pairs) };
         let show = |value: f64| show(value).trim_start_matches('+').to_owned();
-        let known = format!("known to ±{} of ±{}", show(width), show(trial.margin));
-        format!("{known}{}", self.more(trial.pairs_to_go()))
+        format!("known to ±{}{}", show(width), self.more(trial.pairs_to_go()))
     }
 
     fn more(&self, rounds: Option<usize>) -> String {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_report::Frame;
+use lab_record::Rounds;
+use lab_report::{Forecast, Frame, Planned, forecast};
+use lab_toys::Toys;
 
 use crate::{
     checkout::{Checkout, alone, field, outcome, swept},
@@ -36,6 +38,9 @@ fn a_question_is_asked_until_it_is_answered() {
     let (frame, report) = swept(&in_rounds(), &["fast", "slow", "equal"]);
     assert_eq!(outcome(&report, "differences-1.tsv", "slow"), "slower");
     assert_eq!(outcome(&report, "differences-1.tsv", "equal"), "equivalent");
+    assert_eq!(field(&report, "verdicts-1.tsv", "slow", "margin_value"), "0.05");
+    let detectable = field(&report, "verdicts-1.tsv", "slow", "detectable_value");
+    assert!(detectable.parse::<f64>().unwrap() > 0.0, "{detectable}");
     assert_eq!(outcome(&report, "contrasts.tsv", "thousand_against_ten"), "equivalent");
     assert_eq!(outcome(&report, "expectations.tsv", "slow_costs_half_more"), "holds");
     assert_eq!(outcome(&report, "expectations.tsv", "slow_costs_double"), "fails");
@@ -52,7 +57,7 @@ fn a_question_is_asked_until_it_is_answered() {
     assert_eq!(of_question().count() as u32, equal);
     assert_eq!(of_question().take_while(|runs| of_slow(runs)).count() as u32, slow);
     assert!(!of_question().skip(slow as usize).any(|runs| of_slow(&runs)));
-    assert!(report.whole().contains("each comparison in rounds of its own"));
+    assert!(report.whole().contains("in rounds until each variant has its answer"));
     assert!(
         report.tables["times.tsv"].contains("fast\t1000\t8\t"),
         "{}",
@@ -114,4 +119,48 @@ fn too_few_rounds_are_counted_and_not_called_none() {
     assert_eq!(outcome(&report, "expectations.tsv", "slow_costs_half_more"), "cannot tell");
     assert_eq!(why("expectations.tsv", "slow_costs_half_more"), "5 pairs are too few");
     assert_eq!(why("differences-1.tsv", "slow"), "5 pairs are too few");
+}
+
+/// What a sweep promises of the same questions in so many blocks, and in rounds of so many seconds.
+fn forecasts(frame: &Frame, blocks: u32, budget_s: Option<u32>) -> Vec<Forecast> {
+    let mut analysis = frame.run_file.analysis.clone();
+    analysis.rounds = budget_s.map(|budget_s| Rounds { budget_s, most: 400 });
+    let mut expectations = frame.run_file.expectations.clone();
+    expectations.iter_mut().for_each(|one| one.rounds = one.over.is_some());
+    let planned = Planned { analysis: &analysis, expectations: &expectations, blocks };
+    forecast(frame.clone(), &planned, &[&Toys]).unwrap()
+}
+
+#[test]
+fn rounds_promise_what_rounds_of_the_same_questions_will_know() {
+    let (frame, _) = swept(&in_rounds(), &["fast", "slow", "equal"]);
+    let found = forecasts(&frame, BLOCKS, Some(600));
+    let asked: Vec<&str> = found.iter().map(|one| one.question.as_str()).collect();
+    let contrast = "thousand_against_ten";
+    let expected = ["slow_costs_half_more", "slow_costs_double"];
+    assert_eq!(asked[..2], ["elapsed_ns 1000", contrast]);
+    assert_eq!(asked[2..], expected);
+    for one in &found {
+        assert!(!one.apart && one.seconds > 0.0 && one.seconds <= 600.0, "{one:?}");
+        let (least, most) = one.detectable.unwrap();
+        assert!(0.0 < least && least <= most, "{one:?}");
+    }
+    // No time for anything: nothing will be known.
+    let without = forecasts(&frame, BLOCKS, Some(0));
+    assert!(without.iter().all(|one| one.detectable.is_none() && one.seconds == 0.0));
+}
+
+#[test]
+fn blocks_stand_for_rounds_that_never_were_and_four_times_as_many_halve_what_is_detectable() {
+    let (frame, _) = swept(EXPERIMENT, &["fast", "slow", "equal"]);
+    let in_rounds = forecasts(&frame, BLOCKS, Some(600));
+    assert_eq!(in_rounds.len(), 4);
+    assert!(in_rounds.iter().all(|one| one.apart), "{in_rounds:?}");
+    let [once, four_times] = [1, 4].map(|times| forecasts(&frame, times * BLOCKS, None));
+    assert_eq!(once.len(), 2);
+    for (one, four) in once.iter().zip(&four_times) {
+        let (less, more) = (four.detectable.unwrap().1, one.detectable.unwrap().1);
+        assert!((2.0 * less - more).abs() <= 1e-12 * more, "{one:?} {four:?}");
+        assert!((four.seconds - 4.0 * one.seconds).abs() < 1e-9 * four.seconds);
+    }
 }

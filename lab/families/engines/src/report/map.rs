@@ -65,16 +65,15 @@ pub(super) fn write(study: &Study, order: &Order, page: &mut Page) {
     }
     page.heading("Which engine is fastest where");
     page.paragraph(&format!(
-        "The smallest median of a cell wins; engines tie if the interval of their ratio, paired by \
-         block, reaches the fastest one's time. {} The floor has one thread whatever `threads` \
-         says. Exploratory: no correction for the number of cells.",
+        "The smallest median of a cell wins; engines whose paired ratio to it has an interval that \
+         reaches 1 tie. {} Exploratory, not corrected for the number of cells.",
         counted(&wins)
     ));
     page.data("crossover", &picture(study, order, &wins));
     page.figure_by(
         ("crossover", "search-crossover.gp"),
-        "Fastest engine by size of the corpus, share of lines that match, and threads; a tie is \
-         what no interval tells apart, `?` marks the median of too few blocks",
+        "Fastest engine by size of the corpus, share of lines that match, and threads; `?` marks \
+         the median of too few blocks",
         &study.how_run(),
     );
     page.beside("wins", "The fastest engine of every cell and its advantage", &table(order, &wins));

@@ -151,9 +151,9 @@ fn resources(study: &Study, order: &Order, page: &mut Page) {
         page.heading("Where the time goes");
         page.paragraph(
             "Medians over blocks, in the cells of the declared comparisons. Shares are of the \
-             engine's own five phases, summed over workers where they overlap; with mmap, reading \
-             shows as page faults inside *scan*. All phases, CPU, memory and switches: \
-             `phases.tsv`, `resources.tsv`; of every cell: `phases-all.tsv`, `resources-all.tsv`.",
+             engine's five phases, summed over workers; with mmap, reading is in *scan*. CPU, \
+             memory, switches: `resources.tsv`; every cell: `phases-all.tsv`, \
+             `resources-all.tsv`.",
         );
         page.table("phases", &medians(study, &declared, &phases, &PHASES_SHOWN));
         page.data("resources", &medians(study, &declared, &takes, &[]));
@@ -180,10 +180,9 @@ fn peers_beside_engines(study: &Study, order: &Order, page: &mut Page) {
     }
     page.heading("Peers");
     page.paragraph(
-        "Programs from elsewhere, asked the nearest question that they can answer, in the same \
-         blocks: text search finds the word anywhere in the line, a newline count looks for none, \
-         and a peer neither parses nor sorts unless it has to. A small program of ours starts a \
-         peer, within its time. Speeds and counts beside the floor's: `peers.tsv`.",
+        "Foreign programs with the nearest question that they can answer, in the same blocks: text \
+         search finds the word anywhere in the line and does not parse. Starting a peer is part of \
+         its time. Speeds and counts: `peers.tsv`.",
     );
     let metrics = [WALL, "gigabytes_per_s", "cores_used", "matches", "matches_beyond_floor"];
     let places = order.places(study, &peers, &|_| true);

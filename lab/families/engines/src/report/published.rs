@@ -29,10 +29,7 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     lines.sort_by(|a, b| a.wall.mean.total_cmp(&b.wall.mean));
     let Some(fastest) = lines.first().map(|line| line.wall.mean) else { return };
     page.heading("The published table, made again");
-    page.paragraph(
-        "Means and deviations over blocks, as the published table has them; no verdict rests on \
-         them.",
-    );
+    page.paragraph("Means and deviations over blocks, as published; no verdict rests on them.");
     let ns = |value: f64| Entry::Value(value, Unit::Ns);
     let median =
         |line: &Line, metric| Entry::value(study.median(line.variant, line.cell, metric), Unit::Ns);

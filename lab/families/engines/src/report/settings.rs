@@ -17,10 +17,9 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     }
     page.heading("One factor at a time");
     page.paragraph(
-        "Time at a level over the time at the default level, all else at its default, over all \
-         (cell × block) pairs that have both. Below 1 the level is faster. Time is the whole \
-         process's, with a cold cache the search's own. Exploratory, 95 % per row. By cell, \
-         crossed settings included: `ablations-by-cell.tsv`.",
+        "Time at a level over that at the default level, in (cell × block) pairs; below 1 the \
+         level is faster. With a cold cache the search's own time. Exploratory, 95 % per row. By \
+         cell: `ablations-by-cell.tsv`.",
     );
     let plain = |one: &Setting, cell: &Cell| {
         study.is_default_but(cell, &[&PLACE[..], &[one.factor]].concat())

@@ -7,21 +7,17 @@ use lab_report::{Entry, Page, Reading, Study, Table, show, study::without};
 
 use super::{engines, peers};
 use crate::READ;
-use crate::metrics::bandwidth;
+use crate::metrics::{bandwidth, page_cache};
 
 pub(super) fn write(study: &Study, page: &mut Page) {
     let Some(place) = fullest_place(study) else { return };
     page.heading("How near to the memory's speed");
     let bandwidth = bandwidth(study.frame);
     page.paragraph(&format!(
-        "Cell: {}, in which most programs ran. Bytes of the corpus over the time of the whole \
-         process: `roofline.tsv`. {}",
+        "Bytes of the corpus over the time of the whole process, in {}: `roofline.tsv`. {}",
         study.label(&place),
         match bandwidth {
-            Some(speed) => format!(
-                "Memory bandwidth, as a session measured it: {} GB/s.",
-                show(speed, Unit::Count)
-            ),
+            Some(speed) => format!("Memory bandwidth: {} GB/s.", show(speed, Unit::Count)),
             None =>
                 "**No session measured the memory's bandwidth**, so its share is absent.".into(),
         }
@@ -76,10 +72,12 @@ fn table(study: &Study, place: &Cell, bandwidth: Option<f64>) -> Table {
             }),
         ],
     );
-    // The picture draws bars first and then a line over them.
-    if let Some(speed) = bandwidth {
+    // The picture draws bars first and then lines over them.
+    let page_cache = page_cache(study.frame).map(|speed| ("page cache, copied", speed));
+    let memory = bandwidth.map(|speed| ("memory bandwidth", speed));
+    for (name, speed) in page_cache.into_iter().chain(memory) {
         table.row(vec![
-            Entry::text("memory bandwidth"),
+            Entry::text(name),
             Entry::text("ceiling"),
             Entry::text(""),
             Entry::Missing,
@@ -87,7 +85,7 @@ fn table(study: &Study, place: &Cell, bandwidth: Option<f64>) -> Table {
             Entry::Value(speed, Unit::Count),
             Entry::Missing,
             Entry::Missing,
-            Entry::Value(1.0, Unit::Share),
+            Entry::value(bandwidth.map(|all| speed / all), Unit::Share),
         ]);
     }
     table

@@ -38,8 +38,7 @@ pub(super) fn write(study: &Study, order: &Order, page: &mut Page) {
     }
     page.beside(
         "stability",
-        "Kendall's W of the engines' order over blocks in every cell, 1 where all blocks agree and \
-         about 1 ÷ blocks where the order is chance",
+        "Kendall's W of the engines' order over blocks (1: all blocks agree; 1 ÷ blocks: chance)",
         &table,
     );
 }

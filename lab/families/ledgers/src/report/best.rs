@@ -69,9 +69,8 @@ pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
         return;
     }
     page.paragraph(
-        "A count is the best only where it beats every other one, paired by block, by more than \
-         the interval; else it ties with all that it does not beat. Exploratory, without a \
-         correction for the number of cells.",
+        "A count ties with all that it does not beat, paired by block, by more than the interval. \
+         Exploratory, not corrected for the number of cells.",
     );
     let drawn = plane(choices);
     let picture = picture(choices, &drawn);

@@ -21,8 +21,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.paragraph(
-        "Every cell with several levels of `workers`, with speed-ups over one worker and over the \
-         floor, paired by block: `curve.tsv`. Exploratory.",
+        "Every cell with several levels of `workers`, with paired speed-ups over one worker and \
+         over the floor: `curve.tsv`. Exploratory.",
     );
     page.data("panels", &panel_table(study, &panels));
     page.figure_by(

@@ -17,9 +17,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.paragraph(
-        "Time at a level over the time at the normal level, everything else equal, over all (cell \
-         × block) pairs that have both. Below 1 the level is faster. Exploratory, at 95 % per row. \
-         By cell: `factors-by-cell.tsv`.",
+        "Time at a level over that at the normal level, in (cell × block) pairs; below 1 the level \
+         is faster. Exploratory, 95 % per row. By cell: `factors-by-cell.tsv`.",
     );
     page.table("factors", &pooled(&settings, "variant", "cells", |_, _| true));
     page.data("factors-by-cell", &by_cell(study, &settings, "variant", &[]));

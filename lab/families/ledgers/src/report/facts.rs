@@ -31,8 +31,8 @@ pub(crate) fn run_facts(study: &Study) -> Vec<String> {
     let slim = study.all.iter().filter(is_slim).count();
     if slim > 0 {
         facts.push(format!(
-            "Samples: {slim} runs keep the one or two middle repetitions of each column, on which \
-             all numbers rest."
+            "Samples: {slim} runs keep the one or two middle repetitions, on which all numbers \
+             rest."
         ));
     }
     facts

@@ -1,5 +1,6 @@
 //! The chapters of the `ledgers` family: how time follows the number of workers.
 
+mod advice;
 mod best;
 mod curve;
 mod factors;
@@ -88,6 +89,9 @@ const COUNTERS: [&str; 6] = [
     "perf_cache_misses_per_transaction",
 ];
 
+/// What a runtime tells beside in a build of its own: no column where no record has it.
+const TOLD: [&str; 2] = ["tokio_steals_per_1000", "tokio_overflows_per_1000"];
+
 /// Every variant over the reference, wherever both ran.
 fn stores(study: &Study, page: &mut Page) {
     let (candidates, factors) = (study.candidates(), factors_of(study.family));
@@ -113,12 +117,13 @@ fn counters(study: &Study, page: &mut Page) {
         keep: &keep,
         factors: &["contention", "transactions", "workers", "locks"],
     };
-    let table = metrics_by_cell(study, &rows, &COUNTERS);
+    let is_told = |metric: &&str| study.all.iter().any(|one| one.value(metric).is_some());
+    let metrics: Vec<&str> = COUNTERS.into_iter().chain(TOLD.into_iter().filter(is_told)).collect();
+    let table = metrics_by_cell(study, &rows, &metrics);
     if !table.is_empty() {
         page.beside(
             "counters",
-            "Switches, parks, misses, and waits for locks (where `locks` is `watched`), medians \
-             over blocks",
+            "Switches, parks, misses, waits for locks (where `locks` is `watched`), medians",
             &table,
         );
     }

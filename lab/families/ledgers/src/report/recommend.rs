@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use lab_family::Cell;
 use lab_report::{Effect, Entry, Page, Study, Table, show_percent};
 
+use super::advice;
 use super::best::Choice;
 use super::workers::{PLAIN, curves, elapsed, fastest, ledgers, number};
 
@@ -24,14 +25,15 @@ pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
         page.paragraph(&format!("**{alarm}**: no time below is ground for a choice."));
     }
     page.paragraph(&format!(
-        "Cells in which so many workers are best or tied, of those that ran them, and alone in \
-         front; at {} workers, cells in which the store is faster, slower than `{}`:",
+        "Cells in which so many workers are best or tied, of those run, and alone in front; last, \
+         at {} workers, cells in which the store is faster, slower than `{}`:",
         study.cpus(),
         study.reference()
     ));
     page.markdown_table(&by_count(study, &judged));
     page.items(cost_of_many(study, &judged));
     page.markdown.push('\n');
+    advice::write(study, &judged, page);
     page.paragraph(&validity(study, &judged));
 }
 
@@ -84,7 +86,7 @@ fn cost_of_many(study: &Study, judged: &[&Choice]) -> Option<String> {
     let worst = costs.iter().map(|cost| cost.estimate).max_by(f64::total_cmp)?;
     Some(format!(
         "More workers than CPUs: the largest count is slower than the best one up to the CPUs in \
-         {} of {} cells, by {} at most, and faster in {}.",
+         {} of {} cells (at most {}), faster in {}.",
         costs.iter().filter(|cost| cost.surely_above(0.0)).count(),
         costs.len(),
         show_percent(worst.exp_m1()),
@@ -115,10 +117,9 @@ fn validity(study: &Study, judged: &[&Choice]) -> String {
     let machine = &study.frame.run_file.machine;
     let blocks = judged.iter().map(|one| one.fastest.n());
     format!(
-        "This holds for {} streams, {} transactions a stream, busy work of {} ns, on {} with {} \
-         CPUs, over {} to {} blocks a cell. It says nothing about more CPUs \
-         (`experiments/threads-64.toml` asks), several sockets, tasks that wait for input, or a \
-         process that does something else beside.",
+        "For {} streams, {} transactions a stream, busy work of {} ns, on {} with {} CPUs, over {} \
+         to {} blocks a cell. It says nothing about more CPUs (`experiments/threads-64.toml` \
+         asks), several sockets, or tasks that wait for input.",
         range(&cells, "streams"),
         range(&cells, "transactions"),
         range(&cells, "work_ns"),

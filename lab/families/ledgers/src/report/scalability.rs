@@ -10,9 +10,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     let (fits, residuals, most) = fitted(study);
     if fits.is_empty() {
         page.paragraph(&format!(
-            "The universal scalability law: Not fitted. It has {PARAMETERS} parameters for workers \
-             that each have a CPU; this machine has {} CPUs, and no variant ran with more than \
-             {most} numbers of workers up to that.",
+            "The universal scalability law: Not fitted. It has {PARAMETERS} parameters; at most \
+             {most} numbers of workers up to the {} CPUs were run.",
             study.cpus()
         ));
         return;

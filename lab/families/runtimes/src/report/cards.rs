@@ -31,8 +31,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.paragraph(
-        "While runs went on, over all variants: the median over runs of a run's median sample, and \
-         the largest sample of all. Utilisation is the share of time in which any kernel ran.",
+        "During runs of all variants: the median of a run's median sample, and the largest sample. \
+         Utilisation is the share of time in which any kernel ran.",
     );
     let mut table = Table::new(&[
         ("card", "card"),

@@ -38,8 +38,8 @@ pub(crate) fn run_facts(study: &Study) -> Vec<String> {
     match slim.count() {
         0 => {}
         runs => facts.push(format!(
-            "Samples: {runs} runs keep their token columns as HDR histograms of \
-             {HISTOGRAM_DIGITS} digits; all other columns are raw."
+            "Samples: {runs} runs keep token columns as HDR histograms of {HISTOGRAM_DIGITS} \
+             digits."
         )),
     }
     facts
@@ -54,9 +54,9 @@ pub(crate) fn lab_checks(study: &Study) -> Vec<String> {
 /// The same treatment under two names: what is left is the draw of lengths and the noise.
 fn second_aa(study: &Study) -> Vec<String> {
     let lengths = if is_unpaired(study.frame) {
-        "reply lengths are two draws, which is all that should differ"
+        "reply lengths are two draws"
     } else {
-        "lengths and schedules are the same draws, so nothing should differ"
+        "same draws, so nothing should differ"
     };
     let is = |cell: &Cell, factor: &str, level: &str| cell.get(factor).is_some_and(|l| l == level);
     let mut cells = study.cells(study.reference());
@@ -107,11 +107,11 @@ fn pacing(study: &Study) -> Vec<String> {
         return vec!["Server pacing: the servers of this sweep keep no schedule of ours.".into()];
     }
     let overshoot = timer_overshoot_p99_ns(study).map_or(String::new(), |ns| {
-        format!("; the machine's own timer overshoot p99 {}", show(ns, Unit::Ns))
+        format!("; the machine's timer overshoot {}", show(ns, Unit::Ns))
     });
     let one = |(ppm, errors): (u64, Vec<f64>)| {
         format!(
-            "Server pacing error p99, {}: {} (median over {} runs{overshoot}).",
+            "Server pacing error p99, {}: {} ({} runs{overshoot}).",
             time_scale_label(ppm),
             show(median(&errors).unwrap_or(f64::NAN), Unit::Ns),
             errors.len()
@@ -131,8 +131,8 @@ fn timer_overshoot_p99_ns(study: &Study) -> Option<f64> {
 pub(crate) fn pacing_note(study: &Study, comparison: &Comparison) -> Option<String> {
     let pacing_ns = pacing_p99_ns(study, comparison)?;
     Some(format!(
-        "The server's pacing error p99 was {} (median over runs); four times that must be below \
-         the difference being judged.",
+        "The server's pacing error p99 was {}; four times that must be below the difference being \
+         judged.",
         show(pacing_ns, Unit::Ns)
     ))
 }

@@ -2,10 +2,12 @@
 
 use lab_family::Unit;
 use lab_record::Status;
-use lab_report::{Entry, Page, Study, Table, frame::is_probe};
+use lab_report::{Entry, Page, Study, Table, frame::is_probe, show};
 use lab_stats::describe::median;
 
-use super::groups::{by_variant, concurrent, is_unscaled};
+use super::groups::{Group, by_variant, concurrent, is_unscaled};
+
+const BUSY_SHARE: &str = "threads_busy_share";
 
 /// (title, metric); without a title it stands in the TSV alone.
 const OF_RUNS: [(&str, &str); 9] = [
@@ -20,6 +22,12 @@ const OF_RUNS: [(&str, &str); 9] = [
     ("", "wall_beyond_longest_agent_ns"),
 ];
 
+/// What records have since variants tell it: no column where none of a sweep does.
+const TOLD: [(&str, &str); 4] =
+    [("", "migrations"), ("", "queue_depth_mean"), ("", "queue_depth_max"), ("", "prompt_tokens")];
+/// TR115 § 9.4: threads should be busy for more than this share of the time.
+const BUSY: f64 = 0.8;
+
 /// From unscaled runs where there are any, for a faster server changes these numbers.
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("What each variant costs");
@@ -30,20 +38,40 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         "**from time-scaled runs, so rates, CPU and lag are those of a server that much faster**"
     };
     page.paragraph(&format!("Medians per variant, {scale}. Tails, start-up, sizes: `costs.tsv`."));
+    let groups = by_variant(study, |one| !any_unscaled || is_unscaled(one));
+    let is_told = |(_, metric): &(&str, &str)| groups.iter().any(|of| of.median(metric).is_some());
+    let told: Vec<(&str, &str)> = TOLD.into_iter().filter(is_told).collect();
     let mut columns = vec![("variant", "variant")];
     columns.extend(OF_RUNS);
-    columns.extend([("", "startup_ns"), ("", "binary_bytes")]);
+    columns.extend([("", "startup_ns"), ("", "binary_bytes"), ("", BUSY_SHARE)]);
+    columns.extend(&told);
     let mut table = Table::new(&columns);
-    for group in by_variant(study, |one| !any_unscaled || is_unscaled(one)) {
+    for group in &groups {
         let mut row = vec![Entry::code(group.variant)];
-        let cost = |(_, metric)| Entry::value(group.median(metric), study.unit(metric));
-        row.extend(OF_RUNS.map(cost));
+        let cost = |metric: &str| Entry::value(group.median(metric), study.unit(metric));
+        row.extend(OF_RUNS.map(|(_, metric)| cost(metric)));
         row.push(Entry::value(startup_ns(study, group.variant), Unit::Ns));
         let bytes = study.entry(group.variant).map(|entry| entry.binary_bytes as f64);
         row.push(Entry::value(bytes, Unit::Bytes));
+        row.push(cost(BUSY_SHARE));
+        row.extend(told.iter().map(|(_, metric)| cost(metric)));
         table.row(row);
     }
     page.table("costs", &table);
+    if let Some(busy) = busy(&groups) {
+        page.paragraph(&busy);
+    }
+}
+
+/// The rule of the published report, held against the runs.
+fn busy(groups: &[Group]) -> Option<String> {
+    let shares: Vec<f64> = groups.iter().flat_map(|group| group.values(BUSY_SHARE)).collect();
+    let busy = shares.iter().filter(|share| **share > BUSY).count();
+    Some(format!(
+        "Threads busy for over 80 % of the time (TR115): {busy} of {} runs, median {}.",
+        shares.len(),
+        show(median(&shares)?, Unit::Share),
+    ))
 }
 
 /// From the rounds that only start and end a program.

@@ -10,6 +10,9 @@ use crate::cells::{UNSCALED_PPM, configuration, is_solo, time_scale_label, time_
 /// Below this overlap of its agents a variant runs them one after the other.
 const SERIAL_OVERLAP: f64 = 0.05;
 
+/// A counter of the paced server alone.
+const PACED: &str = "server_pacing_error_p99_ns";
+
 /// Some of a variant's concurrent runs.
 pub(crate) struct Group<'s, 'a> {
     pub(crate) variant: &'a str,
@@ -92,8 +95,17 @@ pub(crate) fn is_of_tr115(study: &Study, one: &Measured) -> bool {
     !own.is_some_and(|own| own.iter().any(|name| name.as_str() == config))
 }
 
-/// The time scale of some runs; where there are several, with the cells that each belongs to.
+/// The time scale of some runs for a caption, and whether their servers are simulated: a picture is
+/// looked at without the page around it.
 pub(crate) fn scale_of<'r>(runs: impl IntoIterator<Item = &'r Measured<'r>>) -> String {
+    let runs: Vec<&Measured> = runs.into_iter().collect();
+    let simulated = runs.iter().any(|one| one.row.run.counters.contains_key(PACED));
+    let scales = time_scale_of(runs);
+    if simulated { format!("simulated servers, {scales}") } else { scales }
+}
+
+/// The time scale of some runs; where there are several, with the cells that each belongs to.
+pub(crate) fn time_scale_of<'r>(runs: impl IntoIterator<Item = &'r Measured<'r>>) -> String {
     let mut cells: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
     for one in runs {
         let run = &one.row.run;

@@ -20,14 +20,11 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Where the efficiency went");
     let split = by_variant(study, |one| one.value("loss_share").is_some());
     if split.is_empty() {
-        page.paragraph(
-            "No concurrent run has a solo baseline and the server's times, so the loss cannot be \
-             split.",
-        );
+        page.paragraph("No concurrent run has a solo baseline and the server's times: no split.");
     } else {
         page.paragraph(&format!(
-            "Means over runs, as shares of N × wall; the three parts sum to the loss ({}). The \
-             reference, and the variant with the largest client remainder:",
+            "Means over runs, as shares of N × wall ({}), of the reference and of the variant with \
+             the largest client remainder:",
             method("Agents (`runtimes`)")
         ));
         let runs = |group: &Group| Entry::count(group.runs.len());

@@ -29,9 +29,9 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     let both = pearson(&scores, &balances).zip(spearman(&scores, &balances));
     let Some((pearson, spearman)) = both else { return };
     page.paragraph(&format!(
-        "The published score follows the lengths of replies: over {} concurrent runs of variants \
-         that overlap their agents it correlates with the balance of the agents' token counts \
-         (mean over largest) by {pearson:.3} (Pearson) and {spearman:.3} (Spearman).",
+        "The published score follows the lengths of replies: over {} concurrent runs it correlates \
+         with the balance of the agents' token counts by {pearson:.3} (Pearson), {spearman:.3} \
+         (Spearman).",
         runs.len()
     ));
     runs.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,17 +1,22 @@
 //! The chapters of this family's reports.
 
+mod agents;
 mod cards;
 mod checks;
 mod costs;
 mod groups;
+mod lengths;
 mod lesson;
 mod loss;
 mod lowest;
+mod over;
 mod pictures;
 mod pooled;
 mod published;
 mod spread;
+mod timeline;
 mod variance;
+mod within;
 
 use lab_record::{Comparison, Run, Samples};
 use lab_report::{FamilyReport, Frame, Line, Measured, Page, Row, Study};
@@ -38,14 +43,16 @@ impl FamilyReport for Runtimes {
         cards::write(study, page);
         pictures::lag(study, page);
         pictures::tokens(study, page);
+        lengths::write(study, page);
+        agents::write(study, page);
+        timeline::write(study, page);
     }
 
     fn premise(&self, study: &Study) -> Option<String> {
         let paced = study.section.get("servers").and_then(toml::Value::as_str) == Some("paced");
         paced.then(|| {
-            "**Simulated servers** send each token at the time that their table says: contention \
-             is an input here and no finding; what is measured is the client. Real servers: \
-             `reports/tr115-ollama`."
+            "**Simulated servers** send each token when their table says: contention is an input, \
+             not a finding. Real servers: `reports/tr115-ollama`."
                 .to_owned()
         })
     }

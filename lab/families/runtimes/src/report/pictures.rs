@@ -7,6 +7,7 @@ use lab_report::{Distribution, Entry, Measured, Page, Study, Table};
 
 use super::groups::{
     Group, by_configuration, by_variant, concurrent, configurations, is_unscaled, scale_of,
+    time_scale_of,
 };
 use crate::cells::{configuration, time_scale_label, time_scale_ppm};
 use crate::samples::delivery_lag_ns;
@@ -98,7 +99,7 @@ pub(crate) fn tokens(study: &Study, page: &mut Page) {
     let variant = |group: &Group| Entry::count(variant_index(study, group.variant));
     let config = |group: &Group| Entry::count(config_index(&configs, &group.config));
     let rate = |group: &Group, metric| Entry::value(group.median(metric), Unit::PerSecond);
-    let scale = |group: &Group| scale_of(group.runs.iter().copied());
+    let scale = |group: &Group| time_scale_of(group.runs.iter().copied());
     let table = Table::of(
         by_configuration(study),
         &[
@@ -120,7 +121,7 @@ pub(crate) fn tokens(study: &Study, page: &mut Page) {
     page.figure("tokens", "Tokens per second by cell, medians over runs", &scale);
 }
 
-fn variant_index(study: &Study, variant: &str) -> usize {
+pub(crate) fn variant_index(study: &Study, variant: &str) -> usize {
     study.measured_variants().iter().position(|name| *name == variant).unwrap_or(0)
 }
 

@@ -61,8 +61,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     page.heading("The published figures beside ours");
     page.paragraph(
-        "Efficiency as published, pooled over the configurations of TR115; medians and ends: \
-         `published.tsv`. The `_as_published` variants do what the published code did.",
+        "Efficiency as published, over all configurations; medians and ends: `published.tsv`. \
+         `_as_published` variants do what the published code did.",
     );
     page.table("published", &table);
 }

@@ -5,11 +5,12 @@ use lab_report::{CONFIDENCE, Entry, Page, Study, Table};
 use lab_stats::describe::summarize;
 use lab_stats::interval::{Interval, median_interval};
 
-use super::groups::{Group, by_configuration, scale_of};
-use super::{lowest, pictures, pooled, variance};
+use super::groups::{Group, by_configuration, time_scale_of};
+use super::{lowest, over, pictures, pooled, variance, within};
 
-const METRICS: [(&str, &str); 3] = [
+const METRICS: [(&str, &str); 4] = [
     ("efficiency_as_published", "Efficiency as published"),
+    ("speed_up_as_published", "Speed-up as published"),
     ("efficiency_true", "True efficiency (against solo runs)"),
     ("wall_ns", "Wall time"),
 ];
@@ -18,6 +19,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Every variant and configuration");
     page.paragraph("Exploratory: no verdict is given here.");
     pooled::write(study, page);
+    within::write(study, page);
     let groups = by_configuration(study);
     for (metric, title) in METRICS {
         let unit = study.unit(metric);
@@ -30,7 +32,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
             Some(interval) => Entry::Range(interval.low, interval.high, unit),
             None => Entry::text("none, n < 6"),
         };
-        let time = |group: &Group| scale_of(group.runs.iter().copied());
+        let time = |group: &Group| time_scale_of(group.runs.iter().copied());
         let table = Table::of(
             summaries,
             &[
@@ -56,5 +58,6 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     lowest::write(study, page);
     variance::write(study, page);
+    over::write(study, page);
     pictures::efficiency(study, page);
 }

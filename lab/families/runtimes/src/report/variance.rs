@@ -45,8 +45,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.paragraph(&format!(
-        "Share of the sum of squares that block, configuration and variant explain, in this order, \
-         without variants that run their agents one after the other: {}. All: `variance.tsv`.",
+        "Share of the variance that block, configuration and variant explain, in this order, \
+         without serial variants: {}. All: `variance.tsv`.",
         shown.join("; ")
     ));
     page.data("variance", &table);

@@ -137,6 +137,8 @@ fn result(fake: &Fake, run: &PlannedRun) -> Made {
             put("call_eval_count", tokens);
             put("call_eval_ns", last - first);
             put("call_server_total_ns", end - clock - 2_000);
+            put("call_prompt_eval_count", 20 + index as i64);
+            put("call_thread", index as i64);
             put("server_received_ns", clock + 1_000);
             put("server_done_sent_ns", end - 1_000);
             for token in 0..tokens {
@@ -148,6 +150,7 @@ fn result(fake: &Fake, run: &PlannedRun) -> Made {
         }
         put("agent_start_ns", start);
         put("agent_end_ns", clock);
+        put("agent_migrations", 2);
         wall = wall.max(clock);
         clock = if alone { clock } else { 0 };
     }
@@ -160,6 +163,9 @@ fn result(fake: &Fake, run: &PlannedRun) -> Made {
         ("involuntary_switches", 1),
         ("rss_high_water_bytes", 4 << 20),
         ("threads", 3),
+        ("queue_depth_max", 2),
+        ("queue_depth_sum", 30),
+        ("queue_depth_samples", 60),
         ("server_pacing_error_p99_ns", 2_000),
     ];
     Made { counters, columns: columns.into_iter().collect(), ..Made::default() }

@@ -8,8 +8,8 @@ use lab_report::{Entry, Page, Study, Table};
 use super::{cells, is};
 use crate::steps::{Steps, Switch};
 
-/// The costs that change again and again.
-const SHIFT: &str = "shift";
+/// The costs that change again and again, or once; of a record that has both, the former.
+const SHIFTS: [&str; 2] = ["shift", "shift_once"];
 /// Steps around a change that are shown.
 const BEFORE: usize = 50;
 const AFTER: usize = 200;
@@ -21,7 +21,9 @@ type Replayed = (Steps, Vec<Switch>);
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     let mut cells = cells(study, "replay");
-    cells.retain(|cell| is(cell, "costs", SHIFT));
+    let has = |costs: &&str| cells.iter().any(|cell| is(cell, "costs", costs));
+    let shift = SHIFTS.into_iter().find(has).unwrap_or_default();
+    cells.retain(|cell| is(cell, "costs", shift));
     let replayed = |policy| -> Vec<Replayed> {
         let runs = cells.iter().flat_map(|cell| study.runs(policy, cell));
         let steps = runs.filter_map(|one| Steps::of(&one.row.samples));
@@ -33,9 +35,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.paragraph(
-        "A change of the costs is followed from the first step after which 18 of the next 20 \
-         decisions take the cheaper arm; one that never is counts with the steps until the next. \
-         Medians: `replay.tsv`.",
+        "A change is followed once 18 of the next 20 decisions take the cheaper arm; one that \
+         never is counts the steps until the next.",
     );
     page.data("switch-times", &times(&policies));
     page.figure_by(

@@ -5,8 +5,10 @@ mod changes;
 mod counters;
 mod facts;
 mod grid;
+mod ratios;
 mod regret;
 mod stalls;
+mod starvation;
 mod which;
 
 use lab_family::Cell;
@@ -17,7 +19,7 @@ use lab_report::{
 };
 use toml::Table;
 
-use crate::{ORACLE, Schedulers, metrics, slim};
+use crate::{ORACLE, PINNED, Schedulers, metrics, slim};
 
 impl FamilyReport for Schedulers {
     fn measure<'a>(
@@ -51,6 +53,7 @@ impl FamilyReport for Schedulers {
     fn label(&self, cell: &Cell, _defaults: &Cell) -> String {
         let chapter = CHAPTERS.iter().find(|chapter| is(cell, "test", chapter.test));
         let factors = chapter.map_or(&[][..], |chapter| chapter.factors).iter();
+        let factors = factors.filter(|factor| cell.contains_key(**factor));
         let levels: Vec<String> =
             factors.map(|factor| format!("{factor} {}", level(cell, factor))).collect();
         format!("{}: {}", level(cell, "test"), levels.join(", "))
@@ -85,19 +88,18 @@ const CHAPTERS: [Chapter; 4] = [
     Chapter {
         test: "decide",
         heading: "What a decision costs",
-        says: "Batches of calls with one pair of clock reads around each: median over batches and \
-               deciders, then over blocks. The floor decides nothing; two deciders share their \
-               keys.",
+        says: "Time of a call in batches: median over batches and deciders, then over blocks. Two \
+               deciders share their keys.",
         factors: &["part", "deciders"],
         shown: &["cold_ns", "choose_ns", "cycle_ns"],
         kept: &[],
-        more: |_, _| (),
+        more: single,
     },
     Chapter {
         test: "replay",
         heading: "What wrong decisions cost",
-        says: "Every policy is given the same costs, step by step. Regret is what the other arm \
-               would have saved, against an oracle that knows each step's costs beforehand.",
+        says: "All policies get the same costs. Regret: what the cheaper arm of each step would \
+               have saved.",
         factors: &["costs"],
         shown: &[],
         kept: &[
@@ -118,21 +120,23 @@ const CHAPTERS: [Chapter; 4] = [
     Chapter {
         test: "stream",
         heading: "Throughput of streams",
-        says: "Items of busy work, calibrated by the clock, through a stream with a bounded number \
-               in flight. The policy of loom-rs does one item at a time whatever is asked.",
-        factors: &["work", "concurrency", "order", "tokio_workers", "rayon_threads"],
+        says: "Items of calibrated busy work, a bounded number in flight; loom-rs always does one \
+               at a time.",
+        factors: &["work", "concurrency", "order", "tokio_workers", "rayon_threads", PINNED],
         shown: &["items_per_s", "offload_share"],
         kept: &["cores_used"],
-        more: gain,
+        more: |study, page| {
+            gain(study, page);
+            ratios::write(study, page, ("stream", "items_per_s"));
+        },
     },
     Chapter {
         test: "wake",
         heading: "How late a task wakes",
-        says: "A task waits for a timer's ticks beside a load; a tick's latency runs from the \
-               timer's expiry until the task has read it. Under `closed_N`, N tasks each start a \
-               job as soon as their last is done. Percentiles within a run, then the median over \
-               blocks.",
-        factors: &["load", "tokio_workers"],
+        says: "Latency of a timer's ticks, from expiry until a task has read them, beside a load \
+               (`closed_N`: N tasks, each starting its next job at once). Percentiles within a \
+               run, then the median over blocks.",
+        factors: &["load", "tokio_workers", PINNED],
         shown: &["tick_p99_ns"],
         kept: &[
             "tick_p50_ns",
@@ -149,9 +153,24 @@ const CHAPTERS: [Chapter; 4] = [
         more: |study, page| {
             interference(study, page);
             stalls::write(study, page);
+            starvation::write(study, page);
+            ratios::write(study, page, ("wake", "tick_p95_ns"));
         },
     },
 ];
+
+/// Decisions that were timed one by one; older records have none.
+fn single(study: &Study, page: &mut Page) {
+    let variants = study.variants();
+    let keep = |cell: &Cell| is(cell, "test", "decide") && is(cell, "part", "single");
+    let rows = Rows { variants: &variants, keep: &keep, factors: &["part"] };
+    let metrics = ["single_mean_ns", "single_p50_ns", "single_p99_ns", "single_sd_ns"];
+    let table = metrics_by_cell(study, &rows, &metrics);
+    if !table.is_empty() {
+        let what = "Mean, P50, P99 and deviation of single decisions, two clock reads included";
+        page.beside("decide-single", what, &table);
+    }
+}
 
 /// What a policy gains over offloading everything, by class of work.
 fn gain(study: &Study, page: &mut Page) {
@@ -173,7 +192,7 @@ fn interference(study: &Study, page: &mut Page) {
     let rows = Rows { variants: &variants, keep: &keep, factors: &["load", "tokio_workers"] };
     let table = over_level(study, &rows, ("load", "idle"), &["tick_p95_ns"]);
     if !table.is_empty() {
-        let what = "Interference, P95 of ticks beside the load over P95 without it";
+        let what = "Interference, P95 of ticks beside the load over that without";
         page.beside("interference", what, &table);
     }
 }
@@ -182,25 +201,29 @@ fn one(study: &Study, chapter: &Chapter, page: &mut Page) {
     page.heading(chapter.heading);
     page.paragraph(chapter.says);
     let cells = cells(study, chapter.test);
-    let shown = grid::of_metrics(study, &cells, chapter.factors, chapter.shown);
+    let factors = known(&cells, chapter.factors);
+    let shown = grid::of_metrics(study, &cells, &factors, chapter.shown);
     if !shown.is_empty() {
         page.excerpt(chapter.test, &shown.wide());
     }
     let keep = |cell: &Cell| is(cell, "test", chapter.test);
     let variants = study.variants();
-    let rows = Rows { variants: &variants, keep: &keep, factors: chapter.factors };
+    let rows = Rows { variants: &variants, keep: &keep, factors: &factors };
     let metrics = [chapter.shown, chapter.kept].concat();
     page.data(chapter.test, &metrics_by_cell(study, &rows, &metrics));
-    page.paragraph(&format!(
-        "Medians over blocks; all metrics, with intervals: `{}.tsv`.",
-        chapter.test
-    ));
+    page.paragraph(&format!("All metrics, with intervals: `{}.tsv`.", chapter.test));
     (chapter.more)(study, page);
 }
 
 /// The cells of a test, in the order of tables.
 fn cells<'s>(study: &'s Study, test: &str) -> Vec<&'s Cell> {
     study.all_cells().into_iter().filter(|cell| is(cell, "test", test)).collect()
+}
+
+/// The factors that some cell has a level of: older records lack the newest.
+fn known<'f>(cells: &[&Cell], factors: &[&'f str]) -> Vec<&'f str> {
+    let is_known = |factor: &&str| cells.iter().any(|cell| cell.contains_key(*factor));
+    factors.iter().copied().filter(is_known).collect()
 }
 
 /// The level of a factor; empty where a cell of older records has none.

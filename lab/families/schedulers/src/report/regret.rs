@@ -19,8 +19,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     if !grid.is_empty() {
         page.paragraph(
-            "Whole cost over that of the better fixed arm of the block; below 1 a policy did \
-             better than either. Intervals: `cost-over-fixed.tsv`.",
+            "Whole cost over that of the better fixed arm. Intervals: `cost-over-fixed.tsv`.",
         );
         page.excerpt("cost-over-fixed", &grid.wide());
         page.data("cost-over-fixed", &grid.long());

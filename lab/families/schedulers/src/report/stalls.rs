@@ -42,8 +42,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     );
     page.beside(
         "stalls",
-        "The longest that one piece of work kept an asynchronous worker (maxima grow with a run's \
-         length and have no interval), and the tail of ticks",
+        "The longest that one piece of work kept a worker (a maximum, without interval), and the \
+         tail of ticks",
         &table,
     );
     page.figure_by(

@@ -37,10 +37,9 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     page.heading("Which policy for which work");
     page.paragraph(
-        "The policy with the best median, and those whose ratio to it, paired by block, has an \
-         interval that reaches 1. Replays are judged by their whole cost, streams by items a \
-         second, wake-ups by the P99 of ticks; the oracle is no candidate. Exploratory, without a \
-         correction for the number of rows.",
+        "The best median, and those whose paired ratio to it has an interval that reaches 1: of a \
+         replay's whole cost, a stream's items a second, the P99 of ticks. Exploratory, not \
+         corrected for the number of rows.",
     );
     let tied = |one: &Choice| {
         one.tied.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
@@ -132,12 +131,8 @@ fn advice<'c>(choices: impl Iterator<Item = &'c Choice<'c>>, what: &str) -> Opti
     }
     let mut ranked: Vec<(&str, usize)> = counts.into_iter().collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let named = ranked.iter().map(|(name, count)| format!("`{name}` in {count}"));
+    let named = ranked.iter().map(|(name, count)| format!("`{name}` {count}"));
     (!choices.is_empty()).then(|| {
-        format!(
-            "Of {} {what}, best or tied: {}.",
-            choices.len(),
-            named.collect::<Vec<_>>().join(", ")
-        )
+        format!("{} {what}, best or tied: {}.", choices.len(), named.collect::<Vec<_>>().join(", "))
     })
 }

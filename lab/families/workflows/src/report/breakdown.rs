@@ -27,16 +27,15 @@ const OPERATIONS: [(&str, &str); 10] = [
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Where the time goes");
     page.paragraph(&format!(
-        "The makespan split along the critical path, in parts that add up to it ({}); shares of \
-         all tasks of all restarts, in the default cell. Sums of every cell: `parts.tsv`.",
+        "The makespan along the critical path, in parts that add up to it ({}); all tasks and \
+         restarts, default cell. Every cell: `parts.tsv`.",
         method("Workflows (`workflows`)")
     ));
     parts(study, page);
     page.heading("Operations per step");
     page.paragraph(
-        "Counted by each back end over the tasks, per step that ran, in the default cell: medians \
-         over restarts. The published system documents about 19 database operations, 4 transitions \
-         and 2 messages. Every metric of every cell: `metrics.tsv`.",
+        "Per step, default cell, medians over restarts. The published system documents about 19 \
+         database operations, 4 transitions and 2 messages. Every cell: `metrics.tsv`.",
     );
     page.table("operations", &operations(study));
     let variants = study.variants();

@@ -74,7 +74,7 @@ impl FamilyReport for Workflows {
 fn several_processes(study: &Study, page: &mut Page) {
     const FACTOR: &str = "processes";
     let variants = study.variants();
-    let factors = ["shape", "in_flight", FACTOR];
+    let factors = ["shape", "in_flight", "workers", "worker", FACTOR];
     let keep = |cell: &Cell| cell.get(FACTOR).is_some_and(|level| level != "0");
     let rows = Rows { variants: &variants, keep: &keep, factors: &factors };
     let table = over_level(study, &rows, (FACTOR, "0"), &[MAKESPAN, "steps_per_s"]);
@@ -83,8 +83,8 @@ fn several_processes(study: &Study, page: &mut Page) {
     }
     page.heading("Several processes on one database");
     page.paragraph(
-        "Half of the processes are orchestrators, half have the workers, as many in all as there \
-         are threads otherwise. Each metric over that of threads in one process, paired by block.",
+        "Two processes orchestrate, the others have the workers. Each metric over that of as \
+         many threads in one process, paired by block.",
     );
     page.table("processes", &table);
 }

@@ -14,8 +14,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     page.heading("Push notification and polling");
     page.paragraph(
-        "A client that polls knows of a task's end only at its next poll, and `makespan_ns` \
-         contains that. `poll_ms` 0 is push notification.",
+        "A polling client learns of a task's end at its next poll. `poll_ms` 0 is push \
+         notification.",
     );
     let variants = study.variants();
     let factors = ["shape", POLL];

@@ -15,6 +15,13 @@ pub(crate) struct Scenario {
     pub(crate) workers: &'static [&'static str],
 }
 
+impl Scenario {
+    /// Whether the published tier is of several processes, as no other is.
+    pub(crate) fn is_cluster(&self) -> bool {
+        self.tier == CLUSTER
+    }
+}
+
 const CORE: &str = "1 core";
 const COMPLEX: &str = "2 complexity";
 const CLUSTER: &str = "3 cluster";

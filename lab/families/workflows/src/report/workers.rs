@@ -22,6 +22,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         ("", "added_low_ns"),
         ("", "added_high_ns"),
         ("", "added_share"),
+        ("", "added_share_low"),
+        ("", "added_share_high"),
         ("empty call", "ffi_call_ns"),
         ("n", "n"),
     ]);
@@ -36,10 +38,9 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     page.heading("Workers in another language");
     page.paragraph(
-        "Time per step with the worker minus that with the other, in the same block and shape: \
-         median over restarts. Every worker but `native`, a thread of the back end, is behind the \
-         same pipe; `native_process` and the `_ffi` workers share the worker in Rust, so their \
-         difference is the FFI overhead, and the empty call is its floor.",
+        "Time per step with the worker minus that with the other, paired; median over restarts. \
+         `native` is a thread of the back end, all others are behind one pipe. `_ffi` minus \
+         `native_process` is the FFI overhead; the empty call is its floor.",
     );
     page.table("workers", &table);
 }
@@ -64,8 +65,9 @@ fn row(study: &Study, variant: &str, cell: &Cell) -> Option<Vec<Entry>> {
     row.extend([Entry::text(reference), Entry::text(what)]);
     row.push(Reading::in_short(Some(added)));
     row.extend(Reading::entries(Some(added)));
+    let share = native.map(|native| Reading { unit: Unit::Share, ..added.over(native) });
+    row.extend(Reading::entries(share));
     row.extend([
-        Entry::value(native.map(|native| added.estimate / native), Unit::Share),
         Entry::value(study.median(variant, cell, "ffi_call_ns"), Unit::Ns),
         Entry::count(added.n),
     ]);

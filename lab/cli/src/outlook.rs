@@ -1,0 +1,123 @@
+//! What the questions of a plan should come to be known to, by the last records of this machine:
+//! the end of what `lab plan` prints.
+
+use std::{
+    cmp::Reverse,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use lab_family::Unit;
+use lab_record::{Machine, Results, RunFile};
+use lab_report::{Entry, Forecast, Frame, Planned, Table, forecast};
+
+use crate::{paths::Paths, plan::Prepared};
+
+/// Results lie in results/ or in a folder of it; reports in reports/.
+const PLACES: [(&str, usize); 2] = [("results", 3), ("reports", 1)];
+/// Of so many records the newest may be damaged.
+const TRIED: usize = 3;
+
+/// The text for people; nothing where nothing is asked.
+pub(crate) fn outlook(prepared: &Prepared, paths: &Paths) -> Option<String> {
+    let written = &prepared.experiment.written;
+    if written.analysis.comparisons.is_empty() && written.analysis.contrasts.is_empty() {
+        return None;
+    }
+    let planned = Planned {
+        analysis: &written.analysis,
+        expectations: &written.expect,
+        blocks: written.blocks,
+    };
+    let profile = prepared.description.profile.as_deref();
+    let records = records(&written.name, profile, &lab_probe::machine(), paths);
+    let forecasts = records.iter().take(TRIED).find_map(|folder| {
+        let frame = Frame::load(&Results::load(folder).ok()?).ok()?;
+        Some((folder, forecast(frame, &planned, lab_families::ALL).ok()?))
+    });
+    Some(match forecasts {
+        Some((folder, forecasts)) => told(&paths.shown(folder), &forecasts),
+        None => "What will be detectable: no record of this machine. Run it with a profile first, \
+                 for example --quick, or once as it is; then this command says it."
+            .to_owned(),
+    })
+}
+
+fn told(record: &str, forecasts: &[Forecast]) -> String {
+    let size = |one: &Forecast, size| Entry::text(one.size(size));
+    let detectable = |one: &Forecast| match one.detectable {
+        None => Entry::text("too few pairs in the record"),
+        Some((least, most)) if one.size(least) == one.size(most) => size(one, most),
+        Some((least, most)) => Entry::text(format!("{} to {}", one.size(least), one.size(most))),
+    };
+    let seconds = |value: Option<f64>| Entry::value(value.map(f64::round), Unit::Count);
+    let table = Table::of(
+        forecasts,
+        &[
+            ("question", "", &|one| Entry::text(&one.question)),
+            ("margin", "", &|one| one.margin.map_or(Entry::Missing, |margin| size(one, margin))),
+            ("detectable, best to worst known", "", &|one| detectable(one)),
+            ("seconds", "", &|one| seconds(Some(one.seconds))),
+            ("seconds until known to the margin", "", &|one| seconds(one.needed_s)),
+        ],
+    );
+    let apart = match forecasts.iter().any(|one| one.apart) {
+        true => " Where that has no rounds of a question, pairs of its blocks stand for them.",
+        false => "",
+    };
+    format!(
+        "What should be detectable with a power of 80 %, if this machine is as noisy as in \
+         {record}, the last record of it. Comparisons over the same cells share their \
+         seconds.{apart}\n\n{}",
+        table.markdown()
+    )
+}
+
+/// The folders of this machine's records of an experiment: finished sweeps first, then those of the
+/// same profile, then the newest.
+fn records(
+    experiment: &str,
+    profile: Option<&str>,
+    machine: &Machine,
+    paths: &Paths,
+) -> Vec<PathBuf> {
+    let roots = [&paths.workspace, &paths.root];
+    let mut folders: Vec<PathBuf> = roots
+        .iter()
+        .flat_map(|root| PLACES.map(|(place, depth)| with_run_file(&root.join(place), depth)))
+        .flatten()
+        .collect();
+    folders.sort();
+    folders.dedup();
+    let known = |folder: PathBuf| {
+        let text = fs::read_to_string(folder.join("run.json")).ok()?;
+        let file: RunFile = serde_json::from_str(&text).ok()?;
+        let is_same = file.experiment == experiment && is_same(&file.machine, machine);
+        let sessions = fs::read_to_string(folder.join("sessions.jsonl")).unwrap_or_default();
+        let finished = sessions.contains("\"finished\"");
+        let rank = (finished, file.profile.as_deref() == profile, file.started_unix_s);
+        is_same.then_some((Reverse(rank), folder))
+    };
+    let mut known: Vec<_> = folders.into_iter().filter_map(known).collect();
+    known.sort();
+    known.into_iter().map(|(_, folder)| folder).collect()
+}
+
+/// A kernel may have been updated, and a virtual machine be given a little less memory.
+fn is_same(then: &Machine, now: &Machine) -> bool {
+    let of = |machine: &Machine| (machine.cpu_model.clone(), machine.cpus, machine.arch.clone());
+    of(then) == of(now)
+}
+
+/// The folders below that hold a sweep.
+fn with_run_file(folder: &Path, depth: usize) -> Vec<PathBuf> {
+    if folder.join("run.json").is_file() {
+        return vec![folder.to_owned()];
+    }
+    if depth == 0 {
+        return Vec::new();
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let below = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
+    below.flat_map(|path| with_run_file(&path, depth - 1)).collect()
+}

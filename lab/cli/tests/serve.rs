@@ -1,0 +1,400 @@
+//! `lab serve`: the real server, asked as a browser asks.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+use lab_record::{Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Writer};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn committed(name: &str) -> PathBuf {
+    root().join("reports").join(name)
+}
+
+/// A server on a free port, which ends with the test.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn of(folders: &[&Path]) -> Self {
+        let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+        lab.arg("--root").arg(root()).args(["serve", "--listen", "127.0.0.1:0"]).args(folders);
+        let mut child = lab.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
+        Self { child, address }
+    }
+
+    /// What comes back, head and body.
+    fn say(&self, request: &str) -> (String, String) {
+        let mut socket = TcpStream::connect(&self.address).unwrap();
+        socket.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+        (head.to_owned(), body.to_owned())
+    }
+
+    fn ask(&self, target: &str) -> (u16, String) {
+        let request = format!("GET {target} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
+        let (head, body) = self.say(&request);
+        let status = head.split(' ').nth(1).unwrap_or_else(|| panic!("{target}: {head}"));
+        (status.parse().unwrap(), body)
+    }
+
+    fn page(&self, target: &str) -> String {
+        let (status, page) = self.ask(target);
+        assert_eq!(status, 200, "{target}: {page}");
+        page
+    }
+
+    fn status(&self, target: &str) -> u16 {
+        self.ask(target).0
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Every value of an attribute, as a browser reads it.
+fn values(html: &str, attribute: &str) -> Vec<String> {
+    let start = format!(" {attribute}=\"");
+    let found = html.split(&start).skip(1).filter_map(|rest| rest.split('"').next());
+    found.map(|value| value.replace("&quot;", "\"").replace("&amp;", "&")).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        if entry.path().is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+/// Changes one file of a record.
+fn change(file: &Path, change: impl Fn(&mut Value)) {
+    let mut value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    change(&mut value);
+    fs::remove_file(file).unwrap();
+    fs::write(file, value.to_string()).unwrap();
+}
+
+/// A sweep of ten planned runs, of which some are recorded.
+fn begun(dir: &Path, rows: u64) -> Writer {
+    let machine =
+        json!({"cpu_model": "m", "cpus": 2, "memory_bytes": 1, "kernel": "k", "arch": "a"});
+    let analysis = json!({"reference": "v", "pairing": "paired", "alpha": 0.05, "comparisons": []});
+    let file = json!({
+        "schema": SCHEMA, "experiment": "made-up", "attachments": {}, "experiment_sha256": "",
+        "experiment_toml": "question = \"Does it go on?\"", "arguments": [], "seed": 1,
+        "blocks": 1, "analysis": analysis, "runs_planned": 10, "git": null, "variants": [],
+        "machine": machine, "started_unix_s": 2_000_000_000,
+    });
+    let file: RunFile = serde_json::from_value(file).unwrap();
+    let mut writer = Writer::create(dir, &file).unwrap();
+    session(&mut writer, SessionEvent::Start);
+    for order in 0..rows {
+        let run = json!({
+            "schema": SCHEMA, "order": order, "attempt": 0, "block": 1, "warmup": false,
+            "family": "f", "variant": "v", "cell": {}, "status": "ok", "counters": {},
+            "verification": "verified", "binary_sha256": "", "start_ns": 1, "process_ns": 1,
+            "noise": {},
+        });
+        let run: Run = serde_json::from_value(run).unwrap();
+        writer.run(run, &Samples::default()).unwrap();
+    }
+    writer
+}
+
+fn session(writer: &mut Writer, event: SessionEvent) {
+    let environment = Default::default();
+    writer.session(&Session { schema: SCHEMA, event, unix_s: 1, environment }).unwrap();
+}
+
+#[test]
+fn every_committed_report_is_listed_and_every_link_leads_somewhere() {
+    let server = Server::of(&[&root().join("reports")]);
+    let list = server.page("/");
+    let folders = fs::read_dir(root().join("reports")).unwrap().map(|entry| entry.unwrap().path());
+    let reports = folders.filter(|folder| folder.join("report.md").is_file());
+    let pages: BTreeSet<String> = reports
+        .map(|folder| format!("/r/0/{}.html", folder.file_name().unwrap().to_string_lossy()))
+        .collect();
+    let linked: BTreeSet<String> = values(&list, "href").into_iter().collect();
+    assert!(pages.len() > 5 && pages.is_subset(&linked), "{linked:?}");
+    assert!(list.contains("Does the async runtime matter"), "{list}");
+    let mut seen = BTreeSet::new();
+    for address in &pages {
+        let page = server.page(address);
+        let ids: BTreeSet<String> = values(&page, "id").into_iter().collect();
+        for link in values(&page, "href") {
+            match link.strip_prefix('#') {
+                Some(id) => assert!(ids.contains(id), "{address}: {link}"),
+                None if link.contains("://") => {}
+                // What two sweeps have in common takes long, and has a test of its own.
+                None if link.starts_with("/against?") => {}
+                None if link.starts_with('/') => drop(seen.insert(link)),
+                None => drop(seen.insert(format!("/r/0/{link}"))),
+            }
+        }
+    }
+    for link in seen {
+        assert_eq!(server.status(&link), 200, "{link}");
+    }
+}
+
+#[test]
+fn the_newest_come_first_and_one_that_goes_on_says_how_far_it_is() {
+    let world = TempDir::new().unwrap();
+    copy(&committed("offload-wake"), &world.path().join("old"));
+    let mut writer = begun(&world.path().join("new"), 3);
+    let server = Server::of(&[world.path()]);
+    let list = server.page("/");
+    let place = |text: &str| list.find(text).unwrap_or_else(|| panic!("{text} of {list}"));
+    assert!(place("/r/0/new.html") < place("/r/0/old.html"));
+    assert!(list.contains("Does it go on?") && list.contains("; it goes on"), "{list}");
+    let page = server.page("/r/0/new.html");
+    assert!(page.contains("3 of 10 planned runs are recorded."), "{page}");
+    assert!(page.contains("http-equiv=\"refresh\"") && page.contains("Does it go on?"), "{page}");
+    // Its variants are of no family, so nothing can be computed: that is said, and is no crash.
+    let so_far = values(&page, "href").into_iter().find(|link| link.contains("so_far")).unwrap();
+    let (status, page) = server.ask(&so_far);
+    assert!(status == 400 && page.contains("is no family of this lab"), "{status} {page}");
+    session(&mut writer, SessionEvent::Stopped);
+    drop(writer);
+    assert!(server.page("/").contains("; it was stopped"));
+    // A record that begins while the server runs is there at the next look.
+    let _writer = begun(&world.path().join("next"), 0);
+    assert!(server.page("/r/0/next.html").contains("0 of 10 planned runs"));
+}
+
+#[test]
+fn records_without_a_written_report_get_one() {
+    let world = TempDir::new().unwrap();
+    let record = world.path().join("record");
+    copy(&committed("offload-wake"), &record);
+    fs::remove_file(record.join("report.md")).unwrap();
+    let server = Server::of(&[&record]);
+    let page = server.page("/r/0/record.html");
+    assert!(page.contains("tick_p99_ns") && page.contains("was not drawn"), "{page}");
+    assert!(!record.join("report.md").exists());
+}
+
+#[test]
+fn what_changed_between_two_sweeps_is_the_table_of_the_command_line() {
+    let world = TempDir::new().unwrap();
+    for (name, started) in [("old", 1), ("new", 2)] {
+        copy(&committed("offload-wake"), &world.path().join(name));
+        let file = world.path().join(name).join("run.json");
+        change(&file, |value| value["started_unix_s"] = json!(started));
+    }
+    let server = Server::of(&[world.path()]);
+    let page = server.page("/r/0/new.html");
+    let link = values(&page, "href").into_iter().find(|link| link.contains("against")).unwrap();
+    assert_eq!(link, "/against?of=0%2Fnew&with=0%2Fold");
+    let page = server.page(&link);
+    assert!(page.contains("the same bytes ran both times"), "{page}");
+    let printed = Command::new(env!("CARGO_BIN_EXE_lab"))
+        .args(["report", "new", "--against", "old"])
+        .current_dir(world.path())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let rows = printed.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let rows: Vec<&str> = rows.collect();
+    assert!(!rows.is_empty(), "{printed}");
+    for row in rows {
+        assert!(page.contains(&format!("<td><code>{row}</code></td>")), "{row} of {page}");
+    }
+    // By name alone, where that is enough.
+    assert_eq!(server.status("/against?of=new&with=old"), 200);
+    for (target, status) in
+        [("of=new&with=none", 404), ("of=new", 400), ("of=..%2Fnew&with=old", 404)]
+    {
+        assert_eq!(server.status(&format!("/against?{target}")), status, "{target}");
+    }
+}
+
+#[test]
+fn a_metric_over_sweeps_shows_every_run_and_where_it_changed() {
+    let world = TempDir::new().unwrap();
+    for number in 0..12 {
+        let dir = world.path().join(format!("s{number:02}"));
+        copy(&committed("offload-wake"), &dir);
+        change(&dir.join("run.json"), |value| {
+            value["started_unix_s"] = json!(86_400 * number);
+            value["git"]["commit"] = json!(format!("{number:040}"));
+        });
+        if number >= 6 {
+            // One variant gets the runs of another one, and the other way round.
+            let file = dir.join("runs.jsonl");
+            let name = |variant: &str| format!("\"variant\":\"{variant}\"");
+            let [one, other] = ["always_inline", "always_offload"].map(name);
+            let text = fs::read_to_string(&file).unwrap().replace(&one, "\"variant\":0");
+            let text = text.replace(&other, &one).replace("\"variant\":0", &other);
+            fs::remove_file(&file).unwrap();
+            fs::write(&file, text).unwrap();
+        }
+    }
+    let server = Server::of(&[world.path()]);
+    let offered = server.page("/history?metric=tick_p99_ns");
+    let link = values(&offered, "href").into_iter().find(|link| link.contains("tick_p99_ns"));
+    let page = server.page(&link.unwrap());
+    let own = values(&page, "href").into_iter().find(|link| link.ends_with("=always_inline"));
+    let page = server.page(&format!("{}&cell=load%3Dblock_3ms", own.unwrap()));
+    // Sweeps are links in each cell's table; every run in such a cell is a dot.
+    let sweeps = values(&page, "href").into_iter().filter(|link| link.starts_with("/r/0/s"));
+    assert_eq!(sweeps.count(), 12 * page.matches("<figure>").count(), "{page}");
+    let file = |number: usize| world.path().join(format!("s{number:02}/runs.jsonl"));
+    let texts: String = (0..12).map(|number| fs::read_to_string(file(number)).unwrap()).collect();
+    let runs = texts.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let in_cell = runs.filter(|run| {
+        run["variant"] == "always_inline"
+            && run["cell"]["load"] == "block_3ms"
+            && run["cell"]["test"] == "wake"
+            && run["warmup"] == false
+            && run["status"] == "ok"
+    });
+    assert_eq!(page.matches("<circle ").count(), in_cell.count());
+    let rows = page.split("<tr>").filter(|row| row.contains("changed before it, p "));
+    let rows: Vec<&str> = rows.collect();
+    assert!(!rows.is_empty(), "{page}");
+    for row in rows {
+        assert!(row.contains("/s06</a>") && row.contains("1970-01-07"), "{row}");
+    }
+    assert_eq!(server.status("/history?experiment=none&metric=x"), 400);
+    assert!(server.page("/history").contains("offload-wake (12 sweeps)"));
+}
+
+#[test]
+fn nothing_is_served_but_what_is_listed() {
+    let world = TempDir::new().unwrap();
+    let (inside, outside) = (world.path().join("inside"), world.path().join("outside"));
+    copy(&committed("audit"), &inside.join("record"));
+    copy(&committed("audit"), &outside);
+    std::os::unix::fs::symlink(&outside, inside.join("link")).unwrap();
+    let server = Server::of(&[&inside]);
+    assert_eq!(server.status("/r/0/record.html"), 200);
+    assert!(!server.page("/").contains("link.html"));
+    for target in [
+        "/none",
+        "/r",
+        "/r/0/none.html",
+        "/r/0/link.html",
+        "/r/1/record.html",
+        "/r/-1/record.html",
+        "/r/0/record",
+        "/r/0/record/report.md",
+        "/r/0/../outside.html",
+        "/r/0/..%2Foutside.html",
+        "/r/0/%2e%2e%2foutside.html",
+        "/r/0/..html",
+        "/r/0/.html",
+        "/r/0//etc/passwd",
+        "/../../Cargo.toml",
+    ] {
+        assert_eq!(server.status(target), 404, "{target}");
+    }
+    for (request, status) in [
+        ("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n", "405"),
+        ("GET / HTTP/1.1\r\nHost: rebound.example.test\r\n\r\n", "403"),
+        ("GET / HTTP/3\r\n\r\n", "400"),
+        ("GET /%zz HTTP/1.1\r\n\r\n", "400"),
+    ] {
+        let (head, _) = server.say(request);
+        assert_eq!(head.split(' ').nth(1), Some(status), "{request}");
+    }
+    let (head, body) = server.say("HEAD / HTTP/1.1\r\n\r\n");
+    assert!(head.contains("200 OK") && body.is_empty(), "{head}");
+    assert!(head.contains("Content-Security-Policy: default-src 'none'; script-src 'self'"));
+}
+
+#[test]
+fn no_script_of_a_record_is_run() {
+    let world = TempDir::new().unwrap();
+    let record = world.path().join("record");
+    copy(&committed("audit"), &record);
+    fs::remove_file(record.join("report.md")).unwrap();
+    fs::write(record.join("report.md"), "# x\n\n<script>alert(1)</script>\n").unwrap();
+    let server = Server::of(&[world.path()]);
+    let page = server.page("/r/0/record.html");
+    assert!(page.contains("<script src=\"/page.js\"></script>"), "{page}");
+    assert!(!page.contains("\"use strict\""), "{page}");
+    assert!(server.page("/page.js").contains("\"use strict\""));
+}
+
+#[test]
+fn a_request_without_end_is_no_load() {
+    let server = Server::of(&[&committed("audit")]);
+    let mut endless = TcpStream::connect(&server.address).unwrap();
+    // The server hangs up long before; what it has not read by then may break the pipe.
+    let mut sent = 0;
+    while sent < 64 << 20 && endless.write_all(&[b'x'; 64 << 10]).is_ok() {
+        sent += 64 << 10;
+    }
+    assert!(sent < 64 << 20, "everything was read");
+    // Those who say nothing keep nobody else waiting.
+    let silent: Vec<_> = (0..8).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    assert_eq!(server.status("/"), 200);
+    drop(silent);
+}
+
+fn refused(args: &[&str], dir: &Path) -> Output {
+    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+    let lab = lab.env_remove("BUILD_WORKSPACE_DIRECTORY").current_dir(dir).arg("serve").args(args);
+    lab.output().unwrap()
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_in_one_sentence() {
+    let world = TempDir::new().unwrap();
+    fs::create_dir(world.path().join("results")).unwrap();
+    for (args, sentence) in [
+        (&["--listen", "0.0.0.0:0", "results"][..], "0.0.0.0:0: is no loopback address"),
+        (&["--listen", "[::]:0", "results"][..], "[::]:0: is no loopback address"),
+        (&["none"][..], "none is no folder; name one"),
+        (&[][..], "there is no results/ or reports/ here"),
+    ] {
+        let output = refused(args, world.path());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.starts_with("lab: ") && said.contains(sentence), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    let held = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = held.local_addr().unwrap().to_string();
+    let output = refused(&["--listen", &taken, "results"], world.path());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && said.contains("cannot listen there"), "{said}");
+    drop(held);
+}
+
+#[test]
+fn ctrl_c_ends_it() {
+    let mut server = Server::of(&[&committed("audit")]);
+    assert_eq!(server.status("/"), 200);
+    kill(Pid::from_raw(server.child.id().cast_signed()), Signal::SIGINT).unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(130));
+}

@@ -1,0 +1,97 @@
+//! How many workers to begin with, by class of load.
+
+use std::collections::BTreeSet;
+
+use lab_family::Unit;
+use lab_report::{Entry, Page, Study, Table, centre, show};
+
+use super::best::Choice;
+use super::workers::{elapsed, ledgers, number};
+
+/// Classes by streams at once, as the published report divides them: the name, and the most.
+const CLASSES: [(&str, u64); 3] =
+    [("one stream", 1), ("up to 100 streams", 100), ("over 100 streams", u64::MAX)];
+
+/// For one class of load and one store.
+struct Advice<'a> {
+    load: &'static str,
+    variant: &'a str,
+    /// The smallest count of those that are best, or tied with the best, in most cells.
+    workers: u32,
+    /// In so many.
+    best_in: usize,
+    cells: usize,
+    /// Its time over the best count's, in the cell where that is most.
+    worst: f64,
+}
+
+impl Advice<'_> {
+    fn in_words(&self) -> String {
+        let Self { load, workers, best_in, cells, .. } = self;
+        let worst = show(self.worst, Unit::Times);
+        format!("{load}: {workers} (best or tied in {best_in} of {cells} cells, at worst {worst})")
+    }
+}
+
+/// From the cells in which some count is known to be best or tied. None where the lab tells equal
+/// programs apart.
+pub(crate) fn write(study: &Study, judged: &[&Choice], page: &mut Page) {
+    if study.alarm("elapsed_ns").is_some() {
+        return;
+    }
+    let all: Vec<Advice> =
+        ledgers(study).into_iter().flat_map(|variant| of_store(study, judged, variant)).collect();
+    let table = Table::of(
+        &all,
+        &[
+            ("load", "load", &|of| Entry::text(of.load)),
+            ("store", "variant", &|of| Entry::code(of.variant)),
+            ("workers", "workers", &|of| Entry::count(of.workers as usize)),
+            ("best or tied in", "best_in", &|of| Entry::count(of.best_in)),
+            ("of cells", "cells", &|of| Entry::count(of.cells)),
+            ("at worst", "over_best_max", &|of| Entry::Value(of.worst, Unit::Times)),
+        ],
+    );
+    if table.is_empty() {
+        return;
+    }
+    page.data("advice", &table);
+    let own = all.iter().filter(|of| of.variant == study.reference());
+    let own: Vec<String> = own.map(Advice::in_words).collect();
+    page.paragraph(&format!(
+        "Workers to begin with on `{}`: {}. Every store: `advice.tsv`.",
+        study.reference(),
+        own.join("; "),
+    ));
+}
+
+fn of_store<'a>(study: &Study, judged: &[&Choice<'a>], variant: &str) -> Vec<Advice<'a>> {
+    let mut from = 0;
+    let mut advice = Vec::new();
+    for (load, most) in CLASSES {
+        let is_here = |one: &&&Choice| {
+            let streams = number(&one.rest, "streams");
+            one.variant == variant && streams.is_some_and(|count| from < count && count <= most)
+        };
+        let own: Vec<&Choice<'a>> = judged.iter().filter(is_here).copied().collect();
+        advice.extend(of_class(study, load, &own));
+        from = most;
+    }
+    advice
+}
+
+/// Of the counts that every cell of the class ran.
+fn of_class<'a>(study: &Study, load: &'static str, own: &[&Choice<'a>]) -> Option<Advice<'a>> {
+    let ran = own.iter().map(|one| one.counts.iter().copied().collect::<BTreeSet<u32>>());
+    let everywhere = ran.reduce(|a, b| &a & &b)?;
+    let best_in = |count: u32| own.iter().filter(|one| one.fastest.tied.contains(&count)).count();
+    let most = everywhere.iter().map(|count| best_in(*count)).max()?;
+    let workers = everywhere.into_iter().find(|count| best_in(*count) == most)?;
+    let over_best = |one: &&Choice| {
+        let time = |count: u32| centre(&elapsed(study, one.variant, &one.rest, &count.to_string()));
+        Some(time(workers)? / time(one.fastest.best)?)
+    };
+    let worst = own.iter().filter_map(over_best).max_by(f64::total_cmp)?;
+    let variant = own.first()?.variant;
+    Some(Advice { load, variant, workers, best_in: most, cells: own.len(), worst })
+}

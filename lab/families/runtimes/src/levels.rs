@@ -1,0 +1,53 @@
+//! Factors whose levels are numbers: agents, servers, bytes handed over at once.
+
+use lab_family::{Address, InputError};
+
+/// How many agents there are; without it as many as the experiment says.
+pub(crate) const AGENTS: &str = "agents";
+/// How many servers the agents share; without it they have one each.
+pub(crate) const SERVERS: &str = "servers";
+/// How many bytes of a reply an agent is given at once; without it the variant chooses.
+pub(crate) const BUFFER: &str = "buffer";
+/// The level that says the same as no level.
+const LIBRARY: &str = "library";
+
+/// The agents of a cell, at most so many.
+///
+/// # Errors
+/// A level that is no such number.
+pub(crate) fn agents(file: &str, at: &Address<'_>, most: usize) -> Result<usize, InputError> {
+    let Some(level) = at.cell.get(AGENTS) else { return Ok(most) };
+    let count = level.parse::<usize>().ok().filter(|count| (1..=most).contains(count));
+    count.ok_or_else(|| {
+        let message = format!("`{level}` does not lie between 1 and `runtimes.agents`, {most}");
+        InputError::value(file, "cells.agents", message)
+    })
+}
+
+/// The servers of a cell: one for each agent or one for all.
+///
+/// # Errors
+/// A level that is neither.
+pub(crate) fn servers(file: &str, at: &Address<'_>, agents: usize) -> Result<usize, InputError> {
+    let Some(level) = at.cell.get(SERVERS) else { return Ok(agents) };
+    let count = level.parse::<usize>().ok().filter(|&count| count == 1 || count == agents);
+    count.ok_or_else(|| {
+        let message = format!("`{level}` is neither 1 nor the number of agents");
+        InputError::value(file, "cells.servers", message)
+    })
+}
+
+/// The most bytes that an agent is given at once.
+///
+/// # Errors
+/// A level that is no such number.
+pub(crate) fn piece_bytes(file: &str, at: &Address<'_>) -> Result<Option<u32>, InputError> {
+    let Some(level) = at.cell.get(BUFFER).filter(|level| *level != LIBRARY) else {
+        return Ok(None);
+    };
+    let bytes = level.parse::<u32>().ok().filter(|bytes| (1..=1 << 20).contains(bytes));
+    bytes.map(Some).ok_or_else(|| {
+        let message = format!("`{level}` is neither `library` nor 1 to 1048576 bytes");
+        InputError::value(file, "cells.buffer", message)
+    })
+}

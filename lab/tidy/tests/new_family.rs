@@ -1,0 +1,73 @@
+//! `lab new family` in a copy of what a family is entered in: the rules of the repository hold for
+//! what it makes. `tools/try/stranger` builds and runs it.
+
+use std::{env, fs, path::PathBuf, process::Command};
+
+use lab_tidy::{packages, repository::Repository};
+use tempfile::TempDir;
+
+/// A checkout of our manifests, rules, pages and sources of families.
+fn checkout() -> TempDir {
+    let ours = Repository::of_package(env!("CARGO_MANIFEST_DIR"));
+    let dir = TempDir::new().unwrap();
+    let is_wanted = |path: &String| {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        !path.starts_with("third_party/")
+            && (["Cargo.toml", "Cargo.lock", "BUILD.bazel", "variant.toml"].contains(&file)
+                || ["lab/families/src/lib.rs", "lab/sweep.bzl", "docs/ADDING.md"]
+                    .contains(&path.as_str())
+                || path.ends_with("/src/main.rs")
+                || path.ends_with("/src/lib.rs"))
+    };
+    for path in ours.files().iter().filter(|path| is_wanted(path)) {
+        let to = dir.path().join(path);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(ours.root().join(path), to).unwrap();
+    }
+    for folder in ["experiments", "plots"] {
+        fs::create_dir_all(dir.path().join(folder)).unwrap();
+    }
+    dir
+}
+
+/// `lab`: Bazel names it in a variable, Cargo builds it beside the folder of this test.
+fn lab() -> PathBuf {
+    let given = env::var_os("CARGO_BIN_EXE_lab").map(|path| fs::canonicalize(path).unwrap());
+    let beside = || env::current_exe().unwrap().parent().unwrap().with_file_name("lab");
+    let path = given.unwrap_or_else(beside);
+    assert!(path.is_file(), "build lab first: cargo build --workspace");
+    path
+}
+
+#[test]
+fn a_new_family_keeps_the_rules_and_stands_in_every_list() {
+    let checkout = checkout();
+    let mut new = Command::new(lab());
+    new.args(["new", "family", "two_sums"]).current_dir(checkout.path());
+    new.env_remove("BUILD_WORKSPACE_DIRECTORY").env_remove("BUILD_WORKING_DIRECTORY");
+    let output = new.output().unwrap();
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{said}");
+    let made = Repository::at(checkout.path());
+    let packages = made.packages();
+    for own in ["lab/families/two_sums", "two_sums/kit", "two_sums/floor", "two_sums/halves"] {
+        assert!(packages.iter().any(|package| package == own), "{own} in {packages:?}");
+    }
+    // Cargo enters its packages into the lock when it builds them.
+    let lock = made.read("Cargo.lock");
+    let entry = |name| format!("\n[[package]]\nname = \"two_sums-{name}\"\nversion = \"0.1.0\"\n");
+    let lock = lock + &entry("floor") + &entry("halves");
+    fs::write(checkout.path().join("Cargo.lock"), lock).unwrap();
+    for complaints in
+        [packages::arrows(&made), packages::build_files(&made), packages::variants(&made)]
+    {
+        let complaints: Vec<_> = complaints.iter().filter(|one| one.contains("two_sums")).collect();
+        assert!(complaints.is_empty(), "{complaints:#?}");
+    }
+    assert!(made.read("lab/families/src/lib.rs").contains("&lab_two_sums::TwoSums,"));
+    assert!(made.read("lab/sweep.bzl").contains("FAMILIES = [\"two_sums\", "));
+    for rule in ["lab/BUILD.bazel", "lab/variant/BUILD.bazel", "lab/families/BUILD.bazel"] {
+        assert!(made.read(rule).contains("two_sums"), "{rule}");
+    }
+    assert!(made.read("experiments/two_sums.toml").contains("[two_sums.defaults]"));
+}

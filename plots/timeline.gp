@@ -1,0 +1,35 @@
+# Agents over time: a lane for each agent of one run of each variant.
+load ARG0[1:strstrt(ARG0, "timeline.gp") - 1]."style.gp"
+file = ARG1."/timeline.tsv"
+lanes = int(system(sprintf( \
+    "awk -F '\t' 'NR > 1 && $3 >= most { most = $3 + 1 } END { print most + 0 }' '%s'", file)))
+set terminal svg noenhanced size 1000, 24 * lanes + 130 font "Helvetica,12" background "white"
+set output ARG2."/timeline.svg"
+
+set title "Agents over time, one run of each variant (".time_scale("timeline").")"
+unset grid
+set grid x
+set border 1
+set ytics scale 0 noenhanced
+set xlabel "ms since the first agent started"
+set yrange [lanes - 0.5:-0.5]
+set lmargin 34
+set rmargin 4
+set bmargin 5
+set key outside center bottom horizontal
+waiting = 0xBBBBBB
+# Records since variants tell it have, last, the thread that was given a call's last bytes.
+has_threads = int(system(sprintf("head -n 1 '%s' | tr '\t' '\n' | grep -cx thread", file)))
+thread_of(segment, number) = segment eq "streaming" ? sprintf("thread %d", number) : ""
+# Streaming has the variant's own colour.
+shade(segment, variant) = segment eq "waiting" ? waiting : colour(variant)
+plot keyentry with boxes fillstyle solid noborder lc rgb waiting title "waiting for a first token", \
+    keyentry with boxes fillstyle solid noborder lc rgb colour("floor") title "streaming (coloured)", \
+    file using (column("from_ms")):(column("lane")): \
+        (column("from_ms")):(column("to_ms")): \
+        (column("lane") - 0.38):(column("lane") + 0.38): \
+        (shade(strcol("segment"), strcol("variant"))):ytic(strcol("name")) \
+        with boxxyerror fillstyle solid noborder lc rgb variable notitle, \
+    for [i = 1:has_threads] file using (0.5 * (column("from_ms") + column("to_ms"))): \
+        (column("lane")):(thread_of(strcol("segment"), column(9))) \
+        with labels font ",9" tc rgb "white" notitle
