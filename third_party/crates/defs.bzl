@@ -361,9 +361,21 @@ _NORMAL_DEPENDENCIES = {
             "smol": Label("@crates__smol-2.0.2//:smol"),
         },
     },
+    "engines/smol_jemalloc": {
+        _COMMON_CONDITION: {
+            "smol": Label("@crates__smol-2.0.2//:smol"),
+            "tikv-jemallocator": Label("@crates__tikv-jemallocator-0.7.0//:tikv_jemallocator"),
+        },
+    },
     "engines/smol_multi": {
         _COMMON_CONDITION: {
             "smol": Label("@crates__smol-2.0.2//:smol"),
+        },
+    },
+    "engines/smol_multi_jemalloc": {
+        _COMMON_CONDITION: {
+            "smol": Label("@crates__smol-2.0.2//:smol"),
+            "tikv-jemallocator": Label("@crates__tikv-jemallocator-0.7.0//:tikv_jemallocator"),
         },
     },
     "engines/smol_pool": {
@@ -385,6 +397,12 @@ _NORMAL_DEPENDENCIES = {
     },
     "engines/tokio_async": {
         _COMMON_CONDITION: {
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
+    "engines/tokio_async_jemalloc": {
+        _COMMON_CONDITION: {
+            "tikv-jemallocator": Label("@crates__tikv-jemallocator-0.7.0//:tikv_jemallocator"),
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
     },
@@ -800,6 +818,12 @@ _NORMAL_DEPENDENCIES = {
             "loom-rs": Label("@crates__loom-rs-0.5.0//:loom_rs"),
         },
     },
+    "schedulers/loom_rs_compute_map": {
+        _COMMON_CONDITION: {
+            "futures-util": Label("@crates__futures-util-0.3.34//:futures_util"),
+            "loom-rs": Label("@crates__loom-rs-0.5.0//:loom_rs"),
+        },
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -850,6 +874,12 @@ _NORMAL_DEPENDENCIES = {
     },
     "workflows/memory": {
     },
+    "workflows/memory_hot_path": {
+        _COMMON_CONDITION: {
+            "dashmap": Label("@crates__dashmap-6.2.1//:dashmap"),
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
     "workflows/peer": {
         _COMMON_CONDITION: {
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
@@ -860,6 +890,7 @@ _NORMAL_DEPENDENCIES = {
             "postgres": Label("@crates__postgres-0.19.14//:postgres"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "ureq": Label("@crates__ureq-3.5.1//:ureq"),
         },
     },
     "workflows/postgres_rabbitmq": {
@@ -867,6 +898,8 @@ _NORMAL_DEPENDENCIES = {
             "amqprs": Label("@crates__amqprs-2.1.5//:amqprs"),
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "postgres": Label("@crates__postgres-0.19.14//:postgres"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
     },
@@ -937,7 +970,15 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "engines/smol_jemalloc": {
+        _COMMON_CONDITION: {
+        },
+    },
     "engines/smol_multi": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/smol_multi_jemalloc": {
         _COMMON_CONDITION: {
         },
     },
@@ -956,6 +997,10 @@ _NORMAL_ALIASES = {
         },
     },
     "engines/tokio_async": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "engines/tokio_async_jemalloc": {
         _COMMON_CONDITION: {
         },
     },
@@ -1185,6 +1230,10 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "schedulers/loom_rs_compute_map": {
+        _COMMON_CONDITION: {
+        },
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -1218,6 +1267,10 @@ _NORMAL_ALIASES = {
         },
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/peer": {
         _COMMON_CONDITION: {
@@ -1279,7 +1332,11 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "engines/smol": {
     },
+    "engines/smol_jemalloc": {
+    },
     "engines/smol_multi": {
+    },
+    "engines/smol_multi_jemalloc": {
     },
     "engines/smol_pool": {
     },
@@ -1290,6 +1347,8 @@ _NORMAL_DEV_DEPENDENCIES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/tokio_async_jemalloc": {
     },
     "engines/ugrep": {
     },
@@ -1489,6 +1548,8 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "schedulers/loom_rs": {
     },
+    "schedulers/loom_rs_compute_map": {
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -1518,6 +1579,11 @@ _NORMAL_DEV_DEPENDENCIES = {
         },
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
+        _COMMON_CONDITION: {
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
     },
     "workflows/peer": {
     },
@@ -1578,7 +1644,11 @@ _NORMAL_DEV_ALIASES = {
     },
     "engines/smol": {
     },
+    "engines/smol_jemalloc": {
+    },
     "engines/smol_multi": {
+    },
+    "engines/smol_multi_jemalloc": {
     },
     "engines/smol_pool": {
     },
@@ -1589,6 +1659,8 @@ _NORMAL_DEV_ALIASES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/tokio_async_jemalloc": {
     },
     "engines/ugrep": {
     },
@@ -1754,6 +1826,8 @@ _NORMAL_DEV_ALIASES = {
     },
     "schedulers/loom_rs": {
     },
+    "schedulers/loom_rs_compute_map": {
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -1779,6 +1853,10 @@ _NORMAL_DEV_ALIASES = {
         },
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/peer": {
     },
@@ -1832,7 +1910,11 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "engines/smol": {
     },
+    "engines/smol_jemalloc": {
+    },
     "engines/smol_multi": {
+    },
+    "engines/smol_multi_jemalloc": {
     },
     "engines/smol_pool": {
     },
@@ -1843,6 +1925,8 @@ _PROC_MACRO_DEPENDENCIES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/tokio_async_jemalloc": {
     },
     "engines/ugrep": {
     },
@@ -1962,6 +2046,8 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "schedulers/loom_rs": {
     },
+    "schedulers/loom_rs_compute_map": {
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -1981,6 +2067,8 @@ _PROC_MACRO_DEPENDENCIES = {
     "workflows/kit": {
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
     },
     "workflows/peer": {
     },
@@ -2026,7 +2114,11 @@ _PROC_MACRO_ALIASES = {
     },
     "engines/smol": {
     },
+    "engines/smol_jemalloc": {
+    },
     "engines/smol_multi": {
+    },
+    "engines/smol_multi_jemalloc": {
     },
     "engines/smol_pool": {
     },
@@ -2037,6 +2129,8 @@ _PROC_MACRO_ALIASES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/tokio_async_jemalloc": {
     },
     "engines/ugrep": {
     },
@@ -2156,6 +2250,8 @@ _PROC_MACRO_ALIASES = {
     },
     "schedulers/loom_rs": {
     },
+    "schedulers/loom_rs_compute_map": {
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -2175,6 +2271,8 @@ _PROC_MACRO_ALIASES = {
     "workflows/kit": {
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
     },
     "workflows/peer": {
     },
@@ -2220,7 +2318,11 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "engines/smol": {
     },
+    "engines/smol_jemalloc": {
+    },
     "engines/smol_multi": {
+    },
+    "engines/smol_multi_jemalloc": {
     },
     "engines/smol_pool": {
     },
@@ -2231,6 +2333,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/tokio_async_jemalloc": {
     },
     "engines/ugrep": {
     },
@@ -2350,6 +2454,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "schedulers/loom_rs": {
     },
+    "schedulers/loom_rs_compute_map": {
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -2369,6 +2475,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "workflows/kit": {
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
     },
     "workflows/peer": {
     },
@@ -2416,7 +2524,11 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "engines/smol": {
     },
+    "engines/smol_jemalloc": {
+    },
     "engines/smol_multi": {
+    },
+    "engines/smol_multi_jemalloc": {
     },
     "engines/smol_pool": {
     },
@@ -2427,6 +2539,8 @@ _PROC_MACRO_DEV_ALIASES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/tokio_async_jemalloc": {
     },
     "engines/ugrep": {
     },
@@ -2590,6 +2704,8 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "schedulers/loom_rs": {
     },
+    "schedulers/loom_rs_compute_map": {
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -2615,6 +2731,10 @@ _PROC_MACRO_DEV_ALIASES = {
         },
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
+        _COMMON_CONDITION: {
+        },
     },
     "workflows/peer": {
     },
@@ -2668,7 +2788,11 @@ _BUILD_DEPENDENCIES = {
     },
     "engines/smol": {
     },
+    "engines/smol_jemalloc": {
+    },
     "engines/smol_multi": {
+    },
+    "engines/smol_multi_jemalloc": {
     },
     "engines/smol_pool": {
     },
@@ -2679,6 +2803,8 @@ _BUILD_DEPENDENCIES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/tokio_async_jemalloc": {
     },
     "engines/ugrep": {
     },
@@ -2798,6 +2924,8 @@ _BUILD_DEPENDENCIES = {
     },
     "schedulers/loom_rs": {
     },
+    "schedulers/loom_rs_compute_map": {
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -2817,6 +2945,8 @@ _BUILD_DEPENDENCIES = {
     "workflows/kit": {
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
     },
     "workflows/peer": {
     },
@@ -2862,7 +2992,11 @@ _BUILD_ALIASES = {
     },
     "engines/smol": {
     },
+    "engines/smol_jemalloc": {
+    },
     "engines/smol_multi": {
+    },
+    "engines/smol_multi_jemalloc": {
     },
     "engines/smol_pool": {
     },
@@ -2873,6 +3007,8 @@ _BUILD_ALIASES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/tokio_async_jemalloc": {
     },
     "engines/ugrep": {
     },
@@ -2992,6 +3128,8 @@ _BUILD_ALIASES = {
     },
     "schedulers/loom_rs": {
     },
+    "schedulers/loom_rs_compute_map": {
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -3011,6 +3149,8 @@ _BUILD_ALIASES = {
     "workflows/kit": {
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
     },
     "workflows/peer": {
     },
@@ -3056,7 +3196,11 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "engines/smol": {
     },
+    "engines/smol_jemalloc": {
+    },
     "engines/smol_multi": {
+    },
+    "engines/smol_multi_jemalloc": {
     },
     "engines/smol_pool": {
     },
@@ -3067,6 +3211,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/tokio_async_jemalloc": {
     },
     "engines/ugrep": {
     },
@@ -3186,6 +3332,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "schedulers/loom_rs": {
     },
+    "schedulers/loom_rs_compute_map": {
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -3205,6 +3353,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     "workflows/kit": {
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
     },
     "workflows/peer": {
     },
@@ -3250,7 +3400,11 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "engines/smol": {
     },
+    "engines/smol_jemalloc": {
+    },
     "engines/smol_multi": {
+    },
+    "engines/smol_multi_jemalloc": {
     },
     "engines/smol_pool": {
     },
@@ -3261,6 +3415,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     "engines/tokio": {
     },
     "engines/tokio_async": {
+    },
+    "engines/tokio_async_jemalloc": {
     },
     "engines/ugrep": {
     },
@@ -3380,6 +3536,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "schedulers/loom_rs": {
     },
+    "schedulers/loom_rs_compute_map": {
+    },
     "schedulers/oracle": {
     },
     "schedulers/thompson": {
@@ -3399,6 +3557,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     "workflows/kit": {
     },
     "workflows/memory": {
+    },
+    "workflows/memory_hot_path": {
     },
     "workflows/peer": {
     },

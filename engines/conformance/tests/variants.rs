@@ -222,6 +222,27 @@ fn every_engine_finds_the_same() {
     }
 }
 
+/// sonic-rs, buffers of 128 KiB, room for 32 results, threads as each chooses; with jemalloc in the
+/// variants that have it, and without in the others.
+#[test]
+fn the_published_program_finds_the_same_whatever_its_allocator() {
+    let corpus = Corpus::hostile().unwrap();
+    let questions = questions();
+    for variant in tagged(FAMILY, "search-published") {
+        for (query, text, line) in &questions {
+            let expected = search(corpus.path(), &Wanted { text, line });
+            let asked = Workload {
+                threads: None,
+                parser: Parser::Sonic,
+                buffer_bytes: Some(131_072),
+                result_capacity: 32,
+                ..workload(corpus.path(), query.clone())
+            };
+            assert!(check(&variant, &asked, &expected), "{} cannot", variant.name);
+        }
+    }
+}
+
 #[test]
 fn a_peer_counts_the_lines_with_a_word_or_says_why_not() {
     tagged(FAMILY, "peer").iter().for_each(counts_the_lines);

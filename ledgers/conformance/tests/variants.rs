@@ -97,6 +97,22 @@ fn every_variant_leaves_the_same_answer_at_every_level() {
     }
 }
 
+#[test]
+fn every_store_is_asked_by_itself_without_transactions() {
+    let data = data(Contention::Disjoint, Kinds::Storage);
+    let mut answers = BTreeMap::new();
+    for variant in ledgers() {
+        let outcome = outcome(&variant, &plain(data.clone()));
+        assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
+        // Every other of 50 puts a record, in 12 streams with an account each.
+        assert_eq!(outcome.samples["answer_records"], [300; 3], "{}", variant.name);
+        assert_eq!(outcome.samples["answer_accounts"], [12; 3], "{}", variant.name);
+        assert_eq!(outcome.samples["answer_deposited"], [0; 3], "{}", variant.name);
+        answers.entry(answer(&outcome)).or_insert_with(Vec::new).push(variant.name.clone());
+    }
+    assert_eq!(answers.len(), 1, "{answers:?}");
+}
+
 fn answer(outcome: &RunOutcome) -> Vec<(String, i64)> {
     let columns = outcome.samples.iter().filter(|(name, _)| name.starts_with("answer_"));
     columns.map(|(name, rows)| (name.clone(), rows[0])).collect()

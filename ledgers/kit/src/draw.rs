@@ -32,6 +32,10 @@ pub enum Kind {
     Resolve,
     /// Ends a dispute: the deposit is taken back.
     Chargeback,
+    /// No transaction: keeps a record.
+    Put,
+    /// No transaction: looks an account up, which begins empty where there is none.
+    Get,
 }
 
 /// The streams; within one, transactions are applied in order.
@@ -108,6 +112,10 @@ fn stream(data: &Data, index: u32, zipf: &[u64]) -> Vec<Transaction> {
                 Transaction { amount: i64::from(UNIT), tx, client, kind: Kind::Deposit }
             }
             Kinds::Mixed => mixed(&mut random, tx, client, &mut deposits),
+            Kinds::Storage => {
+                let kind = if (tx - first).is_multiple_of(2) { Kind::Put } else { Kind::Get };
+                Transaction { amount: i64::from(UNIT), tx, client, kind }
+            }
         }
     })
     .collect()

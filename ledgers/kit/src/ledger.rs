@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::hint::black_box;
 
 use crate::{Kind, Transaction, Work};
 
@@ -83,7 +84,8 @@ pub fn apply_all(store: &mut impl Store, streams: &[Vec<Transaction>], mut work:
     }
 }
 
-/// Applies one transaction: one change of an account, one insert or change of a record.
+/// Applies one transaction: one change of an account, one insert or change of a record; or one of
+/// the two where the store is asked by itself.
 #[inline]
 pub fn apply(store: &mut impl Store, transaction: &Transaction) {
     let Transaction { tx, client, amount, kind } = *transaction;
@@ -108,6 +110,10 @@ pub fn apply(store: &mut impl Store, transaction: &Transaction) {
             let amount = store.settle(tx, State::ChargedBack);
             store.account(client, |account| account.charge_back(amount));
         }
+        Kind::Put => store.insert(tx, Record { amount, client, state: State::Settled }),
+        Kind::Get => store.account(client, |account| {
+            black_box(account.available);
+        }),
     }
 }
 

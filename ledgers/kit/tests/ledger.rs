@@ -139,6 +139,19 @@ fn mixed_streams_have_the_shares_that_they_promise() {
 }
 
 #[test]
+fn a_store_by_itself_is_put_to_and_asked_in_turn_and_moves_no_money() {
+    for contention in CONTENTIONS {
+        let drawn = draw(contention, Kinds::Storage);
+        let answer = Answer::oracle(&drawn);
+        assert_eq!((answer.records, answer.total, answer.deposited), (50_000, 0, 0));
+        assert!(answer.accounts > 0 && answer.is_conserved());
+        let store = Dash::open(&drawn, 4, false);
+        store.apply_all(&drawn.streams, Work::NONE);
+        assert_eq!(store.answer(), answer);
+    }
+}
+
+#[test]
 fn clients_are_as_contended_as_they_promise() {
     assert_eq!(draw(Contention::Hot, Kinds::Deposits).clients, BTreeSet::from([1]));
     let disjoint = draw(Contention::Disjoint, Kinds::Deposits);

@@ -21,7 +21,7 @@ fn workload(arrangement: Arrangement, servers: &[&Server], ingest_dir: Option<St
         calls: (0..2).map(|call| self::call(2 * index as i64 + call + 1, call)).collect(),
     };
     let agents = servers.iter().enumerate().map(agent).collect();
-    Workload { arrangement, stall_timeout_ms: 400, ingest_dir, agents }
+    Workload { arrangement, stall_timeout_ms: 400, ingest_dir, piece_bytes: None, agents }
 }
 
 fn call(seed: i64, call: i64) -> Call {
@@ -109,6 +109,33 @@ fn check_numbers(variant: &Variant, arrangement: Arrangement, outcome: &RunOutco
         assert!(outcome.counters[key] > 0, "{name}: {key}");
     }
     assert!(outcome.counters.contains_key("involuntary_switches"), "{name}");
+    // What a variant tells beside, it tells of every agent and call.
+    if let Some(moves) = outcome.samples.get("agent_migrations") {
+        assert!(moves.len() == 2 && moves.iter().all(|count| *count >= 0), "{name}: {moves:?}");
+        assert!(column("call_thread").iter().all(|thread| *thread >= 0), "{name}");
+    }
+    if let Some(readings) = outcome.counters.get("queue_depth_samples") {
+        assert!(*readings > 0, "{name}");
+        assert!(outcome.counters["queue_depth_max"] <= outcome.counters["queue_depth_sum"]);
+    }
+}
+
+#[test]
+fn a_stream_is_cut_as_asked_or_the_variant_says_that_it_cuts_none() {
+    let server = Server::start(Script::Right);
+    let mut cutting = 0;
+    for variant in variants(FAMILY) {
+        let mut workload = workload(Arrangement::Solo, &[&server], None);
+        workload.piece_bytes = Some(16);
+        let outcome = outcome(&variant, &workload);
+        if outcome.status == Status::Ok {
+            assert_eq!(outcome.samples["call_tokens"], [40, 25], "{}", variant.name);
+            cutting += 1;
+        } else {
+            assert_eq!(outcome.status, Status::Unsupported, "{}: {outcome:?}", variant.name);
+        }
+    }
+    assert!(cutting > 0, "no variant cuts the streams of replies");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use lab_protocol::runtimes::{Agent, Workload};
 
 use crate::analysis::analysis;
 use crate::reply::Reply;
+use crate::thread::thread_number;
 use crate::{CallError, CallLog, IngestJob, Ingested, Meter, Request, RunError, now_ns};
 
 /// The samples of one agent.
@@ -21,6 +22,8 @@ pub struct AgentLog {
     pub ingest_bytes: i64,
     /// Its last reply was complete.
     pub end_ns: i64,
+    /// Times that it was given bytes on another thread than before.
+    pub migrations: i64,
     /// Its calls, in order.
     pub calls: Vec<CallLog>,
 }
@@ -37,6 +40,8 @@ pub struct AgentRun {
     begun: usize,
     reply: Reply,
     analysis: Option<String>,
+    /// Where it was given bytes last.
+    thread: Option<i64>,
 }
 
 impl AgentRun {
@@ -56,6 +61,7 @@ impl AgentRun {
                 begun: 0,
                 reply: Reply::new("", 0),
                 analysis: None,
+                thread: None,
             })
             .collect()
     }
@@ -112,6 +118,8 @@ impl AgentRun {
     /// [`RunError::Failed`] for broken JSON and for a line in which the server reports an error.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), RunError> {
         let received_ns = now_ns();
+        self.meter.sample_queue();
+        self.note_thread();
         let was_done = self.reply.is_done();
         let log = &mut self.log.calls[self.begun - 1];
         let result = self.reply.feed(bytes, received_ns, log, &self.meter);
@@ -119,6 +127,13 @@ impl AgentRun {
             self.meter.last_token();
         }
         result.map_err(|error| self.failed(error))
+    }
+
+    fn note_thread(&mut self) {
+        let here = thread_number();
+        self.log.migrations += i64::from(self.thread.is_some_and(|last| last != here));
+        self.log.calls[self.begun - 1].thread = here;
+        self.thread = Some(here);
     }
 
     /// The body is complete.
@@ -192,6 +207,27 @@ mod tests {
             assert!(call.start_ns <= call.received_ns[0] && call.received_ns[1] <= call.end_ns);
         }
         assert!(log.start_ns <= log.ingest_end_ns && log.calls[1].end_ns <= log.end_ns);
+    }
+
+    #[test]
+    fn an_agent_that_goes_on_on_another_thread_has_migrated() {
+        let mut agent = agent();
+        agent.next_request().unwrap();
+        agent.head(200);
+        agent.feed(b"{\"response\":\"a\"}\n").unwrap();
+        let here = thread_number();
+        agent = std::thread::spawn(move || {
+            agent.feed(b"{\"response\":\"b\"}\n").unwrap();
+            agent.feed(b"{\"response\":\"c\"}\n").unwrap();
+            agent
+        })
+        .join()
+        .unwrap();
+        assert_ne!(agent.log.calls[0].thread, here);
+        agent.feed(b"{\"done\":true}\n").unwrap();
+        agent.end_of_body().unwrap();
+        let log = agent.finish();
+        assert_eq!((log.migrations, log.calls[0].thread, log.calls[1].thread), (2, here, -1));
     }
 
     #[test]

@@ -17,6 +17,17 @@ pub fn variant_main(
     identity: &Identity,
     run: impl FnOnce(Workload, Arc<Meter>) -> Result<Vec<AgentLog>, RunError>,
 ) -> ExitCode {
+    cutting_variant_main(identity, |workload, meter| match workload.piece_bytes {
+        None => run(workload, meter),
+        Some(_) => Err(RunError::unsupported("it takes a reply's bytes as its client gives them")),
+    })
+}
+
+/// The same for a variant that cuts the stream of a reply into the pieces that a workload asks for.
+pub fn cutting_variant_main(
+    identity: &Identity,
+    run: impl FnOnce(Workload, Arc<Meter>) -> Result<Vec<AgentLog>, RunError>,
+) -> ExitCode {
     // First of all, for the time until the first agent counts from here.
     let meter = Arc::new(Meter::start());
     let prepare = |workload| request::check(&workload).map(|()| workload);

@@ -20,11 +20,13 @@ mod ingest;
 mod meter;
 mod ndjson;
 mod outcome;
+mod queue;
 mod reply;
 mod request;
+mod thread;
 
 pub use agent::{AgentLog, AgentRun};
-pub use entry::variant_main;
+pub use entry::{cutting_variant_main, variant_main};
 pub use error::CallError;
 pub use http1::{Part, ResponseParser};
 pub use ingest::{IngestJob, Ingested};

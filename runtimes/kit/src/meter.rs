@@ -7,6 +7,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use lab_variant::{cpu_ns, high_water_bytes, kernel_number, now_ns, usage};
 
+use crate::queue::Queue;
+
 /// Readings of one process, shared by all its agents.
 #[derive(Debug)]
 pub struct Meter {
@@ -14,6 +16,7 @@ pub struct Meter {
     cpu_at_first_agent_ns: OnceLock<i64>,
     cpu_at_first_token_ns: OnceLock<i64>,
     last: Mutex<LastToken>,
+    queue: Queue,
 }
 
 #[derive(Debug, Default)]
@@ -30,7 +33,19 @@ impl Meter {
             cpu_at_first_agent_ns: OnceLock::new(),
             cpu_at_first_token_ns: OnceLock::new(),
             last: Mutex::default(),
+            queue: Queue::default(),
         }
+    }
+
+    /// A runtime that knows how many tasks wait in its queue says here how it is asked. It is asked
+    /// whenever bytes come.
+    pub fn watch_queue(&self, depth: impl Fn() -> usize + Send + Sync + 'static) {
+        self.queue.watch(depth);
+    }
+
+    /// Bytes came.
+    pub(crate) fn sample_queue(&self) {
+        self.queue.sample();
     }
 
     /// An agent starts.
@@ -61,7 +76,7 @@ impl Meter {
             Some(first) => last.cpu_ns - first,
             None => 0,
         };
-        [
+        let own = [
             (names::PROCESS_START_NS, self.process_start_ns),
             (names::CPU_STARTUP_NS, at(&self.cpu_at_first_agent_ns)),
             (names::CPU_STREAMING_NS, streaming),
@@ -69,11 +84,11 @@ impl Meter {
             (names::VOLUNTARY_SWITCHES, usage.voluntary_context_switches()),
             (names::INVOLUNTARY_SWITCHES, usage.involuntary_context_switches()),
             (names::RSS_HIGH_WATER_BYTES, high_water_bytes().cast_signed()),
-            ("threads", last.threads),
-        ]
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), u64::try_from(value).unwrap_or(0)))
-        .collect()
+            (names::THREADS, last.threads),
+        ];
+        let own = own.map(|(name, value)| (name, u64::try_from(value).unwrap_or(0)));
+        let all = own.into_iter().chain(self.queue.counters());
+        all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 

@@ -12,16 +12,17 @@ type Column<T> = (&'static str, fn(&T) -> i64);
 /// One column a name; agent by agent, call by call, token by token.
 pub(crate) fn samples(logs: &[AgentLog]) -> BTreeMap<String, Vec<i64>> {
     let mut columns = BTreeMap::new();
-    let agents: [Column<AgentLog>; 4] = [
+    let agents: [Column<AgentLog>; 5] = [
         (names::AGENT_START_NS, |log| log.start_ns),
         (names::AGENT_END_NS, |log| log.end_ns),
         (names::INGEST_END_NS, |log| log.ingest_end_ns),
         (names::INGEST_BYTES, |log| log.ingest_bytes),
+        (names::AGENT_MIGRATIONS, |log| log.migrations),
     ];
     for (name, value) in agents {
         columns.insert(name.to_owned(), logs.iter().map(value).collect());
     }
-    let calls: [Column<CallLog>; 12] = [
+    let calls: [Column<CallLog>; 13] = [
         (names::CALL_START_NS, |call| call.start_ns),
         (names::CALL_FIRST_TOKEN_NS, |call| call.received_ns.first().copied().unwrap_or(-1)),
         (names::CALL_LAST_TOKEN_NS, |call| call.received_ns.last().copied().unwrap_or(-1)),
@@ -34,6 +35,7 @@ pub(crate) fn samples(logs: &[AgentLog]) -> BTreeMap<String, Vec<i64>> {
         (names::CALL_PROMPT_EVAL_NS, |call| call.prompt_eval_ns),
         (names::CALL_LOAD_NS, |call| call.load_ns),
         (names::CALL_SERVER_TOTAL_NS, |call| call.server_total_ns),
+        (names::CALL_THREAD, |call| call.thread),
     ];
     for (name, value) in calls {
         let rows = logs.iter().flat_map(|log| &log.calls).map(value);

@@ -34,6 +34,8 @@ pub struct CallLog {
     pub load_ns: i64,
     /// As above.
     pub server_total_ns: i64,
+    /// The number of the thread that was given its last bytes, -1 before any came.
+    pub thread: i64,
     /// Per token: when the runtime handed its bytes over.
     pub received_ns: Vec<i64>,
     /// Per token: the server's stamp, or -1.
@@ -54,6 +56,7 @@ impl CallLog {
             prompt_eval_ns: UNSAID,
             load_ns: UNSAID,
             server_total_ns: UNSAID,
+            thread: UNSAID,
             received_ns: Vec::with_capacity(rows),
             sent_ns: Vec::with_capacity(rows),
         }

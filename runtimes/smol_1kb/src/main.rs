@@ -1,5 +1,5 @@
-//! smol with the reply's stream re-chunked to 1 KiB, as the report prints it. reqwest runs on a
-//! Tokio bridge that hands over each piece.
+//! smol with the reply's stream re-chunked to 1 KiB, as the report prints it, or to pieces of the
+//! size that the workload asks for. reqwest runs on a Tokio bridge that hands over each piece.
 
 mod rechunk;
 
@@ -11,12 +11,16 @@ use rechunk::Rechunked;
 use reqwest::Client;
 use runtimes_client::{client, failed, post};
 use runtimes_kit::{
-    AgentLog, AgentRun, Arrangement, Identity, Meter, Request, RunError, Workload, variant_main,
+    AgentLog, AgentRun, Arrangement, Identity, Meter, Request, RunError, Workload,
+    cutting_variant_main,
 };
 use smol::channel;
 use tokio::runtime::{Builder, Runtime};
 
 const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
+
+/// Bytes of a piece where the workload asks for none.
+const PIECE: usize = 1024;
 
 /// An agent that keeps up leaves the channel empty; one that does not slows the socket down.
 const CHUNKS_IN_FLIGHT: usize = 64;
@@ -28,13 +32,14 @@ static BRIDGE: LazyLock<Runtime> = LazyLock::new(|| {
 });
 
 fn main() -> ExitCode {
-    variant_main(&IDENTITY, |workload, meter| smol::block_on(run(workload, meter)))
+    cutting_variant_main(&IDENTITY, |workload, meter| smol::block_on(run(workload, meter)))
 }
 
 async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, RunError> {
     let client = client(&workload)?;
+    let piece = workload.piece_bytes.map_or(PIECE, |bytes| bytes as usize);
     let agents = AgentRun::all(&workload, &meter).into_iter();
-    let agents = agents.map(|agent| drive(agent, client.clone()));
+    let agents = agents.map(|agent| drive(agent, client.clone(), piece));
     let mut logs = Vec::new();
     match workload.arrangement {
         Arrangement::Concurrent => {
@@ -52,20 +57,25 @@ async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, Run
     Ok(logs)
 }
 
-async fn drive(mut agent: AgentRun, client: Client) -> Result<AgentLog, RunError> {
+async fn drive(mut agent: AgentRun, client: Client, piece: usize) -> Result<AgentLog, RunError> {
     agent.start();
     let job = agent.ingest_job();
     let ingested = smol::unblock(|| job.run()).await;
     agent.ingested(ingested)?;
     while let Some(request) = agent.next_request() {
-        call(&client, &mut agent, request).await?;
+        call(&client, &mut agent, request, piece).await?;
     }
     Ok(agent.finish())
 }
 
 /// The HTTP call runs on the bridge; each chunk is handed over to the agent's own task, which
 /// parses it.
-async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Result<(), RunError> {
+async fn call(
+    client: &Client,
+    agent: &mut AgentRun,
+    request: Request,
+    piece: usize,
+) -> Result<(), RunError> {
     let post = post(client, request);
     // `send` starts a timer at once, so it must be called on the bridge, too.
     let sent = BRIDGE.spawn(async { post.send().await }).await;
@@ -74,7 +84,7 @@ async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Result
     agent.head(response.status().as_u16());
     let (hand_over, chunks) = channel::bounded(CHUNKS_IN_FLIGHT);
     BRIDGE.spawn(async move {
-        let mut stream = Rechunked::new(response.bytes_stream());
+        let mut stream = Rechunked::new(response.bytes_stream(), piece);
         while let Some(chunk) = stream.next().await {
             let over = chunk.is_err();
             // It fails when the agent has given up.

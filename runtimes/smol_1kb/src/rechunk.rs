@@ -1,4 +1,4 @@
-//! A stream cut into pieces of at most 1 KiB that waits for no piece to fill.
+//! A stream cut into pieces of at most so many bytes that waits for no piece to fill.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -6,19 +6,19 @@ use std::task::{Context, Poll};
 use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
 
-/// Bytes of a piece.
-const PIECE: usize = 1024;
-
-/// Hands over 1 KiB, or what it has as soon as the inner stream is pending or over.
+/// Hands over a piece, or what it has as soon as the inner stream is pending or over.
 pub struct Rechunked<S> {
     inner: Pin<Box<S>>,
+    piece: usize,
     held: BytesMut,
     ended: bool,
 }
 
 impl<S> Rechunked<S> {
-    pub fn new(inner: S) -> Self {
-        Self { inner: Box::pin(inner), held: BytesMut::with_capacity(2 * PIECE), ended: false }
+    /// `piece` is the most bytes of one.
+    pub fn new(inner: S, piece: usize) -> Self {
+        let held = BytesMut::with_capacity(2 * piece);
+        Self { inner: Box::pin(inner), piece, held, ended: false }
     }
 }
 
@@ -29,7 +29,7 @@ where
     type Item = Result<Bytes, E>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        while self.held.len() < PIECE && !self.ended {
+        while self.held.len() < self.piece && !self.ended {
             match self.inner.as_mut().poll_next(cx) {
                 Poll::Ready(Some(Ok(chunk))) => self.held.extend_from_slice(&chunk),
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error))),
@@ -43,7 +43,7 @@ where
         if self.held.is_empty() {
             return Poll::Ready(None);
         }
-        let length = self.held.len().min(PIECE);
+        let length = self.held.len().min(self.piece);
         Poll::Ready(Some(Ok(self.held.split_to(length).freeze())))
     }
 }
@@ -58,13 +58,17 @@ mod tests {
     /// Lengths of the pieces for chunks of these lengths; 0 stands for a socket without bytes. The
     /// pieces end with a 0 wherever the stream itself has none to give.
     fn pieces(script: &[usize]) -> Vec<usize> {
+        pieces_of(1024, script)
+    }
+
+    fn pieces_of(piece: usize, script: &[usize]) -> Vec<usize> {
         let mut script: VecDeque<usize> = script.iter().copied().collect();
         let chunks = stream::poll_fn(move |_| match script.pop_front() {
             Some(0) => Poll::Pending,
             Some(length) => Poll::Ready(Some(Ok::<_, ()>(Bytes::from(vec![7; length])))),
             None => Poll::Ready(None),
         });
-        let mut stream = Rechunked::new(chunks);
+        let mut stream = Rechunked::new(chunks, piece);
         let mut cx = Context::from_waker(Waker::noop());
         let mut found = Vec::new();
         // More polls than any script here needs.
@@ -87,6 +91,7 @@ mod tests {
     fn more_than_a_piece_is_cut() {
         assert_eq!(pieces(&[2500]), [1024, 1024, 452]);
         assert_eq!(pieces(&[1000, 1000, 0]), [1024, 976]);
+        assert_eq!(pieces_of(100, &[250, 0, 30]), [100, 100, 50, 30]);
     }
 
     #[test]

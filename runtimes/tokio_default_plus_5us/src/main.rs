@@ -10,7 +10,7 @@ use runtimes_client::{client, failed, post};
 use runtimes_kit::{
     AgentLog, AgentRun, Arrangement, Identity, Meter, Request, RunError, Workload, variant_main,
 };
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 
 const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 /// What a line costs more.
@@ -26,6 +26,8 @@ fn main() -> ExitCode {
 
 async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, RunError> {
     let client = client(&workload)?;
+    let metrics = Handle::current().metrics();
+    meter.watch_queue(move || metrics.global_queue_depth());
     let agents = AgentRun::all(&workload, &meter).into_iter();
     let agents = agents.map(|agent| drive(agent, client.clone()));
     let mut logs = Vec::new();

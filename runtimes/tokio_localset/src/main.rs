@@ -8,7 +8,7 @@ use runtimes_client::{call, client};
 use runtimes_kit::{
     AgentLog, AgentRun, Arrangement, Identity, Meter, RunError, Workload, variant_main,
 };
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Handle};
 use tokio::task::{LocalSet, spawn_local};
 
 const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
@@ -25,6 +25,8 @@ fn main() -> ExitCode {
 
 async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, RunError> {
     let client = client(&workload)?;
+    let metrics = Handle::current().metrics();
+    meter.watch_queue(move || metrics.global_queue_depth());
     let agents = AgentRun::all(&workload, &meter).into_iter();
     let agents = agents.map(|agent| drive(agent, client.clone()));
     let mut logs = Vec::new();

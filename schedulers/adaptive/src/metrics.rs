@@ -1,7 +1,6 @@
 //! Counters and pressure, as Prometheus scrapes them.
 
 use std::fmt;
-use std::sync::Arc;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -10,7 +9,6 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
 use crate::decision::{Arm, Reason};
-use crate::pressure::PressureGauge;
 use crate::runtime::Adaptive;
 use crate::scheduler::Scheduler;
 
@@ -35,7 +33,7 @@ pub fn register(registry: &mut Registry, prefix: &str, scheduler: &Scheduler) {
 /// As [`register`], with the gauges of both pools beside the counters.
 pub fn register_adaptive(registry: &mut Registry, prefix: &str, adaptive: &Adaptive) {
     register(registry, prefix, adaptive.scheduler());
-    let collector = GaugeMetrics { gauge: Arc::clone(adaptive.gauge()) };
+    let collector = GaugeMetrics { adaptive: adaptive.clone() };
     registry.sub_registry_with_prefix(prefix).register_collector(Box::new(collector));
 }
 
@@ -78,17 +76,18 @@ impl Collector for SchedulerMetrics {
 
 #[derive(Debug)]
 struct GaugeMetrics {
-    gauge: Arc<PressureGauge>,
+    adaptive: Adaptive,
 }
 
 impl Collector for GaugeMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let context = self.gauge.context();
+        let context = self.adaptive.context();
         let (in_flight, queued) = (context.in_flight.into(), context.rayon_queue_depth.into());
         let pressure = context.pressure_milli();
         for (name, help, value) in [
             ("in_flight", "Calls on the Tokio side", in_flight),
             ("rayon_queue_depth", "Jobs that wait for the pool", queued),
+            ("queued_tasks", "Tasks that wait for a worker", context.queued_tasks.into()),
             ("queue_delay_ns", "Time from waking a task to its poll", context.queue_delay_ns),
             ("poll_time_ns", "Time of a poll", context.poll_time_ns),
             ("pressure_milli", "Tasks that wait for each worker, in thousandths", pressure),

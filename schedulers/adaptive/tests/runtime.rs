@@ -201,6 +201,7 @@ fn metrics_show_every_counter() {
         "lab_round_trip_ns 20000",
         "lab_in_flight 0",
         "lab_rayon_queue_depth 0",
+        "lab_queued_tasks 0",
         "lab_pressure_milli 0",
     ] {
         assert!(text.lines().any(|found| found == line), "no line {line} in:\n{text}");

@@ -12,7 +12,7 @@ use schedulers_conformance::{
 };
 
 fn workload(tokio_workers: u32, rayon_threads: u32, test: Test) -> Workload {
-    Workload { seed: 7, tokio_workers, rayon_threads, test }
+    Workload { seed: 7, tokio_workers, rayon_threads, pinned: false, test }
 }
 
 /// The outcome of a run that has to succeed.
@@ -155,6 +155,26 @@ fn a_policy_that_learns_finds_that_the_pool_is_cheaper() {
     }
 }
 
+/// The published shift: 200 observations of 20 µs, then 200 of 500 µs.
+#[test]
+fn a_policy_that_learns_follows_the_published_shift_within_counted_observations() {
+    let test = Replay {
+        site: vec![1; 400],
+        size: vec![0; 400],
+        inline_ns: [vec![20_000; 200], vec![500_000; 200]].concat(),
+        offload_ns: vec![60_000; 400],
+    };
+    for variant in tagged(FAMILY, "learns") {
+        let outcome = done(&variant, &workload(4, 2, Test::Replay(test.clone())));
+        let arms = &outcome.samples["arm"];
+        assert!(arms[180..200].iter().sum::<i64>() <= 2, "{}: {arms:?}", variant.name);
+        let settled = |next: &[i64]| next.iter().sum::<i64>() >= 18;
+        let observations = arms[200..].windows(20).position(settled);
+        eprintln!("{}: {observations:?} observations until the switch", variant.name);
+        assert!(observations.is_some_and(|count| count <= 60), "{}: {arms:?}", variant.name);
+    }
+}
+
 #[test]
 fn a_policy_that_is_fixed_takes_one_arm_whatever_it_costs() {
     for variant in tagged(FAMILY, "fixed") {
@@ -222,6 +242,20 @@ fn a_wake_has_a_row_for_every_intended_tick_and_job() {
             assert_eq!(blocked, arms.contains(&0), "{name}");
             assert!(outcome.samples["tick_latency_ns"].iter().all(|&ns| ns >= 0), "{name}");
         }
+    }
+}
+
+#[test]
+fn threads_with_cpus_of_their_own_give_the_same_answer() {
+    for variant in variants(FAMILY) {
+        let free = workload(1, 1, Test::Stream(stream(1, true)));
+        let outcome = outcome(&variant, &Workload { pinned: true, ..free });
+        if outcome.status == Status::Unsupported {
+            let reason = outcome.reason.unwrap();
+            assert!(reason.contains("want a CPU each"), "{}: {reason}", variant.name);
+            continue;
+        }
+        assert_eq!(outcome.samples["answer"], [stream_answer(0..40); 3], "{}", variant.name);
     }
 }
 

@@ -10,6 +10,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::clock::now_ns;
+use crate::pins::Pins;
+use crate::pressure::Pressure;
 use crate::work::Work;
 use crate::{Arm, Ask, Cost, Policy, RunError, Truth};
 
@@ -27,12 +29,16 @@ pub struct Bench {
 impl Bench {
     /// Starts both and measures the round trip between them.
     pub(crate) fn new(workload: &Workload) -> Result<Self, RunError> {
+        let [workers, threads] = Pins::of(workload)?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(workload.tokio_workers as usize)
+            .on_thread_start(move || workers.pin_this_thread())
             .enable_io()
             .build()
             .map_err(RunError::setup)?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(workload.rayon_threads as usize);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(workload.rayon_threads as usize)
+            .start_handler(move |_| threads.pin_this_thread());
         let machine = Machine {
             pool: Arc::new(pool.build().map_err(RunError::setup)?),
             tokio_workers: workload.tokio_workers,
@@ -44,6 +50,7 @@ impl Bench {
             queue_delay_ns: AtomicU64::new(0),
             poll_time_ns: AtomicU64::new(0),
             round_trip_ns: AtomicU64::new(0),
+            pressure: Pressure::default(),
         };
         let bench = Self { runtime, machine: Arc::new(machine) };
         let machine = Arc::clone(&bench.machine);
@@ -104,6 +111,7 @@ pub(crate) struct Machine {
     queue_delay_ns: AtomicU64,
     poll_time_ns: AtomicU64,
     round_trip_ns: AtomicU64,
+    pressure: Pressure,
 }
 
 /// A task that was spawned and is not done. Whoever spawns it makes it, so that tasks no worker
@@ -145,6 +153,10 @@ impl Machine {
         self.in_flight.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn pressure(&self) -> &Pressure {
+        &self.pressure
+    }
+
     /// One piece of work through a policy, from a task's first poll.
     pub(crate) async fn run<P: Policy>(
         &self,
@@ -157,6 +169,9 @@ impl Machine {
         let polled = now_ns();
         average(&self.queue_delay_ns, polled - spawned.at_ns);
         let asked = P::ask(&self.question(site, expected_ns, polled));
+        if let Some(milli) = policy.pressure_milli(&asked) {
+            self.pressure.add(milli);
+        }
         let start = now_ns();
         let (arm, pending) = policy.choose(&asked);
         drop(asked);
@@ -225,4 +240,31 @@ impl Machine {
 fn average(gauge: &AtomicU64, value: u64) {
     let old = gauge.load(Ordering::Relaxed);
     gauge.store(old - old / 8 + value / 8, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use lab_protocol::schedulers::{Replay, Test};
+
+    use super::*;
+    use crate::pins::allowed;
+
+    #[test]
+    fn pinned_threads_of_both_kinds_have_cpus_of_their_own() {
+        let test = Test::Replay(Replay::default());
+        let workload = Workload { seed: 1, tokio_workers: 1, rayon_threads: 1, pinned: true, test };
+        let cpus = allowed().unwrap().len();
+        match Bench::new(&workload) {
+            Ok(bench) => {
+                let worker = bench.on_a_worker(async { allowed().unwrap() });
+                let thread = bench.pool().install(|| allowed().unwrap());
+                assert_eq!((worker.len(), thread.len()), (1, 1));
+                assert_ne!(worker, thread);
+            }
+            Err(error) => assert!(cpus < 2 && error.to_string().contains("want a CPU each")),
+        }
+        let many = Workload { tokio_workers: cpus as u32, ..workload };
+        let error = Bench::new(&many).unwrap_err().to_string();
+        assert!(error.contains("1 threads of the pool want a CPU each"), "{error}");
+    }
 }

@@ -35,6 +35,12 @@ pub trait Policy: Send + Sync + Sized + 'static {
         Vec::new()
     }
 
+    /// The policy's own index of pressure, in thousandths, where it has one. It is asked before a
+    /// decision, beside a load alone, and outside of what a decision's cost counts.
+    fn pressure_milli(&self, _: &Self::Asked) -> Option<u64> {
+        None
+    }
+
     /// Runs all items, at most `stream.concurrency` at once, and returns them as they come out.
     /// This is what a repetition times. A library with a map of its own for streams uses that.
     fn map(self: &Arc<Self>, bench: &Bench, items: Vec<Item>, stream: &Stream) -> Vec<Done> {

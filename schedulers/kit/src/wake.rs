@@ -45,6 +45,9 @@ pub(crate) fn run<P: Policy>(workload: &Workload, wake: &Wake) -> Result<Measure
     }
     measured.count_decisions(done.iter().map(|job| job.arm).collect::<Decisions>());
     measured.count_policy(&*policy);
+    for (name, value) in bench.machine().pressure().counters() {
+        measured.count(name, value);
+    }
     measured.column(names::TICK_LATENCY_NS, latencies);
     let counted = done.into_iter().filter(|job| job.start_ns >= counts_from_ns).collect();
     write_jobs(&mut measured, counted);

@@ -74,7 +74,7 @@ impl Policy for Alternating {
 }
 
 fn run<P: Policy>(test: Test) -> Measured {
-    let workload = Workload { seed: 3, tokio_workers: 2, rayon_threads: 1, test };
+    let workload = Workload { seed: 3, tokio_workers: 2, rayon_threads: 1, pinned: false, test };
     measure::<P>(&workload).unwrap()
 }
 
@@ -173,7 +173,7 @@ fn a_load_that_never_ends_is_a_failure_with_its_reason() {
     // Work of 20 ms each 20 µs: a thousand times what two workers can do.
     let load = Load::Open { work_ns: 20_000_000, every_us: 20 };
     let test = Test::Wake(Wake { duration_ms: 100, tick_us: 1_000, load });
-    let workload = Workload { seed: 3, tokio_workers: 2, rayon_threads: 1, test };
+    let workload = Workload { seed: 3, tokio_workers: 2, rayon_threads: 1, pinned: false, test };
     let error = measure::<Alternating>(&workload).unwrap_err();
     assert!(error.to_string().contains("4096 jobs were in flight"), "{error}");
 }
@@ -213,7 +213,8 @@ fn a_policy_that_panics_ends_every_test() {
     };
     let open = wake(Load::Open { work_ns: 1_000, every_us: 1_000 });
     for test in [Test::Decide(decide), replay(), Test::Stream(stream), open] {
-        let workload = Workload { seed: 3, tokio_workers: 1, rayon_threads: 1, test };
+        let workload =
+            Workload { seed: 3, tokio_workers: 1, rayon_threads: 1, pinned: false, test };
         let result = std::panic::catch_unwind(|| measure::<Panicking>(&workload).is_ok());
         assert!(result.is_err());
     }

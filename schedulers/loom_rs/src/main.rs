@@ -92,6 +92,12 @@ impl Policy for Loom {
         ]
     }
 
+    /// What its gauge shows: the index at the decision before.
+    fn pressure_milli(&self, _: &(FunctionKey, Context)) -> Option<u64> {
+        let metrics = self.metrics.as_ref()?;
+        Some((1e3 * metrics.pressure_index.get()) as u64)
+    }
+
     fn map(self: &Arc<Self>, _: &Bench, items: Vec<Item>, _: &Stream) -> Vec<Done> {
         let runtime = self.runtime.as_ref().expect("a stream's policy has a runtime");
         let stream = stream::iter(items.into_iter().map(Hinted));
@@ -107,8 +113,8 @@ struct Hinted(Item);
 
 impl ComputeHintProvider for Hinted {}
 
-/// Not pinned, as the others are not. It refuses more threads than there are processors; as its
-/// map never offloads two items at once, fewer threads of the pool take nothing from it.
+/// Pinned where the others are. It refuses more threads than there are processors; as its map never
+/// offloads two items at once, fewer threads of the pool take nothing from it.
 fn runtime(workload: &Workload) -> Result<LoomRuntime, RunError> {
     let cpus = available_parallelism().map_err(RunError::setup)?.get();
     let workers = workload.tokio_workers as usize;
@@ -119,5 +125,5 @@ fn runtime(workload: &Workload) -> Result<LoomRuntime, RunError> {
         )));
     }
     let builder = LoomBuilder::new().tokio_threads(workers).rayon_threads(threads);
-    builder.pin_threads(false).build().map_err(RunError::setup)
+    builder.pin_threads(workload.pinned).build().map_err(RunError::setup)
 }

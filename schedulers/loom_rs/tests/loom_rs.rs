@@ -6,7 +6,7 @@ use schedulers_conformance::{RunOutcome, Status, outcome, variant};
 use schedulers_kit::{Replay, Stream, Test, Workload};
 
 fn run(tokio_workers: u32, test: Test) -> RunOutcome {
-    let workload = Workload { seed: 7, tokio_workers, rayon_threads: 2, test };
+    let workload = Workload { seed: 7, tokio_workers, rayon_threads: 2, pinned: false, test };
     outcome(&variant(Path::new(env!("CARGO_MANIFEST_DIR"))), &workload)
 }
 

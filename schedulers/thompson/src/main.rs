@@ -73,6 +73,10 @@ impl Policy for Thompson {
         guardrails.chain([("strikes", counters.strikes)]).collect()
     }
 
+    fn pressure_milli(&self, (_, context): &(Key, Context)) -> Option<u64> {
+        Some(context.pressure_milli())
+    }
+
     /// The library has no unordered map with keys, so both kinds of streams keep their order.
     fn map(self: &Arc<Self>, bench: &Bench, items: Vec<Item>, stream: &Stream) -> Vec<Done> {
         let join = || {

@@ -10,7 +10,7 @@ mod verdict;
 use std::env;
 use std::path::{Path, PathBuf};
 
-use lab_protocol::workflows::{Shape, Worker, Workload};
+use lab_protocol::workflows::{Beside, Shape, Wire, Worker, Workload};
 
 pub use batches::{batches, draw, kills, whole};
 pub use lab_programs::*;
@@ -48,6 +48,9 @@ pub fn workload(shape: &Shape, folder: &Path) -> Workload {
         poll_ms: 0,
         workers: 2,
         processes: 0,
+        wire: Wire::Pipe,
+        fallback_ms: 0,
+        beside: Beside::Nothing,
         worker: Worker::Native,
         worker_folder: worker_folder(),
         folder: folder.to_str().expect("a temporary folder's name is text").to_owned(),

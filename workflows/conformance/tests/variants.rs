@@ -4,7 +4,7 @@
 use std::fs;
 
 use lab_protocol::Status;
-use lab_protocol::workflows::Workload;
+use lab_protocol::workflows::{Beside, Workload};
 use workflows_conformance::{
     FAMILY, Variant, check, check_identities, check_refusals, is_missing, line, outcome, shape,
     shapes, variants, workload,
@@ -145,6 +145,25 @@ fn a_folder_that_is_not_there_is_named() {
         assert_eq!(outcome.status, Status::Failed);
         let reason = outcome.reason.unwrap();
         assert!(reason.contains("gone") && reason.contains("a folder that is there"), "{reason}");
+    }
+}
+
+#[test]
+fn what_a_back_end_does_not_take_is_unsupported_with_a_reason() {
+    for variant in variants(FAMILY) {
+        for (fallback_ms, beside, said) in
+            [(20, Beside::Nothing, "set fallback_ms to 0"), (0, Beside::LockedMap, "set beside to")]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let workload = workload(&shapes()[0], folder.path());
+            let outcome = outcome(&variant, &Workload { fallback_ms, beside, ..workload });
+            if outcome.status == Status::Ok {
+                continue;
+            }
+            assert_eq!(outcome.status, Status::Unsupported, "{}", variant.name);
+            let reason = outcome.reason.unwrap();
+            assert!(reason.contains(said) || reason.starts_with("there is no "), "{reason}");
+        }
     }
 }
 

@@ -70,7 +70,16 @@ fn in_every_shape(worker: Worker, is_ffi: bool) {
 #[test]
 fn every_back_end_that_takes_workers_has_them_compute() {
     for variant in tagged(FAMILY, "workers") {
-        for worker in [Worker::NativeProcess, Worker::PythonFfi, Worker::PythonProcess] {
+        for worker in [
+            Worker::NativeProcess,
+            Worker::PythonFfi,
+            Worker::PythonProcess,
+            Worker::RubyFfi,
+            Worker::RubyProcess,
+            Worker::NodeFfi,
+            Worker::NodeProcess,
+            Worker::FourLanguages,
+        ] {
             right(&variant, "diamond", worker);
         }
     }

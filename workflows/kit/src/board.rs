@@ -92,6 +92,11 @@ pub(crate) struct Claimed {
 }
 
 impl Claimed {
+    /// Of which task, and which of its steps.
+    pub(crate) fn step(&self) -> (u32, StepId) {
+        (self.task, self.job.id)
+    }
+
     /// Does the step. Until it is recorded, `recorded_ns` is when it was finished.
     ///
     /// # Errors

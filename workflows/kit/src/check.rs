@@ -17,8 +17,8 @@ pub(crate) fn workload(workload: &Workload) -> Result<(), String> {
     ])?;
     if !workload.processes.is_multiple_of(2) {
         return Err(format!(
-            "processes is {}: half of them are orchestrators and half have the workers, so write \
-             an even number",
+            "processes is {}: two of them may be orchestrators and all others have workers, so \
+             write an even number",
             workload.processes
         ));
     }

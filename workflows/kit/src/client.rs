@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use lab_protocol::workflows::names;
-use lab_protocol::workflows::{Worker, Workload, input};
+use lab_protocol::workflows::{Beside, Wire, Worker, Workload, input};
 use lab_variant::Numbers;
 
 use crate::columns::{StepRow, TaskRow, columns};
@@ -28,6 +28,15 @@ pub trait BackEnd: Sized {
 
     /// Whether it can be several processes.
     const TAKES_PROCESSES: bool = false;
+
+    /// Whether its client can talk to them over HTTP.
+    const TAKES_HTTP: bool = false;
+
+    /// Whether those who wait to be told can look by themselves after a time of the workload's.
+    const TAKES_FALLBACK: bool = false;
+
+    /// Whether its workers can do something beside each step.
+    const TAKES_BESIDE: bool = false;
 
     /// The counter of [`BackEnd::bare_ns`], where there is one.
     const BARE: Option<&'static str>;
@@ -93,8 +102,22 @@ pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Numbers, RunErr
             "this back end is not made of several processes: set processes to 0",
         ));
     }
+    if workload.wire == Wire::Http && (workload.processes == 0 || !B::TAKES_HTTP) {
+        return Err(RunError::unsupported("nobody talks over HTTP here: set wire to pipe"));
+    }
+    if workload.fallback_ms > 0 && !B::TAKES_FALLBACK {
+        return Err(RunError::unsupported(
+            "nobody in this back end looks by himself after a time that can be set: set \
+             fallback_ms to 0",
+        ));
+    }
+    if workload.beside != Beside::Nothing && !B::TAKES_BESIDE {
+        return Err(RunError::unsupported(
+            "the workers of this back end do nothing beside a step: set beside to nothing",
+        ));
+    }
     // Asked before anything is started, so that an interpreter that is not there is an answer.
-    let ffi_call_ns = Computer::start(workload)?.ffi_call_ns();
+    let ffi_call_ns = Computer::try_all(workload)?;
     let graph = Arc::new(Graph::new(&workload.shape));
     let mut client = Client { back_end: B::start(workload, &graph)?, workload, bare: Vec::new() };
     client.drive(workload.tasks..workload.tasks + workload.warmup_tasks)?;

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crate::board::{Board, Turn};
-use crate::{Accepted, Computer, Graph, Log, RunError, StepRow, Submission, Transition};
+use crate::{Accepted, Computer, Graph, Log, RunError, StepId, StepRow, Submission, Transition};
 use crate::{Workload, caught};
+
+/// What a worker does before each step, given the task and the step.
+pub type BeforeStep = Arc<dyn Fn(u32, StepId) + Send + Sync>;
 
 /// Tasks in this process's memory, with threads that do their steps. Ends its threads when dropped.
 pub struct Pool<L: Log> {
@@ -31,10 +34,24 @@ impl<L: Log> Pool<L> {
     ///
     /// # Errors
     /// The system does not give a thread, or as [`Computer::start`].
-    pub fn start(mut self, workload: &Workload) -> Result<Self, RunError> {
+    pub fn start(self, workload: &Workload) -> Result<Self, RunError> {
+        let nothing: BeforeStep = Arc::new(|_: u32, _: StepId| ());
+        self.start_with(workload, &nothing)
+    }
+
+    /// The same with something that workers do before each step.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_with(
+        mut self,
+        workload: &Workload,
+        before: &BeforeStep,
+    ) -> Result<Self, RunError> {
         for worker in 0..workload.workers {
-            let mut computer = Computer::start(workload)?;
-            let body = move |board: &Board<L>| work(board, &mut computer);
+            let mut computer = Computer::start(workload, worker)?;
+            let before = Arc::clone(before);
+            let body = move |board: &Board<L>| work(board, &mut computer, &before);
             self.spawn(format!("worker-{worker}"), body)?;
         }
         if L::WRITES {
@@ -102,11 +119,19 @@ impl<L: Log> Drop for Pool<L> {
     }
 }
 
-fn work<L: Log>(board: &Board<L>, computer: &mut Computer) -> Result<(), RunError> {
+fn work<L: Log>(
+    board: &Board<L>,
+    computer: &mut Computer,
+    before: &BeforeStep,
+) -> Result<(), RunError> {
     let mut turn = board.turn(None);
     loop {
         turn = match turn {
-            Turn::Step(claimed) => board.turn(Some(claimed.perform(computer)?)),
+            Turn::Step(claimed) => {
+                let (task, step) = claimed.step();
+                before(task, step);
+                board.turn(Some(claimed.perform(computer)?))
+            }
             Turn::Write(batch) => board.write_and_turn(&batch),
             Turn::End => return Ok(()),
         };

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use lab_protocol::workflows::{Operation, Shape, Step, Worker, Workload};
+use lab_protocol::workflows::{Beside, Operation, Shape, Step, Wire, Worker, Workload};
 use workflows_kit::{Graph, Log, Pool, RunError, StepRow, Submission, Transition, now_ns};
 
 /// Each batch, and when its write returned.
@@ -48,6 +48,9 @@ fn pool(shape: &Shape, workers: u32, log: Writes) -> Pool<Writes> {
         poll_ms: 0,
         workers,
         processes: 0,
+        wire: Wire::Pipe,
+        fallback_ms: 0,
+        beside: Beside::Nothing,
         worker: Worker::Native,
         worker_folder: String::new(),
         folder: String::new(),

@@ -10,7 +10,7 @@ use workflows_kit::{Accepted, Counters, Graph, RunError, Submission, Workload};
 use crate::Tasks;
 use crate::session::{ACCEPT, BARE, ENVIRONMENT, LOOK, Session, named};
 use crate::threads::Threads;
-use crate::worker::Shared;
+use crate::worker::{Shared, look_after};
 
 /// How long the client waits before it looks whether the workers are well.
 const LOOK_AFTER_WORKERS: Duration = Duration::from_millis(500);
@@ -36,7 +36,8 @@ impl Client {
         graph: &Arc<Graph>,
     ) -> Result<Self, RunError> {
         // For the rest of the process: there is one run in it.
-        let shared: &'static Shared = Box::leak(Box::new(Shared::new(|_| {}, None)));
+        let shared = Shared::new(|_| {}, None, look_after(workload));
+        let shared: &'static Shared = Box::leak(Box::new(shared));
         let workers = Threads::start(workload, handle, graph, shared)?;
         let texts = &[ACCEPT, LOOK, BARE];
         let session = Session::open(handle.clone(), &shared.counts, ENVIRONMENT, texts)?;

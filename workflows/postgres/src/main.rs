@@ -64,6 +64,8 @@ struct Postgres {
 impl BackEnd for Postgres {
     const TAKES_COMPUTER: bool = true;
     const TAKES_PROCESSES: bool = true;
+    const TAKES_HTTP: bool = true;
+    const TAKES_FALLBACK: bool = true;
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {

@@ -28,7 +28,7 @@ impl Threads {
     ) -> Result<Self, RunError> {
         let mut workers = Self { shared, threads: Vec::new() };
         for worker in 0..workload.workers {
-            let mut computer = Computer::start(workload)?;
+            let mut computer = Computer::start(workload, worker)?;
             let (handle, graph) = (handle.clone(), Arc::clone(graph));
             let thread = std::thread::Builder::new().name(format!("worker-{worker}"));
             let body = move || {

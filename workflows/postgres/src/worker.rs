@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use postgres::Row;
-use workflows_kit::{Computer, Done, Graph, Job, MAX_PARTS, RunError, StepId, now_ns};
+use workflows_kit::{Computer, Done, Graph, Job, MAX_PARTS, RunError, StepId, Workload, now_ns};
 
 use crate::outbox::Outbox;
 use crate::session::{Answer, Counts, ENVIRONMENT, Session, TELL};
@@ -21,6 +21,9 @@ pub(crate) struct Shared {
     pub(crate) counts: Counts,
     pub(crate) stop: AtomicBool,
     pub(crate) waiting: Waiting,
+    /// How long a worker waits to be told of work before it also looks for steps whose worker's
+    /// session is gone.
+    look_after: Duration,
     /// Where there are other processes.
     outbox: Option<Outbox>,
     /// Why a worker ended.
@@ -38,9 +41,10 @@ pub(crate) enum News<'a> {
 }
 
 impl Shared {
-    pub(crate) fn new(hear: fn(News<'_>), outbox: Option<Outbox>) -> Self {
+    pub(crate) fn new(hear: fn(News<'_>), outbox: Option<Outbox>, look_after: Duration) -> Self {
         Self {
             hear,
+            look_after,
             counts: Counts::default(),
             stop: AtomicBool::new(false),
             waiting: Waiting::default(),
@@ -76,9 +80,16 @@ impl Shared {
     }
 }
 
-/// How long a worker waits to be told of work before it also looks for steps whose worker's session
-/// is gone.
-const LOOK_FOR_DEAD: Duration = Duration::from_millis(200);
+/// Where the workload leaves it to this back end.
+const LOOK_AFTER: Duration = Duration::from_millis(200);
+
+/// How long those wait who are to be told, before they look: the polling behind the events.
+pub(crate) fn look_after(workload: &Workload) -> Duration {
+    match workload.fallback_ms {
+        0 => LOOK_AFTER,
+        ms => Duration::from_millis(ms.into()),
+    }
+}
 
 /// One row: the worker's number, locked as long as the session lives.
 const ENTER: &str = "with me as materialized (select nextval('workers')::int as number)
@@ -141,7 +152,7 @@ pub(crate) fn work(
     let mut next = worker.claim(true)?;
     while !shared.stop.load(SeqCst) {
         next = if next.is_empty() {
-            let called = shared.waiting.work(calls, LOOK_FOR_DEAD);
+            let called = shared.waiting.work(calls, shared.look_after);
             calls = shared.waiting.calls();
             worker.claim(!called)?
         } else {

@@ -13,7 +13,7 @@ use workflows_conformance::{
     RunOutcome, Status, UnderWay, Variant, check, draw, exit, is_missing, kills, outcome,
     sessions_of, shapes, variant, whole, workload,
 };
-use workflows_kit::{Operation, Workload};
+use workflows_kit::{Operation, Wire, Worker, Workload};
 
 /// Two orchestrators and two processes with a worker each.
 const PROCESSES: u32 = 4;
@@ -94,6 +94,98 @@ fn several_processes_do_every_shape_rightly() {
         assert!((8..=2 * steps + 12).contains(&count("commits")), "{outcome:?}");
         assert!(count("statements") >= count("commits") && count("messages") > 0);
         assert!(count("reconnections") == 0 && count("bare_commit_ns") > 0);
+    }
+}
+
+#[test]
+fn two_tasks_at_once_overlap_in_several_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let workload = Workload { in_flight: 2, warmup_tasks: 0, ..batches(folder.path(), 1, 2_000) };
+    let outcome = outcome(&postgres(), &workload);
+    if is_missing(&outcome) {
+        return;
+    }
+    whole("two at once", &workload, &outcome);
+    let (submitted, observed) =
+        (&outcome.samples["task_submitted_ns"], &outcome.samples["task_observed_ns"]);
+    assert!(submitted[1] < observed[0], "the second is handed in before the first is seen");
+}
+
+/// As the published cluster: two orchestrators, and two processes with workers in each of four
+/// languages.
+#[test]
+fn ten_processes_with_workers_in_four_languages_do_every_shape_rightly() {
+    let postgres = postgres();
+    for shape in shapes() {
+        let folder = tempfile::tempdir().unwrap();
+        let workload = Workload {
+            tasks: 8,
+            in_flight: 4,
+            workers: 8,
+            processes: 10,
+            worker: Worker::FourLanguages,
+            ..workload(&shape, folder.path())
+        };
+        let outcome = outcome(&postgres, &workload);
+        if is_missing(&outcome) {
+            return;
+        }
+        check(&shape.name, &workload, &outcome);
+        // The client, ten processes, those in which the four languages compute, and the server's.
+        assert!(outcome.counters["all_processes"] > 1 + 10 + 8, "{outcome:?}");
+    }
+}
+
+#[test]
+fn ten_processes_do_every_shape_rightly() {
+    let postgres = postgres();
+    for shape in shapes() {
+        let folder = tempfile::tempdir().unwrap();
+        let ten = Workload { processes: 10, workers: 8, ..workload(&shape, folder.path()) };
+        let outcome = outcome(&postgres, &Workload { tasks: 8, in_flight: 4, ..ten.clone() });
+        if is_missing(&outcome) {
+            return;
+        }
+        check(&shape.name, &Workload { tasks: 8, in_flight: 4, ..ten }, &outcome);
+    }
+}
+
+#[test]
+fn several_processes_talk_over_http_and_lose_nothing_with_one_of_them() {
+    let postgres = postgres();
+    for shape in shapes() {
+        let folder = tempfile::tempdir().unwrap();
+        let workload = Workload { tasks: 8, in_flight: 4, ..workload(&shape, folder.path()) };
+        let workload = Workload { processes: PROCESSES, wire: Wire::Http, ..workload };
+        let outcome = outcome(&postgres, &workload);
+        if is_missing(&outcome) {
+            return;
+        }
+        check(&shape.name, &workload, &outcome);
+        assert!(outcome.counters["commits"] >= 8, "counted in each process: {outcome:?}");
+    }
+    for argument in [WORKER, ORCHESTRATOR] {
+        let folder = tempfile::tempdir().unwrap();
+        let workload = Workload { wire: Wire::Http, ..batches(folder.path(), 3, 200) };
+        let Some(mut run) = under_way(&postgres, &workload) else { return };
+        kill_one(&mut run, argument, 3, 20_000);
+        whole(argument, &workload, &run.outcome());
+    }
+}
+
+/// Whoever is told nothing looks by himself: seldom, often, and where all is in one process.
+#[test]
+fn events_have_polling_as_a_fallback_whose_interval_is_a_factor() {
+    let postgres = postgres();
+    for (processes, fallback_ms) in [(0, 5), (PROCESSES, 5), (PROCESSES, 2_000)] {
+        let folder = tempfile::tempdir().unwrap();
+        let batches = batches(folder.path(), 2, 200);
+        let workload = Workload { processes, fallback_ms, tasks: 6, ..batches };
+        let outcome = outcome(&postgres, &workload);
+        if is_missing(&outcome) {
+            return;
+        }
+        whole(&format!("{processes} processes, {fallback_ms} ms"), &workload, &outcome);
     }
 }
 

@@ -42,7 +42,8 @@ pub(crate) struct Broker {
 /// How a connection is opened, and whether the broker is still there.
 #[derive(Debug, Clone)]
 pub(crate) struct Handle {
-    process: Arc<Mutex<Child>>,
+    /// Only who started it knows how it ended.
+    process: Option<Arc<Mutex<Child>>>,
     pub(crate) port: u16,
     pub(crate) password: String,
 }
@@ -88,7 +89,7 @@ impl Broker {
         let child = child.map_err(|error| {
             RunError::setup(format!("cannot start setpriv: {error}; install Debian's util-linux"))
         })?;
-        let process = Arc::new(Mutex::new(child));
+        let process = Some(Arc::new(Mutex::new(child)));
         let handle = Handle { process, port, password: password.to_owned() };
         Ok(Self { handle, log })
     }
@@ -115,7 +116,8 @@ impl Broker {
 
 impl Drop for Broker {
     fn drop(&mut self) {
-        let mut process = self.handle.process.lock().expect("nobody panics while it holds this");
+        let Some(process) = &self.handle.process else { return };
+        let mut process = process.lock().expect("nobody panics while it holds this");
         let pid = Pid::from_raw(process.id().cast_signed());
         for signal in [Signal::SIGTERM, Signal::SIGKILL] {
             if !matches!(process.try_wait(), Ok(None)) {
@@ -134,9 +136,15 @@ impl Drop for Broker {
 }
 
 impl Handle {
-    /// How the broker ended, if it did.
+    /// The handle to a broker that another process has started.
+    pub(crate) fn outside(port: u16, password: String) -> Self {
+        Self { process: None, port, password }
+    }
+
+    /// How the broker ended, if it did and this process started it.
     pub(crate) fn ended(&self) -> Option<String> {
-        let mut process = self.process.lock().expect("nobody panics while it holds this");
+        let process = self.process.as_ref()?;
+        let mut process = process.lock().expect("nobody panics while it holds this");
         let status = process.try_wait().ok().flatten()?;
         Some(format!("the broker has ended ({status})"))
     }

@@ -6,28 +6,34 @@
 //! has nothing else to do. A worker is done with a message when what follows from it is confirmed.
 //! So a message may come twice and the database records a step once. Started again on the same
 //! folder, the steps without a value are published again (an outbox), and it goes on.
+//!
+//! Workers are threads of this process ([`threads`]) or in processes of their own ([`member`]); the
+//! client orchestrates in either case.
 
 mod broker;
 mod link;
+mod member;
 mod session;
+mod threads;
 mod worker;
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use workflows_database::{Known, Server, prepare, read};
 use workflows_kit::{
-    Accepted, BackEnd, Computer, Counters, Graph, Identity, RunError, StepRow, Submission,
-    Workload, caught, now_ns, run_folder, variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload,
+    language, now_ns, run_folder, variant_main,
 };
 
 use broker::Broker;
 use link::{Link, Lost, Reads, STEPS};
-use session::{Answer, Session};
+use member::Member;
+use session::{Answer, Session, named};
+use threads::Threads;
 use worker::Shared;
 
 const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
@@ -49,13 +55,18 @@ const STATEMENTS: &[&str] = &[
 ];
 
 fn main() -> ExitCode {
-    variant_main::<Orchestrator>(&IDENTITY)
+    if member::is_one() { member::process() } else { variant_main::<Orchestrator>(&IDENTITY) }
 }
 
 /// The client's side. Fields are dropped in order: the servers end last.
 struct Orchestrator {
     graph: Arc<Graph>,
-    workers: Workers,
+    workers: Threads,
+    /// Processes with workers, where these are no threads. Nobody else looks while it is borrowed:
+    /// the client is one thread.
+    members: RefCell<Vec<Member>>,
+    /// What those had counted that were killed, when they were last asked.
+    gone: [u64; 4],
     session: Session<'static>,
     link: Link,
     /// Tasks that were handed in and are not known to be complete.
@@ -67,14 +78,9 @@ struct Orchestrator {
     server: Server,
 }
 
-/// Threads that are stopped and waited for when dropped.
-struct Workers {
-    shared: &'static Shared,
-    threads: Vec<JoinHandle<()>>,
-}
-
 impl BackEnd for Orchestrator {
     const TAKES_COMPUTER: bool = true;
+    const TAKES_PROCESSES: bool = true;
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
@@ -88,7 +94,9 @@ impl BackEnd for Orchestrator {
         let link = Link::open(&broker.handle(), Reads::Complete)?;
         let mut orchestrator = Self {
             graph: Arc::clone(graph),
-            workers: Workers { shared, threads: Vec::new() },
+            workers: Threads::new(shared),
+            members: RefCell::default(),
+            gone: [0; 4],
             session,
             link,
             waiting: BTreeSet::new(),
@@ -108,7 +116,7 @@ impl BackEnd for Orchestrator {
 
     fn wait(&mut self) -> Result<Vec<u32>, RunError> {
         loop {
-            self.workers.shared.check()?;
+            self.check()?;
             let known = std::mem::take(&mut self.complete);
             let known = self.no_longer_waiting(known);
             if !known.is_empty() {
@@ -126,7 +134,7 @@ impl BackEnd for Orchestrator {
     }
 
     fn look(&mut self, _: &[u32]) -> Result<Vec<u32>, RunError> {
-        self.workers.shared.check()?;
+        self.check()?;
         let complete = self.look_at_all()?;
         Ok(self.no_longer_waiting(complete))
     }
@@ -141,15 +149,21 @@ impl BackEnd for Orchestrator {
     }
 
     fn counters(&self) -> Counters {
-        self.workers.shared.counts.read()
+        let mut sums = add(self.workers.shared.counts.numbers(), self.gone);
+        for member in self.members.borrow_mut().iter_mut() {
+            sums = add(sums, member.counts());
+        }
+        named(sums)
     }
 
     fn finish(self) -> Result<Vec<StepRow>, RunError> {
-        let Self { graph, workers, session, link, accepted, server, .. } = self;
+        let Self { graph, workers, members, session, link, accepted, server, .. } = self;
         let shared = workers.shared;
+        let apart: Vec<_> = members.into_inner().into_iter().map(Member::finish).collect();
         drop((workers, session, link));
         shared.check()?;
         let mut recorded = shared.recorded_ns.lock().expect("the workers have ended");
+        recorded.extend(apart.into_iter().flatten());
         let known = Known { accepted, recorded_ns: std::mem::take(&mut recorded) };
         read(&mut server.handle().connect()?, &graph, &known)
     }
@@ -166,19 +180,43 @@ impl Orchestrator {
     }
 
     fn start_workers(&mut self, workload: &Workload) -> Result<(), RunError> {
-        let shared = self.workers.shared;
-        for worker in 0..workload.workers {
-            let mut computer = Computer::start(workload)?;
-            let handles = (self.server.handle(), self.broker.handle());
-            let graph = Arc::clone(&self.graph);
-            let body = move || {
-                if let Err(error) = caught(|| worker::work(&handles, &graph, shared, &mut computer))
-                {
-                    shared.fail(&error);
-                }
-            };
-            let thread = std::thread::Builder::new().name(format!("worker-{worker}"));
-            self.workers.threads.push(thread.spawn(body).map_err(RunError::setup)?);
+        let handles = (self.server.handle(), self.broker.handle());
+        if workload.processes == 0 {
+            return self.workers.start(workload, &self.graph, &handles, |_| {});
+        }
+        for number in 0..workload.processes {
+            // The first have one more where they cannot have as many each.
+            let more = u32::from(number < workload.workers % workload.processes);
+            let workers = (workload.workers / workload.processes + more).max(1);
+            let worker = language(workload.worker, number);
+            let share = Workload { workers, worker, ..workload.clone() };
+            self.members.get_mut().push(Member::start(&share, &handles.1)?);
+        }
+        Ok(())
+    }
+
+    /// Whether the workers are well. A process that was killed is forgotten, but not the last.
+    fn check(&mut self) -> Result<(), RunError> {
+        self.workers.shared.check()?;
+        let members = self.members.get_mut();
+        let (before, gone) = (members.len(), &mut self.gone);
+        let mut failure = Ok(());
+        members.retain_mut(|member| {
+            let lives = member.lives().unwrap_or_else(|error| {
+                failure = Err(error);
+                false
+            });
+            if !lives {
+                *gone = add(*gone, member.counted());
+            }
+            lives
+        });
+        failure?;
+        if before > 0 && members.is_empty() {
+            return Err(RunError::failed(
+                "the last worker process has ended; start again with the same folder: whatever was \
+                 recorded is kept",
+            ));
         }
         Ok(())
     }
@@ -249,11 +287,6 @@ impl Orchestrator {
     }
 }
 
-impl Drop for Workers {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, SeqCst);
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
-    }
+fn add(one: [u64; 4], other: [u64; 4]) -> [u64; 4] {
+    std::array::from_fn(|place| one[place] + other[place])
 }

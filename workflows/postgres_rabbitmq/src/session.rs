@@ -39,15 +39,16 @@ impl Counts {
         Ok(())
     }
 
-    /// By the protocol's names.
-    pub(crate) fn read(&self) -> Counters {
-        Counters::from([
-            ("statements", self.statements.load(Relaxed)),
-            ("commits", self.commits.load(Relaxed)),
-            ("messages", self.messages.load(Relaxed)),
-            ("reconnections", self.reconnections.load(Relaxed)),
-        ])
+    /// Statements, commits, messages, reconnections.
+    pub(crate) fn numbers(&self) -> [u64; 4] {
+        [&self.statements, &self.commits, &self.messages, &self.reconnections]
+            .map(|count| count.load(Relaxed))
     }
+}
+
+/// [`Counts::numbers`] by the protocol's names.
+pub(crate) fn named(numbers: [u64; 4]) -> Counters {
+    ["statements", "commits", "messages", "reconnections"].into_iter().zip(numbers).collect()
 }
 
 /// A session with its prepared statements.

@@ -1,5 +1,5 @@
 //! Several processes on one database: orchestrators, to which the client hands tasks in turn, and
-//! processes with workers.
+//! processes with workers. The client talks to them by pipes ([`words`]) or by HTTP ([`http`]).
 //!
 //! Nothing that matters is in any of them. A task that was accepted is in the database; when its
 //! orchestrator ends, another is asked for the same task and finds it there. A step that was
@@ -9,6 +9,7 @@
 //! that is lost too, an idle worker finds such steps when it looks. Since a worker's number says
 //! which claim of a step is meant, one that comes late records nothing.
 
+mod http;
 mod member;
 mod process;
 mod words;
@@ -19,7 +20,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use workflows_database::{Handle, Known};
-use workflows_kit::{Accepted, Counters, RunError, StepId, Submission, Workload};
+use workflows_kit::{Accepted, Counters, RunError, StepId, Submission, Workload, language};
 
 use crate::Tasks;
 use crate::session::{BARE, Counts, Session, named};
@@ -51,6 +52,9 @@ pub(crate) fn role() -> Option<Role> {
     let is = |role: &Role| arguments == [role.argument()];
     [Role::Orchestrator, Role::Worker].into_iter().find(is)
 }
+
+/// As many as the published cluster has; its other processes have workers.
+const ORCHESTRATORS: u32 = 2;
 
 /// How long the client waits before it looks whether the server is there.
 const LOOK_AFTER_SERVER: Duration = Duration::from_millis(500);
@@ -95,15 +99,18 @@ impl Cluster {
         // For the rest of the process: there is one run in it, and these are not its counts.
         let uncounted: &'static Counts = Box::leak(Box::default());
         let bare = Session::open(handle.clone(), uncounted, "", &[BARE])?;
-        let half = workload.processes / 2;
+        let orchestrators = ORCHESTRATORS.min(workload.processes / 2);
+        let with_workers = workload.processes - orchestrators;
         let (sender, news) = channel();
         let mut members = Vec::new();
         for place in 0..workload.processes {
-            let role = if place < half { Role::Orchestrator } else { Role::Worker };
+            let role = if place < orchestrators { Role::Orchestrator } else { Role::Worker };
+            let number = place.saturating_sub(orchestrators);
             // The first have one more where they cannot have as many each.
-            let more = u32::from(place.saturating_sub(half) < workload.workers % half);
-            let workers = (workload.workers / half + more).max(1);
-            let share = Workload { workers, ..workload.clone() };
+            let more = u32::from(number < workload.workers % with_workers);
+            let workers = (workload.workers / with_workers + more).max(1);
+            let worker = language(workload.worker, number);
+            let share = Workload { workers, worker, ..workload.clone() };
             members.push(Member::start(role, place as usize, &share, sender.clone())?);
         }
         let mut state = State {
@@ -205,6 +212,8 @@ impl State {
     fn take(&mut self, (place, said): Heard) -> Result<(), RunError> {
         let member = &mut self.members[place];
         match said {
+            // Only its first word is where it listens, and that was heard.
+            Some(Said::Listens { .. }) => {}
             Some(Said::Ready) => member.ready = true,
             Some(Said::Entered { worker }) => member.workers.push(worker),
             Some(Said::Counted { counts }) => {

@@ -12,15 +12,16 @@ use std::time::Duration;
 
 use postgres::fallible_iterator::FallibleIterator;
 use workflows_database::Handle;
-use workflows_kit::{Graph, RunError, Submission, Workload};
+use workflows_kit::{Graph, RunError, Submission, Wire, Workload};
 
 use super::Role;
+use super::http;
 use super::words::{Order, Said, hear, say};
 use crate::outbox::{Outbox, ends};
 use crate::session::{ACCEPT, Answer, Counts, ENVIRONMENT, LOOK, Session, TELL};
 use crate::threads::Threads;
 use crate::waiting::Ends;
-use crate::worker::{News, Shared};
+use crate::worker::{News, Shared, look_after};
 
 /// The whole of such a process's `main`.
 pub(crate) fn process(role: Role) -> ExitCode {
@@ -31,17 +32,25 @@ pub(crate) fn process(role: Role) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if workload.wire == Wire::Http
+        && let Err(error) = http::open()
+    {
+        eprintln!("{} cannot listen: {error}", role.argument());
+        return ExitCode::FAILURE;
+    }
     let result = match role {
         Role::Orchestrator => orchestrate(&workload),
         Role::Worker => work(&workload),
     };
-    match result {
+    let code = match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             failed(&error);
             ExitCode::FAILURE
         }
-    }
+    };
+    http::drain();
+    code
 }
 
 /// Has the workers in threads, and answers what is asked of them.
@@ -53,7 +62,8 @@ fn work(workload: &Workload) -> Result<(), RunError> {
         News::Entered(worker) => tell(&Said::Entered { worker }),
         News::Failed(error) => failed(error),
     };
-    let shared: &'static Shared = Box::leak(Box::new(Shared::new(hear, Some(Outbox::default()))));
+    let shared = Shared::new(hear, Some(Outbox::default()), look_after(workload));
+    let shared: &'static Shared = Box::leak(Box::new(shared));
     let listening = Session::open(handle.clone(), &shared.counts, "listen work", &[])?;
     spawn("listener", move || hear_of_work(listening, shared))?;
     let workers = Threads::start(workload, &handle, &graph, shared)?;
@@ -103,7 +113,8 @@ fn orchestrate(workload: &Workload) -> Result<(), RunError> {
     let waiting: &'static Waiting = Box::leak(Box::default());
     let listening = Session::open(handle.clone(), counts, "listen complete", &[LOOK])?;
     let mut session = Session::open(handle, counts, ENVIRONMENT, &[ACCEPT, BURY, TELL])?;
-    spawn("listener", move || listen(listening, waiting))?;
+    let after = look_after(workload);
+    spawn("listener", move || listen(listening, waiting, after))?;
     tell(&Said::Ready);
     while let Some(order) = order()? {
         match order {
@@ -140,12 +151,10 @@ fn accept(
     Ok(())
 }
 
-/// Between two looks of whoever is told nothing, for who should tell may have ended.
-const LOOK_AFTER: Duration = Duration::from_millis(200);
-
-fn listen(mut session: Session<'_>, waiting: &Waiting) -> Result<(), RunError> {
+/// Looks after so long without being told, for who should tell may have ended.
+fn listen(mut session: Session<'_>, waiting: &Waiting, after: Duration) -> Result<(), RunError> {
     loop {
-        let message = session.client.notifications().timeout_iter(LOOK_AFTER).next();
+        let message = session.client.notifications().timeout_iter(after).next();
         let Ends { mut complete, doubt } = match message {
             Ok(Some(message)) => ends(message.payload())?,
             Ok(None) => Ends { complete: Vec::new(), doubt: true },
@@ -191,12 +200,17 @@ fn spawn(
 }
 
 fn order() -> Result<Option<Order>, RunError> {
-    hear(&mut io::stdin().lock()).map_err(RunError::failed)
+    match http::order() {
+        Some(order) => Ok(order),
+        None => hear(&mut io::stdin().lock()).map_err(RunError::failed),
+    }
 }
 
 fn tell(said: &Said) {
-    // When the client has gone, so will this process.
-    let _ = say(&mut io::stdout().lock(), said);
+    if !http::tell(said) {
+        // When the client has gone, so will this process.
+        let _ = say(&mut io::stdout().lock(), said);
+    }
 }
 
 fn failed(error: &RunError) {

@@ -25,6 +25,8 @@ pub(super) enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Said {
+    /// Where it is reached by HTTP; said on standard output, and all else there.
+    Listens { port: u16 },
     /// Whatever it is told now, it does.
     Ready,
     /// A task is taken over.

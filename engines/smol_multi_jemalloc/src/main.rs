@@ -1,0 +1,25 @@
+//! `smol_multi` with jemalloc for its memory, and nothing else changed.
+
+// The same lines as there, so that the allocator is all that differs.
+#[path = "../../smol_multi/src/search.rs"]
+mod search;
+
+use std::process::ExitCode;
+
+use engines_kit::{Identity, variant_main};
+use tikv_jemallocator::Jemalloc;
+
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
+
+const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
+
+fn main() -> ExitCode {
+    if let Err(error) = engines_smol_pool::restart() {
+        eprintln!(
+            "smol_multi_jemalloc: cannot start over with a pool of the workload's size: {error}"
+        );
+        return ExitCode::FAILURE;
+    }
+    variant_main(&IDENTITY, search::run)
+}
