@@ -216,7 +216,7 @@ fn what_changed_between_two_sweeps_is_the_table_of_the_command_line() {
     assert_eq!(link, "/against?of=0%2Fnew&with=0%2Fold");
     let page = server.page(&link);
     assert!(page.contains("the same bytes ran both times"), "{page}");
-    let printed = Command::new(env!("CARGO_BIN_EXE_lab"))
+    let printed = Command::new(lab())
         .args(["report", "new", "--against", "old"])
         .current_dir(world.path())
         .output()
@@ -362,9 +362,14 @@ fn a_request_without_end_is_no_load() {
 }
 
 fn refused(args: &[&str], dir: &Path) -> Output {
-    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+    let mut lab = Command::new(lab());
     let lab = lab.env_remove("BUILD_WORKSPACE_DIRECTORY").current_dir(dir).arg("serve").args(args);
     lab.output().unwrap()
+}
+
+/// The program by a path that holds in every folder.
+fn lab() -> PathBuf {
+    std::env::current_dir().unwrap().join(env!("CARGO_BIN_EXE_lab"))
 }
 
 #[test]

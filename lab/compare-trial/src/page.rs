@@ -152,20 +152,33 @@ fn work(planted: &Table) -> String {
         "noise_percent",
         "met",
     ];
-    text += &planted.markdown(&columns);
+    let (tried, untried): (Vec<_>, Vec<_>) =
+        planted.rows.iter().cloned().partition(|row| planted.cell(row, "tries") != "0");
+    let tried = Table { columns: planted.columns.clone(), rows: tried };
+    text += &tried.markdown(&columns);
+    if !untried.is_empty() {
+        let names: Vec<String> = untried.iter().map(|row| place(planted, row)).collect();
+        text += &format!("\nNot tried yet: {}.\n", names.join(", "));
+    }
     let missed = planted.rows.iter().filter(|row| planted.cell(row, "met") == "no");
     let causes: String = missed.map(|row| format!("* {}\n", cause(planted, row))).collect();
     if causes.is_empty() { text } else { text + "\nWhy targets are missed:\n\n" + &causes }
+}
+
+/// "1.0 % beside a neighbour".
+fn place(planted: &Table, row: &[String]) -> String {
+    let is_beside = planted.cell(row, "neighbour") == "yes";
+    let beside = if is_beside { "beside a neighbour" } else { "alone" };
+    format!("{} {beside}", planted.cell(row, "more"))
 }
 
 /// Of a missed target: the noise it met, beside that of the recording on which replays show what
 /// the rule needs, and the time that this noise asks for.
 fn cause(planted: &Table, row: &[String]) -> String {
     let cell = |name| planted.cell(row, name);
-    let beside = if cell("neighbour") == "yes" { "beside a neighbour" } else { "alone" };
     let mut text = format!(
-        "{} {beside}: the machine's noise. Two runs of one program differed by {} %",
-        cell("more"),
+        "{}: the machine's noise. Two runs of one program differed by {} %",
+        place(planted, row),
         cell("noise_percent")
     );
     let calm = recordings().iter().find(|noise| noise.name == CALM).map(Noise::pair_sd);
