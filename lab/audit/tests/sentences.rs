@@ -1,25 +1,8 @@
 //! Sentences with numbers beside the tables that they are of.
 
-use lab_audit::{Document, Mapping, Severity, audit_document};
+mod changed;
 
-/// Checks and lines of the findings of the two upper grades.
-fn found(text: &str) -> Vec<(String, usize)> {
-    let document = Document::parse("r.md", text);
-    let audit = audit_document(&document, &[], &Mapping::default());
-    let upper = audit.findings.into_iter().filter(|one| one.severity < Severity::Doubtful);
-    let mut all: Vec<(String, usize)> =
-        upper.map(|one| (one.check, one.place.line.unwrap_or(0))).collect();
-    all.sort_by_key(|(_, line)| *line);
-    all
-}
-
-/// The text as it stands is sound; with `from` replaced by `to`, `check` is found at `line`.
-fn only_when_changed(text: &str, (from, to): (&str, &str), check: &str, line: usize) {
-    assert!(text.contains(from), "{from} is not in the text");
-    assert_eq!(found(text), [], "{text}");
-    let changed = text.replace(from, to);
-    assert_eq!(found(&changed), [(check.to_owned(), line)], "{changed}");
-}
+use changed::{found, only_when_changed};
 
 const ENGINES: &str = "\
 # Engines
@@ -97,7 +80,7 @@ fn comparisons_of_columns() {
 
 Alder is 20% faster than birch.
 ";
-    only_when_changed(text, ("is 20%", "is 35%"), "compared_with", 8);
+    only_when_changed(text, ("is 20%", "is 35%"), "compared_with", &[8]);
 }
 
 #[test]
@@ -115,7 +98,7 @@ fn the_best_row_by_its_settings() {
 Best: SIZE=256, DEPTH=2 with 520.8 ops/s
 ";
     let changed = ("DEPTH=2 with 520.8", "DEPTH=4 with 498.1");
-    only_when_changed(text, changed, "superlative", 10);
+    only_when_changed(text, changed, "superlative", &[10]);
 }
 
 #[test]
@@ -132,7 +115,7 @@ fn one_value_of_a_setting() {
 
 SIZE=256 improves throughput by 18-27% across all depths.
 ";
-    only_when_changed(text, ("470.9", "370.9"), "claim_of_all_rows", 10);
+    only_when_changed(text, ("470.9", "370.9"), "claim_of_all_rows", &[10]);
 }
 
 #[test]
@@ -149,7 +132,7 @@ fn p_values_and_what_is_said_of_them() {
 | alder vs birch | 0.012 | Yes |
 | alder vs cedar | 0.310 | No |
 ";
-    only_when_changed(table, ("0.310 | No", "0.310 | Yes"), "p_and_words", 4);
+    only_when_changed(table, ("0.310 | No", "0.310 | Yes"), "p_and_words", &[4]);
 }
 
 #[test]
@@ -164,7 +147,7 @@ fn p_values_of_counts() {
 
 Chi-square test: p < 0.05
 ";
-    only_when_changed(text, ("p < 0.05", "p < 0.01"), "p_of_counts", 8);
+    only_when_changed(text, ("p < 0.05", "p < 0.01"), "p_of_counts", &[8]);
 }
 
 #[test]
@@ -192,7 +175,7 @@ Each engine ran with n = 30.
 
 Welch's t-test: p = 0.057
 ";
-    only_when_changed(text, ("p = 0.057", "p = 0.31"), "test_of_samples", 10);
+    only_when_changed(text, ("p = 0.057", "p = 0.31"), "test_of_samples", &[10]);
     let turned = "\
 ## Difference
 
@@ -205,5 +188,5 @@ Each engine ran with n = 30.
 
 Welch's t-test: p = 0.057
 ";
-    only_when_changed(turned, ("p = 0.057", "p = 0.31"), "test_of_samples", 10);
+    only_when_changed(turned, ("p = 0.057", "p = 0.31"), "test_of_samples", &[10]);
 }

@@ -7,7 +7,7 @@ use super::found::{Found, allowed};
 use super::grid::{Grid, in_unit};
 use super::sentence::shown;
 use crate::checks::Span;
-use crate::{Cell, Place, Printed, Severity};
+use crate::{Cell, Printed, Severity};
 
 /// Longer tables are listings.
 const MOST_ROWS: usize = 100;
@@ -52,13 +52,7 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
                 table.rows[row].cells[from].text,
                 allowed(stated, &wrong)
             );
-            let place = Place {
-                document: grid.document.to_owned(),
-                line: Some(table.rows[row].line).filter(|line| *line > 0),
-                section: table.section(),
-                row: Some(name),
-                column: Some(table.columns[change].clone()),
-            };
+            let place = grid.spot(row, change);
             Found::mismatch("ratio", Severity::Inconsistent, place, stated, &wrong).sentence(text)
         });
         book.cell(table.rows[row].line, change, found);

@@ -5,7 +5,7 @@ use super::found::Found;
 use super::grid::{Grid, same_unit};
 use super::role::Role;
 use crate::checks::intervals;
-use crate::{Cell, Place, Printed, Severity};
+use crate::{Cell, Printed, Severity};
 
 /// Checks every column of ranges whose header speaks of confidence.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
@@ -32,20 +32,13 @@ fn of_two_columns(grid: &Grid<'_>) -> Vec<Found> {
     if !(confident(low) && confident(high)) || lone(Role::Percentile(0.5)).is_some() {
         return Vec::new();
     }
-    let names = grid.table.row_names();
     let rows = grid.table.rows.iter().enumerate();
     let found = rows.filter_map(|(row, cells)| {
         let low = cells.cells[low].number.as_ref()?;
         let high = number(&cells.cells[high], low)?;
         let value = number(&cells.cells[estimate], low)?;
         let mismatch = intervals::excludes(value, low, high)?;
-        let place = Place {
-            document: grid.document.to_owned(),
-            line: Some(cells.line).filter(|line| *line > 0),
-            section: grid.table.section(),
-            row: Some(names[row].clone()),
-            column: Some(grid.table.columns[estimate].clone()),
-        };
+        let place = grid.spot(row, estimate);
         let check = "interval_excludes_estimate";
         Some(Found::mismatch(check, Severity::Impossible, place, value, &mismatch))
     });
@@ -55,7 +48,7 @@ fn of_two_columns(grid: &Grid<'_>) -> Vec<Found> {
 /// `Slope | R² | CI lower | CI upper`: where no header says what the interval is for, it is for
 /// some number on its left; where it holds none of them, something is wrong.
 fn of_any_column(grid: &Grid<'_>, low: usize, high: usize) -> Vec<Found> {
-    let (table, names) = (grid.table, grid.table.row_names());
+    let (table, _names) = (grid.table, grid.table.row_names());
     let confident = |column: usize| is_interval(&table.columns[column]);
     if !(confident(low) && confident(high)) || low < 2 {
         return Vec::new();
@@ -74,13 +67,7 @@ fn of_any_column(grid: &Grid<'_>, low: usize, high: usize) -> Vec<Found> {
             }
         }
         let (column, value, mismatch) = wrong?;
-        let place = Place {
-            document: grid.document.to_owned(),
-            line: Some(table.rows[row].line).filter(|line| *line > 0),
-            section: table.section(),
-            row: Some(names[row].clone()),
-            column: Some(table.columns[column].clone()),
-        };
+        let place = grid.spot(row, column);
         let check = "interval_excludes_estimate";
         Some(Found::mismatch(check, Severity::Inconsistent, place, value, &mismatch))
     };
@@ -113,13 +100,7 @@ fn of_column(grid: &Grid<'_>, column: usize) -> Vec<Found> {
                 Some((*index, *value, intervals::excludes(value, low, high)?))
             })
             .collect();
-        let place = |index: usize| Place {
-            document: grid.document.to_owned(),
-            line: Some(cells.line).filter(|line| *line > 0),
-            section: table.section(),
-            row: Some(names[row].clone()),
-            column: Some(table.columns[index].clone()),
-        };
+        let place = |index: usize| grid.spot(row, index);
         if let Some((index, value, mismatch)) = misses.first()
             && misses.len() == numbers.len()
         {

@@ -8,7 +8,7 @@ use super::grid::{Grid, in_unit};
 use super::sentence::shown;
 use super::words::tokens;
 use crate::checks::Span;
-use crate::{Place, Printed, Severity};
+use crate::{Printed, Severity};
 
 /// What such a row is called, but for brackets behind it.
 const NAMES: [&str; 18] = [
@@ -103,13 +103,7 @@ fn of_row(grid: &Grid<'_>, row: usize, (base, new): (usize, usize), book: &mut B
             shown(stated),
             allowed(stated, &wrong)
         );
-        let place = Place {
-            document: grid.document.to_owned(),
-            line: Some(table.rows[row].line).filter(|line| *line > 0),
-            section: table.section(),
-            row: Some(name.clone()),
-            column: Some(table.columns[column].clone()),
-        };
+        let place = grid.spot(row, column);
         let found = Found::mismatch("ratio", Severity::Inconsistent, place, stated, &wrong);
         book.cell(table.rows[row].line, column, Some(found.sentence(text)));
     }

@@ -14,7 +14,7 @@ use super::stems::{is_rate, stem, stems};
 use super::words::{says, tokens};
 use crate::checks::ratios::{Reading, wrong_ratio};
 use crate::checks::{Mismatch, Span};
-use crate::{Place, Printed, Severity, Table};
+use crate::{Printed, Severity, Table};
 
 use Reading::{
     Difference, DifferenceReversed, PercentChange, PercentOfMean, PercentOfOther, PercentReversed,
@@ -477,13 +477,7 @@ fn found(
     let table = grid.table;
     let stated = number(grid, row, column)?;
     let name = table.row_names()[row].clone();
-    let place = Place {
-        document: grid.document.to_owned(),
-        line: Some(table.rows[row].line).filter(|line| *line > 0),
-        section: table.section(),
-        row: Some(name.clone()),
-        column: Some(table.columns[column].clone()),
-    };
+    let place = grid.spot(row, column);
     let formula = mismatch.how.split(" with ").next().unwrap_or_default();
     let sentence = format!(
         "`{}` of {name} is {}; {formula} gives {}",

@@ -6,7 +6,7 @@ use super::found::Found;
 use super::grid::Grid;
 use super::words::{says, tokens};
 use crate::checks::{Mismatch, Span};
-use crate::{Place, Printed, Severity};
+use crate::{Printed, Severity};
 
 /// Words of a column that counts workers.
 const WORKERS: [&str; 9] =
@@ -62,13 +62,7 @@ fn of_pair(grid: &Grid<'_>, (column, speedup): (usize, usize), book: &mut Book) 
             how: format!("100 · `{}` / {of}", grid.table.columns[speedup]),
         });
         let found = wrong.map(|wrong| {
-            let place = Place {
-                document: grid.document.to_owned(),
-                line: Some(grid.table.rows[row].line).filter(|line| *line > 0),
-                section: grid.table.section(),
-                row: Some(grid.table.row_names()[row].clone()),
-                column: Some(grid.table.columns[column].clone()),
-            };
+            let place = grid.spot(row, column);
             Found::mismatch("efficiency", Severity::Inconsistent, place, stated, &wrong)
         });
         book.cell(grid.table.rows[row].line, column, found);

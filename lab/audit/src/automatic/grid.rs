@@ -89,6 +89,17 @@ impl<'a> Grid<'a> {
         &self.columns
     }
 
+    /// Where a cell of the table itself stands.
+    pub(crate) fn spot(&self, row: usize, column: usize) -> Place {
+        Place {
+            document: self.document.to_owned(),
+            line: Some(self.table.rows[row].line).filter(|line| *line > 0),
+            section: self.table.section(),
+            row: Some(self.table.row_names()[row].clone()),
+            column: Some(self.table.columns[column].clone()),
+        }
+    }
+
     /// Where a statistic stands.
     pub(crate) fn place(&self, record: &Record<'_>, stat: &Stat<'_>) -> Place {
         Place {

@@ -12,7 +12,7 @@ use super::tie::unit_of;
 use super::words::says;
 use crate::checks::{Mismatch, Span};
 use crate::printed::unit;
-use crate::{Place, Printed, Severity};
+use crate::{Printed, Severity};
 
 /// Checks every table.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
@@ -225,13 +225,7 @@ fn found(
     allowed: Span,
     how: &str,
 ) -> Found {
-    let place = Place {
-        document: grid.document.to_owned(),
-        line: Some(grid.table.rows[row].line).filter(|line| *line > 0),
-        section: grid.table.section(),
-        row: Some(grid.table.row_names()[row].clone()),
-        column: Some(grid.table.columns[column].clone()),
-    };
+    let place = grid.spot(row, column);
     let wrong = Mismatch {
         stated: stated.value,
         computed_low: allowed.low,

@@ -10,7 +10,7 @@ use super::role::{self, Role};
 use super::sentence::shown;
 use super::stems::{is_rate, stems};
 use super::tie::{Tied, aligned, meaning};
-use super::words::{says, tokens};
+use super::words::{COMPARING, says, tokens};
 use crate::checks::bounds;
 use crate::document::header;
 use crate::printed::scan;
@@ -77,39 +77,8 @@ const STATISTICS: [&str; 16] = [
     "variance",
 ];
 
-/// Words around a number that make it a difference or a bound.
-const RELATIVE: [&str; 30] = [
-    "higher",
-    "lower",
-    "faster",
-    "slower",
-    "more",
-    "less",
-    "fewer",
-    "better",
-    "worse",
-    "gain",
-    "loss",
-    "improvement",
-    "reduction",
-    "increase",
-    "decrease",
-    "gap",
-    "difference",
-    "delta",
-    "drop",
-    "overhead",
-    "penalty",
-    "by",
-    "over",
-    "above",
-    "below",
-    "under",
-    "than",
-    "least",
-    "most",
-    "to",
-];
+/// Words around a number that make it a difference or a bound, beside those that compare.
+const RELATIVE: [&str; 8] = ["by", "over", "above", "below", "under", "least", "most", "to"];
 
 /// A table elsewhere is meant only where it has nearly what is stated.
 const NEAR: f64 = 1.25;
@@ -198,7 +167,7 @@ fn is_relative(before: &str, behind: &str) -> bool {
     let told = |words: &[&str]| {
         words.iter().any(|word| {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-            RELATIVE.contains(&bare.as_str())
+            COMPARING.contains(&bare.as_str()) || RELATIVE.contains(&bare.as_str())
         })
     };
     signed || ranged || told(&last) || told(&next)

@@ -12,7 +12,7 @@ use super::stems::stems;
 use super::tie::unit_of;
 use super::words::says;
 use crate::checks::{Mismatch, Span};
-use crate::{Place, Printed, Severity};
+use crate::{Printed, Severity};
 
 /// Words that make percentages the parts of one whole.
 const WHOLE: [&str; 5] = ["breakdown", "distribution", "composition", "share", "shares"];
@@ -98,7 +98,7 @@ fn whole(grid: &Grid<'_>, book: &mut Book) {
         let shown: f64 = parts.iter().map(|part| part.value).sum();
         let text = format!("the {} parts of one whole add up to {shown:.1} %", parts.len());
         let how = "the sum of the column's shares";
-        let place = place(grid, row, column);
+        let place = grid.spot(row, column);
         Found::remark("parts_of_whole", Severity::Inconsistent, place, text, how)
             .values(100.0, shown)
     });
@@ -208,19 +208,9 @@ fn judge(
                 computed_high: share.high,
                 how: "100 · part / whole of the counts beside it".to_owned(),
             };
-            let place = place(grid, row, rate);
+            let place = grid.spot(row, rate);
             Found::mismatch("rate_of_counts", Severity::Inconsistent, place, stated, &wrong)
         });
         book.cell(grid.table.rows[row].line, rate, found);
-    }
-}
-
-fn place(grid: &Grid<'_>, row: usize, column: usize) -> Place {
-    Place {
-        document: grid.document.to_owned(),
-        line: Some(grid.table.rows[row].line).filter(|line| *line > 0),
-        section: grid.table.section(),
-        row: Some(grid.table.row_names()[row].clone()),
-        column: Some(grid.table.columns[column].clone()),
     }
 }

@@ -8,7 +8,7 @@ use super::tie::unit_of;
 use super::words::tokens;
 use crate::checks::{Mismatch, Span};
 use crate::printed::unit;
-use crate::{Place, Printed, Severity};
+use crate::{Printed, Severity};
 
 /// Checks every column whose header names a numerator and a divisor that are columns by
 /// themselves.
@@ -78,12 +78,6 @@ fn found(
     stated: &Printed,
     wrong: &Mismatch,
 ) -> Found {
-    let place = Place {
-        document: grid.document.to_owned(),
-        line: Some(grid.table.rows[row].line).filter(|line| *line > 0),
-        section: grid.table.section(),
-        row: Some(grid.table.row_names()[row].clone()),
-        column: Some(grid.table.columns[column].clone()),
-    };
+    let place = grid.spot(row, column);
     Found::mismatch("quotient_of_columns", Severity::Inconsistent, place, stated, wrong)
 }

@@ -99,7 +99,7 @@ fn ranks(grid: &Grid<'_>, book: &mut Book) {
                 numbers[ahead].value
             );
             let how = "the numbers in the order of the ranks";
-            let at = spot(grid, *row, rank);
+            let at = grid.spot(*row, rank);
             Found::remark("rank_order", Severity::Inconsistent, at, sentence, how)
                 .values(numbers[*row].value, numbers[ahead].value)
         });
@@ -201,7 +201,7 @@ fn superlative(
             section: grid.table.section(),
             ..Place::default()
         };
-        let against = spot(grid, measured[by].0, index);
+        let against = grid.spot(measured[by].0, index);
         let how = "the word against the column of its metric";
         Found::remark("superlative", Severity::Inconsistent, place, sentence, how)
             .against(against)
@@ -252,7 +252,7 @@ fn winners(grid: &Grid<'_>, book: &mut Book) {
                 table.columns[sides[by]]
             );
             let how = "the best of the numbers, by what the metric's name says is better";
-            let at = spot(grid, index, winner);
+            let at = grid.spot(index, winner);
             Found::remark("winner", Severity::Inconsistent, at, sentence, how)
         });
         book.cell(row.line, winner, found);
@@ -295,14 +295,4 @@ fn ranked_list(document: &Document, list: &Table, book: &mut Book) {
 fn direction(name: &str, unit: Option<&str>) -> Option<Better> {
     let spread = ["cv", "deviation", "stddev", "std", "variance", "consistency", "error"];
     if says(name, &spread) { Some(Better::Lower) } else { better(name, unit) }
-}
-
-fn spot(grid: &Grid<'_>, row: usize, column: usize) -> Place {
-    Place {
-        document: grid.document.to_owned(),
-        line: Some(grid.table.rows[row].line).filter(|line| *line > 0),
-        section: grid.table.section(),
-        row: Some(grid.table.row_names()[row].clone()),
-        column: Some(grid.table.columns[column].clone()),
-    }
 }

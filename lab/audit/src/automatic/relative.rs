@@ -9,7 +9,7 @@ use super::found::{Found, allowed};
 use super::grid::{Grid, in_unit};
 use super::sentence::shown;
 use crate::checks::{Mismatch, Span};
-use crate::{Cell, Place, Printed, Severity};
+use crate::{Cell, Printed, Severity};
 
 /// Fewer such cells show no scheme.
 const FEWEST: usize = 4;
@@ -145,13 +145,7 @@ fn found(
     wrong: &Mismatch,
 ) -> Found {
     let table = grid.table;
-    let place = Place {
-        document: grid.document.to_owned(),
-        line: Some(table.rows[row].line).filter(|line| *line > 0),
-        section: table.section(),
-        row: Some(table.row_names()[row].clone()),
-        column: Some(table.columns[column].clone()),
-    };
+    let place = grid.spot(row, column);
     let sentence = format!(
         "`{}` of {} says {} of itself; the cell that the others are of gives {}",
         table.columns[column],

@@ -6,7 +6,7 @@ use super::grid::Grid;
 use super::role::{self, Role};
 use crate::checks::{Mismatch, Span, bounds, moments, spans};
 use crate::document::header;
-use crate::{Place, Printed, Severity, Table};
+use crate::{Printed, Severity, Table};
 
 /// What a row says it is of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,13 +88,7 @@ fn found(
         }
     };
     let severity = if sure { Severity::Impossible } else { Severity::Inconsistent };
-    let place = Place {
-        document: grid.document.to_owned(),
-        line: Some(grid.table.rows[row].line).filter(|line| *line > 0),
-        section: grid.table.section(),
-        row: Some(grid.table.row_names()[row].clone()),
-        column: Some(grid.table.columns[column].clone()),
-    };
+    let place = grid.spot(row, column);
     Found::mismatch(check, severity, place, stated, mismatch)
 }
 

@@ -5,30 +5,12 @@ use super::found::Found;
 use super::role::{self, Meaning, Role};
 use super::sentence::shown;
 use super::tie::{Tied, aligned, meaning};
-use super::words::{says, tokens};
+use super::words::{COMPARING, says, tokens};
 use crate::checks::bounds;
 use crate::{Document, Place, Printed, Sentence, SentenceKind, Severity, Table};
 
-/// Words of a sentence that compares, plans or guesses.
-const OTHER: [&str; 38] = [
-    "higher",
-    "lower",
-    "faster",
-    "slower",
-    "more",
-    "less",
-    "fewer",
-    "better",
-    "worse",
-    "gain",
-    "loss",
-    "improvement",
-    "reduction",
-    "increase",
-    "decrease",
-    "gap",
-    "difference",
-    "delta",
+/// Words of a sentence that compares, plans or guesses, beside those of a difference.
+const OTHER: [&str; 16] = [
     "predicted",
     "expected",
     "target",
@@ -40,15 +22,11 @@ const OTHER: [&str; 38] = [
     "estimated",
     "vs",
     "versus",
-    "than",
     "compared",
     "from",
     "variance",
     "range",
     "between",
-    "drop",
-    "overhead",
-    "penalty",
 ];
 
 /// Words that name a statistic.
@@ -97,7 +75,8 @@ fn same_statistic(a: &Meaning, b: &Meaning) -> bool {
 }
 
 fn of_sentence(document: &Document, sentence: &Sentence, tables: &[Tied<'_, '_>], book: &mut Book) {
-    if says(&sentence.text, &OTHER) || sentence.numbers.is_empty() {
+    let compares = says(&sentence.text, &COMPARING) || says(&sentence.text, &OTHER);
+    if compares || sentence.numbers.is_empty() {
         return;
     }
     for (index, stated) in sentence.numbers.iter().enumerate() {

@@ -5,7 +5,7 @@ use super::found::Found;
 use super::grid::Grid;
 use crate::checks::bounds;
 use crate::document::header;
-use crate::{Place, Printed, Severity, Table};
+use crate::{Printed, Severity, Table};
 
 /// A width, and its lower and upper end, by the names that each has.
 const WIDTHS: [[&[&str]; 3]; 2] = [
@@ -72,13 +72,7 @@ fn of_cells(grid: &Grid<'_>, [width, low, high]: [(usize, usize); 3], book: &mut
     }
     let (row, column) = width;
     let found = bounds::range(stated, low, high).map(|wrong| {
-        let place = Place {
-            document: grid.document.to_owned(),
-            line: Some(table.rows[row].line).filter(|line| *line > 0),
-            section: table.section(),
-            row: Some(table.row_names()[row].clone()),
-            column: Some(table.columns[column].clone()),
-        };
+        let place = grid.spot(row, column);
         Found::mismatch("range_of_extremes", Severity::Inconsistent, place, stated, &wrong)
     });
     book.cell(table.rows[row].line, column, found);

@@ -2,6 +2,32 @@
 
 use std::collections::BTreeSet;
 
+/// Words that make of a number the difference of two.
+pub(crate) const COMPARING: [&str; 22] = [
+    "higher",
+    "lower",
+    "faster",
+    "slower",
+    "more",
+    "less",
+    "fewer",
+    "better",
+    "worse",
+    "gain",
+    "loss",
+    "improvement",
+    "reduction",
+    "increase",
+    "decrease",
+    "gap",
+    "difference",
+    "delta",
+    "drop",
+    "overhead",
+    "penalty",
+    "than",
+];
+
 /// Lower-case words and numbers of a label; punctuation divides them.
 pub(crate) fn tokens(text: &str) -> BTreeSet<String> {
     list(text).into_iter().collect()
