@@ -1,10 +1,14 @@
 //! `lab new family` in a copy of what a family is entered in: the rules of the repository hold for
 //! what it makes. `tools/try/stranger` builds and runs it.
 
-use std::{env, fs, path::PathBuf, process::Command};
+mod program;
+
+use std::{fs, process::Command};
 
 use lab_tidy::{packages, repository::Repository};
 use tempfile::TempDir;
+
+use program::lab;
 
 /// A checkout of our manifests, rules, pages and sources of families.
 fn checkout() -> TempDir {
@@ -28,15 +32,6 @@ fn checkout() -> TempDir {
         fs::create_dir_all(dir.path().join(folder)).unwrap();
     }
     dir
-}
-
-/// `lab`: Bazel names it in a variable, Cargo builds it beside the folder of this test.
-fn lab() -> PathBuf {
-    let given = env::var_os("CARGO_BIN_EXE_lab").map(|path| fs::canonicalize(path).unwrap());
-    let beside = || env::current_exe().unwrap().parent().unwrap().with_file_name("lab");
-    let path = given.unwrap_or_else(beside);
-    assert!(path.is_file(), "build lab first: cargo build --workspace");
-    path
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //! rules, is run by the experiments of its tags, builds, passes its family's conformance tests, and
 //! is verified and measured by the lab. The checkout around it is made of links.
 
+mod program;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsStr;
@@ -15,6 +17,8 @@ use std::time::SystemTime;
 use lab_tidy::{packages, repository::Repository};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use program::lab;
 
 fn ours() -> Repository {
     Repository::of_package(env!("CARGO_MANIFEST_DIR"))
@@ -104,15 +108,6 @@ fn a_copy_of_any_variant_keeps_the_rules() {
     ] {
         assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
     }
-}
-
-/// `lab`: Bazel names it in a variable, Cargo builds it beside the folder of this test.
-fn lab() -> PathBuf {
-    let given = env::var_os("CARGO_BIN_EXE_lab").map(|path| fs::canonicalize(path).unwrap());
-    let beside = || env::current_exe().unwrap().parent().unwrap().with_file_name("lab");
-    let path = given.unwrap_or_else(beside);
-    assert!(path.is_file(), "build lab first: cargo build --workspace");
-    path
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub fn found_above(text: &str, limit: Severity) -> Vec<(String, usize)> {
     all
 }
 
-/// The text as it stands is sound; with each `from` replaced by `to`, `check` is found at the lines.
+/// The text as it stands is sound; with `from` replaced by `to`, `check` is found at the lines.
 pub fn only_when_changed(text: &str, (from, to): (&str, &str), check: &str, lines: &[usize]) {
     assert!(text.contains(from), "{from} is not in the text");
     assert_eq!(found(text), [], "{text}");
