@@ -5,7 +5,7 @@ panels = ARG1."/panels.tsv"
 count = int(system(sprintf("awk 'END { print NR - 1 }' '%s'", panels)))
 across = count < 2 ? 1 : count < 5 ? 2 : 3
 down = (count + across - 1) / across
-set terminal svg noenhanced size 380 * across + 140, 300 * down + 90 \
+set terminal svg noenhanced size 380 * across + 210, 300 * down + 90 \
     font "Helvetica,12" background "white"
 set output ARG2."/curve.svg"
 
@@ -28,7 +28,7 @@ set lmargin 9
 set rmargin 1
 set tmargin 2.2
 set bmargin 3.2
-right = 130.0 / (380 * across + 140)
+right = 200.0 / (380 * across + 210)
 top = 50.0 / (300 * down + 90)
 set multiplot title "Time per transaction over workers (".time_scale("curve").")"
 set size (1 - right) / across, (1 - top) / down

@@ -5,7 +5,7 @@ variants = names_in(file, 1)
 count = words(variants)
 across = count < 4 ? count : 3
 down = (count + across - 1) / across
-set terminal svg noenhanced size 340 * across + 110, 300 * down + 70 \
+set terminal svg noenhanced size 520 * across + 110, 300 * down + 70 \
     font "Helvetica,12" background "white"
 set output ARG2."/heatmap.svg"
 
@@ -37,6 +37,6 @@ do for [i = 1:count] {
             (log(column("best")) / log(2)):xtic(strcol("work_ns")):ytic(strcol("streams")) \
             with boxxyerror fillstyle solid border lc "white" lc palette, \
         file using (is(name, column("work_index"))):(column("streams_index")):(strcol("label")) \
-            with labels noenhanced
+            with labels noenhanced font ",10"
 }
 unset multiplot

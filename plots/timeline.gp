@@ -3,7 +3,7 @@ load ARG0[1:strstrt(ARG0, "timeline.gp") - 1]."style.gp"
 file = ARG1."/timeline.tsv"
 lanes = int(system(sprintf( \
     "awk -F '\t' 'NR > 1 && $3 >= most { most = $3 + 1 } END { print most + 0 }' '%s'", file)))
-set terminal svg noenhanced size 1000, 24 * lanes + 130 font "Helvetica,12" background "white"
+set terminal svg noenhanced size 1000, 24 * lanes + 165 font "Helvetica,12" background "white"
 set output ARG2."/timeline.svg"
 
 set title "Agents over time, one run of each variant (".time_scale("timeline").")"
@@ -15,9 +15,9 @@ set xlabel "ms since the first agent started"
 set yrange [lanes - 0.5:-0.5]
 set lmargin 34
 set rmargin 4
-set bmargin 5
+set bmargin 7
 set key outside center bottom horizontal
-waiting = 0xBBBBBB
+waiting = 0xE4E4E4
 # Records since variants tell it have, last, the thread that was given a call's last bytes.
 has_threads = int(system(sprintf("head -n 1 '%s' | tr '\t' '\n' | grep -cx thread", file)))
 thread_of(segment, number) = segment eq "streaming" ? sprintf("thread %d", number) : ""
