@@ -4,6 +4,8 @@
 //! It knows engines only as folders with a `variant.toml` and as programs; it links none of them,
 //! nor their kit.
 
+#![forbid(unsafe_code)]
+
 mod corpus;
 mod oracle;
 

@@ -1,5 +1,7 @@
 //! DuckDB: `read_json` over all files, the message's content compared by ILIKE.
 
+#![forbid(unsafe_code)]
+
 use std::env;
 use std::process::{Command, ExitCode};
 

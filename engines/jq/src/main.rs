@@ -1,5 +1,7 @@
 //! jq, on its one thread: every line parsed whole, the message's content tested.
 
+#![forbid(unsafe_code)]
+
 use std::process::{Command, ExitCode};
 
 use engines_kit::{Ends, Identity, Question, ask_peer, count_after_colon, variant_main};

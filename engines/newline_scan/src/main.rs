@@ -1,5 +1,7 @@
 //! The roofline in practice: every byte of the mapped corpus looked at once, newlines counted.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -1,5 +1,7 @@
 //! Rayon: a parallel iterator over chunks of files, on a work-stealing pool.
 
+#![forbid(unsafe_code)]
+
 mod search;
 
 use std::process::ExitCode;

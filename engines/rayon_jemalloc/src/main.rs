@@ -1,5 +1,7 @@
 //! `rayon` with jemalloc for its memory, and nothing else changed.
 
+#![forbid(unsafe_code)]
+
 // The same lines as there, so that the allocator is all that differs.
 #[path = "../../rayon/src/search.rs"]
 mod search;

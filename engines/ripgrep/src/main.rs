@@ -1,5 +1,7 @@
 //! ripgrep: lines that hold the word anywhere, the JSON around the text included.
 
+#![forbid(unsafe_code)]
+
 use std::process::{Command, ExitCode};
 
 use engines_kit::{Ends, Identity, Question, ask_peer, count_after_colon, variant_main};

@@ -1,5 +1,7 @@
 //! The floor: one thread, file after file. What threads and runtimes add, they add to this.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 

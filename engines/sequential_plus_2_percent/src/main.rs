@@ -1,5 +1,7 @@
 //! A known answer for the lab itself: `sequential`, slower by exactly 2 %.
 
+#![forbid(unsafe_code)]
+
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,6 +1,8 @@
 //! smol with a blocking job per file, the standard engine of the published benchmark: its executor
 //! has one thread, and its blocking pool, which does all the work, up to 500.
 
+#![forbid(unsafe_code)]
+
 mod search;
 
 use std::process::ExitCode;

@@ -1,6 +1,8 @@
 //! The published benchmark's multi-threaded smol: an executor that N threads run, a semaphore of
 //! 2 N files, and the same blocking job per file as in `smol`.
 
+#![forbid(unsafe_code)]
+
 mod search;
 
 use std::process::ExitCode;

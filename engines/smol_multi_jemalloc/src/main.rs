@@ -1,5 +1,7 @@
 //! `smol_multi` with jemalloc for its memory, and nothing else changed.
 
+#![forbid(unsafe_code)]
+
 // The same lines as there, so that the allocator is all that differs.
 #[path = "../../smol_multi/src/search.rs"]
 mod search;

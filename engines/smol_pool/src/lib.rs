@@ -1,5 +1,7 @@
 //! The size of smol's blocking pool, which the crate `blocking` reads from the environment, once.
 
+#![forbid(unsafe_code)]
+
 use std::io::{self, BufRead, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::Command;

@@ -1,6 +1,8 @@
 //! smolscale, which the published benchmark names and left untested: a task per file on workers
 //! that a balancer evens out. A task reads and searches by itself, on the worker that runs it.
 
+#![forbid(unsafe_code)]
+
 use std::cell::RefCell;
 use std::process::ExitCode;
 use std::sync::Arc;

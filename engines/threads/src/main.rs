@@ -1,5 +1,7 @@
 //! Plain threads that take the next chunk from one list until none is left.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,7 @@
 //! Tokio with a blocking job per file: the runtime's pool reads and searches, a task collects.
 
+#![forbid(unsafe_code)]
+
 use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::process::ExitCode;

@@ -1,6 +1,8 @@
 //! Tokio with its own files: a task per file awaits piece after piece and searches each where it
 //! runs, on a worker of the runtime.
 
+#![forbid(unsafe_code)]
+
 mod search;
 
 use std::process::ExitCode;

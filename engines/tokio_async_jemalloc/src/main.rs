@@ -1,5 +1,7 @@
 //! `tokio_async` with jemalloc for its memory, and nothing else changed.
 
+#![forbid(unsafe_code)]
+
 // The same lines as there, so that the allocator is all that differs.
 #[path = "../../tokio_async/src/search.rs"]
 mod search;

@@ -1,5 +1,7 @@
 //! ugrep: lines that hold the word anywhere.
 
+#![forbid(unsafe_code)]
+
 use std::process::{Command, ExitCode};
 
 use engines_kit::{Ends, Identity, Question, ask_peer, count_after_colon, variant_main};

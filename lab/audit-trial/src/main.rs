@@ -3,6 +3,8 @@
 //! `audit-trial corpus DIR` audits every document of a corpus with labels and prints, per grade
 //! and per kind, which findings are true and which contradictions were found.
 
+#![forbid(unsafe_code)]
+
 mod corpus;
 mod times_ten;
 

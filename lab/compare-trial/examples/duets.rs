@@ -12,6 +12,8 @@
 //! rounds and seconds, the estimate, the interval's half-width and the robust standard deviation of
 //! a pair, all in per cent. The program is this one with the arguments `work LOOPS`.
 
+#![forbid(unsafe_code)]
+
 use std::{env, fs, path::Path, process::Command};
 
 use anyhow::{Context, Result};

@@ -11,6 +11,8 @@
 //! target/release/examples/planted_bisects 20 reports/compare/bisects-real.tsv
 //! ```
 
+#![forbid(unsafe_code)]
+
 use std::{
     env,
     error::Error,

@@ -3,6 +3,8 @@
 //! `cargo run --release -p lab-compare-trial -- run reports/compare/tries.jsonl` makes the tries
 //! that are still missing, and `… -- tables reports/compare` derives every table from them.
 
+#![forbid(unsafe_code)]
+
 mod neighbour;
 mod page;
 mod plan;

@@ -1,6 +1,8 @@
 //! The proof in full: `cargo run --release -p lab-compare --example prove > replays.tsv`, and of
 //! searches among commits: `… --example prove bisects > bisects.tsv`.
 
+#![forbid(unsafe_code)]
+
 use std::env;
 
 use lab_compare::replay::{BisectSize, Row, Size, bisects, prove, recordings};

@@ -7,6 +7,8 @@
 //! [`bisect`] searches for the commit that changed the time with comparisons of the same kind.
 //! [`replay`] shows on stored noise that the answers err as seldom as they say.
 
+#![forbid(unsafe_code)]
+
 pub mod bisect;
 mod blocks;
 mod builds;

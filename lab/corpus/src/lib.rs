@@ -7,6 +7,8 @@
 //! This crate must never know who searches, nor how. It knows files and clocks of its own making
 //! only; progress goes to a closure.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod check;
 mod folder;

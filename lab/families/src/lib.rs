@@ -1,6 +1,8 @@
 //! The families that the lab has. The only list of them: a new family is one line here, one in the
 //! manifest, and its own crate.
 
+#![forbid(unsafe_code)]
+
 mod plots;
 
 use lab_report::FamilyReport;

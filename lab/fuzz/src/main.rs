@@ -4,6 +4,8 @@
 //! seed and number alone: so a run goes on with `--from`, and an input that broke a reader is made
 //! again by its number.
 
+#![forbid(unsafe_code)]
+
 mod changes;
 mod targets;
 

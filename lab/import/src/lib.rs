@@ -6,6 +6,8 @@
 //!
 //! Pure: text comes in, values go out. This crate reads no file and knows no clock.
 
+#![forbid(unsafe_code)]
+
 mod criterion;
 mod go;
 mod google;

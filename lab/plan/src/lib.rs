@@ -3,6 +3,8 @@
 //! Pure: text and values come in, values go out. This crate reads no file, knows no clock and
 //! starts nothing; the same text and the same seed give the same plan on every machine.
 
+#![forbid(unsafe_code)]
+
 mod cells;
 mod contrasts;
 mod declared;

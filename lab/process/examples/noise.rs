@@ -4,6 +4,8 @@
 //! microseconds. The program is this one with the single argument `WORK`: it sums so many thousand
 //! numbers from a generator and ends.
 
+#![forbid(unsafe_code)]
+
 use std::{env, error::Error, sync::atomic::AtomicBool};
 
 use lab_process::{Ended, Run};

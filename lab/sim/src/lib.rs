@@ -7,6 +7,8 @@
 //! This crate knows nothing else of the lab: clients and the driver talk to it over sockets and a
 //! pipe (see [`serve`]).
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod check;
 mod clock;

@@ -11,6 +11,8 @@
 //! Differences are always *candidate minus reference*, `a - b`; [`outcome::Direction`] says which
 //! sign is the good one.
 
+#![forbid(unsafe_code)]
+
 pub mod bootstrap;
 pub mod bounded;
 pub mod changes;

@@ -4,6 +4,8 @@
 //! test can show it both content and discontent. `tests/repository.rs` applies them to the files.
 //! This crate must never know another crate of ours: it reads them as text.
 
+#![forbid(unsafe_code)]
+
 pub mod arrows;
 pub mod build_files;
 pub mod environments;
@@ -15,4 +17,5 @@ pub mod schema;
 pub mod supply;
 pub mod text;
 pub mod types;
+pub mod unsafety;
 pub mod variants;

@@ -5,6 +5,8 @@
 //! `lab-protocol` says what is written and read, this crate does it. It must never know a family, a
 //! workload or a runtime, and it starts no thread.
 
+#![forbid(unsafe_code)]
+
 mod clock;
 mod entry;
 mod error;

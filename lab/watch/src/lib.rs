@@ -7,6 +7,8 @@
 //!
 //! The rules that nobody wrote are those that TR115 publishes ([`PUBLISHED`]).
 
+#![forbid(unsafe_code)]
+
 mod alert;
 mod ask;
 mod endpoint;

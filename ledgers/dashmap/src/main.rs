@@ -1,5 +1,7 @@
 //! Two `DashMap`s that the tasks of a Tokio runtime share, as in the published benchmark.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 

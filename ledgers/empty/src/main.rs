@@ -1,5 +1,7 @@
 //! The harness of `dashmap` without a ledger: what runtime, tasks and reading cost by themselves.
 
+#![forbid(unsafe_code)]
+
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::sync::Arc;

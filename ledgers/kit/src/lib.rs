@@ -6,6 +6,8 @@
 //! calls the same [`apply`] on its own [`Store`], so that they differ in locks and threads alone.
 //! It starts no thread and must never know a runtime.
 
+#![forbid(unsafe_code)]
+
 mod answer;
 mod check;
 mod costs;

@@ -6,6 +6,8 @@
 //! With one hot account the second part is one worker's, but it is only sums: what takes time, a
 //! record's way into a large table, is shared evenly whoever the client is.
 
+#![forbid(unsafe_code)]
+
 use std::hint::black_box;
 use std::ops::Range;
 use std::process::ExitCode;

@@ -1,5 +1,7 @@
 //! Two `DashMap`s that the jobs of a rayon pool share.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 

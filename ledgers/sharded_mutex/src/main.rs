@@ -1,5 +1,7 @@
 //! Plain maps in shards, each behind a std mutex, that the tasks of a Tokio runtime share.
 
+#![forbid(unsafe_code)]
+
 mod store;
 
 use std::process::ExitCode;

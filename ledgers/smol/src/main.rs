@@ -1,5 +1,7 @@
 //! Two `DashMap`s that the tasks of a smol executor share.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;

@@ -1,5 +1,7 @@
 //! The floor: one thread, no runtime, plain maps. What threads and locks add, they add to this.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 

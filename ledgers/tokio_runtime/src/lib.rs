@@ -1,5 +1,7 @@
 //! What the variants on Tokio share: the runtime that a workload asks for, and what it tells.
 
+#![forbid(unsafe_code)]
+
 use ledgers_kit::{Pins, RunError, Workers, Workload};
 use tokio::runtime::{Builder, Runtime};
 

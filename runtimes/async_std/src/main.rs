@@ -1,5 +1,7 @@
 //! async-std: one spawned task an agent. reqwest runs on a Tokio bridge that hands over each chunk.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 

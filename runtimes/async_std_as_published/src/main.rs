@@ -1,6 +1,8 @@
 //! What the published code of async_std did: agents joined in one task, whole calls on the Tokio
 //! bridge, and a mutex, held for an agent's whole run, in the place of a semaphore.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 

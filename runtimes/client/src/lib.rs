@@ -1,6 +1,8 @@
 //! What the variants on reqwest share, so that they differ in their runtime alone: one client for
 //! the process, as in the original, and how its errors are told. It must never know a runtime.
 
+#![forbid(unsafe_code)]
+
 use std::time::Duration;
 
 use reqwest::header::CONTENT_TYPE;

@@ -1,6 +1,8 @@
 //! The floor: one thread, one readiness loop over plain sockets, no executor and no HTTP library.
 //! What a runtime adds, it adds to this.
 
+#![forbid(unsafe_code)]
+
 mod connection;
 mod deadlines;
 

@@ -11,6 +11,8 @@
 //! [`head`](AgentRun::head), [`feed`](AgentRun::feed) and [`end_of_body`](AgentRun::end_of_body) of
 //! its reply, and [`finish`](AgentRun::finish).
 
+#![forbid(unsafe_code)]
+
 mod agent;
 mod analysis;
 mod entry;

@@ -1,6 +1,8 @@
 //! smol with the reply's stream re-chunked to 1 KiB, as the report prints it, or to pieces of the
 //! size that the workload asks for. reqwest runs on a Tokio bridge that hands over each piece.
 
+#![forbid(unsafe_code)]
+
 mod rechunk;
 
 use std::process::ExitCode;

@@ -1,6 +1,8 @@
 //! What the published code of smol_1kb did: agents joined in one task, whole calls on the Tokio
 //! bridge, and a stream that holds tokens back until 1,024 bytes are there.
 
+#![forbid(unsafe_code)]
+
 mod rechunk;
 
 use std::process::ExitCode;

@@ -1,5 +1,7 @@
 //! Tokio as it comes: a worker per core, work stealing, one spawned task an agent.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 

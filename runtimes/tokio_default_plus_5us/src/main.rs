@@ -1,6 +1,8 @@
 //! A known answer for the lab itself: `tokio_default`, with 5 µs of CPU time more for each line of
 //! a stream. A line is a token, or the `done` at the end.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,5 +1,7 @@
 //! Tokio on one thread: a `current_thread` runtime and a `LocalSet`, one `spawn_local` an agent.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
 //! What the published code called a pinned LocalSet: a multi-thread runtime, and both agents joined
 //! in the one future that `LocalSet::run_until` polls. Nothing is spawned on the `LocalSet`.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 

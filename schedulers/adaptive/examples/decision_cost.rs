@@ -1,6 +1,8 @@
 //! What a decision costs: batches of 10,000 calls between one pair of clock reads, the median of
 //! 200 batches, by one thread and by all at once on one key.
 
+#![forbid(unsafe_code)]
+
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;

@@ -1,6 +1,8 @@
 //! The floor: everything runs on the asynchronous worker, and nothing is decided. A decision costs
 //! at least what this costs; what work keeps a worker from, it keeps it from here.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 use schedulers_kit::{Arm, Ask, Cost, Identity, Policy, RunError, Setup, variant_main};

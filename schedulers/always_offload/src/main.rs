@@ -1,6 +1,8 @@
 //! Everything runs on the pool, and nothing is decided: each call pays the round trip, and no
 //! worker is ever kept.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 use schedulers_kit::{Arm, Ask, Cost, Identity, Policy, RunError, Setup, variant_main};

@@ -2,6 +2,8 @@
 //!
 //! It knows variants only as folders with a `variant.toml` and as programs; it links none of them.
 
+#![forbid(unsafe_code)]
+
 pub use lab_programs::*;
 
 /// The family's folder.

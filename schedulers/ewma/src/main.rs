@@ -2,6 +2,8 @@
 //! the work takes against one of what the way to the pool and back adds. The shorter wins; the
 //! other is tried again now and then.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 use dashmap::DashMap;

@@ -4,6 +4,8 @@
 //! crate asks every policy the same questions, does the work, keeps the time, and writes the
 //! outcome; the entry is [`variant_main`]. It knows no policy.
 
+#![forbid(unsafe_code)]
+
 mod bench;
 mod check;
 mod clock;

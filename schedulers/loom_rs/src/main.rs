@@ -4,6 +4,8 @@
 //! through its own `adaptive_map` in its own runtime: that map works on one item at a time whatever
 //! the concurrency, learns anew in each stream, and knows one call site, that of its closure.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::available_parallelism;

@@ -4,6 +4,8 @@
 //! Streams go through that map in the crate's own runtime. Every other test offloads everything, as
 //! `always_offload` does, for there is nothing of the crate's to ask.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::available_parallelism;

@@ -2,6 +2,8 @@
 //! replay from the given costs. Where work is really done it knows what calibration measured, and
 //! runs inline what keeps the worker for less than the round trip to the pool would take.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 use schedulers_kit::{Arm, Ask, Cost, Identity, Policy, RunError, Setup, Truth, variant_main};

@@ -2,6 +2,8 @@
 //! measured, as its own calibration would. Streams go through its own map, with the class as the
 //! key; it keeps what it learned from one repetition to the next.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 

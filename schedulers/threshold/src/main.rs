@@ -1,6 +1,8 @@
 //! The static rule of many a style guide: what takes longer than 250 microseconds belongs on the
 //! pool. A call site is measured once, inline, and what that says stays for good.
 
+#![forbid(unsafe_code)]
+
 use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::{PoisonError, RwLock};

@@ -1,6 +1,8 @@
 //! DBOS for Python on a SQLite file in the run's folder, which is what it takes where nobody names
 //! a database. All else is as in the variant `dbos`.
 
+#![forbid(unsafe_code)]
+
 #[path = "../../dbos/src/host.rs"]
 mod host;
 

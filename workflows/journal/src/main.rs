@@ -5,6 +5,8 @@
 //! A transition is synced before anybody acts on it; transitions that wait at the same time share
 //! one write and one `fdatasync`. Started again on the same folder, it goes on where it stopped.
 
+#![forbid(unsafe_code)]
+
 mod journal;
 mod line;
 mod recovery;

@@ -1,6 +1,8 @@
 //! The floor: tasks in memory, worker threads, nothing durable. What a journal or a database adds,
 //! it adds to this.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 

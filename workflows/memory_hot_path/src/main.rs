@@ -3,6 +3,8 @@
 //! step costs more with one side than with the other is what the change is worth to a step that
 //! does nothing else.
 
+#![forbid(unsafe_code)]
+
 mod beside;
 
 use std::process::ExitCode;

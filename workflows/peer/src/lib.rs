@@ -6,6 +6,8 @@
 //! that was done, in the order of [`StepRow`]'s times; `["missing", what]` and `["failed", why]`
 //! end it. This crate must never know which system that is.
 
+#![forbid(unsafe_code)]
+
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -5,6 +5,8 @@
 //! Node.js computes in one thread, so the workload's `workers` changes nothing. Restate's own
 //! recovery is not measured: a folder that an earlier run has used is refused.
 
+#![forbid(unsafe_code)]
+
 mod server;
 
 use std::env;

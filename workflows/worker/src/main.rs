@@ -1,5 +1,7 @@
 //! The worker in Rust, as a process: what a worker in another language is held against.
 
+#![forbid(unsafe_code)]
+
 use std::io;
 use std::os::fd::AsFd;
 use std::process::ExitCode;

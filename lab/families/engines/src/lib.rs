@@ -1,5 +1,7 @@
 //! The `engines` family: a query over a folder of JSON Lines.
 
+#![forbid(unsafe_code)]
+
 mod check;
 mod metrics;
 mod report;

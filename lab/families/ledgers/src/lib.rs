@@ -1,5 +1,7 @@
 //! The `ledgers` family: many small transactions on a pool of workers.
 
+#![forbid(unsafe_code)]
+
 mod check;
 mod metrics;
 mod report;

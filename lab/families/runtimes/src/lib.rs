@@ -1,5 +1,7 @@
 //! The `runtimes` family: LLM agents that stream replies from Ollama servers.
 
+#![forbid(unsafe_code)]
+
 mod cells;
 mod check;
 mod efficiency;

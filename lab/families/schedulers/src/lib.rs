@@ -1,5 +1,7 @@
 //! The `schedulers` family: run a piece of work inline, or offload it.
 
+#![forbid(unsafe_code)]
+
 mod check;
 mod costs;
 mod metrics;

@@ -1,5 +1,7 @@
 //! The `workflows` family: tasks of several steps through a back end.
 
+#![forbid(unsafe_code)]
+
 mod check;
 mod metrics;
 mod path;

@@ -1,6 +1,8 @@
 //! Every variant of the toys: it is the one that its file's name says. Its times are made up, so
 //! that a test knows what a report must say.
 
+#![forbid(unsafe_code)]
+
 use std::{collections::BTreeMap, env, io, path::Path};
 
 use lab_protocol::{Identity, PROTOCOL, RunOutcome, RunSpec, Status};

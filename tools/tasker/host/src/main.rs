@@ -6,6 +6,8 @@
 //! run on the configuration that TASKER_CONFIG_PATH names, until their standard input ends. They
 //! write a line of JSON: `["ready", 0]` when they can work, or `["failed", reason]`.
 
+#![forbid(unsafe_code)]
+
 mod configuration;
 mod operations;
 
