@@ -6,6 +6,8 @@
 //! and a Rayon pool; [`AdaptiveStreamExt`] maps streams; [`metrics`] registers what was counted
 //! with a Prometheus registry. Spans and events go to the crate `tracing`.
 
+#![forbid(unsafe_code)]
+
 mod away;
 mod belief;
 mod config;
@@ -13,15 +15,18 @@ mod context;
 mod counters;
 mod decision;
 mod key;
+mod lease;
 mod measure;
 pub mod metrics;
 mod pressure;
 mod runtime;
 mod scheduler;
 mod site;
+mod slot;
 mod state;
 mod stream;
 mod stripe;
+mod sync;
 mod table;
 
 pub use config::{Config, ConfigError};

@@ -1,9 +1,9 @@
 //! How busy the runtime is: what the calls and the probe measure, gathered.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::context::Context;
+use crate::sync::{AtomicU32, AtomicU64};
 
 /// Gathers measurements into a [`Context`]. Every method is wait-free; a recent mean that two
 /// threads update at once may miss one of the two.

@@ -1,7 +1,6 @@
 //! The two calls: `choose` and `finish`.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::belief::{ALWAYS, NormalTable};
@@ -13,6 +12,7 @@ use crate::key::{Hint, Key};
 use crate::site::{Hot, PROBE_INLINE, PROBE_OFFLOAD, STRUCK, Site, WARM};
 use crate::state::{Call, Rules};
 use crate::stripe::{Event, Mine, Stripes};
+use crate::sync::AtomicU64;
 use crate::table::Table;
 
 /// Decides for each call where it runs, and learns from what it cost. Clones share everything.

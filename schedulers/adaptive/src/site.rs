@@ -1,12 +1,12 @@
 //! A site in the table: the line that decisions read, and the lines that finished calls write.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::away::Away;
 use crate::belief::{ALWAYS, Belief};
 use crate::decision::Arm;
 use crate::state::{Call, Marks, Outcome, State};
+use crate::sync::{AtomicU32, AtomicU64};
 
 /// Something was measured.
 pub(crate) const WARM: u32 = 1;
