@@ -49,7 +49,9 @@ def left():
 
 def environment(more):
     """As a stranger's shell has it, from wherever this is started."""
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("LAB_")}
+    # A target folder shared with other checkouts would hold other programs than the try's own.
+    ours = {name: value for name, value in os.environ.items()
+            if not name.startswith(("LAB_", "CARGO_TARGET_DIR", "CARGO_BUILD_", "CARGO_PROFILE_"))}
     return {**ours, **{name: str(value) for name, value in more.items()}}
 
 
