@@ -149,4 +149,10 @@ impl Table {
         }
         names
     }
+
+    /// One of them, without the others.
+    pub(crate) fn row_name(&self, row: usize) -> &str {
+        let named = self.rows[..=row].iter().rev().filter_map(|row| row.cells.first());
+        named.map(|cell| cell.text.as_str()).find(|text| !text.is_empty()).unwrap_or_default()
+    }
 }

@@ -3,7 +3,10 @@
 //! Pure: text comes in, findings go out. This crate reads no file, knows no clock and starts
 //! nothing; the same bytes give the same findings on every machine.
 
+#![forbid(unsafe_code)]
+
 pub mod automatic;
+mod catalogue;
 pub mod checks;
 pub mod claims;
 pub mod declared;
@@ -19,6 +22,8 @@ pub mod raw;
 pub mod suppress;
 
 pub use automatic::{Audit, Coverage, audit_document};
+pub use catalogue::CHECKS;
+use catalogue::Check;
 pub use document::{
     Bound, Cell, DecodeError, Document, Sentence, SentenceKind, Table, TableRow, decode,
 };

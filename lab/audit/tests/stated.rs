@@ -201,3 +201,31 @@ fn one_product_has_one_number() {
         &[10],
     );
 }
+
+#[test]
+fn what_fell_is_told_without_its_sign() {
+    let text = |sentence: &str| {
+        format!(
+            "## Sizes\n\n| Variant | Wall time | Size |\n| --- | ---: | ---: |\n\
+             | alder | -22.1 % | +4.0 % |\n| birch | +3.0 % | -1.0 % |\n\n{sentence}\n"
+        )
+    };
+    let stated = |number: &str| {
+        [
+            format!("The wall time of alder is {number} shorter."),
+            format!("Alder saves {number} of wall time."),
+            format!("Less wall time with alder ({number})."),
+            format!("Fewer wall time: alder {number}."),
+        ]
+    };
+    for sentence in stated("22.1 %") {
+        assert_eq!(found(&text(&sentence)), [], "{sentence}");
+    }
+    for sentence in stated("24.1 %") {
+        let wanted = [("stated_twice".to_owned(), 8)];
+        assert_eq!(found(&text(&sentence)), wanted, "{sentence}");
+    }
+    // A sign or a fall has to be told: "22.1 %" alone is another number.
+    let wanted = [("stated_twice".to_owned(), 8)];
+    assert_eq!(found(&text("The wall time of alder is 22.1 %.")), wanted);
+}

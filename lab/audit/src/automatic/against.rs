@@ -9,7 +9,7 @@ use super::sentence::shown;
 use super::tie::{meaning, metric_words};
 use super::words::tokens;
 use crate::checks::bounds;
-use crate::{Document, Place, Printed, Severity};
+use crate::{Check, Document, Place, Printed, Severity};
 
 /// A number of the document and what it says it is.
 struct Stated<'a> {
@@ -75,7 +75,7 @@ fn of_grid<'g>(grid: &'g Grid<'_>) -> Vec<Stated<'g>> {
         stats.filter_map(|stat| {
             Some(Stated {
                 name: record.name(),
-                meaning: Meaning { role: stat.role, metric: stat.metric.clone() },
+                meaning: Meaning { role: stat.role, metric: stat.metric.to_string() },
                 number: stat.cell.number.as_ref()?,
                 place: grid.place(record, stat),
                 column: Some(stat.index),
@@ -130,7 +130,7 @@ fn compare(
             grid.document,
             result.value
         );
-        let check = "differs_from_results";
+        let check = Check::DiffersFromResults;
         let place = stated.place.clone();
         Found::mismatch(check, Severity::Impossible, place, stated.number, &mismatch)
             .sentence(sentence)

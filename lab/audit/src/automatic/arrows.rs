@@ -7,7 +7,7 @@ use super::found::{Found, allowed};
 use super::grid::{Grid, in_unit};
 use super::sentence::shown;
 use crate::checks::Span;
-use crate::{Cell, Printed, Severity};
+use crate::{Cell, Check, Printed, Severity};
 
 /// Longer tables are listings.
 const MOST_ROWS: usize = 100;
@@ -44,7 +44,7 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
     }
     for (row, stated, wrong) in judged {
         let found = wrong.map(|wrong| {
-            let name = table.row_names()[row].clone();
+            let name = table.row_name(row);
             let text = format!(
                 "`{}` of {name} is {}; {} gives {}",
                 table.columns[change],
@@ -53,7 +53,8 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
                 allowed(stated, &wrong)
             );
             let place = grid.spot(row, change);
-            Found::mismatch("ratio", Severity::Inconsistent, place, stated, &wrong).sentence(text)
+            Found::mismatch(Check::Ratio, Severity::Inconsistent, place, stated, &wrong)
+                .sentence(text)
         });
         book.cell(table.rows[row].line, change, found);
     }

@@ -12,7 +12,7 @@ use super::runs;
 use super::tie::{Tied, metric_words};
 use super::words::{says, tokens};
 use crate::checks::{Mismatch, moments, order_statistics, spans};
-use crate::{Document, Place, Printed, Severity, Table, TableRow};
+use crate::{Check, Document, Place, Printed, Severity, Table, TableRow};
 
 /// A list further below its table is about something else.
 const REACH: usize = 6;
@@ -85,7 +85,7 @@ fn of_item(
     let against = Place { line: Some(tied.table().line), row: None, ..place.clone() };
     let mut judge = |what: &str, stated: &Printed, wrong: Option<Mismatch>| {
         let found = wrong.map(|wrong| {
-            let check = "statistic_of_rows";
+            let check = Check::StatisticOfRows;
             Found::mismatch(check, Severity::Inconsistent, place.clone(), stated, &wrong)
                 .sentence(format!(
                     "{what} `{}` is {}; `{}` of the table in line {} gives {} ({})",

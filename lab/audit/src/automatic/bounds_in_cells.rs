@@ -5,7 +5,7 @@ use super::found::Found;
 use super::grid::{Grid, same_unit};
 use super::role::Role;
 use crate::checks::intervals;
-use crate::{Cell, Printed, Severity};
+use crate::{Cell, Check, Printed, Severity};
 
 /// Checks every column of ranges whose header speaks of confidence.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
@@ -39,7 +39,7 @@ fn of_two_columns(grid: &Grid<'_>) -> Vec<Found> {
         let value = number(&cells.cells[estimate], low)?;
         let mismatch = intervals::excludes(value, low, high)?;
         let place = grid.spot(row, estimate);
-        let check = "interval_excludes_estimate";
+        let check = Check::IntervalExcludesEstimate;
         Some(Found::mismatch(check, Severity::Impossible, place, value, &mismatch))
     });
     found.collect()
@@ -48,7 +48,7 @@ fn of_two_columns(grid: &Grid<'_>) -> Vec<Found> {
 /// `Slope | R² | CI lower | CI upper`: where no header says what the interval is for, it is for
 /// some number on its left; where it holds none of them, something is wrong.
 fn of_any_column(grid: &Grid<'_>, low: usize, high: usize) -> Vec<Found> {
-    let (table, _names) = (grid.table, grid.table.row_names());
+    let table = grid.table;
     let confident = |column: usize| is_interval(&table.columns[column]);
     if !(confident(low) && confident(high)) || low < 2 {
         return Vec::new();
@@ -68,7 +68,7 @@ fn of_any_column(grid: &Grid<'_>, low: usize, high: usize) -> Vec<Found> {
         }
         let (column, value, mismatch) = wrong?;
         let place = grid.spot(row, column);
-        let check = "interval_excludes_estimate";
+        let check = Check::IntervalExcludesEstimate;
         Some(Found::mismatch(check, Severity::Inconsistent, place, value, &mismatch))
     };
     let found: Vec<Found> = (0..table.rows.len()).filter_map(of_row).collect();
@@ -104,8 +104,11 @@ fn of_column(grid: &Grid<'_>, column: usize) -> Vec<Found> {
         if let Some((index, value, mismatch)) = misses.first()
             && misses.len() == numbers.len()
         {
-            let check =
-                if maximum { "interval_excludes_maximum" } else { "interval_excludes_estimate" };
+            let check = if maximum {
+                Check::IntervalExcludesMaximum
+            } else {
+                Check::IntervalExcludesEstimate
+            };
             let at = place(*index);
             return Some(Found::mismatch(check, Severity::Impossible, at, value, mismatch));
         }
@@ -118,7 +121,7 @@ fn of_column(grid: &Grid<'_>, column: usize) -> Vec<Found> {
             );
             let how = "a largest value inside of its own interval";
             let at = place(index);
-            Found::remark("interval_around_maximum", Severity::Doubtful, at, sentence, how)
+            Found::remark(Check::IntervalAroundMaximum, Severity::Doubtful, at, sentence, how)
         })
     });
     found.collect()

@@ -10,7 +10,7 @@ use super::sentence::shown;
 use super::tie::Tied;
 use super::words::{says, tokens};
 use crate::checks::{Span, bounds};
-use crate::{Document, Place, Printed, Sentence, SentenceKind, Severity};
+use crate::{Check, Document, Place, Printed, Sentence, SentenceKind, Severity};
 
 static SETTING: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\b([A-Za-z_]{1,20})\s?=\s?(\d+(?:\.\d+)?)([/\d.]*)").ok());
@@ -116,7 +116,7 @@ fn of_row(
                 shown(near),
                 cells.line
             );
-            Found::mismatch("stated_of_row", Severity::Inconsistent, place, stated, &wrong)
+            Found::mismatch(Check::StatedOfRow, Severity::Inconsistent, place, stated, &wrong)
                 .sentence(sentence)
                 .against(against)
         });

@@ -5,8 +5,8 @@ use super::found::Found;
 use super::grid::{Grid, Record, Stat};
 use super::group::Group;
 use super::role::Role;
-use crate::Severity;
 use crate::checks::grim;
+use crate::{Check, Severity};
 
 /// Words for what comes in whole numbers, one a run.
 const COUNTED: [&str; 28] = [
@@ -67,14 +67,14 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
             }
             let wrong = grim::mean(&mean.number, n, 1.0).map(|mismatch| {
                 let place = grid.place(record, mean);
-                let check = "mean_of_whole_numbers";
+                let check = Check::MeanOfWholeNumbers;
                 Found::mismatch(check, Severity::Inconsistent, place, &mean.number, &mismatch)
             });
             book.cell(mean.line, mean.index, wrong);
             let Some(sd) = group.get(Role::Sd).filter(|sd| sd.sure) else { continue };
             let wrong = grim::sd(&sd.number, &mean.number, n, 1.0).map(|mismatch| {
                 let place = grid.place(record, sd);
-                let check = "sd_of_whole_numbers";
+                let check = Check::SdOfWholeNumbers;
                 Found::mismatch(check, Severity::Inconsistent, place, &sd.number, &mismatch)
             });
             book.cell(sd.line, sd.index, wrong);
@@ -94,7 +94,7 @@ fn outcomes(
     let Some(sd) = group.get(Role::Sd).filter(|sd| sd.sure && named && share) else { return };
     let wrong = grim::debit(&sd.number, &mean.number, n, 1.0).map(|mismatch| {
         let place = grid.place(record, sd);
-        let check = "sd_of_outcomes";
+        let check = Check::SdOfOutcomes;
         Found::mismatch(check, Severity::Inconsistent, place, &sd.number, &mismatch)
     });
     book.cell(sd.line, sd.index, wrong);

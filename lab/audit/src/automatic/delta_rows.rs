@@ -8,7 +8,7 @@ use super::grid::{Grid, in_unit};
 use super::sentence::shown;
 use super::words::tokens;
 use crate::checks::Span;
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// What such a row is called, but for brackets behind it.
 const NAMES: [&str; 18] = [
@@ -91,7 +91,7 @@ fn of_row(grid: &Grid<'_>, row: usize, (base, new): (usize, usize), book: &mut B
             continue;
         };
         let Some(b) = aligned(b, a) else { continue };
-        let name = &table.row_names()[row];
+        let name = table.row_name(row);
         let readings = readings(stated, a, name);
         let Some(wrong) = match_pair(stated, (Span::of(&b), Span::of(a)), &readings, name) else {
             book.cell(table.rows[row].line, column, None);
@@ -104,7 +104,7 @@ fn of_row(grid: &Grid<'_>, row: usize, (base, new): (usize, usize), book: &mut B
             allowed(stated, &wrong)
         );
         let place = grid.spot(row, column);
-        let found = Found::mismatch("ratio", Severity::Inconsistent, place, stated, &wrong);
+        let found = Found::mismatch(Check::Ratio, Severity::Inconsistent, place, stated, &wrong);
         book.cell(table.rows[row].line, column, Some(found.sentence(text)));
     }
 }

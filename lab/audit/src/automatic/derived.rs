@@ -14,7 +14,7 @@ use super::stems::{is_rate, stem, stems};
 use super::words::{says, tokens};
 use crate::checks::ratios::{Reading, wrong_ratio};
 use crate::checks::{Mismatch, Span};
-use crate::{Printed, Severity, Table};
+use crate::{Check, Printed, Severity, Table};
 
 use Reading::{
     Difference, DifferenceReversed, PercentChange, PercentOfMean, PercentOfOther, PercentReversed,
@@ -476,7 +476,7 @@ fn found(
 ) -> Option<Found> {
     let table = grid.table;
     let stated = number(grid, row, column)?;
-    let name = table.row_names()[row].clone();
+    let name = table.row_name(row);
     let place = grid.spot(row, column);
     let formula = mismatch.how.split(" with ").next().unwrap_or_default();
     let sentence = format!(
@@ -485,5 +485,5 @@ fn found(
         super::sentence::shown(stated),
         allowed(stated, mismatch),
     );
-    Some(Found::mismatch("ratio", severity, place, stated, mismatch).sentence(sentence))
+    Some(Found::mismatch(Check::Ratio, severity, place, stated, mismatch).sentence(sentence))
 }

@@ -16,7 +16,7 @@ use super::tie::Tied;
 use super::words::tokens;
 use crate::checks::order_statistics::{self, Fit};
 use crate::checks::{Mismatch, Span, moments, spans};
-use crate::{Place, Printed, Severity, Table};
+use crate::{Check, Place, Printed, Severity, Table};
 
 /// Fewer values have no statistics worth checking.
 const FEWEST: usize = 3;
@@ -104,7 +104,7 @@ fn judge(
             table.line,
             super::found::allowed(&stat.number, &wrong)
         );
-        Found::mismatch("statistic_of_rows", Severity::Inconsistent, place, &stat.number, &wrong)
+        Found::mismatch(Check::StatisticOfRows, Severity::Inconsistent, place, &stat.number, &wrong)
             .sentence(sentence)
             .against(against)
     });

@@ -6,7 +6,7 @@ use super::found::Found;
 use super::grid::Grid;
 use super::words::{says, tokens};
 use crate::checks::{Mismatch, Span};
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// Words of a column that counts workers.
 const WORKERS: [&str; 9] =
@@ -63,7 +63,7 @@ fn of_pair(grid: &Grid<'_>, (column, speedup): (usize, usize), book: &mut Book) 
         });
         let found = wrong.map(|wrong| {
             let place = grid.spot(row, column);
-            Found::mismatch("efficiency", Severity::Inconsistent, place, stated, &wrong)
+            Found::mismatch(Check::Efficiency, Severity::Inconsistent, place, stated, &wrong)
         });
         book.cell(grid.table.rows[row].line, column, found);
     }

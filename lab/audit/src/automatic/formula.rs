@@ -13,7 +13,7 @@ use super::stems::stems;
 use super::tie::Tied;
 use crate::checks::{Mismatch, Span};
 use crate::document::header;
-use crate::{Document, Place, Sentence, SentenceKind, Severity};
+use crate::{Check, Document, Place, Sentence, SentenceKind, Severity};
 use expression::Expression;
 
 /// Factors between units that a definition may pass over.
@@ -108,7 +108,7 @@ fn of_table(
                 shown(stated),
                 allowed(stated, &wrong)
             );
-            Found::mismatch("definition", Severity::Inconsistent, place, stated, &wrong)
+            Found::mismatch(Check::Definition, Severity::Inconsistent, place, stated, &wrong)
                 .sentence(text)
         });
         book.cell(table.rows[row].line, target, found);

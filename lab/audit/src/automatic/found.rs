@@ -1,7 +1,7 @@
 //! Findings in the making, with what they are ranked by.
 
 use crate::checks::Mismatch;
-use crate::{Finding, Place, Printed, Severity};
+use crate::{Check, Finding, Place, Printed, Severity};
 
 /// A finding and how far off it is.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(crate) struct Found {
 impl Found {
     /// A stated number that its inputs do not give.
     pub(crate) fn mismatch(
-        check: &str,
+        check: Check,
         severity: Severity,
         place: Place,
         stated: &Printed,
@@ -26,7 +26,7 @@ impl Found {
         let value = number(stated.value, stated.decimals);
         let sentence = format!("`{column}` of {row} is {value}; {} gives {allowed}", mismatch.how);
         let finding = Finding {
-            check: check.to_owned(),
+            check: check.name().to_owned(),
             severity,
             place,
             against: None,
@@ -40,14 +40,14 @@ impl Found {
 
     /// A finding without a computed number.
     pub(crate) fn remark(
-        check: &str,
+        check: Check,
         severity: Severity,
         place: Place,
         sentence: String,
         how: &str,
     ) -> Self {
         let finding = Finding {
-            check: check.to_owned(),
+            check: check.name().to_owned(),
             severity,
             place,
             against: None,

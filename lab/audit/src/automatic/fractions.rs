@@ -13,7 +13,7 @@ use super::sentence::share::slashed;
 use super::stems::stems;
 use super::tie::Tied;
 use super::words::tokens;
-use crate::{Document, Place, SentenceKind, Severity, Table};
+use crate::{Check, Document, Place, SentenceKind, Severity, Table};
 
 /// `10/150`, also at the end of a sentence.
 static FRACTION: LazyLock<Option<Regex>> =
@@ -193,7 +193,7 @@ fn found(place: &Place, (part, of): (f64, f64), sum: &Sum) -> Found {
     );
     let how = "the counts of every table that has them, whose wholes add up to the stated one";
     let against = Place { line: Some(sum.line), row: None, column: None, ..place.clone() };
-    Found::remark("sum_of_counts", Severity::Inconsistent, place.clone(), sentence, how)
+    Found::remark(Check::SumOfCounts, Severity::Inconsistent, place.clone(), sentence, how)
         .against(against)
         .values(part, sum.part)
 }

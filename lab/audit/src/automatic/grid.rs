@@ -1,5 +1,7 @@
 //! Tables as records of statistics, whichever way they are turned.
 
+use std::rc::Rc;
+
 use super::role::{self, Meaning, Role};
 use crate::document::header;
 use crate::mapping::TableMapping;
@@ -32,17 +34,24 @@ pub(crate) struct Record<'a> {
 #[derive(Clone)]
 pub(crate) struct Stat<'a> {
     pub(crate) role: Role,
-    pub(crate) metric: String,
+    /// One text for all cells of a column.
+    pub(crate) metric: Rc<str>,
     /// In the unit of the record's first number of this metric.
     pub(crate) number: Printed,
     pub(crate) cell: &'a Cell,
     /// Index of its meaning in the grid.
     pub(crate) index: usize,
     /// Header of its column, or name of its row where the table is transposed.
-    pub(crate) header: String,
+    pub(crate) header: Rc<str>,
     pub(crate) line: usize,
     /// False for the number behind `±`, which may be a deviation, an error or an interval.
     pub(crate) sure: bool,
+}
+
+impl Stat<'_> {
+    pub(crate) fn shares_unit(&self, other: &Stat<'_>) -> bool {
+        same_unit(&self.number, &other.number)
+    }
 }
 
 impl Record<'_> {
@@ -95,7 +104,7 @@ impl<'a> Grid<'a> {
             document: self.document.to_owned(),
             line: Some(self.table.rows[row].line).filter(|line| *line > 0),
             section: self.table.section(),
-            row: Some(self.table.row_names()[row].clone()),
+            row: Some(self.table.row_name(row).to_owned()),
             column: Some(self.table.columns[column].clone()),
         }
     }
@@ -107,7 +116,7 @@ impl<'a> Grid<'a> {
             line: (stat.line > 0).then_some(stat.line),
             section: self.table.section(),
             row: Some(record.name()),
-            column: Some(stat.header.clone()),
+            column: Some(stat.header.to_string()),
         }
     }
 }
@@ -160,6 +169,7 @@ fn records<'a>(table: &'a Table, meanings: &[Meaning]) -> Vec<Record<'a>> {
         meanings.first().is_some_and(|m| !m.role.is_statistic() && !matches!(m.role, Role::Run(_)));
     let leading = (1..table.columns.len()).take_while(|column| is_label(table, *column)).count();
     let labels = if first_is_label { 1 + leading } else { 0 };
+    let meanings = shared(meanings, &table.columns);
     let mut above = vec![String::new(); labels];
     let mut records = Vec::new();
     for row in &table.rows {
@@ -171,8 +181,7 @@ fn records<'a>(table: &'a Table, meanings: &[Meaning]) -> Vec<Record<'a>> {
         let names = table.columns.iter().cloned().zip(above.iter().cloned()).collect();
         let mut record = Record { labels: names, stats: Vec::new() };
         for (index, cell) in row.cells.iter().enumerate().skip(labels) {
-            let header = &table.columns[index];
-            push(&mut record.stats, &meanings[index], cell, index, header, row.line);
+            push(&mut record.stats, &meanings[index], cell, index, row.line);
         }
         records.push(record);
     }
@@ -185,6 +194,7 @@ fn transposed_records<'a>(
     columns: &[Meaning],
 ) -> Vec<Record<'a>> {
     let names = table.row_names();
+    let rows = shared(rows, &names);
     let mut records = Vec::new();
     for (column, name) in table.columns.iter().enumerate().skip(1) {
         // A column of differences is no subject.
@@ -195,34 +205,43 @@ fn transposed_records<'a>(
         let mut record = Record { labels, stats: Vec::new() };
         for (index, row) in table.rows.iter().enumerate() {
             let Some(cell) = row.cells.get(column) else { continue };
-            push(&mut record.stats, &rows[index], cell, index, &names[index], row.line);
+            push(&mut record.stats, &rows[index], cell, index, row.line);
         }
         records.push(record);
     }
     records
 }
 
+/// Role, metric and header of a column, for its many cells.
+type Shared = (Role, Rc<str>, Rc<str>);
+
+fn shared(meanings: &[Meaning], headers: &[String]) -> Vec<Shared> {
+    let pairs = meanings.iter().zip(headers);
+    pairs
+        .map(|(own, header)| (own.role, own.metric.as_str().into(), header.as_str().into()))
+        .collect()
+}
+
 fn push<'a>(
     stats: &mut Vec<Stat<'a>>,
-    meaning: &Meaning,
+    (meant, metric, header): &Shared,
     cell: &'a Cell,
     index: usize,
-    header: &str,
     line: usize,
 ) {
     let Some(number) = &cell.number else { return };
     let stat = |role: Role, number: &Printed, sure: bool| Stat {
         role,
-        metric: meaning.metric.clone(),
+        metric: metric.clone(),
         number: number.clone(),
         cell,
         index,
-        header: header.to_owned(),
+        header: header.clone(),
         line,
         sure,
     };
-    stats.push(stat(meaning.role, number, true));
-    let spread = matches!(meaning.role, Role::Mean | Role::Value | Role::Percentile(_));
+    stats.push(stat(*meant, number, true));
+    let spread = matches!(meant, Role::Mean | Role::Value | Role::Percentile(_));
     if let Some(second) = &cell.plus_minus
         && spread
     {
@@ -235,7 +254,10 @@ fn align(stats: &mut [Stat<'_>]) {
     for index in 1..stats.len() {
         let (before, own) = (&stats[..index], &stats[index]);
         let units = before.iter().filter(|stat| stat.metric == own.metric);
-        let mut units = units.filter_map(|stat| stat.number.unit.as_deref());
+        let mut units = units.filter_map(|stat| stat.number.unit.as_deref()).peekable();
+        if units.peek() == own.number.unit.as_deref().as_ref() {
+            continue;
+        }
         let converted = units.find_map(|unit| in_unit(&own.number, unit));
         if let Some(converted) = converted {
             stats[index].number = converted;
@@ -258,7 +280,9 @@ pub(crate) fn in_unit(number: &Printed, wanted: &str) -> Option<Printed> {
 /// Whether two numbers are in one unit; a number without one fits any, and percentages are
 /// subtracted to points.
 pub(crate) fn same_unit(a: &Printed, b: &Printed) -> bool {
-    let points = |unit: &str| if unit == "pp" { "%".to_owned() } else { unit.to_owned() };
+    fn points(unit: &str) -> &str {
+        if unit == "pp" { "%" } else { unit }
+    }
     match (&a.unit, &b.unit) {
         (Some(a), Some(b)) => points(a) == points(b),
         _ => true,

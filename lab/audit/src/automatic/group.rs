@@ -17,7 +17,7 @@ impl<'r, 'a> Group<'r, 'a> {
     pub(crate) fn all(record: &'r Record<'a>) -> Vec<Self> {
         let mut metrics: Vec<&str> = Vec::new();
         for stat in record.stats.iter().filter(|stat| grouped(stat.role)) {
-            if !metrics.contains(&stat.metric.as_str()) {
+            if !metrics.contains(&&*stat.metric) {
                 metrics.push(&stat.metric);
             }
         }
@@ -35,12 +35,12 @@ impl<'r, 'a> Group<'r, 'a> {
         let lone = metrics.len() == 1;
         let group = |metric: &&str| {
             let of = |stat: &&Stat<'_>| {
-                let own = stat.metric == **metric || shared && stat.metric.is_empty();
+                let own = *stat.metric == **metric || shared && stat.metric.is_empty();
                 own && grouped(stat.role)
             };
             let stats: Vec<_> = record.stats.iter().filter(of).collect();
             let own = |run: &&&Stat<'_>| {
-                (lone || run.metric == **metric)
+                (lone || *run.metric == **metric)
                     && stats.iter().all(|stat| same_unit(&stat.number, &run.number))
             };
             let runs = runs.iter().filter(own).copied().collect();
@@ -64,7 +64,7 @@ impl<'r, 'a> Group<'r, 'a> {
 
     /// Whether these share a unit, so that they can be compared.
     pub(crate) fn comparable(stats: &[&Stat<'_>]) -> bool {
-        stats.windows(2).all(|pair| same_unit(&pair[0].number, &pair[1].number))
+        stats.windows(2).all(|pair| pair[0].shares_unit(pair[1]))
     }
 }
 

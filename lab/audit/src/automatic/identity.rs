@@ -12,7 +12,7 @@ use super::tie::unit_of;
 use super::words::says;
 use crate::checks::{Mismatch, Span};
 use crate::printed::unit;
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// Checks every table.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
@@ -30,10 +30,10 @@ pub(super) type Expected = Vec<(usize, Span, String)>;
 
 /// `ns/op` beside `ops/s`, `Cost/1M tokens` beside `Tokens/$`.
 fn inverse(grid: &Grid<'_>, book: &mut Book) {
-    let columns = values(grid);
-    for a in &columns {
-        for b in columns.iter().filter(|b| *b > a) {
-            let (Some(one), Some(other)) = (rate(grid, *a), rate(grid, *b)) else { continue };
+    let rates = values(grid).into_iter().filter_map(|column| Some((column, rate(grid, column)?)));
+    let rates: Vec<(usize, Rate)> = rates.collect();
+    for (a, one) in &rates {
+        for (b, other) in rates.iter().filter(|(b, _)| b > a) {
             if one.over != other.under || one.under != other.over {
                 continue;
             }
@@ -48,7 +48,7 @@ fn inverse(grid: &Grid<'_>, book: &mut Book) {
                 let how = format!("1 / `{}`", grid.table.columns[from]);
                 Some((row, Span::exact(1.0).over(of)?, how))
             });
-            judge(grid, to, expected.collect(), "inverse", book);
+            judge(grid, to, expected.collect(), Check::Inverse, book);
         }
     }
 }
@@ -129,7 +129,7 @@ fn total(grid: &Grid<'_>, book: &mut Book) {
         let sum = parts?.into_iter().reduce(Span::plus)?;
         Some((row, sum, "the sum of the other columns".to_owned()))
     });
-    judge(grid, total, expected.collect(), "total_of_columns", book);
+    judge(grid, total, expected.collect(), Check::TotalOfColumns, book);
 }
 
 /// `Average` beside columns of its unit.
@@ -153,7 +153,7 @@ fn average(grid: &Grid<'_>, book: &mut Book) {
         let mean = crate::checks::moments::mean_of(&parts?)?;
         Some((row, mean, "the mean of the other columns".to_owned()))
     });
-    judge(grid, average, expected.collect(), "average_of_columns", book);
+    judge(grid, average, expected.collect(), Check::AverageOfColumns, book);
 }
 
 /// `Share` or `%` of the only column of values.
@@ -188,7 +188,7 @@ fn share(grid: &Grid<'_>, book: &mut Book) {
         let share = part.over(whole)?.times(if percent { 100.0 } else { 1.0 });
         Some((row, share, format!("`{}` over their sum", table.columns[value])))
     });
-    judge(grid, column, expected.collect(), "share_of_total", book);
+    judge(grid, column, expected.collect(), Check::ShareOfTotal, book);
 }
 
 /// Reports what most rows bear out and some do not: names alone leave open whether a table has all
@@ -197,7 +197,7 @@ pub(super) fn judge(
     grid: &Grid<'_>,
     column: usize,
     expected: Expected,
-    check: &str,
+    check: Check,
     book: &mut Book,
 ) {
     let stated = |row: usize| number(grid, row, column);
@@ -220,7 +220,7 @@ pub(super) fn judge(
 fn found(
     grid: &Grid<'_>,
     (row, column): (usize, usize),
-    check: &str,
+    check: Check,
     stated: &Printed,
     allowed: Span,
     how: &str,

@@ -10,7 +10,7 @@ use super::grid::{Grid, Record, Stat};
 use super::role::Role;
 use crate::checks::Span;
 use crate::printed::unit;
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// Words of metrics that are shares of a whole.
 const SHARES: [&str; 8] =
@@ -43,7 +43,7 @@ fn of_stat(grid: &Grid<'_>, record: &Record<'_>, stat: &Stat<'_>, book: &mut Boo
             if span.high < low { format!("below {low}") } else { format!("above {high}") }
         );
         let how = "what a quantity of this name can be";
-        Found::remark("impossible_value", Severity::Impossible, place, sentence, how)
+        Found::remark(Check::ImpossibleValue, Severity::Impossible, place, sentence, how)
             .values(stat.number.value, if span.high < low { low } else { high })
     });
     book.cell(stat.line, stat.index, found);

@@ -9,12 +9,11 @@ use super::found::Found;
 use super::role::{self, Role};
 use super::sentence::shown;
 use super::stems::{is_rate, stems};
-use super::tie::{Tied, aligned, meaning};
+use super::tie::{Tied, agrees, aligned, meaning};
 use super::words::{COMPARING, says, tokens};
-use crate::checks::bounds;
 use crate::document::header;
 use crate::printed::scan;
-use crate::{Document, Place, Printed, Sentence, SentenceKind, Severity, Table};
+use crate::{Check, Document, Place, Printed, Sentence, SentenceKind, Severity, Table};
 
 /// What the first header of a table says whose rows are metrics.
 const METRICS: [&str; 9] = [
@@ -241,7 +240,7 @@ fn judge(
     if all.is_empty() {
         return;
     }
-    if all.iter().any(|(_, number)| bounds::differ(stated, number).is_none()) {
+    if all.iter().any(|(_, number)| agrees(&sentence.text, stated, number)) {
         book.stated(sentence.line, stated.value, None);
         return;
     }
@@ -268,7 +267,7 @@ fn judge(
         shown(number)
     );
     let how = "the number of that name, metric and statistic in every table that has one";
-    let found = Found::remark("stated_twice", Severity::Inconsistent, place, text, how)
+    let found = Found::remark(Check::StatedTwice, Severity::Inconsistent, place, text, how)
         .against(against)
         .values(stated.value, number.value);
     book.stated(sentence.line, stated.value, Some(found));

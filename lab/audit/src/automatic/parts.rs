@@ -12,7 +12,7 @@ use super::stems::stems;
 use super::tie::unit_of;
 use super::words::says;
 use crate::checks::{Mismatch, Span};
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// Words that make percentages the parts of one whole.
 const WHOLE: [&str; 5] = ["breakdown", "distribution", "composition", "share", "shares"];
@@ -99,7 +99,7 @@ fn whole(grid: &Grid<'_>, book: &mut Book) {
         let text = format!("the {} parts of one whole add up to {shown:.1} %", parts.len());
         let how = "the sum of the column's shares";
         let place = grid.spot(row, column);
-        Found::remark("parts_of_whole", Severity::Inconsistent, place, text, how)
+        Found::remark(Check::PartsOfWhole, Severity::Inconsistent, place, text, how)
             .values(100.0, shown)
     });
     book.cell(table.rows[row].line, column, found);
@@ -209,7 +209,7 @@ fn judge(
                 how: "100 · part / whole of the counts beside it".to_owned(),
             };
             let place = grid.spot(row, rate);
-            Found::mismatch("rate_of_counts", Severity::Inconsistent, place, stated, &wrong)
+            Found::mismatch(Check::RateOfCounts, Severity::Inconsistent, place, stated, &wrong)
         });
         book.cell(grid.table.rows[row].line, rate, found);
     }

@@ -8,7 +8,7 @@ use super::tie::unit_of;
 use super::words::tokens;
 use crate::checks::{Mismatch, Span};
 use crate::printed::unit;
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// Checks every column whose header names a numerator and a divisor that are columns by
 /// themselves.
@@ -79,5 +79,5 @@ fn found(
     wrong: &Mismatch,
 ) -> Found {
     let place = grid.spot(row, column);
-    Found::mismatch("quotient_of_columns", Severity::Inconsistent, place, stated, wrong)
+    Found::mismatch(Check::QuotientOfColumns, Severity::Inconsistent, place, stated, wrong)
 }

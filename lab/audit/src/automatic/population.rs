@@ -14,7 +14,7 @@ use super::stems::stems;
 use super::tie::{Tied, unit_of};
 use super::words::says;
 use crate::checks::{Mismatch, Span, moments, order_statistics, spans};
-use crate::{Document, Place, Printed, Severity, Table, TableRow};
+use crate::{Check, Document, Place, Printed, Severity, Table, TableRow};
 
 use std::collections::BTreeSet;
 
@@ -190,7 +190,7 @@ fn found(
         numbers.len(),
         allowed(stated, wrong)
     );
-    Found::mismatch("statistic_of_tables", Severity::Inconsistent, place, stated, wrong)
+    Found::mismatch(Check::StatisticOfTables, Severity::Inconsistent, place, stated, wrong)
         .sentence(sentence)
         .against(against)
 }

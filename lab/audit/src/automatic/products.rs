@@ -8,6 +8,7 @@ use super::identity::{Expected, judge};
 use super::stems::stems;
 use super::tie::unit_of;
 use super::words::{says, tokens};
+use crate::Check;
 use crate::checks::Span;
 
 /// Longer tables are listings.
@@ -73,7 +74,7 @@ fn per_worker(grid: &Grid<'_>, book: &mut Book) {
         Some((row, span, format!("`{}` times `{}`", header(single), header(workers))))
     };
     let expected: Expected = (0..table.rows.len()).filter_map(of).collect();
-    judge(grid, total, expected, "product_of_columns", book);
+    judge(grid, total, expected, Check::ProductOfColumns, book);
 }
 
 /// `Efficiency | Value | Baseline value`.
@@ -106,7 +107,7 @@ fn of_baseline(grid: &Grid<'_>, book: &mut Book) {
         Some((row, ratio, format!("`{}` over `{}`", header(value), header(base))))
     };
     let expected: Expected = (0..table.rows.len()).filter_map(of).collect();
-    judge(grid, kept, expected, "quotient_of_columns", book);
+    judge(grid, kept, expected, Check::QuotientOfColumns, book);
 }
 
 /// `Overhead (ms) | Overhead %`: of the one column that most rows bear out as the whole.
@@ -144,7 +145,7 @@ fn percent_of_column(grid: &Grid<'_>, book: &mut Book) {
             same && matches!(fits(column), (fit, all) if fit >= 3 && 3 * fit >= 2 * all)
         });
         if let Some(whole) = whole {
-            judge(grid, percent, expected(whole), "percent_of_column", book);
+            judge(grid, percent, expected(whole), Check::PercentOfColumn, book);
         }
     }
 }

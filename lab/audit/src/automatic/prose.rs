@@ -22,7 +22,7 @@ mod unmeasured;
 use super::book::Book;
 use super::found::Found;
 use super::tie::Tied;
-use crate::{Document, Place, Sentence, SentenceKind, Severity};
+use crate::{Check, Document, Place, Sentence, SentenceKind, Severity};
 
 /// Checks every sentence of prose.
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
@@ -76,7 +76,7 @@ impl<'d, 'g, 'a> Page<'d, 'g, 'a> {
     /// A sentence that a line of a table contradicts.
     fn found(
         &self,
-        check: &str,
+        check: Check,
         sentence: &Sentence,
         line: usize,
         text: String,

@@ -6,7 +6,7 @@ use super::role;
 use super::words::says;
 use crate::checks::Span;
 use crate::printed::unit;
-use crate::{Bound, Cell, Document, Place, Printed, Severity, Table, TableRow};
+use crate::{Bound, Cell, Check, Document, Place, Printed, Severity, Table, TableRow};
 
 /// Checks every list.
 pub(crate) fn check(document: &Document, book: &mut Book) {
@@ -58,7 +58,7 @@ fn of_list(document: &Document, list: &Table, book: &mut Book) {
             high.middle()
         );
         let how = "the sums of the lower and of the upper ends";
-        Found::remark("total_of_ranges", Severity::Inconsistent, place, sentence, how)
+        Found::remark(Check::TotalOfRanges, Severity::Inconsistent, place, sentence, how)
             .values(value, low.middle())
     });
     book.stated(last.line, value, found);

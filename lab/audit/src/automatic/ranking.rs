@@ -14,7 +14,7 @@ use super::stems::stems;
 use super::tie::{Tied, meaning, metric_words};
 use super::words::{list, says, tokens};
 use crate::checks::ranking::{Better, inversions, surpassed};
-use crate::{Document, Place, Printed, Severity, Table};
+use crate::{Check, Document, Place, Printed, Severity, Table};
 
 /// Words that call a row the best or the worst, and which end of the numbers that is; `None` for
 /// what depends on the metric.
@@ -100,7 +100,7 @@ fn ranks(grid: &Grid<'_>, book: &mut Book) {
             );
             let how = "the numbers in the order of the ranks";
             let at = grid.spot(*row, rank);
-            Found::remark("rank_order", Severity::Inconsistent, at, sentence, how)
+            Found::remark(Check::RankOrder, Severity::Inconsistent, at, sentence, how)
                 .values(numbers[*row].value, numbers[ahead].value)
         });
         book.cell(grid.table.rows[*row].line, rank, found);
@@ -203,7 +203,7 @@ fn superlative(
         };
         let against = grid.spot(measured[by].0, index);
         let how = "the word against the column of its metric";
-        Found::remark("superlative", Severity::Inconsistent, place, sentence, how)
+        Found::remark(Check::Superlative, Severity::Inconsistent, place, sentence, how)
             .against(against)
             .values(numbers[claimed].value, numbers[by].value)
     });
@@ -253,7 +253,7 @@ fn winners(grid: &Grid<'_>, book: &mut Book) {
             );
             let how = "the best of the numbers, by what the metric's name says is better";
             let at = grid.spot(index, winner);
-            Found::remark("winner", Severity::Inconsistent, at, sentence, how)
+            Found::remark(Check::Winner, Severity::Inconsistent, at, sentence, how)
         });
         book.cell(row.line, winner, found);
     }
@@ -285,7 +285,7 @@ fn ranked_list(document: &Document, list: &Table, book: &mut Book) {
                 ..Place::default()
             };
             let how = "the numbers in the order of the list";
-            Found::remark("rank_order", Severity::Inconsistent, at, sentence, how)
+            Found::remark(Check::RankOrder, Severity::Inconsistent, at, sentence, how)
                 .values(behind, ahead)
         });
         book.stated(row.line, numbers[place].value, found);

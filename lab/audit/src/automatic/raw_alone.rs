@@ -9,7 +9,7 @@ use super::raw_cells;
 use super::role::better;
 use crate::checks::{drift, flips, identities, lattice, treatments, variance};
 use crate::document::header;
-use crate::{Place, Raw, Severity, Value};
+use crate::{Check, Place, Raw, Severity, Value};
 
 /// Chance below which a pattern counts, before it is shared among the columns tried.
 pub(super) const ALPHA: f64 = 0.001;
@@ -89,7 +89,7 @@ fn lattices(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
             lattice.p, lattice.resultant
         );
         let remark =
-            Found::remark("lattice", Severity::Doubtful, place(raw, column), sentence, &how);
+            Found::remark(Check::Lattice, Severity::Doubtful, place(raw, column), sentence, &how);
         found.push(remark);
     }
     found
@@ -157,7 +157,7 @@ fn pinned(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
                 let how = "coefficient of variation against the median of the other groups";
                 let at = Place { row: Some(groups[pinned.group].0.clone()), ..place(raw, column) };
                 let remark =
-                    Found::remark("pinned_variance", Severity::Doubtful, at, sentence, how);
+                    Found::remark(Check::PinnedVariance, Severity::Doubtful, at, sentence, how);
                 found.push(remark.values(pinned.cv, pinned.others));
             }
         }
@@ -203,7 +203,7 @@ fn in_time(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
             );
             let how = "stretches of one group in the order of time against a random order";
             let at = place(raw, column);
-            found.push(Found::remark("blocked_order", Severity::Note, at, sentence, how));
+            found.push(Found::remark(Check::BlockedOrder, Severity::Note, at, sentence, how));
             found.extend(metrics.iter().filter_map(|metric| {
                 let values = raw.values(metric);
                 let values: Option<Vec<f64>> =
@@ -216,7 +216,7 @@ fn in_time(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
                         trend.tau, trend.p
                     );
                     let how = "Mann and Kendall's test after each group's median is taken away";
-                    Found::remark("drift", Severity::Note, place(raw, metric), sentence, how)
+                    Found::remark(Check::Drift, Severity::Note, place(raw, metric), sentence, how)
                 })
             }));
         }
@@ -279,7 +279,7 @@ fn expressions(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
         );
         let how = format!("largest difference on any row {:.3e}", identity.largest_error);
         let at = place(raw, name);
-        found.push(Found::remark("identity", Severity::Note, at, sentence, &how));
+        found.push(Found::remark(Check::Identity, Severity::Note, at, sentence, &how));
     }
     found
 }
@@ -307,7 +307,7 @@ fn together(file: &Labelled<'_>) -> Vec<Found> {
             );
             let how = "each level of the one occurs with one level of the other";
             let at = place(raw, factors[pair.a]);
-            Found::remark("confounded", Severity::Note, at, sentence, how)
+            Found::remark(Check::Confounded, Severity::Note, at, sentence, how)
         })
         .collect()
 }
@@ -364,5 +364,5 @@ fn flip(names: &[String], metric: &str, sessions: &[(&str, Vec<f64>)]) -> Option
         ..Place::default()
     };
     let how = "medians of each file's groups";
-    Some(Found::remark("winner_flips", Severity::Doubtful, at, sentence, how))
+    Some(Found::remark(Check::WinnerFlips, Severity::Doubtful, at, sentence, how))
 }

@@ -7,7 +7,7 @@ use super::found::Found;
 use super::link::Labelled;
 use super::raw_alone::{ALPHA, decimals, is_order, is_text, number, place};
 use crate::checks::{identities, lattice, variance};
-use crate::{Place, Severity, Value};
+use crate::{Check, Place, Severity, Value};
 
 /// Groups beyond which identities are not searched one by one.
 const MOST_GROUPS: usize = 12;
@@ -89,7 +89,7 @@ fn lattices(file: &Labelled<'_>, metric: &str, cells: &Cells, tried: usize) -> O
         lattice.p, lattice.resultant
     );
     let at = place(file.raw, metric);
-    Some(Found::remark("lattice", Severity::Doubtful, at, sentence, &how))
+    Some(Found::remark(Check::Lattice, Severity::Doubtful, at, sentence, &how))
 }
 
 /// Cells that hardly vary while the others do; a single label's are found without this.
@@ -109,7 +109,7 @@ fn pinned(file: &Labelled<'_>, metric: &str, (labels, cells): &Cells) -> Vec<Fou
         );
         let how = "coefficient of variation against the median of the other groups";
         let at = Place { row: Some(name), ..place(file.raw, metric) };
-        Found::remark("pinned_variance", Severity::Doubtful, at, sentence, how)
+        Found::remark(Check::PinnedVariance, Severity::Doubtful, at, sentence, how)
             .values(pinned.cv, pinned.others)
     };
     let pinned = variance::pinned(&groups);
@@ -150,7 +150,7 @@ fn partial_identities(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
                 );
                 let how = "expressions of other columns, searched in every group by itself";
                 let at = Place { row: Some(formula), ..place(raw, metric) };
-                found.push(Found::remark("identity", Severity::Note, at, sentence, how));
+                found.push(Found::remark(Check::Identity, Severity::Note, at, sentence, how));
             }
         }
     }

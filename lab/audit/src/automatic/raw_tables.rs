@@ -10,7 +10,7 @@ use crate::checks::order_statistics::Fit;
 use crate::checks::{Mismatch, Span, moments, order_statistics, provenance};
 use crate::document::header;
 use crate::printed::unit;
-use crate::{Printed, Raw, Severity};
+use crate::{Check, Printed, Raw, Severity};
 use lab_stats::describe::{Summary, quantile, summarize};
 
 /// Statistics computed from raw rows, for every table whose subjects the raw file names.
@@ -101,7 +101,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         let mut metrics: Vec<&str> = Vec::new();
         for (record, _) in &self.records {
             for stat in &record.stats {
-                if !metrics.contains(&stat.metric.as_str()) && metrics.len() < 40 {
+                if !metrics.contains(&&*stat.metric) && metrics.len() < 40 {
                     metrics.push(&stat.metric);
                 }
             }
@@ -121,7 +121,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
     fn unit(&self, metric: &str) -> Option<String> {
         let stats = self.records.iter().flat_map(|(record, _)| &record.stats);
         let mut printed =
-            stats.filter(|stat| stat.metric == metric && stat.sure && dimension(stat));
+            stats.filter(|stat| *stat.metric == *metric && stat.sure && dimension(stat));
         printed.find_map(|stat| stat.number.unit.clone())
     }
 
@@ -155,7 +155,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             );
             let place = self.grid.place(record, first);
             let how = "each printed run needs a raw value of its own subject that prints like it";
-            Found::remark("runs_not_in_raw", Severity::Doubtful, place, sentence, how)
+            Found::remark(Check::RunsNotInRaw, Severity::Doubtful, place, sentence, how)
         })
     }
 
@@ -265,7 +265,13 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 );
                 let wrong = Mismatch { how, ..wrong };
                 let place = self.grid.place(record, stat);
-                found.push(Found::mismatch("raw_summary", severity, place, &stat.number, &wrong));
+                found.push(Found::mismatch(
+                    Check::RawSummary,
+                    severity,
+                    place,
+                    &stat.number,
+                    &wrong,
+                ));
             }
             found.extend(self.provenance(record, &values, source, severity));
         }
@@ -303,7 +309,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         );
         let place = self.grid.place(record, first);
         let how = "each printed run needs a raw value of its own that prints like it";
-        let mut found = Found::remark("runs_not_in_raw", severity, place, sentence, how);
+        let mut found = Found::remark(Check::RunsNotInRaw, severity, place, sentence, how);
         found.steps = provenance.unmatched.len() as f64;
         Some(found)
     }
@@ -311,7 +317,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
 
 /// A record's statistics of one metric that raw rows give.
 fn own<'s, 'a>(record: &'s Record<'a>, metric: &'s str) -> impl Iterator<Item = &'s Stat<'a>> + 's {
-    record.stats.iter().filter(move |stat| stat.metric == metric && stat.role != Role::Ratio)
+    record.stats.iter().filter(move |stat| *stat.metric == *metric && stat.role != Role::Ratio)
 }
 
 /// Whether a statistic is in the unit of the values.

@@ -7,7 +7,7 @@ use super::group::Group;
 use super::role::{Role, better};
 use crate::checks::ranking::Better;
 use crate::checks::{Mismatch, bounds, intervals, moments, order_statistics, sample_size};
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// Words of metrics that lie between none and all.
 const SHARES: [&str; 8] =
@@ -86,16 +86,22 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
     }
 
     /// Impossible where every number involved is what its header says, doubtful otherwise.
-    fn add(&mut self, check: &str, stat: &Stat<'_>, others: &[&Stat<'_>], wrong: Option<Mismatch>) {
-        let all: Vec<&Stat<'_>> = others.iter().copied().chain([stat]).collect();
-        if !Group::comparable(&all) {
+    fn add(
+        &mut self,
+        check: Check,
+        stat: &Stat<'_>,
+        others: &[&Stat<'_>],
+        wrong: Option<Mismatch>,
+    ) {
+        if !Group::comparable(others) || others.last().is_some_and(|one| !one.shares_unit(stat)) {
             return;
         }
-        let sure = all.iter().all(|stat| stat.sure);
+        let sure = stat.sure && others.iter().all(|stat| stat.sure);
         let severity = if sure { Severity::Impossible } else { Severity::Doubtful };
-        let place = self.grid.place(self.record, stat);
-        let found =
-            wrong.map(|wrong| Found::mismatch(check, severity, place, &stat.number, &wrong));
+        let found = wrong.map(|wrong| {
+            let place = self.grid.place(self.record, stat);
+            Found::mismatch(check, severity, place, &stat.number, &wrong)
+        });
         self.book.cell(stat.line, stat.index, found);
     }
 
@@ -107,17 +113,18 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
         if others.is_empty() {
             return;
         }
-        for stat in self.group.stats.clone() {
+        let group = self.group;
+        for stat in &group.stats {
             if matches!(stat.role, Role::Mean | Role::Percentile(_)) {
                 let wrong = bounds::value_outside(&stat.number, numbers.0, numbers.1);
-                self.add("outside_of_extremes", stat, &others, wrong);
+                self.add(Check::OutsideOfExtremes, stat, &others, wrong);
             }
         }
         if let (Some(min), Some(max)) = (min, max) {
             let wrong = bounds::value_outside(&max.number, Some(&min.number), None);
             let wrong =
                 wrong.map(|wrong| Mismatch { how: "the minimum beside it".into(), ..wrong });
-            self.add("maximum_below_minimum", max, &[min], wrong);
+            self.add(Check::MaximumBelowMinimum, max, &[min], wrong);
         }
     }
 
@@ -137,30 +144,30 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
             let of = mean.map(|stat| &stat.number);
             let wrong = bounds::sd_beyond(&sd.number, of, &min.number, &max.number, n);
             let others: Vec<_> = mean.into_iter().chain([min, max]).collect();
-            self.add("sd_beyond_range", sd, &others, wrong);
+            self.add(Check::SdBeyondRange, sd, &others, wrong);
         }
         if let (Some(sd), Some(mean)) = (sd, mean) {
             self.share_spread(sd, mean, n);
         }
         if let (Some(sd), Some(mean), Some(median)) = (sd, mean, median) {
             let wrong = bounds::mean_far_from_median(&mean.number, &median.number, &sd.number);
-            self.add("mean_far_from_median", mean, &[sd, median], wrong);
+            self.add(Check::MeanFarFromMedian, mean, &[sd, median], wrong);
         }
         if let (Some(error), Some(sd), Some(n)) = (self.get(Role::StandardError), sd, n) {
             let wrong = moments::standard_error_of(&error.number, &sd.number, n);
-            self.add("standard_error_of_sd", error, &[sd], wrong);
+            self.add(Check::StandardErrorOfSd, error, &[sd], wrong);
         }
         if let (Some(sd), Some(mean), Some(n)) = (sd, mean, n) {
             for extreme in min.into_iter().chain(max) {
                 let wrong = bounds::extreme_too_far(&extreme.number, &mean.number, &sd.number, n);
-                self.add("extreme_too_far", extreme, &[sd, mean], wrong);
+                self.add(Check::ExtremeTooFar, extreme, &[sd, mean], wrong);
             }
         }
         if let (Some(cv), Some(sd), Some(mean)) = (self.get(Role::Cv), sd, mean) {
             let wrong = moments::cv_of(&cv.number, &sd.number, &mean.number);
             // A CV has no unit of the values.
             if Group::comparable(&[sd, mean]) {
-                self.add("cv_of_sd_and_mean", cv, &[], wrong.filter(|_| sd.sure));
+                self.add(Check::CvOfSdAndMean, cv, &[], wrong.filter(|_| sd.sure));
             }
         }
     }
@@ -177,7 +184,7 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
         let wrong = bounds::sd_beyond(&sd.number, Some(&mean.number), &end(0.0), &end(100.0), n);
         // Below stands a floor for values that reach both ends, which shares need not.
         let above = |wrong: &Mismatch| wrong.stated > wrong.computed_high;
-        self.add("sd_beyond_shares", sd, &[mean], wrong.filter(above));
+        self.add(Check::SdBeyondShares, sd, &[mean], wrong.filter(above));
     }
 
     /// An interval against what it is for.
@@ -186,7 +193,7 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
             let estimate = [Role::Estimate, Role::Mean, Role::Percentile(0.5)];
             if let Some(estimate) = estimate.into_iter().find_map(|role| self.get(role)) {
                 let wrong = intervals::excludes(&estimate.number, &low.number, &high.number);
-                self.add("interval_excludes_estimate", estimate, &[low, high], wrong);
+                self.add(Check::IntervalExcludesEstimate, estimate, &[low, high], wrong);
             }
             if intervals::reversed(&low.number, &high.number) {
                 let sentence = format!(
@@ -197,19 +204,25 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
                 );
                 let place = self.grid.place(self.record, low);
                 let how = "lower bound against upper bound";
-                let found =
-                    Found::remark("interval_reversed", Severity::Impossible, place, sentence, how);
+                let found = Found::remark(
+                    Check::IntervalReversed,
+                    Severity::Impossible,
+                    place,
+                    sentence,
+                    how,
+                );
                 let found = found.values(low.number.value, high.number.value);
                 self.book.cell(low.line, low.index, Some(found));
             }
         }
-        for stat in self.group.stats.clone() {
+        let group = self.group;
+        for stat in &group.stats {
             if let Some((low, high)) = &stat.cell.range
                 && stat.sure
             {
                 let wrong = intervals::excludes(&stat.number, low, high);
-                let unsure = Stat { sure: false, ..stat.clone() };
-                self.add("interval_excludes_estimate", &unsure, &[], wrong);
+                let unsure = Stat { sure: false, ..(*stat).clone() };
+                self.add(Check::IntervalExcludesEstimate, &unsure, &[], wrong);
             }
         }
     }
@@ -232,7 +245,7 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
             stats.iter().map(|(p, stat)| (*p, &stat.number)).collect();
         let (min, max) = (min.map(|stat| &stat.number), max.map(|stat| &stat.number));
         let wrong = bounds::mean_beyond_percentiles(&mean.number, &printed, min, max);
-        self.add("mean_beyond_percentiles", mean, &others, wrong);
+        self.add(Check::MeanBeyondPercentiles, mean, &others, wrong);
     }
 
     /// Percentiles rise with their rank.
@@ -257,7 +270,7 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
             let place = self.grid.place(self.record, low);
             let how = "percentiles of one sample rise with their rank";
             let mut found =
-                Found::remark("percentile_order", Severity::Impossible, place, sentence, how)
+                Found::remark(Check::PercentileOrder, Severity::Impossible, place, sentence, how)
                     .against(self.grid.place(self.record, high))
                     .values(low.number.value, high.number.value);
             let step = low.number.half_step().max(high.number.half_step()) * 2.0;
@@ -295,8 +308,9 @@ fn sizes(grid: &Grid<'_>) -> Vec<Found> {
                 );
                 let how = "of n values the largest stands for the percentile n/(n + 1)";
                 let place = grid.place(record, stat);
-                let found = Found::remark("n_too_small", Severity::Doubtful, place, sentence, how)
-                    .values(n as f64, needed as f64);
+                let found =
+                    Found::remark(Check::NTooSmall, Severity::Doubtful, place, sentence, how)
+                        .values(n as f64, needed as f64);
                 worst.push((p, stat.index, 1, found));
             }
         }

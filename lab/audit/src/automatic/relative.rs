@@ -9,7 +9,7 @@ use super::found::{Found, allowed};
 use super::grid::{Grid, in_unit};
 use super::sentence::shown;
 use crate::checks::{Mismatch, Span};
-use crate::{Cell, Printed, Severity};
+use crate::{Cell, Check, Printed, Severity};
 
 /// Fewer such cells show no scheme.
 const FEWEST: usize = 4;
@@ -149,10 +149,10 @@ fn found(
     let sentence = format!(
         "`{}` of {} says {} of itself; the cell that the others are of gives {}",
         table.columns[column],
-        table.row_names()[row],
+        table.row_name(row),
         shown(stated),
         allowed(stated, wrong)
     );
-    Found::mismatch("relative_cell", Severity::Inconsistent, place, stated, wrong)
+    Found::mismatch(Check::RelativeCell, Severity::Inconsistent, place, stated, wrong)
         .sentence(sentence)
 }

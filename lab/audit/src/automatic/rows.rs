@@ -10,7 +10,7 @@ use super::found::Found;
 use super::stems::{in_order, stem};
 use super::tie::Tied;
 use super::words::{list, says, tokens};
-use crate::{Document, Place, Sentence, SentenceKind, Severity, Table};
+use crate::{Check, Document, Place, Sentence, SentenceKind, Severity, Table};
 
 /// `(13 tests)`, `(6 configs, 30 runs)`, `Top 10 …`, `43 libraries`.
 static COUNT: LazyLock<Option<Regex>> =
@@ -82,7 +82,8 @@ fn of_whole(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
             let near = (0.5..2.0).contains(&(stated / rows));
             let found = (stated != rows && near).then(|| {
                 let text = format!("{stated} are announced; the table of them has {rows} rows");
-                remark(document, sentence.line, table, "count_of_rows", text).values(stated, rows)
+                remark(document, sentence.line, table, Check::CountOfRows, text)
+                    .values(stated, rows)
             });
             book.stated(sentence.line, stated, found);
         }
@@ -125,7 +126,7 @@ fn of_sentence(document: &Document, table: &Table, sentence: &Sentence, book: &m
     let fits = stated == rows || summed && stated + 1.0 == rows;
     let found = (!fits && rows >= 2.0).then(|| {
         let text = format!("{stated} are announced; the table below has {rows} rows");
-        remark(document, sentence.line, table, "count_of_rows", text).values(stated, rows)
+        remark(document, sentence.line, table, Check::CountOfRows, text).values(stated, rows)
     });
     book.stated(sentence.line, stated, found);
 }
@@ -158,14 +159,21 @@ fn of_winners(document: &Document, tied: &Tied<'_, '_>, book: &mut Book) {
                     "{stated} wins of {} are stated; `{}` of the table names it {won} times",
                     name.text, table.columns[column]
                 );
-                remark(document, item.line, table, "count_of_winners", sentence).values(stated, won)
+                remark(document, item.line, table, Check::CountOfWinners, sentence)
+                    .values(stated, won)
             });
             book.stated(item.line, stated, found);
         }
     }
 }
 
-fn remark(document: &Document, line: usize, table: &Table, check: &str, sentence: String) -> Found {
+fn remark(
+    document: &Document,
+    line: usize,
+    table: &Table,
+    check: Check,
+    sentence: String,
+) -> Found {
     let place = Place {
         document: document.name.clone(),
         line: Some(line),

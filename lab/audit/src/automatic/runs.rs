@@ -7,7 +7,7 @@ use super::group::Group;
 use super::role::Role;
 use crate::checks::order_statistics::{Fit, Middle};
 use crate::checks::{Mismatch, Span, moments, order_statistics};
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// Fewer runs than this give no summary worth checking.
 const FEWEST: usize = 2;
@@ -40,20 +40,22 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
 }
 
 /// The check for a role, and its outcome; `None` for roles that runs do not give.
-fn summary(stat: &Stat<'_>, rows: &[Span]) -> Option<(&'static str, Option<Mismatch>)> {
+fn summary(stat: &Stat<'_>, rows: &[Span]) -> Option<(Check, Option<Mismatch>)> {
     let stated = &stat.number;
     Some(match stat.role {
-        Role::Mean => ("mean_of_runs", moments::mean(stated, rows)),
-        Role::Sd => ("sd_of_runs", moments::sd(stated, rows)),
-        Role::StandardError => ("standard_error_of_runs", moments::standard_error(stated, rows)),
-        Role::Cv => ("cv_of_runs", moments::cv(stated, rows)),
-        Role::Min => ("min_of_runs", order_statistics::min(stated, rows)),
-        Role::Max => ("max_of_runs", order_statistics::max(stated, rows)),
-        Role::Sum => ("sum_of_runs", moments::sum(stated, rows)),
-        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => ("median_of_runs", median(stated, rows)),
+        Role::Mean => (Check::MeanOfRuns, moments::mean(stated, rows)),
+        Role::Sd => (Check::SdOfRuns, moments::sd(stated, rows)),
+        Role::StandardError => (Check::StandardErrorOfRuns, moments::standard_error(stated, rows)),
+        Role::Cv => (Check::CvOfRuns, moments::cv(stated, rows)),
+        Role::Min => (Check::MinOfRuns, order_statistics::min(stated, rows)),
+        Role::Max => (Check::MaxOfRuns, order_statistics::max(stated, rows)),
+        Role::Sum => (Check::SumOfRuns, moments::sum(stated, rows)),
+        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => {
+            (Check::MedianOfRuns, median(stated, rows))
+        }
         Role::Percentile(p) => match order_statistics::percentile(stated, p, rows)? {
-            Fit::Not(mismatch) => ("percentile_of_runs", Some(mismatch)),
-            Fit::By(_) => ("percentile_of_runs", None),
+            Fit::Not(mismatch) => (Check::PercentileOfRuns, Some(mismatch)),
+            Fit::By(_) => (Check::PercentileOfRuns, None),
         },
         _ => return None,
     })
@@ -97,7 +99,7 @@ fn frozen(grid: &Grid<'_>) -> Vec<Found> {
         );
         let place = grid.place(record, first);
         let how = "runs that are equal to the last printed digit";
-        found.push(Found::remark("frozen_runs", Severity::Doubtful, place, sentence, how));
+        found.push(Found::remark(Check::FrozenRuns, Severity::Doubtful, place, sentence, how));
     }
     found
 }

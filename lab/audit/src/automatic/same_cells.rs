@@ -14,7 +14,7 @@ use super::tie::{Tied, unit_of};
 use super::words::tokens;
 use crate::checks::bounds;
 use crate::document::header;
-use crate::{Document, Place, Printed, Severity};
+use crate::{Check, Document, Place, Printed, Severity};
 
 /// More columns are not compared with each other.
 const MOST: usize = 1_500;
@@ -158,7 +158,7 @@ fn of_pair(document: &Document, later: &Column<'_>, earlier: &Column<'_>, book: 
             let how = "two columns of one name and unit that agree in most rows";
             // Two measurements look the same to it: 18 of its first 18 findings on documents that
             // nobody had looked at were such.
-            Found::remark("same_cells", Severity::Doubtful, place, text, how)
+            Found::remark(Check::SameCells, Severity::Doubtful, place, text, how)
                 .against(against)
                 .values(number.value, known.value)
         });

@@ -11,7 +11,7 @@ mod units;
 
 use super::book::Book;
 use super::found::Found;
-use crate::{Document, Place, Printed, Sentence, SentenceKind, Severity, Table};
+use crate::{Check, Document, Place, Printed, Sentence, SentenceKind, Severity, Table};
 
 /// A text and where it stands.
 pub(crate) struct Text<'a> {
@@ -30,7 +30,7 @@ pub(crate) struct Verdict {
 
 /// Why a number cannot be.
 pub(crate) struct Wrong {
-    pub(crate) check: &'static str,
+    pub(crate) check: Check,
     pub(crate) severity: Severity,
     pub(crate) computed: f64,
     pub(crate) sentence: String,

@@ -14,7 +14,7 @@ use super::role::{Role, better};
 use super::tie::Tied;
 use crate::checks::bounds;
 use crate::checks::ranking::Better;
-use crate::{Document, Severity};
+use crate::{Check, Document, Severity};
 
 static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -70,7 +70,7 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
                     );
                     let severity = Severity::Inconsistent;
                     let found = Found::mismatch(
-                        "extreme_too_far",
+                        Check::ExtremeTooFar,
                         severity,
                         place,
                         &extreme.number,

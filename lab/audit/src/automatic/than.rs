@@ -15,7 +15,7 @@ use super::tie::Tied;
 use crate::checks::Span;
 use crate::checks::ratios::Reading;
 use crate::printed::unit;
-use crate::{Document, Place, Printed, Sentence, SentenceKind, Severity};
+use crate::{Check, Document, Place, Printed, Sentence, SentenceKind, Severity};
 
 /// The amount, the word that says which way, what is compared, and the other one.
 static COMPARISON: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -166,9 +166,10 @@ fn judge(
     };
     let against = Place { line: Some(table.rows[subject].line), ..place.clone() };
     let how = "the change or ratio of the two rows, either of them the base, in every such column";
-    let found = Found::remark("compared_with", Severity::Inconsistent, place, sentence_text, how)
-        .values(stated.value, new.value / old.value)
-        .against(against);
+    let found =
+        Found::remark(Check::ComparedWith, Severity::Inconsistent, place, sentence_text, how)
+            .values(stated.value, new.value / old.value)
+            .against(against);
     book.stated(sentence.line, stated.value, Some(found));
     true
 }

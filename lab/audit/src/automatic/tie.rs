@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::column::is_setting;
 use super::grid::{Grid, in_unit};
 use super::role::{self, Meaning, Role};
-use super::words::{list, tokens};
+use super::words::{list, says, tokens};
+use crate::checks::bounds;
 use crate::document::header;
 use crate::{Printed, Table};
 
@@ -109,9 +110,9 @@ pub(crate) fn metric_words(metric: &str) -> BTreeSet<String> {
 /// The unit that all numbers of a column share.
 pub(crate) fn unit_of(table: &Table, column: usize) -> Option<String> {
     let numbers = table.rows.iter().filter_map(|row| row.cells.get(column)?.number.as_ref());
-    let mut units = numbers.map(|number| number.unit.clone());
+    let mut units = numbers.map(|number| number.unit.as_deref());
     let first = units.next()??;
-    units.all(|unit| unit.as_deref() == Some(&first)).then_some(first)
+    units.all(|unit| unit == Some(first)).then(|| first.to_owned())
 }
 
 /// What a name of a list item or row means, without its unit.
@@ -127,4 +128,48 @@ pub(crate) fn aligned(number: &Printed, to: &Printed) -> Option<Printed> {
         (None, None) => Some(number.clone()),
         _ => None,
     }
+}
+
+/// Words with which an amount that fell is told without its sign.
+const LESSENING: [&str; 33] = [
+    "less",
+    "lower",
+    "fewer",
+    "smaller",
+    "shorter",
+    "slower",
+    "faster",
+    "quicker",
+    "cheaper",
+    "lighter",
+    "below",
+    "down",
+    "under",
+    "cut",
+    "cuts",
+    "drop",
+    "drops",
+    "dropped",
+    "fall",
+    "falls",
+    "fell",
+    "loss",
+    "loses",
+    "lost",
+    "reduces",
+    "reduced",
+    "reduction",
+    "decrease",
+    "decreases",
+    "decreased",
+    "save",
+    "saves",
+    "saved",
+];
+
+/// Whether a text that states a number says with it what a cell has: `22.1 % less` is `-22.1 %`.
+pub(crate) fn agrees(text: &str, stated: &Printed, cell: &Printed) -> bool {
+    let turned = Printed { value: -cell.value, ..cell.clone() };
+    bounds::differ(stated, cell).is_none()
+        || cell.value < 0.0 && bounds::differ(stated, &turned).is_none() && says(text, &LESSENING)
 }

@@ -6,7 +6,7 @@ use super::grid::Grid;
 use super::role::{self, Role};
 use crate::checks::{Mismatch, Span, bounds, moments, spans};
 use crate::document::header;
-use crate::{Printed, Severity, Table};
+use crate::{Check, Printed, Severity, Table};
 
 /// What a row says it is of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +38,13 @@ fn summary(name: &str) -> Option<Summary> {
 /// Checks a last row of totals or averages.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
     let table = grid.table;
+    let Some(last) = table.rows.len().checked_sub(1).filter(|last| *last >= 2) else { return };
+    let Some(kind) = summary(table.row_name(last)).filter(|_| !grid.transposed) else { return };
     let names = table.row_names();
     // Below other statistics, `Mean` is one of them and no average of the rows.
-    if grid.transposed || names.iter().filter(|name| is_statistic(name)).count() > 1 {
+    if names.iter().filter(|name| is_statistic(name)).count() > 1 {
         return;
     }
-    let Some(last) = table.rows.len().checked_sub(1).filter(|last| *last >= 2) else { return };
-    let Some(kind) = summary(&names[last]) else { return };
     // Above it must stand plain rows alone.
     if names[..last].iter().any(|name| summary(name).is_some()) {
         return;
@@ -78,13 +78,13 @@ fn found(
     // However an average is weighted, it lies between the extremes; parts never exceed a total.
     let (check, sure) = match kind {
         Summary::Average | Summary::Geometric => {
-            ("average_row", bounds::value_outside(stated, low, high).is_some())
+            (Check::AverageRow, bounds::value_outside(stated, low, high).is_some())
         }
-        Summary::Overall => ("overall_row", false),
+        Summary::Overall => (Check::OverallRow, false),
         Summary::Total => {
             let positive = low.is_some_and(|low| low.value >= 0.0);
             let exceeded = bounds::value_outside(stated, high, None).is_some();
-            ("total_row", positive && exceeded)
+            (Check::TotalRow, positive && exceeded)
         }
     };
     let severity = if sure { Severity::Impossible } else { Severity::Inconsistent };

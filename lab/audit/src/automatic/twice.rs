@@ -4,10 +4,10 @@ use super::book::Book;
 use super::found::Found;
 use super::role::{self, Meaning, Role};
 use super::sentence::shown;
-use super::tie::{Tied, aligned, meaning};
+use super::tie::{Tied, agrees, aligned, meaning};
 use super::words::{COMPARING, says, tokens};
 use crate::checks::bounds;
-use crate::{Document, Place, Printed, Sentence, SentenceKind, Severity, Table};
+use crate::{Check, Document, Place, Printed, Sentence, SentenceKind, Severity, Table};
 
 /// Words of a sentence that compares, plans or guesses, beside those of a difference.
 const OTHER: [&str; 16] = [
@@ -66,7 +66,7 @@ fn of_list(document: &Document, list: &Table, tables: &[Tied<'_, '_>], book: &mu
             same.then_some((row, column))
         };
         let place = place(document, item.line, &list.section());
-        compare(tables, cell, stated, &place, book);
+        compare(tables, cell, (&name.text, stated), &place, book);
     }
 }
 
@@ -95,7 +95,7 @@ fn of_sentence(document: &Document, sentence: &Sentence, tables: &[Tied<'_, '_>]
             (sure && about(tied.table(), sentence)).then_some((row, column))
         };
         let place = place(document, sentence.line, &sentence.headings.join(" > "));
-        compare(tables, cell, stated, &place, book);
+        compare(tables, cell, (&sentence.text, stated), &place, book);
     }
 }
 
@@ -166,7 +166,7 @@ fn is_only_rate(tied: &Tied<'_, '_>, column: usize, unit: &str) -> bool {
 fn compare<'g, 'a>(
     tables: &[Tied<'g, 'a>],
     cell: impl Fn(&Tied<'g, 'a>) -> Option<(usize, usize)>,
-    stated: &Printed,
+    (text, stated): (&str, &Printed),
     place: &Place,
     book: &mut Book,
 ) {
@@ -180,7 +180,7 @@ fn compare<'g, 'a>(
     };
     let all: Vec<_> = tables.iter().filter_map(known).collect();
     let spot = place.line.unwrap_or(0);
-    if all.iter().any(|(number, ..)| bounds::differ(stated, number).is_none()) {
+    if all.iter().any(|(number, ..)| agrees(text, stated, number)) {
         book.stated(spot, stated.value, None);
         return;
     }
@@ -197,9 +197,15 @@ fn compare<'g, 'a>(
             column: Some(header.clone()),
             ..place.clone()
         };
-        Found::mismatch("stated_twice", Severity::Inconsistent, place.clone(), stated, &mismatch)
-            .sentence(sentence)
-            .against(against)
+        Found::mismatch(
+            Check::StatedTwice,
+            Severity::Inconsistent,
+            place.clone(),
+            stated,
+            &mismatch,
+        )
+        .sentence(sentence)
+        .against(against)
     });
     book.stated(spot, stated.value, wrong);
 }

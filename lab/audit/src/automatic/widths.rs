@@ -5,7 +5,7 @@ use super::found::Found;
 use super::grid::Grid;
 use crate::checks::bounds;
 use crate::document::header;
-use crate::{Printed, Severity, Table};
+use crate::{Check, Printed, Severity, Table};
 
 /// A width, and its lower and upper end, by the names that each has.
 const WIDTHS: [[&[&str]; 3]; 2] = [
@@ -73,7 +73,7 @@ fn of_cells(grid: &Grid<'_>, [width, low, high]: [(usize, usize); 3], book: &mut
     let (row, column) = width;
     let found = bounds::range(stated, low, high).map(|wrong| {
         let place = grid.spot(row, column);
-        Found::mismatch("range_of_extremes", Severity::Inconsistent, place, stated, &wrong)
+        Found::mismatch(Check::RangeOfExtremes, Severity::Inconsistent, place, stated, &wrong)
     });
     book.cell(table.rows[row].line, column, found);
 }

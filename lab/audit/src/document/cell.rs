@@ -8,15 +8,18 @@ use crate::printed::scan::{self, Setting};
 const NOTHING: [&str; 15] =
     ["", "-", "–", "—", "−", "n/a", "na", "none", "null", "nan", "tbd", "?", "--", "—-", "n.a."];
 
+/// The longest of them, in bytes and in capitals or not.
+const NOTHING_BYTES: usize = 4;
+
 /// Reads a cell of which `written` is the text without Markdown's markup.
 pub(crate) fn read(written: &str, column_unit: Option<&str>) -> Cell {
     let text = clean::cell(written);
     let mut cell = Cell { text, written: written.trim().to_owned(), ..Cell::default() };
-    if NOTHING.contains(&cell.text.to_lowercase().as_str()) {
+    if cell.text.len() <= NOTHING_BYTES && NOTHING.contains(&cell.text.to_lowercase().as_str()) {
         return cell;
     }
     cell.numbers = Printed::all(&cell.text);
-    let text = cell.text.clone();
+    let text = std::mem::take(&mut cell.text);
     let mut rest = text.as_str();
     let mut approximate = false;
     for mark in ["~", "≈", "∼", "about ", "ca. ", "approx. ", "approx ", "roughly "] {
@@ -35,6 +38,7 @@ pub(crate) fn read(written: &str, column_unit: Option<&str>) -> Cell {
         cell.bound = Some(Bound::Above);
     }
     shape(&mut cell, rest);
+    cell.text = text;
     if let Some(number) = &mut cell.number {
         number.approximate |= approximate;
     }

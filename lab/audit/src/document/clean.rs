@@ -22,6 +22,11 @@ pub(crate) fn repair(text: &str) -> String {
 
 /// A cell's or sentence's text without emoji, footnote marks and struck-out parts.
 pub(crate) fn plain(text: &str) -> String {
+    // Most cells of a long listing have nothing to take away.
+    let bare = |byte: u8| matches!(byte, b' '..=b'Z' | b'a'..=b'z' | b'_' | b']');
+    if text.bytes().all(bare) && !text.contains("  ") {
+        return text.trim().to_owned();
+    }
     let text = without_struck(&without_footnotes(text));
     let kept: String = text.chars().map(|c| if decoration(c) { ' ' } else { c }).collect();
     let words: Vec<&str> = kept.split_whitespace().collect();

@@ -198,7 +198,7 @@ impl Reader {
             {
                 continue;
             }
-            let cells = written.replace("\\|", "").matches('|').count() - 1;
+            let cells = written.matches('|').count() - written.matches("\\|").count() - 1;
             let reason = match columns.get(&line) {
                 Some(count) if cells > *count => {
                     "a row with more cells than its header: what is behind is not read"

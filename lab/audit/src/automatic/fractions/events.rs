@@ -8,7 +8,7 @@ use super::{Counted, speaks};
 use crate::automatic::book::Book;
 use crate::automatic::found::Found;
 use crate::automatic::stems::{stem, stems};
-use crate::{Document, Place, Sentence, SentenceKind, Severity};
+use crate::{Check, Document, Place, Sentence, SentenceKind, Severity};
 
 /// A name, a sign and the values it can have.
 static CONDITION: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -126,7 +126,7 @@ fn judge(
             );
             let against = Place { line: Some(line), ..place.clone() };
             let how = "the rows that count any, by the columns that the sentence names";
-            Found::remark("events_elsewhere", Severity::Inconsistent, place, text, how)
+            Found::remark(Check::EventsElsewhere, Severity::Inconsistent, place, text, how)
                 .against(against)
         });
         book.stated(sentence.line, value, found);

@@ -16,7 +16,7 @@ use crate::automatic::tie::{Tied, unit_of};
 use crate::automatic::words::{says, tokens};
 use crate::checks::Span;
 use crate::checks::ratios::Reading;
-use crate::{Printed, Sentence};
+use crate::{Check, Printed, Sentence};
 
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -146,7 +146,7 @@ fn judge(
     );
     let how = "100 · (A - B) / B for A that is higher or lower; the stated is 100 · (A - B) / A";
     let found = page
-        .found("percent_of_other", sentence, line, text, how)
+        .found(Check::PercentOfOther, sentence, line, text, how)
         .values(claim.low.value, ends.middle());
     book.stated(sentence.line, claim.low.value, Some(found));
 }

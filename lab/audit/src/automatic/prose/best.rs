@@ -1,7 +1,6 @@
 //! `Best config: GPU=80, CTX=512 → 90.5 %`: a row that is called the best, told by its settings.
 
 use super::Page;
-use crate::Printed;
 use crate::Sentence;
 use crate::automatic::book::Book;
 use crate::automatic::chosen;
@@ -11,6 +10,7 @@ use crate::automatic::tie::{Tied, unit_of};
 use crate::automatic::words::{list, says};
 use crate::checks::bounds;
 use crate::checks::ranking::{Better, surpassed};
+use crate::{Check, Printed};
 
 /// Words that call a row the best.
 const BEST: [&str; 5] = ["best", "optimal", "fastest", "highest", "peak"];
@@ -82,7 +82,7 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
             table.rows[by].line
         );
         let how = "every column of which the sentence states the row's number";
-        page.found("superlative", sentence, table.rows[by].line, text, how)
+        page.found(Check::Superlative, sentence, table.rows[by].line, text, how)
     });
     if !stated.is_empty() {
         book.claim(found);

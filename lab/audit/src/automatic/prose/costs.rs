@@ -8,7 +8,7 @@ use super::Page;
 use crate::automatic::book::Book;
 use crate::automatic::words::says;
 use crate::checks::Span;
-use crate::{Printed, Table, TableRow};
+use crate::{Check, Printed, Table, TableRow};
 
 static PERIOD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)\b(\d{1,2}(?:\.\d)?)[\s-]?(year|yr|month)s?\b").ok());
@@ -69,7 +69,7 @@ fn of_row(page: &Page<'_, '_, '_>, list: &Table, row: &TableRow, text: &str, boo
         };
         let against = crate::Place { line: Some(line), ..place.clone() };
         let how = "the price over the days of the period";
-        let check = "amortized";
+        let check = Check::Amortized;
         let severity = crate::Severity::Inconsistent;
         crate::automatic::found::Found::remark(check, severity, place, sentence, how)
             .against(against)

@@ -10,7 +10,7 @@ use crate::automatic::book::Book;
 use crate::automatic::stems::{is_rate, stems};
 use crate::automatic::words::tokens;
 use crate::checks::Span;
-use crate::{Printed, Sentence, Table};
+use crate::{Check, Printed, Sentence, Table};
 
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -47,7 +47,7 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
             &groups[1]
         );
         let how = "largest over smallest value of each list under the setting's heading";
-        page.found("effect_of_setting", sentence, line, text, how).values(least, most)
+        page.found(Check::EffectOfSetting, sentence, line, text, how).values(least, most)
     });
     book.stated(sentence.line, least, found);
 }

@@ -10,7 +10,7 @@ use crate::automatic::column::number;
 use crate::automatic::sentence::shown;
 use crate::automatic::words::says;
 use crate::checks::Span;
-use crate::{Printed, Sentence};
+use crate::{Check, Printed, Sentence};
 
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -77,7 +77,7 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
                 table.rows[row].line
             );
             let how = "the column that the sentence names, in every row that it can mean";
-            page.found("bound_of_all_rows", sentence, table.rows[row].line, text, how)
+            page.found(Check::BoundOfAllRows, sentence, table.rows[row].line, text, how)
                 .values(stated.value, stated.value)
         });
         book.stated(sentence.line, stated.value, found);

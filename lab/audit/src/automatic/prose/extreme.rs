@@ -14,7 +14,7 @@ use crate::automatic::words::says;
 use crate::checks::bounds;
 use crate::checks::ranking::{Better, surpassed};
 use crate::printed::unit;
-use crate::{Printed, Sentence};
+use crate::{Check, Printed, Sentence};
 
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -106,7 +106,7 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
         );
         let how = "the column that has the number, in every row that the words can mean";
         let found = page
-            .found("superlative", sentence, table.rows[row].line, text, how)
+            .found(Check::Superlative, sentence, table.rows[row].line, text, how)
             .values(stated.value, number(tied.grid, row, column).map_or(0.0, |n| n.value));
         book.stated(sentence.line, stated.value, Some(found));
         return;

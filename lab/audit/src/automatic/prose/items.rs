@@ -1,6 +1,6 @@
 //! `RTX 4080: 504 GB/s` in two places of a document, about the same, with two numbers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -11,7 +11,7 @@ use crate::automatic::sentence::shown;
 use crate::automatic::stems::stems;
 use crate::automatic::words::tokens;
 use crate::checks::bounds;
-use crate::{Document, Place, Printed, Sentence, SentenceKind, Severity};
+use crate::{Check, Document, Place, Printed, Sentence, SentenceKind, Severity};
 
 static ITEM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^[-*•\s]*([A-Za-z][^:=]{1,40}): (\d[\d,.]*\s?[A-Za-zµ/]{1,8})(?:$|[\s(,;].*)").ok()
@@ -48,23 +48,22 @@ struct Item<'d> {
 
 /// Compares items of one name and unit in different lists.
 pub(super) fn check(document: &Document, book: &mut Book) {
-    let mut items: Vec<Item<'_>> = Vec::new();
+    let mut items: BTreeMap<_, Vec<Item<'_>>> = BTreeMap::new();
     for (index, sentence) in document.prose.iter().enumerate() {
         let Some(item) = item(document, index, sentence) else { continue };
+        let named = items.entry((item.name.clone(), item.number.unit.clone())).or_default();
         let same = |other: &&Item<'_>| {
-            other.name == item.name
-                && other.number.unit == item.number.unit
-                && other.sentence.list != sentence.list
+            other.sentence.list != sentence.list
                 && other.about.intersection(&item.about).count() >= FEWEST_SHARED
         };
-        let known: Vec<&Item<'_>> = items.iter().filter(same).collect();
+        let known: Vec<&Item<'_>> = named.iter().filter(same).collect();
         if let Some(first) = known.first() {
             let agrees =
                 known.iter().any(|other| bounds::differ(&item.number, &other.number).is_none());
             let found = (!agrees).then(|| found(document, &item, first));
             book.stated(sentence.line, item.number.value, found);
         }
-        items.push(item);
+        named.push(item);
     }
 }
 
@@ -104,7 +103,7 @@ fn found(document: &Document, item: &Item<'_>, other: &Item<'_>) -> Found {
         shown(&other.number)
     );
     let how = "items of one name and unit below the same words";
-    Found::remark("stated_twice", Severity::Inconsistent, at(item.sentence), text, how)
+    Found::remark(Check::StatedTwice, Severity::Inconsistent, at(item.sentence), text, how)
         .against(at(other.sentence))
         .values(item.number.value, other.number.value)
 }

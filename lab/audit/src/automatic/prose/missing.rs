@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::Page;
 use crate::automatic::book::Book;
-use crate::{Sentence, SentenceKind};
+use crate::{Check, Sentence, SentenceKind};
 
 static ROWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?:in|of|for) the ((?:\S+, ){0,6}(?:\S+,? and )?\S+) rows\b").ok()
@@ -32,7 +32,7 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
     }
     let text = format!("rows are named; no table or listing has `{first}`, though `{}`", there[0]);
     let how = "the cells of all tables and the lines of all blocks of code";
-    let found = page.found("row_missing", sentence, sentence.line, text, how);
+    let found = page.found(Check::RowMissing, sentence, sentence.line, text, how);
     book.claim(Some(found));
 }
 

@@ -10,7 +10,7 @@ use crate::automatic::stems::{is_rate, stems};
 use crate::automatic::words::tokens;
 use crate::checks::Span;
 use crate::printed::unit;
-use crate::{Printed, Sentence, Table};
+use crate::{Check, Printed, Sentence, Table};
 
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -52,7 +52,7 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
                 pair[0].0, pair[1].0, pair[0].2.value, pair[1].2.value, pair[1].1
             );
             let how = "the values in the order of the sizes beside them";
-            page.found("monotone_claim", sentence, pair[1].1, text, how)
+            page.found(Check::MonotoneClaim, sentence, pair[1].1, text, how)
         });
         book.claim(found);
     }

@@ -9,7 +9,7 @@ use crate::Sentence;
 use crate::automatic::book::Book;
 use crate::automatic::stems::{stem, stems};
 use crate::automatic::words::says;
-use crate::{Cell, Table};
+use crate::{Cell, Check, Table};
 
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -56,7 +56,7 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
             table.columns[first], table.line
         );
         let how = "the column that is named, in every table of the section";
-        page.found("none_claimed", sentence, table.line, text, how)
+        page.found(Check::NoneClaimed, sentence, table.line, text, how)
     });
     book.claim(found);
 }

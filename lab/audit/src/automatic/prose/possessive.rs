@@ -12,7 +12,7 @@ use crate::automatic::stems::stems;
 use crate::automatic::tie::aligned;
 use crate::automatic::words::{says, tokens};
 use crate::checks::bounds;
-use crate::{Printed, Sentence};
+use crate::{Check, Printed, Sentence};
 
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -67,7 +67,8 @@ fn of_claim(
             shown(number)
         );
         let how = "the column of that name and the row of that statistic";
-        page.found("stated_twice", sentence, *line, text, how).values(stated.value, number.value)
+        page.found(Check::StatedTwice, sentence, *line, text, how)
+            .values(stated.value, number.value)
     });
     book.stated(sentence.line, stated.value, found);
 }

@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Page;
-use crate::Sentence;
 use crate::automatic::book::Book;
 use crate::automatic::column::{is_setting, values};
 use crate::automatic::stems::stems;
 use crate::automatic::tie::Tied;
 use crate::checks::Span;
+use crate::{Check, Sentence};
 
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -100,7 +100,7 @@ fn judge(
                 table.rows[old].line
             );
             let how = "pairs of rows that differ in the named setting alone";
-            page.found("claim_of_all_rows", sentence, table.rows[new].line, text, how)
+            page.found(Check::ClaimOfAllRows, sentence, table.rows[new].line, text, how)
         });
         book.stated(sentence.line, new, found);
         return;

@@ -12,7 +12,7 @@ use crate::automatic::sentence::shown;
 use crate::automatic::tie::Tied;
 use crate::automatic::words::says;
 use crate::checks::{Span, bounds};
-use crate::{Printed, Sentence};
+use crate::{Check, Printed, Sentence};
 
 static RANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -116,7 +116,7 @@ fn range(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Book) {
                 table.rows[row].line
             );
             let how = "the ends of the range against every row of the column that has one of them";
-            page.found("range_of_rows", sentence, table.rows[row].line, text, how)
+            page.found(Check::RangeOfRows, sentence, table.rows[row].line, text, how)
                 .values(low.value, high.value)
         });
         book.stated(sentence.line, high.value, found);
@@ -179,7 +179,7 @@ fn within(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Book) {
             gap.middle()
         );
         let how = "the largest less the smallest value of the column";
-        page.found("range_of_rows", sentence, table.line, text, how)
+        page.found(Check::RangeOfRows, sentence, table.line, text, how)
             .values(stated.value, gap.middle())
     });
     book.stated(sentence.line, stated.value, found);

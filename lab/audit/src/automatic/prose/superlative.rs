@@ -17,7 +17,7 @@ use crate::automatic::tie::{Tied, unit_of};
 use crate::automatic::words::{list, says};
 use crate::checks::ranking::{Better, surpassed};
 use crate::printed::unit;
-use crate::{Printed, Sentence};
+use crate::{Check, Printed, Sentence};
 
 /// Who, the word, and the words of the metric.
 static IS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -250,7 +250,7 @@ fn of_row(
         table.rows[by].line
     );
     let how = "every column that the words can mean";
-    Some(page.found("superlative", sentence, table.rows[by].line, text, how))
+    Some(page.found(Check::Superlative, sentence, table.rows[by].line, text, how))
 }
 
 /// Whose number is surely better, by more than a tie; `None` where the claim stands.
@@ -303,5 +303,5 @@ fn of_column(
         table.rows[row].line
     );
     let how = "every row that the words can mean";
-    Some(page.found("superlative", sentence, table.rows[row].line, text, how))
+    Some(page.found(Check::Superlative, sentence, table.rows[row].line, text, how))
 }

@@ -12,7 +12,7 @@ use crate::automatic::stems::is_rate;
 use crate::automatic::words::says;
 use crate::checks::Span;
 use crate::printed::unit;
-use crate::{Printed, Sentence, Table};
+use crate::{Check, Printed, Sentence, Table};
 
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -69,7 +69,7 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
             shown.join(", ")
         );
         let how = "the ratio of both columns in every row of times or rates";
-        page.found("times_faster", sentence, table.line, text, how).values(stated, 0.0)
+        page.found(Check::TimesFaster, sentence, table.line, text, how).values(stated, 0.0)
     });
     book.stated(sentence.line, stated, found);
 }

@@ -13,7 +13,7 @@ use crate::automatic::tie::{Tied, unit_of};
 use crate::automatic::words::tokens;
 use crate::checks::ranking::{Better, surpassed};
 use crate::printed::unit;
-use crate::{Printed, Sentence};
+use crate::{Check, Printed, Sentence};
 
 /// The claim with its quantifier before the verb.
 static ALWAYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -149,7 +149,7 @@ fn judge(
         table.rows[*row].line, table.columns[*a], cells[*a].text, table.columns[*b], cells[*b].text
     );
     let how = "the two columns that the sentence names, in every row";
-    let found = page.found("claim_of_all_rows", sentence, table.rows[*row].line, text, how);
+    let found = page.found(Check::ClaimOfAllRows, sentence, table.rows[*row].line, text, how);
     book.claim(Some(found));
 }
 

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Page;
-use crate::Sentence;
 use crate::automatic::book::Book;
+use crate::{Check, Sentence};
 
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -39,7 +39,7 @@ pub(super) fn check(page: &Page<'_, '_, '_>, sentence: &Sentence, book: &mut Boo
                 table.line, table.columns[column]
             );
             let how = "a column of that name with numbers";
-            book.claim(Some(page.found("unmeasured", sentence, table.line, text, how)));
+            book.claim(Some(page.found(Check::Unmeasured, sentence, table.line, text, how)));
             return;
         }
     }

@@ -2,12 +2,12 @@
 
 use super::known::Known;
 use super::{Form, Quantity, Scope};
-use crate::Severity;
 use crate::automatic::book::Book;
 use crate::automatic::found::Found;
 use crate::automatic::role::Role;
 use crate::automatic::sentence::shown;
 use crate::checks::Span;
+use crate::{Check, Severity};
 
 /// Checks every maximum and minimum of a table or list that is about all that was measured.
 pub(super) fn check(all: &[Quantity], known: &Known, book: &mut Book) {
@@ -53,7 +53,7 @@ fn found(one: &Quantity, two: &Quantity) -> Found {
         two.place.column.clone().or(two.place.row.clone()).unwrap_or_default()
     );
     let how = "an extreme against every value that the document names for the same thing";
-    Found::remark("extreme_exceeded", Severity::Inconsistent, one.place.clone(), sentence, how)
+    Found::remark(Check::ExtremeExceeded, Severity::Inconsistent, one.place.clone(), sentence, how)
         .against(two.place.clone())
         .values(one.number.value, two.number.value)
 }

@@ -2,12 +2,12 @@
 
 use super::known::Known;
 use super::{Form, Quantity, Scope};
-use crate::Severity;
 use crate::automatic::book::Book;
 use crate::automatic::found::Found;
 use crate::automatic::role::Role;
 use crate::automatic::sentence::shown;
 use crate::checks::{Mismatch, bounds};
+use crate::{Check, Severity};
 
 /// Reports each number that no other statement of the same quantity agrees with.
 pub(super) fn check(all: &[Quantity], known: &Known, book: &mut Book) {
@@ -84,7 +84,7 @@ fn found(one: &Quantity, two: &Quantity) -> Found {
         shown(&two.number)
     );
     let how = "statements of one metric of one thing, by their names";
-    Found::remark("same_quantity", Severity::Inconsistent, one.place.clone(), sentence, how)
+    Found::remark(Check::SameQuantity, Severity::Inconsistent, one.place.clone(), sentence, how)
         .against(two.place.clone())
         .values(one.number.value, two.number.value)
 }

@@ -9,7 +9,7 @@ use crate::automatic::stems::stems;
 use crate::automatic::tie::Tied;
 use crate::checks::Span;
 use crate::document::header;
-use crate::{Place, Printed, Severity, Table};
+use crate::{Check, Place, Printed, Severity, Table};
 
 /// Checks every column of best configurations by the value of the first column.
 pub(super) fn check(tables: &[Tied<'_, '_>], book: &mut Book) {
@@ -91,7 +91,7 @@ fn of_cell(
             number.value
         );
         let how = "rows of other tables with the same setting and metric";
-        Found::remark("superlative", Severity::Inconsistent, place, sentence, how)
+        Found::remark(Check::Superlative, Severity::Inconsistent, place, sentence, how)
             .against(against)
             .values(stated.value, number.value)
     });

@@ -5,7 +5,7 @@ use crate::automatic::column::values;
 use crate::automatic::found::Found;
 use crate::automatic::tie::{Tied, unit_of};
 use crate::checks::ranking::{Better, surpassed};
-use crate::{Document, Place, Printed, Severity, Table};
+use crate::{Check, Document, Place, Printed, Severity, Table};
 
 /// Fewer rows have no middle.
 const FEWEST: usize = 3;
@@ -43,7 +43,7 @@ pub(super) fn check(tied: &Tied<'_, '_>, book: &mut Book) {
                     column: Some(table.columns[remark].clone()),
                 };
                 let how = "the row against all others, in every column of numbers";
-                Found::remark("superlative", Severity::Inconsistent, place, text, how)
+                Found::remark(Check::Superlative, Severity::Inconsistent, place, text, how)
             });
             book.cell(row.line, remark, found);
         }
@@ -111,7 +111,7 @@ pub(super) fn of_list(document: &Document, list: &Table, book: &mut Book) {
             };
             let text = format!("marked {word}; it is neither the largest nor the smallest here");
             let how = "the item against all others of the list";
-            Found::remark("superlative", Severity::Inconsistent, place, text, how)
+            Found::remark(Check::Superlative, Severity::Inconsistent, place, text, how)
         });
         book.stated(row.line, numbers[index].value, found);
     }

@@ -4,7 +4,7 @@ use super::{Verdict, Wrong, shown};
 use crate::checks::Span;
 use crate::checks::ratios::{self, Reading};
 use crate::printed::scan::{self, Found};
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// Characters between the change and its bracket.
 const REACH: usize = 70;
@@ -275,7 +275,7 @@ fn verdict(stated: &Printed, a: &Printed, b: &Printed) -> Option<Verdict> {
         narrow.middle().abs()
     );
     let wrong = Wrong {
-        check: "change_of_two",
+        check: Check::ChangeOfTwo,
         severity: Severity::Inconsistent,
         computed: wide.middle(),
         sentence,

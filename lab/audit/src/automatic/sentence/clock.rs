@@ -9,7 +9,7 @@ use crate::automatic::found::Found;
 use crate::automatic::words::says;
 use crate::checks::Span;
 use crate::printed::unit;
-use crate::{Document, Place, Printed, Severity, Table, TableRow};
+use crate::{Check, Document, Place, Printed, Severity, Table, TableRow};
 
 /// Longer tables are listings, and describe no single run.
 const MOST_ROWS: usize = 60;
@@ -75,7 +75,7 @@ fn wrong(
         took / 60.0
     );
     let how = "the end minus the start, to the minute";
-    let found = Found::remark("clock_times", Severity::Impossible, place, sentence, how);
+    let found = Found::remark(Check::ClockTimes, Severity::Impossible, place, sentence, how);
     Some(found.values(stated.value, took))
 }
 

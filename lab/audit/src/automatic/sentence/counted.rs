@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::{Verdict, Wrong};
 use crate::automatic::words::says;
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// Things of which each has a name; runs, workers and their like have none.
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -67,7 +67,7 @@ pub(super) fn verdicts(text: &str) -> Vec<Verdict> {
         let items = items(&groups[4])?;
         let printed = Printed { value: stated as f64, decimals: 0, unit: None, approximate: false };
         let wrong = (!items.contains(&stated)).then(|| Wrong {
-            check: "count_of_names",
+            check: Check::CountOfNames,
             severity: Severity::Inconsistent,
             computed: items[0] as f64,
             sentence: format!("{stated} {} are announced; {} are named", &groups[3], items[0]),

@@ -3,7 +3,7 @@
 use super::{Verdict, Wrong, shown};
 use crate::checks::Span;
 use crate::printed::scan::{self, Setting};
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// Factors between units that an equation may pass over: prefixes, percent, time, bytes, bits.
 const FACTORS: [f64; 14] = [
@@ -264,7 +264,7 @@ fn wrong(stated: &Printed, value: Span, exact: bool) -> Option<Wrong> {
         super::super::found::number(value.middle(), stated.decimals.max(0) + 1)
     );
     Some(Wrong {
-        check: "equation",
+        check: Check::Equation,
         severity: Severity::Impossible,
         computed: value.middle(),
         sentence,

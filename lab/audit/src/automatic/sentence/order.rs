@@ -1,8 +1,8 @@
 //! `90.0 % < 89.4 %`: two numbers and the sign between them.
 
 use super::{Verdict, Wrong, shown};
-use crate::Severity;
 use crate::printed::scan;
+use crate::{Check, Severity};
 
 /// Every pair of numbers of one unit with `<` or `>` between them.
 pub(super) fn verdicts(text: &str) -> Vec<Verdict> {
@@ -25,7 +25,7 @@ pub(super) fn verdicts(text: &str) -> Vec<Verdict> {
             continue;
         }
         let wrong = (!holds && a.value != b.value).then(|| Wrong {
-            check: "order_of_two",
+            check: Check::OrderOfTwo,
             severity: Severity::Inconsistent,
             computed: b.value,
             sentence: format!("{} {} {} does not hold", shown(a), between.trim(), shown(b)),

@@ -9,7 +9,7 @@ use crate::automatic::book::Book;
 use crate::automatic::found::Found;
 use crate::automatic::words::says;
 use crate::checks::Span;
-use crate::{Document, Place, Printed, Severity, TableRow};
+use crate::{Check, Document, Place, Printed, Severity, TableRow};
 
 /// A percentage, a few words, and counts in brackets behind it.
 static BEHIND: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -108,7 +108,7 @@ fn wrong(stated: &Printed, pairs: &[(f64, f64)]) -> Option<Wrong> {
         percent(pooled)
     );
     Some(Wrong {
-        check: "share_of_counts",
+        check: Check::ShareOfCounts,
         severity,
         computed: percent(pooled),
         sentence,
@@ -147,7 +147,7 @@ pub(super) fn of_lists(document: &Document, book: &mut Book) {
                 stated.0, stated.1, sum.0, sum.1
             );
             let how = "the sums of the parts and of the wholes";
-            Found::remark("total_of_counts", Severity::Inconsistent, place, sentence, how)
+            Found::remark(Check::TotalOfCounts, Severity::Inconsistent, place, sentence, how)
                 .values(stated.0, sum.0)
         });
         book.stated(last.line, stated.0, found);

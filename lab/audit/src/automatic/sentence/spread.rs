@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::{Verdict, Wrong};
 use crate::checks::Span;
-use crate::{Printed, Severity};
+use crate::{Check, Printed, Severity};
 
 /// A range of factors, a few words, and a bracket of a number against a range.
 static CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -51,7 +51,7 @@ pub(super) fn verdicts(text: &str) -> Vec<Verdict> {
         let holds = fits((&low, &high), &one, (from.value, to.value));
         let how = "both ends of the range over one value that prints like the number";
         let wrong = (!holds).then(|| Wrong {
-            check: "change_of_two",
+            check: Check::ChangeOfTwo,
             severity: Severity::Inconsistent,
             computed: from.value / one.value,
             sentence: format!(

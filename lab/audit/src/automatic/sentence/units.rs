@@ -1,9 +1,9 @@
 //! `45 minutes (0.75 h)`: one quantity in two units.
 
 use super::{Verdict, Wrong, shown};
-use crate::Severity;
 use crate::checks::Span;
 use crate::printed::{scan, unit};
+use crate::{Check, Severity};
 
 /// What stands in the bracket may be another quantity, unless it is near the first one.
 const NEAR: f64 = 2.0;
@@ -44,7 +44,7 @@ pub(super) fn verdicts(text: &str) -> Vec<Verdict> {
             continue;
         }
         let wrong = (!Span::of(b).meets(wide)).then(|| Wrong {
-            check: "two_units",
+            check: Check::TwoUnits,
             severity: Severity::Inconsistent,
             computed: a.value * factor,
             sentence: format!(

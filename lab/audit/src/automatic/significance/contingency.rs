@@ -9,7 +9,7 @@ use crate::automatic::book::Book;
 use crate::automatic::found::Found;
 use crate::automatic::tie::Tied;
 use crate::checks::contingency::{Counts, p_of_counts};
-use crate::{Document, Place, SentenceKind, Severity, Table};
+use crate::{Check, Document, Place, SentenceKind, Severity, Table};
 
 static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -53,7 +53,7 @@ pub(super) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
                 "p is stated as {}; {} is {:.3} to {:.3}",
                 printed.value, first.how, first.computed_low, first.computed_high
             );
-            let check = "p_of_counts";
+            let check = Check::POfCounts;
             Found::mismatch(check, Severity::Inconsistent, place, &printed, first)
                 .sentence(text)
                 .against(against)

@@ -9,7 +9,7 @@ use crate::automatic::sentence::shown;
 use crate::automatic::stems::stems;
 use crate::automatic::tie::Tied;
 use crate::checks::{Mismatch, Span};
-use crate::{Document, Place, Printed, Severity};
+use crate::{Check, Document, Place, Printed, Severity};
 
 /// Checks every column of changes of such tables.
 pub(super) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
@@ -121,7 +121,7 @@ fn found(
         shown(stated),
         allowed(stated, wrong)
     );
-    Found::mismatch("pair_of_rows", Severity::Inconsistent, place, stated, wrong)
+    Found::mismatch(Check::PairOfRows, Severity::Inconsistent, place, stated, wrong)
         .sentence(sentence)
         .against(against)
 }

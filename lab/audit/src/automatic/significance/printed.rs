@@ -11,7 +11,7 @@ use crate::automatic::grid::{Grid, Record};
 use crate::automatic::role::Role;
 use crate::checks::tests_of_hypotheses::{StatedP, Statistic, p_of, p_of_t};
 use crate::checks::{Mismatch, Span};
-use crate::{Bound, Document, Place, Printed, SentenceKind, Severity};
+use crate::{Bound, Check, Document, Place, Printed, SentenceKind, Severity};
 
 /// `t(18) = 2.5, p = 0.001` and its like, as papers print them.
 static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -63,7 +63,7 @@ fn found(place: Place, stated: &Printed, wrong: &Mismatch) -> Found {
         "p is stated as {}; {} is {:.2e} to {:.2e}",
         stated.value, wrong.how, wrong.computed_low, wrong.computed_high
     );
-    Found::mismatch("p_of_test", Severity::Impossible, place, stated, wrong).sentence(sentence)
+    Found::mismatch(Check::POfTest, Severity::Impossible, place, stated, wrong).sentence(sentence)
 }
 
 /// One row's columns of t and p, with degrees of freedom or without.

@@ -18,7 +18,7 @@ use crate::checks::tests_of_hypotheses::{
 };
 use crate::checks::{Mismatch, Span};
 use crate::{
-    Bound, Cell, Document, Place, Printed, Sentence, SentenceKind, Severity, Table, TableRow,
+    Bound, Cell, Check, Document, Place, Printed, Sentence, SentenceKind, Severity, Table, TableRow,
 };
 
 static P: LazyLock<Option<Regex>> =
@@ -89,7 +89,7 @@ fn of_sentences(document: &Document, samples: &[Samples<'_>], book: &mut Book) {
         }
         let wrong = p_of_samples(&p, a, b);
         let section = sentence.headings.join(" > ");
-        note(document, section, sentence.line, "test_of_samples", &stated, wrong, book);
+        note(document, section, sentence.line, Check::TestOfSamples, &stated, wrong, book);
     }
 }
 
@@ -207,7 +207,7 @@ fn of_pairs(document: &Document, tied: &Tied<'_, '_>, samples: &[Samples<'_>], b
                 }
                 _ => continue,
             };
-            note(document, table.section(), row.line, "test_of_samples", stated, wrong, book);
+            note(document, table.section(), row.line, Check::TestOfSamples, stated, wrong, book);
         }
     }
 }
@@ -266,7 +266,7 @@ fn of_two(
     } else {
         return;
     };
-    note(document, list.section(), row.line, "test_of_samples", &stated, wrong, book);
+    note(document, list.section(), row.line, Check::TestOfSamples, &stated, wrong, book);
 }
 
 fn p_value(text: &str) -> Option<(StatedP, Printed)> {
@@ -290,7 +290,7 @@ fn of_one(document: &Document, list: &Table, book: &mut Book) {
     let (Some(mean), Some(sd), Some(n)) = (mean, sd, n) else { return };
     let sample = Summary { mean: Span::of(&mean), sd: Span::of(&sd), n: n.value as usize };
     let wrong = one_sample_p(&p, sample);
-    note(document, list.section(), p_row.line, "test_of_samples", &stated, wrong, book);
+    note(document, list.section(), p_row.line, Check::TestOfSamples, &stated, wrong, book);
 }
 
 /// `F = 45.86` of an analysis of variance of all rows.
@@ -304,7 +304,7 @@ fn variance(document: &Document, samples: &[Option<Summary>], book: &mut Book) {
         let Some(stated) = stated.filter(|_| spoken && samples.len() >= 3) else { continue };
         let wrong = f_of_samples(&stated, &samples);
         let section = sentence.headings.join(" > ");
-        note(document, section, sentence.line, "variance_of_samples", &stated, wrong, book);
+        note(document, section, sentence.line, Check::VarianceOfSamples, &stated, wrong, book);
     }
 }
 
@@ -312,7 +312,7 @@ fn note(
     document: &Document,
     section: String,
     line: usize,
-    check: &str,
+    check: Check,
     stated: &Printed,
     wrong: Option<Mismatch>,
     book: &mut Book,

@@ -11,7 +11,7 @@ use crate::automatic::grid::Grid;
 use crate::automatic::role::Role;
 use crate::checks::Span;
 use crate::checks::tests_of_hypotheses::StatedP;
-use crate::{Bound, Document, Place, Printed, SentenceKind, Severity};
+use crate::{Bound, Check, Document, Place, Printed, SentenceKind, Severity};
 
 static P: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\bp(?:-value)?s?(?:\s?\([a-z -]{1,30}\))?\s*([=<>≤≥:])\s*(\d?\.\d{1,12})").ok()
@@ -134,7 +134,7 @@ fn found(place: Place, (p, printed): (&StatedP, &Printed), said: bool) -> Option
         let word = if said { "significant" } else { "not significant" };
         let text = format!("a p of {} is called {word}", printed.value);
         let how = "5 % where no level is named; below 1 % for what is called none";
-        Found::remark("p_and_words", Severity::Inconsistent, place, text, how)
+        Found::remark(Check::PAndWords, Severity::Inconsistent, place, text, how)
             .values(printed.value, 0.05)
     })
 }

@@ -10,7 +10,7 @@ use crate::automatic::sentence::shown;
 use crate::automatic::tie::{Tied, aligned};
 use crate::automatic::words::{says, tokens};
 use crate::checks::Span;
-use crate::{Document, Place, Printed};
+use crate::{Check, Document, Place, Printed};
 
 /// Rows from which an average over them may be what is stated.
 const FEWEST: usize = 3;
@@ -83,7 +83,7 @@ pub(super) fn judge(
     let against = Place { line: Some(pair.line), ..place.clone() };
     let how = "the change or ratio of the two columns, either of them the base, in every such row";
     let severity = crate::Severity::Inconsistent;
-    let found = Found::remark("compared_with", severity, place, text, how)
+    let found = Found::remark(Check::ComparedWith, severity, place, text, how)
         .values(stated.value, pair.new.value / pair.old.value)
         .against(against);
     book.stated(sentence.line, stated.value, Some(found));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Evidence, Fact, computed, lines, shown, span};
 use crate::{
-    Finding, Severity,
+    Check, Finding, Severity,
     checks::Span,
     claims::{Comparator, Key, Statement, StatementValue},
 };
@@ -126,7 +126,7 @@ fn values(evidence: &Evidence) -> Vec<Finding> {
             first.key,
             computed(value, first),
         );
-        findings.push(finding("values_not_in_raw_data", first, fact, sentence));
+        findings.push(finding(Check::ValuesNotInRawData, first, fact, sentence));
     }
     findings
 }
@@ -156,7 +156,7 @@ fn differs(evidence: &Evidence, group: &[(&Statement, &Fact)]) -> Finding {
         statement.key,
         relation(statement.comparator),
     );
-    let mut finding = finding("not_in_raw_data", statement, fact, sentence.replace(" , ", ", "));
+    let mut finding = finding(Check::NotInRawData, statement, fact, sentence.replace(" , ", ", "));
     let claim = evidence.claims.claim.iter().find(|claim| claim.id == statement.id);
     // A fact under another name supports less than the quantity itself would.
     if claim.is_some_and(|claim| claim.fact.is_some()) {
@@ -178,14 +178,17 @@ fn relation(comparator: Comparator) -> &'static str {
 
 fn another(statement: &Statement, fact: &Fact, name: &str) -> Finding {
     let value = fact.value.number().unwrap_or(f64::NAN);
-    let which = if name == "upper_median" { "upper" } else { "lower" };
+    let (check, which) = match name {
+        "upper_median" => (Check::UpperMedian, "upper"),
+        _ => (Check::LowerMedian, "lower"),
+    };
     let sentence = format!(
         "the {} of {} is the {which} of the two values in the middle; the median is {}",
         statement.key,
         shown(statement),
         computed(value, statement),
     );
-    finding(name, statement, fact, sentence)
+    finding(check, statement, fact, sentence)
 }
 
 /// One finding for all statements of one upper or lower median.
@@ -198,9 +201,9 @@ fn merge_medians(findings: Vec<Finding>) -> Vec<Finding> {
     kept
 }
 
-fn finding(check: &str, statement: &Statement, fact: &Fact, sentence: String) -> Finding {
+fn finding(check: Check, statement: &Statement, fact: &Fact, sentence: String) -> Finding {
     Finding {
-        check: check.to_owned(),
+        check: check.name().to_owned(),
         severity: Severity::Impossible,
         place: statement.place.clone(),
         against: Some(fact.place.clone()),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Evidence, lines, span};
 use crate::{
-    Finding, Place, Severity,
+    Check, Finding, Place, Severity,
     claims::{Better, Comparator, Key, Kind, Statement},
 };
 
@@ -34,14 +34,14 @@ fn mentioned(evidence: &Evidence, wanted: impl Fn(&Key) -> bool) -> Place {
 }
 
 fn finding(
-    check: &str,
+    check: Check,
     severity: Severity,
     place: Place,
     sentence: String,
     how: String,
 ) -> Finding {
     Finding {
-        check: check.to_owned(),
+        check: check.name().to_owned(),
         severity,
         place,
         against: None,
@@ -71,7 +71,7 @@ fn same_treatments(evidence: &Evidence) -> Vec<Finding> {
                 );
                 let severity = Severity::Doubtful;
                 let how = format!("what took effect is equal: {}", treatment.why);
-                findings.push(finding("same_treatment", severity, place, sentence, how));
+                findings.push(finding(Check::SameTreatment, severity, place, sentence, how));
             }
         }
     }
@@ -108,7 +108,13 @@ fn identities(evidence: &Evidence) -> Vec<Finding> {
             let place = mentioned(evidence, |stated| stated.metric == key.metric);
             let how =
                 format!("the largest difference of both sides over the raw data ({})", derive.id);
-            findings.push(finding("metric_is_identity", Severity::Doubtful, place, sentence, how));
+            findings.push(finding(
+                Check::MetricIsIdentity,
+                Severity::Doubtful,
+                place,
+                sentence,
+                how,
+            ));
         }
     }
     findings
@@ -136,7 +142,7 @@ fn blocks(evidence: &Evidence) -> Vec<Finding> {
         );
         let how = format!("subjects in the order of `{}`", fact.derive);
         let place = document(evidence, "");
-        findings.push(finding("blocks_in_time", Severity::Doubtful, place, sentence, how));
+        findings.push(finding(Check::BlocksInTime, Severity::Doubtful, place, sentence, how));
     }
     findings
 }
@@ -219,7 +225,7 @@ fn flips(
     );
     let place = mentioned(evidence, |key| key.metric == metric);
     let how = "the best subject of every repeat that has several".to_owned();
-    Some(finding("winner_changes", Severity::Doubtful, place, sentence, how))
+    Some(finding(Check::WinnerChanges, Severity::Doubtful, place, sentence, how))
 }
 
 /// Intervals (`max_ci_low`, `max_ci_high`) that do not hold the value they are given for.
@@ -253,7 +259,7 @@ fn intervals(evidence: &Evidence) -> Vec<Finding> {
             super::shown(end)
         );
         let mut finding = finding(
-            "interval_excludes",
+            Check::IntervalExcludes,
             Severity::Impossible,
             end.place.clone(),
             sentence,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Evidence, lines, shown, span};
 use crate::{
-    Finding, Severity,
+    Check, Finding, Severity,
     checks::Span,
     claims::{Comparator, Key, Statement},
 };
@@ -68,7 +68,7 @@ fn outside(evidence: &Evidence, key: &Key, group: &[&Statement]) -> Option<Findi
         lines(group.iter().copied()),
     );
     Some(Finding {
-        check: "outside_its_extremes".into(),
+        check: Check::OutsideItsExtremes.name().to_owned(),
         severity: Severity::Impossible,
         place: worst.place.clone(),
         against: group.first().map(|statement| statement.place.clone()),
@@ -102,7 +102,7 @@ fn impossible_values(evidence: &Evidence) -> Vec<Finding> {
             }
             let limit = if span.low > high { high } else { low };
             findings.push(Finding {
-                check: "outside_its_range".into(),
+                check: Check::OutsideItsRange.name().to_owned(),
                 severity: Severity::Impossible,
                 place: statement.place.clone(),
                 against: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Evidence, span};
 use crate::{
-    Finding, Place, Severity,
+    Check, Finding, Place, Severity,
     checks::lattice,
     claims::{Comparator, Key, Metric},
 };
@@ -77,7 +77,7 @@ fn on_a_lattice(metric: &Metric, statistic: &str, name: &str, values: &[Value]) 
         found.p,
     );
     Some(Finding {
-        check: "lattice".into(),
+        check: Check::Lattice.name().to_owned(),
         severity: Severity::Doubtful,
         place: values.first()?.place.clone(),
         against: None,

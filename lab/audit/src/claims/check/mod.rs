@@ -16,7 +16,7 @@ pub use standing::Standing;
 use std::collections::BTreeMap;
 
 use super::{Claims, ClaimsError, Comparator, Key, Statement};
-use crate::{Finding, Place, checks::Span, facts::Facts};
+use crate::{Check, Finding, Place, checks::Span, facts::Facts};
 
 /// A document with everything known about it.
 #[derive(Debug)]
@@ -97,21 +97,21 @@ impl<'a> Evidence<'a> {
 
 /// What to read first among equally grave findings: what decides over the document as a whole.
 fn weight(check: &str) -> usize {
-    const ORDER: [&str; 12] = [
-        "values_not_in_raw_data",
-        "stated_twice",
-        "not_in_raw_data",
-        "ranking_reversed",
-        "rankings_differ",
-        "printed_runs",
-        "difference_of_parts",
-        "difference_not_in_raw_data",
-        "outside_its_extremes",
-        "upper_median",
-        "interval_excludes",
-        "metric_is_identity",
+    const ORDER: [Check; 12] = [
+        Check::ValuesNotInRawData,
+        Check::StatedTwice,
+        Check::NotInRawData,
+        Check::RankingReversed,
+        Check::RankingsDiffer,
+        Check::PrintedRuns,
+        Check::DifferenceOfParts,
+        Check::DifferenceNotInRawData,
+        Check::OutsideItsExtremes,
+        Check::UpperMedian,
+        Check::IntervalExcludes,
+        Check::MetricIsIdentity,
     ];
-    ORDER.iter().position(|known| *known == check).unwrap_or(ORDER.len())
+    ORDER.iter().position(|known| known.name() == check).unwrap_or(ORDER.len())
 }
 
 pub(crate) fn span(statement: &Statement) -> Option<Span> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Evidence, Fact, shown, span};
 use crate::{
-    Finding, Place, Severity,
+    Check, Finding, Place, Severity,
     checks::Span,
     claims::{Better, Comparator, Key, Statement},
 };
@@ -131,7 +131,7 @@ fn reversed(claim: &Statement, source: &str, entries: &[Entry], highest: bool) -
         first.text,
     );
     Some(Finding {
-        check: "ranking_reversed".into(),
+        check: Check::RankingReversed.name().to_owned(),
         severity: Severity::Impossible,
         place: claim.place.clone(),
         against: Some(first.place.clone()),
@@ -210,7 +210,7 @@ fn inverted(
         b.subject,
     );
     Some(Finding {
-        check: "rankings_differ".into(),
+        check: Check::RankingsDiffer.name().to_owned(),
         severity: Severity::Impossible,
         place: a.place.clone(),
         against: Some(other.place.clone()),

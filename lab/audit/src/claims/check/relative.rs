@@ -2,7 +2,7 @@
 
 use super::{Evidence, data, lines, shown, span};
 use crate::{
-    Finding, Severity,
+    Check, Finding, Severity,
     checks::{
         Span,
         ratios::{READINGS, Reading},
@@ -100,7 +100,7 @@ pub(super) fn of_parts(
         lines([new]),
     );
     let how = format!("{} of every pair of values that the document states", reading.formula());
-    Some(finding("difference_of_parts", statement, value.middle(), sentence, how))
+    Some(finding(Check::DifferenceOfParts, statement, value.middle(), sentence, how))
 }
 
 /// Whether the document or its data give both sides.
@@ -146,7 +146,7 @@ pub(super) fn of_data(
         value.middle(),
     );
     let how = format!("{} of the facts of both sides", reading.formula());
-    Some(finding("difference_not_in_raw_data", statement, value.middle(), sentence, how))
+    Some(finding(Check::DifferenceNotInRawData, statement, value.middle(), sentence, how))
 }
 
 /// Whether it follows from two stated values that are both what the data give: then rounding made
@@ -240,20 +240,20 @@ fn related(evidence: &Evidence, relation: &Relation) -> Vec<Finding> {
             relation.says
         );
         let how = format!("relation `{}` with the values of the same section", relation.id);
-        findings.push(finding("relation", left, value.middle(), sentence, how));
+        findings.push(finding(Check::Relation, left, value.middle(), sentence, how));
     }
     findings
 }
 
 fn finding(
-    check: &str,
+    check: Check,
     statement: &Statement,
     computed: f64,
     sentence: String,
     how: String,
 ) -> Finding {
     Finding {
-        check: check.to_owned(),
+        check: check.name().to_owned(),
         severity: Severity::Impossible,
         place: statement.place.clone(),
         against: None,

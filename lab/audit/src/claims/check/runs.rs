@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Evidence, lines, shown, span};
 use crate::{
-    Finding, Severity,
+    Check, Finding, Severity,
     checks::{Span, moments},
     claims::{Comparator, Key, Statement, TableInfo},
 };
@@ -127,7 +127,7 @@ fn finding(
     );
     let against = values(table).find(|cell| cell.key.subject == whole.subject);
     Some(Finding {
-        check: "printed_runs".into(),
+        check: Check::PrintedRuns.name().to_owned(),
         severity: Severity::Impossible,
         place: worst.place.clone(),
         against: against.map(|cell| cell.place.clone()),
@@ -142,7 +142,7 @@ fn fewer(table: &TableInfo, promised: usize) -> Option<Finding> {
     let printed = values(table).count();
     let first = values(table).next()?;
     (printed < promised).then(|| Finding {
-        check: "runs_missing".into(),
+        check: Check::RunsMissing.name().to_owned(),
         severity: Severity::Doubtful,
         place: first.place.clone(),
         against: None,

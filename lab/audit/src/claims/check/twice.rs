@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Evidence, lines, shown, span};
 use crate::{
-    Finding, Severity,
+    Check, Finding, Severity,
     claims::{Comparator, Key, Statement, StatementValue},
 };
 
@@ -82,7 +82,7 @@ fn names(key: &Key, group: &[&Statement]) -> Option<Finding> {
 
 fn finding(one: &Statement, other: &Statement, sentence: String, computed: Option<f64>) -> Finding {
     Finding {
-        check: "stated_twice".into(),
+        check: Check::StatedTwice.name().to_owned(),
         severity: Severity::Impossible,
         place: one.place.clone(),
         against: Some(other.place.clone()),

@@ -1,0 +1,143 @@
+//! The name of every check, once.
+//!
+//! docs/audit-checks.tsv has a line for each; a test holds the two to each other.
+
+/// Gives each name its variant; nothing can be found under a name that is not here.
+macro_rules! checks {
+    ($($variant:ident $name:literal,)*) => {
+        /// A check, by the name that its findings carry.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Check {
+            $($variant,)*
+        }
+
+        impl Check {
+            pub(crate) fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+
+        /// The names of all checks, sorted.
+        pub const CHECKS: &[&str] = &[$($name,)*];
+    };
+}
+
+checks! {
+    Amortized "amortized",
+    AverageOfColumns "average_of_columns",
+    AverageRow "average_row",
+    BlockedOrder "blocked_order",
+    BlocksInTime "blocks_in_time",
+    BoundOfAllRows "bound_of_all_rows",
+    ChangeOfTwo "change_of_two",
+    ClaimOfAllRows "claim_of_all_rows",
+    ClockTimes "clock_times",
+    ComparedWith "compared_with",
+    Confounded "confounded",
+    CountOfNames "count_of_names",
+    CountOfRows "count_of_rows",
+    CountOfWinners "count_of_winners",
+    CvOfRuns "cv_of_runs",
+    CvOfSdAndMean "cv_of_sd_and_mean",
+    Definition "definition",
+    DifferenceNotInRawData "difference_not_in_raw_data",
+    DifferenceOfParts "difference_of_parts",
+    DiffersFromResults "differs_from_results",
+    Drift "drift",
+    EffectOfSetting "effect_of_setting",
+    Efficiency "efficiency",
+    Equation "equation",
+    EventsElsewhere "events_elsewhere",
+    ExtremeExceeded "extreme_exceeded",
+    ExtremeTooFar "extreme_too_far",
+    FrozenRuns "frozen_runs",
+    Identity "identity",
+    ImpossibleValue "impossible_value",
+    IntervalAroundMaximum "interval_around_maximum",
+    IntervalExcludes "interval_excludes",
+    IntervalExcludesEstimate "interval_excludes_estimate",
+    IntervalExcludesMaximum "interval_excludes_maximum",
+    IntervalReversed "interval_reversed",
+    Inverse "inverse",
+    Lattice "lattice",
+    LowerMedian "lower_median",
+    MaxOfRuns "max_of_runs",
+    MaximumBelowMinimum "maximum_below_minimum",
+    MeanBeyondPercentiles "mean_beyond_percentiles",
+    MeanFarFromMedian "mean_far_from_median",
+    MeanOfRuns "mean_of_runs",
+    MeanOfWholeNumbers "mean_of_whole_numbers",
+    MedianOfRuns "median_of_runs",
+    MetricIsIdentity "metric_is_identity",
+    MinOfRuns "min_of_runs",
+    MonotoneClaim "monotone_claim",
+    NTooSmall "n_too_small",
+    NoneClaimed "none_claimed",
+    NotInRawData "not_in_raw_data",
+    OrderOfTwo "order_of_two",
+    OutsideItsExtremes "outside_its_extremes",
+    OutsideItsRange "outside_its_range",
+    OutsideOfExtremes "outside_of_extremes",
+    OverallRow "overall_row",
+    PAndWords "p_and_words",
+    POfCounts "p_of_counts",
+    POfTest "p_of_test",
+    PairOfRows "pair_of_rows",
+    PartsOfWhole "parts_of_whole",
+    PercentOfColumn "percent_of_column",
+    PercentOfOther "percent_of_other",
+    PercentileOfRuns "percentile_of_runs",
+    PercentileOrder "percentile_order",
+    PinnedVariance "pinned_variance",
+    PrintedRuns "printed_runs",
+    ProductOfColumns "product_of_columns",
+    QuotientOfColumns "quotient_of_columns",
+    RangeOfExtremes "range_of_extremes",
+    RangeOfRows "range_of_rows",
+    RankOrder "rank_order",
+    RankingReversed "ranking_reversed",
+    RankingsDiffer "rankings_differ",
+    RateOfCounts "rate_of_counts",
+    Ratio "ratio",
+    RawSummary "raw_summary",
+    Relation "relation",
+    RelativeCell "relative_cell",
+    RowMissing "row_missing",
+    RunsMissing "runs_missing",
+    RunsNotInRaw "runs_not_in_raw",
+    SameCells "same_cells",
+    SameQuantity "same_quantity",
+    SameTreatment "same_treatment",
+    SdBeyondRange "sd_beyond_range",
+    SdBeyondShares "sd_beyond_shares",
+    SdOfOutcomes "sd_of_outcomes",
+    SdOfRuns "sd_of_runs",
+    SdOfWholeNumbers "sd_of_whole_numbers",
+    ShareOfCounts "share_of_counts",
+    ShareOfTotal "share_of_total",
+    StandardErrorOfRuns "standard_error_of_runs",
+    StandardErrorOfSd "standard_error_of_sd",
+    StatedOfRow "stated_of_row",
+    StatedTwice "stated_twice",
+    StatisticOfRows "statistic_of_rows",
+    StatisticOfTables "statistic_of_tables",
+    SumOfCounts "sum_of_counts",
+    SumOfRuns "sum_of_runs",
+    Superlative "superlative",
+    TestOfSamples "test_of_samples",
+    TimesFaster "times_faster",
+    TotalOfColumns "total_of_columns",
+    TotalOfCounts "total_of_counts",
+    TotalOfRanges "total_of_ranges",
+    TotalRow "total_row",
+    TwoUnits "two_units",
+    Unmeasured "unmeasured",
+    UpperMedian "upper_median",
+    ValuesNotInRawData "values_not_in_raw_data",
+    VarianceOfSamples "variance_of_samples",
+    Winner "winner",
+    WinnerChanges "winner_changes",
+    WinnerFlips "winner_flips",
+}
