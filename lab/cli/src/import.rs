@@ -14,7 +14,7 @@ use lab_import::{
 };
 use serde_json::json;
 
-use crate::Failure;
+use crate::{Failure, streams};
 
 /// Of what --json prints.
 const SCHEMA: &str = "lab-import-1";
@@ -64,7 +64,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     let judged = if let Some(reference) = &args.reference {
         judge::within(&new, reference, &settings)
     } else if args.against.is_empty() {
-        print!("{}", records(&new));
+        streams::print(records(&new).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     } else {
         let old = load(&args.against)?;
@@ -79,16 +79,18 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     };
     let judged = judged.map_err(|error| Failure::input(error.to_string()))?;
     let exit = exit_code(&judged);
-    if args.json {
+    let mut text = if args.json {
         let result = json!({
             "schema": SCHEMA, "settings": settings, "interleaved": false, "benchmarks": judged,
             "exit": exit,
         });
-        println!("{result}");
+        result.to_string()
     } else {
-        judged.iter().for_each(|judged| println!("{}", line(judged)));
-        println!("{DRIFT}; `lab compare` runs both commands in turns");
-    }
+        let lines = judged.iter().map(|judged| line(judged) + "\n");
+        format!("{}{DRIFT}; `lab compare` runs both commands in turns", lines.collect::<String>())
+    };
+    text.push('\n');
+    streams::print(text.as_bytes())?;
     Ok(ExitCode::from(exit))
 }
 
@@ -110,7 +112,7 @@ fn note_unmatched(old: &[Benchmark], new: &[Benchmark]) {
         (judge::unmatched(new, old), "the new files"),
     ] {
         for name in names {
-            eprintln!("note: {name} is in {place} alone");
+            streams::tell(format_args!("note: {name} is in {place} alone"));
         }
     }
 }

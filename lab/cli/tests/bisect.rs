@@ -169,3 +169,22 @@ fn an_interrupted_search_says_what_is_left() {
     fs::remove_file(repository.files.path().join("cleaned")).unwrap();
     repository.is_clean();
 }
+
+#[test]
+fn what_is_left_running_ends_and_a_failed_cleanup_takes_no_answer_away() {
+    let repository = Repository::new();
+    let pids = repository.cache.path().join("pids");
+    let setup = format!(
+        "setsid sh -c 'echo $$ > {0}; exec sleep 998' & while ! test -s {0}; do sleep 0.01; done",
+        pids.display()
+    );
+    let pid = || fs::read_to_string(&pids).unwrap().trim().to_owned();
+    let there = format!("kill -0 $(cat {})", pids.display());
+    let more = ["--setup", &setup, "--prepare", &there, "--cleanup", "exit 5", "--budget", "0.1"];
+    let failed = repository.run("v0", "v1", &more).code(1);
+    let failed = failed.stdout(contains("cannot tell: v1 is not shown to be slower than v0"));
+    failed.stderr(contains("--cleanup `exit 5` ended with status 5"));
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid()));
+    assert!(!stat.is_ok_and(|text| !text.contains(") Z ")), "{} is still there", pid());
+    repository.is_clean();
+}

@@ -255,3 +255,35 @@ fn an_interrupted_build_leaves_nothing_and_is_not_taken() {
     fs::write(&go, "").unwrap();
     lab().assert().code(11).stderr(contains("building one"));
 }
+
+#[test]
+fn what_a_build_leaves_running_is_ended() {
+    let repository = Repository::new();
+    let pids = repository.cache.path().join("pids");
+    let daemon = format!(
+        "setsid sh -c 'echo $$ >> {0}; touch up; exec sleep 998' &
+         while ! test -e up; do sleep 0.01; done; {BUILD}",
+        pids.display()
+    );
+    repository.lab(&daemon, ["one", "two"], &["--runs", "1"]).assert().code(11);
+    repository.lab(&daemon, ["one", "three"], &[]).assert().code(1);
+    let left = fs::read_to_string(pids).unwrap();
+    assert_eq!(left.lines().count(), 3);
+    let is_there = |process: &&str| {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat"));
+        stat.is_ok_and(|text| !text.contains(") Z "))
+    };
+    assert_eq!(left.lines().filter(is_there).count(), 0, "{left}");
+}
+
+#[test]
+fn names_and_preparations_are_those_of_the_revisions() {
+    let repository = Repository::new();
+    let refused = |more: &[&str], sentence: &str| {
+        repository.run(["one", "two"], more).code(2).stderr(contains(sentence.to_owned()));
+    };
+    refused(&["-n", "a", "-n", "b", "-n", "c"], "3 names for 2 commands");
+    refused(&["-n", "a", "-n", "a"], "two commands have the name a");
+    let prepared = ["--prepare", "true", "--prepare", "true", "--prepare", "true"];
+    refused(&prepared, "--prepare is given 3 times for 2 commands");
+}

@@ -1,7 +1,11 @@
 //! `lab import` on files that the tools themselves wrote (`tests/import/`), trimmed of machine
 //! names.
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
 use predicates::str::contains;
@@ -241,4 +245,19 @@ fn what_is_broken_is_one_sentence_and_a_code() {
     let apart = import(&["--against", "go-old.txt", "pytest.json"]).code(2);
     apart.stderr(contains("no benchmark has the same name in both"));
     import(&["go-old.txt", "--margin", "0", "--against", "go-new.txt"]).code(2);
+}
+
+#[test]
+fn a_reader_that_is_gone_changes_no_code() {
+    for (arguments, code) in
+        [(&["go-old.txt"][..], 0), (&["go-new.txt", "--against", "go-old.txt"], 11)]
+    {
+        let mut lab = Command::new(std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap());
+        lab.current_dir(fixture(".")).arg("import").args(arguments);
+        let mut child = lab.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{errors}");
+    }
 }

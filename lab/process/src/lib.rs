@@ -1,14 +1,16 @@
 //! One execution of any command: its times, what the kernel counted, and its output's hash.
 //!
 //! The command runs in a process group of its own, so that a terminal's Ctrl-C reaches the lab
-//! alone, and what is left of the group when the command has ended is ended too. Address-space
-//! randomisation stays as the kernel does it, unless [`fix_addresses`] was called.
+//! alone, and what is left of the group when the command has ended is ended too. What left the
+//! group is ended where the caller holds [`Orphans`]. Address-space randomisation stays as the
+//! kernel does it, unless [`fix_addresses`] was called.
 
 mod addresses;
 mod batch;
 mod counters;
 mod cpus;
 mod kernel;
+mod orphans;
 mod running;
 
 use std::{
@@ -31,6 +33,7 @@ pub use addresses::{Addresses, addresses, fix_addresses};
 pub use counters::{Counters, no_counters};
 pub use cpus::cpus_by_core;
 pub use kernel::{Transfers, Usage, transfers};
+pub use orphans::Orphans;
 
 /// The variable that makes the environment as large as [`Run::environment_bytes`] asks.
 pub const PADDING: &str = "LAB_PADDING";

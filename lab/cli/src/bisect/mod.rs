@@ -3,15 +3,13 @@
 mod args;
 mod text;
 
-use std::{
-    process::ExitCode,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::{process::ExitCode, sync::atomic::Ordering};
 
 use lab_compare::{
     Layout, RoundPlan, Schedule,
     bisect::{Bisect, BisectSettings, Confirmation, End, Step, most_comparisons},
 };
+use lab_process::Orphans;
 
 pub(crate) use self::args::BisectArgs;
 use self::text::{announcement, ending, progress, result, told};
@@ -20,16 +18,17 @@ use crate::{
     builds::{Built, Git, Revision, Store, Unbuilt},
     compare::{
         self, Command, CompareArgs, Folder, OPEN, Parameters, ProgressLine, Runner, Stopped,
-        Stopwatch, any_seed,
+        Stopwatch, Surroundings, any_seed,
     },
     interrupt::{INTERRUPTED, interruption},
+    streams,
 };
 
 /// Searches for the commit and prints it.
 pub(crate) fn bisect(args: &BisectArgs) -> Result<ExitCode, Failure> {
     let comparison = args.comparison();
     compare::check_times(&comparison)?;
-    let (folder, interrupted) = (Folder::new()?, interruption()?);
+    let (folder, orphans, interrupted) = (Folder::new()?, Orphans::inherit(), interruption()?);
     let git = Git::here(&folder.0, &interrupted)?;
     let commits = git.line(&args.good, &args.bad)?;
     let store =
@@ -38,7 +37,7 @@ pub(crate) fn bisect(args: &BisectArgs) -> Result<ExitCode, Failure> {
         BisectSettings { budget_s: args.budget, faster: args.faster, ..BisectSettings::default() };
     let most = most_comparisons(commits.len() - 1);
     if !args.json {
-        eprintln!("{}", announcement(args, commits.len() - 1, most));
+        streams::tell(announcement(args, commits.len() - 1, most));
     }
     let bisect = Bisect::new(commits.len() - 1, settings);
     let mut search = Search {
@@ -49,16 +48,23 @@ pub(crate) fn bisect(args: &BisectArgs) -> Result<ExitCode, Failure> {
         store,
         comparison,
         seed: args.seed.unwrap_or_else(any_seed),
-        interrupted: &interrupted,
+        surroundings: Surroundings { interrupted: &interrupted, orphans: &orphans },
     };
     let ended = search.run();
     // After an interruption too; a second one ends it.
     interrupted.store(false, Ordering::Relaxed);
     let cleaned = search.helper("--cleanup", search.comparison.cleanup.as_ref());
-    match ended.and_then(|end| cleaned.map(|()| end)) {
-        Ok(end) => search.finish(Some(end)),
-        Err(Stopped::Interrupted) => search.finish(None),
+    orphans.end_all();
+    // What was found in an hour is not lost to what is cleaned up after it.
+    let code = match ended {
+        Ok(end) => search.finish(Some(end))?,
+        Err(Stopped::Interrupted) => search.finish(None)?,
+        Err(Stopped::Failed(failure)) => return Err(failure),
+    };
+    match cleaned {
         Err(Stopped::Failed(failure)) => Err(failure),
+        Err(Stopped::Interrupted) => Ok(ExitCode::from(INTERRUPTED)),
+        Ok(()) => Ok(code),
     }
 }
 
@@ -73,7 +79,7 @@ struct Search<'a> {
     store: Store<'a>,
     comparison: CompareArgs,
     seed: u64,
-    interrupted: &'a AtomicBool,
+    surroundings: Surroundings<'a>,
 }
 
 impl Search<'_> {
@@ -82,7 +88,9 @@ impl Search<'_> {
         for commit in [0, self.commits.len() - 1] {
             self.build(commit)?;
         }
-        self.helper("--setup", self.comparison.setup.as_ref())?;
+        let set_up = self.helper("--setup", self.comparison.setup.as_ref());
+        self.surroundings.orphans.keep();
+        set_up?;
         loop {
             let before = self.bisect.compared().len();
             match self.bisect.step() {
@@ -92,7 +100,7 @@ impl Search<'_> {
             }
             for compared in &self.bisect.compared()[before..] {
                 if !self.args.json {
-                    eprintln!("{}", told(compared, &self.commits, self.bisect.known()));
+                    streams::tell(told(compared, &self.commits, self.bisect.known()));
                 }
             }
         }
@@ -100,13 +108,15 @@ impl Search<'_> {
 
     /// Builds a commit; one between good and bad may be skipped.
     fn build(&mut self, commit: usize) -> Result<(), Failure> {
-        match self.store.built(&self.commits[commit], 0) {
+        let built = self.store.built(&self.commits[commit], 0);
+        self.surroundings.orphans.end();
+        match built {
             Ok(built) => {
                 self.bisect.built(commit, &built.sha256);
                 self.programs[commit] = Some(built);
             }
             Err(Unbuilt::Broken(failure)) if 0 < commit && commit < self.commits.len() - 1 => {
-                eprintln!("skipped: {}", failure.sentence);
+                streams::tell(format_args!("skipped: {}", failure.sentence));
                 self.bisect.broken(commit);
             }
             Err(unbuilt) => return Err(unbuilt.into()),
@@ -120,9 +130,9 @@ impl Search<'_> {
         let commands = [reference, candidate].map(|commit| self.command(commit)).to_vec();
         let metrics = vec![self.args.metric];
         let folder = self.store.git.folder.to_owned();
-        let runner = Runner::new(&self.comparison, commands, metrics, self.interrupted, folder)?;
+        let runner = Runner::new(&self.comparison, commands, metrics, self.surroundings, folder)?;
         for sentence in runner.check()? {
-            eprintln!("note: {sentence}");
+            streams::tell(format_args!("note: {sentence}"));
         }
         for _ in 0..self.comparison.warmup {
             runner.round(RoundPlan { order: vec![0, 1], layout: Layout::default() })?;
@@ -165,7 +175,7 @@ impl Search<'_> {
         let Some(text) = text else { return Ok(()) };
         let folder = self.store.git.folder.to_owned();
         let runner =
-            Runner::new(&self.comparison, Vec::new(), Vec::new(), self.interrupted, folder)?;
+            Runner::new(&self.comparison, Vec::new(), Vec::new(), self.surroundings, folder)?;
         runner.helper(option, text, None)
     }
 
@@ -180,13 +190,11 @@ impl Search<'_> {
             Some(_) => OPEN,
             None => INTERRUPTED,
         };
-        if self.args.json {
-            println!("{}", result(self, end, code));
-        } else {
-            for line in ending(self, end)? {
-                println!("{line}");
-            }
-        }
+        let text = match self.args.json {
+            true => result(self, end, code).to_string(),
+            false => ending(self, end)?.join("\n"),
+        };
+        streams::print((text + "\n").as_bytes())?;
         Ok(ExitCode::from(code))
     }
 }

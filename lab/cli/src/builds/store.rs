@@ -22,6 +22,7 @@ use crate::{
     Failure,
     compare::{excerpt, in_shell},
     interrupt::INTERRUPTED,
+    streams,
 };
 
 /// Variables that change what common build tools make.
@@ -132,7 +133,7 @@ impl<'a> Store<'a> {
         if let Some(built) = kept(self.rebuild) {
             return Ok(built);
         }
-        eprintln!("building {}{}", revision.title(), numbered(build));
+        streams::tell(format_args!("building {}{}", revision.title(), numbered(build)));
         self.build(revision, build, &place)?;
         let lost = || Failure::lab(format!("{}: the build was not kept", place.display()));
         Ok(self.kept(&place).ok_or_else(lost)?)
@@ -170,7 +171,8 @@ impl<'a> Store<'a> {
                 Err(TryLockError::Error(error)) => return Err(failed(&path, &error)),
                 Err(TryLockError::WouldBlock) if !waits => {
                     waits = true;
-                    eprintln!("waiting for another lab that builds in {}", self.folder.display());
+                    let folder = self.folder.display();
+                    streams::tell(format_args!("waiting for another lab that builds in {folder}"));
                 }
                 Err(TryLockError::WouldBlock) => thread::sleep(LOOK),
             }

@@ -1,6 +1,6 @@
 //! What a CI system shows of a comparison: GitHub's workflow commands and the job's summary.
 
-use std::{env, fs::OpenOptions, io::Write, path::Path};
+use std::{env, fs::OpenOptions, io::Write, path::PathBuf};
 
 use lab_compare::{CandidateState, State};
 use lab_stats::outcome::Outcome;
@@ -72,11 +72,18 @@ pub(crate) fn output(verdicts: &[String]) -> String {
     format!("outcome={}\n", verdicts.join("; "))
 }
 
+/// The variables of a job that name files, which are written to at the end.
+pub(crate) const FILES: [&str; 2] = ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"];
+
+/// The file that a variable of the job names.
+pub(crate) fn file(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 /// Appends to the file that a variable of the job names, where it names one.
 pub(crate) fn append(variable: &str, text: &str) -> Result<(), Failure> {
-    let Some(path) = env::var_os(variable).filter(|path| !path.is_empty()) else { return Ok(()) };
-    let path = Path::new(&path);
-    let file = OpenOptions::new().create(true).append(true).open(path);
+    let Some(path) = file(variable) else { return Ok(()) };
+    let file = OpenOptions::new().create(true).append(true).open(&path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| Failure {
         code: 4,

@@ -45,6 +45,7 @@ pub(crate) struct CompareArgs {
     pub(crate) parameter_scan: Vec<String>,
     /// Step of --parameter-scan
     #[arg(short = 'D', long, value_name = "DELTA", default_value_t = 1.0)]
+    #[arg(requires = "parameter_scan")]
     pub(crate) parameter_step_size: f64,
     /// Shell that runs the commands, or `none`. Default: `sh`, and none for a command that needs
     /// none

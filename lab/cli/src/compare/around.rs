@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use lab_compare::State;
 
 use super::{Session, annotate, export, plot::Drawing, run::Runner, table::Row};
-use crate::Failure;
+use crate::{Failure, streams};
 
 #[derive(Args, Debug)]
 pub(crate) struct AroundArgs {
@@ -31,29 +31,37 @@ pub(crate) enum Annotate {
 }
 
 impl Session {
-    /// The picture, and what a CI system shows.
-    pub(super) fn tell_others(
+    /// The picture.
+    pub(super) fn draw(&self, runner: &Runner<'_>, state: &State) -> Result<(), Failure> {
+        let (args, metrics) = (runner.args, &runner.metrics);
+        let Some(path) = &args.around.plot else { return Ok(()) };
+        let labels: Vec<&str> = metrics.iter().map(|metric| metric.label()).collect();
+        let settings = self.comparison.settings();
+        let (commands, rounds) = (&self.commands, &self.rounds);
+        let drawing = Drawing { commands, settings, metrics: &labels, rounds, state };
+        let lines = drawing.draw(path, &runner.folder)?;
+        // --json has the standard output for itself.
+        if args.json {
+            lines.iter().for_each(streams::tell);
+            return Ok(());
+        }
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        streams::print(text.as_bytes())
+    }
+
+    /// What a CI system shows.
+    pub(super) fn annotate(
         &self,
         runner: &Runner<'_>,
         state: &State,
         tables: &[Vec<Row>],
     ) -> Result<(), Failure> {
         let (args, metrics) = (runner.args, &runner.metrics);
-        if let Some(path) = &args.around.plot {
-            let labels: Vec<&str> = metrics.iter().map(|metric| metric.label()).collect();
-            let settings = self.comparison.settings();
-            let (commands, rounds) = (&self.commands, &self.rounds);
-            let drawing = Drawing { commands, settings, metrics: &labels, rounds, state };
-            // --json has the standard output for itself.
-            for line in drawing.draw(path, &runner.folder)? {
-                if args.json { eprintln!("{line}") } else { println!("{line}") }
-            }
-        }
         if !annotate::is_wanted(&args.around) {
             return Ok(());
         }
         let lines = annotate::lines(state, &self.commands, metrics[0], args.fail_on);
-        lines.iter().for_each(|line| eprintln!("{line}"));
+        lines.iter().for_each(streams::tell);
         if args.export_markdown.is_none() {
             let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables);
             let notes: String = self.notes.iter().map(|note| format!("\n{note}\n")).collect();

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::args::CompareArgs;
 use crate::{Failure, builds::Built};
 
+/// Commands of a comparison at most.
+const COMMANDS_MAX: usize = 1_000;
+
 /// A command of the comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Command {
@@ -40,16 +43,8 @@ pub(crate) type Parameters = BTreeMap<String, String>;
 pub(crate) fn commands(args: &CompareArgs) -> Result<Vec<Command>, Failure> {
     let combinations = combinations(args)?;
     let count = combinations.len();
-    let (names, given) = (&args.command_name, args.command_name.len());
-    if given > count {
-        return Err(Failure::input(format!("{given} names for {count} commands")));
-    }
-    let (before, given) = (&args.prepare, args.prepare.len());
-    if given > 1 && given != count {
-        return Err(Failure::input(format!(
-            "--prepare is given {given} times for {count} commands; give it once, or once for each"
-        )));
-    }
+    check_counts(args, count)?;
+    let (names, before) = (&args.command_name, &args.prepare);
     let command = |(place, (text, parameters)): (usize, (&str, Parameters))| {
         let prepare = before.get(place).or(before.first());
         // One name with a place in it is the name of all, as hyperfine has it.
@@ -65,7 +60,37 @@ pub(crate) fn commands(args: &CompareArgs) -> Result<Vec<Command>, Failure> {
             builds: Vec::new(),
         })
     };
-    combinations.into_iter().enumerate().map(command).collect()
+    let commands = combinations.into_iter().enumerate().map(command);
+    let commands = commands.collect::<Result<Vec<Command>, Failure>>()?;
+    check_names(args, &commands)?;
+    Ok(commands)
+}
+
+/// Refuses names and --prepare that are not for so many commands.
+pub(crate) fn check_counts(args: &CompareArgs, count: usize) -> Result<(), Failure> {
+    let (names, before) = (args.command_name.len(), args.prepare.len());
+    if names > count {
+        return Err(Failure::input(format!("{names} names for {count} commands")));
+    }
+    if before > 1 && before != count {
+        return Err(Failure::input(format!(
+            "--prepare is given {before} times for {count} commands; give it once, or once for each"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses a given name that another command has too: nobody could tell their lines apart.
+pub(crate) fn check_names(args: &CompareArgs, commands: &[Command]) -> Result<(), Failure> {
+    let named = &commands[..args.command_name.len().min(commands.len())];
+    for (place, Command { name, .. }) in named.iter().enumerate() {
+        if commands[place + 1..].iter().any(|other| other.name == *name) {
+            return Err(Failure::input(format!(
+                "two commands have the name {name}; give each one of its own"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The commands as they were given, each as often as there are values for its places, or for those
@@ -73,8 +98,12 @@ pub(crate) fn commands(args: &CompareArgs) -> Result<Vec<Command>, Failure> {
 fn combinations(args: &CompareArgs) -> Result<Vec<(&str, Parameters)>, Failure> {
     let mut all: Vec<(&str, Parameters)> =
         args.commands.iter().map(|text| (text.as_str(), Parameters::new())).collect();
-    for (name, values) in parameters(args)? {
-        let place = place(&name);
+    let parameters = parameters(args)?;
+    for (at, (name, values)) in parameters.iter().enumerate() {
+        if parameters[..at].iter().any(|(other, _)| other == name) {
+            return Err(Failure::input(format!("two parameters have the name {name}")));
+        }
+        let place = place(name);
         let everywhere = args.prepare.iter().any(|text| text.contains(&place));
         let varies = |text: &str| everywhere || text.contains(&place);
         if !all.iter().any(|(text, _)| varies(text)) {
@@ -86,7 +115,12 @@ fn combinations(args: &CompareArgs) -> Result<Vec<(&str, Parameters)>, Failure> 
                 more.push((text, parameters));
                 continue;
             }
-            for value in &values {
+            if more.len() + values.len() > COMMANDS_MAX {
+                return Err(Failure::input(format!(
+                    "the parameters give more than {COMMANDS_MAX} commands; give fewer values"
+                )));
+            }
+            for value in values {
                 let mut parameters = parameters.clone();
                 parameters.insert(name.clone(), value.clone());
                 more.push((text, parameters));
@@ -123,11 +157,12 @@ fn filled(text: &str, parameters: &Parameters) -> String {
     parameters.iter().fold(text.to_owned(), put)
 }
 
-/// A command's name where none was given: its text, and the values that are not to be seen there.
+/// A command's name where none was given: its text in one line, and the values that are not to be
+/// seen there.
 fn title(text: &str, parameters: &Parameters) -> String {
     let unseen = parameters.iter().filter(|(name, _)| !text.contains(&place(name)));
     let unseen: Vec<String> = unseen.map(|(name, value)| format!("{name} = {value}")).collect();
-    let full = filled(text, parameters);
+    let full = filled(text, parameters).replace('\n', " ");
     if unseen.is_empty() { full } else { format!("{full} ({})", unseen.join(", ")) }
 }
 
@@ -241,16 +276,26 @@ fn parameters(args: &CompareArgs) -> Result<Vec<(String, Vec<String>)>, Failure>
                 "--parameter-scan: give MIN below MAX and at most 1000 steps between them",
             ));
         }
-        let values = (0..=steps as u32).map(|at| rounded(from + f64::from(at) * step));
+        let decimals = decimals(from).max(decimals(step));
+        let values = (0..=steps as u32).map(|at| rounded(from + f64::from(at) * step, decimals));
         all.push((scan[0].clone(), values.collect()));
     }
     Ok(all)
 }
 
+/// Digits after the point of the shortest text that gives the number.
+fn decimals(number: f64) -> usize {
+    number.to_string().split_once('.').map_or(0, |(_, digits)| digits.len())
+}
+
 /// Without the tail that adding tenths leaves.
-fn rounded(value: f64) -> String {
-    let text = format!("{value:.9}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+fn rounded(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -309,7 +354,9 @@ mod tests {
 
     #[test]
     fn ranges_have_no_tails() {
-        assert_eq!(rounded(0.1 + 0.2), "0.3");
-        assert_eq!(rounded(10.0), "10");
+        assert_eq!(rounded(0.1 + 0.2, 1), "0.3");
+        assert_eq!((rounded(10.0, 0).as_str(), rounded(10.0, 2).as_str()), ("10", "10"));
+        assert_eq!(rounded(-0.1 + 0.1 - 1e-17, 1), "0");
+        assert_eq!((decimals(1e-10), decimals(0.25), decimals(3.0)), (10, 2, 0));
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn markdown(
     rounds: &[Round],
     tables: &[Vec<Row>],
 ) -> String {
-    let cell = |name: &str| name.replace('|', "\\|");
+    let cell = |name: &str| name.replace('|', "\\|").replace('\n', " ");
     let mut page = format!(
         "| Command | Median [ms] | {} against the first (interval) | Verdict |\n\
          |:---|---:|---:|:---|\n",

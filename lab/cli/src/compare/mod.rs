@@ -7,6 +7,7 @@ mod builds;
 mod commands;
 mod duet;
 mod export;
+mod files;
 mod measures;
 mod plot;
 mod record;
@@ -19,8 +20,11 @@ mod text;
 mod untimed;
 
 use std::{
-    env, fs,
-    path::PathBuf,
+    env,
+    fs::DirBuilder,
+    io::ErrorKind,
+    os::unix::fs::DirBuilderExt,
+    path::{self, PathBuf},
     process::{self, ExitCode},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -37,26 +41,32 @@ use self::{
 pub(crate) use self::{
     args::{CompareArgs, Metric},
     commands::{Command, Parameters, in_shell},
-    run::{Runner, Stopped, Stopwatch, excerpt},
+    run::{Runner, Stopped, Stopwatch, Surroundings, excerpt},
     text::{ProgressLine, interval, seconds_text},
 };
 use crate::{
     Failure,
     interrupt::{INTERRUPTED, interruption},
+    streams,
 };
 use lab_compare::{
     Comparison, Question, Settings, SettingsError,
     replay::{Row, Size, prove, recordings},
 };
+use lab_process::Orphans;
 
 pub(crate) const OPEN: u8 = 11;
+/// Names that are tried for the folder of this process.
+const NAMES: u32 = 100;
 
 /// Compares the commands and prints what may be said of them.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     if args.self_test {
-        return Ok(self_test());
+        return self_test();
     }
+    files::check(args)?;
     let folder = Folder::new()?;
+    let orphans = Orphans::inherit();
     let interrupted = interruption()?;
     Counted::check(&args.measures)?;
     if let Some(path) = &args.around.plot {
@@ -70,7 +80,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         settings(args, args.rev.len())?;
         revisions::commands(args, &folder.0, &interrupted)?
     };
-    notes.iter().for_each(|note| eprintln!("note: {note}"));
+    orphans.end();
+    notes.iter().for_each(|note| streams::tell(format_args!("note: {note}")));
     let mut settings = settings(args, commands.len())?;
     let addresses = measures::addresses(&args.measures)?;
     let spend = args.around.spend.as_ref();
@@ -87,7 +98,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         session::add(&mut comparison, round)?;
     }
     let Measurable { metrics, absent } = measurable;
-    let runner = Runner::new(args, commands.clone(), metrics, &interrupted, folder.0.clone())?;
+    let surroundings = Surroundings { interrupted: &interrupted, orphans: &orphans };
+    let runner = Runner::new(args, commands.clone(), metrics, surroundings, folder.0.clone())?;
     let mut session = Session {
         comparison,
         record,
@@ -99,22 +111,32 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         notes,
         counted: Counted::default(),
     };
-    let ended = session.run(&runner).and_then(|()| session.count(&runner));
-    let cleaned = runner.clean_up();
+    let ran = session.run(&runner);
+    let counted = if ran.is_ok() { session.count(&runner) } else { Ok(()) };
+    let after = counted.and(runner.clean_up());
+    orphans.end_all();
     let attempt = spending.as_ref().map(Spending::share);
-    if let Some(spending) = spending {
-        spending.end(session.verdicts())?;
-    }
-    match ended.and(cleaned) {
-        Ok(()) => session.finish(&runner, attempt, None),
-        Err(Stopped::Interrupted) => session.finish(&runner, attempt, Some(INTERRUPTED)),
-        Err(Stopped::Failed(failure)) => Err(failure),
+    let spent = spending.map_or(Ok(()), |spending| spending.end(session.verdicts()));
+    // What fails after the last round takes nothing away from what the rounds have shown.
+    let code = match (ran, &after) {
+        (Err(Stopped::Failed(failure)), _) => return Err(failure),
+        (Err(Stopped::Interrupted), _) | (_, Err(Stopped::Interrupted)) => Some(INTERRUPTED),
+        (_, Err(Stopped::Failed(failure))) => Some(failure.code),
+        _ => None,
+    };
+    let ended = session.finish(&runner, attempt, code)?;
+    spent?;
+    match after {
+        Err(Stopped::Failed(Failure { sentence, .. })) => {
+            Err(Failure { code: code.unwrap_or_default(), sentence })
+        }
+        _ => Ok(ended),
     }
 }
 
 /// Refuses times that are none.
 pub(crate) fn check_times(args: &CompareArgs) -> Result<(), Failure> {
-    if args.budget.is_nan() || args.budget < 0.0 {
+    if !(0.0..1e9).contains(&args.budget) {
         return Err(Failure::input("--budget is no number of seconds"));
     }
     if args.timeout.is_some_and(|timeout| !(timeout > 0.0 && timeout < 1e9)) {
@@ -156,27 +178,43 @@ pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
     pub(crate) fn new() -> Result<Self, Failure> {
-        let path = env::temp_dir().join(format!("lab-compare-{}", process::id()));
-        fs::create_dir_all(&path)
-            .map_err(|error| Failure::lab(format!("cannot make {}: {error}", path.display())))?;
-        Ok(Self(path))
+        // Git and $PWD are told of it, and look from elsewhere.
+        let place = path::absolute(env::temp_dir());
+        let place = place
+            .map_err(|error| Failure::lab(format!("cannot find the temporary folder: {error}")))?;
+        let mut number = 0;
+        loop {
+            let path = place.join(format!("lab-compare-{}-{number}", process::id()));
+            // A new one that is nobody else's: everybody may write beside it.
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // A killed lab of the same number, as in a container, left it behind.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && number < NAMES => {
+                    number += 1;
+                }
+                Err(error) => {
+                    return Err(Failure::lab(format!("cannot make {}: {error}", path.display())));
+                }
+            }
+        }
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-fn self_test() -> ExitCode {
+fn self_test() -> Result<ExitCode, Failure> {
     let mut all_met = true;
-    println!("{}", Row::HEADER);
+    let print = |line: &str| streams::print(format!("{line}\n").as_bytes());
+    let mut printed = print(Row::HEADER);
     for noise in recordings() {
         prove(&noise, Size::FULL, 1, &mut |row| {
             all_met &= row.met() != Some(false);
-            println!("{}", row.tsv());
+            printed = std::mem::replace(&mut printed, Ok(())).and_then(|()| print(&row.tsv()));
         });
     }
-    ExitCode::from(u8::from(!all_met))
+    printed.map(|()| ExitCode::from(u8::from(!all_met)))
 }

@@ -12,7 +12,7 @@ use super::{
     commands::{Command, is_program},
     record::Round,
 };
-use crate::Failure;
+use crate::{Failure, streams};
 
 const SCRIPT: &str = include_str!("plot.gp");
 /// Letters of a command in a picture.
@@ -46,7 +46,8 @@ impl Drawing<'_> {
         let picture = picture.map_err(|error| Failure::lab(error.to_string()))?;
         let Some(terminal) = terminal(to) else { return Ok(self.in_letters(&picture)) };
         if !is_program("gnuplot") {
-            eprintln!("note: gnuplot is not installed, so {} is not written", to.display());
+            let to = to.display();
+            streams::tell(format_args!("note: gnuplot is not installed, so {to} is not written"));
             return Ok(self.in_letters(&picture));
         }
         let Some(range) = picture.range() else { return Ok(self.in_letters(&picture)) };
@@ -117,7 +118,7 @@ impl Drawing<'_> {
     }
 }
 
-fn terminal(to: &Path) -> Option<&'static str> {
+pub(crate) fn terminal(to: &Path) -> Option<&'static str> {
     match to.extension()?.to_str()? {
         "svg" => Some("svg"),
         "png" => Some("png"),

@@ -2,20 +2,29 @@
 //! each round.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::Write,
+    env,
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Read as _, Write},
     path::{Path, PathBuf},
+    thread,
 };
 
 use lab_compare::{Layout, Settings};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
 
-use super::{args::CompareArgs, commands::Command, measures::Addresses};
+use super::{
+    args::CompareArgs,
+    commands::Command,
+    measures::Addresses,
+    spend::{BETWEEN_TRIES, TRIES},
+};
 use crate::Failure;
 
 /// The version of the file. Version 1 knew no path of the working folder, no inner runs and no
-/// duets; it is read as a file without them.
-const VERSION: u32 = 2;
+/// duets; it is read as a file without them. Version 2 knew nothing of what the runs read and where
+/// they print, so that this is not compared.
+const VERSION: u32 = 3;
 
 /// What has to be the same for rounds to belong together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +41,56 @@ pub(crate) struct Header {
     /// Not known of files of version 1.
     #[serde(default)]
     pub(crate) addresses: Option<Addresses>,
+    /// What the runs are made of beside the command line. Not known of files of versions 1 and 2.
+    #[serde(default)]
+    pub(crate) files: Option<Files>,
+}
+
+/// What may change under the same command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Files {
+    /// The SHA-256 of what each run reads; the name of what is no file, and nothing where nothing
+    /// is read.
+    input: Option<String>,
+    /// `--output`.
+    output: String,
+    /// The SHA-256 of each command's program; nothing where it is no file.
+    programs: Vec<Option<String>>,
+}
+
+impl Files {
+    fn new(args: &CompareArgs, commands: &[Command]) -> Result<Self, Failure> {
+        let input = args.input().map(|path| match sha256(&path) {
+            Ok(Some(hash)) => Ok(hash),
+            Ok(None) => Ok(path.display().to_string()),
+            Err(error) => Err(failure(&path, error)),
+        });
+        let program = |command: &Command| sha256(&found(&command.argv[0])?).ok()?;
+        Ok(Self {
+            input: input.transpose()?,
+            output: args.output.clone(),
+            programs: commands.iter().map(program).collect(),
+        })
+    }
+}
+
+/// The file that is started under this name.
+fn found(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(name.into());
+    }
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// Of a file's bytes; `None` of a pipe or a device, whose bytes are gone when they are read.
+fn sha256(path: &Path) -> io::Result<Option<String>> {
+    if !fs::metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    let mut hash = Sha256::new();
+    io::copy(&mut File::open(path)?, &mut hash)?;
+    Ok(Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
 }
 
 fn one() -> u32 {
@@ -56,27 +115,39 @@ impl Header {
             settings: settings.clone(),
             inner: args.measures.inner,
             addresses: Some(addresses.clone()),
+            files: None,
         }
     }
 
-    /// Whether the other one's rounds are of the same comparison; it may have another budget, and
-    /// the metrics beside the first that were known when it began.
-    fn same_comparison(&self, other: &Self) -> bool {
-        let settings = Settings {
-            budget_s: other.settings.budget_s,
-            least_rounds: other.settings.least_rounds,
-            most_rounds: other.settings.most_rounds,
-            ..self.settings.clone()
+    /// What keeps the rounds of a file from being those of this comparison; `None` where nothing
+    /// does. It may have had another budget, and the metrics beside the first that were known then.
+    fn difference(&self, found: &Self) -> Option<&'static str> {
+        // As a file has it: a number that was written and read need not be the one that it was.
+        let text = serde_json::to_string(self).expect("a header serialises");
+        let own: Self = serde_json::from_str(&text).expect("a header is read as it was written");
+        let without_bounds = |settings: &Settings| Settings {
+            budget_s: 0.0,
+            least_rounds: 0,
+            most_rounds: None,
+            ..settings.clone()
         };
-        let same = Self {
-            version: other.version,
-            seed: other.seed,
-            metrics: other.metrics.clone(),
-            addresses: other.addresses.clone(),
-            settings,
-            ..self.clone()
+        let (own_settings, found_settings) =
+            (without_bounds(&own.settings), without_bounds(&found.settings));
+        let differs = |part: fn(&Files, &Files) -> bool| {
+            own.files.as_ref().zip(found.files.as_ref()).is_some_and(|(a, b)| part(a, b))
         };
-        same == *other && self.metrics.first() == other.metrics.first()
+        let parts = [
+            (own.commands != found.commands, "its commands"),
+            (own.metrics.first() != found.metrics.first(), "--metric"),
+            (own.inner != found.inner, "--inner"),
+            (own.fixed_layout != found.fixed_layout, "--fixed-layout"),
+            (own_settings.margin != found_settings.margin, "--margin"),
+            (own_settings != found_settings, "--no-control, --duet, --fail-on or --spend"),
+            (differs(|a, b| a.input != b.input), "the bytes of --input"),
+            (differs(|a, b| a.output != b.output), "--output"),
+            (differs(|a, b| a.programs != b.programs), "the bytes of a program"),
+        ];
+        parts.into_iter().find(|(differs, _)| *differs).map(|(_, part)| part)
     }
 }
 
@@ -94,9 +165,12 @@ pub(crate) struct Round {
     pub(crate) statuses: Vec<i32>,
 }
 
-/// An open file, or none.
+/// An open file, or none, which nobody else goes on with meanwhile.
 pub(crate) struct Record {
     file: Option<(PathBuf, File)>,
+    /// Whether the file was made here and holds no round. It goes then: nothing was measured, and
+    /// its name would be in the way of the next try.
+    is_new: bool,
 }
 
 impl Record {
@@ -104,22 +178,28 @@ impl Record {
     /// and the rounds that are in it.
     pub(crate) fn open(
         args: &CompareArgs,
-        header: Header,
+        mut header: Header,
     ) -> Result<(Self, Header, Vec<Round>), Failure> {
-        if let Some(path) = &args.resume {
-            let Read { header: found, rounds, whole } = read(path)?;
-            if !header.same_comparison(&found) {
-                return Err(failure(path, "holds another comparison; give the same commands"));
-            }
-            let file = OpenOptions::new().append(true).open(path);
-            let file = file.and_then(|file| file.set_len(whole).map(|()| file));
-            let file = file.map_err(|error| failure(path, error))?;
-            return Ok((Self { file: Some((path.clone(), file)) }, found, rounds));
+        if args.resume.is_some() || args.record.is_some() {
+            header.files = Some(Files::new(args, &header.commands)?);
         }
-        let mut record = Self { file: None };
+        if let Some(path) = &args.resume {
+            let file = OpenOptions::new().read(true).append(true).open(path);
+            let mut file = file.map_err(|error| failure(path, error))?;
+            lock(path, &file)?;
+            let Read { header: found, rounds, whole } = read(path, &mut file)?;
+            if let Some(part) = header.difference(&found) {
+                let sentence = format!("holds another comparison, by {part}; give the same");
+                return Err(failure(path, sentence));
+            }
+            file.set_len(whole).map_err(|error| failure(path, error))?;
+            return Ok((Self { file: Some((path.clone(), file)), is_new: false }, found, rounds));
+        }
+        let mut record = Self { file: None, is_new: false };
         if let Some(path) = &args.record {
             let file = File::create_new(path).map_err(|error| failure(path, error))?;
-            record.file = Some((path.clone(), file));
+            lock(path, &file)?;
+            record = Self { file: Some((path.clone(), file)), is_new: true };
             record.line(&header)?;
         }
         Ok((record, header, Vec::new()))
@@ -132,6 +212,7 @@ impl Record {
     }
 
     pub(crate) fn append(&mut self, round: &Round) -> Result<(), Failure> {
+        self.is_new = false;
         self.line(round)
     }
 
@@ -143,6 +224,26 @@ impl Record {
     }
 }
 
+impl Drop for Record {
+    fn drop(&mut self) {
+        if let Some((path, _)) = self.file.as_ref().filter(|_| self.is_new) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Held until the file is closed.
+fn lock(path: &Path, file: &File) -> Result<(), Failure> {
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
+            Err(TryLockError::Error(error)) => return Err(failure(path, error)),
+        }
+    }
+    Err(failure(path, "is in use by another comparison; wait for its end"))
+}
+
 /// A file's content.
 struct Read {
     header: Header,
@@ -151,8 +252,9 @@ struct Read {
     whole: u64,
 }
 
-fn read(path: &Path) -> Result<Read, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| failure(path, error))?;
+fn read(path: &Path, file: &mut File) -> Result<Read, Failure> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(|error| failure(path, error))?;
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let mut lines = text[..whole].lines();
     let first = lines.next().ok_or_else(|| failure(path, "is empty"))?;
@@ -164,7 +266,11 @@ fn read(path: &Path) -> Result<Read, Failure> {
         );
         return Err(failure(path, sentence));
     }
-    let rounds = lines.map(|line| parse(path, line)).collect::<Result<_, _>>()?;
+    let rounds = lines.map(|line| parse(path, line)).collect::<Result<Vec<Round>, _>>()?;
+    // That there is a run for each command is looked at where the rounds are added.
+    if rounds.iter().any(|round| round.statuses.len() != round.runs.len()) {
+        return Err(failure(path, "has a round without a status for each run"));
+    }
     Ok(Read { header, rounds, whole: whole as u64 })
 }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool};
 
 use super::{
     args::CompareArgs,
-    commands::{Command, Parameters},
+    commands::{Command, Parameters, check_counts, check_names},
 };
 use crate::{
     Failure,
@@ -17,6 +17,7 @@ pub(crate) fn commands(
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<(Vec<Command>, Vec<String>), Failure> {
+    check_counts(args, args.rev.len())?;
     let git = Git::here(folder, interrupted)?;
     let revisions: Vec<Revision> =
         args.rev.iter().map(|name| git.revision(name)).collect::<Result<_, _>>()?;
@@ -43,6 +44,7 @@ pub(crate) fn commands(
             builds,
         });
     }
+    check_names(args, &commands)?;
     notes.extend(equal(&commands, &args.rev));
     Ok((commands, notes))
 }

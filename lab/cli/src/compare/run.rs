@@ -1,7 +1,9 @@
 //! Running the commands: the answers first, then round after round.
 
 use std::{
-    env, fs,
+    env,
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
@@ -9,7 +11,7 @@ use std::{
 };
 
 use lab_compare::{Layout, RoundPlan};
-use lab_process::{Ended, Finished, Output, Run, RunError};
+use lab_process::{Ended, Finished, Orphans, Output, Run, RunError};
 
 use super::{
     args::{CompareArgs, Metric},
@@ -17,10 +19,12 @@ use super::{
     duet,
     record::Round,
 };
-use crate::Failure;
+use crate::{Failure, interrupt::INTERRUPTED};
 
 /// The end of a failed command's complaints that is shown.
 const EXCERPT_CHARS: usize = 200;
+/// What is read of them, which may be a gigabyte.
+const EXCERPT_BYTES: u64 = 64 << 10;
 /// The exit code of a comparison one of whose commands failed.
 const COMMAND_FAILED: u8 = 1;
 /// A shell's status where there is no such program.
@@ -33,12 +37,22 @@ pub(crate) struct Runner<'a> {
     pub(crate) commands: Vec<Command>,
     pub(crate) metrics: Vec<Metric>,
     pub(crate) interrupted: &'a AtomicBool,
+    orphans: &'a Orphans,
     output: Output,
     /// For what a command prints while its answer is checked, what gnuplot reads, and names of the
     /// working folder.
     pub(crate) folder: PathBuf,
     /// The processors of a duet.
     halves: Option<[Vec<usize>; 2]>,
+}
+
+/// What runs are made in.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    /// The user wants to stop.
+    pub(crate) interrupted: &'a AtomicBool,
+    /// What the commands leave behind.
+    pub(crate) orphans: &'a Orphans,
 }
 
 /// A step that did not end in a result.
@@ -51,7 +65,10 @@ pub(crate) enum Stopped {
 
 impl From<Failure> for Stopped {
     fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
+        match failure.code {
+            INTERRUPTED => Self::Interrupted,
+            _ => Self::Failed(failure),
+        }
     }
 }
 
@@ -60,7 +77,7 @@ impl<'a> Runner<'a> {
         args: &'a CompareArgs,
         mut commands: Vec<Command>,
         metrics: Vec<Metric>,
-        interrupted: &'a AtomicBool,
+        Surroundings { interrupted, orphans }: Surroundings<'a>,
         folder: PathBuf,
     ) -> Result<Self, Failure> {
         let halves = args.measures.duet.then(duet::halves).transpose()?;
@@ -74,7 +91,7 @@ impl<'a> Runner<'a> {
             "inherit" => Output::Inherit,
             path => Output::File(path.into()),
         };
-        Ok(Self { args, commands, metrics, interrupted, output, folder, halves })
+        Ok(Self { args, commands, metrics, interrupted, orphans, output, folder, halves })
     }
 
     /// Runs every command once with its answer looked at; returns sentences about what differs.
@@ -105,7 +122,12 @@ impl<'a> Runner<'a> {
         }
         let mut sentences = other_statuses(&self.commands, &ends);
         if self.args.check == "same-output" {
-            sentences.extend(differences(&self.commands, &hashes, !self.args.no_control));
+            let controls = match (self.args.no_control, &self.halves) {
+                (true, _) => 0,
+                (false, None) => 1,
+                (false, Some(_)) => 2,
+            };
+            sentences.extend(differences(&self.commands, &hashes, controls));
         }
         Ok(sentences)
     }
@@ -160,6 +182,7 @@ impl<'a> Runner<'a> {
                 })
                 .collect(),
         };
+        self.orphans.end();
         let finished = finished.map_err(broken)?;
         let judged = places.iter().zip(finished);
         judged.map(|(place, finished)| self.judge(&self.commands[*place], finished)).collect()
@@ -181,10 +204,12 @@ impl<'a> Runner<'a> {
         Ok(Some(link.join(here.strip_prefix("/").unwrap_or(&here))))
     }
 
-    /// Runs --setup.
+    /// Runs --setup. What it leaves running, such as a server, stays until after --cleanup.
     pub(crate) fn set_up(&self) -> Result<(), Stopped> {
         let mut texts = self.args.setup.iter().flat_map(|text| for_each(text, &self.commands));
-        texts.try_for_each(|text| self.helper("--setup", &text, None))
+        let ended = texts.try_for_each(|text| self.helper("--setup", &text, None));
+        self.orphans.keep();
+        ended
     }
 
     /// Runs --cleanup, after an interruption too; another one ends it.
@@ -229,7 +254,14 @@ impl<'a> Runner<'a> {
     }
 
     fn finish(&self, command: &Command, run: &Run) -> Result<Finished, Stopped> {
-        self.judge(command, run.execute(self.interrupted).map_err(broken)?)
+        self.judge(command, self.execute(run)?)
+    }
+
+    /// Runs it, and ends what it leaves behind and what --prepare did before it.
+    pub(crate) fn execute(&self, run: &Run) -> Result<Finished, Stopped> {
+        let finished = run.execute(self.interrupted).map_err(broken);
+        self.orphans.end();
+        finished
     }
 
     fn judge(&self, command: &Command, finished: Finished) -> Result<Finished, Stopped> {
@@ -286,11 +318,22 @@ pub(crate) fn broken(error: RunError) -> Stopped {
 
 /// The last words of a failed command.
 pub(crate) fn excerpt(errors: &Path) -> String {
-    let text = fs::read(errors).unwrap_or_default();
+    let text = end_of(errors).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let last = text.trim().lines().last().unwrap_or_default();
-    let words: String = last.chars().take(EXCERPT_CHARS).collect();
+    // What colours a terminal has no place in a sentence.
+    let words = last.chars().filter(|letter| !letter.is_control());
+    let words: String = words.take(EXCERPT_CHARS).collect();
     if words.is_empty() { words } else { format!(": {words}") }
+}
+
+fn end_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    file.seek(SeekFrom::Start(bytes.saturating_sub(EXCERPT_BYTES)))?;
+    let mut text = Vec::new();
+    file.take(EXCERPT_BYTES).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 /// Where any status is accepted: the commands that end with another one than the reference.
@@ -308,9 +351,10 @@ fn other_statuses(commands: &[Command], ends: &[Ended]) -> Vec<String> {
     others.collect()
 }
 
-fn differences(commands: &[Command], hashes: &[Option<String>], control: bool) -> Vec<String> {
-    let candidates = commands.len() - usize::from(control);
-    if control && hashes[0] != hashes[commands.len() - 1] {
+/// The last commands are so many controls, which are the reference again.
+fn differences(commands: &[Command], hashes: &[Option<String>], controls: usize) -> Vec<String> {
+    let candidates = commands.len() - controls;
+    if hashes[candidates..].iter().any(|hash| *hash != hashes[0]) {
         let name = &commands[0].name;
         return vec![format!(
             "{name} prints something else each time, so outputs were not compared"
@@ -362,5 +406,24 @@ impl Stopwatch {
 
     pub(crate) fn seconds(&self) -> f64 {
         self.before + self.start.elapsed().as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn the_last_words_of_a_gigabyte_are_found_without_reading_it() {
+        let mut errors = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(excerpt(errors.path()), "");
+        // It takes no room on the disk, and more than there is in memory.
+        errors.as_file().set_len(64 << 30).unwrap();
+        errors.seek(SeekFrom::End(0)).unwrap();
+        errors.write_all("\nfirst\n\x1b[31mbad\x1b[0m\n".as_bytes()).unwrap();
+        assert_eq!(excerpt(errors.path()), ": [31mbad[0m");
+        assert_eq!(excerpt(Path::new("/no/such/file")), "");
     }
 }

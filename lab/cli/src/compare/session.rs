@@ -16,7 +16,7 @@ use super::{
     text::{announcement, summary},
     untimed::Counted,
 };
-use crate::Failure;
+use crate::{Failure, streams};
 
 const SLOWER: u8 = 10;
 /// Below this many microseconds a command is mostly its process's start and end.
@@ -43,11 +43,11 @@ impl Session {
         let args = runner.args;
         runner.set_up()?;
         for sentence in runner.check()? {
-            eprintln!("note: {sentence}");
+            streams::tell(format_args!("note: {sentence}"));
             self.notes.push(sentence);
         }
         if !args.json {
-            eprintln!("{}", announcement(self.comparison.settings()));
+            streams::tell(announcement(self.comparison.settings()));
         }
         let schedule = match args.measures.duet {
             true => Schedule::duets(self.seed, runner.commands.len() / 2),
@@ -103,7 +103,7 @@ impl Session {
         let tables: Vec<Vec<table::Row>> = (state.candidates.iter().enumerate())
             .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
             .collect();
-        if args.json {
+        let printed = if args.json {
             let (absent, counted, notes) = (&self.absent, &self.counted, &self.notes);
             let measured =
                 Measured { inner: args.measures.inner, layout: &layout, absent, counted, notes };
@@ -113,35 +113,38 @@ impl Session {
             if let Some((attempt, _)) = attempt {
                 result["attempt"] = attempt.into();
             }
-            println!("{result}");
+            streams::print(format!("{result}\n").as_bytes())
         } else {
-            let lines = summary(&state, &self.commands, metrics[0], settings);
-            let of_builds = builds::lines(&self.commands, &self.rounds, settings);
-            lines.iter().chain(&of_builds).for_each(|line| println!("{line}"));
-            self.details(&tables, &layout).iter().for_each(|line| println!("{line}"));
-            if let Some((attempt, alpha)) = attempt {
-                println!("attempt {attempt}: error level {}", spend::percent(alpha));
-            }
-        }
+            let mut lines = summary(&state, &self.commands, metrics[0], settings);
+            lines.extend(builds::lines(&self.commands, &self.rounds, settings));
+            lines.extend(self.details(&tables, &layout));
+            lines.extend(attempt.map(|(attempt, alpha)| {
+                format!("attempt {attempt}: error level {}", spend::percent(alpha))
+            }));
+            streams::print((lines.join("\n") + "\n").as_bytes())
+        };
         let times = export::column(metrics, &self.rounds, 0, Metric::Wall);
         let median = lab_stats::describe::median(&times).filter(|median| *median < SHORT);
         if let Some(median) = median.filter(|_| args.measures.inner == 1) {
-            eprintln!(
+            streams::tell(format_args!(
                 "note: {} takes less than 1 ms, most of it for starting a process; --inner {} \
                  runs it that many times within each timed run",
                 self.commands[0].name,
                 (BATCH / median).ceil()
-            );
+            ));
         }
-        if let Some(path) = &args.export_json {
+        let runs = args.export_json.as_ref().map_or(Ok(()), |path| {
             let runs = export::hyperfine(&self.commands, metrics, &self.rounds);
-            export::write(path, &format!("{runs:#}\n"))?;
-        }
-        if let Some(path) = &args.export_markdown {
+            export::write(path, &format!("{runs:#}\n"))
+        });
+        let page = args.export_markdown.as_ref().map_or(Ok(()), |path| {
             let page = export::markdown(&state, &self.commands, metrics, &self.rounds, &tables);
-            export::write(path, &page)?;
-        }
-        self.tell_others(runner, &state, &tables)?;
+            export::write(path, &page)
+        });
+        // What cannot be written keeps nothing else from being so.
+        let drawn = self.draw(runner, &state);
+        let annotated = self.annotate(runner, &state, &tables);
+        printed.and(runs).and(page).and(drawn).and(annotated)?;
         Ok(ExitCode::from(code))
     }
 }

@@ -24,8 +24,8 @@ use crate::Failure;
 const SCHEMA: &str = "lab-spend-1";
 /// Attempts at the lock. A killed comparison's command may hold it for an instant, and a file may
 /// be replaced between its opening and its locking.
-const TRIES: usize = 20;
-const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+pub(crate) const TRIES: usize = 20;
+pub(crate) const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,6 +60,8 @@ impl Spending {
     /// Takes the next attempt's share.
     pub(crate) fn open(path: &Path, commands: &[Command]) -> Result<Self, Failure> {
         let mut file = locked(path)?;
+        // The file itself is replaced, and not a link to it, which others may follow too.
+        let path = &fs::canonicalize(path).map_err(|error| failure(path, error))?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|error| failure(path, error))?;
         let (head, attempts) = parse(&text).map_err(|sentence| failure(path, sentence))?;

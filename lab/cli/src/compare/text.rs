@@ -12,6 +12,7 @@ use lab_stats::{
 };
 
 use super::{args::Metric, commands::Command};
+use crate::streams;
 
 /// Between two lines on a terminal, and in a log.
 const EVERY: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
@@ -42,16 +43,15 @@ impl ProgressLine {
         self.shown = Instant::now();
         if self.terminal {
             // Back to the line's start, and the rest of an older one away.
-            eprint!("\r{line}\x1b[K");
-            let _ = std::io::stderr().flush();
+            let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
         } else {
-            eprintln!("{line}");
+            streams::tell(line);
         }
     }
 
     pub(crate) fn end(&self) {
         if self.terminal && !self.quiet {
-            eprint!("\r\x1b[K");
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }
 }

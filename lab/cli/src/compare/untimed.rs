@@ -87,7 +87,7 @@ fn under(
         timeout: run.timeout.map(|timeout: Duration| timeout * SLOWDOWN),
         ..run
     };
-    let finished = run.execute(runner.interrupted).map_err(super::run::broken)?;
+    let finished = runner.execute(&run)?;
     match finished.ended {
         Ended::Exited(0) => Ok(folder),
         Ended::Exited(_) if runner.args.ignore_failure => Ok(folder),

@@ -146,7 +146,7 @@ fn a_picture_is_drawn_by_gnuplot() {
     lab(&dir, &[&FEW[..], &["--no-control", "--plot", "b.png"]].concat()).output().unwrap();
     assert_eq!(&fs::read(dir.path().join("b.png")).unwrap()[1..4], b"PNG");
     let nowhere = lab(&dir, &[&FEW[..], &["--plot", "no/a.svg"]].concat()).assert().code(4);
-    nowhere.stderr(contains("cannot draw no/a.svg"));
+    nowhere.stderr(contains("--plot: cannot write no/a.svg: "));
 }
 
 #[test]

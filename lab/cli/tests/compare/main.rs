@@ -2,6 +2,7 @@
 
 mod around;
 mod commands;
+mod ends;
 mod measures;
 
 use std::process::Command;

@@ -322,7 +322,7 @@ fn a_file_of_version_1_is_gone_on_with() {
     let mut old: Vec<Value> =
         lines(&dir, "new").iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     old[0]["version"] = json!(1);
-    for gone in ["inner", "addresses"] {
+    for gone in ["inner", "addresses", "files"] {
         old[0].as_object_mut().unwrap().remove(gone).unwrap();
     }
     old[0]["settings"].as_object_mut().unwrap().remove("duet").unwrap();
@@ -344,7 +344,7 @@ fn a_file_of_version_1_is_gone_on_with() {
     old[0]["version"] = json!(99);
     write(&old);
     let refused = with(&["--resume", "old"]).code(4);
-    refused.stderr(contains("old: has version 99, and this lab reads 1 to 2; use a newer one"));
+    refused.stderr(contains("old: has version 99, and this lab reads 1 to 3; use a newer one"));
 }
 
 #[test]

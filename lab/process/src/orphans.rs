@@ -1,0 +1,156 @@
+//! Processes that outlive what started them in a session of their own, where ending a command's
+//! group does not reach them.
+
+use std::{cell::RefCell, collections::BTreeSet, fs, thread, time::Duration};
+
+use nix::{
+    errno::Errno,
+    sys::{
+        prctl,
+        signal::{Signal, kill},
+        wait::{Id, WaitPidFlag, waitid, waitpid},
+    },
+    unistd::{Pid, getsid},
+};
+
+/// An orphan that is ended leaves its own children to us; after so many looks it wins.
+const LOOKS_MAX: u32 = 100;
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The orphans among this process's descendants, which it inherits while there is one of these
+/// values. What is left when that is dropped is ended.
+///
+/// Its methods take every child for an orphan: no command may run meanwhile.
+#[derive(Debug)]
+pub struct Orphans {
+    kept: RefCell<Kept>,
+}
+
+/// What stays until the end.
+#[derive(Debug, Default)]
+struct Kept {
+    sessions: BTreeSet<i32>,
+    /// Of this process's own session, which says nothing of them; and those that may not be ended.
+    processes: BTreeSet<i32>,
+}
+
+/// A child of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Child {
+    pid: i32,
+    session: i32,
+}
+
+impl Orphans {
+    /// From now on orphans become children of this process. Where the kernel refuses that they are
+    /// left to process 1, as they are without this.
+    pub fn inherit() -> Self {
+        let _ = prctl::set_child_subreaper(true);
+        Self { kept: RefCell::default() }
+    }
+
+    /// What is there now, and what belongs to the same sessions later, stays until
+    /// [`Self::end_all`].
+    pub fn keep(&self) {
+        if !any() {
+            return;
+        }
+        let own = getsid(None).map_or(0, Pid::as_raw);
+        let mut kept = self.kept.borrow_mut();
+        for child in children() {
+            if child.session == own {
+                kept.processes.insert(child.pid);
+            } else {
+                kept.sessions.insert(child.session);
+            }
+        }
+    }
+
+    /// Ends what is there and is not kept, with all that it started. A system call where there is
+    /// nothing.
+    pub fn end(&self) {
+        let mut kept = self.kept.borrow_mut();
+        for look in 0..LOOKS_MAX {
+            if !any() {
+                return;
+            }
+            let mut left = children();
+            left.retain(|child| !kept.holds(*child));
+            if left.is_empty() {
+                return;
+            }
+            if look > 0 {
+                thread::sleep(PAUSE);
+            }
+            for Child { pid, .. } in left {
+                // Nobody has waited for it, so the number is still its own.
+                let process = Pid::from_raw(pid);
+                if kill(process, Signal::SIGKILL) == Err(Errno::EPERM) {
+                    kept.processes.insert(pid);
+                }
+                let _ = waitpid(process, Some(WaitPidFlag::WNOHANG));
+            }
+        }
+    }
+
+    /// Ends everything that is there.
+    pub fn end_all(&self) {
+        self.kept.take();
+        self.end();
+    }
+}
+
+impl Drop for Orphans {
+    fn drop(&mut self) {
+        self.end_all();
+        let _ = prctl::set_child_subreaper(false);
+    }
+}
+
+impl Kept {
+    fn holds(&self, child: Child) -> bool {
+        self.processes.contains(&child.pid) || self.sessions.contains(&child.session)
+    }
+}
+
+/// Whether this process has a child, dead ones that nobody has waited for included.
+fn any() -> bool {
+    let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    waitid(Id::All, look) != Err(Errno::ECHILD)
+}
+
+/// This process's children. From `/proc/PID/stat` of all processes: not every kernel lists the
+/// children of one.
+fn children() -> Vec<Child> {
+    let this = std::process::id().cast_signed();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let stats = processes.filter_map(|process| {
+        let pid: i32 = process.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(process.path().join("stat")).ok()?;
+        let (parent, session) = parent_and_session(&stat)?;
+        (parent == this).then_some(Child { pid, session })
+    });
+    stats.collect()
+}
+
+/// Fields 4 and 6 of proc_pid_stat(5). The second, the program's name in brackets, may hold spaces
+/// and brackets itself.
+fn parent_and_session(stat: &str) -> Option<(i32, i32)> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    Some((fields.get(1)?.parse().ok()?, fields.get(3)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_brackets_hides_no_field() {
+        let stat = "77 (a) b (c) S 12 77 34 0 -1 4194560";
+        assert_eq!(parent_and_session(stat), Some((12, 34)));
+        assert_eq!(parent_and_session("77 (a"), None);
+        assert_eq!(parent_and_session("77 (a) S 12"), None);
+    }
+}

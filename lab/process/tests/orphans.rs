@@ -1,0 +1,60 @@
+//! What outlives a command in a session of its own. A program with this one test: it ends every
+//! child of its process.
+
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+    thread,
+    time::{Duration, Instant},
+};
+
+use lab_process::{Ended, Orphans, Run};
+
+/// Starts a session that writes its number to `file` and lasts.
+fn daemon(folder: &Path, file: &str) -> i32 {
+    let script = format!(
+        "setsid sh -c 'echo $$ > {file}.new; mv {file}.new {file}; exec sleep 999' &
+        while ! test -e {file}; do sleep 0.01; done"
+    );
+    let argv = ["sh", "-c", &script].map(OsString::from).into();
+    let run = Run { argv, directory: Some(folder.to_owned()), ..Run::default() };
+    assert_eq!(run.execute(&AtomicBool::new(false)).unwrap().ended, Ended::Exited(0));
+    fs::read_to_string(folder.join(file)).unwrap().trim().parse().unwrap()
+}
+
+fn is_there(process: i32) -> bool {
+    let stat = fs::read_to_string(PathBuf::from(format!("/proc/{process}/stat")));
+    stat.is_ok_and(|text| !text.contains(") Z "))
+}
+
+#[test]
+fn what_left_its_group_is_ended_unless_it_is_kept_until_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let orphans = Orphans::inherit();
+    let server = daemon(folder.path(), "server");
+    orphans.keep();
+    let left = daemon(folder.path(), "left");
+    assert!(is_there(server) && is_there(left));
+    orphans.end();
+    assert!(is_there(server) && !is_there(left));
+    // A chain of sessions, of which each is inherited when the one above has ended.
+    let chain =
+        "setsid sh -c 'setsid sh -c \"setsid sleep 998 & sleep 999\" & sleep 999' & sleep 0.3";
+    let argv = ["sh", "-c", chain].map(OsString::from).into();
+    Run { argv, ..Run::default() }.execute(&AtomicBool::new(false)).unwrap();
+    orphans.end();
+    assert!(is_there(server));
+    drop(orphans);
+    assert!(!is_there(server));
+    let start = Instant::now();
+    let children = || {
+        let list = fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id()));
+        list.unwrap_or_default().trim().to_owned()
+    };
+    while !children().is_empty() && start.elapsed() < Duration::from_secs(10) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(children(), "");
+}
