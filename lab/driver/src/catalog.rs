@@ -57,6 +57,8 @@ pub struct Program {
     pub path: PathBuf,
     /// What goes into `run.json`.
     pub entry: VariantEntry,
+    /// Servers that it can keep up over runs.
+    pub keep_up: Vec<String>,
     /// Why this machine has no such program; then path and hash are empty.
     pub absent: Option<String>,
 }
@@ -135,7 +137,7 @@ impl Catalog {
             binary_sha256: sha256_hex(&bytes),
             binary_bytes: bytes.len() as u64,
         };
-        Ok(Program { path, entry, absent: None })
+        Ok(Program { path, entry, keep_up: manifest.keep_up.clone(), absent: None })
     }
 
     /// The folder of the program that does a family's steps outside its variants; empty where it
@@ -215,7 +217,7 @@ fn absent(entrant: &Entrant, why: String) -> Program {
         binary_sha256: String::new(),
         binary_bytes: 0,
     };
-    Program { path: PathBuf::new(), entry, absent: Some(why) }
+    Program { path: PathBuf::new(), entry, keep_up: Vec::new(), absent: Some(why) }
 }
 
 fn describe(path: &Path, name: &str) -> Result<Identity, DriverError> {

@@ -54,12 +54,20 @@ pub(crate) enum Starter<'a> {
     Hyperfine(&'a Path),
 }
 
+/// Who is run, and what it is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) program: &'a Path,
+    /// Variables of its environment beside those of the lab's.
+    pub(crate) variables: &'a [(String, String)],
+    pub(crate) spec_line: &'a str,
+    pub(crate) run: &'a str,
+}
+
 /// Starts the program, hands it the spec line and waits for its outcome, at most `deadline`.
 pub(crate) fn execute(
     starter: Starter<'_>,
-    program: &Path,
-    spec_line: &str,
-    run: &str,
+    call: Call<'_>,
     deadline: Duration,
     interrupt: &AtomicBool,
 ) -> Execution {
@@ -67,26 +75,24 @@ pub(crate) fn execute(
     let mut cpu_ns = None;
     let (ended, timed) = match starter {
         Starter::Lab => {
-            let finished = finish(Command::new(program), Some(spec_line), deadline, interrupt);
+            let mut command = Command::new(call.program);
+            command.envs(call.variables.iter().cloned());
+            let finished = finish(command, Some(call.spec_line), deadline, interrupt);
             let judged = finished.map(|end| {
                 cpu_ns = end.cpu_ns;
-                judge(end.status, &end.stdout, &end.stderr, run)
+                judge(end.status, &end.stdout, &end.stderr, call.run)
             });
             (judged.unwrap_or_else(|unfinished| unfinished), None)
         }
         // Its CPU time is hyperfine's too; what hyperfine measured stands beside it.
-        Starter::Hyperfine(folder) => {
-            timed_by_hyperfine(folder, program, spec_line, run, deadline, interrupt)
-        }
+        Starter::Hyperfine(folder) => timed_by_hyperfine(folder, call, deadline, interrupt),
     };
     Execution { ended, start_ns, process_ns: monotonic_ns() - start_ns, cpu_ns, timed }
 }
 
 fn timed_by_hyperfine(
     folder: &Path,
-    program: &Path,
-    spec_line: &str,
-    run: &str,
+    call: Call<'_>,
     deadline: Duration,
     interrupt: &AtomicBool,
 ) -> (Executed, Option<Timed>) {
@@ -96,10 +102,11 @@ fn timed_by_hyperfine(
     for stale in [&output, &export] {
         let _ = fs::remove_file(stale);
     }
-    if let Err(error) = fs::write(&spec, format!("{spec_line}\n")) {
+    if let Err(error) = fs::write(&spec, format!("{}\n", call.spec_line)) {
         return (Executed::Broken(format!("cannot write its spec: {error}")), None);
     }
-    let mut command = hyperfine::once(&export, &hyperfine::quoted(program));
+    let mut command = hyperfine::once(&export, &hyperfine::quoted(call.program));
+    command.envs(call.variables.iter().cloned());
     // A failed outcome ends with 1; that is for us to judge.
     command.arg("--ignore-failure").arg("--input").arg(&spec).arg("--output").arg(&output);
     let end = match finish(command, None, deadline, interrupt) {
@@ -110,7 +117,7 @@ fn timed_by_hyperfine(
     match timed.and_then(|text| hyperfine::read(&text)) {
         Ok(timed) => {
             let printed = fs::read(&output).unwrap_or_default();
-            (outcome(&printed, &end.stderr, "it ended", run), Some(timed))
+            (outcome(&printed, &end.stderr, "it ended", call.run), Some(timed))
         }
         Err(error) => {
             let said = excerpt(&end.stderr);
@@ -210,7 +217,8 @@ mod tests {
         let never = AtomicBool::new(false);
         let program = Path::new("/nowhere/hyperfine");
         let second = Duration::from_secs(1);
-        match execute(Starter::Lab, program, "{}", "r", second, &never).ended {
+        let call = Call { program, variables: &[], spec_line: "{}", run: "r" };
+        match execute(Starter::Lab, call, second, &never).ended {
             Executed::Broken(reason) => {
                 assert!(reason.starts_with("hyperfine cannot be started: No such"), "{reason}");
                 assert!(reason.ends_with("install it, or run in the pinned environment (./enter)"));

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     DriverError, Program,
-    execute::{Executed, Starter, execute},
+    execute::{Call, Executed, Starter, execute},
 };
 
 /// The largest cells take a floor some seconds.
@@ -51,7 +51,8 @@ impl FloorAnswers {
     fn ask(&self, line: &str) -> Result<RunOutcome, DriverError> {
         // Not to be interrupted: the run it is asked for is over and wants its record.
         let never = AtomicBool::new(false);
-        let execution = execute(Starter::Lab, &self.program, line, RUN, DEADLINE, &never);
+        let call = Call { program: &self.program, variables: &[], spec_line: line, run: RUN };
+        let execution = execute(Starter::Lab, call, DEADLINE, &never);
         let reason = match execution.ended {
             Executed::Outcome(outcome) if outcome.status == Status::Ok => return Ok(outcome),
             Executed::Outcome(outcome) => outcome.reason.unwrap_or_default(),

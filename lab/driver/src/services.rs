@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
 };
 
 use lab_family::{Answer, Checked, Needs, Places, ServersNeeded, Truth, Work};
@@ -16,6 +17,7 @@ use crate::{
     floor::{FloorAnswers, spec_line},
     given::GivenServers,
     ingest,
+    kept::{KeptServers, Offer},
     paced::PacedServer,
     pinning::Pinning,
     servers::Servers,
@@ -28,6 +30,8 @@ pub(crate) struct Services {
     servers: Option<Servers>,
     floor: Option<FloorAnswers>,
     corpora: Corpora,
+    /// Over the runs of a sweep; each run of a check has its own.
+    kept: Option<KeptServers>,
     /// A folder on the disk that is measured.
     scratch: PathBuf,
     worker_folder: PathBuf,
@@ -72,6 +76,7 @@ impl Services {
         Ok(Self {
             servers: servers.transpose()?,
             floor: floor.transpose()?,
+            kept: None,
             corpora: Corpora::new(&options.lab, &options.workspace.join("corpora")),
             scratch: scratch.to_owned(),
             worker_folder: catalog.worker_folder(experiment.family.name()),
@@ -84,9 +89,33 @@ impl Services {
         if self.needs.timed_by_hyperfine { Starter::Hyperfine(&self.scratch) } else { Starter::Lab }
     }
 
+    /// From now on servers that variants name are kept up over runs.
+    pub(crate) fn keep_up(&mut self) {
+        self.kept = Some(KeptServers::new(self.scratch.join("kept")));
+    }
+
+    /// Ends them.
+    pub(crate) fn end_kept(&mut self) {
+        self.kept = None;
+    }
+
+    /// What is to be said of them; nothing where no variant named one.
+    pub(crate) fn kept(&self) -> Option<serde_json::Value> {
+        self.kept.as_ref().and_then(KeptServers::account)
+    }
+
+    /// Has up what this program can be offered. `None` when interrupted.
+    pub(crate) fn offer(&mut self, program: &Program, interrupt: &AtomicBool) -> Option<Offer> {
+        match &mut self.kept {
+            Some(kept) => kept.offer(program, interrupt),
+            None => Some(Offer::default()),
+        }
+    }
+
     /// Processes of the lab's own that work beside a run.
     pub(crate) fn pids(&self) -> Vec<u32> {
-        self.servers.as_ref().map_or(Vec::new(), Servers::pids)
+        let servers = self.servers.as_ref().map_or(Vec::new(), Servers::pids);
+        servers.into_iter().chain(self.kept.iter().flat_map(KeptServers::pids)).collect()
     }
 
     /// What each of the given servers says of itself; empty where none are given.

@@ -23,6 +23,10 @@ pub struct Manifest {
     pub features: Vec<String>,
     /// What reads the program, where it is a text: a command such as `python3`.
     pub interpreter: Option<String>,
+    /// Servers that its program can keep up over runs. The same name in two variants of a family is
+    /// the same server.
+    #[serde(default)]
+    pub keep_up: Vec<String>,
 }
 
 impl Manifest {
@@ -40,6 +44,14 @@ impl Manifest {
                 let message = format!("says `{found}`, but the folder says `{expected}`");
                 return Err(InputError::value(file, key, message));
             }
+        }
+        let is_word = |name: &&String| {
+            let allowed = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+            !name.is_empty() && name.chars().all(|letter| allowed(letter) || letter == '_')
+        };
+        if let Some(name) = manifest.keep_up.iter().find(|name| !is_word(name)) {
+            let message = format!("`{name}` names a variable: write lower-case letters, digits, _");
+            return Err(InputError::value(file, "keep_up", message));
         }
         Ok(manifest)
     }
@@ -83,6 +95,17 @@ mod tests {
         assert_eq!(of(TEXT), None);
         let text = format!("{TEXT}\ninterpreter = \"python3\"");
         assert_eq!(of(&text).as_deref(), Some("python3"));
+    }
+
+    #[test]
+    fn a_server_that_is_kept_up_has_a_name_for_a_variable() {
+        let of = |name: &str| {
+            let text = format!("{TEXT}\nkeep_up = [\"{name}\"]");
+            Manifest::parse("x/variant.toml", &text, "toys", "slow")
+        };
+        assert_eq!(of("a_1").unwrap().keep_up, ["a_1"]);
+        let error = of("../A").unwrap_err().to_string();
+        assert!(error.starts_with("x/variant.toml: key `keep_up`: `../A` names"), "{error}");
     }
 
     #[test]

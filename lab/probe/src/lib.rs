@@ -3,6 +3,8 @@
 //! Reads `/proc` and `/sys` and times a few system calls. It decides nothing, and what a machine
 //! does not tell is `None` here, never a guess.
 
+#![forbid(unsafe_code)]
+
 mod cards;
 mod floors;
 mod gpu;
@@ -17,7 +19,7 @@ pub use gpu::{GpuPart, gpu_parts};
 pub use machine::{environment, load_1min, machine};
 pub use noise::{Snapshot, between};
 pub use pilot::equal_pairs;
-pub use processes::children;
+pub use processes::{children, cpu_ns_below};
 
 use nix::time::{ClockId, clock_gettime};
 

@@ -31,7 +31,19 @@ pub(crate) fn tree_ns(others: &[u32]) -> u64 {
     }
     let usage = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN];
     let own: u64 = usage.into_iter().filter_map(|who| getrusage(who).ok()).map(cpu_ns).sum();
-    own + processes.into_iter().map(|pid| own_ns(pid) + waited_ns(pid)).sum::<u64>()
+    own + spent_ns(processes)
+}
+
+/// CPU time of another process and of all its descendants, in nanoseconds, 0 where it has gone. One
+/// of them that has ended counts from when its parent has waited for it, in hundredths of a second.
+pub fn cpu_ns_below(pid: u32) -> u64 {
+    let mut processes = descendants(pid);
+    processes.insert(pid);
+    spent_ns(processes)
+}
+
+fn spent_ns(processes: BTreeSet<u32>) -> u64 {
+    processes.into_iter().map(|pid| own_ns(pid) + waited_ns(pid)).sum()
 }
 
 fn descendants(pid: u32) -> BTreeSet<u32> {
@@ -100,12 +112,14 @@ mod tests {
         std::io::Read::read(shell.stdout.as_mut().unwrap(), &mut [0]).unwrap();
         let listed = children(std::process::id());
         let during = tree_ns(&[]);
+        let below = cpu_ns_below(shell.id());
         drop(shell.stdin.take());
         shell.wait().unwrap();
         let after = tree_ns(&[]);
         assert!(after - before >= 200_000_000, "{}", after - before);
         if let Some(listed) = listed {
             assert!(listed.contains(&shell.id()));
+            assert!(below >= 190_000_000, "{below}");
             assert!(during - before >= 190_000_000, "{}", during - before);
         }
     }

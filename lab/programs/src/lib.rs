@@ -1,6 +1,8 @@
 //! Finding and running variants' programs in the conformance tests of every family. It knows
 //! variants only as folders with a `variant.toml` and as programs.
 
+#![forbid(unsafe_code)]
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
@@ -28,6 +30,8 @@ pub struct Variant {
     pub identity: Identity,
     /// What experiments select by, and what these tests ask of it.
     pub tags: Vec<String>,
+    /// Servers that it can keep up over runs.
+    pub keep_up: Vec<String>,
     /// The path of the built program.
     pub program: PathBuf,
     /// Variables of its environment that are other than this process's; `None` for those that it
@@ -135,7 +139,10 @@ pub fn variant(folder: &Path) -> Variant {
     let table = manifest(folder);
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let key = |key: &str| table.get(key).and_then(text).unwrap_or_default();
-    let list = |key: &str| table[key].as_array().into_iter().flatten().filter_map(text).collect();
+    let list = |key: &str| {
+        let array = table.get(key).and_then(Value::as_array);
+        array.into_iter().flatten().filter_map(text).collect::<Vec<String>>()
+    };
     let (family, name) = (key("family"), key("name"));
     let program = program(folder, &format!("{family}-{name}"));
     let identity = Identity {
@@ -146,7 +153,8 @@ pub fn variant(folder: &Path) -> Variant {
         version: key("version"),
         features: list("features"),
     };
-    Variant { name, identity, tags: list("tags"), program, environment: BTreeMap::new() }
+    let (tags, keep_up) = (list("tags"), list("keep_up"));
+    Variant { name, identity, tags, keep_up, program, environment: BTreeMap::new() }
 }
 
 fn manifest(folder: &Path) -> Table {

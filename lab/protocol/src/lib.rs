@@ -6,6 +6,8 @@
 //! `CLOCK_MONOTONIC` in nanoseconds, so the readings of a variant and of a server on the same
 //! machine can be compared.
 
+#![forbid(unsafe_code)]
+
 /// Constants for names that are written in one crate and read in another.
 macro_rules! names {
     ($($constant:ident = $name:literal),* $(,)?) => {
@@ -18,6 +20,7 @@ macro_rules! names {
 pub(crate) use names;
 
 pub mod engines;
+pub mod kept;
 pub mod ledgers;
 pub mod runtimes;
 pub mod schedulers;

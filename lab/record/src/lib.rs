@@ -12,6 +12,8 @@
 //! Nothing is ever rewritten. A newer schema is refused for writing and read as far as it is known.
 //! This crate knows no experiment, no statistics and no clock: callers pass every time in.
 
+#![forbid(unsafe_code)]
+
 mod expectation;
 mod glance;
 mod histogram;
@@ -27,7 +29,7 @@ pub use histogram::{HISTOGRAM_DIGITS, Histogram};
 pub use rounds::{Question, Rounds};
 pub use samples::{Column, Samples};
 pub use schema::{
-    Analysis, CardUse, Comparison, Contrast, GitState, Machine, Noise, Pairing, Run, RunFile,
+    Analysis, CardUse, Comparison, Contrast, GitState, Kept, Machine, Noise, Pairing, Run, RunFile,
     Scale, Session, SessionEvent, Spread, Status, VariantEntry, Verification, Window,
 };
 pub use store::{RecordError, Results, Writer, sha256_hex};

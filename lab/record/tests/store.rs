@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, fs::OpenOptions, io::Write, path::Path};
 
 use lab_record::{
-    Analysis, CardUse, Column, Expectation, Histogram, Machine, Noise, Pairing, RecordError,
+    Analysis, CardUse, Column, Expectation, Histogram, Kept, Machine, Noise, Pairing, RecordError,
     Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, Verification,
     Window, Writer,
 };
@@ -65,6 +65,10 @@ fn run(order: u64) -> Run {
         process_ns: 6,
         cpu_ns: None,
         counters: BTreeMap::from([("wall_ns".to_owned(), u64::MAX)]),
+        kept: BTreeMap::from([(
+            "database".to_owned(),
+            Kept { start: 1, runs_before: 2, cpu_ns: 3 },
+        )]),
         noise: Noise { steal_ns: Some(3), ..Noise::default() },
         gated: vec!["steal".to_owned()],
         gpu: Some(vec![card()]),

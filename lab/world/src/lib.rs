@@ -1,6 +1,8 @@
 //! Sweeps that never ran, for the tests of reports: the plan is a real one, and every result
 //! follows from a formula that a test states.
 
+#![forbid(unsafe_code)]
+
 use std::{
     collections::BTreeMap,
     fs,
@@ -270,6 +272,7 @@ fn manifest(family: &str, name: &str, tags: &[String]) -> Manifest {
         version: "1.0.0".to_owned(),
         features: vec![],
         interpreter: None,
+        keep_up: vec![],
     }
 }
 
@@ -313,6 +316,7 @@ fn row(family: &str, planned: &PlannedRun, made: Made) -> Row {
         process_ns: 900_000_000,
         cpu_ns: None,
         counters: counters.map(|(name, value)| (name.to_owned(), value)).collect(),
+        kept: BTreeMap::new(),
         noise: Noise::default(),
         gated: made.gated,
         gpu: None,

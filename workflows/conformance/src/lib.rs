@@ -2,7 +2,10 @@
 //!
 //! It knows variants only as folders with a `variant.toml` and as programs; it links none of them.
 
+#![forbid(unsafe_code)]
+
 mod batches;
+mod kept;
 mod shapes;
 mod under_way;
 mod verdict;
@@ -13,6 +16,7 @@ use std::path::{Path, PathBuf};
 use lab_protocol::workflows::{Beside, Shape, Wire, Worker, Workload};
 
 pub use batches::{batches, draw, kills, whole};
+pub use kept::{Kept, gone};
 pub use lab_programs::*;
 pub use shapes::{shape, shapes};
 pub use under_way::{Sessions, UnderWay, sessions_of};

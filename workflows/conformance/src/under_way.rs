@@ -33,6 +33,12 @@ impl UnderWay {
         let mut command = Command::new("sh");
         let limit = file_blocks.map_or(String::new(), |blocks| format!("ulimit -f {blocks}; "));
         command.arg("-c").arg(format!("{limit}exec \"$0\"")).arg(&variant.program);
+        for (name, value) in &variant.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("a built program can be started");
         let mut stdin = child.stdin.take().expect("standard input is a pipe");
@@ -129,11 +135,11 @@ impl Sessions {
     }
 }
 
-/// The server that runs on the data in a run's folder, with those sessions that wait or work.
+/// The server that runs on the data in a folder, with those sessions that wait or work.
 pub fn sessions_of(folder: &Path) -> Option<Sessions> {
     let file = fs::read_to_string(folder.join("data/postmaster.pid")).ok()?;
     let server: i32 = file.lines().next()?.parse().ok()?;
-    let sessions = children(server, |line| line.starts_with("postgres: lab postgres"));
+    let sessions = children(server, |line| line.starts_with("postgres: lab "));
     Some(Sessions { server: Pid::from_raw(server), sessions })
 }
 

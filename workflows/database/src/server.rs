@@ -1,10 +1,10 @@
-//! A PostgreSQL server of the run's own, which ends with it.
+//! A PostgreSQL server: of the run's own, which ends with it, or one that is kept up.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::sync::{Arc, Mutex};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -13,17 +13,21 @@ use nix::unistd::Pid;
 use postgres::{Client, Config, NoTls};
 use workflows_kit::RunError;
 
+use crate::kept::{self, Kept};
 use crate::programs::Programs;
 
+/// The data of a server of the run's own, in the run's folder.
+pub(crate) const DATA: &str = "data";
 /// Between two looks at a server that starts or ends.
 const LOOK: Duration = Duration::from_millis(10);
 /// A minute of these: after a crash the server first replays its log.
 const LOOKS: u32 = 6_000;
 
-/// The server's process. Dropped, it is asked to end and waited for.
+/// A server. Dropped, one of the run's own is asked to end and waited for, and in one that is kept
+/// up the run's database is dropped.
 #[derive(Debug)]
 pub struct Server {
-    process: Arc<Mutex<Child>>,
+    process: Process,
     config: Config,
     /// The socket is reached through this, for a socket's path has room for 107 bytes only.
     data: Arc<File>,
@@ -32,23 +36,48 @@ pub struct Server {
 /// How a session is opened, and whether the server is still there.
 #[derive(Debug, Clone)]
 pub struct Handle {
-    /// Known to the process that started it.
-    process: Option<Arc<Mutex<Child>>>,
+    process: Process,
     config: Config,
     /// The socket is reached through this.
     _data: Arc<File>,
 }
 
+/// Who has the server's process.
+#[derive(Debug, Clone)]
+enum Process {
+    /// This one, whose child it is.
+    Ours(Arc<Mutex<Child>>),
+    /// Another one.
+    Others(u32),
+    /// Another one, which alone knows how it is.
+    Unknown,
+}
+
 impl Server {
-    /// Starts a server on the data in this folder, which it makes when there are none yet.
-    /// Everything that durability depends on is as PostgreSQL has it by default. It listens on a
-    /// socket in a folder that is open to its own user alone.
+    /// Makes a database in the server that is kept up for this run, if there is one. Otherwise, or
+    /// where the folder has data of an earlier run, it starts a server on the data in this folder,
+    /// which it makes when there are none yet.
     ///
     /// # Errors
-    /// There is no PostgreSQL, or it does not start; the message has its last words.
+    /// There is no PostgreSQL, it does not start, and the message has its last words, or the one
+    /// that is kept up is lost.
     pub fn start(run: &Path) -> Result<Self, RunError> {
+        match Kept::of(run)? {
+            Some(kept) => {
+                kept.make_database()?;
+                let (data, config) = kept.socket()?;
+                Ok(Self { process: Process::Others(kept.process), config, data })
+            }
+            None => Self::own(run, &[]),
+        }
+    }
+
+    /// Starts a server on the data in this folder, with these arguments. Everything that durability
+    /// depends on is as PostgreSQL has it by default. It listens on a socket in a folder that is
+    /// open to its own user alone.
+    pub(crate) fn own(run: &Path, arguments: &[&str]) -> Result<Self, RunError> {
         let programs = Programs::find(run)?;
-        let data = run.join("data");
+        let data = run.join(DATA);
         let log = run.join("postgres.log");
         if !data.is_dir() {
             make_cluster(&programs, &data, &log)?;
@@ -57,7 +86,11 @@ impl Server {
         let mut last_words = String::new();
         for _ in 0..LOOKS / 10 {
             let another = data.join("postmaster.pid").exists();
-            let mut server = Self::spawn(&programs, &data, &log, &config, &folder)?;
+            let mut command = programs.command("postgres");
+            command.arg("-D").arg(&data).args(["-k", ".", "-p", "5432", "-c", "listen_addresses="]);
+            let child = self::run(command.args(arguments), &log)?;
+            let process = Process::Ours(Arc::new(Mutex::new(child)));
+            let mut server = Self { process, config: config.clone(), data: Arc::clone(&folder) };
             match server.ready() {
                 Ok(()) => return Ok(server),
                 Err(words) => last_words = words,
@@ -74,20 +107,6 @@ impl Server {
             "PostgreSQL does not start: {last_words}; {}",
             lines.join("; ")
         )))
-    }
-
-    fn spawn(
-        programs: &Programs,
-        data: &Path,
-        log: &Path,
-        config: &Config,
-        folder: &Arc<File>,
-    ) -> Result<Self, RunError> {
-        let mut command = programs.command("postgres");
-        command.arg("-D").arg(data).args(["-k", ".", "-p", "5432", "-c", "listen_addresses="]);
-        let child = run(command, log)?;
-        let process = Arc::new(Mutex::new(child));
-        Ok(Self { process, config: config.clone(), data: Arc::clone(folder) })
     }
 
     /// Waits until it takes sessions.
@@ -108,22 +127,51 @@ impl Server {
     }
 
     /// The folder of its socket, under a name that is short and that other processes of this user
-    /// may take as long as this process runs. The port is 5432, the user `lab`, the database
-    /// `postgres`.
+    /// may take as long as this process runs. The port is 5432, the user `lab`.
     pub fn socket_folder(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.data.as_raw_fd()))
     }
 
+    /// The name of the run's database.
+    pub fn database(&self) -> &str {
+        self.config.get_dbname().expect("every configuration names one")
+    }
+
+    /// Its process, where it was up before the run.
+    pub fn kept_process(&self) -> Option<u32> {
+        match self.process {
+            Process::Others(process) => Some(process),
+            Process::Ours(_) | Process::Unknown => None,
+        }
+    }
+
+    /// Its process, where this one has started it.
+    pub(crate) fn own_process(&self) -> Option<u32> {
+        match &self.process {
+            Process::Ours(process) => Some(locked(process).id()),
+            Process::Others(_) | Process::Unknown => None,
+        }
+    }
+
     /// For threads that open sessions.
     pub fn handle(&self) -> Handle {
-        let process = Some(Arc::clone(&self.process));
-        Handle { process, config: self.config.clone(), _data: Arc::clone(&self.data) }
+        let (process, config) = (self.process.clone(), self.config.clone());
+        Handle { process, config, _data: Arc::clone(&self.data) }
     }
+}
+
+fn locked(process: &Mutex<Child>) -> MutexGuard<'_, Child> {
+    process.lock().expect("nobody panics while it holds the server")
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let mut process = self.process.lock().expect("nobody panics while it holds the server");
+        let process = match &self.process {
+            Process::Ours(process) => process,
+            Process::Others(_) => return kept::drop_database(&self.config),
+            Process::Unknown => return,
+        };
+        let mut process = locked(process);
         let pid = Pid::from_raw(process.id().cast_signed());
         for signal in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGKILL] {
             if !matches!(process.try_wait(), Ok(None)) {
@@ -142,16 +190,19 @@ impl Drop for Server {
 }
 
 impl Handle {
-    /// The handle to the server that another process has started on the data in this folder.
+    /// The handle to the server that another process of the run has started in this folder, or has
+    /// found up.
     ///
     /// # Errors
     /// There are no data.
     pub fn inside(run: &Path) -> Result<Self, RunError> {
-        let (data, config) = socket(&run.join("data"))?;
-        Ok(Self { process: None, config, _data: data })
+        let kept = Kept::of(run)?;
+        let own = || socket(&run.join(DATA));
+        let (data, config) = kept.map_or_else(own, |kept| kept.socket())?;
+        Ok(Self { process: Process::Unknown, config, _data: data })
     }
 
-    /// Whether the server that this process has started is still there.
+    /// Whether the server is still there, as far as this process can know.
     ///
     /// # Errors
     /// It has ended.
@@ -182,10 +233,17 @@ impl Handle {
 
     /// How the server ended, if it did.
     fn ended(&self) -> Option<String> {
-        let process = self.process.as_ref()?;
-        let mut process = process.lock().expect("nobody panics while it holds the server");
-        let status = process.try_wait().ok().flatten()?;
-        Some(format!("the server has ended ({status})"))
+        match &self.process {
+            Process::Ours(process) => {
+                let status = locked(process).try_wait().ok().flatten()?;
+                Some(format!("the server has ended ({status})"))
+            }
+            Process::Others(process) => {
+                let is_there = Path::new(&format!("/proc/{process}")).exists();
+                (!is_there).then(|| "the server has ended".to_owned())
+            }
+            Process::Unknown => None,
+        }
     }
 }
 
@@ -197,7 +255,7 @@ fn database_is_lost(how: &str) -> RunError {
 }
 
 /// How the socket in a data folder is reached; as long as the folder is open.
-fn socket(data: &Path) -> Result<(Arc<File>, Config), RunError> {
+pub(crate) fn socket(data: &Path) -> Result<(Arc<File>, Config), RunError> {
     let folder = Arc::new(File::open(data).map_err(RunError::setup)?);
     let mut config = Config::new();
     config
@@ -214,7 +272,7 @@ fn make_cluster(programs: &Programs, data: &Path, log: &Path) -> Result<(), RunE
     let _ = fs::remove_dir_all(&fresh);
     let mut command = programs.command("initdb");
     command.arg("-D").arg(&fresh).args(["-U", "lab", "-A", "trust", "-E", "UTF8", "--no-locale"]);
-    let status = run(command, log)?.wait().map_err(RunError::setup)?;
+    let status = run(&mut command, log)?.wait().map_err(RunError::setup)?;
     if !status.success() {
         let log = fs::read_to_string(log).unwrap_or_default();
         let last = log.lines().last().unwrap_or_default().to_owned();
@@ -223,7 +281,7 @@ fn make_cluster(programs: &Programs, data: &Path, log: &Path) -> Result<(), RunE
     fs::rename(&fresh, data).map_err(RunError::setup)
 }
 
-fn run(mut command: std::process::Command, log: &Path) -> Result<Child, RunError> {
+fn run(command: &mut Command, log: &Path) -> Result<Child, RunError> {
     let mut options = File::options();
     let log = options.append(true).create(true).open(log).map_err(RunError::setup)?;
     let copy = log.try_clone().map_err(RunError::setup)?;

@@ -3,6 +3,8 @@
 //!
 //! DBOS's own recovery is not measured: a folder that an earlier run has used is refused.
 
+#![forbid(unsafe_code)]
+
 mod host;
 
 use std::cell::RefCell;
@@ -10,10 +12,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use postgres::{Client, Statement};
-use workflows_database::{Server, said};
+use workflows_database::{POSTGRESQL, Server, said};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, now_ns,
-    variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, keep_up,
+    now_ns, variant_main,
 };
 use workflows_peer::{Peer, empty_folder};
 
@@ -29,7 +31,7 @@ const BARE: &str = "update bare set commits = commits + 1";
 const WRITERS: &str = "select pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
 
 fn main() -> ExitCode {
-    variant_main::<Dbos>(&IDENTITY)
+    keep_up(&[POSTGRESQL]).unwrap_or_else(|| variant_main::<Dbos>(&IDENTITY))
 }
 
 /// Fields are dropped in order: the server ends last.
@@ -39,7 +41,7 @@ struct Dbos {
     bare: Statement,
     /// How often it was done: these commits are none of DBOS's.
     bare_commits: u64,
-    _server: Server,
+    server: Server,
 }
 
 impl BackEnd for Dbos {
@@ -55,7 +57,7 @@ impl BackEnd for Dbos {
         let host = host(&python, &database(&server), graph.shape(), workload.workers);
         let peer = Peer::start(DBOS, host, folder)?;
         let session = RefCell::new(session);
-        Ok(Self { peer, session, bare, bare_commits: 0, _server: server })
+        Ok(Self { peer, session, bare, bare_commits: 0, server })
     }
 
     fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
@@ -78,6 +80,10 @@ impl BackEnd for Dbos {
         Ok(Some((now_ns() - start_ns).unsigned_abs()))
     }
 
+    fn servers(&self) -> Vec<u32> {
+        self.server.kept_process().into_iter().collect()
+    }
+
     /// `commits` are transactions that wrote. DBOS writes none while no task is under way; an
     /// autovacuum that falls into the run would add a few.
     fn counters(&self) -> Counters {
@@ -97,6 +103,6 @@ impl BackEnd for Dbos {
 
 /// The server, reached without a password, through the socket alone.
 fn database(server: &Server) -> String {
-    let folder = server.socket_folder();
-    format!("postgresql+psycopg://lab@/postgres?host={}&port=5432", folder.display())
+    let (folder, name) = (server.socket_folder(), server.database());
+    format!("postgresql+psycopg://lab@/{name}?host={}&port=5432", folder.display())
 }

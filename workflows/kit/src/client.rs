@@ -74,6 +74,11 @@ pub trait BackEnd: Sized {
         Ok(None)
     }
 
+    /// Servers that were up before this run: with what this process has started they do its work.
+    fn servers(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// What has been counted so far.
     fn counters(&self) -> Counters {
         Counters::new()
@@ -126,7 +131,7 @@ pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Numbers, RunErr
     let tasks = client.drive(0..workload.tasks)?;
     let after = client.back_end.counters();
     client.bare(BARE_AROUND)?;
-    let standing = standing();
+    let standing = standing(client.back_end.servers());
     let Client { back_end, mut bare, .. } = client;
     let steps = back_end.finish()?;
     let counted = after

@@ -9,18 +9,21 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
 /// The counters of the whole run, read now: CPU time of this process and of the children that it
-/// has waited for, and the most memory that this process, without its children, has held.
+/// has waited for, without servers that were up before it, and the most memory that this process,
+/// without its children, has held.
 pub(crate) fn whole_run() -> [(&'static str, u64); 2] {
     let cpu_ns = usage_ns(UsageWho::RUSAGE_SELF) + usage_ns(UsageWho::RUSAGE_CHILDREN);
     [(names::CPU_TOTAL_NS, cpu_ns), (names::RSS_HIGH_WATER_BYTES, high_water_bytes())]
 }
 
-/// The counters of everything that the run has started, read while it stands: the processes from
-/// this one down, and the memory that they hold together. That is their proportional set size, in
-/// which a page of several counts once (Pss in proc_pid_smaps(5)); 0 where the kernel does not say.
+/// The counters of everything that does the run's work, read while it stands: the processes from
+/// this one and from servers that were up before it down, and the memory that they hold together.
+/// That is their proportional set size, in which a page of several counts once (Pss in
+/// proc_pid_smaps(5)); 0 where the kernel does not say.
 /// A process that has left its parent is not seen.
-pub(crate) fn standing() -> [(&'static str, u64); 2] {
-    let mut found = vec![std::process::id()];
+pub(crate) fn standing(servers: Vec<u32>) -> [(&'static str, u64); 2] {
+    let mut found = servers;
+    found.push(std::process::id());
     let mut next = 0;
     while let Some(&process) = found.get(next) {
         found.extend(children(process));

@@ -8,6 +8,8 @@
 //! Who computes a step, a thread or a process in some language, is behind [`Computer`].
 //! It must never know a disk or a database.
 
+#![forbid(unsafe_code)]
+
 mod board;
 mod check;
 mod client;
@@ -16,6 +18,7 @@ mod computer;
 mod costs;
 mod entry;
 mod graph;
+mod keep;
 mod log;
 mod pool;
 mod task;
@@ -26,6 +29,7 @@ pub use columns::StepRow;
 pub use computer::{Computer, Done, language};
 pub use entry::variant_main;
 pub use graph::Graph;
+pub use keep::{Keepable, Keeps, keep_up};
 pub use lab_protocol::workflows::{Beside, Operation, Shape, Wire, Worker, Workload};
 pub use lab_variant::{Identity, RunError, caught, now_ns};
 pub use log::{Accepted, Log, Submission, Transition};

@@ -9,6 +9,8 @@
 //! process ([`client`]) or processes of their own ([`cluster`]). Who waits is told when a commit
 //! has returned: within a process directly ([`waiting`]), beyond it by notifications ([`outbox`]).
 
+#![forbid(unsafe_code)]
+
 mod client;
 mod cluster;
 mod outbox;
@@ -20,9 +22,9 @@ mod worker;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use workflows_database::{Known, Server, prepare, read};
+use workflows_database::{Known, POSTGRESQL, Server, prepare, read};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, keep_up,
     run_folder, variant_main,
 };
 
@@ -36,7 +38,7 @@ const SCHEMA: &str = include_str!("schema.sql");
 fn main() -> ExitCode {
     match cluster::role() {
         Some(role) => cluster::process(role),
-        None => variant_main::<Postgres>(&IDENTITY),
+        None => keep_up(&[POSTGRESQL]).unwrap_or_else(|| variant_main::<Postgres>(&IDENTITY)),
     }
 }
 
@@ -93,6 +95,10 @@ impl BackEnd for Postgres {
 
     fn bare_ns(&mut self) -> Result<Option<u64>, RunError> {
         self.tasks.bare_ns().map(Some)
+    }
+
+    fn servers(&self) -> Vec<u32> {
+        self.server.kept_process().into_iter().collect()
     }
 
     fn counters(&self) -> Counters {

@@ -1,4 +1,5 @@
-//! A RabbitMQ broker of the run's own, which ends with it.
+//! A RabbitMQ broker: of the run's own, which ends with it, or one that is kept up
+//! ([`crate::kept`]).
 //!
 //! Its data, configuration and log are in the run's folder, and it listens on the loopback
 //! interface alone. As an Erlang node it takes no connections of other nodes, so that it needs no
@@ -9,13 +10,15 @@ use std::io::Read;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::sleep;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use workflows_kit::RunError;
+
+use crate::kept::{self, Kept};
 
 /// Where Debian has the program itself. The one on PATH is a wrapper that changes the user.
 const DEBIAN: &str = "/usr/lib/rabbitmq/bin";
@@ -25,6 +28,8 @@ const PROGRAM: &str = "rabbitmq-server";
 /// to be told a port nevertheless.
 const ALONE: &str = "-start_epmd false -dist_listen false -erl_epmd_port 1 -name lab@localhost";
 
+/// Its data, in the run's folder.
+const FOLDER: &str = "broker";
 /// Between two looks at a broker that starts or ends.
 const LOOK: Duration = Duration::from_millis(10);
 /// A minute of these.
@@ -32,42 +37,80 @@ const LOOKS: u32 = 6_000;
 /// How often another port is tried, for somebody may take one between its choice and its use.
 const PORTS: u32 = 5;
 
-/// The broker's process. Dropped, it is asked to end and waited for.
+/// A broker. Dropped, one of the run's own is asked to end and waited for, and in one that is kept
+/// up the run's virtual host is deleted.
 #[derive(Debug)]
 pub(crate) struct Broker {
     handle: Handle,
-    log: PathBuf,
+    /// Where another process keeps it up.
+    kept: Option<Kept>,
 }
 
 /// How a connection is opened, and whether the broker is still there.
 #[derive(Debug, Clone)]
 pub(crate) struct Handle {
-    /// Only who started it knows how it ended.
-    process: Option<Arc<Mutex<Child>>>,
+    process: Process,
     pub(crate) port: u16,
     pub(crate) password: String,
+    pub(crate) host: String,
 }
 
+/// Who has the broker's process.
+#[derive(Debug, Clone)]
+enum Process {
+    /// This one, whose child it is.
+    Ours(Arc<Mutex<Child>>),
+    /// Another one.
+    Others(u32),
+    /// Another one, which alone knows how it is.
+    Unknown,
+}
+
+/// The virtual host that every broker has.
+const HOST: &str = "/";
+
 impl Broker {
-    /// Starts a broker on the data in the run's folder, where there are some, and waits until it
-    /// takes connections.
+    /// Makes a virtual host in the broker that is kept up for this run, if there is one. Otherwise,
+    /// or where the run's folder has data of an earlier run, it starts one on these.
+    ///
+    /// # Errors
+    /// As [`Self::own`], or the one that is kept up is lost.
+    pub(crate) fn start(run: &Path) -> Result<Self, RunError> {
+        match Kept::offered()?.filter(|_| !run.join(FOLDER).is_dir()) {
+            Some(kept) => {
+                kept.make_host()?;
+                let handle = Handle {
+                    process: Process::Others(kept.process),
+                    port: kept.port,
+                    password: kept.password.clone(),
+                    host: kept::HOST.to_owned(),
+                };
+                Ok(Self { handle, kept: Some(kept) })
+            }
+            None => Self::own(run, None),
+        }
+    }
+
+    /// Starts a broker on the data in this folder, where there are some, and waits until it takes
+    /// connections; with a port, virtual hosts are made and deleted there.
     ///
     /// # Errors
     /// [`RunError::Unsupported`], saying what to install; otherwise it does not start, and the
     /// message has its last words.
-    pub(crate) fn start(run: &Path) -> Result<Self, RunError> {
+    pub(crate) fn own(run: &Path, administration: Option<u16>) -> Result<Self, RunError> {
         let program = find()?;
-        let folder = run.join("broker");
+        let folder = run.join(FOLDER);
         fs::create_dir_all(&folder).map_err(RunError::setup)?;
         let password = password(&folder.join("password")).map_err(RunError::setup)?;
         let mut last_words = String::new();
         for _ in 0..PORTS {
-            let mut broker = Self::spawn(&program, run, &folder, &password)?;
-            match broker.ready() {
+            let log = run.join("rabbitmq.log");
+            let broker = Self::spawn(&program, &log, &folder, (password.as_str(), administration))?;
+            match broker.handle.ready(&log) {
                 Ok(()) => return Ok(broker),
                 Err(words) => last_words = words,
             }
-            let log = fs::read_to_string(&broker.log).unwrap_or_default();
+            let log = fs::read_to_string(&log).unwrap_or_default();
             let error = log.lines().rev().find(|line| line.contains("[error]"));
             last_words = format!("{last_words}; {}", error.unwrap_or_default());
             if !log.contains("eaddrinuse") {
@@ -77,36 +120,41 @@ impl Broker {
         Err(RunError::setup(format!("RabbitMQ does not start: {last_words}")))
     }
 
-    fn spawn(program: &Path, run: &Path, folder: &Path, password: &str) -> Result<Self, RunError> {
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|taken| taken.local_addr());
-        let port = free.map_err(RunError::setup)?.port();
-        configure(folder, port, password).map_err(RunError::setup)?;
-        let log = run.join("rabbitmq.log");
-        let file = File::create(&log).map_err(RunError::setup)?;
+    fn spawn(
+        program: &Path,
+        log: &Path,
+        folder: &Path,
+        (password, administration): (&str, Option<u16>),
+    ) -> Result<Self, RunError> {
+        let port = free_port()?;
+        configure(folder, port, password, administration).map_err(RunError::setup)?;
+        let file = File::create(log).map_err(RunError::setup)?;
         let copy = file.try_clone().map_err(RunError::setup)?;
         let mut command = command(program, folder);
         let child = command.stdout(Stdio::from(copy)).stderr(Stdio::from(file)).spawn();
         let child = child.map_err(|error| {
             RunError::setup(format!("cannot start setpriv: {error}; install Debian's util-linux"))
         })?;
-        let process = Some(Arc::new(Mutex::new(child)));
-        let handle = Handle { process, port, password: password.to_owned() };
-        Ok(Self { handle, log })
+        let process = Process::Ours(Arc::new(Mutex::new(child)));
+        let (password, host) = (password.to_owned(), HOST.to_owned());
+        let handle = Handle { process, port, password, host };
+        Ok(Self { handle, kept: None })
     }
 
-    /// Waits until it listens, which is the last that it does when it starts.
-    fn ready(&mut self) -> Result<(), String> {
-        for _ in 0..LOOKS {
-            if let Some(ended) = self.handle.ended() {
-                return Err(ended);
-            }
-            let log = fs::read_to_string(&self.log).unwrap_or_default();
-            if log.contains("Server startup complete") {
-                return Ok(());
-            }
-            sleep(LOOK);
+    /// Its process, where this one has started it.
+    pub(crate) fn own_process(&self) -> Option<u32> {
+        match &self.handle.process {
+            Process::Ours(process) => Some(locked(process).id()),
+            Process::Others(_) | Process::Unknown => None,
         }
-        Err("it takes no connections after a minute".to_owned())
+    }
+
+    /// Its process, where it was up before the run.
+    pub(crate) fn kept_process(&self) -> Option<u32> {
+        match self.handle.process {
+            Process::Others(process) => Some(process),
+            Process::Ours(_) | Process::Unknown => None,
+        }
     }
 
     pub(crate) fn handle(&self) -> Handle {
@@ -116,8 +164,11 @@ impl Broker {
 
 impl Drop for Broker {
     fn drop(&mut self) {
-        let Some(process) = &self.handle.process else { return };
-        let mut process = process.lock().expect("nobody panics while it holds this");
+        if let Some(kept) = &self.kept {
+            kept.delete_host();
+        }
+        let Process::Ours(process) = &self.handle.process else { return };
+        let mut process = locked(process);
         let pid = Pid::from_raw(process.id().cast_signed());
         for signal in [Signal::SIGTERM, Signal::SIGKILL] {
             if !matches!(process.try_wait(), Ok(None)) {
@@ -136,18 +187,50 @@ impl Drop for Broker {
 }
 
 impl Handle {
-    /// The handle to a broker that another process has started.
-    pub(crate) fn outside(port: u16, password: String) -> Self {
-        Self { process: None, port, password }
+    /// The handle to a broker that another process of the run has started, or has found up.
+    pub(crate) fn outside(port: u16, password: String, host: String) -> Self {
+        Self { process: Process::Unknown, port, password, host }
     }
 
-    /// How the broker ended, if it did and this process started it.
+    /// How the broker ended, if it did and this process can know.
     pub(crate) fn ended(&self) -> Option<String> {
-        let process = self.process.as_ref()?;
-        let mut process = process.lock().expect("nobody panics while it holds this");
-        let status = process.try_wait().ok().flatten()?;
-        Some(format!("the broker has ended ({status})"))
+        match &self.process {
+            Process::Ours(process) => {
+                let status = locked(process).try_wait().ok().flatten()?;
+                Some(format!("the broker has ended ({status})"))
+            }
+            Process::Others(process) => {
+                let is_there = Path::new(&format!("/proc/{process}")).exists();
+                (!is_there).then(|| "the broker has ended".to_owned())
+            }
+            Process::Unknown => None,
+        }
     }
+
+    /// Waits until it listens, which is the last that it does when it starts.
+    fn ready(&self, log: &Path) -> Result<(), String> {
+        for _ in 0..LOOKS {
+            if let Some(ended) = self.ended() {
+                return Err(ended);
+            }
+            let log = fs::read_to_string(log).unwrap_or_default();
+            if log.contains("Server startup complete") {
+                return Ok(());
+            }
+            sleep(LOOK);
+        }
+        Err("it takes no connections after a minute".to_owned())
+    }
+}
+
+fn locked(process: &Mutex<Child>) -> MutexGuard<'_, Child> {
+    process.lock().expect("nobody panics while it holds this")
+}
+
+/// Free a moment ago.
+pub(crate) fn free_port() -> Result<u16, RunError> {
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|taken| taken.local_addr());
+    free.map(|address| address.port()).map_err(RunError::setup)
 }
 
 fn find() -> Result<PathBuf, RunError> {
@@ -177,7 +260,12 @@ fn password(file: &Path) -> std::io::Result<String> {
     Ok(password)
 }
 
-fn configure(folder: &Path, port: u16, password: &str) -> std::io::Result<()> {
+fn configure(
+    folder: &Path,
+    port: u16,
+    password: &str,
+    administration: Option<u16>,
+) -> std::io::Result<()> {
     // Threads that use a connection are not always there to answer a heartbeat; whether the broker
     // lives is known from its process.
     let config = format!(
@@ -185,9 +273,18 @@ fn configure(folder: &Path, port: u16, password: &str) -> std::io::Result<()> {
          default_pass = {password}\nlog.file = false\nlog.console = true\n\
          log.console.level = info\nlog.console.use_colors = off\n"
     );
+    // It collects nothing while messages go through.
+    let management = |port| {
+        format!(
+            "management.tcp.ip = 127.0.0.1\nmanagement.tcp.port = {port}\n\
+             management_agent.disable_metrics_collector = true\n"
+        )
+    };
+    let plugins = if administration.is_some() { "[rabbitmq_management].\n" } else { "[].\n" };
+    let config = config + &administration.map_or(String::new(), management);
     fs::write(folder.join("rabbitmq.conf"), config)?;
     fs::write(folder.join("advanced.config"), "[].\n")?;
-    fs::write(folder.join("enabled_plugins"), "[].\n")?;
+    fs::write(folder.join("enabled_plugins"), plugins)?;
     // Names are looked up here and not by a helper process that would outlive a killed broker.
     let names = "{lookup, [file]}.\n{host, {127,0,0,1}, [\"localhost\"]}.\n";
     fs::write(folder.join("inetrc"), names)

@@ -180,7 +180,8 @@ impl Open {
     async fn new(handle: &Handle, reads: Reads) -> Result<Self, Error> {
         let mut who =
             OpenConnectionArguments::new("127.0.0.1", handle.port, "lab", &handle.password);
-        let connection = Connection::open(who.heartbeat(HEARTBEAT_S)).await?;
+        let who = who.virtual_host(&handle.host).heartbeat(HEARTBEAT_S);
+        let connection = Connection::open(who).await?;
         let channel = connection.open_channel(None).await?;
         let (sender, confirmations) = unbounded_channel();
         channel.register_callback(Confirmations(sender)).await?;

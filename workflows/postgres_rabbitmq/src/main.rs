@@ -10,7 +10,10 @@
 //! Workers are threads of this process ([`threads`]) or in processes of their own ([`member`]); the
 //! client orchestrates in either case.
 
+#![forbid(unsafe_code)]
+
 mod broker;
+mod kept;
 mod link;
 mod member;
 mod session;
@@ -23,13 +26,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use workflows_database::{Known, Server, prepare, read};
+use workflows_database::{Known, POSTGRESQL, Server, prepare, read};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, keep_up,
     language, now_ns, run_folder, variant_main,
 };
 
 use broker::Broker;
+use kept::RABBITMQ;
 use link::{Link, Lost, Reads, STEPS};
 use member::Member;
 use session::{Answer, Session, named};
@@ -55,7 +59,11 @@ const STATEMENTS: &[&str] = &[
 ];
 
 fn main() -> ExitCode {
-    if member::is_one() { member::process() } else { variant_main::<Orchestrator>(&IDENTITY) }
+    if member::is_one() {
+        return member::process();
+    }
+    let kept = keep_up(&[POSTGRESQL, RABBITMQ]);
+    kept.unwrap_or_else(|| variant_main::<Orchestrator>(&IDENTITY))
 }
 
 /// The client's side. Fields are dropped in order: the servers end last.
@@ -146,6 +154,10 @@ impl BackEnd for Orchestrator {
                 return Ok(Some((now_ns() - start_ns).unsigned_abs()));
             }
         }
+    }
+
+    fn servers(&self) -> Vec<u32> {
+        self.broker.kept_process().into_iter().chain(self.server.kept_process()).collect()
     }
 
     fn counters(&self) -> Counters {

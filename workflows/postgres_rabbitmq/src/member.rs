@@ -46,7 +46,8 @@ pub(crate) fn process() -> ExitCode {
 
 fn serve(told: &Value, lines: impl Iterator<Item = io::Result<String>>) -> Result<(), RunError> {
     let workload: Workload = read(&told["workload"])?;
-    let broker = broker::Handle::outside(read(&told["port"])?, read(&told["password"])?);
+    let (port, password) = (read(&told["port"])?, read(&told["password"])?);
+    let broker = broker::Handle::outside(port, password, read(&told["host"])?);
     let database = Handle::inside(Path::new(&workload.folder))?;
     let graph = Arc::new(Graph::new(&workload.shape));
     // For the rest of the process.
@@ -111,8 +112,9 @@ impl Member {
         let told = child.stdin.take().expect("standard input is a pipe");
         let said = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
         let mut member = Self { child, told, said, counts: [0; 4] };
-        let (port, password) = (broker.port, &broker.password);
-        let first = json!({ "workload": workload, "port": port, "password": password });
+        let broker::Handle { port, password, host, .. } = broker;
+        let first =
+            json!({ "workload": workload, "port": port, "password": password, "host": host });
         match member.ask(&first.to_string()) {
             Some(answer) if answer.get("ready").is_some() => Ok(member),
             Some(answer) => Err(reason(&answer)),

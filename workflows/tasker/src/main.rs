@@ -5,6 +5,8 @@
 //!
 //! tasker's own recovery is not measured: a folder that an earlier run has used is refused.
 
+#![forbid(unsafe_code)]
+
 mod http;
 mod programs;
 mod tables;
@@ -17,10 +19,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use workflows_database::Server;
+use workflows_database::{POSTGRESQL, Server};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, now_ns,
-    variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, keep_up,
+    now_ns, variant_main,
 };
 use workflows_peer::empty_folder;
 
@@ -38,7 +40,7 @@ const LOOK: Duration = Duration::from_secs(1);
 const LOOKS: u32 = 60;
 
 fn main() -> ExitCode {
-    variant_main::<Tasker>(&IDENTITY)
+    keep_up(&[POSTGRESQL]).unwrap_or_else(|| variant_main::<Tasker>(&IDENTITY))
 }
 
 /// Fields are dropped in order: the server ends last.
@@ -116,6 +118,10 @@ impl BackEnd for Tasker {
 
     fn bare_ns(&mut self) -> Result<Option<u64>, RunError> {
         self.tables.bare_ns().map(Some)
+    }
+
+    fn servers(&self) -> Vec<u32> {
+        self.server.kept_process().into_iter().collect()
     }
 
     fn counters(&self) -> Counters {

@@ -88,8 +88,8 @@ impl Programs {
 /// The server's socket as tasker's client takes it: a password must be there, and nobody asks for
 /// it.
 fn database(server: &Server) -> String {
-    let folder = server.socket_folder();
-    format!("postgresql://lab:none@localhost:5432/postgres?host={}", folder.display())
+    let (folder, name) = (server.socket_folder(), server.database());
+    format!("postgresql://lab:none@localhost:5432/{name}?host={}", folder.display())
 }
 
 /// An address that was free a moment ago: tasker cannot be asked which it has taken.

@@ -153,7 +153,8 @@ fn install(session: &mut Client, installed: &Path) -> Result<(), RunError> {
             .batch_execute(&migration)
             .map_err(|error| RunError::setup(format!("{}: {}", path.display(), said(&error))))?;
     }
-    let path = "alter database postgres set search_path = tasker, public";
+    let path = "do $$ begin execute format(
+        'alter database %I set search_path = tasker, public', current_database()); end $$";
     session.batch_execute(path).map_err(setup)
 }
 

@@ -14,7 +14,7 @@ use nix::{
     unistd::Pid,
 };
 
-use crate::world::World;
+use crate::{kept, world::World};
 
 /// Starts a daemon, which belongs to no group of ours, and notes it.
 const DAEMON: &str = "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >> \"$PIDS\"";
@@ -52,14 +52,17 @@ fn send(lab: &Child, signal: Signal) {
 fn assert_nothing_is_left(world: &World) {
     let pids = fs::read_to_string(world.path("pids")).unwrap();
     for pid in pids.lines() {
-        // A zombie that nobody has collected yet is at its end, too.
-        let is_gone = || match fs::read_to_string(format!("/proc/{pid}/stat")) {
-            Ok(stat) => stat.contains(") Z "),
-            Err(_) => true,
-        };
-        until(&format!("the end of process {pid}"), is_gone);
+        until(&format!("the end of process {pid}"), || has_ended(pid));
     }
     until("an end of the scratch folder", || !has_scratch(&world.path("results")));
+}
+
+/// A zombie that nobody has collected yet is at its end, too.
+fn has_ended(pid: &str) -> bool {
+    match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => stat.contains(") Z "),
+        Err(_) => true,
+    }
 }
 
 fn has_scratch(folder: &Path) -> bool {
@@ -100,4 +103,15 @@ fn an_interrupted_check_leaves_nothing_behind() {
     send(&lab, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert_nothing_is_left(&world);
+}
+
+#[test]
+fn a_server_that_is_kept_up_ends_with_a_lab_that_is_killed_or_interrupted() {
+    for (signal, code) in [(Signal::SIGKILL, None), (Signal::SIGINT, Some(130))] {
+        let world = kept::hanging();
+        let mut lab = started(&world, &["run", "experiments/e.toml", "--out", "r"]);
+        send(&lab, signal);
+        assert_eq!(lab.wait().unwrap().code(), code);
+        assert_nothing_is_left(&world);
+    }
 }

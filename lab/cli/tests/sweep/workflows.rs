@@ -45,7 +45,7 @@ steps = [
 ]
 "#;
 
-fn world() -> World {
+pub fn world() -> World {
     let world = World::new();
     world.back_end("good", "exec \"$FLOOR\"");
     fs::write(world.path("experiments/e.toml"), EXPERIMENT).unwrap();

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// An adder in another language, which every machine has.
-const SCRIPT: &str = r#"#!/usr/bin/env bash
+pub(crate) const SCRIPT: &str = r#"#!/usr/bin/env bash
 if [[ $1 == --describe ]]; then
   echo '{"protocol":1,"family":"toys","variant":"other","measures":"addition",
     "version":"1.0.0","features":[]}' | tr -d '\n'
@@ -34,7 +34,7 @@ fn swept_with(change: impl FnOnce(&Path)) -> Frame {
     checkout.report().0
 }
 
-fn write(path: &Path, text: &str) {
+pub(crate) fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
