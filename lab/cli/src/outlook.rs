@@ -54,7 +54,10 @@ fn told(record: &str, forecasts: &[Forecast]) -> String {
     let table = Table::of(
         forecasts,
         &[
-            ("question", "", &|one| Entry::text(&one.question)),
+            ("question", "", &|one| {
+                let by = if one.left_to_blocks { " (by the blocks)" } else { "" };
+                Entry::text(format!("{}{by}", one.question))
+            }),
             ("margin", "", &|one| one.margin.map_or(Entry::Missing, |margin| size(one, margin))),
             ("detectable, best to worst known", "", &|one| detectable(one)),
             ("seconds", "", &|one| seconds(Some(one.seconds))),

@@ -132,9 +132,13 @@ pub(crate) fn summary(prepared: &Prepared) -> String {
             budget_ms as f64 / 60e3
         ),
     };
+    let left = match experiment.written.analysis.beside_rounds() {
+        0 => String::new(),
+        questions => format!("\n{questions} declared questions by the blocks"),
+    };
     format!(
         "{}: {variants} variants in {cells} cells, {in_block} runs x {} blocks + {variants} \
-         checks{start_ups} = {} rows, about {:.1} minutes{asked}\n{}",
+         checks{start_ups} = {} rows, about {:.1} minutes{asked}{left}\n{}",
         experiment.written.name,
         experiment.written.blocks,
         plan.runs.len() + starts,

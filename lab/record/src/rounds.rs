@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Analysis, Comparison, Contrast, Expectation, RunFile};
 
-/// `[analysis.rounds]`: after the blocks, every declared comparison, every contrast and the
-/// expectations that say so are measured in rounds until they are decided.
+/// `[analysis.rounds]`: after the blocks, the declared comparisons and contrasts that are not left
+/// to the blocks, and the expectations that say so, are measured in rounds until they are decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rounds {
@@ -24,7 +24,7 @@ fn most() -> u32 {
 /// What some rounds are about.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question<'a> {
-    /// All comparisons over the same cells, by their places: their runs are the same.
+    /// All asked comparisons over the same cells, by their places: their runs are the same.
     Comparisons(Vec<usize>),
     /// One contrast.
     Contrast(&'a Contrast),
@@ -33,14 +33,15 @@ pub enum Question<'a> {
 }
 
 impl Analysis {
-    /// What is asked in rounds, in order: the comparisons, the contrasts, and those of the
-    /// expectations that say so. Empty where nothing is.
+    /// What is asked in rounds, in order: the comparisons and contrasts that are not left to the
+    /// blocks, and those of the expectations that say so. Empty where nothing is.
     pub fn questions<'a>(&'a self, expectations: &'a [Expectation]) -> Vec<Question<'a>> {
         if self.rounds.is_none() {
             return Vec::new();
         }
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        for (place, comparison) in self.comparisons.iter().enumerate() {
+        let asked = self.comparisons.iter().enumerate().filter(|(_, one)| one.rounds);
+        for (place, comparison) in asked {
             let same = |group: &&mut Vec<usize>| {
                 group.iter().any(|other| self.comparisons[*other].cells == comparison.cells)
             };
@@ -50,9 +51,21 @@ impl Analysis {
             }
         }
         let comparisons = groups.into_iter().map(Question::Comparisons);
-        let contrasts = self.contrasts.iter().map(Question::Contrast);
+        let contrasts = self.contrasts.iter().filter(|one| one.rounds).map(Question::Contrast);
         let expected = expectations.iter().filter(|one| one.rounds).map(Question::Expectation);
         comparisons.chain(contrasts).chain(expected).collect()
+    }
+
+    /// Whether the blocks answer what a comparison or a contrast asks, whose key `rounds` this is.
+    pub fn is_left_to_blocks(&self, rounds: bool) -> bool {
+        self.rounds.is_none() || !rounds
+    }
+
+    /// How many comparisons and contrasts are left to the blocks although others are not.
+    pub fn beside_rounds(&self) -> usize {
+        let comparisons = self.comparisons.iter().map(|one| one.rounds);
+        let all = comparisons.chain(self.contrasts.iter().map(|one| one.rounds));
+        all.filter(|rounds| self.rounds.is_some() && !rounds).count()
     }
 }
 
@@ -105,6 +118,17 @@ mod tests {
         let expected = [vec![0, 2], vec![1]].map(Question::Comparisons);
         assert_eq!(analysis.questions(&[]), expected);
         assert_eq!(Analysis { rounds: None, ..analysis }.questions(&[]), []);
+    }
+
+    #[test]
+    fn what_is_left_to_the_blocks_is_asked_in_no_round() {
+        let mut analysis = analysis(&["1", "2", "1"]);
+        analysis.comparisons[0].rounds = false;
+        let expected = [vec![1], vec![2]].map(Question::Comparisons);
+        assert_eq!(analysis.questions(&[]), expected);
+        assert_eq!(analysis.beside_rounds(), 1);
+        let left = serde_json::to_value(&analysis.comparisons).unwrap();
+        assert_eq!((&left[0]["rounds"], left[1].get("rounds")), (&json!(false), None));
     }
 
     #[test]

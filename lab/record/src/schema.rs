@@ -107,6 +107,17 @@ pub struct Comparison {
     /// The equivalence margin: a fraction for `ratio` (0.01 = 1 %), the metric's unit for
     /// `difference`.
     pub margin: f64,
+    /// `false` leaves it to the blocks, where others are asked in rounds.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub rounds: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 /// One declared contrast: a variant at one level of a factor against itself at another, paired over
@@ -133,6 +144,9 @@ pub struct Contrast {
     pub scale: Scale,
     /// The equivalence margin, as in [`Comparison::margin`].
     pub margin: f64,
+    /// As [`Comparison::rounds`].
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub rounds: bool,
 }
 
 /// How two values are compared.
@@ -263,6 +277,17 @@ fn word_or_agreed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Verifica
     })
 }
 
+/// A server that was kept up over runs, as one of them found it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// How often this session had started it: 2 and more, where it had ended between two runs.
+    pub start: u32,
+    /// How many runs had it since then and before this one.
+    pub runs_before: u32,
+    /// CPU time of its processes during the run, which is in none of the run's counters.
+    pub cpu_ns: u64,
+}
+
 /// A line of `runs.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -302,6 +327,9 @@ pub struct Run {
     pub cpu_ns: Option<u64>,
     /// The variant's counters and, prefixed `server_`, the server's.
     pub counters: BTreeMap<String, u64>,
+    /// Servers that were up before it and after it, by name; what it started itself is not here.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept: BTreeMap<String, Kept>,
     /// What else the machine did meanwhile.
     pub noise: Noise,
     /// Causes outside the run that the gate found; empty for a clean run.

@@ -84,17 +84,22 @@ pub fn compare(study: &Study, comparison: &Comparison, candidates: &[&str]) -> V
         };
         candidates.iter().map(one).collect::<Vec<_>>()
     };
-    judge_family(study, asked)
+    judge_family(study, 0, asked)
 }
 
 /// One difference that is asked about: its values, what it is called, on which scale and margin.
 pub type Asked<'a> = (Data, String, &'a Comparison);
 
 /// Judges one family of tests together, by Holm. `asked` collects the differences from some of the
-/// runs: from all, and from those that passed the noise gate where not all did.
-pub fn judge_family<'a>(study: &Study, asked: impl Fn(&[Measured]) -> Vec<Asked<'a>>) -> Vec<Line> {
-    let all = tested(study, &asked(&study.all));
-    let clean = study.has_gated_runs().then(|| tested(study, &asked(&study.clean)));
+/// runs: from all, and from those that passed the noise gate where not all did. `beside` counts the
+/// members of the family that rounds answer, each at its part of the level.
+pub fn judge_family<'a>(
+    study: &Study,
+    beside: usize,
+    asked: impl Fn(&[Measured]) -> Vec<Asked<'a>>,
+) -> Vec<Line> {
+    let all = tested(study, beside, &asked(&study.all));
+    let clean = study.has_gated_runs().then(|| tested(study, beside, &asked(&study.clean)));
     let mut clean = clean.map(Vec::into_iter);
     let lines = all.into_iter().map(|(mut line, comparison)| {
         let gated = clean.as_mut().and_then(Iterator::next);
@@ -160,11 +165,14 @@ pub fn takes_part(comparison: &Comparison, cell: &BTreeMap<String, String>) -> b
 pub type PairKey = (String, u32);
 
 /// Every difference tested, with Holm's correction over all of them, before the lab's own checks.
-fn tested<'a>(study: &Study, asked: &[Asked<'a>]) -> Vec<(Line, &'a Comparison)> {
+fn tested<'a>(study: &Study, beside: usize, asked: &[Asked<'a>]) -> Vec<(Line, &'a Comparison)> {
     let seed = study.seed();
     let p_of = |(data, ..): &Asked| data.enough().then(|| data.p(seed)).flatten();
     let p_values: Vec<Option<f64>> = asked.iter().map(p_of).collect();
-    let tested: Vec<f64> = p_values.iter().flatten().copied().collect();
+    // Those beside are never rejected here. So Holm leaves t true ones at most t of t + beside
+    // parts of the level, and all members together err no more often than the level says.
+    let others = std::iter::repeat_n(1.0, beside);
+    let tested: Vec<f64> = p_values.iter().flatten().copied().chain(others).collect();
     let mut adjusted = holm(&tested).unwrap_or_default().into_iter();
     let lines = asked.iter().zip(p_values).map(|((data, name, comparison), p)| {
         let p_adjusted = p.and_then(|_| adjusted.next());

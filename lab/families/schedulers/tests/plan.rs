@@ -118,6 +118,28 @@ fn the_published_sweep_has_its_shift_its_rates_single_decisions_and_pins() {
 }
 
 #[test]
+fn streams_are_of_the_published_items_and_mixed_as_published() {
+    let plan = planned(OFFLOAD, None).unwrap();
+    let of = |work: &str| {
+        let is_it = |run: &&PlannedRun| {
+            !run.warmup && run.cell["test"] == "stream" && run.cell["work"] == work
+        };
+        match workload(plan.runs.iter().find(is_it).expect("the sweep has the work")).test {
+            Test::Stream(stream) => stream.class_work_ns,
+            other => panic!("no stream: {other:?}"),
+        }
+    };
+    for (work, item_ns) in [("fast", 10_000), ("medium", 100_000), ("slow", 500_000)] {
+        assert_eq!(of(work), [item_ns], "{work}");
+    }
+    // An item's class is drawn, each with equal probability.
+    let mixed = of("mixed");
+    let of_ten =
+        |item_ns| 10 * mixed.iter().filter(|class| **class == item_ns).count() / mixed.len();
+    assert_eq!([10_000, 100_000, 500_000].map(of_ten), [6, 3, 1]);
+}
+
+#[test]
 fn the_sweep_for_sixteen_cpus_has_the_published_ratios_and_waits_for_the_cpus() {
     let files = (("offload-16.toml", SIXTEEN), ("offload-published.toml", PUBLISHED));
     let text = lab_plan::merged(files.0, files.1).unwrap();

@@ -41,6 +41,8 @@ pub struct Forecast {
     pub needed_s: Option<f64>,
     /// Whether its pairs come from blocks, whose runs do not lie side by side: rounds know more.
     pub apart: bool,
+    /// Whether the blocks answer it although others are asked in rounds.
+    pub left_to_blocks: bool,
     scale: Scale,
     unit: Unit,
 }
@@ -53,8 +55,8 @@ impl Forecast {
     }
 }
 
-/// A forecast for each declared question: for those in rounds, or for the comparisons and contrasts
-/// that blocks answer.
+/// A forecast for each declared question: for those in rounds, and for the comparisons and
+/// contrasts that blocks answer.
 ///
 /// # Errors
 /// Where the record holds no run, or is of no family of this lab.
@@ -64,8 +66,11 @@ pub fn forecast(
     families: &[&dyn FamilyReport],
 ) -> Result<Vec<Forecast>, ReportError> {
     let family = family_of(&record, families)?;
-    if let Some(rounds) = planned.analysis.rounds {
-        return Ok(in_rounds(&record, planned, family, rounds));
+    let rounds = planned.analysis.rounds;
+    let mut forecasts =
+        rounds.map_or_else(Vec::new, |rounds| in_rounds(&record, planned, family, rounds));
+    if rounds.is_some() && planned.analysis.beside_rounds() == 0 {
+        return Ok(forecasts);
     }
     let before = record.run_file.blocks;
     let file = record.run_file.clone();
@@ -73,26 +78,34 @@ pub fn forecast(
     record.run_file.analysis = planned.analysis.clone();
     record.run_file.expectations.clear();
     let more = f64::from(planned.blocks) / f64::from(before.max(1));
-    Ok(in_blocks(&Study::of(&record, family), more))
+    forecasts.extend(in_blocks(&Study::of(&record, family), more));
+    Ok(forecasts)
 }
 
-/// Of questions that blocks answer, where there are `more` times as many as in the record.
+/// Of the questions that blocks answer, where there are `more` times as many as in the record.
 fn in_blocks(study: &Study, more: f64) -> Vec<Forecast> {
     let seconds = |takes: &dyn Fn(&Run) -> bool| {
         let runs = study.all.iter().map(|one| &one.row.run).filter(|run| takes(run));
         more * runs.map(|run| run.process_ns as f64).sum::<f64>() / NS_PER_S
     };
-    let compared = study.compared.iter().map(|judged| Forecast {
+    let analysis = &study.frame.run_file.analysis;
+    let left_to_blocks = analysis.rounds.is_some();
+    let compared = study.compared.iter();
+    let compared = compared.filter(|judged| analysis.is_left_to_blocks(judged.comparison.rounds));
+    let compared = compared.map(|judged| Forecast {
         question: judged.comparison.label(),
         margin: Some(scaled_margin(judged.comparison)),
         detectable: ends(&judged.lines, more),
         seconds: seconds(&|run| takes_part(judged.comparison, &run.cell)),
         needed_s: None,
         apart: false,
+        left_to_blocks,
         scale: judged.comparison.scale,
         unit: judged.unit(),
     });
-    let contrasted = study.contrasted.iter().map(|one| Forecast {
+    let contrasted = study.contrasted.iter();
+    let contrasted = contrasted.filter(|one| analysis.is_left_to_blocks(one.contrast.rounds));
+    let contrasted = contrasted.map(|one| Forecast {
         question: one.contrast.id.clone(),
         margin: Some(one.margin),
         detectable: ends(std::slice::from_ref(&one.line), more),
@@ -103,6 +116,7 @@ fn in_blocks(study: &Study, more: f64) -> Vec<Forecast> {
         }),
         needed_s: None,
         apart: false,
+        left_to_blocks,
         scale: one.contrast.scale,
         unit: study.unit(&one.contrast.metric),
     });
@@ -148,6 +162,7 @@ fn in_rounds(
             seconds: spent[place],
             needed_s: needed[place],
             apart: apart[place],
+            left_to_blocks: false,
             scale: about.comparison(part).map_or(Scale::Ratio, |one| one.scale),
             unit: about.unit(part),
         }));

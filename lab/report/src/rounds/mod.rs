@@ -114,6 +114,7 @@ impl Questions {
                     cells: contrast.cells.clone(),
                     scale: contrast.scale,
                     margin: contrast.margin,
+                    rounds: contrast.rounds,
                 };
                 let of = analysis.contrasts.len();
                 let asked = Asked::Contrast { contrast: (*contrast).clone(), side, of };

@@ -131,6 +131,39 @@ fn forecasts(frame: &Frame, blocks: u32, budget_s: Option<u32>) -> Vec<Forecast>
     forecast(frame.clone(), &planned, &[&Toys]).unwrap()
 }
 
+/// The same with the comparison left to the blocks, and a second contrast beside the first.
+fn partly_in_rounds() -> String {
+    let comparison = "margin = 0.05\n[[analysis.contrasts]]";
+    let left = "margin = 0.05\nrounds = false\n[[analysis.contrasts]]";
+    let contrast = "id = \"slow_thousand\"\nvariant = \"slow\"\nmetric = \"elapsed_ns\"\n\
+        factor = \"numbers\"\nlevel = \"1000\"\nreference = \"10\"\ncells = {}\n\
+        scale = \"ratio\"\nmargin = 0.05\nrounds = false\n[[analysis.contrasts]]";
+    in_rounds().replacen(comparison, &format!("{left}\n{contrast}"), 1)
+}
+
+#[test]
+fn what_is_left_to_the_blocks_is_judged_by_them_beside_rounds() {
+    let (frame, report) = swept(&partly_in_rounds(), &["fast", "slow", "equal"]);
+    let of_slow = |column| field(&report, "verdicts-1.tsv", "slow", column);
+    assert_eq!((of_slow("n"), of_slow("outcome")), (BLOCKS.to_string(), "slower".to_owned()));
+    assert_ne!(of_slow("p_holm"), "nan");
+    assert!(report.whole().contains("numbers 1000. *By blocks.* 8 pairs"), "{}", report.whole());
+    let of = |id, column| field(&report, "contrasts.tsv", id, column);
+    let left = (of("slow_thousand", "n"), of("slow_thousand", "p_holm"));
+    assert!(left.0 == BLOCKS.to_string() && left.1 != "nan", "{left:?}");
+    let asked = (of("thousand_against_ten", "n"), of("thousand_against_ten", "p_holm"));
+    assert!(asked.0.parse::<u32>().unwrap() > BLOCKS && asked.1 == "nan", "{asked:?}");
+    // No run of a round is about the comparison: they have no twin.
+    let rounds = rounds(&frame);
+    assert!(rounds.values().flatten().all(|(_, variant)| *variant != "fast_twin"), "{rounds:?}");
+    // A forecast has all questions, those of the blocks last.
+    let found = forecasts(&frame, BLOCKS, Some(600));
+    let left: Vec<_> = found.iter().map(|one| (&*one.question, one.left_to_blocks)).collect();
+    assert_eq!(left[0], ("thousand_against_ten", false));
+    assert_eq!(left[left.len() - 2..], [("elapsed_ns 1000", true), ("slow_thousand", true)]);
+    assert!(found.iter().all(|one| one.detectable.is_some()), "{found:?}");
+}
+
 #[test]
 fn rounds_promise_what_rounds_of_the_same_questions_will_know() {
     let (frame, _) = swept(&in_rounds(), &["fast", "slow", "equal"]);

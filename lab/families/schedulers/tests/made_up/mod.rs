@@ -89,7 +89,9 @@ impl Default for Sweep {
 impl Sweep {
     /// The committed experiment with fewer blocks.
     pub fn world(&self) -> World {
-        let text = OFFLOAD.replace("\nblocks = 6\n", &format!("\nblocks = {}\n", self.blocks));
+        let committed = "\nblocks = 8\n";
+        assert!(OFFLOAD.contains(committed), "offload.toml has another number of blocks");
+        let text = OFFLOAD.replace(committed, &format!("\nblocks = {}\n", self.blocks));
         let mut world = World::of(&text, &["offload"], &POLICIES);
         world.attachments.insert("service_times".to_owned(), TIMES.to_owned());
         world
