@@ -193,7 +193,7 @@ fn a_copy_of_each_floor_and_language_builds_passes_the_conformance_tests_and_is_
     let (foreign, floors): (Vec<&String>, Vec<&String>) =
         scratch.copies.keys().partition(|copy| is_foreign(&scratch.copies[*copy]));
     assert_eq!(floors.len(), folders(&ours().variants()).len(), "a floor a family");
-    assert_eq!(foreign, ["runtimes/python_asyncio_copy"]);
+    assert_eq!(foreign, ["runtimes/python_asyncio_copy", "runtimes/python_httpx_copy"]);
     let profile = env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
     let copies = floors.iter().map(|copy| copy.replace('/', "-"));
     let programs: Vec<String> = copies.flat_map(|copy| ["--bin".to_owned(), copy]).collect();
@@ -234,12 +234,17 @@ fn verified_and_measured(scratch: &Scratch, programs: &Path) {
     let verdicts = scratch.lab(&["verify", EXPERIMENT], &programs);
     let right = |variant: &str| verdicts.contains(&format!("right   {variant}\n"));
     assert!(right("floor_copy"), "{verdicts}");
-    let mut expected = vec!["floor_copy", "python_asyncio_copy"];
-    if verdicts.contains("absent  python_asyncio_copy: python3 is not installed") {
-        skipped("python3 is not installed");
-        expected.pop();
-    } else {
-        assert!(right("python_asyncio_copy"), "{verdicts}");
+    let mut expected = vec!["floor_copy"];
+    for (copy, lacking) in [
+        ("python_asyncio_copy", "python3 is not installed"),
+        ("python_httpx_copy", "it is not built: there is no httpx"),
+    ] {
+        if verdicts.contains(&format!("absent  {copy}: {lacking}")) {
+            skipped(&format!("{copy}: {lacking}"));
+        } else {
+            assert!(right(copy), "{verdicts}");
+            expected.push(copy);
+        }
     }
     scratch.lab(&["run", EXPERIMENT, "--quick", "--no-startup", "--out", "measured"], &programs);
     let rows = fs::read_to_string(scratch.path("measured/runs.jsonl")).unwrap();
