@@ -58,6 +58,18 @@ impl Frame {
             .collect()
     }
 
+    /// The largest speed, in bytes per second, that the last session with any measured of what
+    /// begins so, such as `page_cache`.
+    pub fn floor_bytes_per_s(&self, what: &str) -> Option<f64> {
+        let sessions = self.sessions.iter().rev();
+        let mut floors = sessions.filter_map(|one| one.environment.get("floors")?.as_object());
+        floors.find_map(|floors| {
+            let is_speed = |name: &str| name.starts_with(what) && name.ends_with("bytes_per_s");
+            let speeds = floors.iter().filter(|(name, _)| is_speed(name));
+            speeds.filter_map(|(_, value)| value.as_f64()).max_by(f64::total_cmp)
+        })
+    }
+
     /// Whether a name belongs to a twin.
     pub fn is_twin(&self, variant: &str) -> bool {
         self.twins().iter().any(|(twin, _)| *twin == variant)

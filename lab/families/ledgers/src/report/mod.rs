@@ -26,8 +26,12 @@ impl FamilyReport for Ledgers {
         section: &Table,
         rows: &[&'a Row],
     ) -> Vec<Measured<'a>> {
-        let (divide_by, cpus) = (metrics::divide_by(section), frame.run_file.machine.cpus);
-        let measured = |row: &&'a Row| Measured::new(row, metrics::of_run(row, divide_by, cpus));
+        let around = metrics::Around {
+            divide_by: metrics::divide_by(section),
+            cpus: frame.run_file.machine.cpus,
+            memory: frame.floor_bytes_per_s("memory"),
+        };
+        let measured = |row: &&'a Row| Measured::new(row, metrics::of_run(row, around));
         rows.iter().map(measured).collect()
     }
 
@@ -89,8 +93,10 @@ const COUNTERS: [&str; 6] = [
     "perf_cache_misses_per_transaction",
 ];
 
-/// What a runtime tells beside in a build of its own: no column where no record has it.
-const TOLD: [&str; 2] = ["tokio_steals_per_1000", "tokio_overflows_per_1000"];
+/// What not every record has: the bound on what memory gave, and what a runtime tells beside in a
+/// build of its own. No column where no run has it.
+const TOLD: [&str; 3] =
+    ["memory_share_at_most", "tokio_steals_per_1000", "tokio_overflows_per_1000"];
 
 /// Every variant over the reference, wherever both ran.
 fn stores(study: &Study, page: &mut Page) {
