@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use lab_corpus::{CorpusArgs, CorpusError, Manifest, Outcome};
-use lab_driver::Progress;
+use lab_driver::{Position, Progress};
 
 use crate::{Failure, progress::Bar};
 
@@ -11,7 +11,10 @@ pub(crate) fn corpus(args: &CorpusArgs) -> Result<ExitCode, Failure> {
     let mut bar = Bar::new(args.quiet);
     let dir = args.dir.display();
     let label = format!("{} {dir}", if args.check { "checking" } else { "generating" });
-    let outcome = lab_corpus::run(args, &mut |done, total| bar.at(done, total, &label));
+    // Bytes, not milliseconds: of the position only the part that is done is shown.
+    let outcome = lab_corpus::run(args, &mut |done_ms, total_ms| {
+        bar.at(&Position { done_ms, total_ms, label: &label, ..Position::default() })
+    });
     bar.finish();
     match outcome? {
         Outcome::Made(manifest) => println!("{dir}: generated, {}", inside(&manifest)),

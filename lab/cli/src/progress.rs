@@ -1,14 +1,22 @@
-//! The progress bar: the forecast's milliseconds, not runs, because runs differ a hundredfold.
+//! Progress by the forecast's milliseconds, not by runs, because runs differ a hundredfold.
 
-use std::io::IsTerminal;
+use std::{
+    io::IsTerminal,
+    time::{Duration, Instant},
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use lab_driver::Progress;
+use lab_driver::{Position, Progress};
 
-/// A bar on a terminal; sentences alone where there is none.
+use crate::{compare::seconds_text, streams::tell};
+
+/// In a log one line in this time is enough.
+const BETWEEN_LINES: Duration = Duration::from_secs(60);
+
+/// A bar on a terminal; where there is none a line a minute.
 pub(crate) struct Bar {
     bar: Option<ProgressBar>,
-    said_percent: u64,
+    pace: Pace,
     quiet: bool,
 }
 
@@ -16,10 +24,10 @@ impl Bar {
     pub(crate) fn new(quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal() && !quiet;
         let bar = terminal.then(|| {
-            let style = ProgressStyle::with_template("{wide_bar} {percent}%  ETA {eta}  {msg}");
+            let style = ProgressStyle::with_template("{wide_bar} {percent} %  {msg}");
             ProgressBar::new(0).with_style(style.expect("the template is fixed and valid"))
         });
-        Self { bar, said_percent: 0, quiet }
+        Self { bar, pace: Pace::default(), quiet }
     }
 
     pub(crate) fn finish(&self) {
@@ -33,22 +41,83 @@ impl Progress for Bar {
     fn note(&mut self, sentence: &str) {
         match &self.bar {
             Some(bar) => bar.println(sentence),
-            None => eprintln!("{sentence}"),
+            None => tell(sentence),
         }
     }
 
-    fn at(&mut self, done_ms: u64, total_ms: u64, label: &str) {
+    fn at(&mut self, position: &Position<'_>) {
         if let Some(bar) = &self.bar {
-            bar.set_length(total_ms);
-            bar.set_position(done_ms);
-            bar.set_message(label.to_owned());
+            bar.set_length(position.total_ms);
+            bar.set_position(position.done_ms);
+            bar.set_message(said(position));
             return;
         }
-        // In a log a line every ten per cent is enough.
-        let percent = (done_ms * 100).checked_div(total_ms).unwrap_or(0);
-        if !self.quiet && percent >= self.said_percent + 10 {
-            self.said_percent = percent - percent % 10;
-            eprintln!("{} %: {label}", self.said_percent);
+        if !self.quiet && position.total_ms > 0 && self.pace.is_time(Instant::now()) {
+            let percent = position.done_ms.saturating_mul(100) / position.total_ms;
+            tell(format_args!("{percent} %, {}", said(position)));
         }
+    }
+}
+
+/// When a line was printed last.
+#[derive(Debug, Default)]
+struct Pace {
+    last: Option<Instant>,
+}
+
+impl Pace {
+    /// Whether a line is due; then this is its time.
+    fn is_time(&mut self, now: Instant) -> bool {
+        let is_time = self.last.is_none_or(|last| now.duration_since(last) >= BETWEEN_LINES);
+        if is_time {
+            self.last = Some(now);
+        }
+        is_time
+    }
+}
+
+/// "3 of 40 cells, ETA 8 min, worst noise steal 2 %: what comes".
+fn said(position: &Position<'_>) -> String {
+    let Position { done_ms, total_ms, cells_done, cells, worst_noise, label } = position;
+    if *cells == 0 {
+        return (*label).to_owned();
+    }
+    let left = seconds_text(total_ms.saturating_sub(*done_ms) as f64 / 1e3);
+    let noise = worst_noise.map_or("no noise so far".to_owned(), |worst| {
+        format!("worst noise {} {:.0} %", worst.cause, (100.0 * worst.share).max(1.0))
+    });
+    format!("{cells_done} of {cells} cells, ETA {left}, {noise}: {label}")
+}
+
+#[cfg(test)]
+mod tests {
+    use lab_driver::Disturbance;
+
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_far_how_long_and_how_disturbed() {
+        let mut position = Position {
+            done_ms: 60_000,
+            total_ms: 1_260_000,
+            cells_done: 3,
+            cells: 40,
+            worst_noise: None,
+            label: "`a`, block 1",
+        };
+        let calm = "3 of 40 cells, ETA 20 min, no noise so far: `a`, block 1";
+        assert_eq!(said(&position), calm);
+        position.worst_noise = Some(Disturbance { cause: "steal", share: 0.021 });
+        let disturbed = "3 of 40 cells, ETA 20 min, worst noise steal 2 %: `a`, block 1";
+        assert_eq!(said(&position), disturbed);
+        assert_eq!(said(&Position { cells: 0, ..position }), "`a`, block 1");
+    }
+
+    #[test]
+    fn a_log_has_a_line_a_minute() {
+        let (mut pace, start) = (Pace::default(), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let printed = [0, 59, 60, 61, 119, 120, 600].map(|second| pace.is_time(at(second)));
+        assert_eq!(printed, [true, false, true, false, false, true, true]);
     }
 }

@@ -7,6 +7,8 @@
 use lab_probe::{Snapshot, between};
 use lab_record::{Noise, Run, SCHEMA, Window};
 
+use crate::Disturbance;
+
 /// Stolen CPU time that is too much.
 const STEAL_SHARE_MAX: f64 = 0.01;
 /// CPU time of other processes that is too much.
@@ -84,14 +86,9 @@ impl Open {
 /// The causes found in `place`; empty where none was. Where that is no proof that there was none,
 /// `noise.ungated` says why.
 pub fn causes(noise: &mut Noise, place: &str) -> Vec<String> {
-    let readings = [
-        ("steal", noise.steal_ns, STEAL_SHARE_MAX),
-        ("other processes", noise.outside_cpu_ns, OUTSIDE_SHARE_MAX),
-    ];
     let error = error_share(noise);
     let (mut causes, mut unknown) = (Vec::new(), Vec::new());
-    for (name, value, share_max) in readings {
-        let share = value.map(|value| value as f64 / noise.capacity_ns.unwrap_or(0).max(1) as f64);
+    for (name, share, share_max) in shares(noise) {
         match share {
             None => unknown.push(format!("{name}: not known")),
             // At least this much: the counters' error is taken off.
@@ -109,6 +106,27 @@ pub fn causes(noise: &mut Noise, place: &str) -> Vec<String> {
         noise.ungated = Some(unknown.join("; "));
     }
     causes
+}
+
+/// What took most of the CPU time, where that is more than the counters may be wrong.
+pub(crate) fn largest(noise: &Noise) -> Option<Disturbance> {
+    let error = error_share(noise);
+    let least = |(cause, share, _): (_, Option<f64>, _)| {
+        let share = share? - error;
+        (share > 0.0).then_some(Disturbance { cause, share })
+    };
+    let found = shares(noise).into_iter().filter_map(least);
+    found.max_by(|a, b| a.share.total_cmp(&b.share))
+}
+
+/// By cause its share of the CPU time, where it is known, and the share that is too much.
+fn shares(noise: &Noise) -> [(&'static str, Option<f64>, f64); 2] {
+    let capacity = noise.capacity_ns.unwrap_or(0).max(1) as f64;
+    let share = |value: Option<u64>| value.map(|value| value as f64 / capacity);
+    [
+        ("steal", share(noise.steal_ns), STEAL_SHARE_MAX),
+        ("other processes", share(noise.outside_cpu_ns), OUTSIDE_SHARE_MAX),
+    ]
 }
 
 /// By how much a share may be wrong; infinite where nothing is known.
@@ -140,6 +158,14 @@ mod tests {
     fn judged(noise: Noise) -> (Vec<String>, Option<String>) {
         let mut noise = noise;
         (causes(&mut noise, "the run"), noise.ungated)
+    }
+
+    #[test]
+    fn the_largest_disturbance_is_what_is_certain() {
+        // Of 20 s of CPU time; counters of two CPUs may be wrong by 40 ms.
+        let found = largest(&noise(10_000, 440, 240)).unwrap();
+        assert_eq!((found.cause, (found.share * 1e3).round()), ("steal", 20.0));
+        assert_eq!(largest(&noise(10_000, 40, 0)), None);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! It knows manifests and paths, never a particular variant. It computes no statistic.
 
+#![forbid(unsafe_code)]
+
 mod cards;
 mod catalog;
 mod child;
@@ -14,11 +16,13 @@ mod given;
 mod guard;
 mod hyperfine;
 mod ingest;
+mod kept;
 mod orphans;
 mod paced;
 mod package;
 mod pinning;
 pub mod plots;
+mod progress;
 mod recording;
 mod repository;
 mod resume;
@@ -35,11 +39,11 @@ pub use gate::causes as noise_causes;
 pub use given::check_servers;
 pub use guard::keep_guard;
 pub use pinning::CPUS_MIN as PINNING_CPUS_MIN;
+pub use progress::{Disturbance, Position, Progress};
 pub use repository::git_state;
 pub use rounds::RefereeOf;
-pub use sweep::{
-    Checked, Description, Progress, STARTUP_ROUNDS, Sweep, SweepEnd, SweepOptions, Verified,
-};
+pub use startup::STARTUP_ROUNDS;
+pub use sweep::{Checked, Description, Sweep, SweepEnd, SweepOptions, Verified};
 pub use tools::tool_version;
 
 /// Why a sweep could not start or go on. Failures of variants and servers during a sweep are

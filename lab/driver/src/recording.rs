@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 
 use lab_record::{Results, Run, Samples, Status, Writer};
 
-use crate::{DriverError, Progress, SweepEnd, gate::Gate, package::unfit_variant};
+use crate::{
+    Disturbance, DriverError, Position, Progress, SweepEnd,
+    gate::{self, Gate},
+    package::unfit_variant,
+};
 
 /// The records of a sweep in progress.
 pub(crate) struct Recording<'w> {
@@ -16,11 +20,21 @@ pub(crate) struct Recording<'w> {
     pub(crate) end: SweepEnd,
     done_ms: u64,
     total_ms: u64,
+    /// Runs of the blocks that were begun, and all of them.
+    begun: usize,
+    cells: usize,
+    worst_noise: Option<Disturbance>,
 }
 
 impl<'w> Recording<'w> {
-    /// Goes on after what earlier sessions recorded; the forecast is in milliseconds.
-    pub(crate) fn after(before: Option<&Results>, writer: &'w mut Writer, total_ms: u64) -> Self {
+    /// Goes on after what earlier sessions recorded, with so many runs in the blocks; the forecast
+    /// is in milliseconds.
+    pub(crate) fn after(
+        before: Option<&Results>,
+        writer: &'w mut Writer,
+        cells: usize,
+        total_ms: u64,
+    ) -> Self {
         let before: &[Run] = before.map_or(&[], |results| &results.runs);
         let failed = before.iter().filter(|run| run.status == Status::Failed).count();
         Self {
@@ -30,12 +44,23 @@ impl<'w> Recording<'w> {
             end: SweepEnd { finished: false, recorded: before.len(), failed },
             done_ms: 0,
             total_ms,
+            begun: 0,
+            cells,
+            worst_noise: None,
         }
     }
 
     /// A run is about to start, which should take so long.
     pub(crate) fn at(&mut self, progress: &mut dyn Progress, expected_ms: u64, label: &str) {
-        progress.at(self.done_ms.min(self.total_ms), self.total_ms, label);
+        progress.at(&Position {
+            done_ms: self.done_ms.min(self.total_ms),
+            total_ms: self.total_ms,
+            cells_done: self.begun.min(self.cells),
+            cells: self.cells,
+            worst_noise: self.worst_noise,
+            label,
+        });
+        self.begun += 1;
         self.done_ms += expected_ms;
     }
 
@@ -47,6 +72,7 @@ impl<'w> Recording<'w> {
     /// Counts a run, and says what a person should know of it.
     pub(crate) fn note(&mut self, run: &Run, label: &str, progress: &mut dyn Progress) {
         self.end.recorded += 1;
+        self.disturbed(gate::largest(&run.noise));
         if run.status == Status::Failed {
             self.end.failed += 1;
             let reason = run.reason.as_deref().unwrap_or("no reason given");
@@ -62,6 +88,12 @@ impl<'w> Recording<'w> {
         }
     }
 
+    fn disturbed(&mut self, found: Option<Disturbance>) {
+        let size = |one: &Disturbance| one.share;
+        let both = self.worst_noise.into_iter().chain(found);
+        self.worst_noise = both.max_by(|a, b| size(a).total_cmp(&size(b)));
+    }
+
     /// Puts a run on disk, and the window that it completes.
     pub(crate) fn write(
         &mut self,
@@ -72,6 +104,7 @@ impl<'w> Recording<'w> {
         let (order, block) = (run.order, run.block);
         self.writer.run(run, samples)?;
         if let Some(window) = gate.recorded(order, block) {
+            self.disturbed(gate::largest(&window.noise));
             self.writer.window(&window)?;
         }
         Ok(())

@@ -12,31 +12,29 @@ use lab_family::Referee;
 use lab_plan::{Experiment, Plan, PlannedRun};
 use lab_probe::Snapshot;
 use lab_record::{
-    GitState, Noise, Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status,
-    Verification, Writer,
+    GitState, Noise, Results, Run, RunFile, SCHEMA, Session, SessionEvent, Status, Verification,
+    Writer,
 };
 use serde_json::json;
 
 use crate::{
     DriverError, Program,
     cards::{CardWatch, cards},
-    execute::{Executed, execute},
+    execute::{Call, Executed, execute},
     gate::Gate,
     guard::Guard,
     hyperfine, orphans,
     package::{Done, absent, failed, package},
     pinning::Pinning,
+    progress::{Position, Progress},
     recording::Recording,
     resume,
     rounds::{Recorded, RefereeOf},
     scratch::Scratch,
     services::{Left, Services},
-    startup,
     tools::tool_version,
 };
 
-/// Rounds of start-up timing; a report wants an interval, so more than six.
-pub const STARTUP_ROUNDS: u32 = 10;
 /// Why a row has no readings of noise and cards.
 const NOT_RUN: &str = "not asked: no program of a variant ran for work";
 
@@ -80,14 +78,6 @@ pub struct Description {
     pub git: Option<GitState>,
 }
 
-/// Tells a person how it goes.
-pub trait Progress {
-    /// A sentence.
-    fn note(&mut self, sentence: &str);
-    /// A run is about to start: how much of the forecast is done, in milliseconds, and what comes.
-    fn at(&mut self, done_ms: u64, total_ms: u64, label: &str);
-}
-
 /// How a sweep ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SweepEnd {
@@ -125,7 +115,7 @@ pub enum Checked {
 pub struct Sweep<'a> {
     pub(crate) experiment: &'a Experiment,
     pub(crate) plan: &'a Plan,
-    programs: Vec<Program>,
+    pub(crate) programs: Vec<Program>,
     services: Services,
     pinning: Pinning,
     cards: CardWatch,
@@ -133,7 +123,7 @@ pub struct Sweep<'a> {
     load_at_start: Option<f64>,
     built_by: String,
     lab_sha256: Option<String>,
-    scratch: Scratch,
+    pub(crate) scratch: Scratch,
     /// Last, so that it sees the rest ended.
     guard: Guard,
     interrupt: &'a AtomicBool,
@@ -208,7 +198,7 @@ impl<'a> Sweep<'a> {
         let warmups: Vec<_> = self.plan.runs.iter().filter(|run| run.warmup).cloned().collect();
         let mut verdicts = Vec::new();
         for planned in &warmups {
-            progress.at(0, 0, &planned.variant);
+            progress.at(&Position { label: &planned.variant, ..Position::default() });
             let Some(done) = self.one(planned)? else { break };
             let reason = done.run.reason.unwrap_or_default();
             let checked = match done.run.status {
@@ -233,6 +223,7 @@ impl<'a> Sweep<'a> {
         referee: RefereeOf<'_>,
         progress: &mut dyn Progress,
     ) -> Result<SweepEnd, DriverError> {
+        self.services.keep_up();
         let run_file = self.run_file(options);
         let (mut writer, before) = resume::open(&run_file, options)?;
         let event = if options.resume { SessionEvent::Resume } else { SessionEvent::Start };
@@ -245,6 +236,7 @@ impl<'a> Sweep<'a> {
         let finished = outcome.as_ref().is_ok_and(|end| end.finished);
         let event = if finished { SessionEvent::Finished } else { SessionEvent::Stopped };
         writer.session(&self.session(event))?;
+        self.services.end_kept();
         outcome
     }
 
@@ -259,7 +251,7 @@ impl<'a> Sweep<'a> {
         let plan = self.plan;
         let blocks_ms: u64 = plan.runs.iter().map(|run| run.expected_ms).sum();
         let total_ms = blocks_ms + plan.budget_ms();
-        let mut recording = Recording::after(before, writer, total_ms);
+        let mut recording = Recording::after(before, writer, plan.runs.len(), total_ms);
         let recorded = Recorded::of(before);
         for planned in &plan.runs {
             recording.at(progress, planned.expected_ms, &label(planned));
@@ -308,6 +300,12 @@ impl<'a> Sweep<'a> {
                 return Ok(Some(failed(run, reason)));
             }
         };
+        let program = program(&self.programs, planned);
+        let offered = {
+            let _pinned = self.pinning.for_client();
+            self.services.offer(program, self.interrupt)
+        };
+        let Some(offer) = offered else { return Ok(None) };
         let helpers = self.cards.pid().into_iter().chain([self.guard.pid()]);
         let ours: Vec<u32> = self.services.pids().into_iter().chain(helpers).collect();
         let ours_known = self.services.knows_outside_cpu().then_some(&ours[..]);
@@ -315,13 +313,14 @@ impl<'a> Sweep<'a> {
         let execution = {
             let _pinned = self.pinning.for_client();
             let deadline = Duration::from_millis(planned.deadline_ms);
-            let path = &program(&self.programs, planned).path;
-            let starter = self.services.starter();
-            execute(starter, path, &ready.line, &name, deadline, self.interrupt)
+            let (path, variables) = (&program.path, &offer.variables);
+            let call = Call { program: path, variables, spec_line: &ready.line, run: &name };
+            execute(self.services.starter(), call, deadline, self.interrupt)
         };
         orphans::end(&ours);
         let after = Snapshot::take(ours_known);
         let mut run = self.row(planned, execution.start_ns, execution.process_ns);
+        run.kept = offer.taken();
         self.cards.note(&mut run, execution.start_ns, execution.start_ns + execution.process_ns);
         self.gate.judge(&mut run, before, after);
         let outcome = match execution.ended {
@@ -339,13 +338,12 @@ impl<'a> Sweep<'a> {
         let planned_counters = planned.work.counters().into_iter();
         run.counters.extend(planned_counters.map(|(name, value)| (name.to_owned(), value)));
         let process_ns = execution.process_ns;
-        let program = program(&self.programs, planned);
         let left = Left { run: &name, program, outcome: &outcome, process_ns };
         let checked = self.services.check(planned.work.as_ref(), &ready, &left)?;
         Ok(Some(package(self.experiment.family, run, outcome, checked)))
     }
 
-    fn row(&self, planned: &PlannedRun, start_ns: u64, process_ns: u64) -> Run {
+    pub(crate) fn row(&self, planned: &PlannedRun, start_ns: u64, process_ns: u64) -> Run {
         let entry = &program(&self.programs, planned).entry;
         Run {
             schema: SCHEMA,
@@ -364,63 +362,12 @@ impl<'a> Sweep<'a> {
             process_ns,
             cpu_ns: None,
             counters: BTreeMap::new(),
+            kept: BTreeMap::new(),
             noise: Noise { ungated: Some(NOT_RUN.to_owned()), ..Noise::default() },
             gated: Vec::new(),
             gpu: None,
             gpu_reason: Some(NOT_RUN.to_owned()),
             samples: None,
-        }
-    }
-
-    /// Interleaved rounds of start-up timing, recorded as runs after the planned ones. False when
-    /// interrupted.
-    fn startup(
-        &mut self,
-        recording: &mut Recording<'_>,
-        progress: &mut dyn Progress,
-    ) -> Result<bool, DriverError> {
-        if tool_version("hyperfine").is_none() {
-            progress.note("hyperfine is not installed: start-up times are skipped");
-            return Ok(true);
-        }
-        let first = self.plan.runs.len() as u64;
-        for round in 0..STARTUP_ROUNDS {
-            for turn in 0..self.programs.len() {
-                // Every round starts with the next program, so that none is always first.
-                let index = (turn + round as usize) % self.programs.len();
-                let order = first + u64::from(round) * self.programs.len() as u64 + index as u64;
-                let is_absent = self.programs[index].absent.is_some();
-                if is_absent || recording.done.contains(&order) {
-                    continue;
-                }
-                if self.is_interrupted() {
-                    return Ok(false);
-                }
-                let Done { run, samples } = self.start_once(index, round, order);
-                recording.end.recorded += 1;
-                recording.end.failed += usize::from(run.status == Status::Failed);
-                recording.writer.run(run, &samples)?;
-            }
-        }
-        Ok(true)
-    }
-
-    fn start_once(&self, index: usize, round: u32, order: u64) -> Done {
-        let program = &self.programs[index];
-        let like = self.plan.runs.iter().find(|run| run.variant == program.entry.variant);
-        let mut planned = like.expect("every program has a planned run").clone();
-        planned.order = order;
-        planned.block = round + 1;
-        planned.warmup = false;
-        planned.cell = BTreeMap::from([("probe".to_owned(), "startup".to_owned())]);
-        let mut run = self.row(&planned, lab_probe::monotonic_ns(), 0);
-        match startup::time_once(&program.path, self.scratch.path()) {
-            Ok(time_ns) => {
-                run.process_ns = time_ns;
-                run.counters.insert("startup_ns".to_owned(), time_ns);
-                Done { run, samples: Samples::default() }
-            }
-            Err(reason) => failed(run, reason),
         }
     }
 
@@ -472,6 +419,9 @@ impl<'a> Sweep<'a> {
         let servers = self.services.given_servers();
         if !servers.is_empty() {
             environment.insert("servers".to_owned(), json!(servers));
+        }
+        if let Some(kept) = self.services.kept() {
+            environment.insert("kept".to_owned(), kept);
         }
         Session { schema: SCHEMA, event, unix_s: unix_s(), environment }
     }

@@ -3,6 +3,7 @@
 
 mod cards;
 mod damage;
+mod kept;
 mod laws;
 mod ledgers;
 mod left_behind;
@@ -10,5 +11,6 @@ mod noise;
 mod plan;
 mod runtimes;
 mod schedulers;
+mod screen;
 mod workflows;
 mod world;

@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use lab_driver::{Catalog, Description, Progress, Sweep, SweepEnd, SweepOptions};
+use lab_driver::{Catalog, Description, Position, Progress, Sweep, SweepEnd, SweepOptions};
 use lab_family::Referee;
 use lab_plan::{Experiment, plan};
 use lab_record::{Results, RunFile};
@@ -18,16 +18,21 @@ use lab_report::{Frame, Report, Rounds, report};
 use lab_toys::Toys;
 use tempfile::TempDir;
 
-/// Sets the interrupt at a run.
+/// Sets the interrupt at a run, and keeps what was said of the way.
 pub(crate) struct StopAt<'a> {
     interrupt: &'a AtomicBool,
     runs_left: usize,
+    said: Vec<Said>,
 }
+
+/// Of each run that was about to start: cells done, all cells, and milliseconds done of all.
+pub(crate) type Said = (usize, usize, u64, u64);
 
 impl Progress for StopAt<'_> {
     fn note(&mut self, _: &str) {}
 
-    fn at(&mut self, _: u64, _: u64, _: &str) {
+    fn at(&mut self, at: &Position<'_>) {
+        self.said.push((at.cells_done, at.cells, at.done_ms, at.total_ms));
         match self.runs_left.checked_sub(1) {
             Some(left) => self.runs_left = left,
             None => self.interrupt.store(true, Ordering::Relaxed),
@@ -74,12 +79,17 @@ impl Checkout {
         self.root.path().join("toys").join(variant)
     }
 
-    fn results(&self) -> PathBuf {
+    pub(crate) fn results(&self) -> PathBuf {
         self.root.path().join("results").join("one")
     }
 
     /// Runs the sweep, or goes on with it, until so many runs have begun.
     pub(crate) fn sweep(&self, resume: bool, runs: usize) -> SweepEnd {
+        self.watched(resume, runs).0
+    }
+
+    /// The same, with what was said of the way.
+    pub(crate) fn watched(&self, resume: bool, runs: usize) -> (SweepEnd, Vec<Said>) {
         let root = self.root.path();
         let experiment = Experiment::parse("adding.toml", &self.text, &[&Toys]).unwrap();
         let catalog = Catalog::read(root, "toys", root).unwrap();
@@ -106,8 +116,9 @@ impl Checkout {
         let mut sweep = Sweep::prepare(&experiment, &plan, &catalog, &options, &interrupt).unwrap();
         let referee =
             |run_file: &RunFile| -> Box<dyn Referee> { Box::new(Rounds::before(run_file, &Toys)) };
-        let mut progress = StopAt { interrupt: &interrupt, runs_left: runs };
-        sweep.run(&options, &referee, &mut progress).unwrap()
+        let mut progress = StopAt { interrupt: &interrupt, runs_left: runs, said: Vec::new() };
+        let end = sweep.run(&options, &referee, &mut progress).unwrap();
+        (end, progress.said)
     }
 
     /// The records and the report on them.
