@@ -4,6 +4,8 @@
 //! The plan, the driver and the report know a family by these traits alone. Pure: no file, no
 //! clock, no process.
 
+#![forbid(unsafe_code)]
+
 mod cell;
 pub mod draw;
 mod input;
@@ -18,7 +20,7 @@ use std::{fmt::Debug, sync::Arc};
 pub use cell::{Cell, Factor, Levels};
 pub use input::InputError;
 pub use laws::Account;
-pub use metric::{Better, Metric, Unit, higher, lower, neither};
+pub use metric::{Better, Metric, Unit, Verb, higher, lower, neither};
 pub use referee::Referee;
 use serde::de::DeserializeOwned;
 pub use work::{

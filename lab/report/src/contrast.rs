@@ -10,6 +10,7 @@ use crate::compare::{Asked, by_pair_but, in_rounds, judge_family, scaled_margin}
 use crate::data::Data;
 use crate::study::show_on;
 use crate::tables::show_with_ends;
+use crate::words::Words;
 use crate::{Entry, Line, Measured, Page, Study, Table, method};
 
 /// Of more contrasts, those that cannot tell are named alone.
@@ -26,24 +27,28 @@ pub struct Contrasted<'a> {
     unit: Unit,
 }
 
-/// Judges all contrasts of the experiment as one family.
+/// Judges all contrasts of the experiment as one family: those that were asked in rounds, each at
+/// its part of the level, and by Holm those that the blocks answer.
 pub fn contrasts<'a>(study: &Study<'a>) -> Vec<Contrasted<'a>> {
-    let declared = &study.frame.run_file.analysis.contrasts;
-    let sides: Vec<[Comparison; 2]> = declared.iter().map(sides).collect();
-    let apart = declared.iter().zip(&sides).map(|(one, [side, _])| {
-        Some(in_rounds(study, side, study.questions.contrast(&one.id)?).into_iter().next())
+    let analysis = &study.frame.run_file.analysis;
+    let sides: Vec<[Comparison; 2]> = analysis.contrasts.iter().map(sides).collect();
+    let declared = || analysis.contrasts.iter().zip(&sides);
+    let is_left = |one: &Contrast| analysis.is_left_to_blocks(one.rounds);
+    let left = declared().filter(|(one, _)| is_left(one)).count();
+    let of_blocks = judge_family(study, analysis.contrasts.len() - left, |measured| {
+        let left = declared().filter(|(one, _)| is_left(one));
+        left.map(|(one, sides)| asked(measured, one, sides)).collect()
     });
-    let lines: Vec<Line> = match apart.collect::<Option<Vec<_>>>() {
-        Some(lines) => lines
-            .into_iter()
-            .zip(declared)
-            .map(|(line, one)| line.unwrap_or_else(|| Line::not_measured(&one.id)))
-            .collect(),
-        None => judge_family(study, |measured| {
-            declared.iter().zip(&sides).map(|(one, sides)| asked(measured, one, sides)).collect()
-        }),
+    let mut of_blocks = of_blocks.into_iter();
+    let line = |(one, [side, _]): (&Contrast, &[Comparison; 2])| {
+        let line = match study.questions.contrast(&one.id) {
+            Some(trials) => in_rounds(study, side, trials).into_iter().next(),
+            None => of_blocks.next(),
+        };
+        line.unwrap_or_else(|| Line::not_measured(&one.id))
     };
-    let contrasted = declared.iter().zip(&sides).zip(lines);
+    let lines: Vec<Line> = declared().map(line).collect();
+    let contrasted = declared().zip(lines);
     contrasted
         .map(|((contrast, [side, _]), line)| {
             let unit = study.unit(&contrast.metric);
@@ -60,9 +65,13 @@ pub fn write(study: &Study, page: &mut Page) {
     }
     page.heading("Declared contrasts");
     let analysis = &study.frame.run_file.analysis;
-    let (judged, by) = match analysis.rounds {
-        Some(_) => ("in rounds", "divided by"),
-        None => ("paired over blocks and further levels of the cell", "by Holm over"),
+    let left = analysis.contrasts.iter().filter(|one| analysis.is_left_to_blocks(one.rounds));
+    let (judged, by) = match analysis.contrasts.len() - left.count() {
+        0 => ("paired over blocks and further levels of the cell", "by Holm over"),
+        asked if asked == analysis.contrasts.len() => ("in rounds", "divided by"),
+        _ => {
+            ("in rounds, or over blocks where there is a `p_holm`", "divided by, or by Holm over,")
+        }
     };
     page.paragraph(&format!(
         "One variant at two levels of a factor, {judged}; at {} {by} {} contrasts ({}). Levels: \
@@ -78,7 +87,7 @@ pub fn write(study: &Study, page: &mut Page) {
         &[
             ("contrast", "", &|one| Entry::code(&one.contrast.id)),
             ("variant", "", &|one| Entry::code(&one.contrast.variant)),
-            ("metric", "", &|one| Entry::code(&one.contrast.metric)),
+            ("metric", "", &|one| Entry::text(study.noun(&one.contrast.metric))),
             ("pairs", "", &|one| Entry::count(one.line.n)),
             ("estimate", "", &|one| Entry::optional(one.in_short())),
             ("margin", "", &|one| Entry::text(one.size(one.margin))),
@@ -99,6 +108,10 @@ impl Contrasted<'_> {
     /// A difference on the contrast's scale, for people.
     pub fn show(&self, difference: f64) -> String {
         show_on(self.contrast.scale, self.unit, difference)
+    }
+
+    pub(crate) fn words(&self, study: &Study) -> Words {
+        Words::of(study.metric(&self.contrast.metric), self.contrast.scale)
     }
 
     /// "±5.00 %".
@@ -136,6 +149,7 @@ pub(crate) fn sides(contrast: &Contrast) -> [Comparison; 2] {
             cells,
             scale: contrast.scale,
             margin: contrast.margin,
+            rounds: contrast.rounds,
         }
     })
 }

@@ -6,6 +6,8 @@
 //! scripts that hold the look and never a statistic: every number in a picture stands in a TSV
 //! file written here.
 
+#![forbid(unsafe_code)]
+
 mod aa;
 mod answer;
 mod compare;
@@ -32,6 +34,7 @@ pub mod study;
 mod tables;
 mod verdicts;
 mod views;
+mod words;
 mod working;
 
 use std::collections::BTreeMap;
@@ -148,6 +151,12 @@ pub trait FamilyReport: Family {
     /// Whether a variant can be compared with the reference: not one that answers another question.
     fn is_candidate(&self, _entry: &VariantEntry) -> bool {
         true
+    }
+
+    /// Why a variant that is compared is nobody's choice, in a word or two: it is never named as an
+    /// answer.
+    fn no_choice(&self, _entry: &VariantEntry) -> Option<&'static str> {
+        None
     }
 
     /// A reason of this family's to withhold a verdict.

@@ -23,7 +23,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.items(study.family.premise(study));
     if study.has_only_reference() {
         page.item("Only the reference ran.");
-        page.items(study.contrasted.iter().map(of_levels));
+        page.items(study.contrasted.iter().map(|one| of_levels(study, one)));
     } else {
         page.items(study.compared.iter().map(|compared| sentence(study, compared)));
     }
@@ -43,7 +43,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
 /// One number a cell: what each declared comparison estimates for each variant.
 fn estimates(study: &Study) -> Table {
     let shown: Vec<_> = study.compared.iter().take(COMPARISONS_SHOWN).collect();
-    let heads: Vec<String> = shown.iter().map(|one| head(one.comparison, &shown)).collect();
+    let heads: Vec<String> = shown.iter().map(|one| head(study, one.comparison, &shown)).collect();
     let first = format!("against `{}`", study.reference());
     let mut columns = vec![(first.as_str(), "variant")];
     columns.extend(heads.iter().map(|head| (head.as_str(), head.as_str())));
@@ -55,7 +55,8 @@ fn estimates(study: &Study) -> Table {
         }
     }
     for variant in variants {
-        let mut row = vec![Entry::code(variant)];
+        let role = study.no_choice(variant).map(|role| format!(" ({role})"));
+        let mut row = vec![Entry::text(format!("`{variant}`{}", role.unwrap_or_default()))];
         row.extend(shown.iter().map(|compared| {
             let line = compared.lines.iter().find(|line| line.variant == variant);
             Entry::optional(line.and_then(|line| Some(compared.show(line.estimate()?))))
@@ -73,8 +74,13 @@ fn estimates(study: &Study) -> Table {
     table
 }
 
-/// The metric, with the levels that tell it from other comparisons on it.
-fn head(comparison: &Comparison, shown: &[&Compared]) -> String {
+/// The metric in words, with the levels that tell it from other comparisons on it.
+fn head(study: &Study, comparison: &Comparison, shown: &[&Compared]) -> String {
+    format!("{}{}", study.noun(&comparison.metric), place(comparison, shown))
+}
+
+/// " (workers 2)".
+fn place(comparison: &Comparison, shown: &[&Compared]) -> String {
     let others = || shown.iter().filter(|one| one.comparison.metric == comparison.metric);
     let differs = |factor: &&String| {
         others().any(|one| one.comparison.cells.get(*factor) != comparison.cells.get(*factor))
@@ -82,8 +88,7 @@ fn head(comparison: &Comparison, shown: &[&Compared]) -> String {
     let told = comparison.cells.keys().filter(differs);
     let told = told.map(|factor| format!("{factor} {}", comparison.cells[factor].join("/")));
     let told: Vec<String> = told.collect();
-    let place = if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) };
-    format!("`{}`{place}", comparison.metric)
+    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
 }
 
 fn of_contrasts(study: &Study) -> Table {
@@ -142,7 +147,7 @@ pub fn question(file: &RunFile) -> String {
     question.unwrap_or("The experiment states no question.").to_owned()
 }
 
-/// "`elapsed_ns` against `fast`: slower: `slow`; cannot tell: `other`."
+/// "Elapsed time against `fast`: slower: `slow`; cannot tell: `other`."
 fn sentence(study: &Study, compared: &Compared) -> String {
     let mut by_outcome: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for line in compared.lines.iter().filter(|line| line.n > 0) {
@@ -154,7 +159,8 @@ fn sentence(study: &Study, compared: &Compared) -> String {
         .collect();
     let listed = if listed.is_empty() { "not measured".to_owned() } else { listed.join("; ") };
     let all: Vec<&Compared> = study.compared.iter().collect();
-    let metric = head(compared.comparison, &all);
+    let metric = study.heading(&compared.comparison.metric);
+    let place = place(compared.comparison, &all);
     let aa: Vec<String> = compared
         .aa
         .iter()
@@ -166,15 +172,16 @@ fn sentence(study: &Study, compared: &Compared) -> String {
             format!(" A/A (`{twin}`): {}{detectable}.", compared.show_shift(test.shift))
         })
         .collect();
-    format!("{metric} against `{}`: {listed}.{}", study.reference(), aa.concat())
+    format!("{metric}{place} against `{}`: {listed}.{}", study.reference(), aa.concat())
 }
 
-/// "`wall_ns` with servers 2 against 1: -40 %, faster (`a_server_each`)."
-fn of_levels(one: &Contrasted) -> String {
+/// "Wall time with servers 2 against 1: -40 %, faster (`a_server_each`)."
+fn of_levels(study: &Study, one: &Contrasted) -> String {
     let Contrast { id, metric, factor, level, reference, .. } = one.contrast;
     let estimate = one.line.shift.map(|shift| format!("{}, ", one.show(shift.estimate)));
     let (estimate, outcome) = (estimate.unwrap_or_default(), one.line.finding.outcome);
-    format!("`{metric}` with {factor} {level} against {reference}: {estimate}{outcome} (`{id}`).")
+    let metric = study.heading(metric);
+    format!("{metric} with {factor} {level} against {reference}: {estimate}{outcome} (`{id}`).")
 }
 
 /// How many expectations came out how, by kind.

@@ -467,6 +467,7 @@ fn alarms(study: &Study) -> BTreeMap<String, String> {
             cells: BTreeMap::new(),
             scale: if positive { Scale::Ratio } else { Scale::Difference },
             margin: 0.0,
+            rounds: true,
         }
     });
     let mut alarms = BTreeMap::new();

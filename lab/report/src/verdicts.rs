@@ -19,9 +19,14 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     let analysis = &study.frame.run_file.analysis;
+    let is_left = |judged: &Compared| analysis.is_left_to_blocks(judged.comparison.rounds);
+    let left = study.compared.iter().filter(|judged| is_left(judged)).count();
     page.paragraph(&match analysis.rounds {
-        Some(rounds) => in_rounds(analysis, rounds),
-        None => in_blocks(study),
+        Some(rounds) if left == 0 => in_rounds(analysis, rounds),
+        Some(rounds) if left < study.compared.len() => {
+            format!("{} *By blocks*: {}", in_rounds(analysis, rounds), in_blocks(study))
+        }
+        _ => in_blocks(study),
     });
     for (position, judged) in study.compared.iter().enumerate() {
         one(study, judged, position + 1, page);
@@ -64,10 +69,13 @@ fn one(study: &Study, judged: &Compared, position: usize, page: &mut Page) {
         .map(|(factor, levels)| format!("{factor} {}", levels.join(", ")))
         .collect();
     let place = if cells.is_empty() { "all cells".to_owned() } else { cells.join("; ") };
+    let beside = study.frame.run_file.analysis.rounds.is_some() && !comparison.rounds;
     page.markdown.push_str(&format!(
-        "### {position}. `{}` ({role}), margin {}\n\nCells: {place}.{}\n\n",
+        "### {position}. {} (`{}`, {role}), margin {}\n\nCells: {place}.{}{}\n\n",
+        study.heading(&comparison.metric),
         comparison.metric,
         judged.show_margin(),
+        if beside { " *By blocks.*" } else { "" },
         known(study, judged)
     ));
     if judged.lines.iter().all(|line| line.n == 0) {

@@ -54,7 +54,7 @@ fn table(
     columns.extend(rows.factors.iter().map(|factor| ((*factor).to_owned(), (*factor).to_owned())));
     columns.push(("n".to_owned(), "n".to_owned()));
     for metric in metrics {
-        columns.push((format!("`{metric}`"), String::new()));
+        columns.push((study.noun(metric), String::new()));
         let keys = [(*metric).to_owned(), format!("{metric}_low"), format!("{metric}_high")];
         columns.extend(keys.map(|key| (String::new(), key)));
     }

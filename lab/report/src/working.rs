@@ -188,7 +188,7 @@ fn first_aa(study: &Study, page: &mut Page) {
     let mut passed: Vec<String> = Vec::new();
     for compared in &study.compared {
         for (twin, test) in &compared.aa {
-            let metric = format!("`{}`", compared.comparison.metric);
+            let metric = study.noun(&compared.comparison.metric);
             let in_rounds = study.questions.comparison(compared.comparison).is_some();
             let p = match test.p {
                 Some(p) => format!("p {}, {} pairs", show_p(p), test.n),

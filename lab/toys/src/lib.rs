@@ -1,5 +1,7 @@
 //! The `toys` family: variants that add numbers. It is the example of a family in docs/ADDING.md.
 
+#![forbid(unsafe_code)]
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use lab_family::{
@@ -30,8 +32,16 @@ impl Family for Toys {
                 factors: &[Factor::new("numbers")],
                 adjacent_factor: None,
                 metrics: &[
-                    lower("elapsed_ns", Unit::Ns, "The time that the variant says it took."),
-                    higher("numbers_per_s", Unit::PerSecond, "Numbers over `elapsed_ns`."),
+                    lower(
+                        ("elapsed_ns", "elapsed time"),
+                        Unit::Ns,
+                        "The time that the variant says it took.",
+                    ),
+                    higher(
+                        ("numbers_per_s", "numbers per second"),
+                        Unit::PerSecond,
+                        "Numbers over `elapsed_ns`.",
+                    ),
                 ],
                 section: section::<ToysSection>,
             }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share, Times};
+use lab_family::Verb::Delivers;
 use lab_family::{Metric, higher, lower, neither};
 use lab_protocol::engines::names;
 use lab_record::Status;
@@ -11,52 +12,93 @@ use lab_stats::describe::median;
 
 /// What is computed from a run, or counted by it.
 pub(crate) const METRICS: &[Metric] = &[
-    lower(WALL, Ns, "Counter: the whole process from start to exit, by hyperfine."),
-    lower("hyperfine_user_ns", Ns, "Counter: its user CPU time, by hyperfine."),
-    lower("hyperfine_system_ns", Ns, "Counter: its system CPU time, by hyperfine."),
+    lower((WALL, "wall time"), Ns, "Counter: the whole process from start to exit, by hyperfine."),
+    lower(("hyperfine_user_ns", "user CPU time"), Ns, "Counter: its user CPU time, by hyperfine."),
+    lower(
+        ("hyperfine_system_ns", "system CPU time"),
+        Ns,
+        "Counter: its system CPU time, by hyperfine.",
+    ),
     higher(
-        "gigabytes_per_s",
+        ("gigabytes_per_s", "gigabytes per second"),
         Count,
         "Bytes of the corpus, in 10^9, over the time of the whole process.",
-    ),
-    higher("files_per_s", PerSecond, "Files of the corpus over the time of the whole process."),
+    )
+    .with(Delivers),
     higher(
-        "memory_share",
+        ("files_per_s", "files per second"),
+        PerSecond,
+        "Files of the corpus over the time of the whole process.",
+    ),
+    higher(
+        ("memory_share", "share of the memory's bandwidth"),
         Share,
         "Bytes of the corpus per second over the largest memory bandwidth that a session measured.",
     ),
-    lower("cpu_ns", Ns, "User and system CPU time of the whole process."),
-    neither("cores_used", Count, "CPU time over the time of the whole process."),
-    lower("page_faults", Count, "Minor and major page faults."),
-    lower("page_faults_major", Count, "Counter: page faults that read from a disk."),
-    neither("matching_share", Share, "Lines that match over all lines."),
-    lower("parsed_share", Share, "Lines that were parsed over all lines."),
-    lower("read_per_byte", Times, "Bytes that were read over bytes of the corpus."),
-    lower("parsed_per_byte", Times, "Bytes that were parsed over those of the corpus."),
+    lower(("cpu_ns", "CPU time"), Ns, "User and system CPU time of the whole process."),
+    neither(("cores_used", "CPUs in use"), Count, "CPU time over the time of the whole process."),
+    lower(("page_faults", "page faults"), Count, "Minor and major page faults."),
     lower(
-        "touched_per_byte",
+        ("page_faults_major", "page faults from a disk"),
+        Count,
+        "Counter: page faults that read from a disk.",
+    ),
+    neither(
+        ("matching_share", "share of matching lines"),
+        Share,
+        "Lines that match over all lines.",
+    ),
+    lower(
+        ("parsed_share", "share of parsed lines"),
+        Share,
+        "Lines that were parsed over all lines.",
+    ),
+    lower(
+        ("read_per_byte", "bytes read per byte"),
+        Times,
+        "Bytes that were read over bytes of the corpus.",
+    ),
+    lower(
+        ("parsed_per_byte", "bytes parsed per byte"),
+        Times,
+        "Bytes that were parsed over those of the corpus.",
+    ),
+    lower(
+        ("touched_per_byte", "bytes read and parsed per byte"),
         Times,
         "Bytes that were read plus bytes that were parsed, over bytes of the corpus.",
     ),
-    lower(SEARCH, Ns, "Counter: the search alone, by the engine's own clock."),
-    lower("outside_search_ns", Ns, "Time of the whole process minus the search."),
-    neither("walk_share", Share, "Walking folders, of all five phases."),
-    neither("read_share", Share, "Reading, of all five phases."),
-    neither("scan_share", Share, "Scanning, of all five phases."),
-    neither("parse_share", Share, "Parsing, of all five phases."),
-    neither("merge_share", Share, "Merging, of all five phases."),
+    lower((SEARCH, "search time"), Ns, "Counter: the search alone, by the engine's own clock."),
+    lower(
+        ("outside_search_ns", "time outside of the search"),
+        Ns,
+        "Time of the whole process minus the search.",
+    ),
+    neither(("walk_share", "share of walking"), Share, "Walking folders, of all five phases."),
+    neither(("read_share", "share of reading"), Share, "Reading, of all five phases."),
+    neither(("scan_share", "share of scanning"), Share, "Scanning, of all five phases."),
+    neither(("parse_share", "share of parsing"), Share, "Parsing, of all five phases."),
+    neither(("merge_share", "share of merging"), Share, "Merging, of all five phases."),
     neither(
-        "phases_over_search",
+        ("phases_over_search", "phases over search time"),
         Times,
         "The five phases, summed over workers, over the time of the search.",
     ),
-    lower("rss_high_water_bytes", Bytes, "Counter: the largest resident memory."),
-    lower("voluntary_switches", Count, "Counter: voluntary context switches."),
-    lower("involuntary_switches", Count, "Counter: involuntary context switches."),
-    neither("threads", Count, "Counter: threads that took part in the search."),
-    neither("matches", Count, "Counter: lines that match."),
+    lower(("rss_high_water_bytes", "memory"), Bytes, "Counter: the largest resident memory."),
+    lower(
+        ("voluntary_switches", "voluntary switches"),
+        Count,
+        "Counter: voluntary context switches.",
+    ),
+    lower(
+        ("involuntary_switches", "involuntary switches"),
+        Count,
+        "Counter: involuntary context switches.",
+    ),
+    neither(("threads", "threads"), Count, "Counter: threads that took part in the search."),
+    neither(("matches", "matches"), Count, "Counter: lines that match."),
     neither(
-        "matches_beyond_floor",
+        ("matches_beyond_floor", "matches beyond the floor's"),
         Count,
         "Lines that a peer found minus those that the floor found.",
     ),
@@ -106,22 +148,12 @@ pub(crate) fn sizes(rows: &[Row]) -> BTreeMap<String, Size> {
 /// The memory bandwidth that the last session measured, in gigabytes per second; the largest where
 /// it measured several (with several threads).
 pub(crate) fn bandwidth(frame: &Frame) -> Option<f64> {
-    floor_of(frame, "memory")
+    frame.floor_bytes_per_s("memory").map(|speed| speed / 1e9)
 }
 
 /// The same of copying a file out of the page cache, as whoever reads files does.
 pub(crate) fn page_cache(frame: &Frame) -> Option<f64> {
-    floor_of(frame, "page_cache")
-}
-
-fn floor_of(frame: &Frame, what: &str) -> Option<f64> {
-    let sessions = frame.sessions.iter().rev();
-    let mut floors = sessions.filter_map(|session| session.environment.get("floors")?.as_object());
-    floors.find_map(|floors| {
-        let is_speed = |name: &str| name.starts_with(what) && name.ends_with("bytes_per_s");
-        let speeds = floors.iter().filter(|(name, _)| is_speed(name));
-        speeds.filter_map(|(_, value)| Some(value.as_f64()? / 1e9)).max_by(f64::total_cmp)
-    })
+    frame.floor_bytes_per_s("page_cache").map(|speed| speed / 1e9)
 }
 
 /// Measures runs of a sweep.

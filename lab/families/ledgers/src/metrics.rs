@@ -16,64 +16,122 @@ use toml::{Table, Value};
 /// What is computed from a run, or counted by it.
 pub(crate) const METRICS: &[Metric] = &[
     lower(
-        "elapsed_ns",
+        ("elapsed_ns", "elapsed time"),
         Ns,
         "Median repetition, from before the first task until every stream is processed.",
     ),
-    lower("teardown_ns", Ns, "Median time to drop accounts, records and streams."),
-    lower(WITH_TEARDOWN, Ns, "Median of the sum of both."),
-    lower("ns_per_transaction", Ns, "`elapsed_ns` over the transactions of a repetition."),
-    higher("transactions_per_s", PerSecond, "Transactions of a repetition over `elapsed_ns`."),
     lower(
-        "cpu_ns_per_transaction",
+        ("teardown_ns", "time to tear down"),
+        Ns,
+        "Median time to drop accounts, records and streams.",
+    ),
+    lower((WITH_TEARDOWN, "elapsed time with tear-down"), Ns, "Median of the sum of both."),
+    lower(
+        ("ns_per_transaction", "time per transaction"),
+        Ns,
+        "`elapsed_ns` over the transactions of a repetition.",
+    ),
+    higher(
+        ("transactions_per_s", "transactions per second"),
+        PerSecond,
+        "Transactions of a repetition over `elapsed_ns`.",
+    ),
+    lower(
+        ("cpu_ns_per_transaction", "CPU time per transaction"),
         Ns,
         "CPU time of the process within `elapsed_ns`, per transaction.",
     ),
-    neither("cores_used", Count, "CPU time of the process over elapsed time."),
-    lower("switches_per_1000", Count, "Context switches of both kinds per 1,000 transactions."),
-    lower("voluntary_switches_per_1000", Count, "Voluntary switches per 1,000 transactions."),
-    lower("involuntary_switches_per_1000", Count, "Involuntary switches per 1,000 transactions."),
+    neither(("cores_used", "CPUs in use"), Count, "CPU time of the process over elapsed time."),
     lower(
-        "lock_waits_per_1000",
+        ("switches_per_1000", "switches per 1,000 transactions"),
+        Count,
+        "Context switches of both kinds per 1,000 transactions.",
+    ),
+    lower(
+        ("voluntary_switches_per_1000", "voluntary switches per 1,000 transactions"),
+        Count,
+        "Voluntary switches per 1,000 transactions.",
+    ),
+    lower(
+        ("involuntary_switches_per_1000", "involuntary switches per 1,000 transactions"),
+        Count,
+        "Involuntary switches per 1,000 transactions.",
+    ),
+    lower(
+        ("lock_waits_per_1000", "waits for locks per 1,000 transactions"),
         Count,
         "Acquisitions that found the lock taken, per 1,000 transactions.",
     ),
     lower(
-        "lock_wait_ns_per_transaction",
+        ("lock_wait_ns_per_transaction", "time in waits for locks per transaction"),
         Ns,
         "Time that workers waited for locks, per transaction.",
     ),
     lower(
-        "lock_wait_share",
+        ("lock_wait_share", "share of time in waits for locks"),
         Share,
         "Time that workers waited for locks, of the time of all workers.",
     ),
     lower(
-        "tokio_parks_per_1000",
+        ("tokio_parks_per_1000", "parks per 1,000 transactions"),
         Count,
         "Times that a Tokio worker parked, per 1,000 transactions.",
     ),
-    neither("tokio_steals_per_1000", Count, "Tasks that a worker stole, per 1,000 transactions."),
-    neither("tokio_polls_per_1000", Count, "Polls of tasks per 1,000 transactions."),
+    neither(
+        ("tokio_steals_per_1000", "steals per 1,000 transactions"),
+        Count,
+        "Tasks that a worker stole, per 1,000 transactions.",
+    ),
+    neither(
+        ("tokio_polls_per_1000", "polls per 1,000 transactions"),
+        Count,
+        "Polls of tasks per 1,000 transactions.",
+    ),
     lower(
-        "tokio_overflows_per_1000",
+        ("tokio_overflows_per_1000", "overflows per 1,000 transactions"),
         Count,
         "Overflows of a worker's queue per 1,000 transactions.",
     ),
     neither(
-        "tokio_local_schedules_per_1000",
+        ("tokio_local_schedules_per_1000", "local schedules per 1,000 transactions"),
         Count,
         "Tasks scheduled on the worker that woke them, per 1,000 transactions.",
     ),
-    neither("tokio_busy_share", Share, "Busy time of the workers, of the time of all workers."),
-    lower("perf_cycles_per_transaction", Count, "CPU cycles per transaction."),
-    lower("perf_instructions_per_transaction", Count, "Instructions per transaction."),
-    lower("perf_cache_misses_per_transaction", Count, "Cache misses per transaction."),
-    neither("shards_per_cpu", Count, "Shards of the store over CPUs of the machine."),
-    lower("rss_high_water_bytes", Bytes, "Counter: the largest resident memory."),
-    lower("cpu_total_ns", Ns, "Counter: CPU time of the whole process."),
-    neither("workers", Count, "Counter: workers, as the runtime says."),
-    neither("shards", Count, "Counter: shards of the store."),
+    neither(
+        ("tokio_busy_share", "busy share of workers"),
+        Share,
+        "Busy time of the workers, of the time of all workers.",
+    ),
+    lower(
+        ("perf_cycles_per_transaction", "CPU cycles per transaction"),
+        Count,
+        "CPU cycles per transaction.",
+    ),
+    lower(
+        ("perf_instructions_per_transaction", "instructions per transaction"),
+        Count,
+        "Instructions per transaction.",
+    ),
+    lower(
+        ("perf_cache_misses_per_transaction", "cache misses per transaction"),
+        Count,
+        "Cache misses per transaction.",
+    ),
+    neither(
+        ("memory_share_at_most", "share of the memory's bandwidth, at most"),
+        Share,
+        "Bytes that transactions move at most per second, over the memory bandwidth that a session \
+         measured: each line of cache that one touches is read from memory and written back.",
+    ),
+    neither(
+        ("shards_per_cpu", "shards per CPU"),
+        Count,
+        "Shards of the store over CPUs of the machine.",
+    ),
+    lower(("rss_high_water_bytes", "memory"), Bytes, "Counter: the largest resident memory."),
+    lower(("cpu_total_ns", "CPU time"), Ns, "Counter: CPU time of the whole process."),
+    neither(("workers", "workers"), Count, "Counter: workers, as the runtime says."),
+    neither(("shards", "shards"), Count, "Counter: shards of the store."),
 ];
 
 /// Columns whose median is stated per 1,000 transactions, and the metric's name.
@@ -97,6 +155,14 @@ const PER_TRANSACTION: [(&str, &str); 5] = [
     ("perf_cache_misses", "perf_cache_misses_per_transaction"),
 ];
 
+/// The bytes that one transaction moves at most, if no cache held anything of it before or kept
+/// anything of it after. It reads its own entry of the stream, and in the map of accounts and in
+/// that of records a lock, up to two lines of tags and up to two of the entry (of 56 and 24 bytes):
+/// eleven lines, and each of them is read and written back.
+const BYTES_AT_MOST: f64 = 11.0 * 2.0 * LINE_BYTES;
+/// A line of cache of x86-64 and of most ARM CPUs.
+const LINE_BYTES: f64 = 64.0;
+
 /// A sum of two columns, row by row; kept under this name where a report's samples are slimmed.
 pub(crate) const WITH_TEARDOWN: &str = "elapsed_with_teardown_ns";
 
@@ -116,8 +182,20 @@ pub(crate) fn with_teardown(samples: &Samples) -> Option<Vec<i64>> {
     aligned.then(|| elapsed.iter().zip(teardown).map(|(a, b)| a + b).collect())
 }
 
+/// What a run's metrics need beside its row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Around {
+    /// As [`divide_by`] says.
+    pub(crate) divide_by: u64,
+    /// Of the machine.
+    pub(crate) cpus: u32,
+    /// The memory's bandwidth in bytes per second, where a session measured it.
+    pub(crate) memory: Option<f64>,
+}
+
 /// Every metric that a run has the samples for.
-pub(crate) fn of_run(row: &Row, divide_by: u64, cpus: u32) -> BTreeMap<&'static str, f64> {
+pub(crate) fn of_run(row: &Row, around: Around) -> BTreeMap<&'static str, f64> {
+    let Around { divide_by, cpus, memory } = around;
     let (run, samples) = (&row.run, &row.samples);
     let mut values = BTreeMap::new();
     let mut put = |name: &'static str, value: Option<f64>| {
@@ -131,7 +209,9 @@ pub(crate) fn of_run(row: &Row, divide_by: u64, cpus: u32) -> BTreeMap<&'static 
     put("cores_used", of(names::CPU_NS).zip(elapsed).map(|(cpu, elapsed)| cpu / elapsed));
     let count = transactions(&run.cell, divide_by);
     put("ns_per_transaction", elapsed.zip(count).map(|(ns, count)| ns / count));
-    put("transactions_per_s", elapsed.zip(count).map(|(ns, count)| 1e9 * count / ns));
+    let rate = elapsed.zip(count).map(|(ns, count)| 1e9 * count / ns);
+    put("transactions_per_s", rate);
+    put("memory_share_at_most", rate.zip(memory).map(|(rate, all)| BYTES_AT_MOST * rate / all));
     for (column, name) in PER_1000 {
         put(name, of(column).zip(count).map(|(total, count)| 1e3 * total / count));
     }
@@ -174,6 +254,8 @@ mod tests {
 
     use super::*;
 
+    const AROUND: Around = Around { divide_by: 1, cpus: 2, memory: Some(1e12) };
+
     fn row(columns: &[(&str, &[i64])]) -> Row {
         let cell = [("streams", "10"), ("transactions", "100")];
         let run = serde_json::json!({
@@ -199,7 +281,7 @@ mod tests {
             ("voluntary_switches", &[4, 5, 6]),
             ("involuntary_switches", &[0, 0, 1]),
         ]);
-        let values = of_run(&row, 1, 2);
+        let values = of_run(&row, AROUND);
         let expected = [
             ("elapsed_ns", 2_000.0),
             (WITH_TEARDOWN, 9_000.0),
@@ -209,13 +291,18 @@ mod tests {
             ("lock_wait_share", 0.1),
             ("switches_per_1000", 5.0),
             ("shards_per_cpu", 4.0),
+            // 1,408 bytes for each of 5 * 10^8 transactions a second, of 10^12 bytes.
+            ("memory_share_at_most", 0.704),
         ];
         for (name, value) in expected {
             assert_eq!(values.get(name), Some(&value), "{name}");
         }
         assert!(!values.contains_key("perf_cache_misses_per_transaction"));
         // A smoke test that divides its transactions by ten did a tenth of them.
-        assert_eq!(of_run(&row, 10, 2)["ns_per_transaction"], 20.0);
+        let smoke = Around { divide_by: 10, ..AROUND };
+        assert_eq!(of_run(&row, smoke)["ns_per_transaction"], 20.0);
+        let unmeasured = of_run(&row, Around { memory: None, ..AROUND });
+        assert!(!unmeasured.contains_key("memory_share_at_most"));
     }
 
     /// Every column and counter that a variant may leave, so that every metric can be computed.
@@ -226,7 +313,7 @@ mod tests {
             .chain(["elapsed_ns", "teardown_ns", "tokio_busy_ns"])
             .map(|column| (column, &[3][..]))
             .collect();
-        let mut given: Vec<&str> = of_run(&row(&columns), 1, 2).into_keys().collect();
+        let mut given: Vec<&str> = of_run(&row(&columns), AROUND).into_keys().collect();
         given.extend(["rss_high_water_bytes", "cpu_total_ns", "workers", "shards"]);
         let mut table: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
         given.sort_unstable();

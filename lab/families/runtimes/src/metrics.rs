@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share, Times};
+use lab_family::Verb::Has;
 use lab_family::{Metric, higher, lower, neither};
 use lab_report::frame::{cell_but, is_gated};
 use lab_report::{Distribution, Measured, Row};
@@ -15,47 +16,169 @@ use crate::samples;
 /// What is computed from a run, or counted by it. Shares of the loss are shares of agents times
 /// wall time.
 pub(crate) const METRICS: &[Metric] = &[
-    lower("wall_ns", Ns, "First agent's start to last agent's end."),
-    higher("efficiency_as_published", Share, "Agents' times over agents × wall time."),
-    higher("efficiency_true", Share, "Agents' solo times over agents × wall time."),
-    higher("speed_up_as_published", Times, "Agents' times over wall time."),
-    higher("speed_up_true", Times, "Agents' solo times over wall time."),
-    lower("loss_share", Share, "1 minus `efficiency_true`."),
-    lower("loss_imbalance_share", Share, "Loss by agents of unequal length."),
-    lower("loss_server_contention_share", Share, "Loss by a slower shared server."),
-    lower("loss_client_remainder_share", Share, "Loss that neither explains."),
-    lower("wall_beyond_longest_agent_ns", Ns, "Wall time minus the longest agent's."),
-    higher("agent_overlap_share", Share, "Time of all agents at once over the shortest's."),
-    higher("token_balance_share", Share, "Mean tokens of an agent over the most of any."),
-    neither("tokens", Count, "Tokens of all replies."),
-    lower("ttft_p50_ns", Ns, "Time to first token, median over calls."),
-    lower("ttft_p95_ns", Ns, "The same, 95th percentile."),
-    lower("late_first_token_share", Share, "Calls whose first token took over 3 s of server time."),
-    neither("ttft_agents_apart_ns", Ns, "Slowest agent's median first token minus the fastest's."),
-    neither("tokens_per_s_agents_apart", PerSecond, "Fastest agent's rate minus the slowest's."),
-    lower("ttft_max_ns", Ns, "Time to first token, longest of all calls."),
-    lower("inter_token_p50_ns", Ns, "Time between tokens at the client, median."),
-    lower("inter_token_p99_ns", Ns, "The same, 99th percentile."),
-    lower("delivery_lag_p50_ns", Ns, "Server's stamp to client's receipt, median."),
-    lower("delivery_lag_p90_ns", Ns, "The same, 90th percentile."),
-    lower("delivery_lag_p99_ns", Ns, "The same, 99th percentile."),
-    lower("delivery_lag_max_ns", Ns, "The same, largest."),
-    lower("cpu_per_token_ns", Ns, "Client's CPU time while streaming, per token."),
-    lower("context_switches", Count, "Voluntary and involuntary, of the client."),
-    neither("threads_busy_share", Share, "Client's CPU time while streaming, of all threads'."),
-    neither("migrations", Count, "Times that an agent went on on another thread."),
-    neither("queue_depth_mean", Count, "Tasks in the runtime's own queue when bytes come, mean."),
-    neither("prompt_tokens", Count, "Tokens of a call's prompt by the server's count, median."),
-    higher("tokens_per_s_stream", PerSecond, "While a stream streams, at the client."),
-    higher("tokens_per_s_server", PerSecond, "The same, by the server's own account."),
-    higher("tokens_per_s_pooled", PerSecond, "All tokens over the wall time."),
-    lower("rss_high_water_bytes", Bytes, "Counter: largest resident memory of the client."),
-    lower("threads", Count, "Counter: threads of the client at the last token."),
-    neither("queue_depth_max", Count, "Counter: most tasks in the runtime's own queue."),
-    lower("cpu_total_ns", Ns, "Counter: CPU time of the client."),
-    lower("cpu_startup_ns", Ns, "Counter: CPU time of the client before its first agent."),
-    neither("server_pacing_error_p50_ns", Ns, "Counter: lateness of paced writes, median."),
-    neither("server_pacing_error_p99_ns", Ns, "Counter: the same, 99th percentile."),
+    lower(("wall_ns", "wall time"), Ns, "First agent's start to last agent's end."),
+    higher(
+        ("efficiency_as_published", "parallel efficiency as published"),
+        Share,
+        "Agents' times over agents × wall time.",
+    ),
+    higher(
+        ("efficiency_true", "parallel efficiency"),
+        Share,
+        "Agents' solo times over agents × wall time.",
+    ),
+    higher(
+        ("speed_up_as_published", "speed-up as published"),
+        Times,
+        "Agents' times over wall time.",
+    ),
+    higher(("speed_up_true", "speed-up"), Times, "Agents' solo times over wall time."),
+    lower(("loss_share", "loss of efficiency"), Share, "1 minus `efficiency_true`."),
+    lower(
+        ("loss_imbalance_share", "loss by unequal agents"),
+        Share,
+        "Loss by agents of unequal length.",
+    ),
+    lower(
+        ("loss_server_contention_share", "loss by a shared server"),
+        Share,
+        "Loss by a slower shared server.",
+    ),
+    lower(
+        ("loss_client_remainder_share", "unexplained loss"),
+        Share,
+        "Loss that neither explains.",
+    ),
+    lower(
+        ("wall_beyond_longest_agent_ns", "time beyond the longest agent"),
+        Ns,
+        "Wall time minus the longest agent's.",
+    ),
+    higher(
+        ("agent_overlap_share", "overlap of agents"),
+        Share,
+        "Time of all agents at once over the shortest's.",
+    ),
+    higher(
+        ("token_balance_share", "balance of tokens"),
+        Share,
+        "Mean tokens of an agent over the most of any.",
+    ),
+    neither(("tokens", "tokens"), Count, "Tokens of all replies."),
+    lower(("ttft_p50_ns", "time to first token"), Ns, "Time to first token, median over calls."),
+    lower(("ttft_p95_ns", "time to first token (P95)"), Ns, "The same, 95th percentile."),
+    lower(
+        ("late_first_token_share", "share of late first tokens"),
+        Share,
+        "Calls whose first token took over 3 s of server time.",
+    ),
+    neither(
+        ("ttft_agents_apart_ns", "time between agents' first tokens"),
+        Ns,
+        "Slowest agent's median first token minus the fastest's.",
+    ),
+    neither(
+        ("tokens_per_s_agents_apart", "gap between agents' rates"),
+        PerSecond,
+        "Fastest agent's rate minus the slowest's.",
+    )
+    .with(Has),
+    lower(
+        ("ttft_max_ns", "longest time to first token"),
+        Ns,
+        "Time to first token, longest of all calls.",
+    ),
+    lower(
+        ("inter_token_p50_ns", "time between tokens"),
+        Ns,
+        "Time between tokens at the client, median.",
+    ),
+    lower(("inter_token_p99_ns", "time between tokens (P99)"), Ns, "The same, 99th percentile."),
+    lower(
+        ("delivery_lag_p50_ns", "delivery lag"),
+        Ns,
+        "Server's stamp to client's receipt, median.",
+    )
+    .with(Has),
+    lower(("delivery_lag_p90_ns", "delivery lag (P90)"), Ns, "The same, 90th percentile.")
+        .with(Has),
+    lower(("delivery_lag_p99_ns", "delivery lag (P99)"), Ns, "The same, 99th percentile.")
+        .with(Has),
+    lower(("delivery_lag_max_ns", "largest delivery lag"), Ns, "The same, largest.").with(Has),
+    lower(
+        ("cpu_per_token_ns", "CPU time per token"),
+        Ns,
+        "Client's CPU time while streaming, per token.",
+    ),
+    lower(
+        ("context_switches", "context switches"),
+        Count,
+        "Voluntary and involuntary, of the client.",
+    ),
+    neither(
+        ("threads_busy_share", "busy share of threads"),
+        Share,
+        "Client's CPU time while streaming, of all threads'.",
+    ),
+    neither(
+        ("migrations", "migrations between threads"),
+        Count,
+        "Times that an agent went on on another thread.",
+    ),
+    neither(
+        ("queue_depth_mean", "tasks in the queue"),
+        Count,
+        "Tasks in the runtime's own queue when bytes come, mean.",
+    ),
+    neither(
+        ("prompt_tokens", "prompt tokens"),
+        Count,
+        "Tokens of a call's prompt by the server's count, median.",
+    ),
+    higher(
+        ("tokens_per_s_stream", "tokens per second of a stream"),
+        PerSecond,
+        "While a stream streams, at the client.",
+    ),
+    higher(
+        ("tokens_per_s_server", "tokens per second at the server"),
+        PerSecond,
+        "The same, by the server's own account.",
+    ),
+    higher(
+        ("tokens_per_s_pooled", "tokens per second"),
+        PerSecond,
+        "All tokens over the wall time.",
+    ),
+    lower(
+        ("rss_high_water_bytes", "memory"),
+        Bytes,
+        "Counter: largest resident memory of the client.",
+    ),
+    lower(("threads", "threads"), Count, "Counter: threads of the client at the last token."),
+    neither(
+        ("queue_depth_max", "tasks in the fullest queue"),
+        Count,
+        "Counter: most tasks in the runtime's own queue.",
+    ),
+    lower(("cpu_total_ns", "CPU time"), Ns, "Counter: CPU time of the client."),
+    lower(
+        ("cpu_startup_ns", "CPU time before the first agent"),
+        Ns,
+        "Counter: CPU time of the client before its first agent.",
+    ),
+    neither(
+        ("server_pacing_error_p50_ns", "pacing error"),
+        Ns,
+        "Counter: lateness of paced writes, median.",
+    )
+    .with(Has),
+    neither(
+        ("server_pacing_error_p99_ns", "pacing error (P99)"),
+        Ns,
+        "Counter: the same, 99th percentile.",
+    )
+    .with(Has),
 ];
 
 /// Measures runs of a sweep. A solo baseline that is not among them takes its part of the

@@ -320,7 +320,11 @@ fn where_only_the_reference_ran_its_contrasts_come_first() {
     let report = read(&frame);
     let opening = &report.markdown;
     assert!(opening.contains("* Only the reference ran.\n"), "{opening}");
-    let sentence = "* `wall_ns` with servers 2 against 1: -";
+    let answer = "\n\nWith servers 2 `tokio_default` takes ";
+    let answer = opening.find(answer).map(|start| &opening[start + 2..]).expect(opening);
+    let answer = answer.lines().next().unwrap();
+    assert!(answer.ends_with(" less wall time than with servers 1."), "{answer}");
+    let sentence = "* Wall time with servers 2 against 1: -";
     let line = opening.lines().find(|line| line.starts_with(sentence)).expect(opening);
     assert!(line.ends_with("faster (`wall_ns_with_a_server_each`)."), "{line}");
     // One server for both, too, is held against agents that were alone.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share};
+use lab_family::Verb::{Has, Takes};
 use lab_family::{Metric, higher, lower, neither};
 use lab_protocol::schedulers::names;
 use lab_record::{Run, Samples};
@@ -14,46 +15,111 @@ use crate::steps::{Steps, regret_curve, total_cost};
 
 /// What is computed from a run, or counted by it.
 pub(crate) const METRICS: &[Metric] = &[
-    lower("choose_ns", Ns, "A `choose()` on a known key: median over batches."),
-    lower("cycle_ns", Ns, "The same with the report of the chosen arm's cost."),
-    lower("cold_ns", Ns, "The first `choose()` on a key: median over batches."),
-    lower("single_mean_ns", Ns, "One `choose()` on a known key, between two clock reads: mean."),
-    lower("single_p50_ns", Ns, "Median of the same."),
-    lower("single_p99_ns", Ns, "99th percentile of the same."),
-    lower("single_sd_ns", Ns, "Standard deviation of the same."),
-    lower("regret_ns", Ns, "What the other arm would have saved, over all steps."),
-    lower("regret_at_least_1_ns", Ns, "`regret_ns`, but 1 ns where it is 0."),
-    lower("regret_per_step_ns", Ns, "`regret_ns` over the steps."),
-    lower("cost_ns", Ns, "Sum over the steps of the chosen arm's cost."),
-    neither("offload_share", Share, "Decisions to offload over all decisions."),
-    higher("better_share", Share, "Steps that took the cheaper arm over all steps."),
     lower(
-        "learning_steps",
-        Count,
-        "Steps until 18 of the next 20 take the cheaper arm; all steps where that never happens.",
+        ("choose_ns", "time per decision"),
+        Ns,
+        "A `choose()` on a known key: median over batches.",
     ),
     lower(
-        "switch_to_offload_steps",
+        ("cycle_ns", "time per decision with its report"),
+        Ns,
+        "The same with the report of the chosen arm's cost.",
+    ),
+    lower(
+        ("cold_ns", "time per first decision"),
+        Ns,
+        "The first `choose()` on a key: median over batches.",
+    ),
+    lower(
+        ("single_mean_ns", "mean time of one decision"),
+        Ns,
+        "One `choose()` on a known key, between two clock reads: mean.",
+    ),
+    lower(("single_p50_ns", "median time of one decision"), Ns, "Median of the same."),
+    lower(("single_p99_ns", "time of one decision (P99)"), Ns, "99th percentile of the same."),
+    lower(("single_sd_ns", "spread of one decision's time"), Ns, "Standard deviation of the same.")
+        .with(Has),
+    lower(("regret_ns", "regret"), Ns, "What the other arm would have saved, over all steps.")
+        .with(Has),
+    lower(
+        ("regret_at_least_1_ns", "regret of at least 1 ns"),
+        Ns,
+        "`regret_ns`, but 1 ns where it is 0.",
+    )
+    .with(Has),
+    lower(("regret_per_step_ns", "regret per step"), Ns, "`regret_ns` over the steps.").with(Has),
+    lower(("cost_ns", "cost"), Ns, "Sum over the steps of the chosen arm's cost.").with(Has),
+    neither(
+        ("offload_share", "share of offloading"),
+        Share,
+        "Decisions to offload over all decisions.",
+    ),
+    higher(
+        ("better_share", "share of better decisions"),
+        Share,
+        "Steps that took the cheaper arm over all steps.",
+    ),
+    lower(
+        ("learning_steps", "steps to learn"),
+        Count,
+        "Steps until 18 of the next 20 take the cheaper arm; all steps where that never happens.",
+    )
+    .with(Takes),
+    lower(
+        ("switch_to_offload_steps", "steps to change to offloading"),
         Count,
         "Steps from the moment offloading becomes the cheaper arm until 18 of the next 20 take \
          it: median over a run's changes; one never followed counts with the steps to the next.",
+    )
+    .with(Takes),
+    lower(
+        ("switch_to_inline_steps", "steps to change to inline"),
+        Count,
+        "The same where inline becomes cheaper.",
+    )
+    .with(Takes),
+    higher(
+        ("followed_share", "share of changes followed"),
+        Share,
+        "Changes followed before the next, of all.",
     ),
-    lower("switch_to_inline_steps", Count, "The same where inline becomes cheaper."),
-    higher("followed_share", Share, "Changes followed before the next, of all."),
-    higher("items_per_s", PerSecond, "Items of a stream over the median repetition."),
-    neither("cores_used", Count, "CPU time over elapsed time."),
-    lower("tick_p50_ns", Ns, "Median time from a tick's instant until it is read."),
-    lower("tick_p95_ns", Ns, "95th percentile of the same."),
-    lower("tick_p99_ns", Ns, "99th percentile of the same."),
-    lower("tick_p999_ns", Ns, "99.9th percentile of the same."),
-    lower("tick_max_ns", Ns, "Largest of the same."),
-    lower("job_p50_ns", Ns, "Median time from a job's intended start to its end."),
-    lower("job_p99_ns", Ns, "99th percentile of the same."),
-    higher("jobs_per_s", PerSecond, "Jobs started over elapsed time."),
-    neither("guardrail_activations", Count, "Decisions that GR1 to GR3 took."),
-    lower("block_longest_ns", Ns, "Counter: longest that a job kept a worker."),
-    lower("rss_high_water_bytes", Bytes, "Counter: largest resident memory."),
-    lower("cpu_total_ns", Ns, "Counter: CPU time of the whole process."),
+    higher(
+        ("items_per_s", "items per second"),
+        PerSecond,
+        "Items of a stream over the median repetition.",
+    ),
+    neither(("cores_used", "CPUs in use"), Count, "CPU time over elapsed time."),
+    lower(
+        ("tick_p50_ns", "wake-up delay"),
+        Ns,
+        "Median time from a tick's instant until it is read.",
+    )
+    .with(Has),
+    lower(("tick_p95_ns", "wake-up delay (P95)"), Ns, "95th percentile of the same.").with(Has),
+    lower(("tick_p99_ns", "wake-up delay (P99)"), Ns, "99th percentile of the same.").with(Has),
+    lower(("tick_p999_ns", "wake-up delay (P99.9)"), Ns, "99.9th percentile of the same.")
+        .with(Has),
+    lower(("tick_max_ns", "largest wake-up delay"), Ns, "Largest of the same.").with(Has),
+    lower(
+        ("job_p50_ns", "time per job"),
+        Ns,
+        "Median time from a job's intended start to its end.",
+    ),
+    lower(("job_p99_ns", "time per job (P99)"), Ns, "99th percentile of the same."),
+    higher(("jobs_per_s", "jobs per second"), PerSecond, "Jobs started over elapsed time."),
+    neither(
+        ("guardrail_activations", "decisions by guardrails"),
+        Count,
+        "Decisions that GR1 to GR3 took.",
+    ),
+    lower(
+        ("block_longest_ns", "longest block of a worker"),
+        Ns,
+        "Counter: longest that a job kept a worker.",
+    )
+    .with(Has),
+    lower(("rss_high_water_bytes", "memory"), Bytes, "Counter: largest resident memory."),
+    lower(("cpu_total_ns", "CPU time"), Ns, "Counter: CPU time of the whole process."),
 ];
 
 /// Every metric that a run has the samples for.

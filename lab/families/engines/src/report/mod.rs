@@ -196,7 +196,7 @@ fn peers_beside_engines(study: &Study, order: &Order, page: &mut Page) {
 /// that are `shown`.
 fn medians(study: &Study, places: &[(&str, Cell)], metrics: &[&str], shown: &[&str]) -> Table {
     let title = |metric: &&str| match shown.contains(metric) {
-        true => format!("`{metric}`"),
+        true => study.noun(metric),
         false => String::new(),
     };
     let titles: Vec<String> = metrics.iter().map(title).collect();

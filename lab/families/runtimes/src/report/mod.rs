@@ -18,7 +18,7 @@ mod timeline;
 mod variance;
 mod within;
 
-use lab_record::{Comparison, Run, Samples};
+use lab_record::{Comparison, Run, Samples, VariantEntry};
 use lab_report::{FamilyReport, Frame, Line, Measured, Page, Row, Study};
 use toml::Table;
 
@@ -63,6 +63,11 @@ impl FamilyReport for Runtimes {
 
     fn lab_checks(&self, study: &Study) -> Vec<String> {
         checks::lab_checks(study)
+    }
+
+    /// Their code is what was published, mistakes included.
+    fn no_choice(&self, entry: &VariantEntry) -> Option<&'static str> {
+        entry.tags.iter().any(|tag| tag == published::AS_PUBLISHED.0).then_some("as published")
     }
 
     fn doubt(&self, study: &Study, comparison: &Comparison, line: &Line) -> Option<String> {

@@ -11,7 +11,7 @@ use super::groups::{by_variant, is_of_tr115};
 
 /// A variant with this tag does what the published code did. Its name is that of the published
 /// runtime, under which the figures stand, and a suffix.
-const AS_PUBLISHED: (&str, &str) = ("as-published", "_as_published");
+pub(super) const AS_PUBLISHED: (&str, &str) = ("as-published", "_as_published");
 
 /// Figures of one published runtime, parallel efficiency in percent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
