@@ -109,5 +109,18 @@ fn all_reports_are_pages_of_their_own_that_link_to_what_is_there() {
             assert!(is_there, "{name}: {address}");
         }
         assert!(!html.contains(" src=\"http"), "{name} needs the network");
+        // A page has the runs of its report's record, where the report has one.
+        let folder = root().join("reports").join(name.trim_end_matches(".html"));
+        let data = html.split("id=\"run-data\">").nth(1);
+        assert_eq!(data.is_some(), folder.join("run.json").is_file(), "{name}");
+        let Some(data) = data.and_then(|data| data.split("</script>").next()) else { continue };
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        let [runs, variants] = ["order", "variants"].map(|key| data[key].as_array().unwrap().len());
+        assert!(runs >= 50 && variants >= 1, "{name}: {runs} runs of {variants} variants");
+        for quantity in data["quantities"].as_array().unwrap() {
+            let values = quantity["values"].as_array().unwrap();
+            assert_eq!(values.len(), runs, "{name}: {}", quantity["name"]);
+            assert!(values.iter().any(|value| value.is_number()), "{name}: {}", quantity["name"]);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html::push_html};
 
-use crate::Source;
+use crate::{Source, picture};
 
 /// The HTML of one of the report's Markdown files; `page` is before links into the report's page,
 /// and empty on that page itself.
@@ -16,10 +16,12 @@ pub(crate) fn html(source: &Source, markdown: &str, page: &str) -> String {
         match event {
             Event::Start(Tag::Image { dest_url, .. }) => {
                 in_picture = true;
-                events.push(Event::Html(picture(source, &dest_url).into()));
+                events.push(Event::Html(inlined(source, &dest_url).into()));
             }
             Event::End(TagEnd::Image) => in_picture = false,
             _ if in_picture => {}
+            // A report's HTML is text: none of it may end an element of the page, or run.
+            Event::Html(text) | Event::InlineHtml(text) => events.push(Event::Text(text)),
             Event::Start(Tag::Link { dest_url, title, id, .. }) => {
                 let dest_url = within(source, &dest_url);
                 let dest_url = match dest_url.starts_with('#') {
@@ -46,18 +48,21 @@ pub(crate) fn html(source: &Source, markdown: &str, page: &str) -> String {
     }
     let mut html = String::with_capacity(2 * markdown.len());
     push_html(&mut html, events.into_iter());
-    html
+    picture::alone(&html)
+}
+
+/// A Markdown text of one paragraph, without the paragraph.
+pub(crate) fn line(source: &Source, markdown: &str, page: &str) -> String {
+    let html = html(source, markdown, page);
+    html.trim().trim_start_matches("<p>").trim_end_matches("</p>").to_owned()
 }
 
 /// The picture itself, or a word where the file is not there.
-fn picture(source: &Source, address: &str) -> String {
-    match source.pictures.get(file_of(address)) {
-        Some(svg) => {
-            // What stands before the element is for a file of its own.
-            let svg = svg.find("<svg").map_or(svg.as_str(), |start| &svg[start..]);
-            format!("<figure>{svg}</figure>")
-        }
-        None => format!("<p>The picture {} was not drawn.</p>", escaped(file_of(address))),
+fn inlined(source: &Source, address: &str) -> String {
+    let file = file_of(address);
+    match source.pictures.get(file) {
+        Some(svg) => picture::figure(svg),
+        None => format!("The picture {} was not drawn.", escaped(file)),
     }
 }
 
@@ -71,10 +76,8 @@ fn within(source: &Source, address: &str) -> String {
         format!("#{chapter}")
     } else if source.tables.contains_key(file) {
         format!("#{file}")
-    } else if file == "report.md" {
-        "#top".to_owned()
     } else {
-        // Another report's page lies beside this one, and other files are in the repository.
+        // Another report's page lies beside this one. Files of the repository are not here.
         let other = address.trim_start_matches("../").strip_suffix("/report.md");
         other.map_or("#top".to_owned(), |name| {
             format!("{}.html", name.trim_start_matches("reports/"))

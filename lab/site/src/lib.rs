@@ -4,26 +4,37 @@
 //!
 //! Pure: a page is a function of a report's files and of nothing else.
 
+#![forbid(unsafe_code)]
+
 mod address;
 mod chapter;
 mod chart;
 mod data;
 mod history;
+mod index;
 mod live;
+mod opening;
 mod page;
+mod picture;
+mod runs;
 
 use std::collections::BTreeMap;
 
 pub use address::encoded;
 pub use history::{History, Line, Point, history};
+pub use index::index;
 pub use live::{Going, Link, Listed, choices, compared, going, links, listed, sorry};
-pub use page::{SCRIPT, index, page, page_under};
+pub use page::{SCRIPT, page, page_under};
+pub use runs::{OneRun, Quantity, Runs};
 
 /// The files of one report.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
     /// The folder's name.
     pub name: String,
+    /// What the index puts together: one word for what was measured; empty where the report has no
+    /// record of runs.
+    pub kind: String,
     /// `report.md`: the first screen.
     pub first: String,
     /// The chapters behind it, by file name without `.md`.
@@ -32,4 +43,6 @@ pub struct Source {
     pub pictures: BTreeMap<String, String>,
     /// Tables, tab-separated with a header line, by file name.
     pub tables: BTreeMap<String, String>,
+    /// The runs that the report follows from, where they are to be drawn.
+    pub runs: Option<Runs>,
 }

@@ -5,7 +5,8 @@ use crate::{
     Source,
     address::quoted,
     chapter::{self, escaped},
-    page::{document, opening},
+    opening::Opening,
+    page::document,
 };
 
 /// Seconds between two looks at a sweep that goes on: each costs time of the machine that is
@@ -59,7 +60,7 @@ pub struct Going {
 pub fn listed(records: &[Listed]) -> String {
     let one = |record: &Listed| {
         let source = Source { first: record.first.clone(), ..Source::default() };
-        let body = chapter::html(&source, &opening(&record.first), &record.address);
+        let body = chapter::html(&source, &Opening::of(&record.first).short(), &record.address);
         let (address, shown, facts) =
             (quoted(&record.address), escaped(&record.shown), escaped(&record.facts));
         format!(

@@ -1,51 +1,96 @@
-//! Whole pages.
+//! The page of one report, and what all pages have around them.
 
 use crate::{
     Source,
     chapter::{self, escaped},
     data,
+    opening::Opening,
+    picture, runs,
 };
 
 const STYLE: &str = include_str!("style.css");
 /// The script of every page, which stands in it as `<script>…</script>`.
 pub const SCRIPT: &str = include_str!("script.js");
+/// The place of the tables on a page.
+const TABLES: &str = "part-tables";
 
-/// One report: the answer first, then its chapters and tables, folded.
+/// One report: the answer first, then every run, then its chapters and tables, folded.
 pub fn page(source: &Source) -> String {
     page_under(source, "")
 }
 
 /// The same below a part of HTML that says more about the record.
 pub fn page_under(source: &Source, above: &str) -> String {
-    let order = order(source);
-    let chapters: String = order
-        .iter()
-        .map(|file| {
-            let markdown = &source.chapters[*file];
-            let title = escaped(title(markdown).unwrap_or(file));
-            let body = chapter::html(source, without_title(markdown), "");
-            format!("<details id=\"{file}\"><summary>{title}</summary>{body}</details>\n")
-        })
-        .collect();
-    let data = match source.tables.is_empty() {
+    let opening = Opening::of(&source.first);
+    let files = order(source);
+    let chapters: String = files.iter().map(|file| folded(source, file)).collect();
+    let details = match chapters.is_empty() {
         true => String::new(),
-        false => format!("<h2>Tables</h2>\n{}", data::html(&source.tables)),
+        false => format!("<section>\n<h2>Details</h2>\n{chapters}</section>\n"),
     };
-    let first = chapter::html(source, without_details(&source.first), "");
-    let all = "<p><a href=\"index.html\">All questions</a></p>";
-    let body = format!("{all}\n{above}{first}\n<h2>Details</h2>\n{chapters}{data}");
-    document(title(&source.first).unwrap_or(&source.name), "", &body)
+    let tables = match source.tables.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<section id=\"{TABLES}\">\n<h2>Tables</h2>\n{}</section>\n",
+            data::html(&source.tables)
+        ),
+    };
+    let body = format!(
+        "<nav class=\"up\"><a href=\"index.html\">All questions</a></nav>\n{above}{}{}{}{details}\
+         {tables}",
+        first(source, &opening),
+        contents(source, &files),
+        source.runs.as_ref().map(runs::section).unwrap_or_default(),
+    );
+    let head = source.runs.as_ref().map_or("", |_| runs::HEAD);
+    let title = if opening.title.is_empty() { &source.name } else { opening.title };
+    document(&title.replace('`', ""), head, &picture::apart(&body))
 }
 
-/// All reports: each question with its first answers.
-pub fn index(sources: &[Source]) -> String {
-    let one = |source: &Source| {
-        let (name, opening) = (&source.name, opening(&source.first));
-        let body = chapter::html(source, &opening, &format!("{name}.html"));
-        format!("<section><h2><a href=\"{name}.html\">{name}</a></h2>\n{body}</section>\n")
+/// Question and answer with what else the first screen has.
+fn first(source: &Source, opening: &Opening<'_>) -> String {
+    let html = |markdown: &str| chapter::html(source, markdown, "");
+    let line = |markdown: &str| chapter::line(source, markdown, "");
+    let within = |start: &str, text: Option<String>, end: &str| {
+        text.map_or(String::new(), |text| format!("{start}{text}{end}\n"))
     };
-    let sections: String = sources.iter().map(one).collect();
-    document("Questions and answers", "", &format!("<h1>Questions and answers</h1>\n{sections}"))
+    let name = (opening.title != opening.question).then(|| escaped(opening.title));
+    format!(
+        "<header>\n{}<h1>{}</h1>\n{}{}</header>\n{}",
+        within("<p class=\"name\">", name, "</p>"),
+        line(opening.question),
+        within("<div class=\"answer\">", opening.lead.map(html), "</div>"),
+        within("<p class=\"facts\">", opening.facts.as_deref().map(line), "</p>"),
+        html(&opening.rest.join("\n\n")),
+    )
+}
+
+/// Links to the parts of the page.
+fn contents(source: &Source, files: &[&str]) -> String {
+    let mut links = Vec::new();
+    if source.runs.is_some() {
+        links.push((runs::PLACE.to_owned(), "Every run".to_owned()));
+    }
+    let chapter = |file: &&str| ((*file).to_owned(), escaped(title_of(source, file)));
+    links.extend(files.iter().map(chapter));
+    if !source.tables.is_empty() {
+        links.push((TABLES.to_owned(), "Tables".to_owned()));
+    }
+    let link = |(id, text): (String, String)| format!("<li><a href=\"#{id}\">{text}</a></li>\n");
+    let links: String = links.into_iter().map(link).collect();
+    match links.is_empty() {
+        true => links,
+        false => {
+            format!("<nav class=\"parts\" aria-label=\"On this page\"><ul>\n{links}</ul></nav>\n")
+        }
+    }
+}
+
+/// A chapter behind its title.
+fn folded(source: &Source, file: &str) -> String {
+    let (title, markdown) = (escaped(title_of(source, file)), &source.chapters[file]);
+    let body = chapter::html(source, without_title(markdown), "");
+    format!("<details id=\"{file}\"><summary>{title}</summary>\n{body}</details>\n")
 }
 
 /// A page; `head` is what only this one has in its head.
@@ -67,23 +112,11 @@ fn order(source: &Source) -> Vec<&str> {
     files
 }
 
-fn title(markdown: &str) -> Option<&str> {
-    markdown.lines().find_map(|line| line.strip_prefix("# "))
+fn title_of<'s>(source: &'s Source, file: &'s str) -> &'s str {
+    source.chapters[file].lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(file)
 }
 
 fn without_title(markdown: &str) -> &str {
     let rest = markdown.strip_prefix("# ").and_then(|rest| rest.split_once('\n'));
     rest.map_or(markdown, |(_, rest)| rest)
-}
-
-/// The first screen without its list of links: the chapters follow it here.
-fn without_details(markdown: &str) -> &str {
-    markdown.find("\nDetails: ").map_or(markdown, |end| &markdown[..end])
-}
-
-/// The question and the answers of a first screen.
-pub(crate) fn opening(markdown: &str) -> String {
-    let is_answer = |line: &&str| line.starts_with("**") || line.starts_with("* ");
-    let lines = markdown.lines().filter(is_answer).take(4);
-    lines.collect::<Vec<_>>().join("\n\n")
 }

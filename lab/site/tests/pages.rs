@@ -1,6 +1,10 @@
 //! Pages of made-up reports.
 
-use lab_site::{Source, index, page};
+mod markup;
+
+use lab_site::{OneRun, Quantity, Runs, Source, index, page};
+use markup::Markup;
+use serde_json::Value;
 
 fn source() -> Source {
     let mut source = Source {
@@ -27,28 +31,123 @@ fn source() -> Source {
     source
 }
 
-/// Every value of an attribute.
-fn values<'h>(html: &'h str, attribute: &str) -> Vec<&'h str> {
-    let start = format!("{attribute}=\"");
-    html.split(&start).skip(1).filter_map(|rest| rest.split('"').next()).collect()
-}
-
 #[test]
 fn a_report_is_one_page_whose_links_stay_inside() {
     let html = page(&source());
-    let ids = values(&html, "id");
-    for address in values(&html, "href") {
-        match address.strip_prefix('#') {
-            Some(id) => assert!(ids.contains(&id), "{address} of {ids:?}"),
-            None => assert!(["index.html", "tr115.html"].contains(&address), "{address}"),
-        }
-    }
-    assert_eq!(values(&html, "src"), [""; 0]);
-    assert!(html.contains("<svg viewBox") && !html.contains("<?xml"), "{html}");
+    // Those within the page lead somewhere, or it is not sound.
+    let links = sound(&html).links;
+    let outside: Vec<&String> = links.iter().filter(|link| !link.starts_with('#')).collect();
+    assert_eq!(outside, ["index.html", "tr115.html"]);
+    assert!(html.contains("viewBox=\"0 0 1 1\"") && !html.contains("<?xml"), "{html}");
     assert!(html.contains("slow &lt;1&gt;") && !html.contains("Details: "), "{html}");
     // The order of the first screen, not of the alphabet.
     let place = |id: &str| html.find(&format!("<details id=\"{id}\"")).unwrap();
     assert!(place("verdicts") < place("bars"));
+}
+
+/// The elements are as browsers read them, and not only as they are written.
+#[track_caller]
+fn sound(html: &str) -> Markup {
+    let markup = Markup::of(html);
+    assert!(markup.faults.is_empty(), "{:#?}", markup.faults);
+    markup
+}
+
+#[test]
+fn faults_of_a_page_are_found() {
+    let html = |body: &str| format!("<!DOCTYPE html><body>{body}</body>");
+    assert!(
+        Markup::of(&html("<p id=\"a\">1 &lt; 2<br><a href=\"#a\">a</a></p>")).faults.is_empty()
+    );
+    for bad in [
+        "<p>",
+        "<b><i></b></i>",
+        "<p><figure></figure></p>",
+        "<p id=\"a\"></p><p id=\"a\"></p>",
+        "<a href=\"#a\">a</a>",
+        "<p>a & b</p>",
+        "<script src=\"a.js\"></script>",
+        "<style>@import 'a';</style>",
+        "<p onclick=\"a()\"></p>",
+        "<p class=a></p>",
+    ] {
+        assert!(!Markup::of(&html(bad)).faults.is_empty(), "{bad}");
+    }
+}
+
+#[test]
+fn html_in_a_report_is_text() {
+    let mut source = source();
+    let text = "# Bars\n\n<script>alert(1)</script>\n\nSome <b>more & <i>.\n";
+    source.chapters.insert("bars".to_owned(), text.to_owned());
+    let html = page(&source);
+    sound(&html);
+    assert!(html.contains("&lt;script&gt;alert(1)") && html.contains("&lt;b&gt;more"), "{html}");
+}
+
+/// A record with runs in two cells.
+fn with_runs(name: &str, count: u64) -> Source {
+    let run = |order: u64| OneRun {
+        order,
+        block: Some(1),
+        variant: name.to_owned(),
+        levels: vec![(order % 2).to_string()],
+        values: vec![Some(order as f64 * 1e6 + 0.25), None],
+        ..OneRun::default()
+    };
+    let quantity =
+        |name: &str| Quantity { name: name.to_owned(), unit: "ns", ..Quantity::default() };
+    let runs = Runs {
+        quantities: vec![quantity("wall_ns"), quantity(name)],
+        factors: vec!["workers".to_owned()],
+        runs: (0..count).map(run).collect(),
+    };
+    Source { runs: Some(runs), ..source() }
+}
+
+/// What the page's picture is drawn from.
+fn drawn(html: &str) -> Value {
+    let markup = sound(html);
+    let kinds: Vec<&str> = markup.scripts.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds, ["application/json", "", "", ""]);
+    serde_json::from_str(&markup.scripts[0].1).unwrap()
+}
+
+#[test]
+fn every_run_is_in_the_page_and_no_name_ends_the_script() {
+    let name = "</script><script>alert(1)</script><!--";
+    let data = drawn(&page(&with_runs(name, 5)));
+    assert_eq!(data["variants"], serde_json::json!([name]));
+    assert_eq!(data["cells"], serde_json::json!([["0"], ["1"]]));
+    assert_eq!(data["cell"], serde_json::json!([0, 1, 0, 1, 0]));
+    assert_eq!(data["order"], serde_json::json!([0, 1, 2, 3, 4]));
+    let values = serde_json::json!([0.25, 1_000_000, 2_000_000, 3_000_000, 4_000_000]);
+    assert_eq!(data["quantities"][0]["values"], values);
+    assert_eq!(data["quantities"][1]["values"], serde_json::json!([null, null, null, null, null]));
+}
+
+#[test]
+fn a_page_without_a_record_has_no_picture_of_runs() {
+    let markup = sound(&page(&source()));
+    assert!(!markup.ids.contains("part-runs") && markup.scripts.len() == 1);
+}
+
+#[test]
+fn too_many_runs_are_thinned_evenly_and_the_page_says_so() {
+    let html = page(&with_runs("slow", 60_000));
+    let data = drawn(&html);
+    let orders: Vec<u64> =
+        data["order"].as_array().unwrap().iter().map(|order| order.as_u64().unwrap()).collect();
+    assert!(html.len() < 1_000_000, "{}", html.len());
+    assert!(html.contains(&format!("the record has 60000. {} of them are drawn", orders.len())));
+    // Every so manieth of each of the two cells, whose runs take turns.
+    let step = orders[2];
+    assert!(step > 2 && orders.len() as u64 >= 60_000 / step, "{orders:?}");
+    for pair in orders.chunks(2).enumerate() {
+        let (number, pair) = (pair.0 as u64, pair.1);
+        assert_eq!(pair[0], number * step);
+        assert!(pair.get(1).is_none_or(|second| *second == number * step + 1));
+    }
 }
 
 #[test]
@@ -68,8 +167,32 @@ fn a_picture_that_was_not_drawn_is_named() {
 }
 
 #[test]
-fn the_index_has_each_question_with_its_answer() {
-    let html = index(&[source()]);
-    assert!(html.contains("<a href=\"adding.html\">adding</a>"), "{html}");
-    assert!(html.contains("Which is faster?") && html.contains("is slower."), "{html}");
+fn the_index_has_each_question_with_its_answer_by_kind() {
+    let first = "# How good?\n\nIt finds *all*.\n\nEPYC (2 CPUs), 2026-11-21, commit 5bc.\n";
+    let other = |name: &str| Source { name: name.to_owned(), first: first.to_owned(), ..source() };
+    let measured = Source { kind: "engines".to_owned(), ..other("b c") };
+    let html = index(&[source(), other("a"), measured]);
+    let markup = sound(&html);
+    assert_eq!(markup.links, ["b%20c.html", "adding.html", "a.html"]);
+    let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} of {html}"));
+    assert!(place("<h2>Engines</h2>") < place("How good?</a>"));
+    assert!(place("<h2>The lab and its audits</h2>") < place("Which is faster?</a>"));
+    assert!(
+        html.contains("<code>slow</code> is slower.") && html.contains("It finds <em>all</em>")
+    );
+    assert!(html.contains("<p class=\"facts\">EPYC (2 CPUs), 2026-11-21, commit 5bc.</p>"));
+    assert!(!html.contains(">adding<"), "{html}");
+}
+
+#[test]
+fn the_answer_comes_first_and_the_machine_with_it() {
+    let first = "# adding\n\n**Which?**\n\n`a` wins.\n\n* More.\n\nEPYC (2 CPUs), commit 5bc.\n\n\
+                 Details: [Bars](details/bars.md).\n";
+    let html = page(&Source { first: first.to_owned(), ..source() });
+    sound(&html);
+    let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} of {html}"));
+    assert!(place("<h1>Which?</h1>") < place("<code>a</code> wins."));
+    assert!(place("wins.") < place("commit 5bc."));
+    assert!(place("commit 5bc.") < place("<li>More.</li>"));
+    assert!(html.contains("<title>adding</title>"), "{html}");
 }

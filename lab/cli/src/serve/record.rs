@@ -128,5 +128,6 @@ fn made(record: &Record) -> Result<Source, Failure> {
         chapters: report.details.into_iter().map(chapter).collect(),
         pictures: BTreeMap::new(),
         tables: report.tables,
+        ..Source::default()
     })
 }

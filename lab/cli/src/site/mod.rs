@@ -1,5 +1,7 @@
 //! `lab site`: all reports as pages for a browser.
 
+mod runs;
+
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -26,7 +28,11 @@ pub(crate) fn site(args: &SiteArgs, paths: &Paths) -> Result<ExitCode, Failure> 
         Some(dir) => paths.results(dir),
         None => paths.workspace.join("reports"),
     };
-    let sources = sources(&reports)?;
+    let sources = sources(&reports)?.into_iter().map(|(folder, source)| {
+        let Some((kind, runs)) = runs::of(&folder)? else { return Ok(source) };
+        Ok(Source { kind, runs: Some(runs), ..source })
+    });
+    let sources = sources.collect::<Result<Vec<Source>, Failure>>()?;
     if sources.is_empty() {
         let message = "holds no folder with a report.md; name the folder above the reports";
         return Err(Failure::input(format!("{}: {message}", paths.shown(&reports))));
@@ -48,8 +54,8 @@ pub(crate) fn site(args: &SiteArgs, paths: &Paths) -> Result<ExitCode, Failure> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every report of a folder, by name.
-fn sources(reports: &Path) -> Result<Vec<Source>, Failure> {
+/// Every report of a folder, by name, each with its own folder.
+fn sources(reports: &Path) -> Result<Vec<(PathBuf, Source)>, Failure> {
     let cannot = |error: io::Error| Failure::input(format!("{}: {error}", reports.display()));
     let mut folders: Vec<PathBuf> = fs::read_dir(reports)
         .map_err(cannot)?
@@ -57,10 +63,11 @@ fn sources(reports: &Path) -> Result<Vec<Source>, Failure> {
         .filter(|folder| folder.join("report.md").is_file())
         .collect();
     folders.sort();
-    folders.iter().map(|folder| source(folder).map_err(cannot)).collect()
+    let with_source = |folder: PathBuf| source(&folder).map(|source| (folder, source));
+    folders.into_iter().map(|folder| with_source(folder).map_err(cannot)).collect()
 }
 
-/// The files of one report.
+/// The files of one report, without its runs.
 pub(crate) fn source(folder: &Path) -> io::Result<Source> {
     let without = |name: String, end: &str| name.strip_suffix(end).map(str::to_owned);
     let details = folder.join("details");
@@ -74,6 +81,7 @@ pub(crate) fn source(folder: &Path) -> io::Result<Source> {
             .collect(),
         pictures: texts(folder, ".svg")?,
         tables: texts(folder, ".tsv")?,
+        ..Source::default()
     })
 }
 
