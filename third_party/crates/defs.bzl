@@ -434,10 +434,15 @@ _NORMAL_DEPENDENCIES = {
         _COMMON_CONDITION: {
             "anyhow": Label("@crates__anyhow-1.0.104//:anyhow"),
             "clap": Label("@crates__clap-4.6.7//:clap"),
+            "clap_complete": Label("@crates__clap_complete-4.6.11//:clap_complete"),
+            "clap_mangen": Label("@crates__clap_mangen-0.3.3//:clap_mangen"),
+            "csv": Label("@crates__csv-1.4.0//:csv"),
             "humantime": Label("@crates__humantime-2.4.0//:humantime"),
             "indicatif": Label("@crates__indicatif-0.18.6//:indicatif"),
+            "parquet": Label("@crates__parquet-60.1.0//:parquet"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
             "signal-hook": Label("@crates__signal-hook-0.3.18//:signal_hook"),
         },
     },
@@ -447,6 +452,18 @@ _NORMAL_DEPENDENCIES = {
             "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
+        },
+    },
+    "lab/compare-trial": {
+        _COMMON_CONDITION: {
+            "anyhow": Label("@crates__anyhow-1.0.104//:anyhow"),
+            "clap": Label("@crates__clap-4.6.7//:clap"),
+            "indicatif": Label("@crates__indicatif-0.18.6//:indicatif"),
+            "rand": Label("@crates__rand-0.9.5//:rand"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "zstd": Label("@crates__zstd-0.13.4//:zstd"),
         },
     },
     "lab/corpus": {
@@ -489,6 +506,23 @@ _NORMAL_DEPENDENCIES = {
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
+        },
+    },
+    "lab/fuzz": {
+        _COMMON_CONDITION: {
+            "anyhow": Label("@crates__anyhow-1.0.104//:anyhow"),
+            "clap": Label("@crates__clap-4.6.7//:clap"),
+            "rand": Label("@crates__rand-0.9.5//:rand"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
+    },
+    "lab/import": {
+        _COMMON_CONDITION: {
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
         },
     },
     "lab/families/ledgers": {
@@ -546,6 +580,8 @@ _NORMAL_DEPENDENCIES = {
     },
     "lab/report": {
         _COMMON_CONDITION: {
+            "rand": Label("@crates__rand-0.9.5//:rand"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
@@ -585,6 +621,7 @@ _NORMAL_DEPENDENCIES = {
     "lab/site": {
         _COMMON_CONDITION: {
             "pulldown-cmark": Label("@crates__pulldown-cmark-0.13.6//:pulldown_cmark"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
         },
     },
     "lab/stats": {
@@ -616,13 +653,6 @@ _NORMAL_DEPENDENCIES = {
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
         },
     },
-    "lab/families/workflows": {
-        _COMMON_CONDITION: {
-            "serde": Label("@crates__serde-1.0.229//:serde"),
-            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
-            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
-        },
-    },
     "lab/watch": {
         _COMMON_CONDITION: {
             "prometheus-client": Label("@crates__prometheus-client-0.25.2//:prometheus_client"),
@@ -632,6 +662,13 @@ _NORMAL_DEPENDENCIES = {
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
             "ureq": Label("@crates__ureq-3.5.1//:ureq"),
+        },
+    },
+    "lab/families/workflows": {
+        _COMMON_CONDITION: {
+            "serde": Label("@crates__serde-1.0.229//:serde"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
         },
     },
     "lab/world": {
@@ -1022,6 +1059,10 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "lab/compare-trial": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/corpus": {
         _COMMON_CONDITION: {
         },
@@ -1037,6 +1078,14 @@ _NORMAL_ALIASES = {
     "lab/families": {
     },
     "lab/family": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/fuzz": {
+        _COMMON_CONDITION: {
+        },
+    },
+    "lab/import": {
         _COMMON_CONDITION: {
         },
     },
@@ -1104,11 +1153,11 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
-    "lab/families/workflows": {
+    "lab/watch": {
         _COMMON_CONDITION: {
         },
     },
-    "lab/watch": {
+    "lab/families/workflows": {
         _COMMON_CONDITION: {
         },
     },
@@ -1370,6 +1419,13 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "lab/compare": {
     },
+    "lab/compare-trial": {
+        _COMMON_CONDITION: {
+            "assert_cmd": Label("@crates__assert_cmd-2.2.2//:assert_cmd"),
+            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
+            "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
+        },
+    },
     "lab/corpus": {
         _COMMON_CONDITION: {
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
@@ -1384,8 +1440,20 @@ _NORMAL_DEV_DEPENDENCIES = {
         },
     },
     "lab/families": {
+        _COMMON_CONDITION: {
+            "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
+        },
     },
     "lab/family": {
+    },
+    "lab/fuzz": {
+    },
+    "lab/import": {
+        _COMMON_CONDITION: {
+            "rand": Label("@crates__rand-0.9.5//:rand"),
+            "rand_distr": Label("@crates__rand_distr-0.5.1//:rand_distr"),
+            "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
+        },
     },
     "lab/families/ledgers": {
         _COMMON_CONDITION: {
@@ -1396,6 +1464,7 @@ _NORMAL_DEV_DEPENDENCIES = {
     "lab/plan": {
         _COMMON_CONDITION: {
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
         },
     },
     "lab/probe": {
@@ -1445,13 +1514,12 @@ _NORMAL_DEV_DEPENDENCIES = {
         },
     },
     "lab/site": {
-        _COMMON_CONDITION: {
-        },
     },
     "lab/stats": {
         _COMMON_CONDITION: {
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
             "rand_distr": Label("@crates__rand_distr-0.5.1//:rand_distr"),
+            "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
         },
     },
     "lab/tidy": {
@@ -1466,14 +1534,14 @@ _NORMAL_DEV_DEPENDENCIES = {
     },
     "lab/variant": {
     },
-    "lab/families/workflows": {
+    "lab/watch": {
         _COMMON_CONDITION: {
-            "insta": Label("@crates__insta-1.49.0//:insta"),
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
         },
     },
-    "lab/watch": {
+    "lab/families/workflows": {
         _COMMON_CONDITION: {
+            "insta": Label("@crates__insta-1.49.0//:insta"),
             "proptest": Label("@crates__proptest-1.12.0//:proptest"),
         },
     },
@@ -1676,6 +1744,10 @@ _NORMAL_DEV_ALIASES = {
     },
     "lab/compare": {
     },
+    "lab/compare-trial": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/corpus": {
         _COMMON_CONDITION: {
         },
@@ -1687,8 +1759,16 @@ _NORMAL_DEV_ALIASES = {
         },
     },
     "lab/families": {
+        _COMMON_CONDITION: {
+        },
     },
     "lab/family": {
+    },
+    "lab/fuzz": {
+    },
+    "lab/import": {
+        _COMMON_CONDITION: {
+        },
     },
     "lab/families/ledgers": {
         _COMMON_CONDITION: {
@@ -1733,8 +1813,6 @@ _NORMAL_DEV_ALIASES = {
         },
     },
     "lab/site": {
-        _COMMON_CONDITION: {
-        },
     },
     "lab/stats": {
         _COMMON_CONDITION: {
@@ -1750,11 +1828,11 @@ _NORMAL_DEV_ALIASES = {
     },
     "lab/variant": {
     },
-    "lab/families/workflows": {
+    "lab/watch": {
         _COMMON_CONDITION: {
         },
     },
-    "lab/watch": {
+    "lab/families/workflows": {
         _COMMON_CONDITION: {
         },
     },
@@ -1938,6 +2016,8 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "lab/compare": {
     },
+    "lab/compare-trial": {
+    },
     "lab/corpus": {
     },
     "lab/driver": {
@@ -1947,6 +2027,10 @@ _PROC_MACRO_DEPENDENCIES = {
     "lab/families": {
     },
     "lab/family": {
+    },
+    "lab/fuzz": {
+    },
+    "lab/import": {
     },
     "lab/families/ledgers": {
     },
@@ -1980,9 +2064,9 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "lab/variant": {
     },
-    "lab/families/workflows": {
-    },
     "lab/watch": {
+    },
+    "lab/families/workflows": {
     },
     "lab/world": {
     },
@@ -2142,6 +2226,8 @@ _PROC_MACRO_ALIASES = {
     },
     "lab/compare": {
     },
+    "lab/compare-trial": {
+    },
     "lab/corpus": {
     },
     "lab/driver": {
@@ -2151,6 +2237,10 @@ _PROC_MACRO_ALIASES = {
     "lab/families": {
     },
     "lab/family": {
+    },
+    "lab/fuzz": {
+    },
+    "lab/import": {
     },
     "lab/families/ledgers": {
     },
@@ -2184,9 +2274,9 @@ _PROC_MACRO_ALIASES = {
     },
     "lab/variant": {
     },
-    "lab/families/workflows": {
-    },
     "lab/watch": {
+    },
+    "lab/families/workflows": {
     },
     "lab/world": {
     },
@@ -2346,6 +2436,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "lab/compare": {
     },
+    "lab/compare-trial": {
+    },
     "lab/corpus": {
     },
     "lab/driver": {
@@ -2355,6 +2447,10 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "lab/families": {
     },
     "lab/family": {
+    },
+    "lab/fuzz": {
+    },
+    "lab/import": {
     },
     "lab/families/ledgers": {
     },
@@ -2388,9 +2484,9 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     },
     "lab/variant": {
     },
-    "lab/families/workflows": {
-    },
     "lab/watch": {
+    },
+    "lab/families/workflows": {
     },
     "lab/world": {
     },
@@ -2556,6 +2652,10 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "lab/compare": {
     },
+    "lab/compare-trial": {
+        _COMMON_CONDITION: {
+        },
+    },
     "lab/corpus": {
         _COMMON_CONDITION: {
         },
@@ -2567,8 +2667,16 @@ _PROC_MACRO_DEV_ALIASES = {
         },
     },
     "lab/families": {
+        _COMMON_CONDITION: {
+        },
     },
     "lab/family": {
+    },
+    "lab/fuzz": {
+    },
+    "lab/import": {
+        _COMMON_CONDITION: {
+        },
     },
     "lab/families/ledgers": {
         _COMMON_CONDITION: {
@@ -2613,8 +2721,6 @@ _PROC_MACRO_DEV_ALIASES = {
         },
     },
     "lab/site": {
-        _COMMON_CONDITION: {
-        },
     },
     "lab/stats": {
         _COMMON_CONDITION: {
@@ -2630,11 +2736,13 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "lab/variant": {
     },
-    "lab/families/workflows": {
+    "lab/watch": {
         _COMMON_CONDITION: {
         },
     },
-    "lab/watch": {
+    "lab/families/workflows": {
+        _COMMON_CONDITION: {
+        },
     },
     "lab/world": {
     },
@@ -2816,6 +2924,8 @@ _BUILD_DEPENDENCIES = {
     },
     "lab/compare": {
     },
+    "lab/compare-trial": {
+    },
     "lab/corpus": {
     },
     "lab/driver": {
@@ -2825,6 +2935,10 @@ _BUILD_DEPENDENCIES = {
     "lab/families": {
     },
     "lab/family": {
+    },
+    "lab/fuzz": {
+    },
+    "lab/import": {
     },
     "lab/families/ledgers": {
     },
@@ -2858,9 +2972,9 @@ _BUILD_DEPENDENCIES = {
     },
     "lab/variant": {
     },
-    "lab/families/workflows": {
-    },
     "lab/watch": {
+    },
+    "lab/families/workflows": {
     },
     "lab/world": {
     },
@@ -3020,6 +3134,8 @@ _BUILD_ALIASES = {
     },
     "lab/compare": {
     },
+    "lab/compare-trial": {
+    },
     "lab/corpus": {
     },
     "lab/driver": {
@@ -3029,6 +3145,10 @@ _BUILD_ALIASES = {
     "lab/families": {
     },
     "lab/family": {
+    },
+    "lab/fuzz": {
+    },
+    "lab/import": {
     },
     "lab/families/ledgers": {
     },
@@ -3062,9 +3182,9 @@ _BUILD_ALIASES = {
     },
     "lab/variant": {
     },
-    "lab/families/workflows": {
-    },
     "lab/watch": {
+    },
+    "lab/families/workflows": {
     },
     "lab/world": {
     },
@@ -3224,6 +3344,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "lab/compare": {
     },
+    "lab/compare-trial": {
+    },
     "lab/corpus": {
     },
     "lab/driver": {
@@ -3233,6 +3355,10 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     "lab/families": {
     },
     "lab/family": {
+    },
+    "lab/fuzz": {
+    },
+    "lab/import": {
     },
     "lab/families/ledgers": {
     },
@@ -3266,9 +3392,9 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "lab/variant": {
     },
-    "lab/families/workflows": {
-    },
     "lab/watch": {
+    },
+    "lab/families/workflows": {
     },
     "lab/world": {
     },
@@ -3428,6 +3554,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "lab/compare": {
     },
+    "lab/compare-trial": {
+    },
     "lab/corpus": {
     },
     "lab/driver": {
@@ -3437,6 +3565,10 @@ _BUILD_PROC_MACRO_ALIASES = {
     "lab/families": {
     },
     "lab/family": {
+    },
+    "lab/fuzz": {
+    },
+    "lab/import": {
     },
     "lab/families/ledgers": {
     },
@@ -3470,9 +3602,9 @@ _BUILD_PROC_MACRO_ALIASES = {
     },
     "lab/variant": {
     },
-    "lab/families/workflows": {
-    },
     "lab/watch": {
+    },
+    "lab/families/workflows": {
     },
     "lab/world": {
     },
@@ -3589,6 +3721,7 @@ _CONDITIONS = {
     "cfg(all(target_arch = \"aarch64\", target_vendor = \"apple\"))": [],
     "cfg(all(target_arch = \"loongarch64\", target_os = \"linux\"))": [],
     "cfg(all(target_arch = \"wasm32\", not(target_os = \"wasi\")))": [],
+    "cfg(all(target_arch = \"wasm32\", target_os = \"unknown\"))": [],
     "cfg(all(target_arch = \"wasm32\", target_os = \"wasi\", target_env = \"p2\"))": [],
     "cfg(all(target_arch = \"x86\", target_env = \"gnu\", not(windows_raw_dylib)))": [],
     "cfg(all(target_arch = \"x86\", target_env = \"msvc\", not(windows_raw_dylib)))": [],
@@ -3618,7 +3751,10 @@ _CONDITIONS = {
     "cfg(not(target_os = \"espidf\"))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(not(windows))": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(st3_loom)": [],
+    "cfg(target_arch = \"spirv\")": [],
     "cfg(target_arch = \"wasm32\")": [],
+    "cfg(target_os = \"android\")": [],
+    "cfg(target_os = \"haiku\")": [],
     "cfg(target_os = \"hermit\")": [],
     "cfg(target_os = \"linux\")": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(target_os = \"netbsd\")": [],
@@ -3627,6 +3763,7 @@ _CONDITIONS = {
     "cfg(target_os = \"vxworks\")": [],
     "cfg(target_os = \"wasi\")": [],
     "cfg(target_os = \"windows\")": [],
+    "cfg(target_vendor = \"apple\")": [],
     "cfg(unix)": ["@rules_rust//rust/platform:aarch64-unknown-linux-gnu","@rules_rust//rust/platform:x86_64-unknown-linux-gnu"],
     "cfg(windows)": [],
     "i686-pc-windows-gnu": [],
@@ -3697,6 +3834,14 @@ def crate_repositories():
         sha256 = "b768f791c4e8b038dc883cb0f1b533a498a9e59a7ddb352ed2ea9cb0a728dbf4",
         strip_prefix = "amqprs-2.1.5",
         build_file = Label("//third_party/crates:BUILD.amqprs-2.1.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__android_system_properties-0.1.6",
+        sha256 = "ae221649c9976a6f6c56ae1facf410f3ddb33cc661c4b7b61020a912d4237fbc",
+        strip_prefix = "android_system_properties-0.1.6",
+        build_file = Label("//third_party/crates:BUILD.android_system_properties-0.1.6.bazel"),
     )
 
     maybe(
@@ -4085,6 +4230,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__chrono-0.4.45",
+        sha256 = "1aa79e62e7697b8e29b513a68abacf485adcd1fe8284a4316c5ae868e6633327",
+        strip_prefix = "chrono-0.4.45",
+        build_file = Label("//third_party/crates:BUILD.chrono-0.4.45.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__clap-4.6.7",
         sha256 = "aa8876b300ab35ba921adea3dfd70157a46249b33f95c9084ae5709785478946",
         strip_prefix = "clap-4.6.7",
@@ -4101,6 +4254,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__clap_complete-4.6.11",
+        sha256 = "037e2a1a92236d0aff7e845093f64661d6df4c02c9fcc61a60e9e1d736fa392f",
+        strip_prefix = "clap_complete-4.6.11",
+        build_file = Label("//third_party/crates:BUILD.clap_complete-4.6.11.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__clap_derive-4.6.7",
         sha256 = "f9c751b79415d4e559e3d1fcf128e09e720eb673a06d26cf6f392d37d75b66e0",
         strip_prefix = "clap_derive-4.6.7",
@@ -4113,6 +4274,14 @@ def crate_repositories():
         sha256 = "1c133bc6a41be0d194c306b5506d15e6feeea7b1d6604bd3f8310dfb2ca96486",
         strip_prefix = "clap_lex-1.1.1",
         build_file = Label("//third_party/crates:BUILD.clap_lex-1.1.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__clap_mangen-0.3.3",
+        sha256 = "211d617eaa4b735c96c9e0228fcbdb5120ef623f2b8cb67ffb84c3e02dbc28a4",
+        strip_prefix = "clap_mangen-0.3.3",
+        build_file = Label("//third_party/crates:BUILD.clap_mangen-0.3.3.bazel"),
     )
 
     maybe(
@@ -4153,6 +4322,30 @@ def crate_repositories():
         sha256 = "a6ef517f0926dd24a1582492c791b6a4818a4d94e789a334894aa15b0d12f55c",
         strip_prefix = "const-oid-0.10.2",
         build_file = Label("//third_party/crates:BUILD.const-oid-0.10.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__const-random-0.1.18",
+        sha256 = "87e00182fe74b066627d63b85fd550ac2998d4b0bd86bfed477a0ae4c7c71359",
+        strip_prefix = "const-random-0.1.18",
+        build_file = Label("//third_party/crates:BUILD.const-random-0.1.18.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__const-random-macro-0.1.16",
+        sha256 = "f9d839f2a20b0aee515dc581a6172f2321f96cab76c1a38a4c584a194955390e",
+        strip_prefix = "const-random-macro-0.1.16",
+        build_file = Label("//third_party/crates:BUILD.const-random-macro-0.1.16.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__core-foundation-sys-0.8.7",
+        sha256 = "773648b94d0e5d620f64f280777445740e61fe701025087ec8b57f45c791888b",
+        strip_prefix = "core-foundation-sys-0.8.7",
+        build_file = Label("//third_party/crates:BUILD.core-foundation-sys-0.8.7.bazel"),
     )
 
     maybe(
@@ -4233,6 +4426,14 @@ def crate_repositories():
         sha256 = "a31eee39dddec8330830986fcd7625edb5a24ec90ea038215273bbc3adb08ac6",
         strip_prefix = "crossbeam-utils-0.8.23",
         build_file = Label("//third_party/crates:BUILD.crossbeam-utils-0.8.23.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__crunchy-0.2.4",
+        sha256 = "460fbee9c2c2f33933d720630a6a0bac33ba7053db5344fac858d4b8952d77d5",
+        strip_prefix = "crunchy-0.2.4",
+        build_file = Label("//third_party/crates:BUILD.crunchy-0.2.4.bazel"),
     )
 
     maybe(
@@ -4613,6 +4814,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__half-2.7.1",
+        sha256 = "6ea2d84b969582b4b1864a92dc5d27cd2b77b622a8d79306834f1be5ba20d84b",
+        strip_prefix = "half-2.7.1",
+        build_file = Label("//third_party/crates:BUILD.half-2.7.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__halfbrown-0.4.0",
         sha256 = "0c7ed2f2edad8a14c8186b847909a41fbb9c3eafa44f88bd891114ed5019da09",
         strip_prefix = "halfbrown-0.4.0",
@@ -4737,6 +4946,22 @@ def crate_repositories():
         sha256 = "ddc03d96684f9226b8a787cdb71488417b53ab5ea8fdb1dac946cb9431cc8bff",
         strip_prefix = "hyper-util-0.1.21",
         build_file = Label("//third_party/crates:BUILD.hyper-util-0.1.21.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__iana-time-zone-0.1.65",
+        sha256 = "e31bc9ad994ba00e440a8aa5c9ef0ec67d5cb5e5cb0cc7f8b744a35b389cc470",
+        strip_prefix = "iana-time-zone-0.1.65",
+        build_file = Label("//third_party/crates:BUILD.iana-time-zone-0.1.65.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__iana-time-zone-haiku-0.1.2",
+        sha256 = "f31827a206f56af32e590ba56d5d2d085f558508192593743f16b2306495269f",
+        strip_prefix = "iana-time-zone-haiku-0.1.2",
+        build_file = Label("//third_party/crates:BUILD.iana-time-zone-haiku-0.1.2.bazel"),
     )
 
     maybe(
@@ -5117,6 +5342,22 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__num-bigint-0.5.1",
+        sha256 = "93e7820bc0a80a0238e650327316f929ba18d5be054b647490a3a6a339f3e7c0",
+        strip_prefix = "num-bigint-0.5.1",
+        build_file = Label("//third_party/crates:BUILD.num-bigint-0.5.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__num-integer-0.1.47",
+        sha256 = "7ce2d95d4b3734dc35aa2f45e1aa22cd416814592a4f9d9205e11affd5b8e10b",
+        strip_prefix = "num-integer-0.1.47",
+        build_file = Label("//third_party/crates:BUILD.num-integer-0.1.47.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__num-traits-0.2.19",
         sha256 = "071dfc062690e90b734c0b2273ce72ad0ffa95f0c74596bc250dcfd960262841",
         strip_prefix = "num-traits-0.2.19",
@@ -5193,6 +5434,14 @@ def crate_repositories():
         sha256 = "2621685985a2ebf1c516881c026032ac7deafcda1a2c9b7850dc81e3dfcb64c1",
         strip_prefix = "parking_lot_core-0.9.12",
         build_file = Label("//third_party/crates:BUILD.parking_lot_core-0.9.12.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__parquet-60.1.0",
+        sha256 = "806eaa0f1c0436dcb43bee8e6a82bf2efff90521a60172f8281cb9ef577b43a4",
+        strip_prefix = "parquet-60.1.0",
+        build_file = Label("//third_party/crates:BUILD.parquet-60.1.0.bazel"),
     )
 
     maybe(
@@ -5693,6 +5942,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__roff-1.1.1",
+        sha256 = "323c417e1d9665a65b263ec744ba09030cfb277e9daa0b018a4ab62e57bc8189",
+        strip_prefix = "roff-1.1.1",
+        build_file = Label("//third_party/crates:BUILD.roff-1.1.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__rustc-demangle-0.1.28",
         sha256 = "b74b56ffa8bb2830709a538c2cbcae9aa062db0d2a42563bfb09bdaae44020eb",
         strip_prefix = "rustc-demangle-0.1.28",
@@ -5753,6 +6010,14 @@ def crate_repositories():
         sha256 = "94143f37725109f92c262ed2cf5e59bce7498c01bcc1502d7b9afe439a4e9f49",
         strip_prefix = "scopeguard-1.2.0",
         build_file = Label("//third_party/crates:BUILD.scopeguard-1.2.0.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__seq-macro-0.3.6",
+        sha256 = "1bc711410fbe7399f390ca1c3b60ad0f53f80e95c5eb935e52268a0e2cd49acc",
+        strip_prefix = "seq-macro-0.3.6",
+        build_file = Label("//third_party/crates:BUILD.seq-macro-0.3.6.bazel"),
     )
 
     maybe(
@@ -6141,6 +6406,14 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__tiny-keccak-2.0.2",
+        sha256 = "2c9d3793400a45f954c52e73d068316d76b6f4e36977e3fcebb13a2721e80237",
+        strip_prefix = "tiny-keccak-2.0.2",
+        build_file = Label("//third_party/crates:BUILD.tiny-keccak-2.0.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__tinystr-0.8.5",
         sha256 = "abc840c238154d58f9e86b2792261edfde565a17696e1cda1a449de27979801a",
         strip_prefix = "tinystr-0.8.5",
@@ -6345,6 +6618,14 @@ def crate_repositories():
         sha256 = "e421abadd41a4225275504ea4d6566923418b7f05506fbc9c0fe86ba7396114b",
         strip_prefix = "try-lock-0.2.5",
         build_file = Label("//third_party/crates:BUILD.try-lock-0.2.5.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__twox-hash-2.1.5",
+        sha256 = "86a801b3cea342a06d468c8710662aa29e5e05e4f5c0d62f00bbb7f2ad7941c2",
+        strip_prefix = "twox-hash-2.1.5",
+        build_file = Label("//third_party/crates:BUILD.twox-hash-2.1.5.bazel"),
     )
 
     maybe(
@@ -6693,10 +6974,50 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
+        name = "crates__windows-core-0.62.2",
+        sha256 = "b8e83a14d34d0623b51dce9581199302a221863196a1dde71a7663a4c2be9deb",
+        strip_prefix = "windows-core-0.62.2",
+        build_file = Label("//third_party/crates:BUILD.windows-core-0.62.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows-implement-0.60.2",
+        sha256 = "053e2e040ab57b9dc951b72c264860db7eb3b0200ba345b4e4c3b14f67855ddf",
+        strip_prefix = "windows-implement-0.60.2",
+        build_file = Label("//third_party/crates:BUILD.windows-implement-0.60.2.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows-interface-0.59.3",
+        sha256 = "3f316c4a2570ba26bbec722032c4099d8c8bc095efccdc15688708623367e358",
+        strip_prefix = "windows-interface-0.59.3",
+        build_file = Label("//third_party/crates:BUILD.windows-interface-0.59.3.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
         name = "crates__windows-link-0.2.1",
         sha256 = "f0805222e57f7521d6a62e36fa9163bc891acd422f971defe97d64e70d0a4fe5",
         strip_prefix = "windows-link-0.2.1",
         build_file = Label("//third_party/crates:BUILD.windows-link-0.2.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows-result-0.4.1",
+        sha256 = "7781fa89eaf60850ac3d2da7af8e5242a5ea78d1a11c49bf2910bb5a73853eb5",
+        strip_prefix = "windows-result-0.4.1",
+        build_file = Label("//third_party/crates:BUILD.windows-result-0.4.1.bazel"),
+    )
+
+    maybe(
+        cargo_crate,
+        name = "crates__windows-strings-0.5.1",
+        sha256 = "7837d08f69c77cf6b07689544538e017c1bfcf57e34b4c0ff58e6c2cd3b37091",
+        strip_prefix = "windows-strings-0.5.1",
+        build_file = Label("//third_party/crates:BUILD.windows-strings-0.5.1.bazel"),
     )
 
     maybe(
@@ -6939,6 +7260,8 @@ def crate_repositories():
        struct(repo="crates__base64-0.22.1", is_dev_dep = False),
        struct(repo="crates__bytes-1.12.1", is_dev_dep = False),
        struct(repo="crates__clap-4.6.7", is_dev_dep = False),
+       struct(repo="crates__clap_complete-4.6.11", is_dev_dep = False),
+       struct(repo="crates__clap_mangen-0.3.3", is_dev_dep = False),
        struct(repo="crates__csv-1.4.0", is_dev_dep = False),
        struct(repo="crates__dashmap-6.2.1", is_dev_dep = False),
        struct(repo="crates__futures-util-0.3.34", is_dev_dep = False),
@@ -6952,6 +7275,7 @@ def crate_repositories():
        struct(repo="crates__mimalloc-0.1.52", is_dev_dep = False),
        struct(repo="crates__mio-1.2.4", is_dev_dep = False),
        struct(repo="crates__nix-0.30.1", is_dev_dep = False),
+       struct(repo="crates__parquet-60.1.0", is_dev_dep = False),
        struct(repo="crates__perf-event2-0.7.4", is_dev_dep = False),
        struct(repo="crates__postgres-0.19.14", is_dev_dep = False),
        struct(repo="crates__prometheus-client-0.25.2", is_dev_dep = False),

@@ -1,16 +1,14 @@
 //! `lab data`: every analysed run as numbers, for other programs.
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-    process::ExitCode,
-};
+mod columns;
+
+use std::{fs, io, path::PathBuf, process::ExitCode};
 
 use clap::{Args, ValueEnum};
 use lab_record::Results;
 use lab_report::{Frame, flat, medians_json, openmetrics};
 
-use crate::{Failure, paths::Paths};
+use crate::{Failure, paths::Paths, streams};
 
 #[derive(Args)]
 pub(crate) struct DataArgs {
@@ -19,6 +17,9 @@ pub(crate) struct DataArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
+    /// Write the rows of CSV to a Parquet file, and print nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    parquet: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -36,19 +37,25 @@ pub(crate) fn data(args: &DataArgs, paths: Option<&Paths>) -> Result<ExitCode, F
     let frame = Frame::load(&Results::load(&dir)?)?;
     let families = lab_families::ALL;
     let refused = |error: lab_report::ReportError| Failure::input(error.to_string());
+    if let Some(path) = &args.parquet {
+        let bytes = columns::table(&flat(&frame, families).map_err(refused)?)
+            .map_err(|error| Failure::lab(format!("cannot make a Parquet file: {error}")))?;
+        return match fs::write(path, bytes) {
+            Ok(()) => Ok(ExitCode::SUCCESS),
+            Err(error) => {
+                let sentence = format!("cannot write {}: {error}", path.display());
+                Err(Failure { code: 4, sentence })
+            }
+        };
+    }
     let text = match args.format {
         Format::Csv => csv(flat(&frame, families).map_err(refused)?)
             .map_err(|error| Failure::lab(format!("cannot write CSV: {error}")))?,
         Format::Openmetrics => openmetrics(&frame, families).map_err(refused)?.into_bytes(),
         Format::Json => medians_json(&frame, families).map_err(refused)?.into_bytes(),
     };
-    match io::stdout().lock().write_all(&text) {
-        // A reader such as `head` has seen enough.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::lab(format!("cannot print the data: {error}")))
-        }
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    streams::print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn csv(flat: lab_report::Flat) -> io::Result<Vec<u8>> {

@@ -1,11 +1,14 @@
 //! The `lab` command.
 
+#![forbid(unsafe_code)]
+
 mod against;
 mod audit;
 mod bisect;
 mod builds;
 mod claims;
 mod compare;
+mod completions;
 mod corpus;
 mod data;
 mod doctor;
@@ -13,6 +16,7 @@ mod documents;
 mod idle;
 mod import;
 mod interrupt;
+mod man;
 mod migrate;
 mod new;
 mod outlook;
@@ -24,12 +28,13 @@ mod run;
 mod selftest;
 mod serve;
 mod site;
+mod streams;
 mod verify;
 mod watch;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::paths::Paths;
 
@@ -82,7 +87,7 @@ enum Command {
     Selftest(selftest::SelftestArgs),
     /// Copy recorded runs and their report into a folder to commit
     Export(report::ExportArgs),
-    /// Print every analysed run with its metrics: CSV, or OpenMetrics
+    /// Print every analysed run with its metrics: CSV, or OpenMetrics; or write it as Parquet
     Data(data::DataArgs),
     /// Write all reports as pages for a browser, with an index of questions and answers
     Site(site::SiteArgs),
@@ -104,6 +109,10 @@ enum Command {
     Sim(lab_sim::SimArgs),
     /// Generate or check a corpus of chat sessions
     Corpus(lab_corpus::CorpusArgs),
+    /// Print what a shell completes after `lab`
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page of `lab` or of one command, or write all of them
+    Man(man::ManArgs),
     /// Wait beside a sweep, and end what it leaves
     #[command(hide = true)]
     Guard {
@@ -116,7 +125,7 @@ enum Command {
 
 fn main() -> ExitCode {
     run(Cli::parse()).unwrap_or_else(|failure| {
-        eprintln!("lab: {}", failure.sentence);
+        streams::tell(format_args!("lab: {}", failure.sentence));
         ExitCode::from(failure.code)
     })
 }
@@ -145,12 +154,27 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Watch(args) => watch::watch(&args, paths.ok().as_ref()),
         Command::Sim(args) => Ok(lab_sim::run(args).map(|()| ExitCode::SUCCESS)?),
         Command::Corpus(args) => corpus::corpus(&args),
+        Command::Completions(args) => completions::completions(&args, shown()),
+        Command::Man(args) => man::man(&args, shown()),
         Command::Guard { mark, scratch } => {
             let kept = lab_driver::keep_guard(&mark, &scratch);
             kept.map_err(|error| Failure::lab(format!("the guard of a sweep: {error}")))?;
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// The command line without what is hidden: that is for the lab itself.
+fn shown() -> clap::Command {
+    let whole = Cli::command();
+    let subcommands = whole.get_subcommands().filter(|one| !one.is_hide_set());
+    clap::Command::new("lab")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(whole.get_about().cloned().unwrap_or_default())
+        .after_help(EXIT_CODES)
+        .subcommand_required(true)
+        .args(whole.get_arguments())
+        .subcommands(subcommands)
 }
 
 /// A sentence for the person and a code for the script.
@@ -208,5 +232,6 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         super::Cli::command().debug_assert();
+        super::shown().debug_assert();
     }
 }

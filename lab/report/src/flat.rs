@@ -13,6 +13,8 @@ use crate::{FamilyReport, Frame, Measured, Reading, ReportError, Study, family_o
 pub struct Flat {
     /// What identifies a run, the factors of its cell, then the family's metrics.
     pub columns: Vec<String>,
+    /// How many of the columns, the last ones, are metrics.
+    pub metrics: usize,
     /// A row for each analysed run, in the order of the plan.
     pub rows: Vec<Vec<String>>,
 }
@@ -48,7 +50,8 @@ pub fn flat(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Flat, Repor
         row
     };
     let rows = runs.iter().map(row).collect();
-    Ok(Flat { columns: columns.into_iter().map(str::to_owned).collect(), rows })
+    let columns = columns.into_iter().map(str::to_owned).collect();
+    Ok(Flat { columns, metrics: metrics.len(), rows })
 }
 
 /// The median of each metric over the blocks, by variant and cell, as OpenMetrics gauges

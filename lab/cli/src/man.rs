@@ -1,0 +1,54 @@
+//! `lab man`: the help as manual pages.
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use clap::{Args, Command};
+use clap_mangen::Man;
+
+use crate::{Failure, streams::print};
+
+#[derive(Args)]
+pub(crate) struct ManArgs {
+    /// Print the page of this command [default: the page of `lab`]
+    command: Option<String>,
+    /// Write the pages of `lab` and of every command into this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn man(args: &ManArgs, command: Command) -> Result<ExitCode, Failure> {
+    // No pages of `lab help compare` and so on: they would say the same again.
+    let mut command = command.disable_help_subcommand(true);
+    // Gives each command its whole name, `lab-compare`.
+    command.build();
+    let Some(out) = &args.out else {
+        let page = match &args.command {
+            Some(name) => of(&command, name)?,
+            None => command,
+        };
+        print(&rendered(page)?)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let failed = |error: std::io::Error| Failure {
+        code: 4,
+        sentence: format!("{}: {error}", out.display()),
+    };
+    fs::create_dir_all(out).map_err(failed)?;
+    clap_mangen::generate_to(command, out).map_err(failed)?;
+    println!("{}", out.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of(command: &Command, name: &str) -> Result<Command, Failure> {
+    command.find_subcommand(name).cloned().ok_or_else(|| {
+        let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        Failure::input(format!("lab has no command `{name}`; there are: {}", known.join(", ")))
+    })
+}
+
+fn rendered(command: Command) -> Result<Vec<u8>, Failure> {
+    let mut page = Vec::new();
+    let written = Man::new(command).render(&mut page);
+    written.map_err(|error| Failure::lab(format!("the manual page: {error}")))?;
+    Ok(page)
+}
