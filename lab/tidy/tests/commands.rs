@@ -66,7 +66,8 @@ fn calls(page: &str) -> Vec<Vec<String>> {
         if turn % 2 == 1 {
             // The first line names the language; a line that ends in \ goes on.
             let block = part.split_once('\n').map_or("", |(_, block)| block);
-            found.extend(block.replace("\\\n", " ").lines().filter_map(call));
+            let lines: Vec<&str> = block.split("\\\n").map(|part| part.trim_matches(' ')).collect();
+            found.extend(lines.join(" ").lines().filter_map(call));
         } else {
             let joined = part.split_whitespace().collect::<Vec<_>>().join(" ");
             found.extend(joined.split('`').skip(1).step_by(2).filter_map(call));
@@ -95,12 +96,12 @@ impl Help {
     }
 
     /// Whether it is one of the options, "-n, --name <NAME>", or of their other names,
-    /// "[aliases: --called]".
+    /// "[alias: --called]" or "[aliases: --called, --named]".
     fn takes(&self, option: &str) -> bool {
         let lines = self.text.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
-        let aliases = self.text.split("[aliases: ").skip(1);
-        let aliases = aliases.filter_map(|rest| rest.split(']').next());
-        let words = lines.chain(aliases).flat_map(|line| line.split([' ', ',', '=']));
+        let aliases = self.text.split("[alias").skip(1);
+        let aliases = aliases.filter_map(|rest| rest.split_once(':')?.1.split(']').next());
+        let words = lines.chain(aliases).flat_map(|line| line.split([' ', ',', '=', '\n']));
         words.filter(|word| word.starts_with('-')).any(|word| word == option)
     }
 }
