@@ -4,14 +4,13 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use postgres::{Client, Config, NoTls};
-use workflows_kit::RunError;
+use workflows_kit::{Process, RunError};
 
 use crate::kept::{self, Kept};
 use crate::programs::Programs;
@@ -40,17 +39,6 @@ pub struct Handle {
     config: Config,
     /// The socket is reached through this.
     _data: Arc<File>,
-}
-
-/// Who has the server's process.
-#[derive(Debug, Clone)]
-enum Process {
-    /// This one, whose child it is.
-    Ours(Arc<Mutex<Child>>),
-    /// Another one.
-    Others(u32),
-    /// Another one, which alone knows how it is.
-    Unknown,
 }
 
 impl Server {
@@ -89,7 +77,7 @@ impl Server {
             let mut command = programs.command("postgres");
             command.arg("-D").arg(&data).args(["-k", ".", "-p", "5432", "-c", "listen_addresses="]);
             let child = self::run(command.args(arguments), &log)?;
-            let process = Process::Ours(Arc::new(Mutex::new(child)));
+            let process = Process::of(child);
             let mut server = Self { process, config: config.clone(), data: Arc::clone(&folder) };
             match server.ready() {
                 Ok(()) => return Ok(server),
@@ -139,18 +127,12 @@ impl Server {
 
     /// Its process, where it was up before the run.
     pub fn kept_process(&self) -> Option<u32> {
-        match self.process {
-            Process::Others(process) => Some(process),
-            Process::Ours(_) | Process::Unknown => None,
-        }
+        self.process.kept()
     }
 
     /// Its process, where this one has started it.
     pub(crate) fn own_process(&self) -> Option<u32> {
-        match &self.process {
-            Process::Ours(process) => Some(locked(process).id()),
-            Process::Others(_) | Process::Unknown => None,
-        }
+        self.process.own()
     }
 
     /// For threads that open sessions.
@@ -160,32 +142,12 @@ impl Server {
     }
 }
 
-fn locked(process: &Mutex<Child>) -> MutexGuard<'_, Child> {
-    process.lock().expect("nobody panics while it holds the server")
-}
-
 impl Drop for Server {
     fn drop(&mut self) {
-        let process = match &self.process {
-            Process::Ours(process) => process,
-            Process::Others(_) => return kept::drop_database(&self.config),
-            Process::Unknown => return,
-        };
-        let mut process = locked(process);
-        let pid = Pid::from_raw(process.id().cast_signed());
-        for signal in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGKILL] {
-            if !matches!(process.try_wait(), Ok(None)) {
-                return;
-            }
-            // The process is ours and not waited for, so the number is still its own.
-            let _ = kill(pid, signal);
-            for _ in 0..LOOKS / 3 {
-                if !matches!(process.try_wait(), Ok(None)) {
-                    return;
-                }
-                sleep(LOOK);
-            }
+        if self.process.kept().is_some() {
+            kept::drop_database(&self.config);
         }
+        self.process.end(&[Signal::SIGINT, Signal::SIGQUIT, Signal::SIGKILL], LOOK * (LOOKS / 3));
     }
 }
 
@@ -233,17 +195,7 @@ impl Handle {
 
     /// How the server ended, if it did.
     fn ended(&self) -> Option<String> {
-        match &self.process {
-            Process::Ours(process) => {
-                let status = locked(process).try_wait().ok().flatten()?;
-                Some(format!("the server has ended ({status})"))
-            }
-            Process::Others(process) => {
-                let is_there = Path::new(&format!("/proc/{process}")).exists();
-                (!is_there).then(|| "the server has ended".to_owned())
-            }
-            Process::Unknown => None,
-        }
+        self.process.ended("the server")
     }
 }
 

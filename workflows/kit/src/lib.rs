@@ -21,6 +21,7 @@ mod graph;
 mod keep;
 mod log;
 mod pool;
+mod process;
 mod task;
 
 pub use check::run_folder;
@@ -34,4 +35,5 @@ pub use lab_protocol::workflows::{Beside, Operation, Shape, Wire, Worker, Worklo
 pub use lab_variant::{Identity, RunError, caught, now_ns};
 pub use log::{Accepted, Log, Submission, Transition};
 pub use pool::{BeforeStep, Pool};
+pub use process::Process;
 pub use task::{Job, MAX_PARTS, Progress, Refused, StepId, Task};

@@ -9,14 +9,12 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use workflows_kit::RunError;
+use nix::sys::signal::Signal;
+use workflows_kit::{Process, RunError};
 
 use crate::kept::{self, Kept};
 
@@ -53,17 +51,6 @@ pub(crate) struct Handle {
     pub(crate) port: u16,
     pub(crate) password: String,
     pub(crate) host: String,
-}
-
-/// Who has the broker's process.
-#[derive(Debug, Clone)]
-enum Process {
-    /// This one, whose child it is.
-    Ours(Arc<Mutex<Child>>),
-    /// Another one.
-    Others(u32),
-    /// Another one, which alone knows how it is.
-    Unknown,
 }
 
 /// The virtual host that every broker has.
@@ -135,7 +122,7 @@ impl Broker {
         let child = child.map_err(|error| {
             RunError::setup(format!("cannot start setpriv: {error}; install Debian's util-linux"))
         })?;
-        let process = Process::Ours(Arc::new(Mutex::new(child)));
+        let process = Process::of(child);
         let (password, host) = (password.to_owned(), HOST.to_owned());
         let handle = Handle { process, port, password, host };
         Ok(Self { handle, kept: None })
@@ -143,18 +130,12 @@ impl Broker {
 
     /// Its process, where this one has started it.
     pub(crate) fn own_process(&self) -> Option<u32> {
-        match &self.handle.process {
-            Process::Ours(process) => Some(locked(process).id()),
-            Process::Others(_) | Process::Unknown => None,
-        }
+        self.handle.process.own()
     }
 
     /// Its process, where it was up before the run.
     pub(crate) fn kept_process(&self) -> Option<u32> {
-        match self.handle.process {
-            Process::Others(process) => Some(process),
-            Process::Ours(_) | Process::Unknown => None,
-        }
+        self.handle.process.kept()
     }
 
     pub(crate) fn handle(&self) -> Handle {
@@ -167,22 +148,7 @@ impl Drop for Broker {
         if let Some(kept) = &self.kept {
             kept.delete_host();
         }
-        let Process::Ours(process) = &self.handle.process else { return };
-        let mut process = locked(process);
-        let pid = Pid::from_raw(process.id().cast_signed());
-        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
-            if !matches!(process.try_wait(), Ok(None)) {
-                return;
-            }
-            // The process is ours and not waited for, so the number is still its own.
-            let _ = kill(pid, signal);
-            for _ in 0..LOOKS / 6 {
-                if !matches!(process.try_wait(), Ok(None)) {
-                    return;
-                }
-                sleep(LOOK);
-            }
-        }
+        self.handle.process.end(&[Signal::SIGTERM, Signal::SIGKILL], LOOK * (LOOKS / 6));
     }
 }
 
@@ -194,17 +160,7 @@ impl Handle {
 
     /// How the broker ended, if it did and this process can know.
     pub(crate) fn ended(&self) -> Option<String> {
-        match &self.process {
-            Process::Ours(process) => {
-                let status = locked(process).try_wait().ok().flatten()?;
-                Some(format!("the broker has ended ({status})"))
-            }
-            Process::Others(process) => {
-                let is_there = Path::new(&format!("/proc/{process}")).exists();
-                (!is_there).then(|| "the broker has ended".to_owned())
-            }
-            Process::Unknown => None,
-        }
+        self.process.ended("the broker")
     }
 
     /// Waits until it listens, which is the last that it does when it starts.
@@ -221,10 +177,6 @@ impl Handle {
         }
         Err("it takes no connections after a minute".to_owned())
     }
-}
-
-fn locked(process: &Mutex<Child>) -> MutexGuard<'_, Child> {
-    process.lock().expect("nobody panics while it holds this")
 }
 
 /// Free a moment ago.
