@@ -143,3 +143,33 @@ fn there_is_no_search_without_a_commit_or_a_level() {
     assert!(Bisect::new(3, alpha(0.0)).is_none() && Bisect::new(3, alpha(f64::NAN)).is_none());
     assert_eq!([1, 2, 3, 64, 65].map(most_comparisons), [2, 3, 4, 8, 9]);
 }
+
+/// The first pairs can exclude the threshold before there is an interval, and are no answer then.
+#[test]
+fn a_disturbed_start_of_the_last_comparison_decides_nothing() {
+    let some = commits(2, 2, 10.0);
+    for seed in 1..=1000_u64 {
+        let mut bisect = Bisect::new(2, BisectSettings::default()).unwrap();
+        let mut random = seed;
+        let end = loop {
+            match bisect.step() {
+                Step::Build(commit) => bisect.built(commit, &commit.to_string()),
+                Step::Pair { reference, candidate } => {
+                    random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(seed);
+                    let disturbed = match (reference, (random >> 60) % 4) {
+                        (1, 0) => 8.0,
+                        (1, 1) => 2.0,
+                        _ => 1.0,
+                    };
+                    let time = |commit: usize| some[commit].as_ref().unwrap().0;
+                    let slow = 1.0 + (random >> 40) as f64 / (1_u64 << 24) as f64 / 10.0;
+                    bisect.pair(time(reference) * disturbed, time(candidate) * slow, 0.0);
+                }
+                Step::End(end) => break end,
+            }
+        };
+        assert_eq!(end, found(1, 2), "seed {seed}");
+        let last = bisect.compared().last().unwrap().estimate.as_ref().unwrap();
+        assert!(last.interval.is_some_and(|[low, _]| low > 0.0), "seed {seed}: {last:?}");
+    }
+}

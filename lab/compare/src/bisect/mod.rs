@@ -288,18 +288,17 @@ impl Bisect {
     /// commit alone makes most of the difference.
     fn judge_found(&mut self, spent: bool) {
         let Some(Running { sequence, .. }) = &self.running else { return };
-        if !spent && !sequence.excludes(self.threshold) {
+        // The first pairs can exclude the threshold before there is an interval.
+        let decided = sequence.interval().filter(|_| sequence.excludes(self.threshold));
+        if !spent && decided.is_none() {
             return;
         }
-        let low = sequence.interval().map(|hull| hull.low);
-        let confirmation = if low.is_some_and(|low| low > 0.0) {
-            Confirmation::Shown
-        } else if sequence.excludes(self.threshold) {
-            Confirmation::TooSmall
-        } else {
-            Confirmation::Open
+        let shown = sequence.interval().is_some_and(|hull| hull.low > 0.0);
+        let confirmation = match decided {
+            _ if shown => Confirmation::Shown,
+            Some(_) => Confirmation::TooSmall,
+            None => Confirmation::Open,
         };
-        let shown = confirmation == Confirmation::Shown;
         self.close(shown.then_some(Side::Bad));
         let [after, commit] = self.known;
         self.end(End::Found { after, commit, confirmation });
