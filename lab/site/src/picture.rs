@@ -58,7 +58,7 @@ fn with_names(svg: &str, prefix: &str) -> String {
 /// The text of a part of a page, as the value of an attribute.
 fn plain(html: &str) -> String {
     let text = |part: &str| part.split_once('>').map_or(part, |(_, text)| text).to_owned();
-    let text: String = html.split('<').map(|part| text(part)).collect();
+    let text: String = html.split('<').map(text).collect();
     text.replace('"', "&quot;")
 }
 

@@ -58,8 +58,8 @@ fn of_any_column(grid: &Grid<'_>, low: usize, high: usize) -> Vec<Found> {
         let start = cells[low].number.as_ref()?;
         let end = number(&cells[high], start)?;
         let mut wrong = None;
-        for column in 1..low {
-            let Some(value) = number(&cells[column], start) else { continue };
+        for (column, cell) in cells.iter().enumerate().take(low).skip(1) {
+            let Some(value) = number(cell, start) else { continue };
             let mismatch = intervals::excludes(value, start, end)?;
             // Whole numbers count something.
             if value.decimals > 0 {

@@ -216,9 +216,9 @@ impl<'a> Runner<'a> {
     pub(crate) fn clean_up(&self) -> Result<(), Stopped> {
         self.interrupted.store(false, Ordering::Relaxed);
         let texts = self.args.cleanup.iter().flat_map(|text| for_each(text, &self.commands));
-        let ended = texts.map(|text| self.helper("--cleanup", &text, None));
         // What one leaves is no reason to leave the rest.
-        ended.fold(Ok(()), |all: Result<(), Stopped>, one| all.and(one))
+        let ended: Vec<_> = texts.map(|text| self.helper("--cleanup", &text, None)).collect();
+        ended.into_iter().collect()
     }
 
     /// Runs a command of the user's that is no part of the comparison.

@@ -22,7 +22,7 @@ fn a_full_memory_bus_is_a_cause_where_transactions_could_fill_it_and_nowhere_els
     let (wide, narrow) = (of_memory(100_000_000_000), of_memory(100_000_000));
     assert_eq!(cause(&wide), "fails");
     assert_eq!(cause(&narrow), "holds");
-    assert_eq!(cause(&report(&Sweep::default().frame())), "not measured");
+    assert_eq!(cause(&Sweep::default().report()), "not measured");
     let keys = [("variant", "dashmap"), ("transactions", "100"), ("workers", "64")];
     let share = |report| number(report, "counters.tsv", &keys, "memory_share_at_most");
     let ratio = share(&narrow) / share(&wide);

@@ -90,7 +90,7 @@ fn items(list: &str) -> Option<[usize; 2]> {
     }
     let commas: Vec<&str> = list.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
     let short = |item: &&str| item.split_whitespace().count() <= LONGEST + 1;
-    if commas.len() < 2 || !commas.iter().all(|item| short(item)) {
+    if commas.len() < 2 || !commas.iter().all(short) {
         return None;
     }
     let last = commas.last()?;

@@ -93,7 +93,7 @@ fn choose<'a>(
     let tied = others.iter().filter(|(_, series, _)| !is_worse(series));
     Some(Choice {
         policy,
-        cell: *cell,
+        cell,
         value: Reading::level(own, study.unit(metric))?,
         tied: tied.map(|(cell, ..)| ratio(cell)).collect(),
     })
