@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use postgres::Client;
 use workflows_kit::{Accepted, Graph, RunError, StepId, StepRow};
 
-use crate::said;
+use crate::server::failed;
 
 /// What no database has: when the client knew that a task was accepted, and a worker that a step
 /// was recorded.
@@ -29,9 +29,10 @@ const STEPS: &str = "select task, step, part, value, claims, claimed_ns, started
 /// these knew of its commit, or, where another worker was faster to claim, as that claim.
 ///
 /// # Errors
-/// The database refuses.
+/// The database refuses, or is lost.
 pub fn read(client: &mut Client, graph: &Graph, known: &Known) -> Result<Vec<StepRow>, RunError> {
-    let found = client.query(STEPS, &[]).map_err(|error| RunError::failed(said(&error)))?;
+    let found = client.query(STEPS, &[]);
+    let found = found.map_err(|error| failed(client, &error, RunError::failed))?;
     let mut tasks: BTreeMap<u32, Vec<StepRow>> = BTreeMap::new();
     for row in &found {
         let task = row.get::<_, i64>("task") as u32;

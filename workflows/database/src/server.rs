@@ -255,6 +255,19 @@ pub fn said(error: &postgres::Error) -> String {
     }
 }
 
+/// What an error of a statement means for the run, where nothing is asked again: the server has
+/// gone, or `refused` says what to do with its answer.
+pub(crate) fn failed(
+    client: &Client,
+    error: &postgres::Error,
+    refused: fn(String) -> RunError,
+) -> RunError {
+    match lost(client, error) {
+        true => database_is_lost(&said(error)),
+        false => refused(said(error)),
+    }
+}
+
 /// The socket is gone, or the server says so: class 57P is "operator intervention", which is a
 /// session that an administrator or another's crash ended, or that a starting or ending server does
 /// not take.

@@ -3,13 +3,13 @@
 use postgres::Client;
 use workflows_kit::{Graph, RunError, Workload};
 
-use crate::said;
+use crate::server::failed;
 
 /// Makes the tables of a new database by this text, among them `workload` and `shape`, and fills
 /// these; of one that an earlier run left it sees that the tasks are the same.
 ///
 /// # Errors
-/// They are others, or the database refuses.
+/// They are others, or the database refuses, or is lost.
 pub fn prepare(
     client: &mut Client,
     schema: &str,
@@ -17,7 +17,8 @@ pub fn prepare(
     graph: &Graph,
 ) -> Result<(), RunError> {
     let identity = identity(workload).cast_signed();
-    match found(client).map_err(|error| RunError::setup(said(&error)))? {
+    let found = found(client).map_err(|error| failed(client, &error, RunError::setup))?;
+    match found {
         Some(other) if other == identity => Ok(()),
         Some(_) => Err(RunError::setup(format!(
             "{} has the tasks of another workload: give an empty folder",
@@ -25,7 +26,7 @@ pub fn prepare(
         ))),
         None => {
             let created = create(client, schema, identity, graph);
-            created.map_err(|error| RunError::setup(said(&error)))
+            created.map_err(|error| failed(client, &error, RunError::setup))
         }
     }
 }
