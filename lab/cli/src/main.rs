@@ -28,6 +28,7 @@ mod run;
 mod selftest;
 mod serve;
 mod site;
+mod source;
 mod streams;
 mod verify;
 mod watch;

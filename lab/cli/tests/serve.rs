@@ -101,6 +101,13 @@ fn change(file: &Path, change: impl Fn(&mut Value)) {
     fs::write(file, value.to_string()).unwrap();
 }
 
+/// What the picture of runs on a page is drawn from; `None` where there is no such picture.
+fn drawn(page: &str) -> Option<Value> {
+    let data = page.split("id=\"run-data\">").nth(1)?.split("</script>").next()?;
+    assert_eq!(page.matches("<div id=\"run-picture\">").count(), 1);
+    Some(serde_json::from_str(data).unwrap())
+}
+
 /// A sweep of ten planned runs, of which some are recorded.
 fn begun(dir: &Path, rows: u64) -> Writer {
     let machine =
@@ -148,6 +155,9 @@ fn every_committed_report_is_listed_and_every_link_leads_somewhere() {
     let mut seen = BTreeSet::new();
     for address in &pages {
         let page = server.page(address);
+        let name = address.trim_start_matches("/r/0/").trim_end_matches(".html");
+        let is_sweep = committed(name).join("run.json").is_file();
+        assert_eq!(drawn(&page).is_some(), is_sweep, "{address}");
         let ids: BTreeSet<String> = values(&page, "id").into_iter().collect();
         for link in values(&page, "href") {
             match link.strip_prefix('#') {
@@ -178,6 +188,7 @@ fn the_newest_come_first_and_one_that_goes_on_says_how_far_it_is() {
     let page = server.page("/r/0/new.html");
     assert!(page.contains("3 of 10 planned runs are recorded."), "{page}");
     assert!(page.contains("http-equiv=\"refresh\"") && page.contains("Does it go on?"), "{page}");
+    assert!(drawn(&page).is_none());
     // Its variants are of no family, so nothing can be computed: that is said, and is no crash.
     let so_far = values(&page, "href").into_iter().find(|link| link.contains("so_far")).unwrap();
     let (status, page) = server.ask(&so_far);
@@ -199,7 +210,80 @@ fn records_without_a_written_report_get_one() {
     let server = Server::of(&[&record]);
     let page = server.page("/r/0/record.html");
     assert!(page.contains("tick_p99_ns") && page.contains("was not drawn"), "{page}");
+    assert!(drawn(&page).is_some());
     assert!(!record.join("report.md").exists());
+}
+
+#[test]
+fn a_record_has_every_run_in_a_picture() {
+    let server = Server::of(&[&committed("offload-wake")]);
+    let page = server.page("/r/0/offload-wake.html");
+    let data = drawn(&page).unwrap();
+    let text = fs::read_to_string(committed("offload-wake").join("runs.jsonl")).unwrap();
+    let runs = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let analysed: Vec<Value> =
+        runs.filter(|run| run["warmup"] == false && run["status"] == "ok").collect();
+    let variants: BTreeSet<&str> =
+        analysed.iter().map(|run| run["variant"].as_str().unwrap()).collect();
+    assert_eq!(data["variants"], json!(variants));
+    assert_eq!(data["order"].as_array().unwrap().len(), analysed.len());
+    // Its scripts are files of the server: those that stand in a page are not run.
+    let scripts = page.split("<script").skip(1).map(|rest| rest.split('>').next().unwrap());
+    let [data, plot, runs, every] =
+        [" type=\"application/json\" id=\"run-data\"", "plot", "runs", "page"];
+    let file = |name: &str| format!(" src=\"/{name}.js\"");
+    let expected = [data.to_owned(), file(plot), file(runs), file(every)];
+    assert_eq!(scripts.collect::<Vec<_>>(), expected);
+    for (name, part) in [("plot", "var uPlot="), ("runs", "new uPlot("), ("page", "sortable")] {
+        assert!(server.page(&format!("/{name}.js")).contains(part), "{name}");
+    }
+}
+
+#[test]
+fn a_record_without_anything_to_draw_is_a_page_without_a_picture() {
+    let world = TempDir::new().unwrap();
+    let record = |name: &str| {
+        let dir = world.path().join(name);
+        copy(&committed("offload-wake"), &dir);
+        dir
+    };
+    fs::remove_file(record("without-samples").join("samples.jsonl.zst")).unwrap();
+    let failed = record("failed").join("runs.jsonl");
+    let text = fs::read_to_string(&failed).unwrap();
+    fs::remove_file(&failed).unwrap();
+    fs::write(&failed, text.replace("\"status\":\"ok\"", "\"status\":\"failed\"")).unwrap();
+    // Somebody made it up: its runs are of no family.
+    let made_up = world.path().join("made-up");
+    let mut writer = begun(&made_up, 3);
+    session(&mut writer, SessionEvent::Finished);
+    drop(writer);
+    fs::write(made_up.join("report.md"), "# made-up\n\n**Is it there?**\n").unwrap();
+    copy(&committed("audit"), &world.path().join("audit"));
+    let server = Server::of(&[world.path()]);
+    for name in ["without-samples", "failed", "made-up", "audit"] {
+        let page = server.page(&format!("/r/0/{name}.html"));
+        assert!(drawn(&page).is_none() && !page.contains("run-picture"), "{name}: {page}");
+    }
+}
+
+#[test]
+fn a_report_on_a_sweep_that_goes_on_costs_no_picture() {
+    let world = TempDir::new().unwrap();
+    let record = world.path().join("record");
+    copy(&committed("offload-wake"), &record);
+    let sessions = record.join("sessions.jsonl");
+    let text = fs::read_to_string(&sessions).unwrap();
+    let kept: Vec<&str> = text.lines().filter(|line| !line.contains("\"finished\"")).collect();
+    fs::remove_file(&sessions).unwrap();
+    fs::write(&sessions, kept.join("\n") + "\n").unwrap();
+    let runs = fs::File::open(record.join("runs.jsonl")).unwrap();
+    runs.lock().unwrap();
+    let server = Server::of(&[world.path()]);
+    let page = server.page("/r/0/record.html?so_far=1");
+    assert!(page.contains("This sweep goes on") && drawn(&page).is_none(), "{page}");
+    drop(runs);
+    let page = server.page("/r/0/record.html");
+    assert!(page.contains("This sweep was stopped") && drawn(&page).is_some(), "{page}");
 }
 
 #[test]

@@ -9,8 +9,11 @@ use crate::{
 };
 
 const STYLE: &str = include_str!("style.css");
-/// The script of every page, which stands in it as `<script>…</script>`.
-pub const SCRIPT: &str = include_str!("script.js");
+const SCRIPT: &str = include_str!("script.js");
+/// The scripts of pages, by the name of a file that a server can give them. Each stands in its page
+/// as `<script>…</script>`: the first in every one, the others where runs are drawn.
+pub const SCRIPTS: [(&str, &str); 3] =
+    [("page.js", SCRIPT), ("plot.js", runs::PLOT), ("runs.js", runs::SCRIPT)];
 /// The place of the tables on a page.
 const TABLES: &str = "part-tables";
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-const PLOT: &str = include_str!("../vendor/uplot/uPlot.iife.min.js");
-const SCRIPT: &str = include_str!("runs.js");
+pub(crate) const PLOT: &str = include_str!("../vendor/uplot/uPlot.iife.min.js");
+pub(crate) const SCRIPT: &str = include_str!("runs.js");
 /// What a page with this picture has in its head.
 pub(crate) const HEAD: &str =
     concat!("<style>", include_str!("../vendor/uplot/uPlot.min.css"), "</style>");

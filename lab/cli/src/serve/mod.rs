@@ -14,7 +14,7 @@ use std::{
 };
 
 use clap::Args;
-use lab_site::{Link, SCRIPT, compared, listed};
+use lab_site::{Link, SCRIPTS, compared, listed};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
@@ -24,10 +24,10 @@ use crate::{Failure, against::changed, interrupt::INTERRUPTED, paths::Paths};
 use door::{Answer, Asked};
 use shelf::Shelf;
 
-/// The list of all records, the newest first, each with its question and answer; behind it reports,
-/// the progress of a sweep that goes on, what changed between two sweeps, and a metric over all
-/// sweeps of an experiment with its change points. Nothing can be changed through the pages, and
-/// nothing is served but the folders that are named here.
+/// The list of all records, the newest first, each with its question and answer; behind it reports
+/// with every run as a dot, the progress of a sweep that goes on, what changed between two sweeps,
+/// and a metric over all sweeps of an experiment with its change points. Nothing can be changed
+/// through the pages, and nothing is served but the folders that are named here.
 #[derive(Args)]
 #[command(after_help = CODES)]
 pub(crate) struct ServeArgs {
@@ -42,9 +42,6 @@ pub(crate) struct ServeArgs {
 const CODES: &str = "Exit codes:
   2    the command line is wrong, a folder is not there, or the address cannot be listened on
   130  ended by Ctrl-C, as it always is";
-
-/// The script of all pages, which stands in each of them where there is no server.
-const SCRIPT_PLACE: &str = "page.js";
 
 pub(crate) fn serve(args: &ServeArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
     let shelf = Shelf::of(&args.folders, paths)?;
@@ -75,11 +72,14 @@ fn answer(asked: &Asked, shelf: &Shelf) -> Answer {
         ["r", folder, file] => one(shelf, folder, file, asked),
         ["against"] => against(shelf, asked),
         ["history"] => history::page(asked, shelf).map(Some),
-        [SCRIPT_PLACE] => return Answer::script(SCRIPT),
+        [file] => match SCRIPTS.iter().find(|(name, _)| *name == file) {
+            Some((_, script)) => return Answer::script(script),
+            None => Ok(None),
+        },
         _ => Ok(None),
     };
     match page {
-        Ok(Some(page)) => Answer::page(with_script_apart(&page)),
+        Ok(Some(page)) => Answer::page(with_scripts_apart(page)),
         Ok(None) => Answer::sorry("404 Not Found", "There is no such page."),
         Err(Failure { code: 2, sentence }) => Answer::sorry("400 Bad Request", &sentence),
         Err(Failure { sentence, .. }) => Answer::sorry("500 Internal Server Error", &sentence),
@@ -87,9 +87,11 @@ fn answer(asked: &Asked, shelf: &Shelf) -> Answer {
 }
 
 /// Scripts within a page are not run here, for a record may bring its own: see `door`.
-fn with_script_apart(page: &str) -> String {
-    let place = format!("<script src=\"/{SCRIPT_PLACE}\"></script>");
-    page.replace(&format!("<script>{SCRIPT}</script>"), &place)
+fn with_scripts_apart(page: String) -> String {
+    SCRIPTS.iter().fold(page, |page, (name, script)| {
+        let place = format!("<script src=\"/{name}\"></script>");
+        page.replace(&format!("<script>{script}</script>"), &place)
+    })
 }
 
 fn list(shelf: &Shelf) -> String {

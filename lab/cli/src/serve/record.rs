@@ -6,7 +6,11 @@ use lab_record::{Rows, RunFile, State};
 use lab_report::{day, question};
 use lab_site::{Going, Link, Listed, Source, encoded, links, page_under};
 
-use crate::{Failure, report::make, site::source};
+use crate::{
+    Failure,
+    report::make,
+    source::{add_runs, source},
+};
 
 use super::shelf::{Record, Shelf};
 
@@ -64,13 +68,18 @@ pub(super) fn page(record: &Record, shelf: &Shelf, so_far: bool) -> Result<Strin
         }
     };
     let above = links(&sentence, &around(record, shelf));
-    let source = match state == State::Finished && record.has_report() {
+    let mut source = match state == State::Finished && record.has_report() {
         true => source(&record.dir).map_err(|error| {
             let sentence = format!("{}: cannot read the report: {error}", record.shown);
             Failure { code: 4, sentence }
         })?,
         false => made(record)?,
     };
+    // A sweep that goes on measures this machine, which reads the runs for no picture then.
+    if state != State::GoingOn {
+        // What cannot be drawn costs the picture, not the page.
+        let _ = add_runs(&mut source, &record.dir);
+    }
     Ok(page_under(&source, &above))
 }
 

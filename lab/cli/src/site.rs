@@ -1,9 +1,6 @@
 //! `lab site`: all reports as pages for a browser.
 
-mod runs;
-
 use std::{
-    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -12,7 +9,11 @@ use std::{
 use clap::Args;
 use lab_site::Source;
 
-use crate::{Failure, paths::Paths};
+use crate::{
+    Failure,
+    paths::Paths,
+    source::{add_runs, source},
+};
 
 #[derive(Args)]
 pub(crate) struct SiteArgs {
@@ -28,11 +29,11 @@ pub(crate) fn site(args: &SiteArgs, paths: &Paths) -> Result<ExitCode, Failure> 
         Some(dir) => paths.results(dir),
         None => paths.workspace.join("reports"),
     };
-    let sources = sources(&reports)?.into_iter().map(|(folder, source)| {
-        let Some((kind, runs)) = runs::of(&folder)? else { return Ok(source) };
-        Ok(Source { kind, runs: Some(runs), ..source })
-    });
-    let sources = sources.collect::<Result<Vec<Source>, Failure>>()?;
+    let mut sources = sources(&reports)?;
+    for (folder, source) in &mut sources {
+        add_runs(source, folder)?;
+    }
+    let sources: Vec<Source> = sources.into_iter().map(|(_, source)| source).collect();
     if sources.is_empty() {
         let message = "holds no folder with a report.md; name the folder above the reports";
         return Err(Failure::input(format!("{}: {message}", paths.shown(&reports))));
@@ -65,35 +66,4 @@ fn sources(reports: &Path) -> Result<Vec<(PathBuf, Source)>, Failure> {
     folders.sort();
     let with_source = |folder: PathBuf| source(&folder).map(|source| (folder, source));
     folders.into_iter().map(|folder| with_source(folder).map_err(cannot)).collect()
-}
-
-/// The files of one report, without its runs.
-pub(crate) fn source(folder: &Path) -> io::Result<Source> {
-    let without = |name: String, end: &str| name.strip_suffix(end).map(str::to_owned);
-    let details = folder.join("details");
-    let chapters = if details.is_dir() { texts(&details, ".md")? } else { BTreeMap::new() };
-    Ok(Source {
-        name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        first: fs::read_to_string(folder.join("report.md"))?,
-        chapters: chapters
-            .into_iter()
-            .filter_map(|(name, text)| Some((without(name, ".md")?, text)))
-            .collect(),
-        pictures: texts(folder, ".svg")?,
-        tables: texts(folder, ".tsv")?,
-        ..Source::default()
-    })
-}
-
-/// The files of a folder whose names end so.
-fn texts(folder: &Path, end: &str) -> io::Result<BTreeMap<String, String>> {
-    let mut texts = BTreeMap::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.ends_with(end) && path.is_file() {
-            texts.insert(name, fs::read_to_string(&path)?);
-        }
-    }
-    Ok(texts)
 }

@@ -1,11 +1,11 @@
-//! The runs of a committed report's record, as its page draws them.
+//! The runs of a record, as its page draws them.
 
 use std::{collections::BTreeMap, path::Path};
 
 use lab_family::{Metric, Unit};
 use lab_record::{Analysis, Results};
-use lab_report::{Flat, Frame, flat};
-use lab_site::{OneRun, Quantity, Runs};
+use lab_report::{Flat, Frame, family_of, flat};
+use lab_site::{OneRun, Quantity, Runs, Source};
 
 use crate::Failure;
 
@@ -14,24 +14,32 @@ const IDENTITY: usize = 5;
 /// More would be a long list to choose from, and a large page.
 const QUANTITIES_MAX: usize = 8;
 
-/// The family's name and the runs; `None` where the folder holds no record of a sweep.
-pub(super) fn of(folder: &Path) -> Result<Option<(String, Runs)>, Failure> {
+/// Gives a page's source its record's runs and the name of their family; a folder without a record
+/// of a sweep has neither, and a record without a number to draw has no runs.
+///
+/// # Errors
+/// Where the record cannot be read or is of no family of this lab: the source is as it was.
+pub(crate) fn add_runs(source: &mut Source, folder: &Path) -> Result<(), Failure> {
     if !folder.join("run.json").is_file() {
-        return Ok(None);
+        return Ok(());
     }
     let frame = Frame::load(&Results::load(folder)?)?;
     let refused =
         |error: lab_report::ReportError| Failure::input(format!("{}: {error}", folder.display()));
+    let family = family_of(&frame, lab_families::ALL).map_err(refused)?;
     let flat = flat(&frame, lab_families::ALL).map_err(refused)?;
-    let name = frame.rows.first().map(|row| row.run.family.as_str()).unwrap_or_default();
-    let family = lab_families::ALL.iter().find(|family| family.name() == name);
-    let metrics = family.map(|family| family.metrics()).unwrap_or_default();
-    Ok(Some((name.to_owned(), drawn(&flat, metrics, &frame.run_file.analysis))))
+    source.kind = family.name().to_owned();
+    source.runs = drawn(&flat, family.metrics(), &frame.run_file.analysis);
+    Ok(())
 }
 
-fn drawn(flat: &Flat, metrics: &[Metric], analysis: &Analysis) -> Runs {
+/// `None` where no run has a number.
+fn drawn(flat: &Flat, metrics: &[Metric], analysis: &Analysis) -> Option<Runs> {
     let first_metric = flat.columns.len() - metrics.len();
     let places = declared(flat, metrics, analysis);
+    if places.is_empty() {
+        return None;
+    }
     let run = |row: &Vec<String>| OneRun {
         order: row[0].parse().unwrap_or_default(),
         block: row[1].parse().ok().filter(|_| row[2] == "false"),
@@ -48,19 +56,20 @@ fn drawn(flat: &Flat, metrics: &[Metric], analysis: &Analysis) -> Runs {
     };
     let mut runs: Vec<OneRun> = flat.rows.iter().map(run).collect();
     runs.sort_by_key(|run| run.order);
-    Runs {
+    Some(Runs {
         quantities: places.iter().map(quantity).collect(),
         factors: flat.columns[IDENTITY..first_metric].to_vec(),
         runs,
-    }
+    })
 }
 
 /// The places of the metrics that the experiment asks about and that runs have; the first metric
 /// that they have where it asks about none.
 fn declared(flat: &Flat, metrics: &[Metric], analysis: &Analysis) -> Vec<usize> {
     let first_metric = flat.columns.len() - metrics.len();
+    let is_number = |text: &String| text.parse().is_ok_and(f64::is_finite);
     let has_values =
-        |place: &usize| flat.rows.iter().any(|row| !row[first_metric + place].is_empty());
+        |place: &usize| flat.rows.iter().any(|row| is_number(&row[first_metric + place]));
     let comparisons = analysis.comparisons.iter().map(|one| &one.metric);
     let asked = comparisons.chain(analysis.contrasts.iter().map(|one| &one.metric));
     let mut places = Vec::new();
