@@ -94,15 +94,17 @@ impl Frame {
         named.map(name).collect()
     }
 
-    /// Every single value, in the order of the runs from left to right.
+    /// Every single value with its record, in the order of the runs from left to right.
     fn values(&self, line: &Line, show: &dyn Fn(f64) -> String) -> String {
         let mut dots = String::new();
         for (place, point) in line.points.iter().enumerate() {
+            let shown = escaped(&point.shown);
             for (number, value) in point.values.iter().enumerate() {
                 let within = (number as f64 + 0.5) / point.values.len() as f64 - 0.5;
                 let x = self.x(place as f64 + 0.5 + SPREAD * within);
                 dots.push_str(&format!(
-                    "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"2.2\"><title>{}</title></circle>",
+                    "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"2.2\"><title>{} in {shown}</title>\
+                     </circle>",
                     self.y(*value),
                     escaped(&show(*value))
                 ));

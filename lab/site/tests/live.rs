@@ -111,6 +111,8 @@ fn every_value_is_a_dot_and_every_change_a_line() {
     let line = Line { title: "load=1".to_owned(), points, changes: vec![(1, 0.004)] };
     let html = page(vec![line]);
     assert_eq!(html.matches("<circle ").count(), 6);
+    // Each says which record it is of.
+    assert_eq!(html.matches("<title>22.5 ms in 2</title></circle>").count(), 1, "{html}");
     for shown in ["10 ms", "12 ms", "22.5 ms", "21.25 ms"] {
         assert!(html.contains(shown), "{shown} of {html}");
     }
