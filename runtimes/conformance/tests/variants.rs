@@ -123,19 +123,17 @@ fn check_numbers(variant: &Variant, arrangement: Arrangement, outcome: &RunOutco
 #[test]
 fn a_stream_is_cut_as_asked_or_the_variant_says_that_it_cuts_none() {
     let server = Server::start(Script::Right);
-    let mut cutting = 0;
     for variant in variants(FAMILY) {
         let mut workload = workload(Arrangement::Solo, &[&server], None);
         workload.piece_bytes = Some(16);
         let outcome = outcome(&variant, &workload);
-        if outcome.status == Status::Ok {
+        if variant.is("cuts") {
+            assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
             assert_eq!(outcome.samples["call_tokens"], [40, 25], "{}", variant.name);
-            cutting += 1;
         } else {
             assert_eq!(outcome.status, Status::Unsupported, "{}: {outcome:?}", variant.name);
         }
     }
-    assert!(cutting > 0, "no variant cuts the streams of replies");
 }
 
 #[test]
