@@ -186,5 +186,9 @@ fn what_is_left_running_ends_and_a_failed_cleanup_takes_no_answer_away() {
     failed.stderr(contains("--cleanup `exit 5` ended with status 5"));
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid()));
     assert!(!stat.is_ok_and(|text| !text.contains(") Z ")), "{} is still there", pid());
+    let more = ["--cleanup", "exit 5", "--budget", "0.1", "--json"];
+    let failed = repository.run("v0", "v1", &more).code(1);
+    let result: Value = serde_json::from_slice(&failed.get_output().stdout).unwrap();
+    assert_eq!((&result["end"]["kind"], &result["exit"]), (&"no_change".into(), &1.into()));
     repository.is_clean();
 }

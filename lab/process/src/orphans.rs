@@ -1,7 +1,7 @@
 //! Processes that outlive what started them in a session of their own, where ending a command's
 //! group does not reach them.
 
-use std::{cell::RefCell, collections::BTreeSet, fs, thread, time::Duration};
+use std::{cell::RefCell, collections::BTreeSet, fs, process, thread, time::Duration};
 
 use nix::{
     errno::Errno,
@@ -21,49 +21,48 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// The orphans among this process's descendants, which it inherits while there is one of these
 /// values. What is left when that is dropped is ended.
 ///
-/// Its methods take every child for an orphan: no command may run meanwhile.
+/// Its methods take every child that was not there before it for an orphan: no command may run
+/// meanwhile.
 #[derive(Debug)]
 pub struct Orphans {
-    kept: RefCell<Kept>,
+    /// What was there before, which the user started. A shell becomes the last command of its line,
+    /// as in `sh -c 'server & exec lab …'`, and its children are that command's then.
+    others: Spared,
+    /// What stays until the end.
+    kept: RefCell<Spared>,
 }
 
-/// What stays until the end.
+/// What is not ended.
 #[derive(Debug, Default)]
-struct Kept {
-    sessions: BTreeSet<i32>,
-    /// Of this process's own session, which says nothing of them; and those that may not be ended.
+struct Spared {
     processes: BTreeSet<i32>,
+    sessions: BTreeSet<i32>,
 }
 
-/// A child of this process.
+/// What the kernel tells of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Child {
+struct Process {
     pid: i32,
+    parent: i32,
     session: i32,
 }
 
 impl Orphans {
     /// From now on orphans become children of this process. Where the kernel refuses that they are
-    /// left to process 1, as they are without this.
+    /// left to process 1, as they are without this. The descendants that this process has by now
+    /// are never ended, nor is what belongs to their sessions later.
     pub fn inherit() -> Self {
         let _ = prctl::set_child_subreaper(true);
-        Self { kept: RefCell::default() }
+        let mut others = Spared::default();
+        others.add(descendants());
+        Self { others, kept: RefCell::default() }
     }
 
     /// What is there now, and what belongs to the same sessions later, stays until
     /// [`Self::end_all`].
     pub fn keep(&self) {
-        if !any() {
-            return;
-        }
-        let own = getsid(None).map_or(0, Pid::as_raw);
-        let mut kept = self.kept.borrow_mut();
-        for child in children() {
-            if child.session == own {
-                kept.processes.insert(child.pid);
-            } else {
-                kept.sessions.insert(child.session);
-            }
+        if any() {
+            self.kept.borrow_mut().add(children());
         }
     }
 
@@ -76,14 +75,14 @@ impl Orphans {
                 return;
             }
             let mut left = children();
-            left.retain(|child| !kept.holds(*child));
+            left.retain(|child| !self.others.holds(*child) && !kept.holds(*child));
             if left.is_empty() {
                 return;
             }
             if look > 0 {
                 thread::sleep(PAUSE);
             }
-            for Child { pid, .. } in left {
+            for Process { pid, .. } in left {
                 // Nobody has waited for it, so the number is still its own.
                 let process = Pid::from_raw(pid);
                 if kill(process, Signal::SIGKILL) == Err(Errno::EPERM) {
@@ -94,7 +93,7 @@ impl Orphans {
         }
     }
 
-    /// Ends everything that is there.
+    /// Ends everything that has come since [`Self::inherit`].
     pub fn end_all(&self) {
         self.kept.take();
         self.end();
@@ -108,9 +107,20 @@ impl Drop for Orphans {
     }
 }
 
-impl Kept {
-    fn holds(&self, child: Child) -> bool {
-        self.processes.contains(&child.pid) || self.sessions.contains(&child.session)
+impl Spared {
+    fn holds(&self, process: Process) -> bool {
+        self.processes.contains(&process.pid) || self.sessions.contains(&process.session)
+    }
+
+    /// With their sessions, but for this process's own, which says nothing of them.
+    fn add(&mut self, processes: Vec<Process>) {
+        let own = getsid(None).map_or(0, Pid::as_raw);
+        for Process { pid, session, .. } in processes {
+            self.processes.insert(pid);
+            if session != own {
+                self.sessions.insert(session);
+            }
+        }
     }
 }
 
@@ -120,16 +130,38 @@ fn any() -> bool {
     waitid(Id::All, look) != Err(Errno::ECHILD)
 }
 
-/// This process's children. From `/proc/PID/stat` of all processes: not every kernel lists the
-/// children of one.
-fn children() -> Vec<Child> {
-    let this = std::process::id().cast_signed();
+fn children() -> Vec<Process> {
+    let this = process::id().cast_signed();
+    let mut children = processes();
+    children.retain(|process| process.parent == this);
+    children
+}
+
+/// This process's children, theirs, and so on. A system call where there is nothing.
+fn descendants() -> Vec<Process> {
+    if !any() {
+        return Vec::new();
+    }
+    let mut left = processes();
+    let (mut found, mut parents) = (Vec::new(), vec![process::id().cast_signed()]);
+    while let Some(parent) = parents.pop() {
+        let children = left.extract_if(.., |process| process.parent == parent);
+        for child in children {
+            parents.push(child.pid);
+            found.push(child);
+        }
+    }
+    found
+}
+
+/// From `/proc/PID/stat` of all processes: not every kernel lists the children of one.
+fn processes() -> Vec<Process> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let stats = processes.filter_map(|process| {
         let pid: i32 = process.file_name().to_str()?.parse().ok()?;
         let stat = fs::read_to_string(process.path().join("stat")).ok()?;
         let (parent, session) = parent_and_session(&stat)?;
-        (parent == this).then_some(Child { pid, session })
+        Some(Process { pid, parent, session })
     });
     stats.collect()
 }

@@ -1,16 +1,24 @@
 //! What outlives a command in a session of its own. A program with this one test: it ends every
-//! child of its process.
+//! child of its process that it did not have before.
 
 use std::{
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
     sync::atomic::AtomicBool,
     thread,
     time::{Duration, Instant},
 };
 
 use lab_process::{Ended, Orphans, Run};
+use nix::{
+    sys::{
+        signal::{Signal, kill},
+        wait::waitpid,
+    },
+    unistd::Pid,
+};
 
 /// Starts a session that writes its number to `file` and lasts.
 fn daemon(folder: &Path, file: &str) -> i32 {
@@ -32,6 +40,20 @@ fn is_there(process: i32) -> bool {
 #[test]
 fn what_left_its_group_is_ended_unless_it_is_kept_until_the_end() {
     let folder = tempfile::tempdir().unwrap();
+    // What is there before: a child, and one of its own that becomes ours when it ends.
+    let mut shell = Command::new("sh")
+        .args(["-c", "sleep 997 & echo $! > new && mv new user && wait"])
+        .current_dir(&folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let user = folder.path().join("user");
+    while !user.exists() {
+        assert!(shell.try_wait().unwrap().is_none());
+        thread::sleep(Duration::from_millis(10));
+    }
+    let user: i32 = fs::read_to_string(user).unwrap().trim().parse().unwrap();
     let orphans = Orphans::inherit();
     let server = daemon(folder.path(), "server");
     orphans.keep();
@@ -46,8 +68,14 @@ fn what_left_its_group_is_ended_unless_it_is_kept_until_the_end() {
     Run { argv, ..Run::default() }.execute(&AtomicBool::new(false)).unwrap();
     orphans.end();
     assert!(is_there(server));
+    assert!(shell.try_wait().unwrap().is_none());
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    orphans.end();
     drop(orphans);
-    assert!(!is_there(server));
+    assert!(!is_there(server) && is_there(user));
+    kill(Pid::from_raw(user), Signal::SIGKILL).unwrap();
+    waitpid(Pid::from_raw(user), None).unwrap();
     let start = Instant::now();
     let children = || {
         let list = fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id()));

@@ -55,16 +55,28 @@ pub(crate) fn bisect(args: &BisectArgs) -> Result<ExitCode, Failure> {
     interrupted.store(false, Ordering::Relaxed);
     let cleaned = search.helper("--cleanup", search.comparison.cleanup.as_ref());
     orphans.end_all();
-    // What was found in an hour is not lost to what is cleaned up after it.
-    let code = match ended {
-        Ok(end) => search.finish(Some(end))?,
-        Err(Stopped::Interrupted) => search.finish(None)?,
+    let end = match ended {
+        Ok(end) => Some(end),
+        Err(Stopped::Interrupted) => None,
         Err(Stopped::Failed(failure)) => return Err(failure),
     };
+    let code = match (end, &cleaned) {
+        (None, _) | (_, Err(Stopped::Interrupted)) => INTERRUPTED,
+        (Some(_), Err(Stopped::Failed(failure))) => failure.code,
+        (Some(end), Ok(())) => exit_code(end),
+    };
+    // What was found in an hour is not lost to what is cleaned up after it.
+    search.print(end, code)?;
     match cleaned {
-        Err(Stopped::Failed(failure)) => Err(failure),
-        Err(Stopped::Interrupted) => Ok(ExitCode::from(INTERRUPTED)),
-        Ok(()) => Ok(code),
+        Err(Stopped::Failed(Failure { sentence, .. })) => Err(Failure { code, sentence }),
+        _ => Ok(ExitCode::from(code)),
+    }
+}
+
+fn exit_code(end: End) -> u8 {
+    match end {
+        End::Found { after, commit, confirmation: Confirmation::Shown } if commit == after + 1 => 0,
+        _ => OPEN,
     }
 }
 
@@ -180,21 +192,11 @@ impl Search<'_> {
     }
 
     /// Prints the end, or what is known where the user stopped it.
-    fn finish(&self, end: Option<End>) -> Result<ExitCode, Failure> {
-        let code = match end {
-            Some(End::Found { after, commit, confirmation: Confirmation::Shown })
-                if commit == after + 1 =>
-            {
-                0
-            }
-            Some(_) => OPEN,
-            None => INTERRUPTED,
-        };
+    fn print(&self, end: Option<End>, code: u8) -> Result<(), Failure> {
         let text = match self.args.json {
             true => result(self, end, code).to_string(),
             false => ending(self, end)?.join("\n"),
         };
-        streams::print((text + "\n").as_bytes())?;
-        Ok(ExitCode::from(code))
+        streams::print((text + "\n").as_bytes())
     }
 }

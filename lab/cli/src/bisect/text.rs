@@ -137,7 +137,7 @@ fn estimate(search: &Search<'_>, number: Option<usize>) -> String {
     estimate.map_or("no estimate".to_owned(), |found| format!("{metric} {}", interval(found)))
 }
 
-/// The end for other programs.
+/// The end for other programs, with the exit code of this one.
 pub(super) fn result(search: &Search<'_>, end: Option<End>, code: u8) -> Value {
     let commits = search.commits.iter().zip(&search.programs);
     let commits: Vec<Value> = commits

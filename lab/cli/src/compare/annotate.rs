@@ -72,8 +72,10 @@ pub(crate) fn output(verdicts: &[String]) -> String {
     format!("outcome={}\n", verdicts.join("; "))
 }
 
-/// The variables of a job that name files, which are written to at the end.
-pub(crate) const FILES: [&str; 2] = ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"];
+/// The variable of a job that names the file of its summary.
+pub(crate) const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+/// The variable of a job that names the file of a step's outputs.
+pub(crate) const OUTPUT: &str = "GITHUB_OUTPUT";
 
 /// The file that a variable of the job names.
 pub(crate) fn file(variable: &str) -> Option<PathBuf> {

@@ -65,10 +65,10 @@ impl Session {
         if args.export_markdown.is_none() {
             let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables);
             let notes: String = self.notes.iter().map(|note| format!("\n{note}\n")).collect();
-            annotate::append("GITHUB_STEP_SUMMARY", &format!("{page}{notes}\n"))?;
+            annotate::append(annotate::SUMMARY, &format!("{page}{notes}\n"))?;
         }
         let verdicts = self.verdicts().unwrap_or_default();
-        annotate::append("GITHUB_OUTPUT", &annotate::output(&verdicts))
+        annotate::append(annotate::OUTPUT, &annotate::output(&verdicts))
     }
 
     /// In words, one for each candidate; `None` where nothing was measured.

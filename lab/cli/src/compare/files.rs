@@ -51,8 +51,11 @@ fn at_the_end(args: &CompareArgs) -> Vec<(&'static str, PathBuf)> {
         ("--plot", plot.cloned()),
         ("--output", output.then(|| PathBuf::from(&args.output))),
     ];
-    let of_job = annotate::FILES.map(|variable| (variable, annotate::file(variable)));
-    let of_job = of_job.into_iter().filter(|_| annotate::is_wanted(&args.around));
+    // The table goes to one page, so --export-markdown may name the summary.
+    let summary = args.export_markdown.is_none().then_some(annotate::SUMMARY);
+    let of_job = summary.into_iter().chain([annotate::OUTPUT]);
+    let of_job = of_job.filter(|_| annotate::is_wanted(&args.around));
+    let of_job = of_job.map(|variable| (variable, annotate::file(variable)));
     let all = options.into_iter().chain(of_job);
     all.filter_map(|(option, path)| Some((option, path?))).collect()
 }

@@ -5,11 +5,13 @@ use std::{
     env,
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read as _, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     thread,
 };
 
 use lab_compare::{Layout, Settings};
+use nix::errno::Errno;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
@@ -19,7 +21,7 @@ use super::{
     measures::Addresses,
     spend::{BETWEEN_TRIES, TRIES},
 };
-use crate::Failure;
+use crate::{Failure, streams};
 
 /// The version of the file. Version 1 knew no path of the working folder, no inner runs and no
 /// duets; it is read as a file without them. Version 2 knew nothing of what the runs read and where
@@ -187,6 +189,11 @@ impl Record {
             let file = OpenOptions::new().read(true).append(true).open(path);
             let mut file = file.map_err(|error| failure(path, error))?;
             lock(path, &file)?;
+            // Who had it until now may have removed it: nobody would find the rounds.
+            if !is_at(path, &file) {
+                let sentence = "was removed while it was in use; begin again with --record";
+                return Err(failure(path, sentence));
+            }
             let Read { header: found, rounds, whole } = read(path, &mut file)?;
             if let Some(part) = header.difference(&found) {
                 let sentence = format!("holds another comparison, by {part}; give the same");
@@ -232,16 +239,36 @@ impl Drop for Record {
     }
 }
 
-/// Held until the file is closed.
+/// Held until the file is closed. Where the file system has no locks it is up to the user.
 fn lock(path: &Path, file: &File) -> Result<(), Failure> {
     for _ in 0..TRIES {
         match file.try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
+            Err(TryLockError::Error(error)) if has_no_locks(&error) => {
+                let path = path.display();
+                streams::tell(format_args!(
+                    "note: {path} cannot be locked ({error}); let no other comparison use it \
+                     meanwhile"
+                ));
+                return Ok(());
+            }
             Err(TryLockError::Error(error)) => return Err(failure(path, error)),
         }
     }
     Err(failure(path, "is in use by another comparison; wait for its end"))
+}
+
+/// Whether flock(2) failed because the file system knows no locks, such as one of a network or of a
+/// user's program.
+fn has_no_locks(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    matches!(errno, Some(Errno::ENOSYS | Errno::ENOLCK | Errno::EOPNOTSUPP))
+}
+
+/// Whether the open file is the one that has this name.
+fn is_at(path: &Path, file: &File) -> bool {
+    file.metadata().is_ok_and(|here| fs::metadata(path).is_ok_and(|now| now.ino() == here.ino()))
 }
 
 /// A file's content.
@@ -280,4 +307,17 @@ fn parse<T: DeserializeOwned>(path: &Path, line: &str) -> Result<T, Failure> {
 
 fn failure(path: &Path, error: impl std::fmt::Display) -> Failure {
     Failure { code: 4, sentence: format!("{}: {error}", path.display()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_without_locks_is_no_failure() {
+        let told = |errno: Errno| has_no_locks(&io::Error::from(errno));
+        assert!([Errno::ENOSYS, Errno::ENOLCK, Errno::EOPNOTSUPP].into_iter().all(told));
+        assert!(![Errno::EIO, Errno::EBADF, Errno::EACCES].into_iter().any(told));
+        assert!(!has_no_locks(&io::Error::other("no number")));
+    }
 }

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::Write,
-    os::unix::fs::symlink,
+    os::unix::fs::{MetadataExt, symlink},
     path::Path,
     process::{Child, Command, Stdio},
     thread,
@@ -93,6 +93,23 @@ fn a_server_of_setup_is_there_until_after_cleanup() {
     all_ended(&dir, 1);
 }
 
+#[test]
+fn what_the_user_started_before_is_left_running() {
+    let dir = TempDir::new().unwrap();
+    let lab = lab(&dir, &["true", "true", "--runs", "1"]);
+    // The shell becomes the lab, and its child the lab's.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "sleep 99 > log 2>&1 & echo $! > pids; exec \"$@\"", "sh"]);
+    shell.arg(lab.get_program()).args(lab.get_args()).current_dir(&dir);
+    for (name, _) in lab.get_envs() {
+        shell.env_remove(name);
+    }
+    shell.assert().code(11);
+    let server = &left(&dir)[0];
+    assert!(is_there(server));
+    kill(Pid::from_raw(server.parse().unwrap()), Signal::SIGKILL).unwrap();
+}
+
 /// Started, with nobody who reads it.
 fn quiet(mut lab: Command) -> Child {
     lab.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
@@ -160,6 +177,29 @@ fn rounds_that_another_comparison_adds_to_are_left_to_it() {
 }
 
 #[test]
+fn rounds_are_not_added_to_a_file_that_was_removed() {
+    let dir = TempDir::new().unwrap();
+    lab(&dir, &["true", "true", "--runs", "1", "--record", "r"]).assert().code(11);
+    let path = dir.path().join("r");
+    let file = fs::File::open(&path).unwrap();
+    file.lock().unwrap();
+    let mut lab = lab(&dir, &["true", "true", "--runs", "2", "--resume", "r"]);
+    let child = lab.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let identity = |file: fs::Metadata| (file.dev(), file.ino());
+    let record = identity(file.metadata().unwrap());
+    until(|| {
+        let open = fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten();
+        let mut open = open.flatten().filter_map(|open| fs::metadata(open.path()).ok());
+        open.any(|open| identity(open) == record)
+    });
+    fs::remove_file(&path).unwrap();
+    drop(file);
+    let refused = child.wait_with_output().unwrap().assert().code(4);
+    refused.stderr(contains("lab: r: was removed while it was in use; begin again with --record"));
+    assert!(!path.exists());
+}
+
+#[test]
 fn a_record_without_a_round_is_in_nobodys_way() {
     let dir = TempDir::new().unwrap();
     lab(&dir, &["true", "no-such-program", "--record", "r"]).assert().code(2);
@@ -220,6 +260,12 @@ fn one_file_is_not_written_by_two_options() {
     assert_eq!(fs::read_to_string(dir.path().join("in")).unwrap(), "text");
     let twice = ["--export-json", "/dev/null", "--export-markdown", "/dev/null", "--runs", "1"];
     lab(&dir, &[&["true", "true"], &twice[..]].concat()).assert().code(11);
+    // The page of a job that --export-markdown writes is not appended to.
+    let mut of_job = lab(&dir, &["true", "true", "--export-markdown", "page", "--runs", "1"]);
+    of_job.env("GITHUB_ACTIONS", "true").env("GITHUB_STEP_SUMMARY", "page");
+    of_job.assert().code(11);
+    let page = fs::read_to_string(dir.path().join("page")).unwrap();
+    assert_eq!(page.matches("| Command |").count(), 1, "{page}");
 }
 
 #[test]

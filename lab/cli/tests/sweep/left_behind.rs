@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::Path,
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -75,6 +75,21 @@ fn daemons_of_a_good_run_are_ended() {
     let world = world("exec \"$FLOOR\"");
     world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(0);
     assert_nothing_is_left(&world);
+}
+
+#[test]
+fn what_the_user_started_before_is_left_running() {
+    let world = world("exec \"$FLOOR\"");
+    let lab = world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]);
+    // The shell becomes the lab, and its child the lab's.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "sleep 1000 > log 2>&1 & echo $! > user; exec \"$@\"", "sh"]);
+    shell.arg(lab.get_program()).args(lab.get_args()).current_dir(world.path("."));
+    shell.env_remove("BUILD_WORKSPACE_DIRECTORY").assert().code(0);
+    assert_nothing_is_left(&world);
+    let user = fs::read_to_string(world.path("user")).unwrap();
+    assert!(!has_ended(user.trim()));
+    kill(Pid::from_raw(user.trim().parse().unwrap()), Signal::SIGKILL).unwrap();
 }
 
 #[test]
