@@ -2,7 +2,8 @@
 // Opens every page of a folder from the disk, narrow and wide, light and dark, and prints a line for
 // each fault: messages of the console, requests that leave the disk, links that lead nowhere, pages
 // wider than the window, serious violations that axe finds, tables that do not sort, and a picture
-// of runs that is not drawn or does not say which run is under the pointer.
+// of runs that is not drawn, does not say which run is under the pointer, or has two choices that are
+// the same one.
 
 const fs = require("fs");
 const os = require("os");
@@ -130,6 +131,13 @@ async function picture(page) {
   return names ? [] : [`the run under the pointer is not named, but: ${says || "nothing"}`];
 }
 
+/** Whether each choice above the picture of runs differs from the others of its list. */
+async function choices(page) {
+  const lists = await page.$$eval("#run-picture select", all => all.map(one => [...one.options].map(option => option.value)));
+  const doubled = lists.flatMap(keys => keys.filter((key, place) => keys.indexOf(key) !== place));
+  return doubled.map(key => `two choices of a list have the key ${key}`);
+}
+
 /** Everything about one page in one window. */
 async function look(browser, { folder, shots }, file, width, scheme, ids) {
   const faults = [];
@@ -140,7 +148,8 @@ async function look(browser, { folder, shots }, file, width, scheme, ids) {
   const name = `${file.replace(".html", "")}-${width}-${scheme}`;
   try {
     await page.goto(pathToFileURL(path.join(folder, file)).href, { timeout: PATIENCE_MS });
-    faults.push(...await lost_links(page, folder, ids), ...await overflow(page), ...await picture(page));
+    faults.push(...await lost_links(page, folder, ids), ...await overflow(page), ...await picture(page),
+      ...await choices(page));
     await shot(`${name}.png`);
     await page.mouse.move(0, 0);
     await page.evaluate(() => document.querySelectorAll("details").forEach(one => { one.open = true; }));

@@ -13,6 +13,7 @@ use crate::{
     Failure,
     paths::Paths,
     source::{add_runs, source},
+    streams::tell,
 };
 
 #[derive(Args)]
@@ -31,7 +32,11 @@ pub(crate) fn site(args: &SiteArgs, paths: &Paths) -> Result<ExitCode, Failure> 
     };
     let mut sources = sources(&reports)?;
     for (folder, source) in &mut sources {
-        add_runs(source, folder)?;
+        // What cannot be drawn costs the picture, not the site.
+        if let Err(failure) = add_runs(source, folder) {
+            let page = format!("{}.html", source.name);
+            tell(format_args!("{page} has no picture of every run: {}", failure.sentence));
+        }
     }
     let sources: Vec<Source> = sources.into_iter().map(|(_, source)| source).collect();
     if sources.is_empty() {

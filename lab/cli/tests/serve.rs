@@ -9,6 +9,7 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use assert_cmd::assert::OutputAssertExt;
 use lab_record::{Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Writer};
 use nix::{
     sys::signal::{Signal, kill},
@@ -226,7 +227,9 @@ fn a_record_has_every_run_in_a_picture() {
     let variants: BTreeSet<&str> =
         analysed.iter().map(|run| run["variant"].as_str().unwrap()).collect();
     assert_eq!(data["variants"], json!(variants));
-    assert_eq!(data["order"].as_array().unwrap().len(), analysed.len());
+    // In the order in which they ran, which is not that of their numbers where there were rounds.
+    let orders: Vec<&Value> = analysed.iter().map(|run| &run["order"]).collect();
+    assert_eq!(data["order"], json!(orders));
     // Its scripts are files of the server: those that stand in a page are not run.
     let scripts = page.split("<script").skip(1).map(|rest| rest.split('>').next().unwrap());
     let [data, plot, runs, every] =
@@ -259,11 +262,19 @@ fn a_record_without_anything_to_draw_is_a_page_without_a_picture() {
     drop(writer);
     fs::write(made_up.join("report.md"), "# made-up\n\n**Is it there?**\n").unwrap();
     copy(&committed("audit"), &world.path().join("audit"));
-    let server = Server::of(&[world.path()]);
+    let (server, site) = (Server::of(&[world.path()]), TempDir::new().unwrap());
+    let mut command = Command::new(lab());
+    command.arg("--root").arg(root()).arg("site").arg(site.path());
+    let said = command.arg("--reports").arg(world.path()).assert().success();
     for name in ["without-samples", "failed", "made-up", "audit"] {
-        let page = server.page(&format!("/r/0/{name}.html"));
-        assert!(drawn(&page).is_none() && !page.contains("run-picture"), "{name}: {page}");
+        let file = site.path().join(format!("{name}.html"));
+        for page in [server.page(&format!("/r/0/{name}.html")), fs::read_to_string(file).unwrap()] {
+            assert!(drawn(&page).is_none() && !page.contains("run-picture"), "{name}: {page}");
+        }
     }
+    let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
+    let told: Vec<&str> = said.lines().filter_map(|line| line.split(".html").next()).collect();
+    assert_eq!(told, ["made-up", "without-samples"], "{said}");
 }
 
 #[test]

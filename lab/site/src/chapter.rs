@@ -66,11 +66,12 @@ fn inlined(source: &Source, address: &str) -> String {
     }
 }
 
-/// An address as this page has it: chapters and tables are parts of it.
+/// An address as this page has it: chapters and tables are parts of it. What a browser would run or
+/// open by another scheme than those of the web is left out.
 fn within(source: &Source, address: &str) -> String {
     let file = file_of(address);
     let chapter = file.strip_suffix(".md").unwrap_or(file);
-    if address.contains("://") {
+    if ["https://", "http://"].iter().any(|scheme| address.starts_with(scheme)) {
         address.to_owned()
     } else if source.chapters.contains_key(chapter) {
         format!("#{chapter}")
@@ -78,10 +79,9 @@ fn within(source: &Source, address: &str) -> String {
         format!("#{file}")
     } else {
         // Another report's page lies beside this one. Files of the repository are not here.
-        let other = address.trim_start_matches("../").strip_suffix("/report.md");
-        other.map_or("#top".to_owned(), |name| {
-            format!("{}.html", name.trim_start_matches("reports/"))
-        })
+        let other = address.trim_start_matches("../").trim_start_matches("reports/");
+        let name = other.strip_suffix("/report.md").filter(|name| !name.contains([':', '/']));
+        name.map_or("#top".to_owned(), |name| format!("{name}.html"))
     }
 }
 

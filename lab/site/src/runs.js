@@ -8,7 +8,9 @@
   const root = document.getElementById("run-picture");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const paper = matchMedia("print");
-  const state = { quantity: 0, across: "variant", log: null, levels: {}, off: new Set() };
+  // A factor's key begins with another sign, for a factor may have these names.
+  const [VARIANT, TIME] = ["*variant", "*time"];
+  const state = { quantity: 0, across: VARIANT, log: null, levels: {}, off: new Set() };
   let plot = null;
   let shown = [];
   let current = -1;
@@ -79,8 +81,8 @@
 
   // Where a run lies from left to right: after those before it, or in a column with some width.
   const columns = () => {
-    if (state.across === "order") return null;
-    const factor = factors.find(one => one.name === state.across);
+    if (state.across === TIME) return null;
+    const factor = factors.find(one => `=${one.name}` === state.across);
     if (factor) return { names: factor.levels, of: run => factor.levels.indexOf(level(run, factor)) };
     const on = data.variants.map((_, variant) => variant).filter(variant => !state.off.has(variant));
     return { names: on.map(variant => data.variants[variant]), of: run => on.indexOf(data.variant[run]) };
@@ -247,7 +249,7 @@
   };
   const choices = node("div", { className: "choices" },
     choice("Show", quantities, "0", key => begin(Number(key))),
-    choice("over", [["variant", "variant"], ...factors.map(({ name }) => [name, name]), ["order", "time"]], "variant",
+    choice("over", [[VARIANT, "variant"], ...factors.map(({ name }) => [`=${name}`, name]), [TIME, "time"]], VARIANT,
       key => { state.across = key; }),
     ...levels.values(), node("label", {}, log, " logarithmic"), count);
 

@@ -78,17 +78,27 @@ pub(crate) fn section(runs: &Runs) -> String {
 
 /// How many runs are drawn, and their numbers as a text that cannot end its element.
 fn data(runs: &Runs) -> (usize, String) {
+    let most = most(&runs.runs);
     let mut every = 1;
     loop {
         let drawn = thinned(&runs.runs, every);
         // A script ends at its end tag alone, and JSON knows another way to write its first letter.
         let text = columns(runs, &drawn).to_string().replace('<', "\\u003c");
         // Where every variant and cell has one run left, none can go.
-        if text.len() <= BYTES_MAX || every > runs.runs.len() {
+        if text.len() <= BYTES_MAX || every >= most {
             return (drawn.len(), text);
         }
         every += 1;
     }
+}
+
+/// How many runs of one variant one cell has at most.
+fn most(runs: &[OneRun]) -> usize {
+    let mut counts: BTreeMap<(&str, &[String]), usize> = BTreeMap::new();
+    for run in runs {
+        *counts.entry((&run.variant, &run.levels)).or_default() += 1;
+    }
+    counts.into_values().max().unwrap_or_default()
 }
 
 /// The first run of each variant in each cell, and every so manieth after it.

@@ -78,11 +78,16 @@ fn faults_of_a_page_are_found() {
 #[test]
 fn html_in_a_report_is_text() {
     let mut source = source();
-    let text = "# Bars\n\n<script>alert(1)</script>\n\nSome <b>more & <i>.\n";
+    let text = "# Bars\n\n<script>alert(1)</script>\n\nSome <b>more & <i>.\n\n\
+                [a](javascript://%0Aalert(1)) [b](javascript:alert(1)//report.md) \
+                <javascript:alert(1)> [c](data://text/html,x) [d](https://example.test/x)\n";
     source.chapters.insert("bars".to_owned(), text.to_owned());
     let html = page(&source);
-    sound(&html);
+    let mut links = sound(&html).links;
     assert!(html.contains("&lt;script&gt;alert(1)") && html.contains("&lt;b&gt;more"), "{html}");
+    assert_eq!(links.iter().filter(|link| *link == "#top").count(), 4, "{links:?}");
+    links.retain(|link| link.contains(':'));
+    assert_eq!(links, ["https://example.test/x"]);
 }
 
 /// A record with runs in two cells.
@@ -148,6 +153,17 @@ fn too_many_runs_are_thinned_evenly_and_the_page_says_so() {
         assert_eq!(pair[0], number * step);
         assert!(pair.get(1).is_none_or(|second| *second == number * step + 1));
     }
+}
+
+#[test]
+fn runs_that_are_alone_in_their_cells_all_stay() {
+    let mut source = with_runs("slow", 30_000);
+    for run in &mut source.runs.as_mut().unwrap().runs {
+        run.levels = vec![run.order.to_string()];
+    }
+    let html = page(&source);
+    assert_eq!(drawn(&html)["order"].as_array().unwrap().len(), 30_000);
+    assert!(!html.contains("of them are drawn"));
 }
 
 #[test]

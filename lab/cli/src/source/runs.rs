@@ -29,12 +29,13 @@ pub(crate) fn add_runs(source: &mut Source, folder: &Path) -> Result<(), Failure
     let family = family_of(&frame, lab_families::ALL).map_err(refused)?;
     let flat = flat(&frame, lab_families::ALL).map_err(refused)?;
     source.kind = family.name().to_owned();
-    source.runs = drawn(&flat, family.metrics(), &frame.run_file.analysis);
+    source.runs = drawn(&flat, family.metrics(), &frame);
     Ok(())
 }
 
 /// `None` where no run has a number.
-fn drawn(flat: &Flat, metrics: &[Metric], analysis: &Analysis) -> Option<Runs> {
+fn drawn(flat: &Flat, metrics: &[Metric], frame: &Frame) -> Option<Runs> {
+    let analysis = &frame.run_file.analysis;
     let first_metric = flat.columns.len() - metrics.len();
     let places = declared(flat, metrics, analysis);
     if places.is_empty() {
@@ -55,7 +56,11 @@ fn drawn(flat: &Flat, metrics: &[Metric], analysis: &Analysis) -> Option<Runs> {
         chosen: chosen(metrics[*place].name, analysis),
     };
     let mut runs: Vec<OneRun> = flat.rows.iter().map(run).collect();
-    runs.sort_by_key(|run| run.order);
+    // A run's line is written when it has ended. Its number is no time: those of a question's
+    // rounds are apart, and the questions take turns.
+    let lines = frame.rows.iter().enumerate().map(|(line, row)| (row.run.order, line));
+    let lines: BTreeMap<u64, usize> = lines.collect();
+    runs.sort_by_key(|run| lines.get(&run.order));
     Some(Runs {
         quantities: places.iter().map(quantity).collect(),
         factors: flat.columns[IDENTITY..first_metric].to_vec(),
