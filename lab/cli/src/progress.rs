@@ -76,16 +76,18 @@ impl Pace {
     }
 }
 
-/// "3 of 40 cells, ETA 8 min, worst noise steal 2 %: what comes".
+/// "3 of 40 cells, ETA 8 min, worst noise steal 2.1 %: what comes".
 fn said(position: &Position<'_>) -> String {
     let Position { done_ms, total_ms, cells_done, cells, worst_noise, label } = position;
     if *cells == 0 {
         return (*label).to_owned();
     }
     let left = seconds_text(total_ms.saturating_sub(*done_ms) as f64 / 1e3);
-    let noise = worst_noise.map_or("no noise so far".to_owned(), |worst| {
-        format!("worst noise {} {:.0} %", worst.cause, (100.0 * worst.share).max(1.0))
-    });
+    let noise = match worst_noise {
+        None => "noise not known".to_owned(),
+        Some(worst) if worst.share == 0.0 => "no noise so far".to_owned(),
+        Some(worst) => format!("worst noise {} {:.1} %", worst.cause, 100.0 * worst.share),
+    };
     format!("{cells_done} of {cells} cells, ETA {left}, {noise}: {label}")
 }
 
@@ -105,11 +107,16 @@ mod tests {
             worst_noise: None,
             label: "`a`, block 1",
         };
-        let calm = "3 of 40 cells, ETA 20 min, no noise so far: `a`, block 1";
-        assert_eq!(said(&position), calm);
-        position.worst_noise = Some(Disturbance { cause: "steal", share: 0.021 });
-        let disturbed = "3 of 40 cells, ETA 20 min, worst noise steal 2 %: `a`, block 1";
-        assert_eq!(said(&position), disturbed);
+        for (share, noise) in [
+            (None, "noise not known"),
+            (Some(0.0), "no noise so far"),
+            (Some(0.0004), "worst noise steal 0.0 %"),
+            (Some(0.021), "worst noise steal 2.1 %"),
+        ] {
+            position.worst_noise = share.map(|share| Disturbance { cause: "steal", share });
+            let line = format!("3 of 40 cells, ETA 20 min, {noise}: `a`, block 1");
+            assert_eq!(said(&position), line);
+        }
         assert_eq!(said(&Position { cells: 0, ..position }), "`a`, block 1");
     }
 

@@ -108,12 +108,14 @@ pub fn causes(noise: &mut Noise, place: &str) -> Vec<String> {
     causes
 }
 
-/// What took most of the CPU time, where that is more than the counters may be wrong.
+/// What certainly took most of the CPU time: a share of 0 where nothing that is too much shows,
+/// none where it could not show.
 pub(crate) fn largest(noise: &Noise) -> Option<Disturbance> {
     let error = error_share(noise);
-    let least = |(cause, share, _): (_, Option<f64>, _)| {
+    let least = |(cause, share, share_max): (_, Option<f64>, f64)| {
         let share = share? - error;
-        (share > 0.0).then_some(Disturbance { cause, share })
+        let is_known = share > 0.0 || error <= share_max;
+        is_known.then_some(Disturbance { cause, share: share.max(0.0) })
     };
     let found = shares(noise).into_iter().filter_map(least);
     found.max_by(|a, b| a.share.total_cmp(&b.share))
@@ -165,7 +167,10 @@ mod tests {
         // Of 20 s of CPU time; counters of two CPUs may be wrong by 40 ms.
         let found = largest(&noise(10_000, 440, 240)).unwrap();
         assert_eq!((found.cause, (found.share * 1e3).round()), ("steal", 20.0));
-        assert_eq!(largest(&noise(10_000, 40, 0)), None);
+        assert_eq!(largest(&noise(10_000, 40, 0)).map(|found| found.share), Some(0.0));
+        // Nothing of a short run is certain.
+        assert_eq!(largest(&noise(10, 10, 0)), None);
+        assert_eq!(largest(&Noise::default()), None);
     }
 
     #[test]

@@ -12,7 +12,8 @@ pub struct Position<'a> {
     pub cells_done: usize,
     /// All of them; 0 where nothing is recorded.
     pub cells: usize,
-    /// What disturbed a run or a window of short runs most so far.
+    /// What disturbed a run or a window of short runs most so far: a share of 0 where nothing did,
+    /// none while that is not known.
     pub worst_noise: Option<Disturbance>,
     /// What comes.
     pub label: &'a str,

@@ -17,7 +17,7 @@ fn a_run_says_how_far_it_is_and_ends_with_answer_and_table() {
     let run = world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert().code(0);
     let said = String::from_utf8(run.get_output().stderr.clone()).unwrap();
     let way = said.lines().find(|line| line.contains(" cells, ETA ")).expect(&said);
-    assert!(way.starts_with("0 %, 0 of ") && way.contains("no noise so far: "), "{way}");
+    assert!(way.starts_with("0 %, 0 of ") && way.contains("noise not known: "), "{way}");
     // The table of the report's first screen is the end of what is said.
     let report = fs::read_to_string(world.path("r/report.md")).unwrap();
     let first = report.split("\n![").next().unwrap();
