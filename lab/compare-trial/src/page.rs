@@ -41,13 +41,13 @@ impl Table {
         format!("{met} of {asked} targets are met")
     }
 
-    /// Some columns as Markdown.
-    fn markdown(&self, names: &[&str]) -> String {
+    /// Some columns as Markdown: the heading that people read and the name of each.
+    fn markdown(&self, columns: &[(&str, &str)]) -> String {
         let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
-        let mut text = line(names.iter().map(|name| name.trim_end_matches("_s")).collect());
-        text += &format!("|{}\n", "---|".repeat(names.len()));
+        let mut text = line(columns.iter().map(|(heading, _)| *heading).collect());
+        text += &format!("|{}\n", "---|".repeat(columns.len()));
         for row in &self.rows {
-            text += &line(names.iter().map(|name| self.cell(row, name)).collect());
+            text += &line(columns.iter().map(|(_, name)| self.cell(row, name)).collect());
         }
         text
     }
@@ -68,7 +68,8 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
     if let Some(real) = Table::read(folder, "real.tsv")? {
         page += "\n## Real programs\n\nWall time against the first of each; rounds in \
                  [real/](real), made by `tools/compare/real`. [real.tsv](real.tsv)\n\n";
-        page += &real.markdown(&["of", "candidate", "difference", "outcome", "rounds", "seconds"]);
+        let columns = ["of", "candidate", "difference", "outcome", "rounds", "seconds"];
+        page += &real.markdown(&columns.map(|name| (name, name)));
     }
     let stored = [
         ("replays.tsv", "Comparisons of stored noise", "-p lab-compare --example prove"),
@@ -136,21 +137,21 @@ fn work(planted: &Table) -> String {
     let mut text =
         "\n## Work planted in one of two programs\n\nA program of 30 ms with more work, \
                     control on; the margin is 1 %, or the difference where that is smaller. \
-                    Seconds by which half and 80 % of the tries had found it. Noise: by how much \
-                    two runs of one program differed (robust SD, of the controls). \
+                    Seconds by which half and 80 % of the tries had found it; *met*: 80 % within \
+                    the budget. Noise: robust SD between two runs of one program. \
                     [planted.tsv](planted.tsv)\n\n"
             .to_owned();
     let columns = [
-        "neighbour",
-        "more",
-        "asked",
-        "tries",
-        "right",
-        "wrong",
-        "half_by_s",
-        "80_percent_by_s",
-        "noise_percent",
-        "met",
+        ("neighbour", "neighbour"),
+        ("more", "more"),
+        ("asked", "asked"),
+        ("tries", "tries"),
+        ("right", "right"),
+        ("wrong", "wrong"),
+        ("half by (s)", "half_by_s"),
+        ("80 % by (s)", "80_percent_by_s"),
+        ("noise (%)", "noise_percent"),
+        ("met", "met"),
     ];
     let (tried, untried): (Vec<_>, Vec<_>) =
         planted.rows.iter().cloned().partition(|row| planted.cell(row, "tries") != "0");

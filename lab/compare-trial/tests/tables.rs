@@ -64,6 +64,7 @@ fn missing_tries_are_said_and_the_noise_of_a_missed_target() {
         "1.0 % more work is found within 15 s in 0 of 1 tries; 40 are asked.",
         "0.3 % more work is not tried yet; 40 tries are asked.",
         "* 1.0 % alone: the machine's noise. Two runs of one program differed by ",
+        "| half by (s) | 80 % by (s) | noise (%) | met |",
     ] {
         assert!(page.contains(part), "{part} is not in\n{page}");
     }

@@ -14,7 +14,7 @@ use crate::{
     Measured, Study,
     data::Data,
     frame::cell_but,
-    judge::{self, Finding, judge},
+    judge::{self, Finding, TYPICAL, judge},
     rounds::Trials,
     study::show_on,
 };
@@ -240,7 +240,7 @@ fn tail_unknown(evidence: &Evidence, outcome: Outcome) -> Option<String> {
     let share = tail.slow_share.map_or(String::new(), |share| {
         format!(", share of slow runs {} to {} points", points(share.low), points(share.high))
     });
-    Some(format!("typical run equivalent, tail unknown{share}"))
+    Some(format!("{TYPICAL}tail unknown{share}"))
 }
 
 /// A variant's values on the comparison's scale by (cell, block); where a run was repeated, the

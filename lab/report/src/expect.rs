@@ -256,7 +256,7 @@ fn of_one_kind(study: &Study, judged: &[&Judged], page: &mut Page) {
     for one in listed {
         let of_parts = matches!(one.finding.outcome, Outcome::Holds | Outcome::Fails);
         let what = match of_parts {
-            true => one.expectation.says.clone(),
+            true => format!("\"{}\"", one.expectation.says),
             false => format!("`{}`", one.expectation.id),
         };
         let reason = one.finding.text();
@@ -265,7 +265,7 @@ fn of_one_kind(study: &Study, judged: &[&Judged], page: &mut Page) {
             None => by_reason.push((reason, vec![what])),
         }
     }
-    page.items(by_reason.iter().map(|(reason, what)| format!("*{reason}*. {}.", what.join("; "))));
+    page.items(by_reason.iter().map(|(reason, what)| format!("{}: *{reason}*.", what.join("; "))));
     if !counted.is_empty() {
         page.item(&format!("{} further hold: `expectations.tsv`.", counted.len()));
     }

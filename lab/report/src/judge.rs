@@ -5,6 +5,9 @@ use lab_stats::outcome::Outcome;
 
 use crate::Entry;
 
+/// How the reason begins where the typical run is equivalent and its tail is not known.
+pub(crate) const TYPICAL: &str = "typical run equivalent, ";
+
 /// What is known of one question before the lab's own checks.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
@@ -61,6 +64,11 @@ impl Finding {
         }
     }
 
+    /// Whether the typical run is shown to be equivalent, and nothing of its tail.
+    pub(crate) fn is_typically_equivalent(&self) -> bool {
+        self.why.as_deref().is_some_and(|why| why.starts_with(TYPICAL))
+    }
+
     /// The word alone, for a table.
     pub fn word(&self) -> Entry {
         Entry::text(self.outcome.word())
@@ -70,7 +78,7 @@ impl Finding {
     /// read.
     pub fn reason_in_short(&self) -> Entry {
         let why = self.why.as_deref().unwrap_or_default();
-        let why = why.trim_start_matches("typical run equivalent, ");
+        let why = why.trim_start_matches(TYPICAL);
         Entry::text(why.split(", share of slow").next().unwrap_or_default())
     }
 

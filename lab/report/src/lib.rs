@@ -131,6 +131,11 @@ pub trait FamilyReport: Family {
         None
     }
 
+    /// What answers the experiment's question where its comparisons do not, in a sentence.
+    fn answer(&self, _study: &Study) -> Option<String> {
+        None
+    }
+
     /// Further facts under "What was run".
     fn run_facts(&self, _study: &Study) -> Vec<String> {
         Vec::new()

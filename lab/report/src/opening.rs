@@ -14,8 +14,10 @@ const CONTRASTS_SHOWN: usize = 12;
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.paragraph(&format!("**{}**", question(&study.frame.run_file)));
-    if let Some(answer) = answer(study) {
-        page.paragraph(&answer);
+    let answers: Vec<String> =
+        [study.family.answer(study), answer(study)].into_iter().flatten().collect();
+    if !answers.is_empty() {
+        page.paragraph(&answers.join(" "));
     }
     if let Some(profile) = &study.frame.run_file.profile {
         page.item(&format!("**Profile `{profile}`**: not the whole experiment."));

@@ -37,14 +37,11 @@ impl Words {
         }
     }
 
-    /// "48.0 % (31.8 … 62.8) less elapsed time than `a`", "3.10 times (2.95 … 3.30) the memory of
-    /// `a`".
+    /// "48.0 % (31.8 … 62.8) less elapsed time than `a`", "3.10 times (2.95 … 3.30) as much memory
+    /// as `a`".
     pub(crate) fn against(self, shift: &ShiftEstimate, noun: &str, other: &str) -> String {
-        let sizes = self.sizes(shift);
-        match self.is_times(shift.estimate) {
-            true => format!("{sizes} the {noun} of {other}"),
-            false => format!("{sizes} {} {noun} than {other}", self.comparative(shift.estimate)),
-        }
+        let than = if self.is_times(shift.estimate) { "as" } else { "than" };
+        format!("{} {noun} {than} {other}", self.alone(shift))
     }
 
     /// "48.0 % (31.8 … 62.8) less", "3.10 times (2.95 … 3.30) as much".
@@ -55,8 +52,9 @@ impl Words {
     /// What follows the sizes of several whose largest difference this is.
     pub(crate) fn than(self, largest: f64) -> &'static str {
         match (self.is_times(largest), self.unit()) {
-            (true, Unit::Count) => "as many",
-            (true, _) => "as much",
+            (true, Unit::Count | Unit::PerSecond) => "as many",
+            (true, Unit::Share | Unit::Times) => "as high",
+            (true, Unit::Ns | Unit::Bytes) => "as much",
             (false, _) => self.comparative(largest),
         }
     }
@@ -161,12 +159,14 @@ fn times(ratio: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lab_family::lower;
+    use lab_family::{higher, lower};
     use lab_stats::interval::Interval;
 
     use super::*;
 
     const TIME: &Metric = &lower(("a_ns", "time"), Unit::Ns, "");
+    const RATE: &Metric = &higher(("a_per_s", "tokens per second"), Unit::PerSecond, "");
+    const SHARE: &Metric = &higher(("a_share", "efficiency"), Unit::Share, "");
 
     fn shift(estimate: f64, low: f64, high: f64) -> ShiftEstimate {
         ShiftEstimate { estimate, interval: Some(Interval { low, high, confidence: 0.95 }) }
@@ -178,8 +178,11 @@ mod tests {
         let less = shift(0.5_f64.ln(), 0.4_f64.ln(), 1.1_f64.ln());
         assert_eq!(ratio.against(&less, "time", "`a`"), "50.0 % (-10.0 … 60.0) less time than `a`");
         let more = shift(4.0_f64.ln(), 3.0_f64.ln(), 12.5_f64.ln());
-        assert_eq!(ratio.against(&more, "time", "`a`"), "4.00 times (3.00 … 12.5) the time of `a`");
+        let expected = "4.00 times (3.00 … 12.5) as much time as with x 1";
+        assert_eq!(ratio.against(&more, "time", "with x 1"), expected);
         assert_eq!(ratio.alone(&more), "4.00 times (3.00 … 12.5) as much");
+        let of = |metric| Words::of(Some(metric), Scale::Ratio).than(more.estimate);
+        assert_eq!([RATE, SHARE].map(of), ["as many", "as high"]);
         let plain = Words::of(Some(TIME), Scale::Difference);
         assert_eq!(plain.alone(&shift(2_000.0, 1_000.0, 3_000.0)), "2 µs (1 … 3) more");
         assert_eq!(plain.size(0.0), "0 ns");

@@ -149,8 +149,8 @@ fn head(audited: &[Audited]) -> String {
         );
     }
     text.push_str(
-        "\n*Impossible*: arithmetic or the document's own data exclude it. *Doubtful*: a rare \
-         accident, or no support for what is said. *Hold* to *open*: how claims stand in their own \
+        "\nFindings, not claims: *impossible* (arithmetic or the document's own data exclude it), \
+         *doubtful* (rare, or no support). *Hold* to *open*: how claims stand in their own \
          document and data. *Reproduced* to *not testable*: what our runs say.\n",
     );
     text

@@ -114,6 +114,17 @@ fn a_lag_below_the_servers_own_error_is_withheld() {
     assert_ne!(outcome(&coarse, 1, "lagging"), "withheld", "wall time needs no stamps");
 }
 
+/// The server errs by 2 µs. A lag that is 3 µs longer is below four times that, the margin of half
+/// of 30 µs above.
+#[test]
+fn a_direction_rests_on_the_estimate_and_equivalence_on_the_margin() {
+    let fakes = with_reference([Fake { lag_ns: 33_000, ..Fake::named("lagging") }]);
+    let lag = with("[runtimes]", &comparison("delivery_lag_p50_ns", "ratio", 0.5));
+    let outcome = |text: &str| outcome(&read(&frame_of(text, &fakes)), 2, "lagging");
+    assert_eq!(outcome(&lag), "withheld", "slower, within the margin");
+    assert_eq!(outcome(&lag.replace("blocks = 6", "blocks = 30")), "equivalent");
+}
+
 #[test]
 fn a_verdict_that_the_clean_runs_do_not_share_is_cannot_tell() {
     let fakes = with_reference([Fake { slowness: 1.02, ..Fake::named("slow") }]);
@@ -158,6 +169,11 @@ fn free_lengths_teach_the_lesson() {
     let report = read(&frame_of(&free, &family()));
     assert!(report.whole().contains("# The lesson"));
     assert_eq!(number(&report, "lesson.tsv", &[("config", "hetero")], "pool"), 12.0);
+    let answer = "\n\nThe means of two groups of 5 runs of one program differ by over 1 pp in ";
+    assert!(report.markdown.contains(answer), "{}", report.markdown);
+    let few = read(&frame_of(&free.replace("blocks = 6", "blocks = 2"), &family()));
+    assert!(few.whole().contains("# The lesson") && !few.markdown.contains(answer));
+    assert!(!read(&frame(&family())).markdown.contains(answer));
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::{
     aa::{AA_LEVEL, AaTest},
     compare::{POWER, scaled_margin, takes_part},
     frame::{cell_but, cell_key},
-    judge::Finding,
+    judge::{Finding, TYPICAL},
 };
 
 /// A variant that refused or failed so often, and more often than not, is asked no more.
@@ -365,7 +365,7 @@ impl Trials {
             Missing::Control => "the control is not known well enough".to_owned(),
             Missing::Tail => {
                 let rounds = trial.tail.rounds_to_go(trial.alpha).map(|rounds| rounds as usize);
-                format!("typical run equivalent, tail unknown{}", self.more(rounds))
+                format!("{TYPICAL}tail unknown{}", self.more(rounds))
             }
         }
     }

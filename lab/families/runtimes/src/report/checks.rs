@@ -8,7 +8,7 @@ use lab_report::{
     Effect, Line, Measured, Study, frame::is_probe, minus, show, show_difference,
     study::is_unpaired, takes_part,
 };
-use lab_stats::describe::median;
+use lab_stats::{describe::median, outcome::Outcome};
 
 use crate::cells::{configuration, time_scale_label, time_scale_ppm};
 use crate::section;
@@ -138,17 +138,22 @@ pub(crate) fn pacing_note(study: &Study, comparison: &Comparison) -> Option<Stri
 }
 
 /// A lag verdict rests on the server's stamps: it is withheld where the server's own pacing error
-/// exceeds a quarter of the difference being judged, which is the estimate or, where that is
-/// smaller, the margin.
+/// exceeds a quarter of the difference being judged. That is the estimate where a direction is
+/// claimed, and else the margin.
 pub(crate) fn too_coarse(study: &Study, comparison: &Comparison, line: &Line) -> Option<String> {
     let pacing_ns = pacing_p99_ns(study, comparison)?;
     let estimate = line.shift?.estimate;
+    let has_direction = matches!(line.finding.outcome, Outcome::Faster | Outcome::Slower);
+    let judged = match comparison.scale {
+        _ if !has_direction => comparison.margin,
+        Scale::Difference => estimate.abs(),
+        Scale::Ratio => estimate.exp_m1().abs(),
+    };
     let judged_ns = match comparison.scale {
-        Scale::Difference => estimate.abs().max(comparison.margin),
+        Scale::Difference => judged,
         Scale::Ratio => {
             let is_reference = |one: &Measured| one.variant() == study.reference();
-            let level = median_of(study, comparison, &comparison.metric, is_reference)?;
-            estimate.exp_m1().abs().max(comparison.margin) * level
+            judged * median_of(study, comparison, &comparison.metric, is_reference)?
         }
     };
     (pacing_ns > judged_ns / 4.0).then(|| {

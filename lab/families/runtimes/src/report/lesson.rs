@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lab_family::Unit;
 use lab_report::{Entry, Page, Study, Table, study::is_unpaired};
-use lab_stats::false_finds::false_find_rate;
+use lab_stats::false_finds::{Rates, false_find_rate};
 
 use super::groups::concurrent;
 use crate::cells::configuration;
@@ -20,13 +20,9 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         return;
     }
     page.heading("The lesson");
-    let drawn = pools(study).into_iter().filter_map(|(config, pool)| {
-        let rates = false_find_rate(&pool, RUNS, GAP, DRAWS, study.seed())?;
-        Some((config, pool.len(), rates))
-    });
     let share = |share: f64| Entry::Value(share, Unit::Share);
     let table = Table::of(
-        drawn,
+        drawn(study),
         &[
             ("configuration", "config", &|(config, ..)| Entry::text(config)),
             ("pool", "pool", &|(_, pool, _)| Entry::count(*pool)),
@@ -48,6 +44,57 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.table("lesson", &table);
 }
 
+/// "The means of two groups of 5 runs of one program differ by over 1 pp in 0.02 to 52 % of draws,
+/// by configuration; Welch's test tells them apart in 1.3 to 3.9 %."
+///
+/// `None` where reply lengths are not free, and of fewer runs than a group has.
+pub(super) fn answer(study: &Study) -> Option<String> {
+    if !is_unpaired(study.frame) {
+        return None;
+    }
+    let mut drawn = drawn(study);
+    drawn.retain(|(_, pool, _)| *pool >= RUNS);
+    let shares: [fn(&Rates) -> f64; 2] = [|of| of.means_differ, |of| of.welch_significant];
+    let [differ, told_apart] =
+        shares.map(|share| range(&drawn.iter().map(|(.., of)| share(of)).collect::<Vec<_>>()));
+    Some(format!(
+        "The means of two groups of {RUNS} runs of one program differ by over {} pp in {} of \
+         draws, by configuration; Welch's test tells them apart in {}.",
+        100.0 * GAP,
+        differ?,
+        told_apart?
+    ))
+}
+
+/// "1.3 to 52 %", from the least to the largest of these shares.
+fn range(shares: &[f64]) -> Option<String> {
+    let least = shares.iter().copied().reduce(f64::min)?;
+    let [low, high] = [least, shares.iter().copied().fold(least, f64::max)].map(percent);
+    Some(if low == high { format!("{low} %") } else { format!("{low} to {high} %") })
+}
+
+/// To two digits.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let decimals = if percent >= 10.0 {
+        0
+    } else if percent >= 1.0 {
+        1
+    } else {
+        2
+    };
+    format!("{percent:.decimals$}")
+}
+
+/// By configuration the runs that are drawn from, and how often they look like two programs.
+fn drawn(study: &Study) -> Vec<(String, usize, Rates)> {
+    let rates = |(config, pool): (String, Vec<f64>)| {
+        let rates = false_find_rate(&pool, RUNS, GAP, DRAWS, study.seed())?;
+        Some((config, pool.len(), rates))
+    };
+    pools(study).into_iter().filter_map(rates).collect()
+}
+
 /// The score of the reference and its twin together, by configuration.
 fn pools(study: &Study) -> BTreeMap<String, Vec<f64>> {
     let reference = study.reference();
@@ -59,4 +106,17 @@ fn pools(study: &Study) -> BTreeMap<String, Vec<f64>> {
         pools.entry(configuration(&one.row.run)).or_default().extend(score);
     }
     pools
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_shares_has_two_digits_and_one_unit() {
+        assert_eq!(range(&[0.2476, 0.0002, 0.516]).unwrap(), "0.02 to 52 %");
+        assert_eq!(range(&[0.0391, 0.013]).unwrap(), "1.3 to 3.9 %");
+        assert_eq!(range(&[0.516]).unwrap(), "52 %");
+        assert_eq!(range(&[]), None);
+    }
 }

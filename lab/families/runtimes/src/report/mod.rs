@@ -57,6 +57,10 @@ impl FamilyReport for Runtimes {
         })
     }
 
+    fn answer(&self, study: &Study) -> Option<String> {
+        lesson::answer(study)
+    }
+
     fn run_facts(&self, study: &Study) -> Vec<String> {
         checks::run_facts(study)
     }
