@@ -14,7 +14,7 @@ use lab_audit::{
     suppress,
 };
 
-use crate::Failure;
+use crate::{Failure, streams};
 
 /// A report or raw file larger than this is refused.
 const MOST_BYTES: u64 = 64 << 20;
@@ -31,15 +31,15 @@ pub(crate) struct AuditArgs {
     /// Meaning of columns whose names do not show it (TOML)
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
-    /// Format of the findings
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    /// Format of the findings [default: text]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Same as --format json
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
     /// Lowest grade that makes the exit code 1
     #[arg(long, value_enum, default_value_t = FailOn::Impossible)]
-    fail_on: FailOn,
+    pub(crate) fail_on: FailOn,
     /// Findings to leave out, one fingerprint a line
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -57,6 +57,19 @@ pub(crate) struct AuditArgs {
     pub(crate) top: usize,
 }
 
+impl AuditArgs {
+    /// What was given that means nothing for claims.
+    pub(crate) fn for_reports_alone(&self) -> Option<&'static str> {
+        let given = [
+            (self.mapping.is_some(), "--mapping"),
+            (self.format.is_some(), "--format"),
+            (self.baseline.is_some(), "--baseline"),
+            (self.write_baseline.is_some(), "--write-baseline"),
+        ];
+        given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
+    }
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
     Text,
@@ -67,7 +80,7 @@ enum Format {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailOn {
+pub(crate) enum FailOn {
     Impossible,
     Inconsistent,
     Look,
@@ -75,7 +88,8 @@ enum FailOn {
 }
 
 impl FailOn {
-    fn fails(self, severity: Severity) -> bool {
+    /// Whether a finding of this severity makes the exit code 1.
+    pub(crate) fn fails(self, severity: Severity) -> bool {
         match self {
             Self::Impossible => severity == Severity::Impossible,
             Self::Inconsistent => severity < Severity::Doubtful,
@@ -107,18 +121,19 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.write_baseline {
         fs::write(path, suppress::baseline(&findings))
             .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
-        println!("{}: {} findings", path.display(), findings.len());
+        let line = format!("{}: {} findings\n", path.display(), findings.len());
+        streams::print(line.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let format = match args.format {
         _ if args.json => output::Format::Json,
-        Format::Text => output::Format::Text,
-        Format::Json => output::Format::Json,
-        Format::Sarif => output::Format::Sarif,
-        Format::Github => output::Format::Github,
-        Format::Markdown => output::Format::Markdown,
+        None | Some(Format::Text) => output::Format::Text,
+        Some(Format::Json) => output::Format::Json,
+        Some(Format::Sarif) => output::Format::Sarif,
+        Some(Format::Github) => output::Format::Github,
+        Some(Format::Markdown) => output::Format::Markdown,
     };
-    print!("{}", output::print(&all, format, args.top));
+    streams::print(output::print(&all, format, args.top).as_bytes())?;
     let fails = findings.iter().any(|finding| args.fail_on.fails(finding.severity));
     Ok(ExitCode::from(u8::from(fails)))
 }

@@ -2,19 +2,24 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Display,
     fs,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use lab_audit::{
-    Severity,
     claims::{Claims, Evidence, RawInfo},
     facts::{self, Facts},
     page::Page,
 };
 
-use crate::{Failure, audit::AuditArgs, paths::Paths};
+use crate::{
+    Failure,
+    audit::AuditArgs,
+    paths::Paths,
+    streams::{self, tell},
+};
 
 /// The claim files with the facts that are stored beside them.
 struct Corpus {
@@ -25,6 +30,7 @@ struct Corpus {
 /// Audits the claims of the repository: prints what it finds, or writes or checks their page; with
 /// raw data, derives their facts again.
 pub(crate) fn audit(args: &AuditArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+    refuse(args)?;
     let corpus = load(&paths.root.join("claims"))?;
     if !args.raw.is_empty() {
         return derive(args, &corpus, &paths.workspace.join("claims"));
@@ -41,18 +47,19 @@ pub(crate) fn audit(args: &AuditArgs, paths: &Paths) -> Result<ExitCode, Failure
         for (name, text) in &page.files {
             write(&dir.join(name), text)?;
         }
-        println!("{}", paths.shown(&dir.join("report.md")));
+        say(paths.shown(&dir.join("report.md")))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut impossible = false;
+    let mut fails = false;
     for claims in &corpus.claims {
-        impossible |= print(claims, &corpus.facts, args)?;
+        fails |= print(claims, &corpus.facts, args)?;
     }
-    Ok(ExitCode::from(u8::from(impossible)))
+    Ok(ExitCode::from(u8::from(fails)))
 }
 
 /// Audits one claim file; facts are looked for beside it.
 pub(crate) fn one(path: &Path, args: &AuditArgs) -> Result<ExitCode, Failure> {
+    refuse(args)?;
     let claims = claim_file(path)?;
     let beside = path.parent().unwrap_or(Path::new(".")).join("facts");
     let mut facts = stored(&beside)?;
@@ -65,18 +72,31 @@ pub(crate) fn one(path: &Path, args: &AuditArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(print(&claims, &facts, args)?)))
 }
 
-/// Prints one document's findings; whether something impossible is among them.
+/// Refuses what means nothing for claims, and would be left out silently.
+fn refuse(args: &AuditArgs) -> Result<(), Failure> {
+    args.for_reports_alone().map_or(Ok(()), |flag| {
+        let sentence = format!("{flag} is for Markdown reports; leave it out for claims");
+        Err(Failure::input(sentence))
+    })
+}
+
+/// Prints a line for people.
+fn say(line: impl Display) -> Result<(), Failure> {
+    streams::print(format!("{line}\n").as_bytes())
+}
+
+/// Prints one document's findings; whether one has the grade that makes the exit code 1.
 fn print(claims: &Claims, facts: &[Facts], args: &AuditArgs) -> Result<bool, Failure> {
     let findings = Evidence::new(claims, facts).findings();
     let findings = findings.map_err(|error| Failure::input(error.to_string()))?;
     if args.json {
         let text = serde_json::to_string_pretty(&findings);
-        println!("{}", text.map_err(|error| Failure::lab(error.to_string()))?);
+        say(text.map_err(|error| Failure::lab(error.to_string()))?)?;
     } else {
-        println!("{}: {} findings", claims.document.title, findings.len());
-        print!("{}", lab_audit::output::listed(&findings, args.top));
+        say(format_args!("{}: {} findings", claims.document.title, findings.len()))?;
+        streams::print(lab_audit::output::listed(&findings, args.top).as_bytes())?;
     }
-    Ok(findings.iter().any(|finding| finding.severity == Severity::Impossible))
+    Ok(findings.iter().any(|finding| args.fail_on.fails(finding.severity)))
 }
 
 fn page(corpus: &Corpus, paths: &Paths) -> Result<Page, Failure> {
@@ -101,14 +121,14 @@ fn check(page: &Page, dir: &Path) -> Result<ExitCode, Failure> {
     let different: Vec<_> =
         page.files.iter().filter(differs).map(|(name, _)| name.as_str()).collect();
     if different.is_empty() {
-        println!("reports/claims: every file follows from claims/ and reports/");
+        say("reports/claims: every file follows from claims/ and reports/")?;
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!(
+    tell(format_args!(
         "reports/claims differs from what claims/ and reports/ give: {}; rewrite it with \
          `lab audit --write`",
         different.join(", ")
-    );
+    ));
     Ok(ExitCode::from(1))
 }
 
@@ -152,7 +172,7 @@ fn derive(args: &AuditArgs, corpus: &Corpus, dir: &Path) -> Result<ExitCode, Fai
     for claims in &corpus.claims {
         for info in &claims.raw {
             let Some(path) = find(&args.raw, info) else {
-                println!("{}: not found; the stored facts are kept", info.file);
+                say(format_args!("{}: not found; the stored facts are kept", info.file))?;
                 continue;
             };
             found += 1;
@@ -183,19 +203,22 @@ fn derive_one(
     if let Some(dir) = store {
         let target = dir.join("facts").join(format!("{}.toml", info.name));
         write(&target, &derived.text())?;
-        println!("{}: {count} facts stored", info.file);
+        say(format_args!("{}: {count} facts stored", info.file))?;
         return Ok(true);
     }
     let Some(stored) = corpus.facts.iter().find(|facts| facts.raw == info.name) else {
-        println!("{}: {count} facts derived, none stored; --write stores them", info.file);
+        let what = "facts derived, none stored; --write stores them";
+        say(format_args!("{}: {count} {what}", info.file))?;
         return Ok(false);
     };
     let differences = stored.differences(&derived);
     if differences.is_empty() {
-        println!("{}: {count} facts derived, all as stored", info.file);
+        say(format_args!("{}: {count} facts derived, all as stored", info.file))?;
     } else {
-        println!("{}: {} of {count} facts differ", info.file, differences.len());
-        differences.iter().take(20).for_each(|difference| println!("  {difference}"));
+        say(format_args!("{}: {} of {count} facts differ", info.file, differences.len()))?;
+        for difference in differences.iter().take(20) {
+            say(format_args!("  {difference}"))?;
+        }
     }
     Ok(differences.is_empty())
 }
@@ -205,7 +228,7 @@ fn derived(claims: &Claims, info: &RawInfo, path: &Path) -> Result<Facts, Failur
     let text = read(path)?;
     let sha256 = lab_audit::sha256(text.as_bytes());
     if sha256 != info.sha256 {
-        eprintln!("{}: sha256 {sha256} differs from the claim file's", info.file);
+        tell(format_args!("{}: sha256 {sha256} differs from the claim file's", info.file));
     }
     let raw = info.read(&text).map_err(|error| Failure::input(error.to_string()))?;
     facts::derive(claims, info, &sha256, &raw)

@@ -40,7 +40,8 @@ pub(crate) fn data(args: &DataArgs, paths: Option<&Paths>) -> Result<ExitCode, F
     if let Some(path) = &args.parquet {
         let bytes = columns::table(&flat(&frame, families).map_err(refused)?)
             .map_err(|error| Failure::lab(format!("cannot make a Parquet file: {error}")))?;
-        return match fs::write(path, bytes) {
+        let file = paths.map_or_else(|| path.clone(), |paths| paths.to_make(path));
+        return match fs::write(file, bytes) {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(error) => {
                 let sentence = format!("cannot write {}: {error}", path.display());

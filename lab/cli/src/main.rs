@@ -65,7 +65,7 @@ struct Place {
     /// Checkout or Bazel runfiles [default: nearest parent folder with experiments/ and plots/]
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// Folder of the variants' programs [default: the folder of `lab`]
+    /// Folder of the variants' programs [default: that of `lab`, else target/release of --root]
     #[arg(long, global = true, value_name = "DIR")]
     bin_dir: Option<PathBuf>,
 }
@@ -156,7 +156,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Sim(args) => Ok(lab_sim::run(args).map(|()| ExitCode::SUCCESS)?),
         Command::Corpus(args) => corpus::corpus(&args),
         Command::Completions(args) => completions::completions(&args, shown()),
-        Command::Man(args) => man::man(&args, shown()),
+        Command::Man(args) => man::man(&args, shown(), paths.ok().as_ref()),
         Command::Guard { mark, scratch } => {
             let kept = lab_driver::keep_guard(&mark, &scratch);
             kept.map_err(|error| Failure::lab(format!("the guard of a sweep: {error}")))?;

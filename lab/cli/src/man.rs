@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf, process::ExitCode};
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-use crate::{Failure, streams::print};
+use crate::{Failure, paths::Paths, streams::print};
 
 #[derive(Args)]
 pub(crate) struct ManArgs {
@@ -16,7 +16,11 @@ pub(crate) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn man(args: &ManArgs, command: Command) -> Result<ExitCode, Failure> {
+pub(crate) fn man(
+    args: &ManArgs,
+    command: Command,
+    paths: Option<&Paths>,
+) -> Result<ExitCode, Failure> {
     // No pages of `lab help compare` and so on: they would say the same again.
     let mut command = command.disable_help_subcommand(true);
     // Gives each command its whole name, `lab-compare`.
@@ -33,8 +37,9 @@ pub(crate) fn man(args: &ManArgs, command: Command) -> Result<ExitCode, Failure>
         code: 4,
         sentence: format!("{}: {error}", out.display()),
     };
-    fs::create_dir_all(out).map_err(failed)?;
-    clap_mangen::generate_to(command, out).map_err(failed)?;
+    let folder = paths.map_or_else(|| out.clone(), |paths| paths.to_make(out));
+    fs::create_dir_all(&folder).map_err(failed)?;
+    clap_mangen::generate_to(command, &folder).map_err(failed)?;
     println!("{}", out.display());
     Ok(ExitCode::SUCCESS)
 }

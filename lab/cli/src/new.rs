@@ -110,7 +110,7 @@ fn family(root: &Path, name: &str) -> Result<(), Failure> {
     let written = written.map_err(|error| Failure::input(format!("{name}: {error}")))?;
     println!("{name}, which adds numbers:\n  {}", written.join("\n  "));
     println!("  1. cargo build --release --workspace");
-    println!("  2. lab run experiments/{name}.toml --quick");
+    println!("  2. target/release/lab run experiments/{name}.toml --quick");
     println!("  3. lab/families/{name}/src/lib.rs: its factors, its check, its metrics");
     println!("  4. {name}/kit, {name}/*/src/main.rs: the work and the variants");
     Ok(())
@@ -148,7 +148,7 @@ fn variant(root: &Path, name: &str, like: &str, version: Option<&str>) -> Result
     println!("{name}, as {like} is");
     match (version, to.join("Cargo.toml").exists()) {
         (Some(_), _) => next(name, "crate/src/main.rs", &format!("{name}/build && ")),
-        (None, true) => next(name, "src/main.rs", "cargo build --workspace && "),
+        (None, true) => next(name, "src/main.rs", "cargo build --release --workspace && "),
         (None, false) => next(name, &format!("{family}-{new}"), ""),
     }
     Ok(())
@@ -188,7 +188,7 @@ fn next(name: &str, source: &str, build: &str) {
     let family = name.split('/').next().unwrap_or_default();
     println!("  1. {name}/variant.toml: its sentence, what it measures, its tags");
     println!("  2. {name}/{source}: the variant itself");
-    println!("  3. {build}cargo test -p {family}-conformance");
+    println!("  3. {build}cargo test --release -p {family}-conformance");
     println!("  4. lab verify experiments/FILE.toml, which has one of its tags");
 }
 

@@ -14,8 +14,8 @@ use crate::Failure;
 pub(crate) struct Paths {
     /// Experiments, families and plots: the repository or Bazel's runfiles.
     pub(crate) root: PathBuf,
-    /// Where Cargo put the variants' programs.
-    pub(crate) bin_dir: PathBuf,
+    /// Where Cargo may have put the variants' programs, in the order to look.
+    pub(crate) bin_dirs: Vec<PathBuf>,
     /// The checkout that results belong to.
     pub(crate) workspace: PathBuf,
     /// This program.
@@ -40,13 +40,17 @@ impl Paths {
                 )
             })?,
         };
-        let beside = lab.parent().unwrap_or(&here).to_owned();
+        let bin_dirs = match bin_dir {
+            Some(dir) => vec![here.join(dir)],
+            // Nothing of a checkout lies beside an installed `lab`.
+            None => vec![lab.parent().unwrap_or(&here).to_owned(), root.join("target/release")],
+        };
         // `bazel run` starts a program inside the runfiles and names the checkout in a variable.
         let workspace = env::var_os("BUILD_WORKSPACE_DIRECTORY").map(PathBuf::from);
         let stands = env::var_os("BUILD_WORKING_DIRECTORY").map(PathBuf::from);
         Ok(Self {
             here: stands.unwrap_or_else(|| here.clone()),
-            bin_dir: bin_dir.map_or(beside, |dir| here.join(dir)),
+            bin_dirs,
             workspace: workspace.unwrap_or_else(|| root.clone()),
             root,
             lab,
@@ -140,7 +144,7 @@ mod tests {
     fn paths() -> Paths {
         Paths {
             root: PathBuf::from("/runfiles"),
-            bin_dir: PathBuf::from("/bin"),
+            bin_dirs: vec![PathBuf::from("/bin")],
             workspace: PathBuf::from("/checkout"),
             lab: PathBuf::from("/bin/lab"),
             here: PathBuf::from("/checkout/sub"),

@@ -176,7 +176,7 @@ pub(crate) fn prepare(
         experiment.section.attach(&text)?;
         attachments.insert(name.to_owned(), text);
     }
-    let catalog = Catalog::read(&paths.root, experiment.family.name(), &paths.bin_dir)?;
+    let catalog = Catalog::read(&paths.root, experiment.family.name(), &paths.bin_dirs)?;
     let plan = lab_plan::plan(&experiment, &catalog.manifests)?;
     let description = Description {
         experiment_file: shown,

@@ -54,7 +54,11 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
     if args.check {
         return check(&dir, &shown(&dir));
     }
-    let out = args.out.clone().unwrap_or_else(|| dir.clone());
+    let out = match (&args.out, paths) {
+        (Some(out), Some(paths)) => paths.to_make(out),
+        (Some(out), None) => out.clone(),
+        (None, _) => dir.clone(),
+    };
     let figures = write_report(&dir, &out)?;
     if !args.no_plots {
         draw_all(&figures, &out);

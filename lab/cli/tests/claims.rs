@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
 };
 
 use assert_cmd::assert::OutputAssertExt;
@@ -86,6 +86,39 @@ fn what_is_stated_twice_is_found_with_its_lines() {
     let root = tea();
     let out = lab(root.path()).arg(root.path().join("claims/tea.toml")).assert().code(1);
     out.stdout(contains("2.0 s (line 3), as 3.0 s (line 9)"));
+}
+
+#[test]
+fn the_grade_that_fails_is_chosen_and_what_is_for_reports_is_refused() {
+    let root = tea();
+    for documents in [vec![], vec![root.path().join("claims/tea.toml")]] {
+        let audit = |arguments: &[&str]| lab(root.path()).args(&documents).args(arguments).assert();
+        audit(&[]).code(1);
+        audit(&["--fail-on", "look"]).code(1);
+        audit(&["--fail-on", "never"]).code(0).stdout(contains("2.0 s (line 3)"));
+        for flag in ["--format=sarif", "--baseline=b", "--write-baseline=b", "--mapping=m"] {
+            let name = flag.split('=').next().unwrap();
+            let sentence = format!("lab: {name} is for Markdown reports; leave it out for claims");
+            audit(&[flag]).code(2).stderr(contains(sentence));
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_is_gone_changes_no_code() {
+    let root = tea();
+    let report = root.path().join("report.md");
+    let impossible = "| x | mean | min | max |\n|---|---|---|---|\n| a | 9.0 | 1.0 | 5.0 |\n";
+    fs::write(&report, impossible).unwrap();
+    for documents in [vec![], vec![root.path().join("claims/tea.toml")], vec![report]] {
+        let mut lab = lab(root.path());
+        let lab = lab.args(documents).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = lab.spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+    }
 }
 
 #[test]

@@ -1,6 +1,12 @@
 //! `lab data` on a committed report.
 
-use std::{collections::BTreeSet, fs::File, io::Write, path::Path, process, thread};
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+    process, thread,
+};
 
 use assert_cmd::Command;
 use parquet::{
@@ -10,11 +16,14 @@ use parquet::{
 };
 use predicates::str::contains;
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// `lab data` of a committed report.
 fn lab() -> Command {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
-    lab.arg("--root").arg(&root).arg("data").arg(root.join("reports/offload-wake"));
+    lab.arg("--root").arg(root()).arg("data").arg(root().join("reports/offload-wake"));
     lab
 }
 
@@ -122,6 +131,24 @@ fn a_parquet_file_that_cannot_be_written_is_one_sentence() {
     refused.stderr(contains("lab: cannot write /no/such/runs.parquet: "));
     let both = lab().args(["--parquet", "a", "--format", "json"]).assert().code(2);
     both.stderr(contains("cannot be used with"));
+}
+
+#[test]
+fn files_lie_where_the_person_stands() {
+    let stands = tempfile::tempdir().unwrap();
+    let record = root().join("reports/offload-wake");
+    let record = record.to_str().unwrap();
+    for (arguments, file) in [
+        (&["data", record, "--parquet", "runs.parquet"][..], "runs.parquet"),
+        (&["man", "--out", "pages"], "pages/lab.1"),
+        (&["report", record, "--no-plots", "--out", "again"], "again/report.md"),
+    ] {
+        let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+        // `bazel run` starts programs elsewhere, and says so.
+        lab.env("BUILD_WORKING_DIRECTORY", stands.path()).arg("--root").arg(root());
+        lab.args(arguments).assert().success();
+        assert!(stands.path().join(file).is_file(), "{file}");
+    }
 }
 
 /// Prints the number of rows, the sum of a metric, and the nulls of all columns.

@@ -65,11 +65,12 @@ pub struct Program {
 
 impl Catalog {
     /// Reads the manifests of `family` under `root`. Programs are looked for in the variant's own
-    /// folder (Bazel's runfiles) and then in `bin_dir` (Cargo's target folder).
+    /// folder (Bazel's runfiles) and then in one of `bin_dirs` (Cargo's target folders): the first
+    /// that has a program of the family, else the last.
     ///
     /// # Errors
     /// Names the folder or the manifest's key.
-    pub fn read(root: &Path, family: &str, bin_dir: &Path) -> Result<Self, DriverError> {
+    pub fn read(root: &Path, family: &str, bin_dirs: &[PathBuf]) -> Result<Self, DriverError> {
         let folder = root.join(family);
         let entries = fs::read_dir(&folder).map_err(|error| {
             let place = folder.display();
@@ -90,7 +91,8 @@ impl Catalog {
             manifests.push(manifest);
         }
         manifests.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Self { root: root.to_owned(), bin_dir: bin_dir.to_owned(), manifests })
+        let bin_dir = folder_of_programs(family, &manifests, bin_dirs);
+        Ok(Self { root: root.to_owned(), bin_dir, manifests })
     }
 
     /// Finds an entrant's program, copies it into `copies` and asks the copy `--describe`. The copy
@@ -145,7 +147,7 @@ impl Catalog {
     pub(crate) fn worker_folder(&self, family: &str) -> PathBuf {
         let own = self.root.join(family).join("worker");
         let places = [own, self.bin_dir.clone()];
-        let has_it = |folder: &&PathBuf| folder.join(format!("{family}-worker")).is_file();
+        let has_it = |folder: &&PathBuf| folder.join(worker(family)).is_file();
         let found = places.iter().find(has_it).and_then(|folder| folder.canonicalize().ok());
         found.unwrap_or_default()
     }
@@ -200,6 +202,20 @@ impl Catalog {
             ))
         })
     }
+}
+
+/// The first of these folders that has a program of the family, else the last: it is the one to
+/// build into. One folder serves all, so that no sweep compares the programs of two builds.
+fn folder_of_programs(family: &str, manifests: &[Manifest], bin_dirs: &[PathBuf]) -> PathBuf {
+    let variants = manifests.iter().map(Manifest::program);
+    let programs: Vec<String> = variants.chain([worker(family)]).collect();
+    let has_one = |folder: &&PathBuf| programs.iter().any(|name| folder.join(name).is_file());
+    bin_dirs.iter().find(has_one).or(bin_dirs.last()).cloned().unwrap_or_default()
+}
+
+/// The name of the program that does a family's steps outside its variants.
+fn worker(family: &str) -> String {
+    format!("{family}-worker")
 }
 
 /// What `run.json` says of a program that this machine does not have: its manifest.

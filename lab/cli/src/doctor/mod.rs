@@ -139,7 +139,7 @@ fn print_findings(found: &[Finding]) {
 
 fn families_of(paths: &Paths) -> Result<Vec<Family>, Failure> {
     let of = |name: String| {
-        let catalog = Catalog::read(&paths.root, &name, &paths.bin_dir)?;
+        let catalog = Catalog::read(&paths.root, &name, &paths.bin_dirs)?;
         let (unbuilt, unreadable) = (catalog.missing(), catalog.unreadable());
         Ok(Family { name, variants: catalog.manifests.len(), unbuilt, unreadable })
     };

@@ -3,6 +3,7 @@
 
 mod cards;
 mod damage;
+mod installed;
 mod kept;
 mod laws;
 mod ledgers;

@@ -243,7 +243,7 @@ fn count_lines(path: &Path) -> usize {
 }
 
 /// A program of the workspace: Bazel names it in a variable, Cargo builds it beside `lab`.
-fn program(name: &str) -> PathBuf {
+pub fn program(name: &str) -> PathBuf {
     let given = env::var_os(format!("CARGO_BIN_EXE_{name}")).map(PathBuf::from);
     let lab = env::current_dir().unwrap().join(env!("CARGO_BIN_EXE_lab"));
     let path = given

@@ -1,6 +1,7 @@
 //! A checkout with made-up variants, and sweeps of it.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
@@ -23,13 +24,16 @@ pub(crate) struct StopAt<'a> {
     interrupt: &'a AtomicBool,
     runs_left: usize,
     said: Vec<Said>,
+    notes: &'a RefCell<Vec<String>>,
 }
 
 /// Of each run that was about to start: cells done, all cells, and milliseconds done of all.
 pub(crate) type Said = (usize, usize, u64, u64);
 
 impl Progress for StopAt<'_> {
-    fn note(&mut self, _: &str) {}
+    fn note(&mut self, sentence: &str) {
+        self.notes.borrow_mut().push(sentence.to_owned());
+    }
 
     fn at(&mut self, at: &Position<'_>) {
         self.said.push((at.cells_done, at.cells, at.done_ms, at.total_ms));
@@ -65,13 +69,15 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 pub(crate) struct Checkout {
     root: TempDir,
     text: String,
+    /// What its sweeps have noted.
+    pub(crate) notes: RefCell<Vec<String>>,
 }
 
 impl Checkout {
     pub(crate) fn of(text: &str, variants: &[&str]) -> Self {
         let root = tempfile::tempdir().unwrap();
         family(root.path(), variants);
-        Self { root, text: text.to_owned() }
+        Self { root, text: text.to_owned(), notes: RefCell::default() }
     }
 
     /// The folder of a variant.
@@ -92,7 +98,7 @@ impl Checkout {
     pub(crate) fn watched(&self, resume: bool, runs: usize) -> (SweepEnd, Vec<Said>) {
         let root = self.root.path();
         let experiment = Experiment::parse("adding.toml", &self.text, &[&Toys]).unwrap();
-        let catalog = Catalog::read(root, "toys", root).unwrap();
+        let catalog = Catalog::read(root, "toys", &[root.to_owned()]).unwrap();
         let plan = plan(&experiment, &catalog.manifests).unwrap();
         let options = SweepOptions {
             results: self.results(),
@@ -116,7 +122,8 @@ impl Checkout {
         let mut sweep = Sweep::prepare(&experiment, &plan, &catalog, &options, &interrupt).unwrap();
         let referee =
             |run_file: &RunFile| -> Box<dyn Referee> { Box::new(Rounds::before(run_file, &Toys)) };
-        let mut progress = StopAt { interrupt: &interrupt, runs_left: runs, said: Vec::new() };
+        let (interrupt, notes) = (&interrupt, &self.notes);
+        let mut progress = StopAt { interrupt, runs_left: runs, said: Vec::new(), notes };
         let end = sweep.run(&options, &referee, &mut progress).unwrap();
         (end, progress.said)
     }

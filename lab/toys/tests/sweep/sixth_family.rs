@@ -144,7 +144,7 @@ fn a_slip_of_the_pen_is_refused_with_the_nearest_name() {
     let _alone = alone();
     let root = tempfile::tempdir().unwrap();
     family(root.path(), &["fast", "slow"]);
-    let catalog = Catalog::read(root.path(), "toys", root.path()).unwrap();
+    let catalog = Catalog::read(root.path(), "toys", &[root.path().to_owned()]).unwrap();
     assert_eq!(
         plan(&experiment, &catalog.manifests).unwrap_err().to_string(),
         "adding.toml: key `expect.slow_costs_half_more.variant`: `slwo` is no variant of toys; \
