@@ -4,7 +4,7 @@
 //! One is started when a run first needs it, by the program of that run's variant; whoever names it
 //! later is offered the same, so that both halves of a pair find a server of one age. One that has
 //! ended is started anew, in another folder. One that cannot be started is not tried again: then
-//! each run starts its own.
+//! each run starts its own, and a person is told.
 
 use std::{
     collections::BTreeMap,
@@ -69,15 +69,32 @@ struct Keeper {
 pub(crate) struct Offer {
     /// Of its environment.
     pub(crate) variables: Vec<(String, String)>,
+    /// A sentence for each server that from now on cannot be kept up.
+    pub(crate) notes: Vec<String>,
     servers: BTreeMap<String, Found>,
+    /// Servers that are up and not for this run.
+    others: Vec<Before>,
 }
 
 #[derive(Debug)]
 struct Found {
-    pid: u32,
+    before: Before,
     start: u32,
     runs_before: u32,
-    cpu_before_ns: u64,
+}
+
+/// The process that has a server, and the CPU time of all its processes before the run.
+#[derive(Debug)]
+struct Before {
+    pid: u32,
+    cpu_ns: u64,
+}
+
+impl Before {
+    /// CPU time since then, in nanoseconds; 0 where it has gone.
+    fn cpu_ns_since(&self) -> u64 {
+        lab_probe::cpu_ns_below(self.pid).saturating_sub(self.cpu_ns)
+    }
 }
 
 impl Offer {
@@ -86,9 +103,14 @@ impl Offer {
         let kept = |found: &Found| Kept {
             start: found.start,
             runs_before: found.runs_before,
-            cpu_ns: lab_probe::cpu_ns_below(found.pid).saturating_sub(found.cpu_before_ns),
+            cpu_ns: found.before.cpu_ns_since(),
         };
         self.servers.iter().map(|(name, found)| (name.clone(), kept(found))).collect()
+    }
+
+    /// CPU time since then of servers that are up and not for the run, in nanoseconds.
+    pub(crate) fn others_cpu_ns(&self) -> u64 {
+        self.others.iter().map(Before::cpu_ns_since).sum()
     }
 }
 
@@ -115,24 +137,26 @@ impl KeptServers {
                         server.keeper = Some(keeper);
                         server.starts += 1;
                     }
-                    Err(NotStarted::Refused(why)) => server.refused = Some(why),
+                    Err(NotStarted::Refused(why)) => {
+                        let note = format!("{name} is not kept up: {why}; each run starts its own");
+                        offer.notes.push(note);
+                        server.refused = Some(why);
+                    }
                     Err(NotStarted::Interrupted) => return None,
                 }
             }
             let Some(keeper) = &mut server.keeper else { continue };
             offer.variables.push((kept::variable(name), keeper.offer.clone()));
-            let pid = keeper.child.id();
-            let found = Found {
-                pid,
-                start: server.starts,
-                runs_before: keeper.runs,
-                cpu_before_ns: lab_probe::cpu_ns_below(pid),
-            };
+            let (before, start) = (keeper.before(), server.starts);
+            let found = Found { before, start, runs_before: keeper.runs };
             offer.servers.insert(name.clone(), found);
             keeper.runs += 1;
             server.runs += 1;
         }
-        Some(offer)
+        let others = self.servers.iter().filter(|(name, _)| !offer.servers.contains_key(*name));
+        let keepers = others.filter_map(|(_, server)| server.keeper.as_ref());
+        let others = keepers.map(Keeper::before).collect();
+        Some(Offer { others, ..offer })
     }
 
     /// The processes that have them.
@@ -167,6 +191,11 @@ impl Server {
 }
 
 impl Keeper {
+    fn before(&self) -> Before {
+        let pid = self.child.id();
+        Before { pid, cpu_ns: lab_probe::cpu_ns_below(pid) }
+    }
+
     fn start(
         program: &Path,
         name: &str,

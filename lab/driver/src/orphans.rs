@@ -19,14 +19,24 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// From now on this process inherits orphans among its descendants. Not where the kernel does not
 /// list children: [`end`] could not find them.
-pub(crate) fn inherit() {
-    if lab_probe::children(std::process::id()).is_some() {
-        // A kernel that refuses leaves orphans to process 1, and their CPU time counts as outside.
-        let _ = prctl::set_child_subreaper(true);
+///
+/// Returns the descendants that it has by now, which the user started. A shell becomes the last
+/// command of its line, as in `sh -c 'server & exec lab …'`, and its children are that command's.
+pub(crate) fn inherit() -> Vec<u32> {
+    let Some(mut found) = lab_probe::children(std::process::id()) else { return Vec::new() };
+    // A kernel that refuses leaves orphans to process 1, and their CPU time counts as outside.
+    let _ = prctl::set_child_subreaper(true);
+    let mut place = 0;
+    while let Some(process) = found.get(place) {
+        let children = lab_probe::children(*process).unwrap_or_default();
+        found.extend(children);
+        place += 1;
     }
+    found
 }
 
-/// Ends inherited processes and waits for them. `own` are children that others wait for.
+/// Ends inherited processes and waits for them. `own` are children that others wait for, and what
+/// [`inherit`] found.
 pub(crate) fn end(own: &[u32]) {
     for look in 0..LOOKS_MAX {
         if look > 0 {

@@ -139,7 +139,9 @@ impl Sweep<'_> {
             if self.is_interrupted() {
                 return Ok(None);
             }
-            let Some(Done { run, samples }) = self.one(planned)? else { return Ok(None) };
+            let Some(Done { run, samples }) = self.one(planned, progress)? else {
+                return Ok(None);
+            };
             rows.push((run.clone(), samples.clone()));
             recording.note(&run, &label(planned), progress);
             recording.write(run, &samples, &mut self.gate)?;

@@ -123,6 +123,11 @@ pub struct Sweep<'a> {
     load_at_start: Option<f64>,
     built_by: String,
     lab_sha256: Option<String>,
+    /// Processes of the user's.
+    others: Vec<u32>,
+    /// CPU time that kept servers had during runs of others than those that they were for: it is
+    /// among the lab's own, and disturbs a run as that of strangers does.
+    unused_ns: u64,
     pub(crate) scratch: Scratch,
     /// Last, so that it sees the rest ended.
     guard: Guard,
@@ -147,7 +152,7 @@ impl<'a> Sweep<'a> {
             hyperfine::check_version(said.as_deref()).map_err(DriverError::Input)?;
         }
         let load_at_start = lab_probe::load_1min();
-        orphans::inherit();
+        let others = orphans::inherit();
         let scratch = Scratch::make(&options.workspace).map_err(|error| {
             DriverError::Lab(format!("cannot create a scratch folder: {error}"))
         })?;
@@ -184,6 +189,8 @@ impl<'a> Sweep<'a> {
             load_at_start,
             built_by: catalog.built_by(&plan.entrants),
             lab_sha256,
+            others,
+            unused_ns: 0,
             scratch,
             guard,
             interrupt,
@@ -199,7 +206,7 @@ impl<'a> Sweep<'a> {
         let mut verdicts = Vec::new();
         for planned in &warmups {
             progress.at(&Position { label: &planned.variant, ..Position::default() });
-            let Some(done) = self.one(planned)? else { break };
+            let Some(done) = self.one(planned, progress)? else { break };
             let reason = done.run.reason.unwrap_or_default();
             let checked = match done.run.status {
                 Status::Ok if done.run.verification == Verification::Verified => Checked::Right,
@@ -265,7 +272,7 @@ impl<'a> Sweep<'a> {
             if self.is_interrupted() {
                 return Ok(recording.end);
             }
-            let Some(Done { run, samples }) = self.one(planned)? else {
+            let Some(Done { run, samples }) = self.one(planned, progress)? else {
                 return Ok(recording.end);
             };
             recording.note(&run, &label(planned), progress);
@@ -287,7 +294,11 @@ impl<'a> Sweep<'a> {
     }
 
     /// One planned run: begin, execute, compare, package. `None` when interrupted.
-    pub(crate) fn one(&mut self, planned: &PlannedRun) -> Result<Option<Done>, DriverError> {
+    pub(crate) fn one(
+        &mut self,
+        planned: &PlannedRun,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Done>, DriverError> {
         let name = label(planned);
         if let Some(why) = &program(&self.programs, planned).absent {
             let run = self.row(planned, lab_probe::monotonic_ns(), 0);
@@ -306,10 +317,11 @@ impl<'a> Sweep<'a> {
             self.services.offer(program, self.interrupt)
         };
         let Some(offer) = offered else { return Ok(None) };
+        offer.notes.iter().for_each(|note| progress.note(note));
         let helpers = self.cards.pid().into_iter().chain([self.guard.pid()]);
         let ours: Vec<u32> = self.services.pids().into_iter().chain(helpers).collect();
         let ours_known = self.services.knows_outside_cpu().then_some(&ours[..]);
-        let before = Snapshot::take(ours_known);
+        let before = Snapshot::take(ours_known).without(self.unused_ns);
         let execution = {
             let _pinned = self.pinning.for_client();
             let deadline = Duration::from_millis(planned.deadline_ms);
@@ -317,8 +329,9 @@ impl<'a> Sweep<'a> {
             let call = Call { program: path, variables, spec_line: &ready.line, run: &name };
             execute(self.services.starter(), call, deadline, self.interrupt)
         };
-        orphans::end(&ours);
-        let after = Snapshot::take(ours_known);
+        orphans::end(&[&ours[..], &self.others[..]].concat());
+        self.unused_ns += offer.others_cpu_ns();
+        let after = Snapshot::take(ours_known).without(self.unused_ns);
         let mut run = self.row(planned, execution.start_ns, execution.process_ns);
         run.kept = offer.taken();
         self.cards.note(&mut run, execution.start_ns, execution.start_ns + execution.process_ns);

@@ -42,6 +42,12 @@ impl Snapshot {
         let (cpus, pressure_cpu_ns) = (cpus(stat), pressure(pressure_cpu));
         Self { at_ns, cpus, ours_ns, pressure_cpu_ns }
     }
+
+    /// The same, where so much of our CPU time, in nanoseconds, is to count as that of others.
+    #[must_use]
+    pub fn without(self, ns: u64) -> Self {
+        Self { ours_ns: self.ours_ns.map(|ours| ours.saturating_sub(ns)), ..self }
+    }
 }
 
 /// The noise between two snapshots.
@@ -122,6 +128,13 @@ mod tests {
         assert_eq!((noise.steal_ns, noise.own_cpu_ns), (Some(100 * MS), Some(900 * MS)));
         assert_eq!(noise.outside_cpu_ns, Some(500 * MS));
         assert_eq!(noise.resolution_ns, Some(40 * MS));
+    }
+
+    #[test]
+    fn what_of_ours_counts_as_that_of_others_is_outside() {
+        let before = snapshot(0, 100, 0, 110).without(100 * MS);
+        let noise = between(&before, &snapshot(1_000, 150, 10, 1_010).without(300 * MS));
+        assert_eq!((noise.own_cpu_ns, noise.outside_cpu_ns), (Some(700 * MS), Some(700 * MS)));
     }
 
     #[test]

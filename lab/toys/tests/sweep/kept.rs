@@ -1,5 +1,5 @@
-//! A server that variants name is started once, offered to every run, replaced where it has ended,
-//! and ended with the sweep.
+//! A server that variants name is started once, offered to every run of theirs, replaced where it
+//! has ended, and ended with the sweep.
 
 use std::{fs, path::PathBuf};
 
@@ -39,6 +39,21 @@ if [[ $(wc -l < "$NOTES.offered") == 3 ]]; then
 fi
 "#;
 
+/// It works all the time, whoever runs.
+const BUSY: [&str; 2] = ["sleep 1000 &", "while :; do :; done &"];
+/// One that names no server.
+const BYSTANDER: &str = "bystander";
+/// In one of the cells a run lasts until the server, where there is one, has had `BUSY_NS` more of
+/// CPU time.
+const LAST: &str = r#"
+ticks() { read -r stat < "/proc/$server/stat"; set -- ${stat##*) }; had=$((${12} + ${13})); }
+if [[ $numbers == 1000 && -f "$NOTES.servers" ]]; then
+  server=$(tail -n 1 "$NOTES.servers"); ticks; end=$((had + 20))
+  while ((had < end)); do sleep 0.02; ticks; done
+fi
+"#;
+const BUSY_NS: u64 = 200_000_000;
+
 /// A sweep with variants that name the server `thing`, each this script around the one that adds.
 struct Swept {
     checkout: Checkout,
@@ -59,8 +74,10 @@ impl Swept {
             let script = format!("{line}\nNOTES='{}'{before}{work}{after}", notes.display());
             let folder = checkout.folder(name);
             write(&folder.join(format!("toys-{name}")), &script);
-            let manifest = fs::read_to_string(folder.join("variant.toml")).unwrap();
-            let manifest = manifest + "keep_up = [\"thing\"]\n";
+            let mut manifest = fs::read_to_string(folder.join("variant.toml")).unwrap();
+            if *name != BYSTANDER {
+                manifest.push_str("keep_up = [\"thing\"]\n");
+            }
             fs::write(folder.join("variant.toml"), manifest).unwrap();
         }
         assert!(checkout.sweep(false, usize::MAX).finished);
@@ -74,7 +91,7 @@ impl Swept {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// The runs of those that name the server, in the order in which they ran.
+    /// The runs of the scripts, in the order in which they ran.
     fn runs(&self) -> Vec<&Run> {
         let ours = |run: &&Run| !["fast", "fast_twin", "slow"].contains(&run.variant.as_str());
         let mut runs: Vec<&Run> = self.results.runs.iter().filter(ours).collect();
@@ -140,4 +157,23 @@ fn a_server_that_does_not_start_is_each_runs_own_affair() {
     assert!(swept.runs().iter().all(|run| run.kept.is_empty()));
     let expected = json!({ "refused": "there is no thing", "runs": 0, "starts": 0 });
     assert_eq!(*swept.at_the_end(), expected);
+    let note = "thing is not kept up: there is no thing; each run starts its own";
+    assert_eq!(*swept.checkout.notes.borrow(), [note]);
+}
+
+#[test]
+fn a_server_disturbs_the_runs_that_it_is_not_for() {
+    let _alone = alone();
+    let swept = Swept::of(&["other", BYSTANDER], &KEEP.replace(BUSY[0], BUSY[1]), LAST);
+    // CPU time that counts as ours beside that of the run's own processes.
+    let beside = |name: &'static str| {
+        let lasts =
+            move |run: &&Run| run.variant == name && !run.warmup && run.cell["numbers"] == "1000";
+        let ours = |run: &Run| run.noise.own_cpu_ns.unwrap().saturating_sub(run.cpu_ns.unwrap());
+        swept.runs().into_iter().filter(lasts).map(ours).collect::<Vec<_>>()
+    };
+    let (for_it, by) = (beside("other"), beside(BYSTANDER));
+    assert_eq!((for_it.len(), by.len()), (8, 8));
+    assert!(for_it.iter().all(|ns| *ns > BUSY_NS / 2), "{for_it:?}");
+    assert!(by.iter().all(|ns| *ns < BUSY_NS / 2), "{by:?}");
 }
