@@ -19,7 +19,8 @@ pub(crate) fn whole_run() -> [(&'static str, u64); 2] {
 /// The counters of everything that does the run's work, read while it stands: the processes from
 /// this one and from servers that were up before it down, and the memory that they hold together.
 /// That is their proportional set size, in which a page of several counts once (Pss in
-/// proc_pid_smaps(5)); 0 where the kernel does not say.
+/// proc_pid_smaps(5)); 0 where the kernel does not say. What such a server holds of earlier runs is
+/// among it.
 /// A process that has left its parent is not seen.
 pub(crate) fn standing(servers: Vec<u32>) -> [(&'static str, u64); 2] {
     let mut found = servers;

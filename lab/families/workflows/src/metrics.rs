@@ -20,6 +20,8 @@ use crate::task::{Step, Task, tasks};
 pub(crate) const MAKESPAN: &str = "makespan_ns";
 /// The last part of it, which push notification and polling differ in.
 pub(crate) const NOTIFICATION: &str = "recorded_to_observed_ns";
+/// Of the run with servers that were up before it, as of one that started them.
+pub(crate) const CPU_WITH_SERVERS: &str = "cpu_with_servers_ns";
 
 /// What is computed from a run, then what it counted itself.
 pub(crate) const METRICS: &[Metric] = &[
@@ -120,14 +122,29 @@ pub(crate) const METRICS: &[Metric] = &[
         Ns,
         "Counter: median time of an empty call through C.",
     ),
-    neither(("all_processes", "processes"), Count, "Counter: the variant and all that it started."),
+    neither(
+        ("all_processes", "processes"),
+        Count,
+        "Counter: the variant, all that it started, and servers that were up before the run.",
+    ),
     lower(
         ("all_pss_bytes", "memory of all processes"),
         Bytes,
-        "Counter: their memory, a shared page once.",
+        "Counter: their memory, a shared page once; a server that was up before the run also holds \
+         what earlier runs left.",
     ),
     lower(("rss_high_water_bytes", "memory"), Bytes, "Counter: most memory of the variant."),
-    lower(("cpu_total_ns", "CPU time"), Ns, "Counter: CPU time of the variant and its children."),
+    lower(
+        ("cpu_total_ns", "CPU time without servers"),
+        Ns,
+        "Counter: CPU time of the variant and its children, without servers that were up before \
+         the run.",
+    ),
+    lower(
+        (CPU_WITH_SERVERS, "CPU time"),
+        Ns,
+        "`cpu_total_ns` and what servers that were up before the run used during it.",
+    ),
 ];
 
 /// A step's transitions: the metric, and how long one took.
@@ -195,6 +212,8 @@ fn of_tasks(run: &Run, tasks: &[Task], shape: Option<&Shape>) -> BTreeMap<&'stat
     let commits = counted(names::COMMITS).map(|commits| commits / steps.len() as f64);
     let committing = commits.zip(counted(names::BARE_COMMIT_NS)).map(|(each, bare)| each * bare);
     put("beyond_commits_ns", step_ns.zip(committing).map(|(step, commits)| step - commits));
+    let servers_ns: u64 = run.kept.values().map(|kept| kept.cpu_ns).sum();
+    put(CPU_WITH_SERVERS, counted(names::CPU_TOTAL_NS).map(|own| own + servers_ns as f64));
     values
 }
 
@@ -299,7 +318,7 @@ mod tests {
     #[test]
     fn the_table_has_what_is_computed_and_counted() {
         let counters = OPERATIONS.map(|(counter, _)| (counter, 8));
-        let row = row(&[&counters[..], &[("bare_commit_ns", 30)]].concat());
+        let row = row(&[&counters[..], &[("bare_commit_ns", 30), ("cpu_total_ns", 9)]].concat());
         let values = of_run(&row, &shapes());
         let is_counted = |metric: &&Metric| metric.says.starts_with("Counter: ");
         let (counted, computed): (Vec<&Metric>, Vec<&Metric>) =

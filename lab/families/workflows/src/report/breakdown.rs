@@ -5,7 +5,7 @@ use lab_family::Unit;
 use lab_report::{Entry, Page, Rows, Study, Table, method, metrics_by_cell};
 
 use super::tasks_of;
-use crate::metrics::METRICS;
+use crate::metrics::{CPU_WITH_SERVERS, METRICS};
 use crate::path::{self, PARTS};
 use crate::shape;
 
@@ -41,7 +41,10 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     let variants = study.variants();
     let factors: Vec<&str> = study.family.factors().iter().map(|factor| factor.name).collect();
     let rows = Rows { variants: &variants, keep: &|_| true, factors: &factors };
-    let metrics: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+    // Where no server was kept up it is the CPU time that the run counted.
+    let is_kept = study.all.iter().any(|one| !one.row.run.kept.is_empty());
+    let names = METRICS.iter().map(|metric| metric.name);
+    let metrics: Vec<&str> = names.filter(|name| is_kept || *name != CPU_WITH_SERVERS).collect();
     page.data("metrics", &metrics_by_cell(study, &rows, &metrics));
 }
 
