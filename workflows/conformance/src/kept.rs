@@ -10,6 +10,7 @@ use lab_protocol::kept;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::under_way::children;
 use crate::{Finished, Variant, skipped};
 
 /// None takes a quarter of it to start or to end.
@@ -77,6 +78,20 @@ impl Kept {
         let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
         let children = children.expect("the kernel lists children");
         Pid::from_raw(children.trim().parse().expect("one child"))
+    }
+
+    /// The server's process, and all below it.
+    ///
+    /// # Panics
+    /// As [`Self::server`].
+    pub fn processes(&self) -> Vec<Pid> {
+        let mut found = vec![self.server()];
+        let mut place = 0;
+        while let Some(&process) = found.get(place) {
+            found.extend(children(process.as_raw(), |_| true));
+            place += 1;
+        }
+        found
     }
 
     /// Ends at once the program that keeps it up.

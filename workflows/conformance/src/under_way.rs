@@ -144,7 +144,7 @@ pub fn sessions_of(folder: &Path) -> Option<Sessions> {
 }
 
 /// The processes of this parent whose command line is so, in the order of their numbers.
-fn children(parent: i32, so: impl Fn(&str) -> bool) -> Vec<Pid> {
+pub(crate) fn children(parent: i32, so: impl Fn(&str) -> bool) -> Vec<Pid> {
     let parent = format!("PPid:\t{parent}");
     let is_one = |pid: &i32| {
         let read = |what: &str| fs::read_to_string(format!("/proc/{pid}/{what}"));

@@ -43,6 +43,7 @@ fn every_shape(variants: Vec<Variant>) {
         let place = tempfile::tempdir().unwrap();
         let Some((variant, servers)) = offered(variant, place.path()) else { continue };
         let before: Vec<_> = servers.iter().map(Kept::server).collect();
+        let idle: usize = servers.iter().map(|server| server.processes().len()).sum();
         for shape in shapes() {
             let folder = tempfile::tempdir().unwrap();
             let workload = workload(&shape, folder.path());
@@ -53,8 +54,10 @@ fn every_shape(variants: Vec<Variant>) {
             let who = format!("{} {}", variant.name, shape.name);
             check(&who, &workload, &outcome);
             assert!(!folder.path().join("data").exists(), "{who}: it has started its own");
-            // The server that it has not started does its work.
-            assert!(outcome.counters["all_processes"] > 2, "{who}");
+            // The server that it has not started does its work. Without its server no variant has
+            // as many processes as an idle one.
+            let processes = outcome.counters["all_processes"];
+            assert!(processes > idle as u64, "{who}: {processes}, and {idle} of idle servers");
         }
         let after: Vec<_> = servers.iter().map(Kept::server).collect();
         assert_eq!(before, after, "{}", variant.name);
@@ -92,6 +95,45 @@ fn a_run_finds_nothing_of_one_that_was_killed() {
         }
         let ended: Vec<_> = servers.into_iter().map(|server| server.end().code).collect();
         assert!(ended.iter().all(|code| *code == Some(exit::DONE)), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_run_waits_for_a_server_that_restarts_its_processes() {
+    for variant in keeping(false) {
+        let place = tempfile::tempdir().unwrap();
+        let database = variant.keep_up.iter().position(|name| name == "postgresql");
+        let Some((variant, servers)) = offered(variant, place.path()) else { continue };
+        let processes = servers[database.expect("all of ours keep state there")].processes();
+        // With one of its processes the server ends all, and replays its log.
+        kill(processes[1], Signal::SIGKILL).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let linear = workload(&shape("linear"), folder.path());
+        check(&variant.name, &linear, &outcome(&variant, &linear));
+    }
+}
+
+#[test]
+fn a_run_that_loses_its_server_does_not_say_that_anything_is_left() {
+    for variant in keeping(false) {
+        let place = tempfile::tempdir().unwrap();
+        let Some((variant, _servers)) = offered(variant, place.path()) else { continue };
+        let data = place.path().join("postgresql");
+        let folder = tempfile::tempdir().unwrap();
+        let many = Workload { tasks: 100_000, ..batches(folder.path(), 20) };
+        let mut run = UnderWay::start(&variant, &many, None);
+        let mut found = None;
+        let is_at_work = run.until(|| {
+            found = sessions_of(&data).filter(|found| found.sessions.len() > 2);
+            found.is_some()
+        });
+        assert!(is_at_work, "{} has ended", variant.name);
+        found.unwrap().kill_server();
+        let outcome = run.outcome();
+        assert_eq!(outcome.status, Status::Failed);
+        let reason = outcome.reason.unwrap();
+        assert!(reason.contains("the database is lost"), "{reason}");
+        assert!(!reason.contains("start again"), "{reason}");
     }
 }
 

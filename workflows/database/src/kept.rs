@@ -8,8 +8,8 @@ use postgres::{Config, NoTls};
 use serde_json::{Value, json};
 use workflows_kit::{Keepable, Keeps, RunError};
 
-use crate::said;
 use crate::server::{DATA, Server, socket};
+use crate::{Handle, lost, said};
 
 /// As the manifests of those name it who can use it.
 pub const POSTGRESQL: Keepable = Keepable { name: "postgresql", start };
@@ -18,6 +18,8 @@ pub const POSTGRESQL: Keepable = Keepable { name: "postgresql", start };
 const DATABASE: &str = "run";
 /// A run that was killed has left its database, and perhaps sessions.
 const DROP: &str = "drop database if exists run with (force)";
+/// A server that restarts its processes may end a session that it has just taken.
+const TRIES: u32 = 10;
 
 /// Autovacuum would fall into some runs and not into others: it looks once a minute, which a
 /// server of a run's own has never lived for. What it would clean is dropped with the database.
@@ -75,23 +77,25 @@ impl Kept {
         Ok((data, config))
     }
 
-    /// A new one. What earlier runs have left to be written is written first.
+    /// A new one. What earlier runs have left to be written is written first. Where one of them has
+    /// made the server restart its processes, this waits until it has replayed its log.
     pub(crate) fn make_database(&self) -> Result<(), RunError> {
-        let (_data, config) = socket(&self.data)?;
-        let make = || {
-            let mut session = config.connect(NoTls)?;
-            // Each is a transaction of its own, as these must be.
-            for statement in [DROP, "checkpoint", "create database run"] {
-                session.batch_execute(statement)?;
-            }
-            Ok(())
+        let none = |why: String| {
+            RunError::setup(format!("the server that is kept up makes no database: {why}"))
         };
-        make().map_err(|error: postgres::Error| {
-            RunError::setup(format!(
-                "the server that is kept up makes no database: {}",
-                said(&error)
-            ))
-        })
+        let handle = Handle::kept(self.process, &self.data)?;
+        let mut last = String::new();
+        for _ in 0..TRIES {
+            let mut session = handle.open().map_err(none)?;
+            // Each is a transaction of its own, as these must be.
+            let mut statements = [DROP, "checkpoint", "create database run"].into_iter();
+            match statements.try_for_each(|statement| session.batch_execute(statement)) {
+                Ok(()) => return Ok(()),
+                Err(error) if lost(&session, &error) => last = said(&error),
+                Err(error) => return Err(none(said(&error))),
+            }
+        }
+        Err(none(last))
     }
 }
 

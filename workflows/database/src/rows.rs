@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use postgres::Client;
 use workflows_kit::{Accepted, Graph, RunError, StepId, StepRow};
 
-use crate::server::failed;
+use crate::Handle;
 
 /// What no database has: when the client knew that a task was accepted, and a worker that a step
 /// was recorded.
@@ -30,9 +29,10 @@ const STEPS: &str = "select task, step, part, value, claims, claimed_ns, started
 ///
 /// # Errors
 /// The database refuses, or is lost.
-pub fn read(client: &mut Client, graph: &Graph, known: &Known) -> Result<Vec<StepRow>, RunError> {
+pub fn read(handle: &Handle, graph: &Graph, known: &Known) -> Result<Vec<StepRow>, RunError> {
+    let mut client = handle.connect()?;
     let found = client.query(STEPS, &[]);
-    let found = found.map_err(|error| failed(client, &error, RunError::failed))?;
+    let found = found.map_err(|error| handle.meaning(&client, &error, RunError::failed))?;
     let mut tasks: BTreeMap<u32, Vec<StepRow>> = BTreeMap::new();
     for row in &found {
         let task = row.get::<_, i64>("task") as u32;

@@ -36,6 +36,8 @@ pub struct Server {
 #[derive(Debug, Clone)]
 pub struct Handle {
     process: Process,
+    /// The server was up before the run.
+    is_kept: bool,
     config: Config,
     /// The socket is reached through this.
     _data: Arc<File>,
@@ -138,7 +140,8 @@ impl Server {
     /// For threads that open sessions.
     pub fn handle(&self) -> Handle {
         let (process, config) = (self.process.clone(), self.config.clone());
-        Handle { process, config, _data: Arc::clone(&self.data) }
+        let is_kept = process.kept().is_some();
+        Handle { process, is_kept, config, _data: Arc::clone(&self.data) }
     }
 }
 
@@ -159,9 +162,20 @@ impl Handle {
     /// There are no data.
     pub fn inside(run: &Path) -> Result<Self, RunError> {
         let kept = Kept::of(run)?;
+        let is_kept = kept.is_some();
         let own = || socket(&run.join(DATA));
         let (data, config) = kept.map_or_else(own, |kept| kept.socket())?;
-        Ok(Self { process: Process::Unknown, config, _data: data })
+        Ok(Self { process: Process::Unknown, is_kept, config, _data: data })
+    }
+
+    /// The handle to a server that is kept up on the data in a folder, for sessions in the database
+    /// that every server has.
+    ///
+    /// # Errors
+    /// There are no data.
+    pub(crate) fn kept(process: u32, data: &Path) -> Result<Self, RunError> {
+        let (data, config) = socket(data)?;
+        Ok(Self { process: Process::Others(process), is_kept: true, config, _data: data })
     }
 
     /// Whether the server is still there, as far as this process can know.
@@ -169,7 +183,7 @@ impl Handle {
     /// # Errors
     /// It has ended.
     pub fn check(&self) -> Result<(), RunError> {
-        self.ended().map_or(Ok(()), |how| Err(database_is_lost(&how)))
+        self.ended().map_or(Ok(()), |how| Err(self.database_is_lost(&how)))
     }
 
     /// A session. A server that restarts its processes, for one of them was killed, takes none for
@@ -178,6 +192,11 @@ impl Handle {
     /// # Errors
     /// The server has ended, or takes no session for a minute.
     pub fn connect(&self) -> Result<Client, RunError> {
+        self.open().map_err(|why| self.database_is_lost(&why))
+    }
+
+    /// The same, and otherwise only why there is none.
+    pub(crate) fn open(&self) -> Result<Client, String> {
         let mut last = String::new();
         for _ in 0..LOOKS {
             match self.config.connect(NoTls) {
@@ -185,25 +204,47 @@ impl Handle {
                 Err(error) => last = said(&error),
             }
             if let Some(ended) = self.ended() {
-                last = ended;
-                break;
+                return Err(ended);
             }
             sleep(LOOK);
         }
-        Err(database_is_lost(&last))
+        Err(last)
+    }
+
+    /// A failure of the run, with what helps then: in a server of the run's own all that was
+    /// recorded stays in the run's folder. In one that is kept up it goes with the run.
+    pub fn failed(&self, how: &str) -> RunError {
+        if self.is_kept {
+            return RunError::failed(how);
+        }
+        RunError::failed(format!(
+            "{how}; when its cause is gone, start again with the same folder: whatever was \
+             recorded is kept"
+        ))
+    }
+
+    fn database_is_lost(&self, how: &str) -> RunError {
+        self.failed(&format!("the database is lost: {how}"))
+    }
+
+    /// What an error of a statement means for the run, where nothing is asked again: the server has
+    /// gone, or `refused` says what to do with its answer.
+    pub(crate) fn meaning(
+        &self,
+        client: &Client,
+        error: &postgres::Error,
+        refused: fn(String) -> RunError,
+    ) -> RunError {
+        match lost(client, error) {
+            true => self.database_is_lost(&said(error)),
+            false => refused(said(error)),
+        }
     }
 
     /// How the server ended, if it did.
     fn ended(&self) -> Option<String> {
         self.process.ended("the server")
     }
-}
-
-fn database_is_lost(how: &str) -> RunError {
-    RunError::failed(format!(
-        "the database is lost: {how}; start again with the same folder: whatever was recorded is \
-         kept"
-    ))
 }
 
 /// How the socket in a data folder is reached; as long as the folder is open.
@@ -252,19 +293,6 @@ pub fn said(error: &postgres::Error) -> String {
             None => said.message().to_owned(),
         },
         None => error.to_string(),
-    }
-}
-
-/// What an error of a statement means for the run, where nothing is asked again: the server has
-/// gone, or `refused` says what to do with its answer.
-pub(crate) fn failed(
-    client: &Client,
-    error: &postgres::Error,
-    refused: fn(String) -> RunError,
-) -> RunError {
-    match lost(client, error) {
-        true => database_is_lost(&said(error)),
-        false => refused(said(error)),
     }
 }
 

@@ -3,7 +3,7 @@
 use postgres::Client;
 use workflows_kit::{Graph, RunError, Workload};
 
-use crate::server::failed;
+use crate::Handle;
 
 /// Makes the tables of a new database by this text, among them `workload` and `shape`, and fills
 /// these; of one that an earlier run left it sees that the tasks are the same.
@@ -11,22 +11,23 @@ use crate::server::failed;
 /// # Errors
 /// They are others, or the database refuses, or is lost.
 pub fn prepare(
-    client: &mut Client,
+    handle: &Handle,
     schema: &str,
     workload: &Workload,
     graph: &Graph,
 ) -> Result<(), RunError> {
     let identity = identity(workload).cast_signed();
-    let found = found(client).map_err(|error| failed(client, &error, RunError::setup))?;
-    match found {
+    let mut client = handle.connect()?;
+    let found = found(&mut client);
+    match found.map_err(|error| handle.meaning(&client, &error, RunError::setup))? {
         Some(other) if other == identity => Ok(()),
         Some(_) => Err(RunError::setup(format!(
             "{} has the tasks of another workload: give an empty folder",
             workload.folder
         ))),
         None => {
-            let created = create(client, schema, identity, graph);
-            created.map_err(|error| failed(client, &error, RunError::setup))
+            let created = create(&mut client, schema, identity, graph);
+            created.map_err(|error| handle.meaning(&client, &error, RunError::setup))
         }
     }
 }

@@ -73,7 +73,7 @@ impl BackEnd for Postgres {
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
         let folder = run_folder(workload)?;
         let server = Server::start(folder)?;
-        prepare(&mut server.handle().connect()?, SCHEMA, workload, graph)?;
+        prepare(&server.handle(), SCHEMA, workload, graph)?;
         let tasks: Box<dyn Tasks> = match workload.processes {
             0 => Box::new(Client::start(workload, &server.handle(), graph)?),
             _ => Box::new(Cluster::start(workload, server.handle())?),
@@ -108,6 +108,6 @@ impl BackEnd for Postgres {
     fn finish(self) -> Result<Vec<StepRow>, RunError> {
         let Self { graph, tasks, server } = self;
         let known = tasks.finish()?;
-        read(&mut server.handle().connect()?, &graph, &known)
+        read(&server.handle(), &graph, &known)
     }
 }

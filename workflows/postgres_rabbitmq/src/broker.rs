@@ -40,6 +40,9 @@ const PORTS: u32 = 5;
 #[derive(Debug)]
 pub(crate) struct Broker {
     handle: Handle,
+    /// The port where virtual hosts are made and deleted, where this process has started it for
+    /// that.
+    administration: Option<u16>,
     /// Where another process keeps it up.
     kept: Option<Kept>,
 }
@@ -72,19 +75,19 @@ impl Broker {
                     password: kept.password.clone(),
                     host: kept::HOST.to_owned(),
                 };
-                Ok(Self { handle, kept: Some(kept) })
+                Ok(Self { handle, administration: None, kept: Some(kept) })
             }
-            None => Self::own(run, None),
+            None => Self::own(run, false),
         }
     }
 
     /// Starts a broker on the data in this folder, where there are some, and waits until it takes
-    /// connections; with a port, virtual hosts are made and deleted there.
+    /// connections; for runs to come with another port, where virtual hosts are made and deleted.
     ///
     /// # Errors
     /// [`RunError::Unsupported`], saying what to install; otherwise it does not start, and the
     /// message has its last words.
-    pub(crate) fn own(run: &Path, administration: Option<u16>) -> Result<Self, RunError> {
+    pub(crate) fn own(run: &Path, is_for_runs: bool) -> Result<Self, RunError> {
         let program = find()?;
         let folder = run.join(FOLDER);
         fs::create_dir_all(&folder).map_err(RunError::setup)?;
@@ -92,6 +95,7 @@ impl Broker {
         let mut last_words = String::new();
         for _ in 0..PORTS {
             let log = run.join("rabbitmq.log");
+            let administration = is_for_runs.then(free_port).transpose()?;
             let broker = Self::spawn(&program, &log, &folder, (password.as_str(), administration))?;
             match broker.handle.ready(&log) {
                 Ok(()) => return Ok(broker),
@@ -125,7 +129,13 @@ impl Broker {
         let process = Process::of(child);
         let (password, host) = (password.to_owned(), HOST.to_owned());
         let handle = Handle { process, port, password, host };
-        Ok(Self { handle, kept: None })
+        Ok(Self { handle, administration, kept: None })
+    }
+
+    /// The port where virtual hosts are made and deleted, where this process has started it for
+    /// that.
+    pub(crate) fn administration(&self) -> Option<u16> {
+        self.administration
     }
 
     /// Its process, where this one has started it.
@@ -180,7 +190,7 @@ impl Handle {
 }
 
 /// Free a moment ago.
-pub(crate) fn free_port() -> Result<u16, RunError> {
+fn free_port() -> Result<u16, RunError> {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|taken| taken.local_addr());
     free.map(|address| address.port()).map_err(RunError::setup)
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use workflows_kit::{Keepable, Keeps, RunError};
 
-use crate::broker::{Broker, free_port};
+use crate::broker::Broker;
 
 /// As the manifest names it.
 pub(crate) const RABBITMQ: Keepable = Keepable { name: "rabbitmq", start };
@@ -35,27 +35,23 @@ pub(crate) struct Kept {
 }
 
 fn start(folder: &Path) -> Result<Box<dyn Keeps>, RunError> {
-    let administration = free_port()?;
-    let broker = Broker::own(folder, Some(administration))?;
-    Ok(Box::new(Up { broker, administration }))
+    Ok(Box::new(Up(Broker::own(folder, true)?)))
 }
 
 /// Kept up by this process.
-struct Up {
-    broker: Broker,
-    administration: u16,
-}
+struct Up(Broker);
 
 impl Keeps for Up {
     fn offer(&self) -> String {
-        let handle = self.broker.handle();
+        let handle = self.0.handle();
         let (process, port, password) = (self.process(), handle.port, handle.password);
-        let kept = Kept { process, port, administration: self.administration, password };
+        let administration = self.0.administration().expect("it was started for runs to come");
+        let kept = Kept { process, port, administration, password };
         serde_json::to_string(&kept).expect("it has only string keys")
     }
 
     fn process(&self) -> u32 {
-        self.broker.own_process().expect("this process has started it")
+        self.0.own_process().expect("this process has started it")
     }
 }
 
@@ -76,13 +72,19 @@ impl Kept {
     pub(crate) fn make_host(&self) -> Result<(), RunError> {
         let everything = r#"{"configure":".*","write":".*","read":".*"}"#;
         let permissions = format!("/api/permissions/{HOST}/lab");
-        self.delete_host();
-        for (path, body) in [(host(), "{}"), (permissions, everything)] {
-            let made = self.ask("PUT", &path, body).and_then(|status| match status {
-                201 | 204 => Ok(()),
-                other => Err(io::Error::other(format!("it answers {other} to {path}"))),
+        // It answers 201 where it makes something, and 204 where that was there, which a host must
+        // not have been. Who makes a host has permissions in it already.
+        let questions: [(&str, String, &str, &[u16]); 3] = [
+            ("DELETE", host(), "", &[204, 404]),
+            ("PUT", host(), "{}", &[201]),
+            ("PUT", permissions, everything, &[201, 204]),
+        ];
+        for (method, path, body, right) in questions {
+            let done = self.ask(method, &path, body).and_then(|status| {
+                let wrong = || io::Error::other(format!("it answers {status} to {method} {path}"));
+                right.contains(&status).then_some(()).ok_or_else(wrong)
             });
-            made.map_err(|error| {
+            done.map_err(|error| {
                 RunError::setup(format!("the broker that is kept up makes no host: {error}"))
             })?;
         }
@@ -135,7 +137,63 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::net::TcpListener;
+    use std::sync::mpsc::{Receiver, channel};
+    use std::thread;
+
     use super::*;
+
+    /// A broker whose management plugin answers in this way, and the first lines of what it is
+    /// asked.
+    fn answering(statuses: &'static [u16]) -> (Kept, Receiver<String>) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let administration = listener.local_addr().unwrap().port();
+        let (sender, asked) = channel();
+        thread::spawn(move || {
+            for status in statuses {
+                let mut stream = BufReader::new(listener.accept().unwrap().0);
+                let lines = stream.by_ref().lines().map_while(Result::ok);
+                let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+                let length = head.iter().find_map(|line| line.strip_prefix("Content-Length: "));
+                let mut body = vec![0; length.unwrap().parse().unwrap()];
+                stream.read_exact(&mut body).unwrap();
+                sender.send(head[0].clone()).unwrap();
+                write!(stream.get_mut(), "HTTP/1.1 {status} -\r\n\r\n").unwrap();
+            }
+        });
+        (Kept { process: 0, port: 0, administration, password: String::new() }, asked)
+    }
+
+    #[test]
+    fn a_run_has_a_new_host_or_none() {
+        const QUESTIONS: [&str; 3] =
+            ["DELETE /api/vhosts/run", "PUT /api/vhosts/run", "PUT /api/permissions/run/lab"];
+        let cases: [(&[u16], Option<&str>); 6] = [
+            (&[204, 201, 204], None),
+            (&[404, 201, 201], None),
+            (&[500], Some("500")),
+            // It was not deleted, whatever was said.
+            (&[204, 204], Some("204")),
+            (&[404, 400], Some("400")),
+            (&[204, 201, 401], Some("401")),
+        ];
+        for (statuses, wrong) in cases {
+            let (kept, asked) = answering(statuses);
+            let made = kept.make_host().map_err(|error| error.to_string());
+            let asked: Vec<String> = asked.try_iter().collect();
+            let expected = QUESTIONS.map(|question| format!("{question} HTTP/1.1"));
+            assert_eq!(asked, expected[..statuses.len()]);
+            let answered = wrong.map_or(Ok(()), |status| {
+                let question = QUESTIONS[statuses.len() - 1];
+                Err(format!(
+                    "cannot set up the variant: the broker that is kept up makes no host: it \
+                     answers {status} to {question}"
+                ))
+            });
+            assert_eq!(made, answered);
+        }
+    }
 
     /// The examples of RFC 4648, section 10.
     #[test]

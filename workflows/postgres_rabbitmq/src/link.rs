@@ -21,6 +21,7 @@ use amqprs::{
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
+use workflows_database as database;
 use workflows_kit::RunError;
 
 use crate::broker::{HEARTBEAT_S, Handle};
@@ -52,6 +53,8 @@ pub(crate) struct Lost(String);
 /// A connection that can be opened again when it is lost. What was read and not acknowledged goes
 /// to another then, and what was not confirmed may have arrived or not.
 pub(crate) struct Link {
+    /// What was recorded is there, and not in the broker.
+    database: database::Handle,
     handle: Handle,
     reads: Reads,
     runtime: Runtime,
@@ -88,10 +91,14 @@ impl Link {
     ///
     /// # Errors
     /// The broker is lost.
-    pub(crate) fn open(handle: &Handle, reads: Reads) -> Result<Self, RunError> {
+    pub(crate) fn open(
+        handles: &(database::Handle, Handle),
+        reads: Reads,
+    ) -> Result<Self, RunError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(RunError::setup)?;
-        let mut link = Self { handle: handle.clone(), reads, runtime, open: None };
+        let (database, handle) = handles.clone();
+        let mut link = Self { database, handle, reads, runtime, open: None };
         link.reopen(&Lost("it takes no connection".to_owned()))?;
         Ok(link)
     }
@@ -119,10 +126,7 @@ impl Link {
             }
             sleep(LOOK);
         }
-        Err(RunError::failed(format!(
-            "the broker is lost: {last}; start again with the same folder: whatever was recorded \
-             is kept"
-        )))
+        Err(self.database.failed(&format!("the broker is lost: {last}")))
     }
 
     /// Waits for a message; nothing when none came for a while.

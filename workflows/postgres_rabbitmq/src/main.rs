@@ -94,12 +94,12 @@ impl BackEnd for Orchestrator {
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
         let folder = run_folder(workload)?;
         let server = Server::start(folder)?;
-        prepare(&mut server.handle().connect()?, SCHEMA, workload, graph)?;
+        prepare(&server.handle(), SCHEMA, workload, graph)?;
         let broker = Broker::start(folder)?;
         // For the rest of the process: there is one run in it.
         let shared: &'static Shared = Box::leak(Box::default());
         let session = Session::open(server.handle(), &shared.counts, STATEMENTS)?;
-        let link = Link::open(&broker.handle(), Reads::Complete)?;
+        let link = Link::open(&(server.handle(), broker.handle()), Reads::Complete)?;
         let mut orchestrator = Self {
             graph: Arc::clone(graph),
             workers: Threads::new(shared),
@@ -177,7 +177,7 @@ impl BackEnd for Orchestrator {
         let mut recorded = shared.recorded_ns.lock().expect("the workers have ended");
         recorded.extend(apart.into_iter().flatten());
         let known = Known { accepted, recorded_ns: std::mem::take(&mut recorded) };
-        read(&mut server.handle().connect()?, &graph, &known)
+        read(&server.handle(), &graph, &known)
     }
 }
 
@@ -225,10 +225,7 @@ impl Orchestrator {
         });
         failure?;
         if before > 0 && members.is_empty() {
-            return Err(RunError::failed(
-                "the last worker process has ended; start again with the same folder: whatever was \
-                 recorded is kept",
-            ));
+            return Err(self.server.handle().failed("the last worker process has ended"));
         }
         Ok(())
     }

@@ -126,11 +126,7 @@ impl<'a> Session<'a> {
     /// It means something else, or the database is lost as a whole.
     fn lost_or(&mut self, error: &postgres::Error) -> Result<(), RunError> {
         if !lost(&self.client, error) {
-            return Err(RunError::failed(format!(
-                "the database refuses: {}; when its cause is gone, start again with the same \
-                 folder: whatever was recorded is kept",
-                said(error)
-            )));
+            return Err(self.handle.failed(&format!("the database refuses: {}", said(error))));
         }
         self.counts.reconnected()?;
         *self = Self::open(self.handle.clone(), self.counts, self.texts)?;

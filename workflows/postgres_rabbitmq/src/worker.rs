@@ -63,7 +63,7 @@ pub(crate) fn work(
     computer: &mut Computer,
 ) -> Result<(), RunError> {
     let session = Session::open(handles.0.clone(), &shared.counts, STATEMENTS)?;
-    let link = Link::open(&handles.1, Reads::Steps)?;
+    let link = Link::open(handles, Reads::Steps)?;
     let mut worker = Worker { shared, graph, session, link, computer };
     while !shared.stop.load(SeqCst) {
         // A message that was taken from a lost connection is given to somebody again.

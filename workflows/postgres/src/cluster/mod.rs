@@ -282,11 +282,8 @@ impl State {
             member.lives && member.role == role
         });
         found.ok_or_else(|| {
-            RunError::failed(format!(
-                "the last process with {} has ended; start again with the same folder: whatever \
-                 was recorded is kept",
-                role.argument()
-            ))
+            let role = role.argument();
+            self.handle.failed(&format!("the last process with {role} has ended"))
         })
     }
 }
