@@ -4,12 +4,14 @@
 
 #![forbid(unsafe_code)]
 
+mod ask;
 mod kept;
 mod programs;
 mod rows;
 mod server;
 mod setup;
 
+pub use ask::ask;
 pub use kept::POSTGRESQL;
 pub use rows::{Known, read};
 pub use server::{Handle, Server, lost, said};

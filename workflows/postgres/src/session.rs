@@ -8,7 +8,7 @@ use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
 use workflows_kit::{Accepted, Counters, RunError, Submission, now_ns};
 
-use workflows_database::{Handle, lost, said};
+use workflows_database::{Handle, ask, lost, said};
 
 /// Of all sessions of the back end.
 #[derive(Debug, Default)]
@@ -133,7 +133,7 @@ impl<'a> Session<'a> {
     ) -> Result<Answer, RunError> {
         let place = self.texts.iter().position(|text| *text == statement);
         let place = place.expect("a session asks what it has prepared");
-        match self.client.query_one(&self.statements[place], values) {
+        match ask(&mut self.client, &self.statements[place], values) {
             Ok(row) => Ok(Answer::Row(row)),
             Err(error) => self.lost_or(&error).map(|()| Answer::Reconnected),
         }

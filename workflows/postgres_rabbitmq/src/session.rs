@@ -6,7 +6,7 @@ use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
 use workflows_kit::{Counters, RunError};
 
-use workflows_database::{Handle, lost, said};
+use workflows_database::{Handle, ask, lost, said};
 
 /// Of all sessions and connections of the back end.
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
         statement: usize,
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Answer, RunError> {
-        match self.client.query_one(&self.statements[statement], values) {
+        match ask(&mut self.client, &self.statements[statement], values) {
             Ok(row) => Ok(Answer::Row(row)),
             Err(error) => self.lost_or(&error).map(|()| Answer::Reconnected),
         }
