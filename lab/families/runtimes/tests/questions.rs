@@ -77,7 +77,7 @@ fn a_short_prompt_has_the_length_of_its_full_twin_in_replies() {
         by_place.entry(place).or_default().insert(run.cell["prompt"].clone(), lengths);
     }
     let both: Vec<_> = by_place.values().filter(|prompts| prompts.len() == 2).collect();
-    assert_eq!(both.len(), 2 * 6, "two configurations in six blocks");
+    assert_eq!(both.len(), 2 * 2, "two configurations in two blocks");
     assert!(both.iter().all(|prompts| prompts["short"] == prompts["full"]));
 }
 
