@@ -119,6 +119,21 @@ impl Client {
         self.read()
     }
 
+    /// Reads nothing until no more bytes have come for half a second: the sockets are full, or
+    /// the server has sent all. At most ten seconds.
+    pub fn wait_until_full(&self) {
+        let mut space = vec![0; 16 << 20];
+        let mut waiting = 0;
+        for _ in 0..20 {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            let now = self.reader.get_ref().peek(&mut space).unwrap();
+            if now == waiting {
+                return;
+            }
+            waiting = now;
+        }
+    }
+
     pub fn get(&mut self, path: &str) -> Reply {
         self.send("GET", path, "");
         self.read().unwrap()

@@ -177,6 +177,7 @@ fn a_slow_client_gets_everything_and_holds_up_nobody() {
     let mut slow = lab.connect(0);
     slow.send_generate(1, 30_000);
     assert_eq!(lab.connect(1).generate(2, 30_000).unwrap().lines().len(), 30_001);
+    slow.wait_until_full();
     let lines = slow.read().unwrap().lines();
     assert_eq!(lines.len(), 30_001);
     let calls = lab.ledger()["calls"].clone();
