@@ -12,7 +12,7 @@ x(variant, config) = variant + 0.7 * (config - (configs - 1) / 2.0) / configs
 set xrange [-0.6:words(variants) - 0.4]
 set yrange [0:105]
 set format y "%g %%"
-set lmargin 9
+set lmargin margin_for(9, strlen(word(variants, 1)))
 set rmargin 2
 unset key
 set multiplot title "Parallel efficiency of every concurrent run (".time_scale("efficiency").")"

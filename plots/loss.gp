@@ -11,6 +11,7 @@ set style fill solid 0.9 noborder
 set boxwidth 0.65
 set xtics rotate by 25 right noenhanced scale 0
 set format y "%g %%"
+set lmargin margin_for(9, strlen(word(names_in(file, 1), 1)))
 set key outside top center horizontal
 set xzeroaxis lt -1
 array part[3] = ["imbalance", "server contention", "client remainder"]

@@ -6,7 +6,8 @@ policies = names_in(file, 2)
 count = words(panels)
 across = count < 2 ? 1 : count < 5 ? 2 : 3
 down = (count + across - 1) / across
-set terminal svg noenhanced size 380 * across + 150, 280 * down + 60 \
+legend = legend_width(longest_in(file, 2))
+set terminal svg noenhanced size 380 * across + legend, 280 * down + 60 \
     font "Helvetica,12" background "white"
 set output ARG2."/regret.svg"
 
@@ -25,7 +26,7 @@ set lmargin 10
 set rmargin 1
 set tmargin 2.2
 set bmargin 3.2
-right = 140.0 / (380 * across + 150)
+right = 1.0 * legend / (380 * across + legend)
 top = 36.0 / (280 * down + 60)
 set multiplot title "Cumulative regret (".time_scale("regret").")"
 set size (1 - right) / across, (1 - top) / down

@@ -5,7 +5,8 @@ policies = names_in(file, 3)
 places = system(sprintf( \
     "awk -F '\t' 'NR > 1 && !seen[$1 \",\" $2]++ { print $1 \",\" $2 }' '%s'", file))
 count = words(places)
-set terminal svg noenhanced size 1000, 32 * count + 150 font "Helvetica,12" background "white"
+width = 860 + legend_width(longest_in(file, 3))
+set terminal svg noenhanced size width, 32 * count + 150 font "Helvetica,12" background "white"
 set output ARG2."/stalls.svg"
 
 # Counted from above, in the order of the table.
@@ -26,9 +27,10 @@ set grid x y
 set rmargin 1
 set key at screen 0.995, screen 0.9 right top
 set multiplot title "Stalls (".time_scale("stalls").")"
-set size 0.43, 0.94
+panel = 430.0 / width
+set size panel, 0.94
 do for [i = 0:1] {
-    set origin 0.43 * i, 0
+    set origin panel * i, 0
     set lmargin (i == 0 ? 24 : 2)
     set ytics ()
     do for [n = 1:count] {

@@ -4,7 +4,8 @@ file = ARG1."/switch-times.tsv"
 away = "to offload"
 back = "to inline"
 policies = names_in(file, 2)
-set terminal svg noenhanced size 940, 380 font "Helvetica,12" background "white"
+width = 800 + legend_width(longest_in(file, 2))
+set terminal svg noenhanced size width, 380 font "Helvetica,12" background "white"
 set output ARG2."/switch-times.svg"
 
 here(change, policy, value) = \
@@ -20,10 +21,11 @@ set ylabel "% of changes followed"
 set lmargin 8
 set rmargin 1
 set multiplot title "How soon a change is followed (".time_scale("switch-times").")"
-set size 0.43, 0.92
+panel = 400.0 / width
+set size panel, 0.92
 do for [i = 0:1] {
     change = i == 0 ? away : back
-    set origin 0.43 * i, 0
+    set origin panel * i, 0
     if (i == 0) {
         set key at screen 0.995, screen 0.88 right top
     } else {

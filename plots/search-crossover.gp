@@ -5,9 +5,6 @@ threads = names_in(file, 1)
 count = words(threads)
 across = count < 3 ? count : 2
 down = (count + across - 1) / across
-set terminal svg noenhanced size 520 * across + 40, 300 * down + 60 \
-    font "Helvetica,11" background "white"
-set output ARG2."/crossover.svg"
 
 is(name, value) = strcol("threads") eq name ? value : NaN
 half(index, side) = index + 0.5 * side
@@ -16,6 +13,14 @@ shade(name, tie) = tie > 0 ? 0xEEEEEE : colour(name)
 
 stats file using "query_index" name "query" nooutput
 stats file using "corpus_index" name "corpus" nooutput
+# A field is as wide as the longest name in it.
+column_of(name) = int(system(sprintf( \
+    "awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"%s\") print i }' '%s'", name, file)))
+label_letters = longest_in(file, column_of("label"))
+width = 130 + (query_max + 1) * (7 * label_letters > 55 ? 7 * label_letters : 55)
+set terminal svg noenhanced size width * across + 40, 300 * down + 60 \
+    font "Helvetica,11" background "white"
+set output ARG2."/crossover.svg"
 set xrange [-0.5:query_max + 0.5]
 set yrange [-0.5:corpus_max + 0.5]
 unset grid

@@ -25,7 +25,7 @@ set xrange [-0.7:count - 0.3]
 set offsets graph 0, 0, 0.08, 0
 set xtics rotate by 35 right noenhanced scale 0
 set bmargin 9
-set lmargin 14
+set lmargin margin_for(14, strlen(word(names_in(file, 1), 1)) + strlen(" buffered"))
 set rmargin 3
 set boxwidth 0.7
 set style fill solid 0.85

@@ -78,6 +78,17 @@ columns_of(file) = system(sprintf("head -n 1 '%s'", file))
 names_in(file, column) = system(sprintf( \
     "awk -F '\t' -v q=\"'\" 'NR > 1 && !seen[$%d]++ { print q $%d q }' '%s'", column, column, file))
 
+# Letters of the longest entry of a column.
+longest_in(file, column) = int(system(sprintf( \
+    "awk -F '\t' 'NR > 1 && length($%d) > n { n = length($%d) } END { print n + 0 }' '%s'", \
+    column, column, file)))
+
+# Pixels that a legend beside the panels needs, at 12 points.
+legend_width(letters) = 75 + 7 * letters
+
+# A left margin that holds the first label of an axis whose labels are turned.
+margin_for(least, letters) = 0.9 * letters > least ? 0.9 * letters : least
+
 # The time scale of a picture's cells, as the report labelled it.
 time_scale(name) = system(sprintf( \
     "awk -F '\t' '$1 == \"%s\" { printf \"%%s\", $2 }' '%s/figures.tsv'", name, ARG1))

@@ -5,7 +5,8 @@ panels = ARG1."/panels.tsv"
 count = int(system(sprintf("awk 'END { print NR - 1 }' '%s'", panels)))
 across = count < 2 ? 1 : count < 5 ? 2 : 3
 down = (count + across - 1) / across
-set terminal svg noenhanced size 380 * across + 210, 300 * down + 90 \
+legend = legend_width(longest_in(file, 1))
+set terminal svg noenhanced size 380 * across + legend, 300 * down + 90 \
     font "Helvetica,12" background "white"
 set output ARG2."/curve.svg"
 
@@ -24,11 +25,11 @@ most = real(system(sprintf("awk -F '\t' 'NR > 1 && $7 + 0 > n { n = $7 + 0 } END
     file)))
 set xrange [0.8:1.25 * most]
 set xtics 1, 2, most
-set lmargin 9
+set lmargin 11
 set rmargin 1
 set tmargin 2.2
 set bmargin 3.2
-right = 200.0 / (380 * across + 210)
+right = 1.0 * legend / (380 * across + legend)
 top = 50.0 / (300 * down + 90)
 set multiplot title "Time per transaction over workers (".time_scale("curve").")"
 set size (1 - right) / across, (1 - top) / down

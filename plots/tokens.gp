@@ -17,7 +17,7 @@ set logscale y
 set format y "%.0f"
 set ylabel "tokens/s (logarithmic)"
 set lmargin 11
-set rmargin 33
+set rmargin 12 + longest_in(file, 1)
 set multiplot title "Tokens per second by cell, medians over runs (".time_scale("tokens").")"
 set size 1, 0.47
 set origin 0, 0.48

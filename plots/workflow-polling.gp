@@ -6,7 +6,8 @@ shapes = system(sprintf( \
     "awk -F '\t' 'NR > 1 && $3 > 0 && !seen[$2]++ { print $2 }' '%s'", file))
 count = words(shapes)
 variants = names_in(file, 1)
-set terminal svg noenhanced size 420 * count + 190, 360 font "Helvetica,12" background "white"
+legend = legend_width(longest_in(file, 1))
+set terminal svg noenhanced size 420 * count + legend, 360 font "Helvetica,12" background "white"
 set output ARG2."/polling.svg"
 
 # A logarithmic axis has no zero: 0.1 ms stands for push notification.
@@ -23,7 +24,7 @@ set lmargin 9
 set rmargin 1
 set tmargin 2.2
 set bmargin 3.2
-right = 180.0 / (420 * count + 190)
+right = 1.0 * legend / (420 * count + legend)
 set multiplot title "Makespan over the polling interval (".time_scale("polling").")"
 set size (1 - right) / count, 0.9
 do for [i = 1:count] {

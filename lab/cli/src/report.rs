@@ -3,15 +3,26 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{Command, ExitCode},
 };
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use lab_driver::plots::Scripts;
 use lab_record::{Results, Run, Samples};
 use lab_report::{Figure, Frame, Report};
 
-use crate::{Failure, against::against, paths::Paths};
+use crate::{
+    Failure,
+    against::against,
+    paths::Paths,
+    source::{add_runs, source},
+    streams::print,
+};
+
+#[cfg(target_os = "macos")]
+const OPENER: &str = "open";
+#[cfg(not(target_os = "macos"))]
+const OPENER: &str = "xdg-open";
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
@@ -30,6 +41,25 @@ pub(crate) struct ReportArgs {
     /// Write no pictures
     #[arg(long)]
     no_plots: bool,
+    /// What to write
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "md",
+        conflicts_with_all = ["against", "check"])]
+    format: Format,
+    /// Show the page in a browser; writes it as `--format html`
+    #[arg(long, conflicts_with_all = ["against", "check", "format"])]
+    open: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// report.md, its details, tables and pictures
+    Md,
+    /// All of md, and index.html: one page for a browser that holds them and every run
+    Html,
+    /// Nothing; print question, answer and tables as one object
+    Json,
+    /// The tables alone
+    Tsv,
 }
 
 #[derive(Args)]
@@ -59,12 +89,56 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
         (Some(out), None) => out.clone(),
         (None, _) => dir.clone(),
     };
+    let format = if args.open { Format::Html } else { args.format };
+    match format {
+        Format::Json => {
+            let object = lab_report::json(&frame(&dir)?, &make(&dir)?);
+            print(format!("{object:#}\n").as_bytes())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Format::Tsv => {
+            let tables = make(&dir)?.tables;
+            write(&out, tables.iter().map(|(name, text)| (name.as_str(), text.as_str())))?;
+            println!("{} tables: {}", tables.len(), shown(&out));
+            return Ok(ExitCode::SUCCESS);
+        }
+        Format::Md | Format::Html => {}
+    }
     let figures = write_report(&dir, &out)?;
     if !args.no_plots {
         draw_all(&figures, &out);
     }
-    println!("{}", shown(&out.join("report.md")));
+    let mut first = out.join("report.md");
+    if format == Format::Html {
+        first = write_page(&dir, &out)?;
+    }
+    println!("{}", shown(&first));
+    if args.open {
+        open(&first)?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes `index.html` from the report's files beside it and the runs of its record.
+fn write_page(records: &Path, out: &Path) -> Result<PathBuf, Failure> {
+    let mut source = source(out).map_err(|error| cannot_write(out, &error))?;
+    add_runs(&mut source, records)?;
+    let page = out.join("index.html");
+    fs::write(&page, lab_site::page_alone(&source)).map_err(|error| cannot_write(&page, &error))?;
+    Ok(page)
+}
+
+/// Hands a page to the desktop's own program for it.
+fn open(page: &Path) -> Result<(), Failure> {
+    let failed = |what: String| Failure {
+        code: 4,
+        sentence: format!("{OPENER} {what}: open {} yourself", page.display()),
+    };
+    let ended = Command::new(OPENER).arg(page).status();
+    match ended.map_err(|error| failed(format!("cannot be started ({error})")))? {
+        status if status.success() => Ok(()),
+        status => Err(failed(format!("failed ({status})"))),
+    }
 }
 
 pub(crate) fn export(args: &ExportArgs, paths: &Paths) -> Result<ExitCode, Failure> {
@@ -83,15 +157,20 @@ pub(crate) fn export(args: &ExportArgs, paths: &Paths) -> Result<ExitCode, Failu
 /// Writes `report.md` and the tables; the pictures are the caller's.
 pub(crate) fn write_report(records: &Path, out: &Path) -> Result<Vec<Figure>, Failure> {
     let report = make(records)?;
+    write(out, files(&report))?;
+    Ok(report.figures)
+}
+
+fn write<'f>(out: &Path, files: impl Iterator<Item = (&'f str, &'f str)>) -> Result<(), Failure> {
     fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
-    for (name, text) in files(&report) {
+    for (name, text) in files {
         let path = out.join(name);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         }
         fs::write(&path, text).map_err(|error| cannot_write(&path, &error))?;
     }
-    Ok(report.figures)
+    Ok(())
 }
 
 /// Draws what can be drawn. A missing gnuplot costs pictures, not the report.
@@ -135,13 +214,16 @@ fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
 
 /// The report of a folder of records, which is not written.
 pub(crate) fn make(records: &Path) -> Result<Report, Failure> {
-    let results = Results::load(records)?;
-    let frame = Frame::load(&results)?;
+    let frame = frame(records)?;
     lab_report::believable(&frame, lab_families::ALL).map_err(|error| Failure {
         code: 4,
         sentence: format!("{}: {error}", records.display()),
     })?;
     lab_report::report(&frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
+}
+
+fn frame(records: &Path) -> Result<Frame, Failure> {
+    Ok(Frame::load(&Results::load(records)?)?)
 }
 
 fn files(report: &Report) -> impl Iterator<Item = (&str, &str)> {

@@ -1,6 +1,6 @@
 //! `lab report` outside of a checkout, and on what is no results folder.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use assert_cmd::assert::OutputAssertExt;
 use predicates::str::contains;
@@ -113,4 +113,55 @@ fn copy(from: &Path, to: &Path) {
             fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
         }
     }
+}
+
+#[test]
+fn a_page_a_table_or_an_object_instead_of_markdown() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = committed("tr113-ollama");
+    let sweep = sweep.to_str().unwrap();
+    let written = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+
+    let args = [sweep, "--out", "page", "--format", "html", "--no-plots"];
+    report(dir.path(), &args).code(0).stdout("page/index.html\n");
+    let page = written("page/index.html");
+    assert!(page.contains("id=\"run-data\"") && !page.contains("href=\"index.html\""));
+    assert_eq!(
+        written("page/report.md"),
+        fs::read_to_string(format!("{sweep}/report.md")).unwrap()
+    );
+
+    report(dir.path(), &[sweep, "--out", "tables", "--format", "tsv"])
+        .code(0)
+        .stdout(contains("tables: tables"));
+    let header = written("tables/figures.tsv");
+    assert!(
+        header.starts_with("figure\ttime_scale\n") && !dir.path().join("tables/report.md").exists()
+    );
+
+    let end = report(dir.path(), &[sweep, "--format", "json"]).code(0);
+    let object: serde_json::Value = serde_json::from_slice(&end.get_output().stdout).unwrap();
+    let asked = object["question"].as_str().unwrap();
+    assert!(object["version"] == 1 && written("page/report.md").contains(asked), "{object}");
+    assert!(written("page/report.md").contains(object["answer"].as_str().unwrap()));
+    let rows = object["tables"]["figures"].as_array().unwrap();
+    assert_eq!(rows.len() + 1, header.lines().count());
+}
+
+#[test]
+fn a_page_is_handed_to_the_desktop() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = committed("tr113-ollama");
+    let lab = std::env::current_dir().unwrap().join(env!("CARGO_BIN_EXE_lab"));
+    let open = |path: &Path| {
+        let mut lab = Command::new(&lab);
+        lab.env_remove("BUILD_WORKSPACE_DIRECTORY").env("PATH", path).current_dir(dir.path());
+        lab.arg("report").arg(&sweep).args(["--out", "r", "--open", "--no-plots"]).assert()
+    };
+    open(dir.path()).code(4).stderr(contains("xdg-open cannot be started"));
+    let program = dir.path().join("xdg-open");
+    fs::write(&program, "#!/bin/sh\necho \"$1\" > opened\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    open(dir.path()).code(0).stdout("r/index.html\n");
+    assert_eq!(fs::read_to_string(dir.path().join("opened")).unwrap(), "r/index.html\n");
 }

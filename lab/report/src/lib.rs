@@ -19,6 +19,7 @@ pub mod expect;
 mod fastest;
 mod flat;
 pub mod frame;
+mod json;
 mod judge;
 mod measure;
 mod noise;
@@ -48,6 +49,7 @@ pub use effect::{CONFIDENCE, Effect, Series, centre, log_ratios, minus};
 pub use fastest::Fastest;
 pub use flat::{Flat, flat, medians_json, openmetrics};
 pub use frame::{Frame, Row, is_analysed};
+pub use json::json;
 pub use measure::Measured;
 pub use opening::{day, question};
 pub use page::{Page, method};
@@ -62,6 +64,8 @@ pub use views::{Rows, metrics_by_cell, over_level, over_variant};
 /// What a folder of records says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
+    /// What may be said of the question, in Markdown; `None` where there is no sentence.
+    pub answer: Option<String>,
     /// `report.md`: the first screen.
     pub markdown: String,
     /// Pages behind it, a chapter each, by file name, in the order of the sweep's story.
@@ -224,5 +228,5 @@ pub fn report(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Report, R
     working::what_was_run(&study, &mut page);
     family.chapters(&study, &mut page);
     working::was_the_lab_working(&study, &mut page);
-    Ok(page.report())
+    Ok(Report { answer: opening::answers(&study), ..page.report() })
 }

@@ -14,10 +14,8 @@ const CONTRASTS_SHOWN: usize = 12;
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.paragraph(&format!("**{}**", question(&study.frame.run_file)));
-    let answers: Vec<String> =
-        [study.family.answer(study), answer(study)].into_iter().flatten().collect();
-    if !answers.is_empty() {
-        page.paragraph(&answers.join(" "));
+    if let Some(answers) = answers(study) {
+        page.paragraph(&answers);
     }
     if let Some(profile) = &study.frame.run_file.profile {
         page.item(&format!("**Profile `{profile}`**: not the whole experiment."));
@@ -40,6 +38,13 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         false => {}
     }
     page.paragraph(&provenance(study));
+}
+
+/// The family's answer, then that of the declared comparisons.
+pub(crate) fn answers(study: &Study) -> Option<String> {
+    let all: Vec<String> =
+        [study.family.answer(study), answer(study)].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join(" "))
 }
 
 /// One number a cell: what each declared comparison estimates for each variant.

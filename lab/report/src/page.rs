@@ -138,7 +138,7 @@ impl Page {
         }
         let details = self.chapters.iter().map(|(title, text)| (file(title), chapter(title, text)));
         let details = details.collect();
-        Report { markdown, details, tables: self.tables, figures: self.figures }
+        Report { answer: None, markdown, details, tables: self.tables, figures: self.figures }
     }
 }
 

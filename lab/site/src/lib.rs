@@ -24,7 +24,7 @@ pub use address::encoded;
 pub use history::{History, Line, Point, history};
 pub use index::index;
 pub use live::{Going, Link, Listed, choices, compared, going, links, listed, sorry};
-pub use page::{SCRIPTS, page, page_under};
+pub use page::{SCRIPTS, page, page_alone, page_under};
 pub use runs::{OneRun, Quantity, Runs};
 
 /// The files of one report.

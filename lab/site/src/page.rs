@@ -17,13 +17,24 @@ pub const SCRIPTS: [(&str, &str); 3] =
 /// The place of the tables on a page.
 const TABLES: &str = "part-tables";
 
-/// One report: the answer first, then every run, then its chapters and tables, folded.
+/// One report of several, with a link to their index: the answer first, then every run, then its
+/// chapters and tables, folded.
 pub fn page(source: &Source) -> String {
     page_under(source, "")
 }
 
 /// The same below a part of HTML that says more about the record.
 pub fn page_under(source: &Source, above: &str) -> String {
+    let up = "<nav class=\"up\"><a href=\"index.html\">All questions</a></nav>\n";
+    whole(source, &format!("{up}{above}"))
+}
+
+/// The same for a report that stands by itself.
+pub fn page_alone(source: &Source) -> String {
+    whole(source, "")
+}
+
+fn whole(source: &Source, above: &str) -> String {
     let opening = Opening::of(&source.first);
     let files = order(source);
     let chapters: String = files.iter().map(|file| folded(source, file)).collect();
@@ -39,8 +50,7 @@ pub fn page_under(source: &Source, above: &str) -> String {
         ),
     };
     let body = format!(
-        "<nav class=\"up\"><a href=\"index.html\">All questions</a></nav>\n{above}{}{}{}{details}\
-         {tables}",
+        "{above}{}{}{}{details}{tables}",
         first(source, &opening),
         contents(source, &files),
         source.runs.as_ref().map(runs::section).unwrap_or_default(),
