@@ -17,10 +17,12 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// Begins a root file system in the last of its arguments, and goes on until its child is ended.
 /// As mmdebstrap, it lets Ctrl-C end the child and fails then as for a missing package.
 const SLOW: &str = r#"for made; do :; done
-trap : HUP INT TERM
+stopped=
+trap 'stopped=yes' HUP INT TERM
 mkdir -p "$made/usr"
 touch "$PLACE/begun"
-sleep 300
+left=3000
+while [ -z "$stopped" ] && [ $left -gt 0 ]; do sleep 0.1; left=$((left - 1)); done
 touch "$PLACE/ended"
 echo "E: apt-get failed" >&2
 exit 1"#;
