@@ -2,8 +2,8 @@
 // Opens every page of a folder from the disk, narrow and wide, light and dark, and prints a line for
 // each fault: messages of the console, requests that leave the disk, links that lead nowhere, pages
 // wider than the window, serious violations that axe finds, tables that do not sort, and a picture
-// of runs that is not drawn, does not say which run is under the pointer, or has two choices that are
-// the same one.
+// of runs that is not drawn, does not say which run is under the pointer, has two choices that are the
+// same one, or does not show the runs of a number that was clicked.
 
 const fs = require("fs");
 const os = require("os");
@@ -131,6 +131,24 @@ async function picture(page) {
   return names ? [] : [`the run under the pointer is not named, but: ${says || "nothing"}`];
 }
 
+/** Whether a number that leads to its runs shows those of its variant and of the reference alone. */
+async function numbers(page) {
+  const link = page.locator("a[data-asked]:visible").first();
+  if (await link.count() === 0) return [];
+  const wanted = await link.evaluate(one => {
+    const data = JSON.parse(document.getElementById("run-data").textContent);
+    const both = [one.dataset.variant, data.reference].filter(name => data.variants.includes(name)).sort();
+    return [...both, data.quantities[data.asked[one.dataset.asked].quantity].name].join();
+  });
+  await link.click();
+  const shown = await page.evaluate(() => {
+    const on = [...document.querySelectorAll("#run-picture .variants [aria-pressed=true]")].map(one => one.textContent);
+    const show = document.querySelector("#run-picture select");
+    return [...on.sort(), show.selectedOptions[0].textContent].join();
+  });
+  return shown === wanted ? [] : [`a number of ${wanted} leads to the runs of ${shown}`];
+}
+
 /** Whether each choice above the picture of runs differs from the others of its list. */
 async function choices(page) {
   const lists = await page.$$eval("#run-picture select", all => all.map(one => [...one.options].map(option => option.value)));
@@ -149,7 +167,7 @@ async function look(browser, { folder, shots }, file, width, scheme, ids) {
   try {
     await page.goto(pathToFileURL(path.join(folder, file)).href, { timeout: PATIENCE_MS });
     faults.push(...await lost_links(page, folder, ids), ...await overflow(page), ...await picture(page),
-      ...await choices(page));
+      ...await choices(page), ...await numbers(page));
     await shot(`${name}.png`);
     await page.mouse.move(0, 0);
     await page.evaluate(() => document.querySelectorAll("details").forEach(one => { one.open = true; }));

@@ -3,7 +3,7 @@
 
 use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html::push_html};
 
-use crate::{Source, picture};
+use crate::{Source, asked::Links, picture};
 
 /// The HTML of one of the report's Markdown files; `page` is before links into the report's page,
 /// and empty on that page itself.
@@ -12,7 +12,14 @@ pub(crate) fn html(source: &Source, markdown: &str, page: &str) -> String {
     let mut events = Vec::new();
     // Within a picture its text is a description, and the picture has one of its own.
     let mut in_picture = false;
+    // Runs are drawn on the report's own page alone.
+    let runs = source.runs.as_ref().filter(|_| page.is_empty());
+    let mut links = runs.map(Links::of).unwrap_or_default();
     for event in parser {
+        if let Some((start, end)) = links.around(&event) {
+            events.extend([Event::Html(start.into()), event, Event::Html(end.into())]);
+            continue;
+        }
         match event {
             Event::Start(Tag::Image { dest_url, .. }) => {
                 in_picture = true;

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod asked;
 mod chapter;
 mod chart;
 mod data;
@@ -25,7 +26,7 @@ pub use history::{History, Line, Point, history};
 pub use index::index;
 pub use live::{Going, Link, Listed, choices, compared, going, links, listed, sorry};
 pub use page::{SCRIPTS, page, page_alone, page_under};
-pub use runs::{OneRun, Quantity, Runs};
+pub use runs::{Asked, OneRun, Quantity, Runs};
 
 /// The files of one report.
 #[derive(Debug, Clone, Default)]

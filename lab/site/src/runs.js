@@ -237,8 +237,9 @@
       state.levels[factor.name] = key === "*" ? undefined : key.slice(1);
     })]));
   // Each number is asked about in cells of its own: those are shown first.
-  const begin = quantity => {
-    const { chosen, says: sentence } = data.quantities[quantity];
+  const begin = (quantity, asked) => {
+    const { says: sentence } = data.quantities[quantity];
+    const { chosen } = asked ?? data.quantities[quantity];
     Object.assign(state, { quantity, log: null, levels: {} });
     says.textContent = sentence;
     for (const factor of factors) {
@@ -247,10 +248,10 @@
       levels.get(factor.name).lastChild.value = level === undefined ? "*" : `=${level}`;
     }
   };
-  const choices = node("div", { className: "choices" },
-    choice("Show", quantities, "0", key => begin(Number(key))),
-    choice("over", [[VARIANT, "variant"], ...factors.map(({ name }) => [`=${name}`, name]), [TIME, "time"]], VARIANT,
-      key => { state.across = key; }),
+  const show = choice("Show", quantities, "0", key => begin(Number(key)));
+  const over = choice("over", [[VARIANT, "variant"], ...factors.map(({ name }) => [`=${name}`, name]), [TIME, "time"]], VARIANT,
+    key => { state.across = key; });
+  const choices = node("div", { className: "choices" }, show, over,
     ...levels.values(), node("label", {}, log, " logarithmic"), count);
 
   const variants = node("div", { className: "variants" });
@@ -259,15 +260,30 @@
     const button = node("button", { type: "button" }, dot, name);
     button.setAttribute("aria-pressed", "true");
     button.addEventListener("click", () => {
-      const was_off = state.off.delete(variant);
-      if (!was_off) state.off.add(variant);
-      button.setAttribute("aria-pressed", String(was_off));
+      turn(variant, state.off.has(variant));
       draw();
     });
     variants.append(button);
-    return dot;
+    return { button, dot };
   });
-  const paint = () => toggles.forEach((dot, variant) => { dot.style.background = colour(variant); });
+  const turn = (variant, on) => {
+    if (on) state.off.delete(variant);
+    else state.off.add(variant);
+    toggles[variant].button.setAttribute("aria-pressed", String(on));
+  };
+  const paint = () => toggles.forEach(({ dot }, variant) => { dot.style.background = colour(variant); });
+  // A number of a comparison leads to its runs: the variant's and the reference's, in its cells.
+  document.addEventListener("click", event => {
+    const link = event.target.closest?.("a[data-asked]");
+    if (!link) return;
+    const asked = data.asked[link.dataset.asked];
+    const both = [link.dataset.variant, data.reference];
+    data.variants.forEach((name, variant) => turn(variant, both.includes(name)));
+    state.across = over.lastChild.value = VARIANT;
+    show.lastChild.value = String(asked.quantity);
+    begin(asked.quantity, asked);
+    draw();
+  });
 
   const tip = node("div", { className: "tip", hidden: true });
   tip.setAttribute("role", "status");

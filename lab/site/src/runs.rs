@@ -23,6 +23,19 @@ pub struct Runs {
     pub factors: Vec<String>,
     /// The runs, in the order in which they ran.
     pub runs: Vec<OneRun>,
+    /// The declared comparisons, in their order.
+    pub asked: Vec<Asked>,
+    /// What their variants are compared with.
+    pub reference: String,
+}
+
+/// What a comparison looks at.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// The name of its quantity, which need not be drawn.
+    pub quantity: String,
+    /// Levels that its runs have, by factor.
+    pub chosen: BTreeMap<String, String>,
 }
 
 /// One number that runs have.
@@ -125,7 +138,13 @@ fn columns(runs: &Runs, drawn: &[&OneRun]) -> Value {
         let Quantity { name, says, unit, chosen } = one;
         json!({ "name": name, "says": says, "unit": unit, "chosen": chosen, "values": values })
     };
+    let asked = |one: &Asked| {
+        let place = runs.quantities.iter().position(|quantity| quantity.name == one.quantity);
+        json!({ "quantity": place, "chosen": one.chosen })
+    };
     json!({
+        "asked": runs.asked.iter().map(asked).collect::<Vec<_>>(),
+        "reference": runs.reference,
         "quantities": runs.quantities.iter().enumerate().map(quantity).collect::<Vec<_>>(),
         "factors": runs.factors,
         "variants": variants,

@@ -2,7 +2,7 @@
 
 mod markup;
 
-use lab_site::{OneRun, Quantity, Runs, Source, index, page};
+use lab_site::{Asked, OneRun, Quantity, Runs, Source, index, page};
 use markup::Markup;
 use serde_json::Value;
 
@@ -102,10 +102,13 @@ fn with_runs(name: &str, count: u64) -> Source {
     };
     let quantity =
         |name: &str| Quantity { name: name.to_owned(), unit: "ns", ..Quantity::default() };
+    let asked = |name: &str| Asked { quantity: name.to_owned(), ..Asked::default() };
     let runs = Runs {
         quantities: vec![quantity("wall_ns"), quantity(name)],
         factors: vec!["workers".to_owned()],
         runs: (0..count).map(run).collect(),
+        asked: ["wall_ns", "nowhere"].map(asked).to_vec(),
+        reference: "fast".to_owned(),
     };
     Source { runs: Some(runs), ..source() }
 }
@@ -129,6 +132,29 @@ fn every_run_is_in_the_page_and_no_name_ends_the_script() {
     let values = serde_json::json!([0.25, 1_000_000, 2_000_000, 3_000_000, 4_000_000]);
     assert_eq!(data["quantities"][0]["values"], values);
     assert_eq!(data["quantities"][1]["values"], serde_json::json!([null, null, null, null, null]));
+}
+
+#[test]
+fn a_number_of_a_comparison_leads_to_its_runs() {
+    let mut source = with_runs("slow", 5);
+    let first = "| against `fast` | time | size |\n| --- | --- | --- |\n\
+                 | `slow` | +3.00 % | +4.00 % |\n| `other` | +5.00 % | – |\n";
+    source.first = format!("# adding\n\n**Which?**\n\nIt is.\n\n{first}");
+    let table =
+        "| variant | estimate | why |\n| --- | --- | --- |\n| `slow` | -6.00 % | -7.00 % |\n";
+    let verdicts = format!("# Verdicts\n\n## 1. Time (`wall_ns`, primary)\n\n{table}");
+    source.chapters.insert("verdicts".to_owned(), verdicts);
+    source.chapters.insert("bars".to_owned(), format!("# Bars\n\n## 1. Of others\n\n{table}"));
+    let html = page(&source);
+    sound(&html);
+    // Not what is not drawn, of no variant, no estimate, or of another chapter.
+    let links = html.split("<a href=\"#part-runs\" data-asked=\"0\" data-variant=\"slow\"").skip(1);
+    let shown: Vec<&str> =
+        links.map(|rest| rest.split(['>', '<']).nth(1).unwrap_or_default()).collect();
+    assert_eq!(shown, ["+3.00 %", "-6.00 %"]);
+    assert_eq!(html.matches("data-variant").count(), 2);
+    assert_eq!(drawn(&html)["asked"][0]["quantity"], 0);
+    assert_eq!(drawn(&html)["asked"][1]["quantity"], Value::Null);
 }
 
 #[test]

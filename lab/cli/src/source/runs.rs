@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, path::Path};
 
 use lab_family::{Metric, Unit};
-use lab_record::{Analysis, Results};
+use lab_record::{Analysis, Comparison, Results};
 use lab_report::{Flat, Frame, family_of, flat};
-use lab_site::{OneRun, Quantity, Runs, Source};
+use lab_site::{Asked, OneRun, Quantity, Runs, Source};
 
 use crate::Failure;
 
@@ -65,6 +65,8 @@ fn drawn(flat: &Flat, metrics: &[Metric], frame: &Frame) -> Option<Runs> {
         quantities: places.iter().map(quantity).collect(),
         factors: flat.columns[IDENTITY..first_metric].to_vec(),
         runs,
+        asked: analysis.comparisons.iter().map(asked).collect(),
+        reference: analysis.reference.clone(),
     })
 }
 
@@ -89,16 +91,25 @@ fn declared(flat: &Flat, metrics: &[Metric], analysis: &Analysis) -> Vec<usize> 
     places
 }
 
+fn asked(comparison: &Comparison) -> Asked {
+    Asked { quantity: comparison.metric.clone(), chosen: single(&comparison.cells) }
+}
+
 /// The cells that the metric is asked about first, as far as they have one level.
 fn chosen(metric: &str, analysis: &Analysis) -> BTreeMap<String, String> {
     let comparisons = analysis.comparisons.iter().map(|one| (&one.metric, &one.cells));
     let contrasts = analysis.contrasts.iter().map(|one| (&one.metric, &one.cells));
     let asked = comparisons.chain(contrasts).find(|(name, _)| *name == metric);
+    asked.map(|(_, cells)| single(cells)).unwrap_or_default()
+}
+
+/// The factors with one level.
+fn single(cells: &BTreeMap<String, Vec<String>>) -> BTreeMap<String, String> {
     let one = |(factor, levels): (&String, &Vec<String>)| match levels.as_slice() {
         [level] => Some((factor.clone(), level.clone())),
         _ => None,
     };
-    asked.into_iter().flat_map(|(_, cells)| cells).filter_map(one).collect()
+    cells.iter().filter_map(one).collect()
 }
 
 /// The unit's name in the data of a page.
