@@ -38,6 +38,29 @@ toolchain(
 )
 """
 
+# For gen_rust_project, which tells rust-analyzer of Bazel's crates. The sources are rustup's
+# component rust-src; without it editors know all but the standard library.
+_RUST_ANALYZER = """
+load("@rules_rust//rust:toolchain.bzl", "rust_analyzer_toolchain")
+
+filegroup(
+    name = "rustc_srcs",
+    srcs = glob(["library/Cargo.toml"], allow_empty = True),
+)
+
+rust_analyzer_toolchain(
+    name = "rust_analyzer_toolchain",
+    rustc = ":rustc",
+    rustc_srcs = ":rustc_srcs",
+)
+
+toolchain(
+    name = "rust_analyzer",
+    toolchain = ":rust_analyzer_toolchain",
+    toolchain_type = "@rules_rust//rust/rust_analyzer:toolchain_type",
+)
+"""
+
 def _stdlib_with_metadata(host):
     """The BUILD text of the standard library, with its `.rmeta` files.
 
@@ -81,6 +104,9 @@ def _local_rust_toolchain_impl(ctx):
     host = triple(host_name)
     sysroot = _sysroot(ctx)
     ctx.symlink(sysroot.get_child("lib"), "lib")
+    sources = sysroot.get_child("lib", "rustlib", "src", "rust", "library")
+    if sources.exists:
+        ctx.symlink(sources, "library")
     for tool in _TOOLS:
         _link_tool(ctx, sysroot, tool)
     ctx.file("BUILD.bazel", "\n".join([
@@ -101,6 +127,7 @@ def _local_rust_toolchain_impl(ctx):
             target_triple = host,
         ),
         _TOOLCHAIN,
+        _RUST_ANALYZER,
     ]))
 
 local_rust_toolchain = repository_rule(
