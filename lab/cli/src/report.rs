@@ -56,7 +56,8 @@ enum Format {
     Md,
     /// All of md, and index.html: one page for a browser that holds them and every run
     Html,
-    /// Nothing; print question, answer and tables as one object
+    /// Nothing; print one object: version, experiment, question, answer, commit, started_unix_s,
+    /// and tables, by name, as rows of named values
     Json,
     /// The tables alone
     Tsv,
