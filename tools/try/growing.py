@@ -52,10 +52,15 @@ def sweep(checkout, family):
     if not (out / "runs.jsonl").exists():
         return f"{family}: {told(ended)}"
     rows = [json.loads(line) for line in (out / "runs.jsonl").read_text().splitlines()]
-    mine = [row["status"] for row in rows if row["variant"] == "mine"]
+    # A copy can do what its original can: some of an experiment's cells are beyond both.
+    mine, original = (
+        sorted((json.dumps(row["cell"], sort_keys=True), row["status"])
+               for row in rows if row["variant"] == name)
+        for name in ("mine", FAMILIES[family][0]))
+    done = sum(status == "ok" for _, status in mine)
     snake = [row for row in rows if row["variant"] == "snake"]
-    if len(mine) < 2 or set(mine) != {"ok"}:
-        return f"{family}/mine: {sorted(set(mine)) or 'no run'}"
+    if done < 2 or mine != original:
+        return f"{family}/mine: {done} of {len(mine)} runs ok, unlike its original"
     if family == PYTHON[0]:
         return None if {row["status"] for row in snake} == {"ok"} else f"{family}/snake: {snake[:1]}"
     unwritten = [row for row in snake if "not written yet" in (row.get("reason") or "")]
