@@ -138,7 +138,7 @@ async function numbers(page) {
   const wanted = await link.evaluate(one => {
     const data = JSON.parse(document.getElementById("run-data").textContent);
     const both = [one.dataset.variant, data.reference].filter(name => data.variants.includes(name)).sort();
-    return [...both, data.quantities[data.asked[one.dataset.asked].quantity].name].join();
+    return [...both, data.quantities[data.asked[one.dataset.asked].quantity].noun].join();
   });
   await link.click();
   const shown = await page.evaluate(() => {

@@ -230,7 +230,7 @@
   log.addEventListener("change", () => { state.log = log.checked; draw(); });
   const count = node("span", { className: "facts" });
   count.setAttribute("role", "status");
-  const quantities = data.quantities.map(({ name }, number) => [String(number), name]);
+  const quantities = data.quantities.map(({ noun }, number) => [String(number), noun]);
   const says = node("p", { className: "facts" });
   const levels = new Map(factors.map(factor => [factor.name,
     choice(factor.name, [["*", "all"], ...factor.levels.map(level => [`=${level}`, level])], "*", key => {
@@ -238,10 +238,10 @@
     })]));
   // Each number is asked about in cells of its own: those are shown first.
   const begin = (quantity, asked) => {
-    const { says: sentence } = data.quantities[quantity];
+    const { name, says: sentence } = data.quantities[quantity];
     const { chosen } = asked ?? data.quantities[quantity];
     Object.assign(state, { quantity, log: null, levels: {} });
-    says.textContent = sentence;
+    says.replaceChildren(node("code", {}, name), ": ", sentence);
     for (const factor of factors) {
       if (factor.levels.includes(chosen[factor.name])) state.levels[factor.name] = chosen[factor.name];
       const level = state.levels[factor.name];

@@ -43,6 +43,8 @@ pub struct Asked {
 pub struct Quantity {
     /// Its name in tables.
     pub name: String,
+    /// What people read instead of the name.
+    pub noun: String,
     /// How it is computed, in one sentence.
     pub says: String,
     /// `ns`, `share`, `per_second`, `times`, `bytes` or `count`.
@@ -135,8 +137,11 @@ fn columns(runs: &Runs, drawn: &[&OneRun]) -> Value {
     let quantity = |(place, one): (usize, &Quantity)| {
         let value = |run: &&OneRun| run.values.get(place).copied().flatten().map(short);
         let values: Vec<Option<Value>> = drawn.iter().map(value).collect();
-        let Quantity { name, says, unit, chosen } = one;
-        json!({ "name": name, "says": says, "unit": unit, "chosen": chosen, "values": values })
+        let Quantity { name, noun, says, unit, chosen } = one;
+        json!({
+            "name": name, "noun": noun, "says": says, "unit": unit, "chosen": chosen,
+            "values": values,
+        })
     };
     let asked = |one: &Asked| {
         let place = runs.quantities.iter().position(|quantity| quantity.name == one.quantity);

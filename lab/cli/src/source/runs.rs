@@ -51,6 +51,7 @@ fn drawn(flat: &Flat, metrics: &[Metric], frame: &Frame) -> Option<Runs> {
     };
     let quantity = |place: &usize| Quantity {
         name: metrics[*place].name.to_owned(),
+        noun: metrics[*place].noun.to_owned(),
         says: metrics[*place].says.to_owned(),
         unit: unit(metrics[*place].unit),
         chosen: chosen(metrics[*place].name, analysis),
