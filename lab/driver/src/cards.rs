@@ -5,7 +5,7 @@
 //! card: asking takes CPU time, which every other family would measure.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     os::unix::process::CommandExt,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -23,6 +23,8 @@ use crate::{
 const PROGRAM: &str = "nvidia-smi";
 /// Samples that are kept for a run that ends later. At 5 a second, 14 hours of one card.
 const KEPT_MAX: usize = 250_000;
+/// A line that is longer is none of a card's, and may have no end.
+const LINE_BYTES_MAX: usize = 4 << 10;
 
 /// What the machine's NVIDIA cards do now, or why that is not known.
 pub(crate) fn cards() -> Result<Vec<CardSample>, String> {
@@ -101,8 +103,12 @@ impl Watching {
         let output = child.stdout.take().expect("stdout is piped");
         let shared = Arc::clone(&seen);
         thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                lock(&shared).take(&line);
+            let mut output = BufReader::new(output);
+            while let Some(line) = next_line(&mut output) {
+                lock(&shared).take(line.trim_end());
+                if line.len() >= LINE_BYTES_MAX {
+                    break;
+                }
             }
             lock(&shared).ended = true;
         });
@@ -145,6 +151,14 @@ impl Seen {
     }
 }
 
+/// A line with its end, or the beginning of one that is too long. An error is an end, too.
+fn next_line(output: &mut impl BufRead) -> Option<String> {
+    let mut line = Vec::new();
+    let read = output.take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line);
+    let is_there = read.is_ok_and(|bytes| bytes > 0);
+    is_there.then(|| String::from_utf8_lossy(&line).into_owned())
+}
+
 /// A thread that panicked while it held the lock leaves whole samples.
 fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
@@ -156,4 +170,27 @@ fn cannot_start(error: &std::io::Error) -> String {
 
 fn says(line: &str) -> String {
     format!("{PROGRAM} says: {line}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_line_without_an_end_is_read_to_its_limit_and_no_further() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "yes | tr -d '\\n'"]).process_group(0).stdout(Stdio::piped());
+        let watching = Watching::of(command.spawn().unwrap());
+        for _ in 0..3_000 {
+            if lock(&watching.seen).ended {
+                break;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert!(lock(&watching.seen).ended, "it is still read");
+        let said = watching.between(0, u64::MAX).unwrap_err();
+        assert_eq!(said, says(&"y".repeat(LINE_BYTES_MAX)));
+    }
 }

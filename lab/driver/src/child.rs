@@ -2,8 +2,10 @@
 //! more, than it may.
 
 use std::{
+    fs,
     io::{self, Read, Write},
     os::unix::process::CommandExt,
+    path::Path,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{
         atomic::{AtomicBool, Ordering},
@@ -70,13 +72,15 @@ pub(crate) enum Unfinished {
 
 /// Asks a tool: no input, little time.
 pub(crate) fn ask(command: Command, limits: Limits) -> Result<Finished, Unfinished> {
-    finish(command, None, limits, &AtomicBool::new(false))
+    finish(command, None, None, limits, &AtomicBool::new(false))
 }
 
-/// Runs a command to its end, or ends it and everything it started.
+/// Runs a command to its end, or ends it and everything it started. A file into which it prints has
+/// the limit of its output.
 pub(crate) fn finish(
     mut command: Command,
     input: Option<&str>,
+    printed: Option<&Path>,
     limits: Limits,
     interrupt: &AtomicBool,
 ) -> Result<Finished, Unfinished> {
@@ -95,7 +99,7 @@ pub(crate) fn finish(
     } else {
         drop(stdin);
     }
-    let ended = match wait(&stdout, limits, interrupt) {
+    let ended = match wait(&stdout, printed, limits, interrupt) {
         Err(unfinished) => Err(unfinished),
         Ok(stdout) => {
             let before = children_cpu_ns();
@@ -114,16 +118,21 @@ pub(crate) fn finish(
 
 fn wait(
     output: &mpsc::Receiver<Vec<u8>>,
+    printed: Option<&Path>,
     limits: Limits,
     interrupt: &AtomicBool,
 ) -> Result<Vec<u8>, Unfinished> {
     let end = Instant::now() + limits.time;
+    let too_much = || Err(Unfinished::TooMuch(limits.output_bytes));
+    let is_file_too_large = || {
+        let file = printed.and_then(|file| fs::metadata(file).ok());
+        file.is_some_and(|file| file.len() > limits.output_bytes)
+    };
     loop {
         let left = end.saturating_duration_since(Instant::now());
         match output.recv_timeout(left.min(INTERRUPT_POLL)) {
-            Ok(bytes) if bytes.len() as u64 > limits.output_bytes => {
-                return Err(Unfinished::TooMuch(limits.output_bytes));
-            }
+            Ok(bytes) if bytes.len() as u64 > limits.output_bytes => return too_much(),
+            _ if is_file_too_large() => return too_much(),
             Ok(bytes) => return Ok(bytes),
             Err(_) if interrupt.load(Ordering::Relaxed) => return Err(Unfinished::Interrupted),
             Err(_) if left.is_zero() => return Err(Unfinished::TooLate(limits.time)),
@@ -180,6 +189,16 @@ pub(crate) fn stop_group(child: &mut Child) {
     stop(child);
 }
 
+/// A program in this folder that does nothing for long. By another process: one that is still open
+/// for writing, by a test beside this one, cannot be started.
+#[cfg(test)]
+pub(crate) fn hanging(folder: &Path) -> std::path::PathBuf {
+    let script = "printf '#!/bin/sh\\nexec sleep 100\\n' >hanging && chmod +x hanging";
+    let made = Command::new("sh").args(["-c", script]).current_dir(folder).status().unwrap();
+    assert!(made.success());
+    folder.join("hanging")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,12 +225,28 @@ mod tests {
     }
 
     #[test]
+    fn what_says_too_much_into_a_file_is_ended() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let into_file = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script, "sh"]).arg(file.path());
+            let limits = Limits { time: Duration::from_secs(60), output_bytes: 10 };
+            finish(command, None, Some(file.path()), limits, &AtomicBool::new(false))
+        };
+        let said = |script| into_file(script).unwrap_err().to_string();
+        let endless = "while :; do echo yes; sleep 0.01; done >$1";
+        assert_eq!(said(endless), "printed more than 10 bytes and was killed");
+        assert_eq!(said("printf 01234567890 >$1"), "printed more than 10 bytes and was killed");
+        assert!(into_file("printf 0123456789 >$1").unwrap().status.success());
+    }
+
+    #[test]
     fn input_that_nobody_reads_does_not_hold_the_lab() {
         let limits = Limits { time: Duration::from_millis(300), output_bytes: 10 };
         let mut command = Command::new("sleep");
         command.arg("100");
         let line = "x".repeat(1 << 20);
-        let ended = finish(command, Some(&line), limits, &AtomicBool::new(false));
+        let ended = finish(command, Some(&line), None, limits, &AtomicBool::new(false));
         assert!(matches!(ended, Err(Unfinished::TooLate(_))), "{ended:?}");
     }
 }

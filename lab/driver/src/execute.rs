@@ -1,7 +1,8 @@
 //! One execution of a variant: a spec in, an outcome out, and no way for it to hurt the sweep.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io::{self, Read},
     path::Path,
     process::{Command, ExitStatus},
     sync::atomic::AtomicBool,
@@ -77,7 +78,7 @@ pub(crate) fn execute(
         Starter::Lab => {
             let mut command = Command::new(call.program);
             command.envs(call.variables.iter().cloned());
-            let finished = finish(command, Some(call.spec_line), deadline, interrupt);
+            let finished = finish(command, Some(call.spec_line), None, deadline, interrupt);
             let judged = finished.map(|end| {
                 cpu_ns = end.cpu_ns;
                 judge(end.status, &end.stdout, &end.stderr, call.run)
@@ -109,14 +110,17 @@ fn timed_by_hyperfine(
     command.envs(call.variables.iter().cloned());
     // A failed outcome ends with 1; that is for us to judge.
     command.arg("--ignore-failure").arg("--input").arg(&spec).arg("--output").arg(&output);
-    let end = match finish(command, None, deadline, interrupt) {
+    let end = match finish(command, None, Some(&output), deadline, interrupt) {
         Ok(end) => end,
         Err(unfinished) => return (unfinished, None),
     };
     let timed = fs::read_to_string(&export).map_err(|error| error.to_string());
     match timed.and_then(|text| hyperfine::read(&text)) {
         Ok(timed) => {
-            let printed = fs::read(&output).unwrap_or_default();
+            let mut printed = Vec::new();
+            // Of a file that cannot be read, as of an empty one, the outcome is missing.
+            let _ = File::open(&output)
+                .and_then(|file| file.take(OUTPUT_BYTES_MAX).read_to_end(&mut printed));
             (outcome(&printed, &end.stderr, "it ended", call.run), Some(timed))
         }
         Err(error) => {
@@ -129,16 +133,18 @@ fn timed_by_hyperfine(
     }
 }
 
-/// Runs a variant's command to its end.
+/// Runs a variant's command to its end; `printed` is the file into which it prints, if any.
 fn finish(
     command: Command,
     input: Option<&str>,
+    printed: Option<&Path>,
     deadline: Duration,
     interrupt: &AtomicBool,
 ) -> Result<Finished, Executed> {
     let name = command.get_program().to_owned();
     let limits = Limits { time: deadline, output_bytes: OUTPUT_BYTES_MAX };
-    child::finish(command, input, limits, interrupt).map_err(|unfinished| match unfinished {
+    child::finish(command, input, printed, limits, interrupt).map_err(|unfinished| match unfinished
+    {
         Unfinished::CannotStart(error) => cannot_start(Path::new(&name), &error),
         Unfinished::Interrupted => Executed::Interrupted,
         Unfinished::TooLate(limit) => Executed::Broken(format!(

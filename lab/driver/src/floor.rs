@@ -39,25 +39,27 @@ impl FloorAnswers {
 
     /// What the floor answers. A floor that cannot answer is the lab's own failure: it leaves
     /// nothing to compare with.
-    pub(crate) fn answer(&mut self, workload: &Value) -> Result<&RunOutcome, DriverError> {
+    pub(crate) fn answer(
+        &mut self,
+        workload: &Value,
+        interrupt: &AtomicBool,
+    ) -> Result<&RunOutcome, DriverError> {
         let line = spec_line(RUN, workload);
         if !self.answers.contains_key(&line) {
-            let answer = self.ask(&line)?;
+            let answer = self.ask(&line, interrupt)?;
             self.answers.insert(line.clone(), answer);
         }
         Ok(&self.answers[&line])
     }
 
-    fn ask(&self, line: &str) -> Result<RunOutcome, DriverError> {
-        // Not to be interrupted: the run it is asked for is over and wants its record.
-        let never = AtomicBool::new(false);
+    fn ask(&self, line: &str, interrupt: &AtomicBool) -> Result<RunOutcome, DriverError> {
         let call = Call { program: &self.program, variables: &[], spec_line: line, run: RUN };
-        let execution = execute(Starter::Lab, call, DEADLINE, &never);
+        let execution = execute(Starter::Lab, call, DEADLINE, interrupt);
         let reason = match execution.ended {
             Executed::Outcome(outcome) if outcome.status == Status::Ok => return Ok(outcome),
             Executed::Outcome(outcome) => outcome.reason.unwrap_or_default(),
             Executed::Broken(reason) => reason,
-            Executed::Interrupted => unreachable!("its flag is never up"),
+            Executed::Interrupted => "it was interrupted".to_owned(),
         };
         Err(DriverError::Lab(format!(
             "the floor variant failed while computing the expected answer: {reason}"

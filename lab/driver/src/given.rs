@@ -1,17 +1,30 @@
 //! Real Ollama servers at addresses that the user gave.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
+};
 
 use lab_family::ModelLoad;
 use serde::Serialize;
 use serde_json::{Value, json};
-use ureq::Agent as Http;
+use ureq::{
+    Agent as Http, Body,
+    http::{Response, StatusCode},
+};
 
 use crate::DriverError;
 
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 /// Loading a large model from a slow disk takes a while.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(300);
+/// Between two looks at the interrupt flag while a model is loaded.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The servers and what each has loaded.
 #[derive(Debug)]
@@ -46,12 +59,16 @@ impl GivenServers {
 
     /// Sends an untimed request to every server whose runner options differ from those it has
     /// loaded, because the first request with new options reloads the model.
-    pub(crate) fn prepare(&mut self, loads: &[ModelLoad]) -> Result<(), String> {
+    pub(crate) fn prepare(
+        &mut self,
+        loads: &[ModelLoad],
+        interrupt: &AtomicBool,
+    ) -> Result<(), String> {
         for wanted in loads {
             if self.loaded.get(&wanted.server) == Some(&wanted.options) {
                 continue;
             }
-            load(&wanted.server, &wanted.model, &wanted.options)?;
+            load_unless(wanted, interrupt)?;
             self.loaded.insert(wanted.server.clone(), wanted.options.clone());
         }
         Ok(())
@@ -97,28 +114,122 @@ fn check(address: &str, model: &str) -> Result<Identity, DriverError> {
 }
 
 fn get(url: &str) -> Result<Value, String> {
-    let http: Http = Http::config_builder().timeout_global(Some(CHECK_TIMEOUT)).build().into();
-    let mut response = http.get(url).call().map_err(|error| error.to_string())?;
-    let text = response.body_mut().read_to_string().map_err(|error| error.to_string())?;
+    let text = text(client(CHECK_TIMEOUT).get(url).call())?;
     serde_json::from_str(&text).map_err(|error| format!("its answer is not JSON ({error})"))
 }
 
-fn load(address: &str, model: &str, options: &Value) -> Result<(), String> {
-    let mut options = options.clone();
+/// Loads a model. Where the user wants to stop nobody waits for it: its thread ends with the lab.
+fn load_unless(wanted: &ModelLoad, interrupt: &AtomicBool) -> Result<(), String> {
+    let (sender, loaded) = mpsc::channel();
+    let in_background = wanted.clone();
+    thread::spawn(move || sender.send(load(&in_background)));
+    let failed = |why: String| format!("{} did not load {}: {why}", wanted.server, wanted.model);
+    loop {
+        match loaded.recv_timeout(LOOK) {
+            Ok(loaded) => return loaded.map_err(failed),
+            Err(RecvTimeoutError::Timeout) if !interrupt.load(Ordering::Relaxed) => {}
+            Err(_) => return Err(failed("nobody waited for it".to_owned())),
+        }
+    }
+}
+
+fn load(wanted: &ModelLoad) -> Result<(), String> {
+    let mut options = wanted.options.clone();
     options["num_predict"] = json!(1);
     let body = json!({
-        "model": model, "prompt": "Hi", "stream": true, "keep_alive": "30m", "options": options,
+        "model": wanted.model, "prompt": "Hi", "stream": true, "keep_alive": "30m",
+        "options": options,
     });
-    let http: Http = Http::config_builder().timeout_global(Some(LOAD_TIMEOUT)).build().into();
-    let answer = http
-        .post(format!("{address}/api/generate"))
-        .header("content-type", "application/json")
-        .send(body.to_string());
-    let mut response =
-        answer.map_err(|error| format!("{address} did not load {model}: {error}"))?;
-    response
-        .body_mut()
-        .read_to_string()
-        .map(drop)
-        .map_err(|error| format!("{address} did not load {model}: {error}"))
+    let request = client(LOAD_TIMEOUT).post(format!("{}/api/generate", wanted.server));
+    let answer = request.header("content-type", "application/json").send(body.to_string());
+    text(answer).map(drop)
+}
+
+/// Whom the lab asks is whom its variants ask, what the user named and nobody else: no proxy of the
+/// environment, no redirect.
+fn client(limit: Duration) -> Http {
+    let config = Http::config_builder().timeout_global(Some(limit)).proxy(None).max_redirects(0);
+    config.build().into()
+}
+
+/// The whole body of a right answer.
+fn text(answer: Result<Response<Body>, ureq::Error>) -> Result<String, String> {
+    let mut response = answer.map_err(|error| error.to_string())?;
+    match response.status() {
+        StatusCode::OK => response.body_mut().read_to_string().map_err(|error| error.to_string()),
+        status if status.is_redirection() => {
+            Err(format!("it answers with {status}, and no redirect is followed"))
+        }
+        status => Err(format!("it answers with {status}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{BufRead, BufReader, Read, Write},
+        net::{Ipv4Addr, TcpListener, TcpStream},
+    };
+
+    use super::*;
+
+    fn listen() -> (TcpListener, String) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        (listener, address)
+    }
+
+    /// Reads a request to its end and sends its client to `target`.
+    fn redirect(stream: TcpStream, target: &str) {
+        let mut request = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            request.read_line(&mut line).unwrap();
+            let line = line.trim_end().to_lowercase();
+            if let Some(value) = line.strip_prefix("content-length: ") {
+                length = value.parse().unwrap();
+            }
+            if line.is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        request.read_exact(&mut body).unwrap();
+        let answer = format!(
+            "HTTP/1.1 302 Found\r\nlocation: {target}/\r\ncontent-length: 0\r\n\
+             connection: close\r\n\r\n"
+        );
+        request.get_mut().write_all(answer.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn nobody_is_asked_whom_the_user_did_not_name() {
+        let ((redirects, address), (other, target)) = (listen(), listen());
+        let server = thread::spawn(move || {
+            for _ in 0..2 {
+                redirect(redirects.accept().unwrap().0, &target);
+            }
+        });
+        let expected = "it answers with 302 Found, and no redirect is followed";
+        let said = check_servers(std::slice::from_ref(&address), "m").unwrap_err().to_string();
+        assert!(said.contains(expected), "{said}");
+        let wanted = ModelLoad { server: address, model: "m".to_owned(), options: json!({}) };
+        let said = load(&wanted).unwrap_err();
+        assert_eq!(said, expected);
+        server.join().unwrap();
+        other.set_nonblocking(true).unwrap();
+        assert!(other.accept().is_err(), "the other one was asked");
+    }
+
+    #[test]
+    fn a_model_that_takes_long_does_not_hold_who_wants_to_stop() {
+        let (silent, server) = listen();
+        let wanted = ModelLoad { server, model: "m".to_owned(), options: json!({}) };
+        let mut servers = GivenServers::new(vec![], "m".to_owned());
+        let stopped = servers.prepare(&[wanted], &AtomicBool::new(true)).unwrap_err();
+        assert!(stopped.ends_with("did not load m: nobody waited for it"), "{stopped}");
+        assert!(servers.loaded.is_empty());
+        drop(silent);
+    }
 }

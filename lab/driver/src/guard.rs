@@ -25,6 +25,9 @@ use nix::{
 const VARIABLE: &str = "LAB_STARTED_BY";
 /// A process that starts others while it is ended needs another look; after so many it wins.
 const LOOKS_MAX: u32 = 200;
+/// A process whose program is about to be replaced by another has no environment for a moment: so
+/// many looks at nothing, one after the other, are the end.
+const LOOKS_AT_NOTHING: u32 = 3;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -93,9 +96,11 @@ pub fn keep_guard(mark: &str, scratch: &Path) -> io::Result<()> {
 /// Ends every process with this mark in its environment, again until there is none.
 fn end_marked(mark: &str) -> io::Result<()> {
     let wanted = format!("{VARIABLE}={mark}");
+    let mut at_nothing = 0;
     for _ in 0..LOOKS_MAX {
         let left = marked(&wanted)?;
-        if left.is_empty() {
+        at_nothing = if left.is_empty() { at_nothing + 1 } else { 0 };
+        if at_nothing == LOOKS_AT_NOTHING {
             return Ok(());
         }
         for pid in left {

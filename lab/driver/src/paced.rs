@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
+    os::unix::process::CommandExt,
     path::Path,
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc,
@@ -39,7 +40,9 @@ impl PacedServer {
         let ports = vec!["0"; ports].join(",");
         let _pinned = pinning.for_server();
         let mut command = Command::new(lab);
+        // A group of its own: the terminal's Ctrl-C is the driver's to hear, and to end this by.
         let mut child = guard::mark(&mut command)
+            .process_group(0)
             .args(["sim", "--ports", &ports, "--control", "stdin"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,5 +1,7 @@
 //! The servers of a sweep: the embedded one, or those the user gave.
 
+use std::sync::atomic::AtomicBool;
+
 use lab_family::{Places, ServedCall, Work};
 
 use crate::{DriverError, given::GivenServers, paced::PacedServer};
@@ -36,13 +38,14 @@ impl Servers {
         run: &str,
         work: &dyn Work,
         at: &Places,
+        interrupt: &AtomicBool,
     ) -> Result<Result<(), String>, DriverError> {
         match self {
             Self::Paced(server) => {
                 let spec = work.paced().expect("a plan for the paced server says what it must be");
                 server.begin(run, spec).map(Ok)
             }
-            Self::Given(servers) => Ok(servers.prepare(&work.model_loads(at))),
+            Self::Given(servers) => Ok(servers.prepare(&work.model_loads(at), interrupt)),
         }
     }
 

@@ -142,11 +142,13 @@ impl Services {
         self.needs.startup_times
     }
 
-    /// The outer error is the lab's own; the inner one is a failed run's reason.
+    /// The outer error is the lab's own; the inner one is a failed run's reason. Where the user
+    /// wants to stop either only says what was not waited for.
     pub(crate) fn begin(
         &mut self,
         run: &str,
         work: &dyn Work,
+        interrupt: &AtomicBool,
     ) -> Result<Result<Ready, String>, DriverError> {
         let mut places = Places {
             text_files: self.scratch.join(TEXT_FILES),
@@ -158,11 +160,11 @@ impl Services {
             empty(&places.empty_folder)?;
         }
         if let Some(corpus) = work.corpus() {
-            places.corpus = self.corpora.folder(corpus)?.to_owned();
+            places.corpus = self.corpora.folder(corpus, interrupt)?.to_owned();
         }
         if let Some(servers) = &mut self.servers {
             places.servers = servers.first(work.servers()).to_vec();
-            if let Err(reason) = servers.begin(run, work, &places)? {
+            if let Err(reason) = servers.begin(run, work, &places, interrupt)? {
                 return Ok(Err(reason));
             }
         }
@@ -175,6 +177,7 @@ impl Services {
         work: &dyn Work,
         ready: &Ready,
         left: &Left<'_>,
+        interrupt: &AtomicBool,
     ) -> Result<Result<Checked, String>, DriverError> {
         let tags = &left.program.entry.tags;
         let answer = Answer { outcome: left.outcome, process_ns: left.process_ns, tags };
@@ -188,7 +191,7 @@ impl Services {
         }
         let question = work.floor_workload(&ready.places, tags);
         let truth = match (&mut self.floor, question, &served) {
-            (Some(floor), Some(question), _) => Truth::Floor(floor.answer(&question)?),
+            (Some(floor), Some(question), _) => Truth::Floor(floor.answer(&question, interrupt)?),
             (_, _, Some(served)) => Truth::Served(served),
             _ => Truth::Plan,
         };

@@ -304,7 +304,12 @@ impl<'a> Sweep<'a> {
             let run = self.row(planned, lab_probe::monotonic_ns(), 0);
             return Ok(Some(absent(run, why.clone())));
         }
-        let ready = match self.services.begin(&name, planned.work.as_ref())? {
+        let begun = self.services.begin(&name, planned.work.as_ref(), self.interrupt);
+        // What the user stops has not failed.
+        if self.is_interrupted() {
+            return Ok(None);
+        }
+        let ready = match begun? {
             Ok(ready) => ready,
             Err(reason) => {
                 let run = self.row(planned, lab_probe::monotonic_ns(), 0);
@@ -352,8 +357,11 @@ impl<'a> Sweep<'a> {
         run.counters.extend(planned_counters.map(|(name, value)| (name.to_owned(), value)));
         let process_ns = execution.process_ns;
         let left = Left { run: &name, program, outcome: &outcome, process_ns };
-        let checked = self.services.check(planned.work.as_ref(), &ready, &left)?;
-        Ok(Some(package(self.experiment.family, run, outcome, checked)))
+        let work = planned.work.as_ref();
+        match self.services.check(work, &ready, &left, self.interrupt) {
+            Err(_) if self.is_interrupted() => Ok(None),
+            checked => Ok(Some(package(self.experiment.family, run, outcome, checked?))),
+        }
     }
 
     pub(crate) fn row(&self, planned: &PlannedRun, start_ns: u64, process_ns: u64) -> Run {

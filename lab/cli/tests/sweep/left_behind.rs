@@ -9,12 +9,13 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_record::{Results, Status};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
 
-use crate::{kept, world::World};
+use crate::{kept, ledgers::EXPERIMENT, world::World};
 
 /// Starts a daemon, which belongs to no group of ours, and notes it.
 const DAEMON: &str = "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >> \"$PIDS\"";
@@ -109,6 +110,33 @@ fn a_terminal_that_is_closed_is_as_ctrl_c() {
     send(&lab, Signal::SIGHUP);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert_nothing_is_left(&world);
+}
+
+#[test]
+fn ctrl_c_while_the_floor_answers_loses_that_run_alone() {
+    let world = World::new();
+    let asked = world.path("asked");
+    // The first time that it is asked what is right, it takes long.
+    let script = format!(
+        "read -r line
+        case $line in *floor-answer*)
+            [ -e '{0}' ] || {{ touch '{0}'; exec sleep 1000; }} ;;
+        esac
+        printf '%s\\n' \"$line\" | \"$FLOOR\"",
+        asked.display()
+    );
+    world.ledger("floor", &["t"], &script);
+    fs::write(world.path("experiments/e.toml"), EXPERIMENT).unwrap();
+    let mut lab = world.lab(&["run", "experiments/e.toml", "--out", "r"]);
+    let mut lab = lab.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("a question to the floor", || asked.exists());
+    send(&lab, Signal::SIGINT);
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    let runs = || Results::load(&world.path("r")).unwrap().runs;
+    assert!(runs().is_empty(), "{:?}", runs());
+    world.lab(&["run", "--resume", "r"]).assert().code(0);
+    assert_eq!(runs().len(), 1 + 2 * 4, "a check, then two blocks of four cells");
+    assert!(runs().iter().all(|run| run.status != Status::Failed));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::{
     env, fs,
     io::{BufRead, BufReader, Write},
-    os::unix::fs::PermissionsExt,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -12,7 +12,7 @@ use std::{
 use assert_cmd::assert::OutputAssertExt;
 use lab_record::{Results, Run, Status, Verification};
 use nix::{
-    sys::signal::{Signal, kill},
+    sys::signal::{Signal, killpg},
     unistd::Pid,
 };
 use serde_json::{Value, json};
@@ -172,18 +172,37 @@ rows = 0
         self.lab(&["report", "r", "--check"]).assert().code(0);
     }
 
-    /// Starts the lab, sends it Ctrl-C once `lines` runs are recorded, and sees it stop.
+    /// Starts the lab, and once `lines` runs are recorded presses Ctrl-C as a terminal does, which
+    /// sends the signal to all of a group; sees the lab stop.
     pub fn interrupt_after(&self, args: &[&str], results: &str, lines: usize) {
-        let mut child = self.lab(args).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = self.lab(args).stderr(Stdio::null()).process_group(0).spawn().unwrap();
         let runs = self.path(results).join("runs.jsonl");
         let end = Instant::now() + Duration::from_secs(60);
         while count_lines(&runs) < lines {
             assert!(Instant::now() < end, "no {lines} runs within a minute");
             std::thread::sleep(Duration::from_millis(5));
         }
-        kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+        let others = of_the_group_of(child.id());
+        assert!(others.is_empty(), "Ctrl-C would end what the lab needs: {others:?}");
+        killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130));
     }
+}
+
+/// The children of a process that hear of a terminal's Ctrl-C as it does: their names.
+fn of_the_group_of(parent: u32) -> Vec<String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        // `PID (NAME) STATE PARENT GROUP …`; it may have ended meanwhile.
+        let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
+        let Some((start, rest)) = stat.rsplit_once(')') else { continue };
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let parent = parent.to_string();
+        if fields[1..3] == [parent.as_str(), parent.as_str()] {
+            names.push(start.to_owned());
+        }
+    }
+    names
 }
 
 /// The runs of one variant.
