@@ -10,8 +10,7 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
-use crate::redact::redacted as redact;
-use crate::{Expectation, Run, RunFile, SCHEMA, Samples, Session, Verification, Window};
+use crate::{Expectation, Run, RunFile, SCHEMA, Samples, Session, Verification, Window, redact};
 
 pub(crate) const RUN_FILE: &str = "run.json";
 pub(crate) const SESSIONS: &str = "sessions.jsonl";
@@ -286,8 +285,8 @@ impl Results {
 
     /// Writes a copy that is fit to commit: one samples file, with what `slim` keeps of each run's
     /// samples. Each run keeps the name of its original samples. Runs of more than 2 MB are packed.
-    /// Paths and variables of the machine go from the reasons of failed runs; returned is from how
-    /// many.
+    /// Hosts, paths and variables go from the command line, the sessions and the reasons of failed
+    /// runs; returned is from how many lines, `run.json` being one.
     ///
     /// # Errors
     /// Where samples cannot be read or the copy cannot be written.
@@ -297,16 +296,18 @@ impl Results {
         slim: impl Fn(&Run, Samples) -> Samples,
     ) -> Result<usize, RecordError> {
         fs::create_dir_all(to).map_err(at(to))?;
-        for name in [RUN_FILE, SESSIONS, WINDOWS] {
-            let (from, to) = (self.dir.join(name), to.join(name));
-            if name == WINDOWS && !from.exists() {
-                // Records from before windows have none; an earlier copy may.
-                remove_if_there(&to)?;
-                continue;
-            }
-            fs::copy(&from, &to).map_err(at(&from))?;
+        let read = |name: &str| fs::read(self.dir.join(name)).map_err(at(&self.dir.join(name)));
+        let written = read(RUN_FILE)?;
+        let changed = redact::json(&written, redact::of_run_file);
+        write_whole(&to.join(RUN_FILE), changed.as_ref().unwrap_or(&written))?;
+        let (sessions, in_sessions) = redact::lines(&read(SESSIONS)?, redact::of_session);
+        write_whole(&to.join(SESSIONS), &sessions)?;
+        match self.dir.join(WINDOWS).exists() {
+            true => write_whole(&to.join(WINDOWS), &read(WINDOWS)?)?,
+            // Records from before windows have none; an earlier copy may.
+            false => remove_if_there(&to.join(WINDOWS))?,
         }
-        let redacted = export_runs(&self.dir, to)?;
+        let in_runs = export_runs(&self.dir, to)?;
         let mut lines = Vec::new();
         let mut written = HashSet::new();
         for run in &self.runs {
@@ -322,7 +323,7 @@ impl Results {
         let path = to.join(SAMPLES_PACK);
         let packed = zstd::encode_all(lines.as_slice(), EXPORT_ZSTD_LEVEL).map_err(at(&path))?;
         write_whole(&path, &packed)?;
-        Ok(redacted)
+        Ok(usize::from(changed.is_some()) + in_sessions + in_runs)
     }
 }
 
@@ -339,7 +340,7 @@ fn runs_text(dir: &Path) -> Result<Vec<u8>, RecordError> {
 
 /// The copy has one of the two files, also where an earlier copy had the other.
 fn export_runs(from: &Path, to: &Path) -> Result<usize, RecordError> {
-    let (text, redacted) = without_places(runs_text(from)?);
+    let (text, redacted) = redact::lines(&runs_text(from)?, redact::of_run);
     let (plain, packed) = (to.join(RUNS), to.join(RUNS_PACK));
     let (other, written) = if text.len() > LARGEST_RUNS {
         let bytes = zstd::encode_all(text.as_slice(), EXPORT_ZSTD_LEVEL).map_err(at(&packed))?;
@@ -350,27 +351,6 @@ fn export_runs(from: &Path, to: &Path) -> Result<usize, RecordError> {
     written?;
     remove_if_there(other)?;
     Ok(redacted)
-}
-
-/// The lines with redacted reasons, and how many had something to redact. All others, and the rest
-/// of those, stay as they were written.
-fn without_places(text: Vec<u8>) -> (Vec<u8>, usize) {
-    let (mut kept, mut redacted) = (Vec::with_capacity(text.len()), 0);
-    for line in text.split_inclusive(|byte| *byte == b'\n') {
-        let run: Option<Run> = serde_json::from_slice(line).ok();
-        let reason = run.and_then(|run| run.reason).filter(|reason| redact(reason) != *reason);
-        let written = |text: &str| serde_json::to_string(text).expect("a text serialises");
-        let Some(reason) = reason else {
-            kept.extend_from_slice(line);
-            continue;
-        };
-        let line = String::from_utf8_lossy(line);
-        kept.extend_from_slice(
-            line.replace(&written(&reason), &written(&redact(&reason))).as_bytes(),
-        );
-        redacted += 1;
-    }
-    (kept, redacted)
 }
 
 fn remove_if_there(path: &Path) -> Result<(), RecordError> {

@@ -304,6 +304,42 @@ fn an_export_says_nothing_of_the_machine() {
 }
 
 #[test]
+fn an_export_names_no_host_and_no_path_that_the_command_line_named() {
+    let home = tempfile::tempdir().unwrap();
+    let (dir, copy) = (home.path().join("r"), home.path().join("copy"));
+    let addresses = ["http://gpu-box:11434", "http://127.0.0.1:11435"].map(str::to_owned);
+    let file = |experiment: &str, address: &str, out: &str| RunFile {
+        experiment_file: experiment.to_owned(),
+        servers: vec![address.to_owned(), addresses[1].clone()],
+        arguments: vec![
+            "run".to_owned(),
+            format!("--servers={address},{}", addresses[1]),
+            format!("--out={out}"),
+        ],
+        ..run_file()
+    };
+    let session = |address: &str| Session {
+        schema: SCHEMA,
+        event: SessionEvent::Start,
+        unix_s: 9,
+        environment: BTreeMap::from([
+            ("rustc".to_owned(), serde_json::json!("rustc 1.95.0 (59807616e 2026-04-14)")),
+            ("servers".to_owned(), serde_json::json!([{ "address": address, "version": "1" }])),
+        ]),
+    };
+    let mut writer =
+        Writer::create(&dir, &file("/home/me/e.toml", &addresses[0], "/home/me/r")).unwrap();
+    writer.session(&session(&addresses[0])).unwrap();
+    writer.run(run(0), &Samples::default()).unwrap();
+    let source = Results::load(&dir).unwrap();
+    assert_eq!(source.export(&copy, |_, samples| samples).unwrap(), 2);
+    let read = Results::load(&copy).unwrap();
+    let host = "http://<host>:11434";
+    assert_eq!(read.run_file, file("<path>/e.toml", host, "<path>/r"));
+    assert_eq!((read.sessions, read.runs), (vec![session(host)], source.runs));
+}
+
+#[test]
 fn an_export_reads_like_its_source() {
     let home = tempfile::tempdir().unwrap();
     let (dir, copy) = (home.path().join("r"), home.path().join("copy"));
