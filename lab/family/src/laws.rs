@@ -12,6 +12,13 @@ const CPU_SLACK_NS: u64 = 10_000;
 /// Counters of time that a run spent within its process's life.
 const SPENT: [&str; 4] = ["wall_ns", "elapsed_ns", "hyperfine_wall_ns", "block_longest_ns"];
 
+/// What a column says where it may say that nobody knows.
+const UNSAID: i64 = -1;
+
+fn is_said(value: i64) -> bool {
+    value != UNSAID
+}
+
 /// The numbers of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Account<'a> {
@@ -58,40 +65,52 @@ impl<'a> Account<'a> {
         Err(format!("{name} is {said}, but the kernel counted {counted} ns"))
     }
 
-    /// Every instant of the columns lies in the process's life. A value of -1 was not said.
+    /// Every instant of the columns lies in the process's life.
     ///
     /// # Errors
     /// Names the column, the row and the value.
     pub fn within_life(&self, columns: &[&str]) -> Result<(), String> {
+        columns.iter().try_for_each(|name| self.column_within_life(name, |_| true))
+    }
+
+    /// The same of columns in which -1 stands for what nobody said.
+    ///
+    /// # Errors
+    /// As [`Self::within_life`].
+    pub fn within_life_where_said(&self, columns: &[&str]) -> Result<(), String> {
+        columns.iter().try_for_each(|name| self.column_within_life(name, is_said))
+    }
+
+    fn column_within_life(&self, name: &str, is_bound: fn(i64) -> bool) -> Result<(), String> {
         let start = i128::from(self.run.start_ns);
         let end = start + i128::from(self.run.process_ns);
-        for name in columns {
-            let values = self.samples.raw(name).unwrap_or_default();
-            let outside =
-                |value: &i64| *value != -1 && !(start..=end).contains(&i128::from(*value));
-            if let Some(row) = values.iter().position(outside) {
-                return Err(format!(
-                    "{name} is {} in row {row}, but its process lived from {start} to {end}",
-                    values[row]
-                ));
-            }
+        let values = self.samples.raw(name).unwrap_or_default();
+        let outside =
+            |value: &i64| is_bound(*value) && !(start..=end).contains(&i128::from(*value));
+        match values.iter().position(outside) {
+            Some(row) => Err(format!(
+                "{name} is {} in row {row}, but its process lived from {start} to {end}",
+                values[row]
+            )),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Row by row, no instant of the second column lies before that of the first. Columns that are
-    /// missing or have other rows are not compared, nor is a value of -1.
+    /// missing are not compared; a -1 for what nobody said lies before everything.
     ///
     /// # Errors
-    /// Names the columns, the row and the values.
+    /// Names the columns, and the row and the values or how many rows each has.
     pub fn in_order(&self, earlier: &str, later: &str) -> Result<(), String> {
         let (Some(first), Some(second)) = (self.samples.raw(earlier), self.samples.raw(later))
         else {
             return Ok(());
         };
-        let pairs = || first.iter().zip(second);
-        let wrong = pairs().position(|(a, b)| *a != -1 && *b != -1 && a > b);
-        match wrong.filter(|_| first.len() == second.len()) {
+        if first.len() != second.len() {
+            let (rows, others) = (second.len(), first.len());
+            return Err(format!("{later} has {rows} rows, and {earlier} {others}"));
+        }
+        match first.iter().zip(second).position(|(a, b)| a > b) {
             Some(row) => Err(format!(
                 "{later} is {} in row {row}, before {earlier}, which is {}",
                 second[row], first[row]
@@ -100,37 +119,65 @@ impl<'a> Account<'a> {
         }
     }
 
-    /// Durations are not negative, but for -1 where nobody said, and none exceeds `most`.
+    /// Durations are not negative, and none exceeds `most`.
     ///
     /// # Errors
     /// Names the column, the row and the value.
     pub fn durations(&self, columns: &[&str], most: u64) -> Result<(), String> {
-        for name in columns {
-            let values = self.samples.raw(name).unwrap_or_default();
-            let wrong = |value: &i64| *value < -1 || i128::from(*value) > i128::from(most);
-            if let Some(row) = values.iter().position(wrong) {
-                return Err(format!("{name} is {} in row {row}: impossible", values[row]));
-            }
+        columns.iter().try_for_each(|name| self.column_of_durations(name, most, |_| true))
+    }
+
+    /// The same of columns in which -1 stands for what nobody said.
+    ///
+    /// # Errors
+    /// As [`Self::durations`].
+    pub fn durations_where_said(&self, columns: &[&str], most: u64) -> Result<(), String> {
+        columns.iter().try_for_each(|name| self.column_of_durations(name, most, is_said))
+    }
+
+    fn column_of_durations(
+        &self,
+        name: &str,
+        most: u64,
+        is_bound: fn(i64) -> bool,
+    ) -> Result<(), String> {
+        let values = self.samples.raw(name).unwrap_or_default();
+        let wrong =
+            |value: &i64| is_bound(*value) && !(0..=i128::from(most)).contains(&i128::from(*value));
+        match values.iter().position(wrong) {
+            Some(row) => Err(format!("{name} is {} in row {row}: impossible", values[row])),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// From the first instant of the columns to the last no more time passed than the process
-    /// lived: also where they count from another instant than the clock does. Negative values were
-    /// not said.
+    /// lived: also where they count from another instant than the clock does.
     ///
     /// # Errors
     /// Names both times.
     pub fn span_within_life(&self, columns: &[&str]) -> Result<(), String> {
         let values = || columns.iter().filter_map(|name| self.samples.raw(name)).flatten();
-        let said = || values().filter(|value| **value >= 0);
-        let (Some(first), Some(last)) = (said().min(), said().max()) else { return Ok(()) };
+        let (Some(first), Some(last)) = (values().min(), values().max()) else { return Ok(()) };
         let (span, life) = (last.abs_diff(*first), self.run.process_ns);
         match span <= life {
             true => Ok(()),
             false => Err(format!(
                 "its times span {span} ns, from {first} to {last}, but its process lived {life} ns"
             )),
+        }
+    }
+
+    /// A counter of time is no larger than another one, within whose time all of its own passed.
+    /// Runs that lack one of them are not compared.
+    ///
+    /// # Errors
+    /// Names both numbers.
+    pub fn within_counter(&self, part: &str, whole: &str) -> Result<(), String> {
+        match (self.counter(part), self.counter(whole)) {
+            (Some(part_ns), Some(whole_ns)) if part_ns > whole_ns => {
+                Err(format!("{part} is {part_ns}, but {whole}, which holds it, is {whole_ns}"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -142,5 +189,103 @@ impl<'a> Account<'a> {
     /// A raw column.
     pub fn column(&self, name: &str) -> Option<&'a [i64]> {
         self.samples.raw(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use lab_record::Column;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Of a process that lived from 1,000 to 1,100.
+    fn run() -> Run {
+        let run = json!({
+            "schema": 2, "order": 0, "attempt": 0, "block": 1, "warmup": false, "family": "f",
+            "variant": "v", "cell": {}, "status": "ok", "verification": "verified",
+            "binary_sha256": "", "start_ns": 1_000, "process_ns": 100, "cpu_ns": 50, "noise": {},
+            "counters": { "wall_ns": 90, "inner_ns": 40, "cpu_total_ns": 50 },
+        });
+        serde_json::from_value(run).expect("a run")
+    }
+
+    fn samples() -> Samples {
+        let columns: [(&str, &[i64]); 7] = [
+            ("elapsed_ns", &[30, 40]),
+            ("begun_ns", &[1_000, 1_040]),
+            ("ended_ns", &[1_040, 1_100]),
+            ("stamp_ns", &[UNSAID, 1_010]),
+            ("took_ns", &[0, 100]),
+            ("told_ns", &[UNSAID, 100]),
+            // By another clock.
+            ("elsewhere_ns", &[5_000, 5_100]),
+        ];
+        Samples::from_raw(
+            columns.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec())).collect(),
+        )
+    }
+
+    fn all_laws(account: &Account<'_>) -> Result<(), String> {
+        account.common()?;
+        account.within_life(&["begun_ns", "ended_ns"])?;
+        account.within_life_where_said(&["stamp_ns"])?;
+        account.in_order("begun_ns", "ended_ns")?;
+        account.in_order("stamp_ns", "ended_ns")?;
+        account.durations(&["took_ns"], 100)?;
+        account.durations_where_said(&["told_ns"], 100)?;
+        account.span_within_life(&["elsewhere_ns"])?;
+        account.within_counter("inner_ns", "wall_ns")
+    }
+
+    #[test]
+    fn numbers_that_can_be_true_break_no_law() {
+        assert_eq!(all_laws(&Account { run: &run(), samples: &samples() }), Ok(()));
+        let older = Run { cpu_ns: None, counters: BTreeMap::new(), ..run() };
+        assert_eq!(all_laws(&Account { run: &older, samples: &Samples::default() }), Ok(()));
+    }
+
+    #[test]
+    fn each_law_finds_the_counter_that_breaks_it() {
+        for (name, value, said) in [
+            ("wall_ns", 101, "wall_ns is 101, but its process lived 100 ns"),
+            ("hyperfine_wall_ns", 101, "hyperfine_wall_ns is 101, but its process lived"),
+            ("inner_ns", 91, "inner_ns is 91, but wall_ns, which holds it, is 90"),
+            ("cpu_total_ns", 10_051, "cpu_total_ns is 10051, but the kernel counted 50 ns"),
+        ] {
+            let mut run = run();
+            run.counters.insert(name.to_owned(), value);
+            let found = all_laws(&Account { run: &run, samples: &samples() }).unwrap_err();
+            assert!(found.contains(said), "{name}: {found}");
+        }
+    }
+
+    #[test]
+    fn each_law_finds_the_column_that_breaks_it() {
+        let cases: [(&str, &[i64], &str); 15] = [
+            ("elapsed_ns", &[60, 41], "elapsed_ns sums to 101"),
+            ("elapsed_ns", &[-1, 40], "elapsed_ns sums to 39"),
+            ("begun_ns", &[999, 1_040], "begun_ns is 999 in row 0, but its process lived"),
+            ("begun_ns", &[-1, 1_040], "begun_ns is -1 in row 0, but its process lived"),
+            ("ended_ns", &[1_040, 1_101], "ended_ns is 1101 in row 1, but its process lived"),
+            ("ended_ns", &[-1, 1_100], "ended_ns is -1 in row 0, but its process lived"),
+            ("stamp_ns", &[-2, 1_010], "stamp_ns is -2 in row 0, but its process lived"),
+            ("stamp_ns", &[-1, 1_101], "stamp_ns is 1101 in row 1, but its process lived"),
+            ("begun_ns", &[1_041, 1_041], "ended_ns is 1040 in row 0, before begun_ns, which is"),
+            ("begun_ns", &[1_000], "ended_ns has 2 rows, and begun_ns 1"),
+            ("took_ns", &[-1, 100], "took_ns is -1 in row 0: impossible"),
+            ("took_ns", &[0, 101], "took_ns is 101 in row 1: impossible"),
+            ("told_ns", &[-2, 100], "told_ns is -2 in row 0: impossible"),
+            ("elsewhere_ns", &[5_000, 5_101], "its times span 101 ns, from 5000 to 5101"),
+            ("elsewhere_ns", &[-1, 5_000], "its times span 5001 ns, from -1 to 5000"),
+        ];
+        for (name, values, said) in cases {
+            let mut samples = samples();
+            samples.columns.insert(name.to_owned(), Column::Raw(values.to_vec()));
+            let found = all_laws(&Account { run: &run(), samples: &samples }).unwrap_err();
+            assert!(found.contains(said), "{name}: {found}");
+        }
     }
 }

@@ -193,6 +193,8 @@ pub enum Truth<'a> {
 pub struct ServedCall {
     /// The request's seed, which names it.
     pub seed: i64,
+    /// Which of the sweep's servers was asked, in the order of their addresses.
+    pub port_index: usize,
     /// `CLOCK_MONOTONIC`, as all times here.
     pub received_ns: i64,
     /// When the first token was due.

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use crate::world::World;
+use crate::world::{World, assert_not_timed};
 use assert_cmd::assert::OutputAssertExt;
 use lab_record::{Results, Status, Verification};
 use predicates::str::contains;
 
 /// A variant that changes its own outcome by this sed script, and what the lab says of it.
-const LIES: [(&str, &str, &str); 6] = [
+const LIES: [(&str, &str, &str); 9] = [
     ("instant", r#"s/"wall_ns":[0-9]*/"wall_ns":1/"#, "wall_ns is 1, its agents took"),
     ("endless", r#"s/"wall_ns":[0-9]*/"wall_ns":9000000000000/"#, "but its process lived"),
     ("free", r#"s/"cpu_total_ns":[0-9]*/"cpu_total_ns":1/"#, "less than its parts"),
@@ -21,6 +21,22 @@ const LIES: [(&str, &str, &str); 6] = [
         "foreseeing",
         r#"s/"token_received_ns":\[[0-9]*/"token_received_ns":[1/"#,
         "token_received_ns is 1 in row 0, but its process lived",
+    ),
+    (
+        "timeless",
+        r#"s/"token_received_ns":\[[0-9]*/"token_received_ns":[-1/"#,
+        "token_received_ns is -1 in row 0, but its process lived",
+    ),
+    (
+        "unbegun",
+        r#"s/"call_first_token_ns":\[[0-9]*/"call_first_token_ns":[-1/"#,
+        "call_first_token_ns is -1 in row 0, but its process lived",
+    ),
+    // Its last token comes with the end of its call.
+    (
+        "sluggish",
+        r#"s/\("call_end_ns":\[\([0-9]*\).*"call_last_token_ns":\[\)[0-9]*/\1\2/"#,
+        "in row 0, but that token came at",
     ),
     (
         "boasting",
@@ -50,6 +66,26 @@ fn a_variant_whose_numbers_cannot_be_true_has_failed() {
             assert!(reason.contains(said), "{name}: {reason}");
         }
     }
+}
+
+#[test]
+fn a_variant_that_tells_of_other_calls_answers_wrongly() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    let owner = r#"s/"call_agent":\[0/"call_agent":[1/"#;
+    world.variant("confused", &format!("\"$FLOOR\" | sed '{owner}'"));
+    let stamp = r#"s/"token_sent_ns":\[[0-9]*/"token_sent_ns":[-1/"#;
+    world.variant("unstamped", &format!("\"$FLOOR\" | sed '{stamp}'"));
+    // Each agent asks the other one's server.
+    let servers = r#"s/\("server":"\)\([^"]*\)\(.*"server":"\)\([^"]*\)/\1\4\3\2/"#;
+    world.variant("astray", &format!("head -n 1 | sed '{servers}' | \"$FLOOR\""));
+    world.experiment("paced", 1, "");
+    let reasons = [
+        ("confused", "wrong answer: agent 0, call 0: call_agent is 1"),
+        ("unstamped", "wrong answer: agent 0, call 0: its first token_sent_ns is -1, the server's"),
+        ("astray", "wrong answer: agent 0, call 0: asked server 1, not its own, 0"),
+    ];
+    assert_not_timed(&world.run(1), &reasons);
 }
 
 #[test]

@@ -44,14 +44,22 @@ pub(crate) fn inter_token_ns(samples: &Samples) -> Option<Distribution> {
 
 /// The gaps of [`inter_token_ns`], where the token columns are raw.
 pub(crate) fn raw_gaps_ns(samples: &Samples) -> Option<Vec<i64>> {
-    let mut gaps = Vec::new();
-    let mut rest = samples.raw(names::TOKEN_RECEIVED_NS)?;
-    for &tokens in samples.raw(names::CALL_TOKENS)? {
+    let received = samples.raw(names::TOKEN_RECEIVED_NS)?;
+    let calls = by_call(received, samples.raw(names::CALL_TOKENS)?)?;
+    let gaps = |call: &[i64]| call.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>();
+    Some(calls.into_iter().flat_map(gaps).collect())
+}
+
+/// A column with a row per token, cut into calls by their tokens; `None` where it has other rows.
+pub(crate) fn by_call<'s>(column: &'s [i64], tokens: &[i64]) -> Option<Vec<&'s [i64]>> {
+    let mut rest = column;
+    let mut calls = Vec::with_capacity(tokens.len());
+    for &tokens in tokens {
         let (call, after) = rest.split_at_checked(usize::try_from(tokens).ok()?)?;
-        gaps.extend(call.windows(2).map(|pair| pair[1] - pair[0]));
+        calls.push(call);
         rest = after;
     }
-    Some(gaps)
+    rest.is_empty().then_some(calls)
 }
 
 /// Delivery lag: token handed to the agent minus the server's stamp just before it wrote. Server

@@ -439,7 +439,9 @@ impl Work for RuntimesWork {
 
     fn check(&self, answer: &Answer<'_>, truth: &Truth<'_>) -> Result<Checked, String> {
         match truth {
-            Truth::Served(served) => check::against_server(&self.workload, answer.outcome, served),
+            Truth::Served(served) => {
+                check::against_server(&self.workload, self.servers, answer.outcome, served)
+            }
             _ => check::own_shape(&self.workload, answer.outcome).map(|()| Checked::plausible()),
         }
     }
