@@ -31,6 +31,10 @@ pub enum Script {
     Silence,
     /// Ends with the name of another model.
     OtherModel,
+    /// Names another model on a line with text, and the right one at the end.
+    OtherModelBetween,
+    /// Ends without the name of a model.
+    NoModel,
     /// Sends a second line that says it is done.
     DoneTwice,
     /// Sends a token after the line that says it is done.
@@ -187,6 +191,11 @@ fn wrong(stream: &mut TcpStream, reader: &mut impl Read, script: Script) -> io::
         Script::ErrorLine => stream.write_all(&chunk("{\"error\":\"out of memory\"}\n"))?,
         Script::Stall => wait_for_client(reader)?,
         Script::OtherModel => stream.write_all(&done("other"))?,
+        Script::OtherModelBetween => {
+            let between = chunk("{\"model\":\"other\",\"response\":\"a\"}\n");
+            stream.write_all(&[between, done("m")].concat())?;
+        }
+        Script::NoModel => stream.write_all(&done(""))?,
         Script::DoneTwice => stream.write_all(&[done("m"), done("m")].concat())?,
         Script::GoesOn => stream.write_all(&[done("m"), chunk(&line(0, 2))].concat())?,
         // Cut and NoDone differ in what follows.

@@ -150,6 +150,8 @@ fn a_faulty_server_is_one_failed_outcome_that_names_agent_and_server() {
         (Server::start(Script::Stall), vec!["stalled"]),
         (Server::start(Script::Silence), vec!["stalled"]),
         (Server::start(Script::OtherModel), vec!["the server says that it ran other"]),
+        (Server::start(Script::OtherModelBetween), vec!["the server says that it ran other"]),
+        (Server::start(Script::NoModel), vec!["the server does not say which one it ran"]),
         (Server::start(Script::DoneTwice), vec!["the server went on after its done line"]),
         (Server::start(Script::GoesOn), vec!["the server went on after its done line"]),
         (Server::start(Script::Packed), vec!["broken JSON in line", "without a done line"]),

@@ -182,7 +182,7 @@ mod tests {
     }
 
     const REPLY: &str = "{\"response\":\"memory \",\"sent_ns\":9}\n{\"response\":\"Memory\"}\n\
-                         {\"response\":\"\",\"done\":true,\"eval_count\":2,\"eval_duration\":8}\n";
+                         {\"model\":\"m\",\"done\":true,\"eval_count\":2,\"eval_duration\":8}\n";
 
     #[test]
     fn two_calls_give_two_logs_and_the_second_prompt_carries_the_analysis() {
@@ -224,7 +224,7 @@ mod tests {
         .join()
         .unwrap();
         assert_ne!(agent.log.calls[0].thread, here);
-        agent.feed(b"{\"done\":true}\n").unwrap();
+        agent.feed(b"{\"model\":\"m\",\"done\":true}\n").unwrap();
         agent.end_of_body().unwrap();
         let log = agent.finish();
         assert_eq!((log.migrations, log.calls[0].thread, log.calls[1].thread), (2, here, -1));
@@ -250,12 +250,22 @@ mod tests {
             ),
             (
                 200,
+                "{\"response\":\"a\",\"model\":\"n\"}\n{\"done\":true,\"model\":\"m\"}\n",
+                "asked for model m, the server says that it ran n",
+            ),
+            (
+                200,
+                "{\"response\":\"a\",\"model\":\"m\"}\n{\"done\":true}\n",
+                "asked for model m, the server does not say which one it ran",
+            ),
+            (
+                200,
                 "{\"done\":true,\"model\":\"m:latest\"}\n{\"response\":\"b\"}\n",
                 "the server went on after its done line, with `b`",
             ),
             (
                 200,
-                "{\"done\":true}\n{\"done\":true}\n",
+                "{\"done\":true,\"model\":\"m\"}\n{\"done\":true}\n",
                 "the server went on after its done line, with ``",
             ),
         ];

@@ -51,6 +51,12 @@ pub enum CallError {
         /// The reply's.
         said: String,
     },
+    /// The line with `done: true` names no model.
+    #[error("asked for model {asked}, the server does not say which one it ran")]
+    NoModel {
+        /// The request's.
+        asked: String,
+    },
     /// A line with text, or a further `done`, after the line with `done: true`.
     #[error("the server went on after its done line, with `{excerpt}`")]
     AfterDone {

@@ -166,6 +166,7 @@ impl Said {
         if self.done && (line.done || !line.response.is_empty()) {
             return Err(CallError::AfterDone { excerpt: excerpt(line.response.as_bytes()) });
         }
+        self.check_model(line)?;
         if !line.response.is_empty() {
             meter.token();
             self.text.push_str(&line.response);
@@ -176,21 +177,25 @@ impl Said {
             self.done = true;
             log.end_ns = crate::now_ns();
             log.note_last_line(line);
-            return self.is_of_model(&line.model);
         }
         Ok(())
     }
 
-    /// Ollama's tag `latest` may be left out.
-    fn is_of_model(&self, said: &str) -> Result<(), CallError> {
-        let plain = |name: &str| name.strip_suffix(":latest").unwrap_or(name).to_owned();
-        match said.is_empty() || plain(said) == plain(&self.model) {
-            true => Ok(()),
-            false => {
-                Err(CallError::WrongModel { asked: self.model.clone(), said: said.to_owned() })
-            }
+    /// Ollama names the model on every line: none may name another one, and the last must name it.
+    fn check_model(&self, line: &Line<'_>) -> Result<(), CallError> {
+        let asked = || self.model.clone();
+        match &*line.model {
+            "" if line.done => Err(CallError::NoModel { asked: asked() }),
+            "" => Ok(()),
+            said if untagged(said) == untagged(&self.model) => Ok(()),
+            said => Err(CallError::WrongModel { asked: asked(), said: said.to_owned() }),
         }
     }
+}
+
+/// Ollama's tag `latest` may be left out.
+fn untagged(model: &str) -> &str {
+    model.strip_suffix(":latest").unwrap_or(model)
 }
 
 /// Ollama explains a refusal as `{"error": "…"}`.
