@@ -82,7 +82,7 @@ fn program() -> PathBuf {
 #[test]
 fn every_input_is_used_and_every_option_exists() {
     let action = action();
-    assert_eq!(action.inputs.len(), 9, "{:?}", action.inputs.keys());
+    assert_eq!(action.inputs.len(), 10, "{:?}", action.inputs.keys());
     assert_eq!(action.outputs, ["outcome", "json"]);
     for input in action.inputs.keys() {
         let place = format!("${{{{ inputs.{input} }}}}");
@@ -202,5 +202,25 @@ fn its_steps_run_as_on_a_runner() {
     let said = String::from_utf8_lossy(&missing.stdout).into_owned();
     assert!(said.contains("::error title=lab compare::no revision 0000"), "{said}");
     assert_eq!(compare(&[("fail-on", "always")]).status.code(), Some(2));
-    assert_eq!(compare(&[("build", "exit 1")]).status.code(), Some(1));
+    let broken = compare(&[("build", "echo 5 % bad >&2; exit 1")]);
+    assert_eq!(broken.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&broken.stderr).into_owned();
+    let annotation = "::error title=lab compare::fast does not build: 5 %25 bad\n";
+    assert!(said.contains(annotation), "{said}");
+
+    let open = compare(&[("options", "--runs 2 --prepare 'touch \"$(echo a b)\"'")]);
+    assert_eq!(open.status.code(), Some(0));
+    let outputs = job.outputs();
+    let second = outputs.lines().find_map(|line| line.strip_prefix("json=")).unwrap();
+    assert_ne!(second, json);
+    let result = |path: &str| -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    };
+    assert_eq!(result(second)["state"]["rounds"], 2);
+    assert_eq!(result(second)["commands"][1]["prepare"], "touch \"$(echo a b)\"");
+    assert!(result(json)["exit"] == 10 && job.path("repository/a b").exists());
+    let open = compare(&[("options", "--prepare 'true")]);
+    assert_eq!(open.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&open.stdout).into_owned();
+    assert!(said.contains("lab compare::options has a quote that is not closed"), "{said}");
 }

@@ -49,6 +49,8 @@ impl Repository {
         let mut lab = Command::new(program);
         let [a, b] = revisions;
         lab.current_dir(&self.files).env("XDG_CACHE_HOME", self.cache.path());
+        // The tests may run in a job themselves.
+        lab.env_remove("GITHUB_ACTIONS");
         lab.args(["compare", "--rev", a, "--rev", b, "--build", build]).args(more);
         lab.args(["--", tool]);
         lab
@@ -120,6 +122,7 @@ fn what_does_not_build_is_one_sentence_and_leaves_nothing() {
     let build = ["--build", "true", "--", "out/tool"];
     let mut alone = Command::new(std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap());
     alone.current_dir(&repository.files).env("XDG_CACHE_HOME", repository.cache.path());
+    alone.env_remove("GITHUB_ACTIONS");
     let alone = alone.args(["compare", "--rev", "two"]).args(build).assert().code(2);
     assert!(errors(&alone).starts_with("lab: there is no second command"));
     let outside = repository.lab_of("../tool", "true", ["one", "two"], &[]).assert().code(2);
@@ -193,6 +196,48 @@ fn builds_differ_by_their_number_and_each_round_is_of_one() {
     let header: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!(header["commands"], result["commands"]);
     assert_eq!(repository.builds(), 32);
+}
+
+#[test]
+fn every_build_is_checked() {
+    let repository = Repository::new();
+    let more = ["--builds", "3", "--runs", "2"];
+    let with = |last: &str| {
+        let build = format!("{BUILD}; test $LAB_BUILD != 2 || echo '{last}' >> out/tool");
+        repository.lab(&build, ["one", "two"], &more).assert()
+    };
+    with("exit 7").code(1).stderr(contains("`one: out/tool` ended with status 7"));
+    let noted = with("date").code(11).stderr(contains("note: the builds of one print different"));
+    noted.stderr(contains("note: the builds of two print different things\n"));
+}
+
+#[test]
+fn what_warms_up_is_drawn_from_all_builds() {
+    let repository = Repository::new();
+    let build = format!("{BUILD}; echo \"echo $LAB_BUILD >> ran\" >> out/tool");
+    let more = ["--builds", "2", "--warmup", "16", "--runs", "1", "--seed", "1"];
+    repository.lab(&build, ["one", "two"], &more).assert().code(11);
+    let ran = fs::read_to_string(repository.files.path().join("ran")).unwrap();
+    // The check runs each build of both and the reference again; then come 17 rounds of three.
+    assert_eq!(ran.lines().count(), 5 + 17 * 3);
+    let second = ran.lines().filter(|build| *build == "1").count();
+    assert!((2 + 2 * 3..2 + 16 * 3).contains(&second), "{ran}");
+}
+
+#[test]
+fn settings_of_cargo_and_compilers_make_another_build() {
+    let repository = Repository::new();
+    let with = |name: &str, value: &str| {
+        let mut lab = repository.lab(BUILD, ["one", "two"], &["--runs", "1"]);
+        lab.env(name, value).assert().code(11);
+        repository.builds()
+    };
+    assert_eq!(with("CARGO_PROFILE_RELEASE_LTO", "fat"), 2);
+    assert_eq!(with("CARGO_PROFILE_RELEASE_LTO", "fat"), 2);
+    assert_eq!(with("CARGO_PROFILE_RELEASE_LTO", "thin"), 4);
+    assert_eq!(with("RUSTC_WRAPPER", "a"), 6);
+    assert_eq!(with("CARGO_PROFILES", "a"), 8, "of no variable that counts");
+    assert_eq!(with("CARGO_HOME_OF", "a"), 8);
 }
 
 #[test]

@@ -10,6 +10,9 @@ use serde::Serialize;
 
 use crate::{Question, Settings, SettingsError};
 
+/// Of [`CandidateState::detectable`]: what reports of other comparisons take too.
+const POWER: f64 = 0.8;
+
 /// Whether to run another round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -75,6 +78,9 @@ pub struct CandidateState {
     pub slower_beyond_margin: Option<bool>,
     /// The primary metric's tail.
     pub tail: TailState,
+    /// The difference of logarithms of the primary metric that the pairs so far would have told
+    /// from 0 with a probability of 80 %; `None` before there is an interval.
+    pub detectable: Option<f64>,
     /// The seconds to go until an answer is to be expected.
     pub seconds_to_go: Option<f64>,
 }
@@ -249,6 +255,7 @@ impl Comparison {
                 .collect(),
             slower_beyond_margin: self.slower_beyond_margin(number),
             tail: tail.state(),
+            detectable: sequences[0].detectable(POWER),
             seconds_to_go: self.seconds_to_go(number),
         }
     }

@@ -74,7 +74,7 @@ pub(crate) struct RunArgs {
     /// Check answers before timing: same-output, status, or a command that reads a run's output
     #[arg(long, value_name = "HOW", default_value = "same-output")]
     check: String,
-    /// Seconds after which a run has failed
+    /// Seconds after which a run has failed, and its --prepare and its --check too
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
 }

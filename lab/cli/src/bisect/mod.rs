@@ -188,7 +188,7 @@ impl Search<'_> {
         let folder = self.store.git.folder.to_owned();
         let runner =
             Runner::new(&self.comparison, Vec::new(), Vec::new(), self.surroundings, folder)?;
-        runner.helper(option, text, None)
+        runner.helper(option, text)
     }
 
     /// Prints the end, or what is known where the user stopped it.

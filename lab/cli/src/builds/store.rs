@@ -6,6 +6,7 @@
 
 use std::{
     env,
+    ffi::OsString,
     fs::{self, File, TryLockError},
     path::{Component, Path, PathBuf},
     sync::atomic::Ordering,
@@ -26,7 +27,7 @@ use crate::{
 };
 
 /// Variables that change what common build tools make.
-const TOOLS: [&str; 8] = [
+const TOOLS: [&str; 11] = [
     "CC",
     "CXX",
     "CFLAGS",
@@ -35,7 +36,12 @@ const TOOLS: [&str; 8] = [
     "RUSTFLAGS",
     "CARGO_ENCODED_RUSTFLAGS",
     "RUSTUP_TOOLCHAIN",
+    "RUSTC",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
 ];
+/// Beginnings of more of them, which Cargo makes of the keys of its configuration.
+const OF_CARGO: [&str; 3] = ["CARGO_PROFILE_", "CARGO_BUILD_", "CARGO_TARGET_"];
 /// In a kept build: what it is.
 const ACCOUNT: &str = "build.json";
 /// In a kept build: the program, at its place among the revision's files.
@@ -86,7 +92,7 @@ struct Origin<'a> {
     shell: Option<&'a str>,
     program: &'a Path,
     build: u16,
-    tools: Vec<(&'a str, String)>,
+    tools: Vec<(String, String)>,
 }
 
 /// The builds of one program.
@@ -147,14 +153,13 @@ impl<'a> Store<'a> {
     }
 
     fn key(&self, revision: &Revision, build: u16) -> String {
-        let set = |name: &&'static str| Some((*name, env::var(name).ok()?));
         let origin = Origin {
             tree: &revision.tree,
             command: self.command,
             shell: self.shell,
             program: &self.program,
             build,
-            tools: TOOLS.iter().filter_map(set).collect(),
+            tools: tools(),
         };
         let text = serde_json::to_vec(&origin).unwrap_or_default();
         hex(&Sha256::digest(text)).chars().take(32).collect()
@@ -245,6 +250,19 @@ impl Drop for Work {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// The variables of tools that are set, by name, with their values.
+fn tools() -> Vec<(String, String)> {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    let is_one = |(name, _): &(String, String)| {
+        TOOLS.contains(&name.as_str()) || OF_CARGO.iter().any(|start| name.starts_with(start))
+    };
+    let mut tools: Vec<_> = env::vars_os().filter_map(text).filter(is_one).collect();
+    tools.sort();
+    tools
 }
 
 /// A seed for tools that shuffle: from 1 to 2³¹ - 1, always the same for the same build, so that it

@@ -43,6 +43,11 @@ pub(crate) fn lines(
         .collect()
 }
 
+/// The workflow command for what ends the comparison without a verdict, or fails after it.
+pub(crate) fn failure(sentence: &str) -> String {
+    format!("::error title=lab compare::{}", data(sentence))
+}
+
 /// An error is what the job fails for; what was looked for and is open is a warning.
 fn level(candidate: &CandidateState, fail_on: Option<FailOn>) -> &'static str {
     let shown = matches!(candidate.verdict.outcome, Outcome::Equivalent | Outcome::Faster);

@@ -36,7 +36,8 @@ pub(crate) struct CompareArgs {
     /// Command to run once after the last run, for each value of a {VAR} in it
     #[arg(short, long, value_name = "CMD")]
     pub(crate) cleanup: Option<String>,
-    /// Put each of the values, with commas between them, for {VAR} in commands and --prepare
+    /// Put each of the values, with commas between them, for {VAR} in commands and --prepare; `\,`
+    /// is a comma of a value
     #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"])]
     pub(crate) parameter_list: Vec<String>,
     /// Put each number of a range for {VAR} in commands and --prepare
@@ -87,7 +88,7 @@ pub(crate) struct CompareArgs {
     /// Do not run the reference twice in each round
     #[arg(long)]
     pub(crate) no_control: bool,
-    /// Seconds after which a run has failed
+    /// Seconds after which a run has failed, and its --prepare and its --check too
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<f64>,
     /// Go on until this is known, and exit with 10 where it is so

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use lab_compare::State;
 
-use super::{Session, annotate, export, plot::Drawing, run::Runner, table::Row};
+use super::{Session, annotate, plot::Drawing, run::Runner, table::Row};
 use crate::{Failure, streams};
 
 #[derive(Args, Debug)]
@@ -55,6 +55,7 @@ impl Session {
         runner: &Runner<'_>,
         state: &State,
         tables: &[Vec<Row>],
+        notes: &[String],
     ) -> Result<(), Failure> {
         let (args, metrics) = (runner.args, &runner.metrics);
         if !annotate::is_wanted(&args.around) {
@@ -63,8 +64,8 @@ impl Session {
         let lines = annotate::lines(state, &self.commands, metrics[0], args.fail_on);
         lines.iter().for_each(streams::tell);
         if args.export_markdown.is_none() {
-            let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables);
-            let notes: String = self.notes.iter().map(|note| format!("\n{note}\n")).collect();
+            let page = self.page(state, metrics, tables);
+            let notes: String = notes.iter().map(|note| format!("\n{note}\n")).collect();
             annotate::append(annotate::SUMMARY, &format!("{page}{notes}\n"))?;
         }
         let verdicts = self.verdicts().unwrap_or_default();

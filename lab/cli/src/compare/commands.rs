@@ -262,7 +262,7 @@ fn parameters(args: &CompareArgs) -> Result<Vec<(String, Vec<String>)>, Failure>
     let mut all: Vec<(String, Vec<String>)> = args
         .parameter_list
         .chunks_exact(2)
-        .map(|pair| (pair[0].clone(), pair[1].split(',').map(str::to_owned).collect()))
+        .map(|pair| (pair[0].clone(), values(&pair[1])))
         .collect();
     for scan in args.parameter_scan.chunks_exact(3) {
         let number = |text: &str| {
@@ -281,6 +281,21 @@ fn parameters(args: &CompareArgs) -> Result<Vec<(String, Vec<String>)>, Failure>
         all.push((scan[0].clone(), values.collect()));
     }
     Ok(all)
+}
+
+/// The values of a list. As with hyperfine (`src/parameter/tokenize.rs`), a backslash before a
+/// comma or a backslash makes it a letter of the value, and before anything else it is one itself.
+fn values(list: &str) -> Vec<String> {
+    let mut values = vec![String::new()];
+    let mut letters = list.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let escaped = letters.next_if(|next| letter == '\\' && [',', '\\'].contains(next));
+        match (letter, escaped) {
+            (',', None) => values.push(String::new()),
+            _ => values.last_mut().expect("there is one").push(escaped.unwrap_or(letter)),
+        }
+    }
+    values
 }
 
 /// Digits after the point of the shortest text that gives the number.
@@ -350,6 +365,14 @@ mod tests {
         assert_eq!(for_each("make {n}", &commands), ["make 1", "make 2"]);
         assert_eq!(for_each("make {n} {m}", &commands), ["make 1 a", "make 1 b", "make 2 a"]);
         assert_eq!(for_each("awk '{x}'", &commands), ["awk '{x}'"]);
+    }
+
+    #[test]
+    fn commas_and_backslashes_are_escaped_as_hyperfine_does() {
+        assert_eq!(values("a,b"), ["a", "b"]);
+        assert_eq!(values(r"a\,b,c\\,\d\"), ["a,b", r"c\", r"\d\"]);
+        assert_eq!(values(",a,"), ["", "a", ""]);
+        assert_eq!(values(""), [""]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) struct Measured<'a> {
     /// Metrics that this machine has not, each with the reason.
     pub(crate) absent: &'a BTreeMap<&'static str, String>,
     pub(crate) counted: &'a Counted,
-    /// What was said of the commands: other answers, equal programs.
+    /// What was said of the commands: other answers, equal programs, statuses that vary.
     pub(crate) notes: &'a [String],
 }
 

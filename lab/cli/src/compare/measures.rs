@@ -19,7 +19,7 @@ pub(crate) struct MeasureArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) inner: u32,
     /// Run both commands of a pair at once, each on a half of the processors
-    #[arg(long, conflicts_with = "inner")]
+    #[arg(long, conflicts_with_all = ["inner", "no_control"])]
     pub(crate) duet: bool,
     /// The same layout in all rounds: environment, $PWD, and addresses without randomisation
     #[arg(long)]

@@ -64,6 +64,15 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     if args.self_test {
         return self_test();
     }
+    compared(args).inspect_err(|failure| {
+        // What the user stopped has not failed.
+        if failure.code != INTERRUPTED && annotate::is_wanted(&args.around) {
+            streams::tell(annotate::failure(&failure.sentence));
+        }
+    })
+}
+
+fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
     files::check(args)?;
     let folder = Folder::new()?;
     let orphans = Orphans::inherit();
@@ -134,13 +143,16 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Refuses times that are none.
+/// Refuses times that are none, and a comparison without a round.
 pub(crate) fn check_times(args: &CompareArgs) -> Result<(), Failure> {
     if !(0.0..1e9).contains(&args.budget) {
         return Err(Failure::input("--budget is no number of seconds"));
     }
     if args.timeout.is_some_and(|timeout| !(timeout > 0.0 && timeout < 1e9)) {
         return Err(Failure::input("--timeout is no number of seconds above 0"));
+    }
+    if args.runs == Some(0) {
+        return Err(Failure::input("--runs is 0; give at least one round, or leave it out"));
     }
     Ok(())
 }

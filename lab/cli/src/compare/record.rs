@@ -123,7 +123,8 @@ impl Header {
 
     /// What keeps the rounds of a file from being those of this comparison; `None` where nothing
     /// does. It may have had another budget, and the metrics beside the first that were known then.
-    fn difference(&self, found: &Self) -> Option<&'static str> {
+    /// A seed counts where one is asked for.
+    fn difference(&self, found: &Self, seed: Option<u64>) -> Option<&'static str> {
         // As a file has it: a number that was written and read need not be the one that it was.
         let text = serde_json::to_string(self).expect("a header serialises");
         let own: Self = serde_json::from_str(&text).expect("a header is read as it was written");
@@ -140,6 +141,7 @@ impl Header {
         };
         let parts = [
             (own.commands != found.commands, "its commands"),
+            (seed.is_some_and(|seed| seed != found.seed), "--seed"),
             (own.metrics.first() != found.metrics.first(), "--metric"),
             (own.inner != found.inner, "--inner"),
             (own.fixed_layout != found.fixed_layout, "--fixed-layout"),
@@ -195,7 +197,7 @@ impl Record {
                 return Err(failure(path, sentence));
             }
             let Read { header: found, rounds, whole } = read(path, &mut file)?;
-            if let Some(part) = header.difference(&found) {
+            if let Some(part) = header.difference(&found, args.seed) {
                 let sentence = format!("holds another comparison, by {part}; give the same");
                 return Err(failure(path, sentence));
             }

@@ -96,40 +96,51 @@ impl<'a> Runner<'a> {
 
     /// Runs every command once with its answer looked at; returns sentences about what differs.
     pub(crate) fn check(&self) -> Result<Vec<String>, Stopped> {
+        let controls = match (self.args.no_control, &self.halves) {
+            (true, _) => 0,
+            (false, None) => 1,
+            (false, Some(_)) => 2,
+        };
+        let candidates = self.commands.len() - controls;
         let (mut hashes, mut ends) = (Vec::new(), Vec::new());
-        for command in &self.commands {
-            let errors = self.folder.join("errors");
-            let answer = self.folder.join("answer");
-            self.prepare(command)?;
-            let to = match self.args.check.as_str() {
-                "same-output" | "status" => Output::Hash,
-                _ => Output::File(answer.clone()),
-            };
-            let errors_to = Some(errors.clone());
-            let run = Run { output: to, errors: errors_to, ..self.run_of(command, 0) };
-            let finished = self.finish(command, &run).map_err(|stopped| match stopped {
-                Stopped::Failed(mut failure) => {
-                    failure.sentence.push_str(&excerpt(&errors));
-                    Stopped::Failed(failure)
-                }
-                interrupted => interrupted,
-            })?;
-            if let Output::File(answer) = run.output {
-                self.helper("--check", &self.args.check, Some(answer))?;
-            }
-            ends.push(finished.ended);
-            hashes.push(finished.output.map(|(hash, _)| hash));
+        for (place, command) in self.commands.iter().enumerate() {
+            // Any round may run any build; the controls are the reference's programs again.
+            let builds = if place < candidates { command.builds.len().max(1) } else { 1 };
+            let answers = (0..builds).map(|build| self.answer(command, build as u16));
+            let answers = answers.collect::<Result<Vec<Finished>, _>>()?;
+            ends.push(answers.iter().map(|answer| answer.ended).collect());
+            let hash = |answer: Finished| answer.output.map(|(hash, _)| hash);
+            hashes.push(answers.into_iter().map(hash).collect());
         }
         let mut sentences = other_statuses(&self.commands, &ends);
         if self.args.check == "same-output" {
-            let controls = match (self.args.no_control, &self.halves) {
-                (true, _) => 0,
-                (false, None) => 1,
-                (false, Some(_)) => 2,
-            };
-            sentences.extend(differences(&self.commands, &hashes, controls));
+            sentences.extend(differences(&self.commands, &hashes, candidates));
         }
         Ok(sentences)
+    }
+
+    /// Runs a build of a command once, and what looks at its answer.
+    fn answer(&self, command: &Command, build: u16) -> Result<Finished, Stopped> {
+        let errors = self.folder.join("errors");
+        self.prepare(command)?;
+        let output = match self.args.check.as_str() {
+            "same-output" | "status" => Output::Hash,
+            _ => Output::File(self.folder.join("answer")),
+        };
+        let run = Run { output, errors: Some(errors.clone()), ..self.run_of(command, build) };
+        let finished = self.finish(command, &run).map_err(|stopped| match stopped {
+            Stopped::Failed(mut failure) => {
+                failure.sentence.push_str(&excerpt(&errors));
+                Stopped::Failed(failure)
+            }
+            interrupted => interrupted,
+        })?;
+        if let Output::File(answer) = run.output {
+            let of = format!(" for what `{}` printed", command.text);
+            let run = Run { input: Some(answer), timeout: self.timeout(), ..Run::default() };
+            self.beside("--check", &self.args.check, run, &of)?;
+        }
+        Ok(finished)
     }
 
     /// Runs one round in its order.
@@ -207,7 +218,7 @@ impl<'a> Runner<'a> {
     /// Runs --setup. What it leaves running, such as a server, stays until after --cleanup.
     pub(crate) fn set_up(&self) -> Result<(), Stopped> {
         let mut texts = self.args.setup.iter().flat_map(|text| for_each(text, &self.commands));
-        let ended = texts.try_for_each(|text| self.helper("--setup", &text, None));
+        let ended = texts.try_for_each(|text| self.helper("--setup", &text));
         self.orphans.keep();
         ended
     }
@@ -217,30 +228,39 @@ impl<'a> Runner<'a> {
         self.interrupted.store(false, Ordering::Relaxed);
         let texts = self.args.cleanup.iter().flat_map(|text| for_each(text, &self.commands));
         // What one leaves is no reason to leave the rest.
-        let ended: Vec<_> = texts.map(|text| self.helper("--cleanup", &text, None)).collect();
+        let ended: Vec<_> = texts.map(|text| self.helper("--cleanup", &text)).collect();
         ended.into_iter().collect()
     }
 
-    /// Runs a command of the user's that is no part of the comparison.
-    pub(crate) fn helper(
-        &self,
-        option: &str,
-        text: &str,
-        input: Option<PathBuf>,
-    ) -> Result<(), Stopped> {
+    /// Runs --setup or --cleanup, which are no part of a run and may take as long as they do.
+    pub(crate) fn helper(&self, option: &str, text: &str) -> Result<(), Stopped> {
+        self.beside(option, text, Run::default(), "")
+    }
+
+    /// Runs a command of the user's that is not compared; `of` says in its failure what it was for.
+    fn beside(&self, option: &str, text: &str, run: Run, of: &str) -> Result<(), Stopped> {
         let argv = in_shell(text, self.args.named_shell());
-        let run = Run { argv, input, ..Run::default() };
+        // A file for each option: a server of --setup may still write to its own.
+        let errors = self.folder.join(format!("errors{option}"));
+        let run = Run { argv, errors: Some(errors.clone()), ..run };
         match run.execute(self.interrupted).map_err(broken)?.ended {
             Ended::Exited(0) => Ok(()),
             Ended::Interrupted => Err(Stopped::Interrupted),
             ended => {
-                Err(failed(COMMAND_FAILED, format!("{option} `{text}` {}", told(ended, None))))
+                let (told, last) = (told(ended, self.args.timeout), excerpt(&errors));
+                Err(failed(COMMAND_FAILED, format!("{option} `{text}` {told}{of}{last}")))
             }
         }
     }
 
     pub(crate) fn prepare(&self, command: &Command) -> Result<(), Stopped> {
-        command.prepare.as_ref().map_or(Ok(()), |text| self.helper("--prepare", text, None))
+        let Some(text) = &command.prepare else { return Ok(()) };
+        let run = Run { timeout: self.timeout(), ..Run::default() };
+        self.beside("--prepare", text, run, "")
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        self.args.timeout.map(Duration::from_secs_f64)
     }
 
     pub(crate) fn run_of(&self, command: &Command, build: u16) -> Run {
@@ -248,7 +268,7 @@ impl<'a> Runner<'a> {
             argv: command.argv_of(build),
             input: self.args.input(),
             output: self.output.clone(),
-            timeout: self.args.timeout.map(Duration::from_secs_f64),
+            timeout: self.timeout(),
             ..Run::default()
         }
     }
@@ -270,7 +290,7 @@ impl<'a> Runner<'a> {
             Ended::Exited(_) if self.args.ignore_failure => Ok(finished),
             Ended::Interrupted => Err(Stopped::Interrupted),
             ended => {
-                let told = told(ended, self.args.timeout);
+                let told = told_of_run(ended, self.args.timeout);
                 let code = if ended == Ended::Exited(NOT_FOUND) { 2 } else { COMMAND_FAILED };
                 Err(failed(code, format!("`{}` {told}", command.text)))
             }
@@ -289,12 +309,20 @@ impl<'a> Runner<'a> {
     }
 }
 
-pub(crate) fn told(ended: Ended, timeout: Option<f64>) -> String {
+/// How a run failed, and what would accept it.
+pub(crate) fn told_of_run(ended: Ended, timeout: Option<f64>) -> String {
+    let told = told(ended, timeout);
+    match ended {
+        Ended::Exited(NOT_FOUND) => told,
+        Ended::Exited(_) => told + "; --ignore-failure accepts that",
+        _ => told,
+    }
+}
+
+fn told(ended: Ended, timeout: Option<f64>) -> String {
     match ended {
         Ended::Exited(NOT_FOUND) => "was not found".to_owned(),
-        Ended::Exited(status) => {
-            format!("ended with status {status}; --ignore-failure accepts that")
-        }
+        Ended::Exited(status) => format!("ended with status {status}"),
         Ended::Signalled(signal) => format!("was ended by signal {signal}"),
         Ended::TimedOut => {
             format!("was ended after {} s, the --timeout", timeout.unwrap_or_default())
@@ -336,37 +364,45 @@ fn end_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Where any status is accepted: the commands that end with another one than the reference.
-fn other_statuses(commands: &[Command], ends: &[Ended]) -> Vec<String> {
+/// Where any status is accepted: the commands one of whose builds ends with another one than the
+/// reference's first.
+fn other_statuses(commands: &[Command], ends: &[Vec<Ended>]) -> Vec<String> {
     let status = |ended: &Ended| match ended {
         Ended::Exited(status) => Some(*status),
         _ => None,
     };
-    let Some(first) = ends.first().and_then(status) else { return Vec::new() };
-    let others = commands.iter().zip(ends).filter_map(|(command, ended)| {
-        let other = status(ended).filter(|status| *status != first)?;
+    let Some(first) = ends.first().and_then(|ends| status(ends.first()?)) else {
+        return Vec::new();
+    };
+    let others = commands.iter().zip(ends).filter_map(|(command, ends)| {
+        let other = ends.iter().filter_map(status).find(|status| *status != first)?;
         let (name, reference) = (&command.name, &commands[0].name);
         Some(format!("{name} ends with status {other}, and {reference} with {first}"))
     });
     others.collect()
 }
 
-/// The last commands are so many controls, which are the reference again.
-fn differences(commands: &[Command], hashes: &[Option<String>], controls: usize) -> Vec<String> {
-    let candidates = commands.len() - controls;
-    if hashes[candidates..].iter().any(|hash| *hash != hashes[0]) {
-        let name = &commands[0].name;
+/// By the hashes of each command's builds. After the first `candidates` commands come the controls,
+/// which are the reference again.
+fn differences(
+    commands: &[Command],
+    hashes: &[Vec<Option<String>>],
+    candidates: usize,
+) -> Vec<String> {
+    let (first, reference) = (&hashes[0][0], &commands[0].name);
+    if hashes[candidates..].iter().flatten().any(|hash| hash != first) {
         return vec![format!(
-            "{name} prints something else each time, so outputs were not compared"
+            "{reference} prints something else each time, so outputs were not compared"
         )];
     }
-    (1..candidates)
-        .filter(|place| hashes[*place] != hashes[0])
-        .map(|place| {
-            let (name, reference) = (&commands[place].name, &commands[0].name);
-            format!("{name} prints something else than {reference}")
-        })
-        .collect()
+    let said = |(place, builds): (usize, &Vec<Option<String>>)| {
+        let name = &commands[place].name;
+        if builds.iter().any(|hash| *hash != builds[0]) {
+            return Some(format!("the builds of {name} print different things"));
+        }
+        (builds[0] != *first).then(|| format!("{name} prints something else than {reference}"))
+    };
+    hashes[..candidates].iter().enumerate().filter_map(said).collect()
 }
 
 /// Microseconds, bytes and counts; `None` of what the kernel did not tell.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, process::ExitCode};
 
-use lab_compare::{Comparison, Next, RoundPlan, Schedule, State};
+use lab_compare::{Comparison, Next, Schedule, State};
 use lab_stats::outcome::Outcome;
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     measures::{self, Addresses, LayoutReport},
     record::{Record, Round},
     spend, table,
-    text::{announcement, summary},
+    text::{announcement, items, summary},
     untimed::Counted,
 };
 use crate::{Failure, streams};
@@ -41,24 +41,26 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn run(&mut self, runner: &Runner<'_>) -> Result<(), Stopped> {
         let args = runner.args;
+        if !args.json {
+            streams::tell(announcement(self.comparison.settings()));
+        }
         runner.set_up()?;
         for sentence in runner.check()? {
             streams::tell(format_args!("note: {sentence}"));
             self.notes.push(sentence);
         }
-        if !args.json {
-            streams::tell(announcement(self.comparison.settings()));
-        }
-        let schedule = match args.measures.duet {
-            true => Schedule::duets(self.seed, runner.commands.len() / 2),
-            false => Schedule::new(self.seed, runner.commands.len()),
+        let schedule = |seed| {
+            let schedule = match args.measures.duet {
+                true => Schedule::duets(seed, runner.commands.len() / 2),
+                false => Schedule::new(seed, runner.commands.len()),
+            };
+            schedule.with_builds(args.builds.count())
         };
-        let mut plans = schedule.with_builds(args.builds.count()).skip(self.rounds.len());
-        // What warms up is no part of the schedule.
-        for _ in 0..args.warmup {
-            let order = (0..runner.commands.len()).collect();
-            runner.round(RoundPlan { order, layout: Default::default() })?;
+        // What warms up is drawn as the rounds are, and is no part of their schedule.
+        for plan in schedule(self.seed.wrapping_add(1)).take(args.warmup) {
+            runner.round(plan)?;
         }
+        let mut plans = schedule(self.seed).skip(self.rounds.len());
         let watch = Stopwatch::after(self.rounds.last().map_or(0.0, |round| round.elapsed_s));
         let mut line = ProgressLine::new(args.json);
         while self.comparison.next_step() == Next::Round {
@@ -103,8 +105,10 @@ impl Session {
         let tables: Vec<Vec<table::Row>> = (state.candidates.iter().enumerate())
             .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
             .collect();
+        let late = self.late_notes(runner);
+        let notes = &[&self.notes[..], &late].concat();
         let printed = if args.json {
-            let (absent, counted, notes) = (&self.absent, &self.counted, &self.notes);
+            let (absent, counted) = (&self.absent, &self.counted);
             let measured =
                 Measured { inner: args.measures.inner, layout: &layout, absent, counted, notes };
             let mut result =
@@ -123,33 +127,55 @@ impl Session {
             }));
             streams::print((lines.join("\n") + "\n").as_bytes())
         };
-        let times = export::column(metrics, &self.rounds, 0, Metric::Wall);
-        let median = lab_stats::describe::median(&times).filter(|median| *median < SHORT);
-        if let Some(median) = median.filter(|_| args.measures.inner == 1) {
-            streams::tell(format_args!(
-                "note: {} takes less than 1 ms, most of it for starting a process; --inner {} \
-                 runs it that many times within each timed run",
-                self.commands[0].name,
-                (BATCH / median).ceil()
-            ));
-        }
+        late.iter().for_each(|note| streams::tell(format_args!("note: {note}")));
         let runs = args.export_json.as_ref().map_or(Ok(()), |path| {
             let runs = export::hyperfine(&self.commands, metrics, &self.rounds);
             export::write(path, &format!("{runs:#}\n"))
         });
-        let page = args.export_markdown.as_ref().map_or(Ok(()), |path| {
-            let page = export::markdown(&state, &self.commands, metrics, &self.rounds, &tables);
-            export::write(path, &page)
-        });
+        let page = args
+            .export_markdown
+            .as_ref()
+            .map_or(Ok(()), |path| export::write(path, &self.page(&state, metrics, &tables)));
         // What cannot be written keeps nothing else from being so.
         let drawn = self.draw(runner, &state);
-        let annotated = self.annotate(runner, &state, &tables);
+        let annotated = self.annotate(runner, &state, &tables, notes);
         printed.and(runs).and(page).and(drawn).and(annotated)?;
         Ok(ExitCode::from(code))
     }
 }
 
 impl Session {
+    /// What the timed runs have shown of the commands, beside their times.
+    fn late_notes(&self, runner: &Runner<'_>) -> Vec<String> {
+        let mut notes: Vec<String> = (self.commands.iter().enumerate())
+            .filter_map(|(place, command)| varying_status(place, &command.name, &self.rounds))
+            .collect();
+        let times = export::column(&runner.metrics, &self.rounds, 0, Metric::Wall);
+        let median = lab_stats::describe::median(&times).filter(|median| *median < SHORT);
+        if let Some(median) = median.filter(|_| runner.args.measures.inner == 1) {
+            notes.push(format!(
+                "{} takes less than 1 ms, most of it for starting a process; --inner {} runs it \
+                 that many times within each timed run",
+                self.commands[0].name,
+                (BATCH / median).ceil()
+            ));
+        }
+        notes
+    }
+
+    /// The tables in Markdown, and below them what a person reads beside the verdicts.
+    pub(super) fn page(
+        &self,
+        state: &State,
+        metrics: &[Metric],
+        tables: &[Vec<table::Row>],
+    ) -> String {
+        let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables);
+        let items = items(state, &self.commands, self.comparison.settings());
+        let items: String = items.iter().map(|item| format!("- {item}\n")).collect();
+        format!("{page}\n{items}")
+    }
+
     fn layout(&self, args: &CompareArgs) -> LayoutReport {
         let fixed = args.measures.fixed_layout;
         let share = |candidate| {
@@ -172,6 +198,16 @@ impl Session {
         lines.extend(self.counted.lines(&self.commands));
         lines
     }
+}
+
+/// Where any status is accepted: that a command did not end with the same one in all rounds.
+fn varying_status(place: usize, name: &str, rounds: &[Round]) -> Option<String> {
+    let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
+    rounds.iter().for_each(|round| *counts.entry(round.statuses[place]).or_default() += 1);
+    let (status, same) = counts.iter().max_by_key(|(_, count)| **count)?;
+    let (others, all) = (rounds.len() - same, rounds.len());
+    (others > 0)
+        .then(|| format!("{name} did not end with status {status} in {others} of {all} rounds"))
 }
 
 pub(super) fn add(comparison: &mut Comparison, round: &Round) -> Result<(), Failure> {

@@ -107,39 +107,53 @@ pub(crate) fn summary(
         });
         let (name, verdict) = (&command.name, candidate.verdict);
         lines.push(format!("{name} against {reference}: {verdict}{estimate} ({spent})"));
-        lines.extend(why_not(candidate, settings));
+        lines.extend(why_not(candidate, settings).map(|why| format!("  {why}")));
     }
-    lines.push(match &state.control {
+    lines.push(control(state, reference, settings));
+    lines
+}
+
+/// What stands below the verdicts, as the items of a list in Markdown.
+pub(crate) fn items(state: &State, commands: &[Command], settings: &Settings) -> Vec<String> {
+    let code = |command: &Command| format!("`{}`", command.name.replace('\n', " "));
+    let candidates = state.candidates.iter().zip(&commands[1..]);
+    let reasons = candidates.filter_map(|(candidate, command)| {
+        Some(format!("{}: {}", code(command), why_not(candidate, settings)?))
+    });
+    reasons.chain([control(state, &code(&commands[0]), settings)]).collect()
+}
+
+fn control(state: &State, reference: &str, settings: &Settings) -> String {
+    match &state.control {
         Some(control) => format!("control, {reference} against itself: {}", interval(control)),
         None if settings.control => "control: too few rounds".to_owned(),
         None => "control: none".to_owned(),
-    });
-    lines
+    }
 }
 
 /// What stood in the way of an answer.
 fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
-    let found = primary(candidate).and_then(|estimate| estimate.interval);
     let verdict = candidate.verdict;
     let longer = candidate.seconds_to_go.map_or(String::new(), |seconds| {
         format!("; an answer would take about {} more", seconds_text(seconds))
     });
     Some(match (verdict.outcome, verdict.missing) {
         (Outcome::CannotTell, Some(Missing::Control)) => {
-            format!("  it would be told, but the control's interval is too wide{longer}")
+            format!("it would be told, but the control's interval is too wide{longer}")
         }
         (Outcome::CannotTell, None) => {
-            let seen = found.map_or("no difference".to_owned(), |[low, high]| {
-                format!("a difference of {:.2} %", 100.0 * ((high - low) / 2.0).exp_m1())
+            let seen = candidate.detectable.map_or("no difference".to_owned(), |shift| {
+                let percent = 100.0 * shift.exp_m1();
+                format!("a difference of {percent:.2} % with a probability of 80 %")
             });
-            format!("  these rounds could have shown {seen}{longer}")
+            format!("these rounds could have shown {seen}{longer}")
         }
         (Outcome::CannotTell, Some(Missing::Tail)) => {
             open_tail(&candidate.tail, settings) + &longer
         }
-        (Outcome::Withheld, _) => "  the first command differs from itself".to_owned(),
+        (Outcome::Withheld, _) => "the first command differs from itself".to_owned(),
         (Outcome::Slower, _) if candidate.slower_beyond_margin.is_none() => {
-            format!("  whether by more than {} % is open", 100.0 * settings.margin)
+            format!("whether by more than {} % is open", 100.0 * settings.margin)
         }
         _ => return None,
     })
@@ -155,11 +169,11 @@ fn open_tail(tail: &TailState, settings: &Settings) -> String {
     match tail.slow_share.filter(is_open) {
         Some(share) => {
             let asked = between(share, SHARE_MARGIN, "points");
-            format!("  share of runs above 1.25 medians: {asked}")
+            format!("share of runs above 1.25 medians: {asked}")
         }
         None => {
             let asked = between(tail.capped_mean, settings.margin.max(MEAN_MARGIN), "%");
-            format!("  mean of runs, each counted for 2 medians at most: {asked}")
+            format!("mean of runs, each counted for 2 medians at most: {asked}")
         }
     }
 }
@@ -199,12 +213,12 @@ mod tests {
         };
         assert_eq!(
             said([-0.012, 0.081], [-0.01, 0.07]),
-            "  share of runs above 1.25 medians: between -1.2 and +8.1 points; within ±5 is asked"
+            "share of runs above 1.25 medians: between -1.2 and +8.1 points; within ±5 is asked"
         );
         assert_eq!(
             said([-0.012, 0.021], [-0.01, 0.07]),
-            "  mean of runs, each counted for 2 medians at most: between -1.0 and +7.0 %; within \
-             ±5 is asked"
+            "mean of runs, each counted for 2 medians at most: between -1.0 and +7.0 %; within ±5 \
+             is asked"
         );
     }
 

@@ -18,7 +18,7 @@ use self::{count::Instructions, syscalls::Syscalls};
 use super::{
     commands::Command,
     measures::MeasureArgs,
-    run::{Runner, Stopped, excerpt, failed},
+    run::{Runner, Stopped, excerpt, failed, told_of_run},
 };
 use crate::Failure;
 
@@ -93,7 +93,7 @@ fn under(
         Ended::Exited(_) if runner.args.ignore_failure => Ok(folder),
         Ended::Interrupted => Err(Stopped::Interrupted),
         ended => {
-            let told = super::run::told(ended, run.timeout.map(|timeout| timeout.as_secs_f64()));
+            let told = told_of_run(ended, run.timeout.map(|timeout| timeout.as_secs_f64()));
             let last = excerpt(&errors);
             Err(failed(1, format!("`{}` under {name} {told}{last}", command.text)))
         }

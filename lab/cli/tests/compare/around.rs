@@ -175,6 +175,9 @@ fn verdicts_become_workflow_commands_and_a_summary() {
     job(&["echo a", "echo b", "--runs", "2"]).code(11);
     let summary = read(&dir, "summary");
     assert!(summary.contains("\necho b prints something else than echo a\n"), "{summary}");
+    assert!(summary.contains("\n- `echo b`: these rounds could have shown "), "{summary}");
+    let failed = job(&["true", "exit 3", "--runs", "2"]).code(1);
+    failed.stderr(contains("\n::error title=lab compare::`exit 3` ended with status 3; "));
     let silent = job(&["true", "true", "--runs", "2", "--annotate", "never"]).code(11);
     silent.stderr(contains("::").not());
     let asked = lab(&dir, &["true", "true", "--runs", "2", "--annotate", "github"]).assert();

@@ -28,6 +28,9 @@ fn without_enough_rounds_nothing_is_told_and_the_code_says_so() {
     let few = compare(&["true", "true", "-M", "5", "-n", "a", "-n", "b"]).code(11);
     let few = few.stdout(contains("b against a: cannot tell")).stdout(contains("control: "));
     few.stderr(contains("at most 5 rounds"));
+    let more = ["true", "true", "-N", "-M", "80", "--margin", "0.001", "--json"];
+    let detectable = json(&compare(&more))["state"]["candidates"][0]["detectable"].clone();
+    assert!(detectable.as_f64().unwrap() > 0.0, "{detectable}");
 }
 
 #[test]
@@ -75,6 +78,9 @@ fn parameters_reach_what_surrounds_a_run_and_the_exports() {
     let seen = read("seen");
     assert_eq!(seen.lines().filter(|line| *line == "1").count(), 6, "{seen}");
     assert_eq!(seen.lines().filter(|line| *line == "2").count(), 3, "{seen}");
+    let escaped = ["echo {n}", "-L", "n", r"1\,5,2", "--runs", "1", "--json"];
+    let commands = json(&compare(&escaped).code(11))["commands"].clone();
+    assert_eq!([&commands[0]["text"], &commands[1]["text"]], ["echo 1,5", "echo 2"]);
     let unseen = compare(&["true", "-L", "n", "1,2", "--prepare", "true {n}", "--runs", "1"]);
     unseen.code(11).stdout(contains("true (n = 2) against true (n = 1): "));
 }
@@ -123,6 +129,8 @@ fn exports_have_hyperfines_schema_and_a_table() {
     assert_eq!(keys, theirs);
     let page = fs::read_to_string(dir.path().join("a.md")).unwrap();
     assert!(page.starts_with("| Command |") && page.contains("| `true` |"), "{page}");
+    let reason = "- `true`: these rounds could have shown no difference";
+    assert!(page.ends_with(&format!("\n\n{reason}\n- control: too few rounds\n")), "{page}");
 }
 
 #[test]
@@ -145,6 +153,10 @@ fn a_recorded_comparison_is_gone_on_with() {
     assert_eq!(again["state"]["rounds"], 14);
     let text = fs::read_to_string(dir.path().join("r.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 1 + 14);
+    let seed = first["seed"].to_string();
+    run(&["--resume", "r.jsonl", "--runs", "14", "--seed", &seed]);
+    let other = run(&["--resume", "r.jsonl", "--seed", "1"]).code(4);
+    other.stderr(contains("r.jsonl: holds another comparison, by --seed; give the same"));
     let other = lab(&dir, &["true", "false", "--resume", "r.jsonl"]).assert().code(4);
     other.stderr(contains("r.jsonl: holds another comparison"));
     fs::write(dir.path().join("broken"), "{}\n").unwrap();
@@ -186,7 +198,20 @@ fn answers_are_compared_and_checked() {
         .stderr(contains("note: true ends with status 0, and sh -c 'exit 3' with 3"));
     with(&["echo a", "echo b", "--check", "grep -q [ab]"]).code(11);
     let refused = with(&["echo a", "echo b", "--check", "grep -q a"]).code(1);
-    refused.stderr(contains("--check `grep -q a` ended with status 1"));
+    refused.stderr(contains("--check `grep -q a` ended with status 1 for what `echo b` printed\n"));
+}
+
+#[test]
+fn a_status_that_varies_is_a_note() {
+    let dir = TempDir::new().unwrap();
+    // The check is the first run, and six rounds follow.
+    let varies = "echo >> n; test $(wc -l < n) != 4";
+    let arguments = ["true", varies, "-i", "--check", "status", "--runs", "6", "-n", "a", "-n"];
+    let noted = lab(&dir, &[&arguments[..], &["b", "--json"]].concat()).assert().code(11);
+    let note = "b did not end with status 0 in 1 of 6 rounds";
+    let notes = json(&noted)["notes"].clone();
+    assert!(notes.as_array().unwrap().contains(&note.into()), "{notes}");
+    noted.stderr(contains(format!("note: {note}\n")));
 }
 
 #[test]
@@ -194,7 +219,9 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
     let sentence = |code, arguments: &[&str], text: &str| {
         let assert = compare(arguments).code(code).stderr(contains(text.to_owned()));
         let errors = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-        assert_eq!(errors.lines().count(), 1, "{errors}");
+        // What it may take is said before anything is run.
+        let said = errors.lines().filter(|line| !line.starts_with("at most 60 s, "));
+        assert_eq!(said.count(), 1, "{errors}");
     };
     sentence(2, &["true"], "there is no second command");
     sentence(2, &["true", "no-such-program"], "`no-such-program` was not found");
@@ -206,7 +233,18 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
     sentence(1, &["true", "sh -c 'echo bad >&2; exit 4'"], "ended with status 4; --ignore-failure");
     sentence(1, &["true", "sh -c 'echo bad >&2; exit 4'"], ": bad");
     sentence(1, &["true", "sleep 100", "--timeout", "0.2"], "`sleep 100` was ended after 0.2 s");
-    sentence(1, &["true", "true", "--setup", "exit 5"], "--setup `exit 5` ended with status 5");
+    let fails = |option| ["true", "true", option, "echo first >&2; echo why >&2; exit 5"];
+    for option in ["--setup", "--prepare", "--check"] {
+        let why = if option == "--check" { " for what `true` printed: why" } else { ": why" };
+        let text = format!("{option} `{}` ended with status 5{why}\n", fails(option)[3]);
+        sentence(1, &fails(option), &text);
+    }
+    sentence(1, &["true", "true", "--setup", "exit 5"], "60 s, or 25 rounds where these take");
+    for option in ["--prepare", "--check"] {
+        let hangs = ["true", "true", option, "sleep 100", "--timeout", "0.5"];
+        sentence(1, &hangs, &format!("{option} `sleep 100` was ended after 0.5 s, the --timeout"));
+    }
+    sentence(2, &["true", "true", "--runs", "0"], "--runs is 0; give at least one round");
     sentence(4, &["true", "true", "--input", "/no/such"], "cannot open /no/such");
 }
 

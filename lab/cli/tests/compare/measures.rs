@@ -243,13 +243,15 @@ fn inner_runs_are_one_timed_run_and_values_are_of_one() {
 #[test]
 fn a_command_below_a_millisecond_is_pointed_to_inner_runs() {
     let dir = TempDir::new().unwrap();
-    let arguments = ["true", "true", "-N", "--runs", "9", "--export-json", "runs.json"];
+    let arguments = ["true", "true", "-N", "--runs", "9", "--json", "--export-json", "runs.json"];
     let assert = lab(&dir, &arguments).assert().code(11);
     let runs: Value = serde_json::from_str(&lines(&dir, "runs.json").join("")).unwrap();
     let short = runs["results"][0]["median"].as_f64().unwrap() < 0.001;
     let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
     let note = "note: true takes less than 1 ms, most of it for starting a process; --inner ";
     assert_eq!(said.contains(note), short, "{said}");
+    let notes = json(&assert)["notes"].to_string();
+    assert_eq!(notes.contains("true takes less than 1 ms"), short, "{notes}");
     let inner = lab(&dir, &[&arguments[..5], &["--inner", "10"]].concat()).assert().code(11);
     inner.stderr(contains("less than 1 ms").not());
 }
@@ -302,6 +304,8 @@ fn a_duet_of_three_or_on_one_processor_is_refused() {
     three.stderr(contains("a duet has two commands, not 3"));
     let both = compare(&["true", "true", "--duet", "--inner", "3"]).code(2);
     both.stderr(contains("cannot be used with"));
+    let bare = compare(&["true", "true", "--duet", "--no-control"]).code(2);
+    bare.stderr(contains("cannot be used with"));
     let Some(all) = processors() else { return };
     // Of this thread alone, whose children inherit it.
     let first = (0..CpuSet::count()).find(|cpu| all.is_set(*cpu).unwrap()).unwrap();
