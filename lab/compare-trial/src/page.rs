@@ -1,6 +1,10 @@
 //! The page that says what the tables hold.
 
-use std::{fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use anyhow::{Context, Result};
 use lab_compare::replay::{Noise, recordings};
@@ -9,6 +13,8 @@ use crate::trial::Try;
 
 /// The recording whose program takes as long as the planted ones.
 const CALM: &str = "30 ms, calm";
+/// What was replayed of each recording, the same of all.
+const REPLAYS: &str = "replays.tsv";
 
 /// A table as its file has it: the columns' names, then the rows.
 struct Table {
@@ -41,6 +47,31 @@ impl Table {
         format!("{met} of {asked} targets are met")
     }
 
+    /// A sentence for each recording that lacks rows which another one has.
+    fn missing(&self) -> String {
+        let mut counts: BTreeMap<String, BTreeMap<&str, usize>> = BTreeMap::new();
+        let mut noises = BTreeSet::new();
+        for row in &self.rows {
+            let noise = self.cell(row, "noise");
+            noises.insert(noise);
+            let of_row = counts.entry(kind(self.cell(row, "what"))).or_default();
+            *of_row.entry(noise).or_default() += 1;
+        }
+        let mut text = String::new();
+        for noise in noises {
+            let here = |counts: &BTreeMap<&str, usize>| counts.get(noise).copied().unwrap_or(0);
+            let lacks =
+                |counts: &BTreeMap<&str, usize>| counts.values().any(|count| *count > here(counts));
+            let lacking = counts.iter().filter(|(_, counts)| lacks(counts));
+            let kinds: Vec<&str> = lacking.map(|(kind, _)| kind.as_str()).collect();
+            if !kinds.is_empty() {
+                let kinds = kinds.join("\"; \"");
+                text += &format!("  The recording \"{noise}\" has no row \"{kinds}\".\n");
+            }
+        }
+        text
+    }
+
     /// Some columns as Markdown: the heading that people read and the name of each.
     fn markdown(&self, columns: &[(&str, &str)]) -> String {
         let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
@@ -50,6 +81,17 @@ impl Table {
             text += &line(columns.iter().map(|(_, name)| self.cell(row, name)).collect());
         }
         text
+    }
+}
+
+/// What a row is of, without what each recording has its own of: how soon, and the second margin.
+fn kind(what: &str) -> String {
+    let what = what.split_once(" (").map_or(what, |(before, _)| before);
+    let Some((before, margin)) = what.split_once("margin ") else { return what.to_owned() };
+    let Some((number, after)) = margin.split_once(" %") else { return what.to_owned() };
+    match number.parse::<f64>() {
+        Ok(_) => format!("{before}margin …{after}"),
+        Err(_) => what.to_owned(),
     }
 }
 
@@ -72,7 +114,7 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
         page += &real.markdown(&columns.map(|name| (name, name)));
     }
     let stored = [
-        ("replays.tsv", "Comparisons of stored noise", "-p lab-compare --example prove"),
+        (REPLAYS, "Comparisons of stored noise", "-p lab-compare --example prove"),
         ("bisects.tsv", "Searches on stored noise", "-p lab-compare --example prove bisects"),
     ];
     page += "\n## More\n\n";
@@ -83,6 +125,9 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
                 table.rows.len(),
                 table.targets()
             );
+            if name == REPLAYS {
+                page += &table.missing();
+            }
         }
     }
     if let Some(real) = Table::read(folder, "bisects-real.tsv")? {

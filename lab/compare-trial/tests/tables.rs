@@ -51,6 +51,17 @@ fn missing_tries_are_said_and_the_noise_of_a_missed_target() {
     });
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("tries.jsonl"), format!("{made}\n")).unwrap();
+    let replays = [
+        "noise\twhat\tmet",
+        "calm\tA/A, margin 1.0 %: equivalent\t-",
+        "calm\tA/A, margin 0.6 %: equivalent\t-",
+        "calm\t+1.0 %: found (half by 9)\tyes",
+        "calm\t+2.0 %: found (half by 5)\tyes",
+        "busy\tA/A, margin 1.0 %: equivalent\t-",
+        "busy\tA/A, margin 9.1 %: equivalent\t-",
+        "busy\t+1.0 %: found (half by 90)\tyes",
+    ];
+    fs::write(dir.path().join("replays.tsv"), replays.join("\n") + "\n").unwrap();
     trial(dir.path()).args(["tables", "."]).assert().success();
     let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
     let planted = read("planted.tsv");
@@ -65,9 +76,12 @@ fn missing_tries_are_said_and_the_noise_of_a_missed_target() {
         "0.3 % more work is not tried yet; 40 tries are asked.",
         "* 1.0 % alone: the machine's noise. Two runs of one program differed by ",
         "| half by (s) | 80 % by (s) | noise (%) | met |",
+        "7 rows, 3 of 3 targets are met",
+        "\n  The recording \"busy\" has no row \"+2.0 %: found\".\n",
     ] {
         assert!(page.contains(part), "{part} is not in\n{page}");
     }
+    assert_eq!(page.matches("has no row").count(), 1, "{page}");
 }
 
 /// The files of a folder, and of its folders, copied.
