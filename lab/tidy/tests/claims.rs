@@ -102,3 +102,26 @@ fn the_page_of_claims_says_of_a_statement_what_the_report_says() {
     }
     assert!(compared > 10, "only {compared} verdicts were compared");
 }
+
+/// The reports whose tables a verdict names, as in "what is read: 1.5 (threads/contrasts)".
+fn named_reports(why: &str) -> BTreeSet<&str> {
+    let is_name = |text: &&str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let places = why.split('(').skip(1).filter_map(|rest| rest.split_once('/'));
+    places.map(|(report, _)| report).filter(is_name).collect()
+}
+
+#[test]
+fn every_refuted_claim_says_how_our_workload_differs() {
+    let page = ours().read(PAGE);
+    let refuted: Vec<_> =
+        rows(&page).into_iter().filter(|row| row["our_runs"] == "refuted").collect();
+    assert!(refuted.len() > 10, "only {} claims are refuted", refuted.len());
+    for row in refuted {
+        let reports = named_reports(row["our_runs_why"]);
+        assert!(!reports.is_empty(), "{} {}: by what?", row["document"], row["claim"]);
+        for report in reports {
+            let said = row["workload_differs"].contains(&format!("{report}: "));
+            assert!(said, "{} {}: {report} differs how?", row["document"], row["claim"]);
+        }
+    }
+}
