@@ -1,7 +1,9 @@
 # Parallel efficiency of every concurrent run, as published and against solo runs.
 load ARG0[1:strstrt(ARG0, "efficiency.gp") - 1]."style.gp"
 file = ARG1."/efficiency.tsv"
-set terminal svg noenhanced size 1000,760 font "Helvetica,13" background "white"
+# Without runs alone there is no true efficiency, and no panel for it.
+panels = numbers_in(file, column_of(file, "efficiency_true")) > 0 ? 2 : 1
+set terminal svg noenhanced size 1000, 90 + 335 * panels font "Helvetica,13" background "white"
 set output ARG2."/efficiency.svg"
 
 # The configurations of a variant stand side by side, in the order of their index.
@@ -16,17 +18,26 @@ set lmargin margin_for(9, strlen(word(variants, 1)))
 set rmargin 2
 unset key
 set multiplot title "Parallel efficiency of every concurrent run (".time_scale("efficiency").")"
-set size 1, 0.42
-set origin 0, 0.53
-unset xtics
 set title "as published: durations together ÷ (N × wall)"
+if (panels == 2) {
+    set size 1, 0.42
+    set origin 0, 0.53
+    unset xtics
+} else {
+    set size 1, 0.9
+    set origin 0, 0
+    set xtics rotate by 25 right noenhanced scale 0 ()
+    set for [i=1:words(variants)] xtics add (word(variants, i) i - 1)
+}
 plot file using (x($2, $4)):(100 * column("efficiency_as_published")):(colour(strcol("variant"))) \
     with points pt 7 ps 0.45 lc rgb variable
-set size 1, 0.53
-set origin 0, 0
-set xtics rotate by 25 right noenhanced scale 0 ()
-set for [i=1:words(variants)] xtics add (word(variants, i) i - 1)
-set title "true: durations alone ÷ (N × wall)"
-plot file using (x($2, $4)):(100 * column("efficiency_true")):(colour(strcol("variant"))) \
-    with points pt 7 ps 0.45 lc rgb variable
+if (panels == 2) {
+    set size 1, 0.53
+    set origin 0, 0
+    set xtics rotate by 25 right noenhanced scale 0 ()
+    set for [i=1:words(variants)] xtics add (word(variants, i) i - 1)
+    set title "true: durations alone ÷ (N × wall)"
+    plot file using (x($2, $4)):(100 * column("efficiency_true")):(colour(strcol("variant"))) \
+        with points pt 7 ps 0.45 lc rgb variable
+}
 unset multiplot

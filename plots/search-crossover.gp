@@ -14,9 +14,7 @@ shade(name, tie) = tie > 0 ? 0xEEEEEE : colour(name)
 stats file using "query_index" name "query" nooutput
 stats file using "corpus_index" name "corpus" nooutput
 # A field is as wide as the longest name in it.
-column_of(name) = int(system(sprintf( \
-    "awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"%s\") print i }' '%s'", name, file)))
-label_letters = longest_in(file, column_of("label"))
+label_letters = longest_in(file, column_of(file, "label"))
 width = 130 + (query_max + 1) * (7 * label_letters > 55 ? 7 * label_letters : 55)
 set terminal svg noenhanced size width * across + 40, 300 * down + 60 \
     font "Helvetica,11" background "white"

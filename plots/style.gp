@@ -78,6 +78,13 @@ columns_of(file) = system(sprintf("head -n 1 '%s'", file))
 names_in(file, column) = system(sprintf( \
     "awk -F '\t' -v q=\"'\" 'NR > 1 && !seen[$%d]++ { print q $%d q }' '%s'", column, column, file))
 
+# The number of a column by its name, and how many of its entries are numbers.
+column_of(file, name) = int(system(sprintf( \
+    "awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"%s\") print i }' '%s'", name, file)))
+numbers_in(file, column) = int(system(sprintf( \
+    "awk -F '\t' 'NR > 1 && $%d != \"\" && $%d != \"nan\" { n++ } END { print n + 0 }' '%s'", \
+    column, column, file)))
+
 # Letters of the longest entry of a column.
 longest_in(file, column) = int(system(sprintf( \
     "awk -F '\t' 'NR > 1 && length($%d) > n { n = length($%d) } END { print n + 0 }' '%s'", \

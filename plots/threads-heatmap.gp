@@ -24,7 +24,7 @@ set ylabel "streams"
 set tmargin 2.5
 set bmargin 3.5
 top = 40.0 / (300 * down + 70)
-set multiplot title "Fastest number of workers (".time_scale("heatmap").")" font ",11"
+set multiplot title "Fastest number of workers: the darker, the more (".time_scale("heatmap").")" font ",11"
 set size 1.0 / across, (1 - top) / down
 do for [i = 1:count] {
     name = word(variants, i)

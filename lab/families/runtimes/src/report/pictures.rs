@@ -51,9 +51,12 @@ pub(crate) fn efficiency(study: &Study, page: &mut Page) {
         return;
     }
     page.data("efficiency", &table);
+    // Without solo runs the script leaves out the panel that would be empty.
+    let has_true = concurrent(study).any(|one| one.value("efficiency_true").is_some());
+    let against_solo = if has_true { " and against solo runs" } else { "" };
     page.figure(
         "efficiency",
-        "Parallel efficiency of every concurrent run, as published and against solo runs",
+        &format!("Parallel efficiency of every concurrent run, as published{against_solo}"),
         &scale_of(concurrent(study)),
     );
 }
