@@ -1,7 +1,8 @@
 //! `lab report` and `lab export`: records in, files out.
 
 use std::{
-    fs,
+    collections::BTreeSet,
+    fs, io,
     path::{Path, PathBuf},
     process::{Command, ExitCode},
 };
@@ -35,7 +36,7 @@ pub(crate) struct ReportArgs {
     /// something is slower by more than its margin
     #[arg(long, value_name = "OTHER", conflicts_with_all = ["out", "check"])]
     against: Option<PathBuf>,
-    /// Write nothing; fail if the report or a table in DIR differs from what the records give
+    /// Write nothing; fail if a page or a table in DIR is not what the records give
     #[arg(long, conflicts_with = "out")]
     check: bool,
     /// Write no pictures
@@ -147,7 +148,7 @@ pub(crate) fn export(args: &ExportArgs, paths: &Paths) -> Result<ExitCode, Failu
     let to = if args.to.is_absolute() { args.to.clone() } else { paths.workspace.join(&args.to) };
     let redacted = Results::load(&from)?.export(&to, slim)?;
     if redacted > 0 {
-        eprintln!("paths and variables of this machine were left out of {redacted} failed runs");
+        eprintln!("hosts, paths and variables were left out of {redacted} lines of the copy");
     }
     let figures = write_report(&to, &to)?;
     draw_all(&figures, &to);
@@ -205,12 +206,43 @@ fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
         fs::read_to_string(dir.join(name)).ok().as_deref() != Some(text)
     };
     let different: Vec<_> = files(&report).filter(differs).map(|(name, _)| name).collect();
-    if different.is_empty() {
-        println!("{place}: every file follows from the records");
+    let known: BTreeSet<&str> = files(&report).map(|(name, _)| name).collect();
+    let strange = written(dir).map_err(|error| cannot_read(dir, &error))?;
+    let strange: Vec<String> =
+        strange.into_iter().filter(|name| !known.contains(name.as_str())).collect();
+    if different.is_empty() && strange.is_empty() {
+        println!("{place}: every page and table follows from the records");
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("{place}: these files differ from what the records give: {}", different.join(", "));
+    if !different.is_empty() {
+        let names = different.join(", ");
+        eprintln!("{place}: these files differ from what the records give: {names}");
+    }
+    if !strange.is_empty() {
+        let names = strange.join(", ");
+        eprintln!("{place}: these files are of no report on the records; remove them: {names}");
+    }
     Ok(ExitCode::from(1))
+}
+
+/// The tables and chapters in a report's folder, by their names in it.
+fn written(dir: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for (folder, before, ending) in
+        [(dir.to_owned(), "", "tsv"), (dir.join("details"), "details/", "md")]
+    {
+        if !folder.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(folder)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if Path::new(&name).extension().is_some_and(|found| found == ending) {
+                names.push(format!("{before}{name}"));
+            }
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// The report of a folder of records, which is not written.
@@ -233,6 +265,10 @@ fn files(report: &Report) -> impl Iterator<Item = (&str, &str)> {
     std::iter::once(("report.md", report.markdown.as_str())).chain(details).chain(tables)
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+fn cannot_read(path: &Path, error: &io::Error) -> Failure {
+    Failure { code: 4, sentence: format!("cannot read {}: {error}", path.display()) }
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure { code: 4, sentence: format!("{}: {error}", path.display()) }
 }

@@ -52,6 +52,13 @@ pub(crate) fn site(args: &SiteArgs, paths: &Paths) -> Result<ExitCode, Failure> 
     let cannot = |error: io::Error| {
         Failure::input(format!("{}: cannot write the pages: {error}", paths.shown(&dir)))
     };
+    // Somebody else's pages are not written over.
+    let index = dir.join("index.html");
+    let is_ours = |text: String| text.contains(lab_site::INDEX_TITLE);
+    if index.exists() && !fs::read_to_string(&index).is_ok_and(is_ours) {
+        let message = "is no page of `lab site`; name a new folder";
+        return Err(Failure::input(format!("{}: {message}", paths.shown(&index))));
+    }
     fs::create_dir_all(&dir).map_err(cannot)?;
     for (name, html) in &pages {
         fs::write(dir.join(name), html).map_err(cannot)?;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
+use predicates::str::contains;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -80,6 +81,24 @@ fn links_of_chapters_lead_somewhere() {
 fn values<'h>(html: &'h str, attribute: &str) -> Vec<&'h str> {
     let start = format!(" {attribute}=\"");
     html.split(&start).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[test]
+fn pages_of_others_are_not_written_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = dir.path().join("index.html");
+    fs::write(&own, "<title>My own</title>").unwrap();
+    let site = || {
+        let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+        lab.arg("--root").arg(root()).arg("site").arg(dir.path());
+        lab.arg("--reports").arg(root().join("reports")).assert()
+    };
+    site().code(2).stderr(contains("is no page of `lab site`; name a new folder"));
+    assert_eq!(fs::read_to_string(&own).unwrap(), "<title>My own</title>");
+    fs::remove_file(&own).unwrap();
+    site().success();
+    // Its own it writes again.
+    site().success();
 }
 
 #[test]

@@ -149,6 +149,28 @@ fn a_page_a_table_or_an_object_instead_of_markdown() {
 }
 
 #[test]
+fn a_check_finds_what_is_of_no_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = committed("tr113-ollama");
+    for entry in fs::read_dir(&sweep).unwrap() {
+        let entry = entry.unwrap();
+        if entry.path().is_file() {
+            fs::copy(entry.path(), dir.path().join(entry.file_name())).unwrap();
+        }
+    }
+    fs::create_dir(dir.path().join("details")).unwrap();
+    for entry in fs::read_dir(sweep.join("details")).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), dir.path().join("details").join(entry.file_name())).unwrap();
+    }
+    report(dir.path(), &[".", "--check"]).code(0).stdout(contains("every page and table"));
+    fs::write(dir.path().join("details/older.md"), "# Older\n").unwrap();
+    report(dir.path(), &[".", "--check"])
+        .code(1)
+        .stderr(contains("of no report on the records; remove them: details/older.md"));
+}
+
+#[test]
 fn a_page_is_handed_to_the_desktop() {
     let dir = tempfile::tempdir().unwrap();
     let sweep = committed("tr113-ollama");

@@ -8,6 +8,9 @@ use crate::{
     page::document,
 };
 
+/// The title of that page.
+pub const INDEX_TITLE: &str = "Questions and answers";
+
 /// All reports, those of one kind together; those without a record of runs come last.
 pub fn index(sources: &[Source]) -> String {
     let mut kinds: Vec<&str> = sources.iter().map(|source| source.kind.as_str()).collect();
@@ -20,11 +23,11 @@ pub fn index(sources: &[Source]) -> String {
     };
     let groups: String = kinds.iter().map(group).collect();
     let body = format!(
-        "<h1>Questions and answers</h1>\n<p class=\"facts\">{} questions, each with what \
+        "<h1>{INDEX_TITLE}</h1>\n<p class=\"facts\">{} questions, each with what \
          the records say. Every page stands alone and loads nothing.</p>\n{groups}",
         sources.len()
     );
-    document("Questions and answers", "", &body)
+    document(INDEX_TITLE, "", &body)
 }
 
 /// A kind as a heading.

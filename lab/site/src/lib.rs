@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 pub use address::encoded;
 pub use history::{History, Line, Point, history};
-pub use index::index;
+pub use index::{INDEX_TITLE, index};
 pub use live::{Going, Link, Listed, choices, compared, going, links, listed, sorry};
 pub use page::{SCRIPTS, page, page_alone, page_under};
 pub use runs::{Asked, OneRun, Quantity, Runs};
