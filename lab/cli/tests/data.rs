@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs::File,
+    fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
     process, thread,
@@ -203,4 +203,32 @@ fn duckdb_and_polars_read_a_parquet_file_as_it_is() {
 fn skipped(reason: &str) {
     let test = thread::current().name().unwrap_or("main").to_owned();
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
+}
+
+#[test]
+fn the_tutorials_readers_read_what_the_lab_wrote() {
+    let page = fs::read_to_string(root().join("docs/TUTORIAL.md")).unwrap();
+    let lines: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("$ ")).filter(reads).collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+    lab.arg("--root").arg(root()).arg("data").arg(root().join("reports/threads"));
+    lab.arg("--parquet").arg(folder.path().join("runs.parquet")).assert().success();
+    for (line, package) in lines.iter().zip(["duckdb", "polars"]) {
+        let python = format!("import {package}");
+        let there = process::Command::new("python3").args(["-c", &python]).output();
+        if !there.is_ok_and(|output| output.status.success()) {
+            skipped(&format!("Python has no {package}"));
+            continue;
+        }
+        let output =
+            process::Command::new("sh").args(["-c", line]).current_dir(&folder).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("owned"), "{line}: {said}");
+    }
+}
+
+fn reads(line: &&str) -> bool {
+    line.starts_with("python3 -c ")
 }

@@ -52,5 +52,10 @@ fn the_commands_of_the_tutorial_do_what_it_says() {
         assert!(ANSWERS.contains(&code), "ended with {code}: {said}\n{block}");
     }
     let report = fs::read_to_string(checkout.path().join("results/mine/report.md")).unwrap();
-    assert!(report.contains("Is owned faster than dashmap"), "{report}");
+    // What the page shows of it, but for the numbers.
+    let shown = page.split("\n# mine\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    for line in ["**Is owned faster", "* Elapsed time against `dashmap`: ", "| against `dashmap` |"]
+    {
+        assert!(shown.contains(line) && report.contains(line), "{line}: {report}");
+    }
 }
