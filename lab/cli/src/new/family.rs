@@ -7,6 +7,7 @@ const FILES: &[(&str, &str)] = &[
     ("lab/families/@NAME@/Cargo.toml", include_str!("family/crate.toml.in")),
     ("lab/families/@NAME@/BUILD.bazel", include_str!("family/crate.bazel.in")),
     ("experiments/@NAME@.toml", include_str!("family/experiment.toml.in")),
+    ("docs/families/@NAME@.md", include_str!("family/page.md.in")),
     ("@NAME@/BUILD.bazel", "load(\"//tools/bazel:lab.bzl\", \"family\")\n\nfamily()\n"),
     ("@NAME@/kit/Cargo.toml", include_str!("family/kit.toml.in")),
     ("@NAME@/kit/BUILD.bazel", include_str!("family/kit.bazel.in")),
@@ -114,6 +115,13 @@ fn lists(root: &Path, name: &str) -> io::Result<BTreeMap<String, String>> {
             Some(text) => text,
             None => fs::read_to_string(root.join(path)).map_err(|error| refuse(&error))?,
         };
+        // A second line of one name would be no TOML any more.
+        let taken = new.replace("@NAME@", name);
+        let taken = taken.lines().find_map(|line| line.split_once(" = { path").map(|(key, _)| key));
+        let has = |key: &str| text.lines().any(|line| line.starts_with(&format!("{key} = ")));
+        if let Some(key) = taken.filter(|key| path == "Cargo.toml" && has(key)) {
+            return Err(refuse(&format!("has a package {key} already; choose another name")));
+        }
         if text.matches(place).count() != 1 {
             let place = place.trim();
             return Err(refuse(&format!("has not one `{place}`, where the family belongs")));
