@@ -1,0 +1,24 @@
+//! All pages of the repository together stay short enough to be read.
+
+use lab_tidy::repository::Repository;
+
+/// What all Markdown may have. Bars and dashes of tables are no words.
+const WORDS_MAX: usize = 40_000;
+
+fn words(text: &str) -> usize {
+    text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
+}
+
+#[test]
+fn all_pages_together_are_short() {
+    let ours = Repository::of_package(env!("CARGO_MANIFEST_DIR"));
+    let pages = ours.files().into_iter().filter(|path| path.ends_with(".md"));
+    let counts: Vec<usize> = pages.map(|path| words(&ours.read(&path))).collect();
+    let all: usize = counts.iter().sum();
+    assert!(counts.len() > 100 && all <= WORDS_MAX, "{all} words; {WORDS_MAX} at most");
+}
+
+#[test]
+fn bars_are_no_words() {
+    assert_eq!(words("| `a b` | -1.5 % |\n|---|---:|\n"), 3);
+}
