@@ -157,7 +157,7 @@
           };
 
           # To look at the pages of `lab site`.
-          browser = pkgs.mkShell { packages = tools pkgs ++ [ pkgs.chromium ]; };
+          browser = pkgs.mkShell { packages = tools pkgs ++ [ pkgs.chromium pkgs.nodejs_24 ]; };
         }
       );
 
