@@ -76,6 +76,20 @@ fn every_cell_has_a_level_for_every_default_and_is_planned_once_a_block() {
 }
 
 #[test]
+fn the_control_of_rounds_is_the_reference() {
+    let mut tried = 0;
+    for (file, text) in texts().iter().filter(|(_, text)| text.contains("\n[analysis.rounds]")) {
+        let twin = text.lines().find(|line| line.starts_with("twin = ")).unwrap();
+        let other = text.replace(twin, "twin = \"somebody_else\"");
+        let error = Experiment::parse(file, &other, &families()).unwrap_err().to_string();
+        let expected = "is `somebody_else`, but the control of rounds is the reference";
+        assert!(error.contains("`variants.twin`") && error.contains(expected), "{error}");
+        tried += 1;
+    }
+    assert!(tried > 5, "only {tried} experiments have rounds");
+}
+
+#[test]
 fn a_slip_in_the_section_is_named_with_file_and_key() {
     for (family, text) in one_each() {
         let name = family.name();

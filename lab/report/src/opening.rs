@@ -179,7 +179,9 @@ fn sentence(study: &Study, compared: &Compared) -> String {
             format!(" A/A (`{twin}`): {}{detectable}.", compared.show_shift(test.shift))
         })
         .collect();
-    format!("{metric}{place} against `{}`: {listed}.{}", study.reference(), aa.concat())
+    let is_measured = compared.lines.iter().any(|line| line.n > 0);
+    let aa = if aa.is_empty() && is_measured { " No A/A ran.".to_owned() } else { aa.concat() };
+    format!("{metric}{place} against `{}`: {listed}.{aa}", study.reference())
 }
 
 /// "Wall time with servers 2 against 1: -40 %, faster (`a_server_each`)."
