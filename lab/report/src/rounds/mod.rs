@@ -20,10 +20,19 @@ use trial::{Asked, Open};
 
 const NS_PER_MINUTE: f64 = 60e9;
 
-/// "300 more rounds, 4 min", if they take as long as those so far.
+/// Beyond this a number of minutes says no more.
+const MINUTES_MAX: f64 = 24.0 * 60.0;
+
+/// "300 more rounds, 4 min", if they take as long as those so far and the difference is what is
+/// estimated now.
 fn more(rounds: f64, so_far: usize, spent_ns: u64) -> String {
+    // What is open needs a round at least, however few the estimate asks for.
+    let rounds = rounds.max(1.0);
     let minutes = rounds * spent_ns as f64 / so_far.max(1) as f64 / NS_PER_MINUTE;
-    format!("{rounds:.0} more rounds, {:.0} min", minutes.max(1.0))
+    match minutes {
+        ..=MINUTES_MAX => format!("{rounds:.0} more rounds, {:.0} min", minutes.max(1.0)),
+        _ => "more than a day of rounds".to_owned(),
+    }
 }
 
 /// All questions of a sweep that are asked in rounds.
