@@ -85,7 +85,8 @@ fn a_variant_that_tells_of_other_calls_answers_wrongly() {
         ("unstamped", "wrong answer: agent 0, call 0: its first token_sent_ns is -1, the server's"),
         ("astray", "wrong answer: agent 0, call 0: asked server 1, not its own, 0"),
     ];
-    assert_not_timed(&world.run(1), &reasons);
+    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(1);
+    assert_not_timed(&Results::load(&world.path("r")).unwrap(), &reasons);
 }
 
 #[test]

@@ -215,7 +215,7 @@ pub fn of<'a>(results: &'a Results, variant: &str) -> Vec<&'a Run> {
 pub fn assert_not_timed(results: &Results, reasons: &[(&str, &str)]) {
     for (variant, reason) in reasons {
         let runs = of(results, variant);
-        assert_eq!(runs.len(), 1, "its check failed, so it is not timed");
+        assert_eq!(runs.len(), 1, "the check of {variant} fails, so it is not timed");
         assert!(runs[0].reason.as_ref().unwrap().contains(reason), "{:?}", runs[0].reason);
     }
 }
