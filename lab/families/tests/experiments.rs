@@ -79,11 +79,28 @@ fn every_cell_has_a_level_for_every_default_and_is_planned_once_a_block() {
 fn the_control_of_rounds_is_the_reference() {
     let mut tried = 0;
     for (file, text) in texts().iter().filter(|(_, text)| text.contains("\n[analysis.rounds]")) {
-        let twin = text.lines().find(|line| line.starts_with("twin = ")).unwrap();
-        let other = text.replace(twin, "twin = \"somebody_else\"");
-        let error = Experiment::parse(file, &other, &families()).unwrap_err().to_string();
-        let expected = "is `somebody_else`, but the control of rounds is the reference";
-        assert!(error.contains("`variants.twin`") && error.contains(expected), "{error}");
+        let planned = |text: &str| {
+            let mut experiment = Experiment::parse(file, text, &families()).unwrap();
+            if let Some((_, path)) = experiment.section.attachment() {
+                let attached = fs::read_to_string(root().join("experiments").join(path)).unwrap();
+                experiment.section.attach(&attached).unwrap();
+            }
+            plan(&experiment, &manifests(&root(), experiment.family.name()))
+        };
+        let line = text.lines().find(|line| line.starts_with("twin = ")).unwrap();
+        let twin = line.split('"').nth(1).unwrap();
+        let runs = planned(text).unwrap().runs;
+        let mut names = runs.iter().map(|run| run.variant.as_str());
+        // An experiment of one variant has no other.
+        let Some(other) = names.find(|name| *name != twin && !name.ends_with("_twin")) else {
+            continue;
+        };
+        let changed = text.replace(line, &format!("twin = \"{other}\""));
+        let changed = changed.replace(&format!("{twin}_twin"), &format!("{other}_twin"));
+        let error = planned(&changed).unwrap_err();
+        let expected = format!("is `{other}`, but the control of rounds is the reference");
+        let error = error.to_string();
+        assert!(error.contains("`variants.twin`") && error.contains(&expected), "{error}");
         tried += 1;
     }
     assert!(tried > 5, "only {tried} experiments have rounds");

@@ -33,17 +33,7 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), InputError> {
             declared.factor(&format!("profile.{name}.defaults"), factor)?;
         }
     }
-    let analysis = &experiment.written.analysis;
-    if let (Some(_), Some(twin)) = (&analysis.rounds, &experiment.written.variants.twin)
-        && *twin != analysis.reference
-    {
-        let message = format!(
-            "is `{twin}`, but the control of rounds is the reference a second time; write `{}`",
-            analysis.reference
-        );
-        return Err(InputError::value(&experiment.file, "variants.twin", message));
-    }
-    for (place, comparison) in analysis.comparisons.iter().enumerate() {
+    for (place, comparison) in experiment.written.analysis.comparisons.iter().enumerate() {
         let key = format!("analysis.comparisons[{}]", place + 1);
         declared.directed_metric(&key, &comparison.metric)?;
         declared.cells(&key, comparison.cells.iter().map(|(f, l)| (f, l.as_slice())))?;

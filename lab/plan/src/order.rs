@@ -166,6 +166,14 @@ fn entrants(experiment: &Experiment, manifests: &[Manifest]) -> Result<Vec<Entra
     find("analysis.reference", &experiment.written.analysis.reference)?;
     if let Some(name) = &selection.twin {
         let original = find("variants.twin", name)?;
+        let analysis = &experiment.written.analysis;
+        if analysis.rounds.is_some() && *name != analysis.reference {
+            let message = format!(
+                "is `{name}`, but the control of rounds is the reference a second time; write `{}`",
+                analysis.reference
+            );
+            return Err(InputError::value(&experiment.file, "variants.twin", message));
+        }
         entrants.push(Entrant {
             name: twin_name(name),
             twin_of: Some(name.clone()),
