@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use nix::sys::socket::{setsockopt, sockopt::RcvBuf};
 use serde_json::{Value, json};
 
 /// A server behind its control pipe, as the driver has it.
@@ -117,6 +118,11 @@ impl Client {
     pub fn generate(&mut self, seed: i64, num_predict: usize) -> std::io::Result<Reply> {
         self.send_generate(seed, num_predict);
         self.read()
+    }
+
+    /// Has the kernel keep little for it: else its buffer grows with what comes, up to megabytes.
+    pub fn keep_little(&self) {
+        setsockopt(self.reader.get_ref(), RcvBuf, &(16 << 10)).unwrap();
     }
 
     /// Reads nothing until no more bytes have come for half a second: the sockets are full, or

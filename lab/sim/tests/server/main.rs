@@ -172,9 +172,16 @@ fn a_client_that_leaves_is_no_longer_active() {
 
 #[test]
 fn a_slow_client_gets_everything_and_holds_up_nobody() {
-    // 30,000 lines are some 3 MB, far beyond what sockets take unread.
+    // How much sockets take unread is the kernel's affair, and can be all of it.
+    let waited = (0..10).any(|_| buffered_writes_of_a_slow_client() > 0);
+    assert!(waited, "the sockets took all, ten times");
+}
+
+fn buffered_writes_of_a_slow_client() -> u64 {
+    // 30,000 lines are some 3 MB, mostly beyond what such sockets take unread.
     let mut lab = Lab::begun(json!({"rate_tokens_per_s": [1e6]}));
     let mut slow = lab.connect(0);
+    slow.keep_little();
     slow.send_generate(1, 30_000);
     assert_eq!(lab.connect(1).generate(2, 30_000).unwrap().lines().len(), 30_001);
     slow.wait_until_full();
@@ -182,8 +189,9 @@ fn a_slow_client_gets_everything_and_holds_up_nobody() {
     assert_eq!(lines.len(), 30_001);
     let calls = lab.ledger()["calls"].clone();
     let slow = calls.as_array().unwrap().iter().find(|call| call["seed"] == 1).unwrap();
-    assert!(slow["complete"] == true && slow["buffered_writes"].as_u64() > Some(0));
+    assert!(slow["complete"] == true, "{slow}");
     assert_eq!(slow["text_hash"], text_hash(text(&lines).as_bytes()));
+    slow["buffered_writes"].as_u64().unwrap()
 }
 
 #[test]
