@@ -28,7 +28,8 @@ fn make(run: &PlannedRun) -> Made {
     let allocator = if run.variant.contains("jemalloc") { 0.9 } else { 1.0 };
     let channel = if is("channel_bound", "1024") { 0.9 } else { 1.0 };
     let buffer = if is("buffer_bytes", "default") { 0.8 } else { 1.0 };
-    // With the noise of the first blocks the twin differs from its original, as one in a hundred does.
+    // With the noise of the first blocks the twin differs from its original, as one in a hundred
+    // does.
     let later = PlannedRun { block: run.block + 100, ..run.clone() };
     let wall = 2e8 * engine * allocator * channel * buffer * noise(0.002, &later);
     Made { counters: vec![("hyperfine_wall_ns", wall as u64)], ..Made::default() }
