@@ -8,7 +8,11 @@ use clap::{Args, ValueEnum};
 use lab_record::Results;
 use lab_report::{Frame, flat, medians_json, openmetrics};
 
-use crate::{Failure, paths::Paths, streams};
+use crate::{
+    Failure,
+    paths::{Paths, to_make},
+    streams,
+};
 
 #[derive(Args)]
 pub(crate) struct DataArgs {
@@ -40,7 +44,7 @@ pub(crate) fn data(args: &DataArgs, paths: Option<&Paths>) -> Result<ExitCode, F
     if let Some(path) = &args.parquet {
         let bytes = columns::table(&flat(&frame, families).map_err(refused)?)
             .map_err(|error| Failure::lab(format!("cannot make a Parquet file: {error}")))?;
-        let file = paths.map_or_else(|| path.clone(), |paths| paths.to_make(path));
+        let file = to_make(paths, path);
         return match fs::write(file, bytes) {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(error) => {

@@ -5,7 +5,11 @@ use std::{fs, path::PathBuf, process::ExitCode};
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-use crate::{Failure, paths::Paths, streams::print};
+use crate::{
+    Failure,
+    paths::{Paths, to_make},
+    streams::print,
+};
 
 #[derive(Args)]
 pub(crate) struct ManArgs {
@@ -37,7 +41,7 @@ pub(crate) fn man(
         code: 4,
         sentence: format!("{}: {error}", out.display()),
     };
-    let folder = paths.map_or_else(|| out.clone(), |paths| paths.to_make(out));
+    let folder = to_make(paths, out);
     fs::create_dir_all(&folder).map_err(failed)?;
     clap_mangen::generate_to(command, &folder).map_err(failed)?;
     println!("{}", out.display());

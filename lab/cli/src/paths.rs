@@ -137,6 +137,11 @@ pub(crate) fn read(path: &Path, shown: &str) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| refuse(error.to_string()))
 }
 
+/// [`Paths::to_make`] for a command that works outside of a checkout too, where a name is a name.
+pub(crate) fn to_make(paths: Option<&Paths>, given: &Path) -> PathBuf {
+    paths.map_or_else(|| given.to_owned(), |paths| paths.to_make(given))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,7 +15,7 @@ use lab_report::{Figure, Frame, Report};
 use crate::{
     Failure,
     against::against,
-    paths::Paths,
+    paths::{Paths, to_make},
     source::{add_runs, source},
     streams::print,
 };
@@ -86,15 +86,12 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
     if args.check {
         return check(&dir, &shown(&dir));
     }
-    let out = match (&args.out, paths) {
-        (Some(out), Some(paths)) => paths.to_make(out),
-        (Some(out), None) => out.clone(),
-        (None, _) => dir.clone(),
-    };
+    let out = args.out.as_ref().map_or_else(|| dir.clone(), |out| to_make(paths, out));
     let format = if args.open { Format::Html } else { args.format };
     match format {
         Format::Json => {
-            let object = lab_report::json(&frame(&dir)?, &make(&dir)?);
+            let frame = frame(&dir)?;
+            let object = lab_report::json(&frame, &made(&frame, &dir)?);
             print(format!("{object:#}\n").as_bytes())?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -247,12 +244,15 @@ fn written(dir: &Path) -> io::Result<Vec<String>> {
 
 /// The report of a folder of records, which is not written.
 pub(crate) fn make(records: &Path) -> Result<Report, Failure> {
-    let frame = frame(records)?;
-    lab_report::believable(&frame, lab_families::ALL).map_err(|error| Failure {
+    made(&frame(records)?, records)
+}
+
+fn made(frame: &Frame, records: &Path) -> Result<Report, Failure> {
+    lab_report::believable(frame, lab_families::ALL).map_err(|error| Failure {
         code: 4,
         sentence: format!("{}: {error}", records.display()),
     })?;
-    lab_report::report(&frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
+    lab_report::report(frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
 }
 
 fn frame(records: &Path) -> Result<Frame, Failure> {

@@ -228,5 +228,5 @@ pub fn report(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Report, R
     working::what_was_run(&study, &mut page);
     family.chapters(&study, &mut page);
     working::was_the_lab_working(&study, &mut page);
-    Ok(Report { answer: opening::answers(&study), ..page.report() })
+    Ok(page.report())
 }

@@ -15,7 +15,7 @@ const CONTRASTS_SHOWN: usize = 12;
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.paragraph(&format!("**{}**", question(&study.frame.run_file)));
     if let Some(answers) = answers(study) {
-        page.paragraph(&answers);
+        page.answer(answers);
     }
     if let Some(profile) = &study.frame.run_file.profile {
         page.item(&format!("**Profile `{profile}`**: not the whole experiment."));
@@ -41,7 +41,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
 }
 
 /// The family's answer, then that of the declared comparisons.
-pub(crate) fn answers(study: &Study) -> Option<String> {
+fn answers(study: &Study) -> Option<String> {
     let all: Vec<String> =
         [study.family.answer(study), answer(study)].into_iter().flatten().collect();
     (!all.is_empty()).then(|| all.join(" "))

@@ -13,6 +13,7 @@ const METHODS: &str = "../../docs/METHODOLOGY.md";
 /// The Markdown grows from top to bottom, and every table that stands in it is kept as TSV too.
 /// What comes before the first chapter is the first screen; each chapter is a page of its own.
 pub struct Page {
+    answer: Option<String>,
     /// The text of the first screen, or of the chapter under way.
     pub markdown: String,
     first_screen: Option<String>,
@@ -27,6 +28,7 @@ impl Page {
     /// A page with nothing but its title.
     pub fn titled(title: &str) -> Self {
         Self {
+            answer: None,
             markdown: format!("# {title}\n\n"),
             first_screen: None,
             chapters: Vec::new(),
@@ -34,6 +36,12 @@ impl Page {
             figures: Vec::new(),
             scales: Table::new(&[("figure", "figure"), ("time scale", "time_scale")]),
         }
+    }
+
+    /// What may be said of the question, as a paragraph.
+    pub(crate) fn answer(&mut self, text: String) {
+        self.paragraph(&text);
+        self.answer = Some(text);
     }
 
     /// What follows stands in chapters.
@@ -138,7 +146,13 @@ impl Page {
         }
         let details = self.chapters.iter().map(|(title, text)| (file(title), chapter(title, text)));
         let details = details.collect();
-        Report { answer: None, markdown, details, tables: self.tables, figures: self.figures }
+        Report {
+            answer: self.answer,
+            markdown,
+            details,
+            tables: self.tables,
+            figures: self.figures,
+        }
     }
 }
 
