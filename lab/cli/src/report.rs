@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use lab_driver::plots::Scripts;
-use lab_record::{Results, Run, Samples};
+use lab_record::{Results, Run, RunFile, Samples};
 use lab_report::{Figure, Frame, Report};
 
 use crate::{
@@ -190,9 +190,9 @@ pub(crate) fn draw_all(figures: &[Figure], dir: &Path) {
 }
 
 /// What a committed report keeps of a run's samples, as the run's family says.
-fn slim(run: &Run, samples: Samples) -> Samples {
+fn slim(sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
     match lab_families::ALL.iter().find(|family| family.name() == run.family) {
-        Some(family) => family.slim(run, samples),
+        Some(family) => family.slim(sweep, run, samples),
         None => samples,
     }
 }

@@ -293,7 +293,7 @@ impl Results {
     pub fn export(
         &self,
         to: &Path,
-        slim: impl Fn(&Run, Samples) -> Samples,
+        slim: impl Fn(&RunFile, &Run, Samples) -> Samples,
     ) -> Result<usize, RecordError> {
         fs::create_dir_all(to).map_err(at(to))?;
         let read = |name: &str| fs::read(self.dir.join(name)).map_err(at(&self.dir.join(name)));
@@ -315,7 +315,7 @@ impl Results {
             else {
                 continue;
             };
-            let samples = slim(run, self.samples(run)?);
+            let samples = slim(&self.run_file, run, self.samples(run)?);
             let line = PackLine { name: name.clone(), samples };
             serde_json::to_writer(&mut lines, &line).expect("samples always serialise");
             lines.push(b'\n');

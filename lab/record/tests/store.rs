@@ -175,12 +175,12 @@ fn a_run_that_could_not_be_gated_has_the_verdict_of_its_window() {
         (vec![], Some("too short".to_owned())), // No window was written for it.
     ];
     assert_eq!(verdicts(&dir), expected);
-    Results::load(&dir).unwrap().export(&copy, |_, samples| samples).unwrap();
+    Results::load(&dir).unwrap().export(&copy, |_, _, samples| samples).unwrap();
     assert_eq!(verdicts(&copy), expected);
     // Read as it was written: an older record has no windows.
     fs::remove_file(copy.join("windows.jsonl")).unwrap();
     assert_eq!(verdicts(&copy)[1], (vec![], Some("too short".to_owned())));
-    Results::load(&copy).unwrap().export(&dir, |_, samples| samples).unwrap();
+    Results::load(&copy).unwrap().export(&dir, |_, _, samples| samples).unwrap();
     assert_eq!(verdicts(&dir), verdicts(&copy), "the windows of an earlier copy are gone");
 }
 
@@ -293,7 +293,7 @@ fn an_export_says_nothing_of_the_machine() {
     failed.reason = Some("exited; it said: cannot open /home/me/x.so, TOKEN=abc".to_owned());
     writer.run(failed.clone(), &Samples::default()).unwrap();
     let source = Results::load(&dir).unwrap();
-    assert_eq!(source.export(&copy, |_, samples| samples).unwrap(), 1);
+    assert_eq!(source.export(&copy, |_, _, samples| samples).unwrap(), 1);
     let read = Results::load(&copy).unwrap();
     let (last, others) = read.runs.split_last().unwrap();
     assert_eq!(
@@ -332,7 +332,7 @@ fn an_export_names_no_host_and_no_path_that_the_command_line_named() {
     writer.session(&session(&addresses[0])).unwrap();
     writer.run(run(0), &Samples::default()).unwrap();
     let source = Results::load(&dir).unwrap();
-    assert_eq!(source.export(&copy, |_, samples| samples).unwrap(), 2);
+    assert_eq!(source.export(&copy, |_, _, samples| samples).unwrap(), 2);
     let read = Results::load(&copy).unwrap();
     let host = "http://<host>:11434";
     assert_eq!(read.run_file, file("<path>/e.toml", host, "<path>/r"));
@@ -345,13 +345,13 @@ fn an_export_reads_like_its_source() {
     let (dir, copy) = (home.path().join("r"), home.path().join("copy"));
     drop(written(&dir));
     let source = Results::load(&dir).unwrap();
-    source.export(&copy, |_, samples| samples).unwrap();
+    source.export(&copy, |_, _, samples| samples).unwrap();
     let read = Results::load(&copy).unwrap();
     assert_eq!(read.runs, source.runs);
     assert_eq!(read.samples(&read.runs[0]).unwrap(), samples());
     assert!(!copy.join("samples").exists(), "one file, not one per run");
 
-    let slim = |_: &Run, mut samples: Samples| {
+    let slim = |_: &RunFile, _: &Run, mut samples: Samples| {
         let column = Column::Histogram(Histogram::of(&[1, 2, 3]));
         samples.columns.insert("token_received_ns".to_owned(), column);
         samples
@@ -368,17 +368,17 @@ fn many_runs_are_exported_packed_and_read_the_same() {
         (home.path().join("r"), home.path().join("copy"), home.path().join("again"));
     let mut writer = written(&dir);
     let few = Results::load(&dir).unwrap();
-    few.export(&copy, |_, samples| samples).unwrap();
+    few.export(&copy, |_, _, samples| samples).unwrap();
     assert!(copy.join("runs.jsonl").exists());
     let long = Run { reason: Some("long ".repeat(500_000)), ..run(2) };
     writer.run(long, &samples()).unwrap();
     let many = Results::load(&dir).unwrap();
-    many.export(&copy, |_, samples| samples).unwrap();
+    many.export(&copy, |_, _, samples| samples).unwrap();
     assert!(!copy.join("runs.jsonl").exists(), "the earlier copy's is gone");
     let read = Results::load(&copy).unwrap();
     assert_eq!(read.runs, many.runs);
     // A copy can be exported once more.
-    read.export(&again, |_, samples| samples).unwrap();
+    read.export(&again, |_, _, samples| samples).unwrap();
     assert_eq!(Results::load(&again).unwrap().runs, many.runs);
 }
 

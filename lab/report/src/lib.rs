@@ -41,7 +41,7 @@ mod working;
 use std::collections::BTreeMap;
 
 use lab_family::{Cell, Family};
-use lab_record::{Comparison, Run, Samples, VariantEntry};
+use lab_record::{Comparison, Run, RunFile, Samples, VariantEntry};
 
 pub use compare::{Line, takes_part};
 pub use distribution::Distribution;
@@ -188,8 +188,8 @@ pub trait FamilyReport: Family {
         defaults
     }
 
-    /// What a committed report keeps of a run's samples.
-    fn slim(&self, _run: &Run, samples: Samples) -> Samples {
+    /// What a committed report keeps of the samples of a run of this sweep.
+    fn slim(&self, _sweep: &RunFile, _run: &Run, samples: Samples) -> Samples {
         samples
     }
 }

@@ -235,7 +235,8 @@ fn a_slimmed_record_gives_the_same_numbers() {
     let frame = Sweep::default().frame();
     let mut slim = frame.clone();
     for row in &mut slim.rows {
-        row.samples = lab_ledgers::Ledgers.slim(&row.run, std::mem::take(&mut row.samples));
+        row.samples =
+            lab_ledgers::Ledgers.slim(&frame.run_file, &row.run, std::mem::take(&mut row.samples));
     }
     let (full, slim) = (report(&frame), report(&slim));
     assert_eq!(full.tables, slim.tables);

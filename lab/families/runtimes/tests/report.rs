@@ -283,7 +283,7 @@ fn an_exported_report_differs_only_by_the_histograms_rounding() {
     let mut slim = frame.clone();
     for row in &mut slim.rows {
         let samples = std::mem::take(&mut row.samples);
-        row.samples = lab_report::FamilyReport::slim(&Runtimes, &row.run, samples);
+        row.samples = lab_report::FamilyReport::slim(&Runtimes, &frame.run_file, &row.run, samples);
     }
     let (full, slim) = (read(&frame), read(&slim));
     for table in ["efficiency.tsv", "loss.tsv", "values-1.tsv", "tokens.tsv", "speedups.tsv"] {

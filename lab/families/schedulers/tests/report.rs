@@ -388,7 +388,7 @@ fn every_picture_has_its_numbers() {
 fn slimmed(frame: &Frame) -> Frame {
     let mut slim = frame.clone();
     for row in &mut slim.rows {
-        row.samples = Schedulers.slim(&row.run, std::mem::take(&mut row.samples));
+        row.samples = Schedulers.slim(&frame.run_file, &row.run, std::mem::take(&mut row.samples));
     }
     slim
 }

@@ -474,7 +474,7 @@ fn a_slimmed_record_gives_the_same_report() {
     let frame = Planted::default().frame();
     let mut slim = frame.clone();
     for row in &mut slim.rows {
-        row.samples = Workflows.slim(&row.run, std::mem::take(&mut row.samples));
+        row.samples = Workflows.slim(&frame.run_file, &row.run, std::mem::take(&mut row.samples));
     }
     assert_eq!(of(&frame), of(&slim));
 }

@@ -10,7 +10,7 @@ mod scalability;
 mod workers;
 
 use lab_family::Cell;
-use lab_record::{Run, Samples, VariantEntry};
+use lab_record::{Run, RunFile, Samples, VariantEntry};
 use lab_report::{
     FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell, over_variant,
 };
@@ -78,7 +78,7 @@ impl FamilyReport for Ledgers {
         !entry.tags.iter().any(|tag| tag == HARNESS_TAG)
     }
 
-    fn slim(&self, _run: &Run, samples: Samples) -> Samples {
+    fn slim(&self, _sweep: &RunFile, _run: &Run, samples: Samples) -> Samples {
         slim::middle_repetitions(samples)
     }
 }

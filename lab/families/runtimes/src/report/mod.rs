@@ -18,7 +18,7 @@ mod timeline;
 mod variance;
 mod within;
 
-use lab_record::{Comparison, Run, Samples, VariantEntry};
+use lab_record::{Comparison, Run, RunFile, Samples, VariantEntry};
 use lab_report::{FamilyReport, Frame, Line, Measured, Page, Row, Study};
 use toml::Table;
 
@@ -82,7 +82,7 @@ impl FamilyReport for Runtimes {
         checks::pacing_note(study, comparison)
     }
 
-    fn slim(&self, run: &Run, samples: Samples) -> Samples {
+    fn slim(&self, _sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
         slim::slim(run, samples)
     }
 }

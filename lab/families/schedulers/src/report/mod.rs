@@ -12,7 +12,7 @@ mod starvation;
 mod which;
 
 use lab_family::Cell;
-use lab_record::{Run, Samples, VariantEntry};
+use lab_record::{Run, RunFile, Samples, VariantEntry};
 use lab_report::{
     FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell, over_level,
     over_variant,
@@ -63,8 +63,8 @@ impl FamilyReport for Schedulers {
         entry.variant != ORACLE
     }
 
-    fn slim(&self, run: &Run, samples: Samples) -> Samples {
-        slim::slim(run, samples)
+    fn slim(&self, sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
+        slim::slim(sweep, run, samples)
     }
 }
 

@@ -10,7 +10,7 @@ mod workers;
 use std::collections::BTreeSet;
 
 use lab_family::{Cell, Factor};
-use lab_record::{Run, Samples};
+use lab_record::{Run, RunFile, Samples};
 use lab_report::{FamilyReport, Frame, Measured, Page, Row, Rows, Study, over_level, study::with};
 use toml::Table;
 
@@ -65,7 +65,7 @@ impl FamilyReport for Workflows {
         label
     }
 
-    fn slim(&self, _run: &Run, samples: Samples) -> Samples {
+    fn slim(&self, _sweep: &RunFile, _run: &Run, samples: Samples) -> Samples {
         slim::from_the_first_task(samples)
     }
 }
