@@ -95,14 +95,19 @@ impl Paths {
     }
 
     /// The command line as a record may keep it: without the flags that only say where this machine
-    /// keeps things, and with paths relative to the checkout.
+    /// keeps things, and with paths relative to the checkout. Programs of a folder in the checkout
+    /// may be built in a way of their own (tools/cargo/lto.toml), so that is kept.
     pub(crate) fn arguments(&self, given: impl Iterator<Item = String>) -> Vec<String> {
         let mut kept = Vec::new();
         let mut given = given.peekable();
         while let Some(argument) = given.next() {
             match argument.as_str() {
-                "--root" | "--bin-dir" => drop(given.next()),
-                flag if flag.starts_with("--root=") || flag.starts_with("--bin-dir=") => {}
+                "--root" => drop(given.next()),
+                "--bin-dir" => kept.extend(given.next().and_then(|dir| self.built_in(&dir))),
+                flag if flag.starts_with("--root=") => {}
+                flag if flag.starts_with("--bin-dir=") => {
+                    kept.extend(self.built_in(&flag["--bin-dir=".len()..]));
+                }
                 _ if Path::new(&argument).is_absolute() => {
                     let inside = Path::new(&argument).strip_prefix(&self.workspace);
                     let name = Path::new(&argument).file_name().unwrap_or_default();
@@ -112,6 +117,13 @@ impl Paths {
             }
         }
         kept
+    }
+
+    /// `--bin-dir=target/lto/release`, where that is in the checkout.
+    fn built_in(&self, dir: &str) -> Option<String> {
+        let dir = self.here.join(dir);
+        let inside = dir.strip_prefix(&self.workspace).ok()?;
+        Some(format!("--bin-dir={}", inside.display()))
     }
 
     /// A path for people: relative to the checkout where it lies inside.
@@ -168,5 +180,9 @@ mod tests {
         let given = ["--root", "/runfiles", "run", "/checkout/e.toml", "--out", "/else/r"];
         let kept = paths().arguments(given.into_iter().map(str::to_owned));
         assert_eq!(kept, ["run", "e.toml", "--out", "r"]);
+        let given =
+            ["--bin-dir", "lto", "--bin-dir=/checkout/target/lto", "--bin-dir", "/else", "run"];
+        let kept = paths().arguments(given.into_iter().map(str::to_owned));
+        assert_eq!(kept, ["--bin-dir=sub/lto", "--bin-dir=target/lto", "run"]);
     }
 }

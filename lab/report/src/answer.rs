@@ -29,7 +29,17 @@ pub(crate) fn answer(study: &Study) -> Option<String> {
     let limit_is_better = measured.iter().any(|line| is_better(line) && !is_choice(line));
     let words = compared.words();
     let about = About { words, noun, reference, limit_is_better, is_named: false };
-    Some(about.sentences(compared, &lines))
+    Some(format!("{}{}", about.sentences(compared, &lines), asked_at(compared)))
+}
+
+/// " Asked at contention hot, workers 2." and " Asked at 6 levels of shape."
+fn asked_at(compared: &Compared) -> String {
+    let told = compared.comparison.cells.iter().map(|(factor, levels)| match &levels[..] {
+        [level] => format!("{factor} {level}"),
+        all => format!("{} levels of {factor}", all.len()),
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { told.concat() } else { format!(" Asked at {}.", told.join(", ")) }
 }
 
 /// What the sentences are about; the first one names it.

@@ -115,7 +115,7 @@ impl Contrasted<'_> {
     }
 
     /// "±5.00 %".
-    fn size(&self, difference: f64) -> String {
+    pub(crate) fn size(&self, difference: f64) -> String {
         format!("±{}", self.show(difference).trim_start_matches('+'))
     }
 

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use lab_record::{Comparison, Contrast, ExpectationKind, RunFile};
 use lab_stats::describe::median;
 
-use crate::{Entry, Page, Study, Table, answer::answer, contrast::Contrasted, study::Compared};
+use crate::{
+    Entry, Page, Study, Table, answer::answer, contrast::Contrasted, frame::is_gated,
+    study::Compared,
+};
 
 /// Further comparisons stand in the chapter of verdicts alone.
 const COMPARISONS_SHOWN: usize = 4;
@@ -22,7 +25,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     page.items(study.family.premise(study));
     if study.has_only_reference() {
-        page.item("Only the reference ran.");
+        page.item(&only_reference(study));
         page.items(study.contrasted.iter().map(|one| of_levels(study, one)));
     } else {
         page.items(study.compared.iter().map(|compared| sentence(study, compared)));
@@ -106,6 +109,9 @@ fn of_contrasts(study: &Study) -> Table {
             ("estimate", "estimate", &|one| {
                 Entry::optional(one.line.estimate().map(|estimate| one.show(estimate)))
             }),
+            ("detectable", "detectable", &|one| {
+                Entry::optional(one.line.detectable.map(|detectable| one.size(detectable)))
+            }),
             ("outcome", "outcome", &|one| one.line.finding.word()),
         ],
     )
@@ -122,8 +128,12 @@ fn provenance(study: &Study) -> String {
         0 => String::new(),
         runs => format!(" and {runs} runs in rounds"),
     };
+    let disturbed = match study.rows.iter().filter(|row| is_gated(&row.run)).count() {
+        0 => String::new(),
+        runs => format!(" ({runs} disturbed from outside)"),
+    };
     format!(
-        "{} ({} CPUs), {}, {} blocks, {} analysed runs{asked}, {commit}.",
+        "{} ({} CPUs), {}, {} blocks, {} analysed runs{asked}{disturbed}, {commit}.",
         file.machine.cpu_model.trim(),
         file.machine.cpus,
         day(file.started_unix_s),
@@ -168,20 +178,31 @@ fn sentence(study: &Study, compared: &Compared) -> String {
     let all: Vec<&Compared> = study.compared.iter().collect();
     let metric = study.heading(&compared.comparison.metric);
     let place = place(compared.comparison, &all);
-    let aa: Vec<String> = compared
-        .aa
-        .iter()
-        .map(|(twin, test)| {
-            let detectable = test.detectable.map(|value| compared.show(value));
-            let detectable = detectable.map_or(String::new(), |value| {
-                format!(", detectable ±{}", value.trim_start_matches('+'))
-            });
-            format!(" A/A (`{twin}`): {}{detectable}.", compared.show_shift(test.shift))
-        })
-        .collect();
+    let aa = controls(compared);
     let is_measured = compared.lines.iter().any(|line| line.n > 0);
-    let aa = if aa.is_empty() && is_measured { " No A/A ran.".to_owned() } else { aa.concat() };
+    let aa = if aa.is_empty() && is_measured { " No A/A ran.".to_owned() } else { aa };
     format!("{metric}{place} against `{}`: {listed}.{aa}", study.reference())
+}
+
+/// " A/A (`twin`): +1.2 % (-3 … +5), detectable ±4 %."; nothing where no twin ran.
+fn controls(compared: &Compared) -> String {
+    let controls = compared.aa.iter().map(|(twin, test)| {
+        let detectable = test.detectable.map(|value| compared.show(value));
+        let detectable = detectable.map_or(String::new(), |value| {
+            format!(", detectable ±{}", value.trim_start_matches('+'))
+        });
+        format!(" A/A (`{twin}`): {}{detectable}.", compared.show_shift(test.shift))
+    });
+    controls.collect()
+}
+
+/// The control of contrasts is a twin of the reference, on the first metric that is declared.
+fn only_reference(study: &Study) -> String {
+    let first = study.compared.iter().find(|compared| !compared.aa.is_empty());
+    first.map_or("Only the reference ran, without an A/A.".to_owned(), |compared| {
+        let metric = study.noun(&compared.comparison.metric);
+        format!("Only the reference and its twin ran; on {metric}:{}", controls(compared))
+    })
 }
 
 /// "Wall time with servers 2 against 1: -40 %, faster (`a_server_each`)."

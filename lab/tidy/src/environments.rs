@@ -91,6 +91,7 @@ fn nix_name(debian: &str) -> Option<&str> {
         "ca-certificates" => Some("cacert"),
         "gnuplot-nox" => Some("gnuplot"),
         "nix-bin" => Some("nix"),
+        "npm" => Some("nodejs"),
         "python3-jsonschema" => Some("jsonschema"),
         "python3-venv" => Some("python3"),
         same => Some(same),

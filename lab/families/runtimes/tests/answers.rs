@@ -31,12 +31,15 @@ fn a_difference_that_one_check_does_not_share_is_no_missing_difference() {
     let mut frame = frame(&with_reference([slow, Fake::named("same")]));
     gate_most(&mut frame);
     let answer = answer(&frame);
-    let [unsure, open] = answer.split(". ").collect::<Vec<_>>()[..] else { panic!("{answer}") };
+    let [unsure, open, asked] = answer.split(". ").collect::<Vec<_>>()[..] else {
+        panic!("{answer}")
+    };
     assert!(unsure.starts_with("`slow` takes ") && unsure.contains(" % ("), "{answer}");
     let but = " more wall time than `tokio_default`, but this is not sure: all runs: slower; runs \
                past the noise gate: cannot tell";
     assert!(unsure.ends_with(but), "{answer}");
     assert!(open.starts_with("No difference was shown for `same`"), "{answer}");
+    assert!(asked.starts_with("Asked at "), "{answer}");
 }
 
 #[test]

@@ -151,7 +151,11 @@ fn failures_never_count_as_fast_runs() {
 fn one_variant_alone_still_has_a_report() {
     let alone = with("twin = \"tokio_default\"", "");
     let report = read(&frame_of(&alone, &with_reference([])));
-    assert!(report.whole().contains("* Only the reference ran."), "{}", report.whole());
+    assert!(
+        report.whole().contains("* Only the reference ran, without an A/A."),
+        "{}",
+        report.whole()
+    );
     assert!(report.whole().contains("this sweep has no twin"));
 }
 
@@ -335,7 +339,9 @@ fn where_only_the_reference_ran_its_contrasts_come_first() {
     let frame = world(&text, &fakes).frame(&Runtimes, |run| with_servers_made(&fakes, run));
     let report = read(&frame);
     let opening = &report.markdown;
-    assert!(opening.contains("* Only the reference ran.\n"), "{opening}");
+    let twin =
+        "\n* Only the reference and its twin ran; on wall time: A/A (`tokio_default_twin`): ";
+    assert!(opening.contains(twin), "{opening}");
     let answer = "\n\nWith servers 2 `tokio_default` takes ";
     let answer = opening.find(answer).map(|start| &opening[start + 2..]).expect(opening);
     let answer = answer.lines().next().unwrap();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lab_family::Unit;
 use lab_report::study::is_unpaired;
 use lab_report::{Effect, Entry, Page, Reading, Study, Table};
-use lab_stats::describe::median;
+use lab_stats::{describe::median, outcome::Outcome};
 
 use super::over::{Place, others, values};
 
@@ -17,10 +17,24 @@ const FEWEST_UNEQUAL: usize = 6;
 /// Logarithms, over the reference's: of the tokens of all replies, and of a rate.
 type Pair = (f64, f64);
 
-/// Nothing on the paced server, where every variant has the same replies.
-pub(super) fn write(study: &Study, page: &mut Page) {
+/// A rate over the reference's.
+struct Rate {
+    pairs: usize,
+    equal_share: f64,
+    measured: Reading,
+    slope: Option<f64>,
+    /// Less what the lengths explain, where that is known.
+    adjusted: Option<Reading>,
+}
+
+/// Not on the paced server, where every variant has the same replies.
+fn ends_freely(study: &Study) -> bool {
     let servers = study.section.get("servers").and_then(toml::Value::as_str);
-    if servers != Some("given") || is_unpaired(study.frame) {
+    servers == Some("given") && !is_unpaired(study.frame)
+}
+
+pub(super) fn write(study: &Study, page: &mut Page) {
+    if !ends_freely(study) {
         return;
     }
     let mut table = Table::new(&[
@@ -47,25 +61,60 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     }
 }
 
-fn row(study: &Study, variant: &str, metric: &str) -> Option<Vec<Entry>> {
-    let pairs = pairs(study, variant, metric);
-    let unequal = pairs.iter().filter(|(tokens, _)| *tokens != 0.0).count();
-    let reading = |differences| Effect::of(differences).as_ref().map(Reading::of_ratio);
-    let measured = reading(pairs.iter().map(|(_, rate)| *rate).collect())?;
-    let slope = slope(&pairs).filter(|_| unequal >= FEWEST_UNEQUAL);
-    let adjusted = match slope {
-        Some(slope) => reading(pairs.iter().map(|(tokens, rate)| rate - slope * tokens).collect()),
-        // Nothing to take off where all are equal, and nothing known where a few are not.
-        None => Some(measured).filter(|_| unequal == 0),
-    };
-    let mut row = vec![Entry::code(variant), Entry::code(metric), Entry::count(pairs.len())];
-    row.push(Entry::Value(1.0 - unequal as f64 / pairs.len() as f64, Unit::Share));
-    row.extend(Reading::entries(Some(measured)));
-    row.push(Entry::value(slope, Unit::Count));
-    row.extend(Reading::entries(adjusted));
-    Some(row)
+/// Which of the verdicts on a rate are not shown at replies of equal length.
+pub(super) fn caveat(study: &Study) -> Option<String> {
+    let rates = study.compared.iter().filter(|one| RATES.contains(&&*one.comparison.metric));
+    let mut gone = Vec::new();
+    for compared in rates.filter(|_| ends_freely(study)) {
+        for line in &compared.lines {
+            let is_shown = matches!(line.finding.outcome, Outcome::Faster | Outcome::Slower);
+            let rate = Rate::of(study, &line.variant, &compared.comparison.metric);
+            let adjusted = rate.and_then(|rate| rate.adjusted).filter(|_| is_shown);
+            gone.extend(adjusted.and_then(|at_equal| beside_one(&line.variant, &at_equal)));
+        }
+    }
+    (!gone.is_empty()).then(|| {
+        let gone = gone.join(", ");
+        format!(
+            "Replies end freely. At replies of equal length tokens per second differ by {gone}."
+        )
+    })
 }
 
+/// "-0.4 % (-2.1 … +1.2) for `smol`", where the interval holds no difference.
+fn beside_one(variant: &str, ratio: &Reading) -> Option<String> {
+    let (low, high) = ratio.low_high.filter(|(low, high)| *low <= 1.0 && 1.0 <= *high)?;
+    let [estimate, low, high] = [ratio.estimate, low, high].map(|one| 100.0 * (one - 1.0));
+    Some(format!("{estimate:+.1} % ({low:+.1} … {high:+.1}) for `{variant}`"))
+}
+
+impl Rate {
+    fn of(study: &Study, variant: &str, metric: &str) -> Option<Self> {
+        let pairs = pairs(study, variant, metric);
+        let unequal = pairs.iter().filter(|(tokens, _)| *tokens != 0.0).count();
+        let reading = |differences| Effect::of(differences).as_ref().map(Reading::of_ratio);
+        let measured = reading(pairs.iter().map(|(_, rate)| *rate).collect())?;
+        let slope = slope(&pairs).filter(|_| unequal >= FEWEST_UNEQUAL);
+        let less = |slope: f64| pairs.iter().map(move |(tokens, rate)| rate - slope * tokens);
+        let adjusted = match slope {
+            Some(slope) => reading(less(slope).collect()),
+            // Nothing to take off where all are equal, and nothing known where a few are not.
+            None => Some(measured).filter(|_| unequal == 0),
+        };
+        let equal_share = 1.0 - unequal as f64 / pairs.len() as f64;
+        Some(Self { pairs: pairs.len(), equal_share, measured, slope, adjusted })
+    }
+}
+
+fn row(study: &Study, variant: &str, metric: &str) -> Option<Vec<Entry>> {
+    let rate = Rate::of(study, variant, metric)?;
+    let mut row = vec![Entry::code(variant), Entry::code(metric), Entry::count(rate.pairs)];
+    row.push(Entry::Value(rate.equal_share, Unit::Share));
+    row.extend(Reading::entries(Some(rate.measured)));
+    row.push(Entry::value(rate.slope, Unit::Count));
+    row.extend(Reading::entries(rate.adjusted));
+    Some(row)
+}
 fn pairs(study: &Study, variant: &str, metric: &str) -> Vec<Pair> {
     let of = |metric| [variant, study.reference()].map(|name| values(study, name, metric));
     let (rates, tokens) = (of(metric), of("tokens"));
@@ -99,5 +148,19 @@ mod tests {
         pairs.push((0.5, 40.0));
         assert!((slope(&pairs).unwrap() - 0.5).abs() < 1e-12);
         assert_eq!(slope(&[(0.0, 0.1), (0.0, 0.2)]), None);
+    }
+
+    #[test]
+    fn only_what_may_be_nothing_is_named() {
+        let ratio = |estimate, low, high| Reading {
+            estimate,
+            low_high: Some((low, high)),
+            n: 18,
+            unit: Unit::Times,
+        };
+        let named = beside_one("smol", &ratio(0.996, 0.98, 1.01));
+        assert_eq!(named.as_deref(), Some("-0.4 % (-2.0 … +1.0) for `smol`"));
+        assert_eq!(beside_one("smol", &ratio(0.95, 0.9, 0.99)), None);
+        assert_eq!(beside_one("smol", &ratio(1.2, 1.1, 1.3)), None);
     }
 }

@@ -50,11 +50,12 @@ impl FamilyReport for Runtimes {
 
     fn premise(&self, study: &Study) -> Option<String> {
         let paced = study.section.get("servers").and_then(toml::Value::as_str) == Some("paced");
-        paced.then(|| {
+        let simulated = || {
             "**Simulated servers** send each token when their table says: contention is an input, \
              not a finding. Real servers: `reports/tr115-ollama`."
                 .to_owned()
-        })
+        };
+        paced.then(simulated).or_else(|| lengths::caveat(study))
     }
 
     fn answer(&self, study: &Study) -> Option<String> {
