@@ -154,6 +154,10 @@ pub enum Worker {
     NodeFfi,
     /// A process in Node.js.
     NodeProcess,
+    /// A process in TypeScript on Node.js, which calls the worker in Rust by koffi.
+    TypescriptFfi,
+    /// A process in TypeScript on Node.js.
+    TypescriptProcess,
     /// By turns a process in Rust, one in Ruby and one in Python, which call the worker in Rust,
     /// and one in Node.js.
     FourLanguages,

@@ -58,6 +58,33 @@ fn node_with_the_worker_in_rust_behind_it_computes_what_rust_computes() {
     in_every_shape(Worker::NodeFfi, true);
 }
 
+#[test]
+fn typescript_computes_what_rust_computes() {
+    in_every_shape(Worker::TypescriptProcess, false);
+}
+
+#[test]
+fn typescript_with_the_worker_in_rust_behind_it_computes_what_rust_computes() {
+    in_every_shape(Worker::TypescriptFfi, true);
+}
+
+/// Types are erased by Node.js, where it can, or by amaro.
+#[test]
+fn without_what_erases_types_a_worker_in_typescript_is_unsupported() {
+    let folder = tempfile::tempdir().unwrap();
+    let worker = Worker::TypescriptProcess;
+    let workload = Workload { worker, ..workload(&shape("linear"), folder.path()) };
+    let outcome = outcome(&floor().with("LAB_AMARO", None), &workload);
+    match outcome.status {
+        Status::Ok => check("typescript", &workload, &outcome),
+        _ => {
+            let reason = outcome.reason.clone().unwrap();
+            let told = "there is no TypeScript in node: run tools/amaro/up";
+            assert!(is_missing(&outcome) && (reason.starts_with(told) || reason.contains("PATH")));
+        }
+    }
+}
+
 fn in_every_shape(worker: Worker, is_ffi: bool) {
     let floor = floor();
     for shape in ["linear", "diamond", "conditional", "csv_batch", "mixed"] {
@@ -78,6 +105,8 @@ fn every_back_end_that_takes_workers_has_them_compute() {
             Worker::RubyProcess,
             Worker::NodeFfi,
             Worker::NodeProcess,
+            Worker::TypescriptFfi,
+            Worker::TypescriptProcess,
             Worker::FourLanguages,
         ] {
             right(&variant, "diamond", worker);

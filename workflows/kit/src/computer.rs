@@ -72,6 +72,11 @@ const NODE: Host = Host {
     script: hosts::NODE,
     ffi: None,
 };
+const TYPESCRIPT: Host = Host {
+    option: &["--input-type=module", "-e", hosts::ERASING],
+    script: hosts::TYPESCRIPT,
+    ..NODE
+};
 
 /// The worker in Rust is a program of ours.
 const OURS: &str = "workflows-worker";
@@ -122,6 +127,8 @@ impl Computer {
             Worker::RubyProcess => Some(RUBY),
             Worker::NodeFfi => ffi("koffi", NODE),
             Worker::NodeProcess => Some(NODE),
+            Worker::TypescriptFfi => ffi("koffi", TYPESCRIPT),
+            Worker::TypescriptProcess => Some(TYPESCRIPT),
         };
         let folder = Path::new(&workload.worker_folder);
         host.map_or_else(|| Process::ours(folder), |host| Process::of(host, folder))
@@ -162,7 +169,7 @@ impl Process {
             Some("koffi") if env::var_os(KOFFI).is_none() => {
                 return Err(RunError::unsupported(format!(
                     "there is no koffi for node: run tools/koffi/up and set {KOFFI} as it says, or \
-                     leave node_ffi out"
+                     leave node_ffi and typescript_ffi out"
                 )));
             }
             Some(_) => command.arg("ffi").arg(built(folder, LIBRARY)?),
@@ -200,6 +207,10 @@ impl Process {
             (Some(code), Some(ffi)) if code == hosts::LACKING => RunError::unsupported(format!(
                 "there is no working {ffi} for {program}: install it, or leave the _ffi worker out"
             )),
+            (Some(hosts::NO_TYPES), _) => RunError::unsupported(
+                "there is no TypeScript in node: run tools/amaro/up and set LAB_AMARO as it says, \
+                 or leave the workers in TypeScript out",
+            ),
             _ => RunError::setup(format!("the worker in {program} ended before it was ready")),
         }
     }

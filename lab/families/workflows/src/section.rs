@@ -162,7 +162,7 @@ const ALL_BESIDE: [(&str, Beside); 10] = [
     ("pool_statistics", Beside::PoolStatistics),
 ];
 
-const WORKERS: [(&str, Worker); 9] = [
+const WORKERS: [(&str, Worker); 11] = [
     ("native", Worker::Native),
     ("native_process", Worker::NativeProcess),
     ("python_ffi", Worker::PythonFfi),
@@ -171,5 +171,7 @@ const WORKERS: [(&str, Worker); 9] = [
     ("ruby_process", Worker::RubyProcess),
     ("node_ffi", Worker::NodeFfi),
     ("node_process", Worker::NodeProcess),
+    ("typescript_ffi", Worker::TypescriptFfi),
+    ("typescript_process", Worker::TypescriptProcess),
     ("four_languages", Worker::FourLanguages),
 ];

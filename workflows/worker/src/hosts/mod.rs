@@ -10,6 +10,13 @@ pub const PYTHON: &str = include_str!("worker.py");
 pub const RUBY: &str = include_str!("worker.rb");
 /// Node.js 16 or newer; koffi, at the path in the environment variable `LAB_KOFFI`.
 pub const NODE: &str = include_str!("worker.mjs");
+/// TypeScript whose types can be erased, an argument of [`ERASING`]; koffi too.
+pub const TYPESCRIPT: &str = include_str!("worker.mts");
+/// Starts it in Node.js 22 or newer, where that has no TypeScript with amaro, at the path in the
+/// environment variable `LAB_AMARO`.
+pub const ERASING: &str = include_str!("typescript.mjs");
 
 /// The exit code that says so.
 pub const LACKING: i32 = 3;
+/// The exit code of [`ERASING`] where nothing erases types.
+pub const NO_TYPES: i32 = 4;

@@ -28,7 +28,8 @@ const CLUSTER: &str = "3 cluster";
 const BATCH: &str = "5 batch";
 const RUBY: &[&str] = &["ruby_ffi", "ruby_process"];
 const PYTHON: &[&str] = &["python_ffi", "python_process"];
-const NODE: &[&str] = &["node_ffi", "node_process"];
+/// Node.js takes both languages.
+const TYPESCRIPT: &[&str] = &["typescript_ffi", "typescript_process", "node_ffi", "node_process"];
 
 pub(crate) const SCENARIOS: [Scenario; 14] = [
     native(CORE, "linear", [258.17, 255.26], 1.06, ("linear", "1")),
@@ -42,8 +43,8 @@ pub(crate) const SCENARIOS: [Scenario; 14] = [
     foreign("ruby diamond", [260.97, 259.92], "diamond", RUBY),
     foreign("python linear", [314.72, 315.17], "linear", PYTHON),
     foreign("python diamond", [260.38, 275.16], "diamond", PYTHON),
-    foreign("typescript linear", [315.08, 315.95], "linear", NODE),
-    foreign("typescript diamond", [260.37, 269.79], "diamond", NODE),
+    foreign("typescript linear", [315.08, 315.95], "linear", TYPESCRIPT),
+    foreign("typescript diamond", [260.37, 269.79], "diamond", TYPESCRIPT),
     native(BATCH, "csv_products_1000_rows", [357.76, 367.86], 1.08, ("csv_batch", "1")),
 ];
 
