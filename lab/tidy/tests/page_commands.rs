@@ -33,8 +33,8 @@ const PROGRAMS: [&str; 17] = [
     ".ci/",
     "python3 -c",
 ];
-/// How those begin that stand in the middle of a sentence. What the lab takes is held to its help by
-/// `commands.rs`.
+/// How those begin that stand in the middle of a sentence. What the lab takes is held to its help
+/// by `commands.rs`.
 const INLINE: [&str; 7] =
     ["./enter ", "cargo ", "nix ", "docker ", "podman ", "bazel run", "bazel test"];
 
@@ -123,8 +123,9 @@ fn every_command_of_our_pages_is_run_by_something() {
 
 #[test]
 fn a_command_is_told_from_what_is_said_about_it() {
-    let page = "Say `cargo fmt` or `lab plan`.\n```console\n$ lab compare './a  b' \\\n  -n x\nat most \
-                60 s\n./enter x        # why\nlab doctor      what it is\n```\n```toml\nlab = 1\n```\n";
+    let page = "Say `cargo fmt` or `lab plan`.\n```console\n$ lab compare './a  b' \\\n  -n x\n\
+                at most 60 s\n./enter x        # why\nlab doctor      what it is\n```\n\
+                ```toml\nlab = 1\n```\n";
     let found: Vec<String> = commands(page).into_iter().collect();
     assert_eq!(found, ["./enter x", "cargo fmt", "lab compare './a b' -n x", "lab doctor"]);
 }

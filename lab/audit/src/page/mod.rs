@@ -121,8 +121,8 @@ fn head(audited: &[Audited]) -> String {
     let mut text = format!(
         "# Published claims, their own data, and our runs\n\n\
          {claims} claims of {} published reports (`claims/`), held against their own documents and \
-         raw data, and joined to our reports by `lab audit --write`. No figure is a time of its own: what \
-         our runs say is a joined report's, which names its machine and commit.\n\n",
+         raw data, and joined to our reports by `lab audit --write`. No figure is a time of its \
+         own: what our runs say is a joined report's, which names its machine and commit.\n\n",
         audited.len()
     );
     text.push_str(
