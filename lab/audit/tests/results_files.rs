@@ -100,3 +100,14 @@ fn the_json_of_a_serving_benchmark() {
     let wrong = list.replace("41.5", "14.5").replace("9.25", "7.25");
     assert_eq!(lines(&wrong, "vllm.json", json, "differs_from_results"), [3, 5]);
 }
+
+#[test]
+fn ratios_beside_times_are_not_held_against_the_only_measured_column() {
+    let json = r#"{"results": [{"command": "old", "mean": 0.020, "times": [0.019, 0.021]},
+        {"command": "new", "mean": 0.010, "times": [0.009, 0.011]}]}"#;
+    let table = "| tool | time, ms | against old |\n|---|---|---|\n| old | 20.0 | 1.00× |\n\
+                 | new | 10.0 | 2.00× |\n";
+    holds(table, "results.json", json);
+    let wrong = table.replace("| 10.0 |", "| 14.0 |");
+    assert_eq!(lines(&wrong, "results.json", json, "raw_summary"), [4]);
+}

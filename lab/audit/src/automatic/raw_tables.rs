@@ -161,12 +161,13 @@ impl<'c, 'a> Comparison<'c, 'a> {
 
     /// The raw column that a metric is about by its name or unit, and how sure a mismatch is.
     /// What a bare value is, its name does not say: of the usual statistics the one that most
-    /// cells are.
+    /// cells are. Where the raw column is only the one that there is, some cell has to agree: a
+    /// table of times may have a column of ratios beside them.
     fn source(&self, metric: &str) -> Option<(Source<'_>, Severity)> {
         let mapped = self.grid.mapping.and_then(|mapping| mapping.raw.as_deref());
         let mapped = mapped.or(self.raw.mapping.and_then(|mapping| mapping.metric.as_deref()));
-        let (column, samples) = match mapped {
-            Some(mapped) => self.columns.iter().find(|(column, _)| *column == mapped)?,
+        let ((column, samples), is_named) = match mapped {
+            Some(mapped) => (self.columns.iter().find(|(column, _)| *column == mapped)?, true),
             None => self.named(metric)?,
         };
         let mut sources = Vec::new();
@@ -176,7 +177,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
             }
         }
         let scored = sources.into_iter().map(|source| (source, self.score(metric, source)));
-        let (source, score) = scored.max_by_key(|(_, score)| score.fits)?;
+        let best = scored.max_by_key(|(_, score)| score.fits);
+        let (source, score) = best.filter(|(_, score)| is_named || score.fits > 0)?;
         let sure = score.fits >= 4 && score.misses * 4 <= score.fits;
         let by_mapping = self.grid.mapping.is_some_and(|mapping| mapping.raw.is_some());
         let severity =
@@ -184,8 +186,9 @@ impl<'c, 'a> Comparison<'c, 'a> {
         Some((source, severity))
     }
 
-    /// The one measured column that shares the metric's words, or else its unit.
-    fn named(&self, metric: &str) -> Option<&(&'c str, Vec<Sample>)> {
+    /// The one measured column that shares the metric's words, or else its unit; or the only one
+    /// there is, and then `false`.
+    fn named(&self, metric: &str) -> Option<(&(&'c str, Vec<Sample>), bool)> {
         let printed = self.unit(metric);
         let fits = |column: &str| {
             let own = header::unit(column).or_else(|| unit::known(column).filter(|u| u.len() > 1));
@@ -204,14 +207,14 @@ impl<'c, 'a> Comparison<'c, 'a> {
         let most = fitting.iter().map(|(column, _)| shared(column)).max().filter(|n| *n > 0);
         if let Some(most) = most {
             let mut best = fitting.iter().filter(|(column, _)| shared(column) == most);
-            return best.next().copied().filter(|_| best.next().is_none());
+            return best.next().copied().filter(|_| best.next().is_none()).map(|one| (one, true));
         }
         let in_unit = |column: &str| printed.is_some() && header::unit(column).is_some();
         let mut united = fitting.iter().filter(|(column, _)| in_unit(column));
         match (united.next(), united.next(), &fitting[..]) {
-            (Some(one), None, _) => Some(*one),
+            (Some(one), None, _) => Some((*one, true)),
             // A file with one measured column is about that.
-            (None, _, [one]) => Some(*one),
+            (None, _, [one]) => Some((*one, false)),
             _ => None,
         }
     }
