@@ -22,7 +22,8 @@ fn a_run_says_how_far_it_is_and_ends_with_answer_and_table() {
     let report = fs::read_to_string(world.path("r/report.md")).unwrap();
     let first = report.split("\n![").next().unwrap();
     let first = first.split("\nDetails: ").next().unwrap();
-    let answer = "\n\nNo difference in elapsed time from `floor` was shown for `good`.\n";
+    let answer = "\n\nNo difference in elapsed time from `floor` was shown for `good`. Asked at \
+                  workers 1.\n";
     assert!(first.contains(answer) && first.contains("\n| against `floor` | elapsed"), "{first}");
     assert!(said.ends_with(first), "{said}");
 }
