@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use lab_family::Unit;
 use lab_report::study::is_unpaired;
-use lab_report::{Effect, Entry, Page, Reading, Study, Table};
+use lab_report::{Effect, Entry, Line, Page, Reading, Study, Table};
 use lab_stats::{describe::median, outcome::Outcome};
 
 use super::over::{Place, others, values};
@@ -63,14 +63,20 @@ pub(super) fn write(study: &Study, page: &mut Page) {
 
 /// Which of the verdicts on a rate are not shown at replies of equal length.
 pub(super) fn caveat(study: &Study) -> Option<String> {
-    let rates = study.compared.iter().filter(|one| RATES.contains(&&*one.comparison.metric));
+    if !ends_freely(study) {
+        return None;
+    }
+    let is_shown = |line: &&Line| matches!(line.finding.outcome, Outcome::Faster | Outcome::Slower);
     let mut gone = Vec::new();
-    for compared in rates.filter(|_| ends_freely(study)) {
-        for line in &compared.lines {
-            let is_shown = matches!(line.finding.outcome, Outcome::Faster | Outcome::Slower);
-            let rate = Rate::of(study, &line.variant, &compared.comparison.metric);
-            let adjusted = rate.and_then(|rate| rate.adjusted).filter(|_| is_shown);
-            gone.extend(adjusted.and_then(|at_equal| beside_one(&line.variant, &at_equal)));
+    for compared in &study.compared {
+        let metric = compared.comparison.metric.as_str();
+        if !RATES.contains(&metric) {
+            continue;
+        }
+        for line in compared.lines.iter().filter(is_shown) {
+            let rate = Rate::of(study, &line.variant, metric);
+            let at_equal = rate.and_then(|rate| rate.adjusted);
+            gone.extend(at_equal.and_then(|at_equal| beside_one(&line.variant, &at_equal)));
         }
     }
     (!gone.is_empty()).then(|| {
@@ -115,6 +121,7 @@ fn row(study: &Study, variant: &str, metric: &str) -> Option<Vec<Entry>> {
     row.extend(Reading::entries(rate.adjusted));
     Some(row)
 }
+
 fn pairs(study: &Study, variant: &str, metric: &str) -> Vec<Pair> {
     let of = |metric| [variant, study.reference()].map(|name| values(study, name, metric));
     let (rates, tokens) = (of(metric), of("tokens"));
