@@ -69,7 +69,7 @@ impl Asked {
     }
 }
 
-/// Every question of the experiment that has two sides here.
+/// Every question of the experiment that has both its sides here.
 pub(crate) fn asked(experiment: &Experiment, entrants: &[Entrant], places: &[Place]) -> Vec<Asked> {
     let analysis = &experiment.written.analysis;
     let Some(rounds) = analysis.rounds else { return Vec::new() };
@@ -87,7 +87,6 @@ pub(crate) fn asked(experiment: &Experiment, entrants: &[Entrant], places: &[Pla
                 (one.id.clone(), of_expectation(one, &defaults, places))
             }
         };
-        let groups: Vec<Vec<_>> = groups.into_iter().filter(|group| group.len() > 1).collect();
         (!groups.is_empty()).then_some(Asked { place, label, rounds, groups })
     };
     questions.iter().enumerate().filter_map(one).collect()
@@ -101,11 +100,12 @@ fn of_comparison(
 ) -> Vec<Vec<(String, Cell)>> {
     let takes_part =
         |place: &&Place| place.is_for(reference) && has_levels(&place.cell, &comparison.cells);
-    let group = |place: &Place| {
+    let group = |place: &Place| -> Vec<(String, Cell)> {
         let here = entrants.iter().filter(|entrant| place.is_for(&entrant.name));
         here.map(|entrant| (entrant.name.clone(), place.cell.clone())).collect()
     };
-    places.iter().filter(takes_part).map(group).collect()
+    let groups = places.iter().filter(takes_part).map(group);
+    groups.filter(|group| group.len() > 1).collect()
 }
 
 fn of_contrast(contrast: &Contrast, places: &[Place]) -> Vec<Vec<(String, Cell)>> {
@@ -120,27 +120,33 @@ fn of_contrast(contrast: &Contrast, places: &[Place]) -> Vec<Vec<(String, Cell)>
             groups.entry(rest).or_default().push((contrast.variant.clone(), place.cell.clone()));
         }
     }
-    groups.into_values().collect()
+    groups.into_values().filter(|group| group.len() > 1).collect()
 }
 
-/// What shares the free levels stands side by side.
+/// What shares the free levels stands side by side, wherever every quantity has a place: maybe in
+/// one run, which has all the numbers.
 fn of_expectation(
     expectation: &Expectation,
     defaults: &Cell,
     places: &[Place],
 ) -> Vec<Vec<(String, Cell)>> {
-    let mut groups: BTreeMap<Vec<String>, BTreeSet<(String, Cell)>> = BTreeMap::new();
-    for quantity in expectation.quantities() {
+    type Group = (BTreeSet<(String, Cell)>, BTreeSet<usize>);
+    let mut groups: BTreeMap<Vec<String>, Group> = BTreeMap::new();
+    let quantities = expectation.quantities();
+    for (position, quantity) in quantities.iter().enumerate() {
         let Some((variants, _)) = expectation.about(quantity) else { continue };
         for (variant, quantity) in quantity.candidates(variants) {
             for place in places.iter().filter(|place| place.is_for(variant)) {
                 if let Some(free) = expectation.free_levels(&quantity, &place.cell, defaults) {
-                    groups.entry(free).or_default().insert((variant.clone(), place.cell.clone()));
+                    let (group, placed) = groups.entry(free).or_default();
+                    group.insert((variant.clone(), place.cell.clone()));
+                    placed.insert(position);
                 }
             }
         }
     }
-    groups.into_values().map(|group| group.into_iter().collect()).collect()
+    let whole = groups.into_values().filter(|(_, placed)| placed.len() == quantities.len());
+    whole.map(|(group, _)| group.into_iter().collect()).collect()
 }
 
 fn has_levels(cell: &Cell, asked: &BTreeMap<String, Vec<String>>) -> bool {

@@ -57,7 +57,7 @@ fn a_question_is_asked_until_it_is_answered() {
     assert_eq!(of_question().count() as u32, equal);
     assert_eq!(of_question().take_while(|runs| of_slow(runs)).count() as u32, slow);
     assert!(!of_question().skip(slow as usize).any(|runs| of_slow(&runs)));
-    assert!(report.whole().contains("in rounds until each variant has its answer"));
+    assert!(report.whole().contains("in rounds, at most 600 s for all questions"));
     assert!(
         report.tables["times.tsv"].contains("fast\t1000\t8\t"),
         "{}",
@@ -77,6 +77,20 @@ fn a_round_has_everybody_side_by_side_and_a_coin_decides_the_order() {
     assert!(full.iter().all(|runs| runs.contains(&"fast") && runs.len() <= 3), "{full:?}");
     let firsts: BTreeSet<&str> = full.iter().map(|runs| runs[0]).collect();
     assert_eq!(firsts.len(), 3, "{full:?}");
+}
+
+#[test]
+fn a_ratio_of_two_numbers_of_one_run_is_asked_of_that_run_alone() {
+    let within = "[[expect]]\nid = \"within_a_run\"\nkind = \"check\"\nsays = \"time over rate\"\n\
+                  cells = { numbers = \"1000\" }\nvalue = { variant = \"slow\", metric = \
+                  \"elapsed_ns\" }\nover = { metric = \"numbers_per_s\" }\nrounds = true\n\
+                  at_least = 1e-12\n";
+    let text = in_rounds().replace("[toys.defaults]", &format!("{within}[toys.defaults]"));
+    let (frame, report) = swept(&text, &["fast", "slow"]);
+    assert_eq!(outcome(&report, "expectations.tsv", "within_a_run"), "holds");
+    let of_slow =
+        rounds(&frame).into_values().filter(|runs| runs.iter().all(|run| run.1 == "slow"));
+    assert!(of_slow.count() > 10, "rounds of one run each");
 }
 
 #[test]
