@@ -1,10 +1,10 @@
 # Which share of changes a policy has followed, over the steps since the change.
 load ARG0[1:strstrt(ARG0, "offload-switch.gp") - 1]."style.gp"
 file = ARG1."/switch-times.tsv"
-away = "to offload"
-back = "to inline"
+# No panel for a change that no replay had.
+changes = names_in(file, 1)
 policies = names_in(file, 2)
-width = 800 + legend_width(longest_in(file, 2))
+width = 400 * words(changes) + legend_width(longest_in(file, 2))
 set terminal svg noenhanced size width, 380 font "Helvetica,12" background "white"
 set output ARG2."/switch-times.svg"
 
@@ -23,8 +23,8 @@ set rmargin 1
 set multiplot title "How soon a change is followed (".time_scale("switch-times").")"
 panel = 400.0 / width
 set size panel, 0.92
-do for [i = 0:1] {
-    change = i == 0 ? away : back
+do for [i = 0:words(changes) - 1] {
+    change = word(changes, i + 1)
     set origin panel * i, 0
     if (i == 0) {
         set key at screen 0.995, screen 0.88 right top
