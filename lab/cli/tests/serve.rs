@@ -11,10 +11,8 @@ use std::{
 
 use assert_cmd::assert::OutputAssertExt;
 use lab_record::{Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Writer};
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -417,6 +415,7 @@ fn nothing_is_served_but_what_is_listed() {
         ("GET / HTTP/1.1\r\nHost: rebound.example.test\r\n\r\n", "403"),
         ("GET / HTTP/3\r\n\r\n", "400"),
         ("GET /%zz HTTP/1.1\r\n\r\n", "400"),
+        ("GET /favicon.ico HTTP/1.1\r\n\r\n", "204"),
     ] {
         let (head, _) = server.say(request);
         assert_eq!(head.split(' ').nth(1), Some(status), "{request}");

@@ -103,7 +103,8 @@ pub fn going(going: &Going) -> String {
     let body = format!(
         "<p><a href=\"/\">All records</a></p>\n<h1>{shown}</h1>\n\
          <p><strong>{question}</strong></p>\n\
-         <p><progress value=\"{rows}\" max=\"{planned}\">{rows}</progress> \
+         <p><progress value=\"{rows}\" max=\"{planned}\" \
+         data-reload=\"{REFRESH_S}\">{rows}</progress> \
          {rows} of {planned} planned runs are recorded.</p>\n<ul>\n{facts}</ul>\n\
          <p><a href=\"{so_far}\">What the records say so far</a>: computing it takes time of this \
          machine, which the sweep measures. This page is loaded again every {REFRESH_S} s.</p>\n",
@@ -111,8 +112,9 @@ pub fn going(going: &Going) -> String {
         question = escaped(&going.question),
         so_far = quoted(&going.so_far),
     );
-    let head = format!("<meta http-equiv=\"refresh\" content=\"{REFRESH_S}\">");
-    document(&going.shown, &head, &body)
+    // A script loads it again; without scripts the browser does.
+    let again = format!("<meta http-equiv=\"refresh\" content=\"{REFRESH_S}\">");
+    document(&going.shown, &format!("<noscript>{again}</noscript>"), &body)
 }
 
 /// Links in a row, with a sentence before them, for the top of a record's page.

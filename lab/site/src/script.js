@@ -1,5 +1,9 @@
 "use strict";
 {
+  // A sweep that goes on.
+  const going = document.querySelector("[data-reload]");
+  if (going) setTimeout(() => location.reload(), 1000 * Number(going.dataset.reload));
+
   // Columns are sorted by a click on their head, numbers as numbers; longer tables can be filtered.
   const FILTERED_FROM = 8;
   const NUMBER = /^[±~<>≤≥]?\s*([-+−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*(ns|µs|ms|s)?/i;

@@ -50,7 +50,7 @@ fn a_sweep_that_goes_on_says_how_far_and_loads_itself_again() {
         so_far: "/r/0/new.html?so_far=1".to_owned(),
     });
     assert!(html.contains("<meta http-equiv=\"refresh\" content=\"15\">"), "{html}");
-    assert!(html.contains("<progress value=\"3\" max=\"10\">"), "{html}");
+    assert!(html.contains("<progress value=\"3\" max=\"10\" data-reload=\"15\">"), "{html}");
     assert!(html.contains("3 of 10 planned runs") && html.contains("0 failed."), "{html}");
     assert_eq!(values(&html, "href"), ["/", "/r/0/new.html?so_far=1"]);
 }

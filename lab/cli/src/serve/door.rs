@@ -57,6 +57,10 @@ impl Answer {
         Self { status: "200 OK", kind, body: body.to_owned() }
     }
 
+    pub(super) fn nothing() -> Self {
+        Self { status: "204 No Content", ..Self::page(String::new()) }
+    }
+
     pub(super) fn sorry(status: &'static str, sentence: &str) -> Self {
         Self { status, ..Self::page(lab_site::sorry(sentence)) }
     }

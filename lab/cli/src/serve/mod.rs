@@ -72,6 +72,8 @@ fn answer(asked: &Asked, shelf: &Shelf) -> Answer {
         ["r", folder, file] => one(shelf, folder, file, asked),
         ["against"] => against(shelf, asked),
         ["history"] => history::page(asked, shelf).map(Some),
+        // Browsers ask on their own, and call it an error where there is none.
+        ["favicon.ico"] => return Answer::nothing(),
         [file] => match SCRIPTS.iter().find(|(name, _)| *name == file) {
             Some((_, script)) => return Answer::script(script),
             None => Ok(None),
