@@ -148,11 +148,10 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
 
 /// Writes what each rule says of a program and itself.
 fn rules(folder: &Path, same: &Table) -> Result<()> {
-    let mut page =
-        "# A program with itself\n\n[The answer](../report.md)\n\nA program of 5 ms, 300 \
+    let mut page = "# A program with itself\n\n[Report](../report.md)\n\nA program of 5 ms, 300 \
                     pairs: how often each rule says that the two differ, which they do not. \
                     [same.tsv](../same.tsv)\n\n"
-            .to_owned();
+        .to_owned();
     page += &by_rule(same);
     let path = folder.join("details").join("same.md");
     fs::create_dir_all(folder.join("details")).with_context(|| path.display().to_string())?;

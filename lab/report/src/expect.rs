@@ -189,13 +189,9 @@ impl Measured {
 /// Of more rows, those that cannot tell are named alone.
 const SHOWN_WHOLE: usize = 8;
 
-/// (kind, heading, what it is).
+/// (kind, heading, what it is where the heading does not say it).
 const KINDS: [(ExpectationKind, &str, &str); 3] = [
-    (
-        ExpectationKind::Published,
-        "What the published report says",
-        "Its statements against our runs.",
-    ),
+    (ExpectationKind::Published, "What the published report says", ""),
     (ExpectationKind::Bar, "Bars", "Goals of this repository's own programs."),
     (ExpectationKind::Check, "Checks", "What a usable variant must meet."),
 ];
@@ -212,11 +208,13 @@ pub fn write(study: &Study, page: &mut Page) {
             continue;
         }
         page.heading(heading);
-        page.paragraph(what);
+        if !what.is_empty() {
+            page.paragraph(what);
+        }
         of_one_kind(study, &of_kind, page);
     }
     page.paragraph(&format!(
-        "*Holds* and *fails*: {}. What was published, notes: `expectations.tsv`.",
+        "{}; what was published, notes: `expectations.tsv`.",
         method("Expectations")
     ));
     if study.expected.iter().any(|judged| judged.expectation.declared_after_run) {

@@ -140,12 +140,12 @@ pub trait FamilyReport: Family {
         None
     }
 
-    /// Further facts under "What was run".
+    /// Further facts on what was run.
     fn run_facts(&self, _study: &Study) -> Vec<String> {
         Vec::new()
     }
 
-    /// Further checks of the lab under "Was the lab itself working?".
+    /// Further checks of the lab.
     fn lab_checks(&self, _study: &Study) -> Vec<String> {
         Vec::new()
     }
@@ -225,8 +225,7 @@ pub fn report(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Report, R
     verdicts::write(&study, &mut page);
     contrast::write(&study, &mut page);
     expect::write(&study, &mut page);
-    working::what_was_run(&study, &mut page);
     family.chapters(&study, &mut page);
-    working::was_the_lab_working(&study, &mut page);
+    working::write(&study, &mut page);
     Ok(page.report())
 }

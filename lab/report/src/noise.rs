@@ -39,7 +39,6 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     if ungated > 0 {
         page.item(&format!("Ungated: {ungated} analysed runs; each record says why."));
     }
-    page.items(load_at_start(study));
     let table = shares(study);
     if !table.is_empty() {
         page.item(&of_most_runs(study));
@@ -52,7 +51,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
 fn of_most_runs(study: &Study) -> String {
     let one = |(title, of): (&str, Summary)| format!("{title} {}", show(of.p95, Unit::Share));
     let shown: Vec<String> = summaries(study).into_iter().map(one).collect();
-    format!("Noise, P95 of a run's time: {}; `noise.tsv`.", shown.join(", "))
+    let load = load_at_start(study).map_or(String::new(), |load| format!("; {load}"));
+    format!("Noise, P95 of a run's time: {}{load}; `noise.tsv`.", shown.join(", "))
 }
 
 /// The load average when each session began: what was going on before the lab did anything.
@@ -62,9 +62,7 @@ fn load_at_start(study: &Study) -> Option<String> {
     });
     let mut shown: Vec<String> = loads.map(|load| format!("{load:.2}")).collect();
     shown.dedup();
-    let cpus = study.cpus();
-    (!shown.is_empty())
-        .then(|| format!("Load average at the start: {} on {cpus} CPUs.", shown.join(", ")))
+    (!shown.is_empty()).then(|| format!("load average at the start {}", shown.join(", ")))
 }
 
 fn summaries(study: &Study) -> Vec<(&'static str, Summary)> {

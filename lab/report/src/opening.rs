@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_record::{Comparison, Contrast, ExpectationKind, RunFile};
-use lab_stats::describe::median;
+use lab_stats::{describe::median, outcome::Outcome};
 
 use crate::{
     Entry, Page, Study, Table, answer::answer, contrast::Contrasted, frame::is_gated,
@@ -227,10 +227,19 @@ fn expected(study: &Study) -> Vec<String> {
             *counts.entry(judged.finding.outcome).or_default() += 1;
         }
         let listed: Vec<String> =
-            counts.into_iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+            counts.into_iter().map(|(outcome, count)| of_several(count, outcome)).collect();
         (!listed.is_empty()).then(|| format!("{name}: {}.", listed.join(", ")))
     };
     kinds.into_iter().filter_map(counted).collect()
+}
+
+/// "1 holds", "2 hold", "2 cannot tell".
+fn of_several(count: usize, outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Holds if count > 1 => format!("{count} hold"),
+        Outcome::Fails if count > 1 => format!("{count} fail"),
+        _ => format!("{count} {outcome}"),
+    }
 }
 
 #[cfg(test)]

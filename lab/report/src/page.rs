@@ -20,6 +20,10 @@ pub struct Page {
     /// Title and text.
     chapters: Vec<(String, String)>,
     tables: BTreeMap<String, String>,
+    /// Names of the chapter's tables that people see nothing of.
+    unseen: Vec<String>,
+    /// What each of those holds.
+    index: Table,
     figures: Vec<Figure>,
     scales: Table,
 }
@@ -33,6 +37,8 @@ impl Page {
             first_screen: None,
             chapters: Vec::new(),
             tables: BTreeMap::new(),
+            unseen: Vec::new(),
+            index: Table::new(&[("table", "table"), ("what it holds", "holds")]),
             figures: Vec::new(),
             scales: Table::new(&[("figure", "figure"), ("time scale", "time_scale")]),
         }
@@ -60,6 +66,13 @@ impl Page {
     }
 
     fn end_chapter(&mut self) {
+        if !self.unseen.is_empty() {
+            let names = std::mem::take(&mut self.unseen).join(", ");
+            if !self.markdown.ends_with("\n\n") && !self.markdown.is_empty() {
+                self.markdown.push('\n');
+            }
+            self.paragraph(&format!("More: {names}."));
+        }
         let text = std::mem::take(&mut self.markdown);
         match self.chapters.last_mut() {
             Some((_, chapter)) => *chapter = text,
@@ -92,7 +105,8 @@ impl Page {
     pub fn excerpt(&mut self, name: &str, table: &Table) {
         let shown = table.short();
         let beyond = shown.left_out;
-        let more = (beyond > 0).then(|| format!("{beyond} more rows: `{name}.tsv`."));
+        let more =
+            (beyond > 0).then(|| format!("{beyond} more rows: {}.", link(&format!("{name}.tsv"))));
         self.paragraph(shown.with_note(more).trim_end());
     }
 
@@ -101,9 +115,12 @@ impl Page {
         self.markdown.push_str(&format!("{}\n", table.markdown()));
     }
 
-    /// A table that few will want to read: kept as TSV alone, with a line that says what it holds.
+    /// A table that few will want to read: kept as TSV alone and named at the chapter's end.
+    /// `tables.tsv` says what it holds.
     pub fn beside(&mut self, name: &str, what: &str, table: &Table) {
-        self.paragraph(&format!("{what}: `{name}.tsv`."));
+        let file = format!("{name}.tsv");
+        self.unseen.push(link(&file));
+        self.index.row(vec![Entry::text(file), Entry::text(what)]);
         self.data(name, table);
     }
 
@@ -132,8 +149,11 @@ impl Page {
 
     /// What the page says, once it is complete.
     pub fn report(mut self) -> Report {
-        self.tables.insert("figures.tsv".to_owned(), self.scales.tsv());
         self.end_chapter();
+        self.tables.insert("figures.tsv".to_owned(), self.scales.tsv());
+        if !self.index.is_empty() {
+            self.tables.insert("tables.tsv".to_owned(), self.index.tsv());
+        }
         let mut markdown = self.first_screen.take().unwrap_or_else(|| self.markdown.clone());
         if let Some(Figure { file, caption, .. }) = self.figures.first() {
             markdown.push_str(&picture(file, caption));
@@ -142,7 +162,11 @@ impl Page {
             let links =
                 self.chapters.iter().map(|(title, _)| format!("[{title}]({})", file(title)));
             let links: Vec<String> = links.collect();
-            markdown.push_str(&format!("Details: {}.\n", links.join(", ")));
+            markdown.push_str(&format!("Details: {}.", links.join(", ")));
+            if !self.index.is_empty() {
+                markdown.push_str(&format!(" More: {}.", link("tables.tsv")));
+            }
+            markdown.push('\n');
         }
         let details = self.chapters.iter().map(|(title, text)| (file(title), chapter(title, text)));
         let details = details.collect();
@@ -154,6 +178,11 @@ impl Page {
             figures: self.figures,
         }
     }
+}
+
+/// A table by its file.
+fn link(file: &str) -> String {
+    format!("[`{file}`]({file})")
 }
 
 /// A picture and its caption.
@@ -188,5 +217,5 @@ fn chapter(title: &str, text: &str) -> String {
         }
         body.push_str(part);
     }
-    format!("# {title}\n\n[The answer](../report.md)\n\n{body}").replace("\n### ", "\n## ")
+    format!("# {title}\n\n[Report](../report.md)\n\n{body}").replace("\n### ", "\n## ")
 }

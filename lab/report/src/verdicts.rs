@@ -51,8 +51,8 @@ fn in_blocks(study: &Study) -> String {
 
 fn in_rounds(analysis: &Analysis, rounds: Rounds) -> String {
     format!(
-        "Against `{}`, in rounds until each variant has its answer or {} s for all questions are \
-         spent; anytime-valid intervals at {} over the variants of a comparison ({}).",
+        "Against `{}`, in rounds, at most {} s for all questions; anytime-valid intervals at {} a \
+         comparison ({}).",
         analysis.reference,
         rounds.budget_s,
         analysis.alpha,

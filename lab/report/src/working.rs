@@ -14,9 +14,16 @@ use crate::{Entry, Page, Row, Study, Table, noise, show};
 
 const FAILURES_SHOWN: usize = 20;
 
+/// What was run, and what shows that the lab was working.
+pub(crate) fn write(study: &Study, page: &mut Page) {
+    page.heading("How it was measured");
+    what_was_run(study, page);
+    page.markdown.push_str("### Was the lab itself working?\n\n");
+    was_the_lab_working(study, page);
+}
+
 /// Commit, machine, size of the sweep, what is missing, and the programs.
-pub(crate) fn what_was_run(study: &Study, page: &mut Page) {
-    page.heading("What was run");
+fn what_was_run(study: &Study, page: &mut Page) {
     identity(study, page);
     page.item(&counted(study));
     page.items(study.family.run_facts(study));
@@ -33,8 +40,7 @@ pub(crate) fn what_was_run(study: &Study, page: &mut Page) {
 }
 
 /// Known answers, checked answers, failures and noise.
-pub(crate) fn was_the_lab_working(study: &Study, page: &mut Page) {
-    page.heading("Was the lab itself working?");
+fn was_the_lab_working(study: &Study, page: &mut Page) {
     first_aa(study, page);
     page.items(study.family.lab_checks(study));
     page.item(&verified(study));
@@ -225,7 +231,11 @@ fn cores(study: &Study) -> String {
         .find(|(key, _)| key.contains("pin"));
     let cpus = study.frame.run_file.machine.cpus;
     match pinning {
-        Some((_, value)) => format!("CPUs: {cpus}, {}.", plain(value)),
+        // Why, `environment.tsv` says.
+        Some((_, value)) => {
+            let pinned = plain(value);
+            format!("CPUs: {cpus}, {}.", pinned.split(':').next().unwrap_or_default())
+        }
         None => format!("CPUs: {cpus}, nothing recorded about pinning."),
     }
 }
@@ -247,7 +257,7 @@ fn verified(study: &Study) -> String {
 fn failures(study: &Study, page: &mut Page) {
     let is_failure = |row: &&&Row| row.run.status == Status::Failed;
     let failed: Vec<&&Row> = study.rows.iter().filter(is_failure).collect();
-    page.item(&format!("Runs that did not end well: {}.", failed.len()));
+    page.item(&format!("Failed runs: {}.", failed.len()));
     if failed.is_empty() {
         return;
     }

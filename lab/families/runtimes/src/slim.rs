@@ -8,15 +8,11 @@ use crate::samples::{raw_gaps_ns, raw_lags_ns};
 /// Columns with a row per token.
 const TOKEN_COLUMNS: [&str; 3] = ["token_received_ns", "token_sent_ns", "server_pacing_error_ns"];
 
-/// Two agents have some hundreds; runs of a hundred agents and more would not be fit to commit.
-const TOKENS_KEPT: usize = 4_000;
-
 /// Keeps the token columns of runs in real time, from which lag and CPU verdicts come, and of
-/// scaled or very long runs only the distributions of what is derived from them. Columns with a row
-/// per call or per agent stay raw everywhere.
+/// scaled runs only the distributions of what is derived from them. Columns with a row per call or
+/// per agent stay raw everywhere.
 pub(crate) fn slim(run: &Run, samples: Samples) -> Samples {
-    let tokens = samples.raw(TOKEN_COLUMNS[0]).map_or(0, <[i64]>::len);
-    if time_scale_ppm(run) == UNSCALED_PPM && tokens <= TOKENS_KEPT {
+    if time_scale_ppm(run) == UNSCALED_PPM {
         return samples;
     }
     let derived = [

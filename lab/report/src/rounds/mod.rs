@@ -27,10 +27,11 @@ const MINUTES_MAX: f64 = 24.0 * 60.0;
 /// estimated now.
 fn more(rounds: f64, so_far: usize, spent_ns: u64) -> String {
     // What is open needs a round at least, however few the estimate asks for.
-    let rounds = rounds.max(1.0);
+    let rounds = rounds.max(1.0).round();
     let minutes = rounds * spent_ns as f64 / so_far.max(1) as f64 / NS_PER_MINUTE;
+    let noun = if rounds > 1.0 { "rounds" } else { "round" };
     match minutes {
-        ..=MINUTES_MAX => format!("{rounds:.0} more rounds, {:.0} min", minutes.max(1.0)),
+        ..=MINUTES_MAX => format!("{rounds} more {noun}, {:.0} min", minutes.max(1.0)),
         _ => "more than a day of rounds".to_owned(),
     }
 }

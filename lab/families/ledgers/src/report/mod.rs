@@ -104,11 +104,9 @@ fn stores(study: &Study, page: &mut Page) {
     let rows = Rows { variants: &candidates, keep: &|_| true, factors: &factors };
     let table = over_variant(study, &rows, study.reference(), &["elapsed_ns"]);
     if !table.is_empty() {
-        page.data("stores", &table);
-        page.paragraph(&format!(
-            "Every store's time over that of `{}`, same cell and block: `stores.tsv`.",
-            study.reference()
-        ));
+        let what =
+            format!("Every store's time over that of `{}`, same cell and block", study.reference());
+        page.beside("stores", &what, &table);
     }
 }
 

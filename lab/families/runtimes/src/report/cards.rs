@@ -14,22 +14,20 @@ const PER_CENT: f64 = 0.01;
 const WATTS: f64 = 1e-3;
 const MEGAHERTZ: f64 = 1e-6;
 
-/// Records from before cards were watched say nothing of them, and so does this.
-pub(crate) fn write(study: &Study, page: &mut Page) {
+/// Why there is nothing of cards in some runs; records from before cards were watched say nothing.
+pub(crate) fn not_watched(study: &Study) -> Option<String> {
     let reasons: BTreeSet<&str> =
         study.all.iter().filter_map(|one| one.row.run.gpu_reason.as_deref()).collect();
+    let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
+    (!reasons.is_empty()).then(|| format!("Runs without a watched card: {reasons}."))
+}
+
+pub(crate) fn write(study: &Study, page: &mut Page) {
     let seen = by_card(study);
-    if seen.is_empty() && reasons.is_empty() {
-        return;
-    }
-    page.heading("What the cards did");
-    if !reasons.is_empty() {
-        let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
-        page.paragraph(&format!("Runs in which no card was watched: {reasons}."));
-    }
     if seen.is_empty() {
         return;
     }
+    page.heading("What the cards did");
     page.paragraph(
         "During runs of all variants: the median of a run's median sample, and the largest sample. \
          Utilisation is the share of time in which any kernel ran.",

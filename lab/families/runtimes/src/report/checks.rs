@@ -10,6 +10,7 @@ use lab_report::{
 };
 use lab_stats::{describe::median, outcome::Outcome};
 
+use super::cards;
 use crate::cells::{configuration, time_scale_label, time_scale_ppm};
 use crate::section;
 
@@ -23,12 +24,15 @@ pub(crate) fn run_facts(study: &Study) -> Vec<String> {
     for run in study.all.iter().map(|one| &one.row.run) {
         cells.entry(time_scale_ppm(run)).or_default().insert(configuration(run));
     }
+    let several = cells.len() > 1;
     let one = |(ppm, names): (u64, BTreeSet<String>)| {
         let names: Vec<String> = names.into_iter().collect();
-        format!("{} in {}", time_scale_label(ppm), names.join(", "))
+        let places = if several { format!(" in {}", names.join(", ")) } else { String::new() };
+        format!("{}{places}", time_scale_label(ppm))
     };
     let scales: Vec<String> = cells.into_iter().map(one).collect();
     let mut facts = vec![format!("Time: {}.", scales.join("; "))];
+    facts.extend(cards::not_watched(study));
     let probes = study.rows.iter().filter(|row| is_probe(&row.run)).count();
     if probes > 0 {
         facts.push(format!("Start-up probes, analysed by themselves: {probes}."));

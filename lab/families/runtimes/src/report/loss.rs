@@ -17,11 +17,13 @@ const PARTS: [(&str, &str, &str); 4] = [
 ];
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
-    page.heading("Where the efficiency went");
     let split = by_variant(study, |one| one.value("loss_share").is_some());
-    if split.is_empty() {
-        page.paragraph("No concurrent run has a solo baseline and the server's times: no split.");
-    } else {
+    let with_solo = by_variant(study, |one| one.value("speed_up_true").is_some());
+    if split.is_empty() && with_solo.is_empty() {
+        return;
+    }
+    page.heading("Where the efficiency went");
+    if !split.is_empty() {
         page.paragraph(&format!(
             "Means over runs, as shares of N × wall ({}), of the reference and of the variant with \
              the largest client remainder:",
@@ -31,14 +33,16 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         page.items(split.iter().filter(|one| one.variant == study.reference()).map(in_words));
         page.items(with_most_of(&split, CLIENT_REMAINDER).map(in_words));
         page.markdown.push('\n');
-        page.beside("loss", "Every variant", &parts(&split, ("runs", "runs"), runs));
+        let what = "Where the efficiency of every variant went";
+        page.beside("loss", what, &parts(&split, ("runs", "runs"), runs));
         let config = |group: &Group| Entry::text(&group.config);
         let by_cell = parts(&by_configuration(study), ("configuration", "config"), config);
-        page.beside("loss-by-cell", "By configuration", &by_cell);
+        let what = "Where the efficiency went, by configuration";
+        page.beside("loss-by-cell", what, &by_cell);
         let runs = concurrent(study).filter(|one| one.value("loss_share").is_some());
         page.figure("loss", "Where the parallel efficiency went, mean over runs", &scale_of(runs));
     }
-    speed_ups(study, page);
+    speed_ups(&with_solo, page);
 }
 
 /// "`tokio_default`: loss 61.05 %, …, n = 36".
@@ -72,14 +76,13 @@ fn parts(groups: &[Group], second: (&str, &str), entry: impl Fn(&Group) -> Entry
     table
 }
 
-fn speed_ups(study: &Study, page: &mut Page) {
-    let groups = by_variant(study, |one| one.value("speed_up_true").is_some());
+fn speed_ups(groups: &[Group], page: &mut Page) {
     if groups.is_empty() {
         return;
     }
     let times = |value: Option<f64>| Entry::value(value, Unit::Times);
     let table = Table::of(
-        &groups,
+        groups,
         &[
             ("variant", "variant", &|group| Entry::code(group.variant)),
             ("as published", "as_published", &|group| times(group.median("speed_up_as_published"))),

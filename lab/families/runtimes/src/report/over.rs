@@ -37,8 +37,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.beside("over-reference", &what, &by_cell);
     let by_work = by_work(study, &others);
     if !by_work.is_empty() {
-        let what = "The same where the work of agents is more and less equal";
-        page.beside("over-reference-by-work", what, &by_work);
+        let what = format!("{what}, where the work of agents is more and less equal");
+        page.beside("over-reference-by-work", &what, &by_work);
     }
 }
 

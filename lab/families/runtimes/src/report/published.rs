@@ -1,13 +1,13 @@
 //! What the published report said, from the table that the experiment carries, beside our runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::Unit;
-use lab_report::{Entry, Page, Study, Table};
+use lab_report::{Entry, Measured, Page, Study, Table};
 use lab_stats::describe::summarize;
 use serde::Deserialize;
 
-use super::groups::{by_variant, is_of_tr115};
+use super::groups::{Group, by_variant};
 
 /// A variant with this tag does what the published code did. Its name is that of the published
 /// runtime, under which the figures stand, and a suffix.
@@ -21,6 +21,8 @@ struct Figures {
     median: Option<f64>,
     sd: Option<f64>,
     min: Option<f64>,
+    #[serde(default)]
+    mean_by_config: BTreeMap<String, f64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -30,12 +32,18 @@ struct File {
 }
 
 /// Pooled over the configurations, as the report pooled them. Nothing where the experiment carries
-/// no figures: an experiment that reproduces nothing has nothing to stand beside.
+/// no figures or runs not all of their configurations: it has nothing to stand beside.
 pub(crate) fn write(study: &Study, page: &mut Page) {
     let published = figures(&study.frame.run_file.attachments);
-    let groups = by_variant(study, |one| is_of_tr115(study, one)).into_iter();
+    let is_theirs = |one: &Measured| {
+        published.values().any(|said| said.mean_by_config.contains_key(config(one)))
+    };
+    let groups = by_variant(study, is_theirs).into_iter();
     let compared = groups.filter_map(|group| {
         let said = published.get(runtime(study, group.variant))?;
+        if !has_all(&group, said) {
+            return None;
+        }
         Some((group.variant, said, summarize(&group.values("efficiency_as_published"))?))
     });
     let theirs = |percent: Option<f64>| Entry::value(percent.map(|p| p / 100.0), Unit::Share);
@@ -65,6 +73,15 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
          `_as_published` variants do what the published code did.",
     );
     page.table("published", &table);
+}
+
+fn has_all(group: &Group, said: &Figures) -> bool {
+    let ran: BTreeSet<&str> = group.runs.iter().map(|one| config(one)).collect();
+    said.mean_by_config.keys().all(|name| ran.contains(name.as_str()))
+}
+
+fn config<'r>(one: &'r Measured) -> &'r str {
+    one.row.run.cell.get("config").map_or("", String::as_str)
 }
 
 /// The published runtime that a variant stands for.

@@ -51,7 +51,6 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
             ],
         );
         if table.is_empty() {
-            page.paragraph(&format!("{title}: no analysed run has it."));
             continue;
         }
         page.beside(&format!("cells-{metric}"), &format!("{title} by configuration"), &table);

@@ -11,6 +11,8 @@ use crate::cells::configuration;
 
 const MS: f64 = 1e-6;
 const SCORE: &str = "efficiency_as_published";
+/// Of each run: more lanes make no picture.
+const AGENTS_DRAWN: usize = 8;
 
 /// One call as the agent saw it, in nanoseconds since the first agent's start.
 struct Call {
@@ -45,6 +47,11 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         typical.row.run.block,
         if knows_threads(&drawn) { "; the thread of a call's last bytes" } else { "" },
     );
+    let agents = drawn.iter().flat_map(|(_, calls)| calls).map(|call| call.agent + 1).max();
+    let what = match agents.unwrap_or_default() {
+        all if all > AGENTS_DRAWN => format!("{what}; {AGENTS_DRAWN} of {all} agents"),
+        _ => what,
+    };
     page.figure("timeline", &what, &scale_of([typical]));
 }
 
@@ -70,7 +77,7 @@ fn bars(study: &Study, drawn: &[(&Measured, Vec<Call>)]) -> Table {
     let mut lane = 0;
     for (one, calls) in drawn {
         let (variant, index) = (one.variant(), variant_index(study, one.variant()));
-        for call in calls {
+        for call in calls.iter().filter(|call| call.agent < AGENTS_DRAWN) {
             let waiting = ("waiting", call.start, call.first);
             for (segment, from, to) in [waiting, ("streaming", call.first, call.last)] {
                 let mut row = vec![
@@ -88,7 +95,8 @@ fn bars(study: &Study, drawn: &[(&Measured, Vec<Call>)]) -> Table {
                 table.row(row);
             }
         }
-        lane += calls.iter().map(|call| call.agent + 1).max().unwrap_or(0);
+        let agents = calls.iter().map(|call| call.agent + 1).max().unwrap_or(0);
+        lane += agents.min(AGENTS_DRAWN);
     }
     table
 }

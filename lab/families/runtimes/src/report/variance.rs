@@ -10,9 +10,10 @@ use super::groups::{concurrent, serial_variants};
 use crate::cells::configuration;
 
 const OVERLAPPING: &str = "overlapping";
-/// Block, configuration, variant.
-const FACTORS: usize = 3;
-const METRICS: [&str; 3] = ["efficiency_as_published", "efficiency_true", "wall_ns"];
+/// In the order in which they explain.
+const FACTORS: [&str; 3] = ["block", "configuration", "variant"];
+const SCORE: &str = "efficiency_as_published";
+const METRICS: [&str; 3] = [SCORE, "efficiency_true", "wall_ns"];
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     let mut table = Table::new(&[
@@ -24,16 +25,18 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         ("residue", "residue"),
         ("runs", "runs"),
     ]);
-    let mut shown: Vec<String> = Vec::new();
+    let mut of_score: Option<String> = None;
     for metric in METRICS {
         // One variant that runs its agents one after the other would be all that a share shows.
         let serial = serial_variants(study);
         for (who, without) in [("all", BTreeSet::new()), (OVERLAPPING, serial)] {
             let Some((shares, runs)) = shares_of(study, metric, &without) else { continue };
-            if who == OVERLAPPING {
-                let explained: Vec<String> =
-                    shares.iter().take(FACTORS).map(|part| show(*part, Unit::Share)).collect();
-                shown.push(format!("`{metric}` {} ({runs} runs)", explained.join(", ")));
+            if who == OVERLAPPING && metric == SCORE {
+                let named = FACTORS.iter().zip(&shares);
+                let named =
+                    named.map(|(name, part)| format!("{name} {}", show(*part, Unit::Share)));
+                let named: Vec<String> = named.collect();
+                of_score = Some(format!("{} ({runs} runs)", named.join(", ")));
             }
             let mut row = vec![Entry::code(metric), Entry::text(who)];
             row.extend(shares.iter().map(|part| Entry::Value(*part, Unit::Share)));
@@ -44,12 +47,12 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     if table.is_empty() {
         return;
     }
-    page.paragraph(&format!(
-        "Share of the variance that block, configuration and variant explain, in this order, \
-         without serial variants: {}. All: `variance.tsv`.",
-        shown.join("; ")
-    ));
-    page.data("variance", &table);
+    if let Some(shares) = of_score {
+        page.paragraph(&format!("The score's variance, without serial variants: {shares}."));
+    }
+    let what =
+        "Shares of the variance that block, configuration and variant explain, in this order";
+    page.beside("variance", what, &table);
 }
 
 /// The share of each factor, then the residue; and of how many runs.

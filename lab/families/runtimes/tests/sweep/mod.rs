@@ -107,7 +107,8 @@ fn table() -> String {
              first_call_share = 0.5\nrows = 0\n"
         )
     };
-    let published = "[published.async_std]\npeak = 50.0\nmean = 50.0\n";
+    let published = "[published.async_std]\npeak = 50.0\nmean = 50.0\n\
+                     mean_by_config = { hetero = 50.0, ctx512 = 50.0, gpu100 = 50.0 }\n";
     let rows = [row("hetero", 150.0), row("ctx512", 100.0), row("gpu100", 100.0)];
     format!("schema = 1\n{}{published}", rows.concat())
 }

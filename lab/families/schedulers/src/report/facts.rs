@@ -1,4 +1,4 @@
-//! What this family adds to "What was run" and "Was the lab itself working?".
+//! What this family adds on what was run and to the checks of the lab.
 
 use std::collections::BTreeMap;
 

@@ -210,8 +210,8 @@ fn one(study: &Study, chapter: &Chapter, page: &mut Page) {
     let variants = study.variants();
     let rows = Rows { variants: &variants, keep: &keep, factors: &factors };
     let metrics = [chapter.shown, chapter.kept].concat();
-    page.data(chapter.test, &metrics_by_cell(study, &rows, &metrics));
-    page.paragraph(&format!("All metrics, with intervals: `{}.tsv`.", chapter.test));
+    let what = format!("{}: all metrics, with intervals", chapter.heading);
+    page.beside(chapter.test, &what, &metrics_by_cell(study, &rows, &metrics));
     (chapter.more)(study, page);
 }
 

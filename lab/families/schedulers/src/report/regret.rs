@@ -18,11 +18,10 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         });
     }
     if !grid.is_empty() {
-        page.paragraph(
-            "Whole cost over that of the better fixed arm. Intervals: `cost-over-fixed.tsv`.",
-        );
+        let what = "Whole cost over that of the better fixed arm";
+        page.paragraph(&format!("{what}:"));
         page.excerpt("cost-over-fixed", &grid.wide());
-        page.data("cost-over-fixed", &grid.long());
+        page.beside("cost-over-fixed", &format!("{what}, with intervals"), &grid.long());
     }
     page.data("regret", &curves(study));
     page.figure_by(
