@@ -1,4 +1,4 @@
-"""DBOS, with one durable workflow that is any shape.
+"""DBOS, with one durable workflow that is any shape. `operations.py` of the peers stands before it.
 
 Its arguments: the database, the shape, how many steps may run at once. Lines of JSON come in, one
 a task: `[task, input]`. Lines go out: `["ready", statements]`, `["accepted", task]`,
@@ -26,39 +26,11 @@ except ImportError as error:
     print(json.dumps(["missing", str(error)]), file=DOOR, flush=True)
     sys.exit(0)
 
-MODULUS = (1 << 61) - 1
-WORD = (1 << 64) - 1
 DATABASE, SHAPE, WORKERS = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
 STEPS = SHAPE["steps"]
 
 # CLOCK_MONOTONIC on Linux, as on the other side of the door.
 now = time.monotonic_ns
-
-
-def mix(seed, index):
-    state = (seed + (index + 1) * 0x9E3779B97F4A7C15) & WORD
-    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & WORD
-    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & WORD
-    return state ^ (state >> 31)
-
-
-def compute(operation, values, part):
-    """`Operation::compute` of the lab's protocol."""
-    first = values[0] if values else 0
-    if operation == "pass":
-        return first
-    if operation == "square":
-        product = 1
-        for value in values:
-            product = product * value % MODULUS
-        return product * product % MODULUS
-    if operation == "sum":
-        return sum(values) % MODULUS
-    if "constant" in operation:
-        return operation["constant"]
-    rows = operation["sum_rows"]
-    indices = range(part * rows, (part + 1) * rows)
-    return sum(mix(first, index) % 10_000 for index in indices) % MODULUS
 
 
 class Count:

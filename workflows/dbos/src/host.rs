@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::process::Command;
 
 use workflows_kit::{RunError, Shape};
-use workflows_peer::System;
+use workflows_peer::{OPERATIONS, System};
 
 pub(crate) const DBOS: System = System { name: "DBOS", installer: "tools/dbos/up" };
 const SCRIPT: &str = include_str!("host.py");
@@ -29,7 +29,8 @@ pub(crate) fn python() -> Result<OsString, RunError> {
 pub(crate) fn host(python: &OsStr, database: &str, shape: &Shape, workers: u32) -> Command {
     let shape = serde_json::to_string(shape).expect("a shape has only string keys");
     let mut command = Command::new(python);
-    command.args(["-c", SCRIPT, database, &shape, &workers.to_string()]);
+    let script = format!("{OPERATIONS}{SCRIPT}");
+    command.args(["-c", &script, database, &shape, &workers.to_string()]);
     // What would make DBOS call somebody outside, or stand for its configuration.
     let names = env::vars_os().map(|(name, _)| name);
     for name in names.filter(|name| name.to_string_lossy().starts_with("DBOS_")) {

@@ -26,6 +26,9 @@ pub trait BackEnd: Sized {
     /// workloads only.
     const TAKES_COMPUTER: bool = false;
 
+    /// The workers of its own in other languages, which need no [`Computer`].
+    const OWN_WORKERS: &'static [Worker] = &[];
+
     /// Whether it can be several processes.
     const TAKES_PROCESSES: bool = false;
 
@@ -97,7 +100,8 @@ const BARE_AROUND: u32 = 8;
 
 /// Runs the workload. Tasks that count are 0 and up, those before them have the numbers behind.
 pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Numbers, RunError> {
-    if workload.worker != Worker::Native && !B::TAKES_COMPUTER {
+    let is_own = workload.worker == Worker::Native || B::OWN_WORKERS.contains(&workload.worker);
+    if !is_own && !B::TAKES_COMPUTER {
         return Err(RunError::unsupported(
             "the operations of this back end run in its workers themselves: set worker to native",
         ));
@@ -122,7 +126,7 @@ pub(crate) fn measure<B: BackEnd>(workload: &Workload) -> Result<Numbers, RunErr
         ));
     }
     // Asked before anything is started, so that an interpreter that is not there is an answer.
-    let ffi_call_ns = Computer::try_all(workload)?;
+    let ffi_call_ns = if is_own { None } else { Computer::try_all(workload)? };
     let graph = Arc::new(Graph::new(&workload.shape));
     let mut client = Client { back_end: B::start(workload, &graph)?, workload, bare: Vec::new() };
     client.drive(workload.tasks..workload.tasks + workload.warmup_tasks)?;

@@ -26,6 +26,9 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Ten seconds of these.
 const LOOKS: u32 = 1_000;
 
+/// The lab's operations in Python, to stand before a peer's own script.
+pub const OPERATIONS: &str = include_str!("operations.py");
+
 /// Which system it is, for messages.
 #[derive(Debug, Clone, Copy)]
 pub struct System {

@@ -1,7 +1,9 @@
 //! tasker on a PostgreSQL of the run's own: its orchestrator, and a worker of it whose only handler
-//! does the lab's operations (`tools/tasker/host`). This process hands tasks in by tasker's HTTP
-//! interface, and is told of their completion by a trigger on tasker's table, for tasker itself
-//! tells nobody; where the client looks, it asks that interface as the published bench did.
+//! does the lab's operations: one in Rust (`tools/tasker/host`), or tasker's own in Python, which
+//! calls the same crates and asks them every 10 ms for steps. This process hands tasks in by
+//! tasker's HTTP interface, and is told of their completion by a trigger on tasker's table, for
+//! tasker itself tells nobody; where the client looks, it asks that interface as the published
+//! bench did.
 //!
 //! tasker's own recovery is not measured: a folder that an earlier run has used is refused.
 
@@ -21,8 +23,8 @@ use std::time::Duration;
 
 use workflows_database::{POSTGRESQL, Server};
 use workflows_kit::{
-    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, keep_up,
-    now_ns, variant_main,
+    Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Worker, Workload,
+    keep_up, now_ns, variant_main,
 };
 use workflows_peer::empty_folder;
 
@@ -54,6 +56,8 @@ struct Tasker {
 }
 
 impl BackEnd for Tasker {
+    const OWN_WORKERS: &'static [Worker] = &[Worker::PythonFfi];
+
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
@@ -66,12 +70,12 @@ impl BackEnd for Tasker {
             ))
         };
         let installed = env::var_os(FOLDER).map(PathBuf::from).ok_or_else(missing)?;
-        if !Programs::are_in(&installed) {
+        if !Programs::are_in(&installed, workload.worker) {
             return Err(missing());
         }
         let server = Server::start(run)?;
         let tables = Tables::make(&server.handle(), &installed, workload.poll_ms == 0)?;
-        let programs = Programs::start(&installed, run, &server, &template, workload.workers)?;
+        let programs = Programs::start(&installed, run, &server, &template, workload)?;
         let api = Api::open(programs.address())?;
         Ok(Self { api, tasks: BTreeMap::new(), programs, tables, server })
     }

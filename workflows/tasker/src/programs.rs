@@ -8,12 +8,14 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use workflows_database::Server;
-use workflows_kit::RunError;
-use workflows_peer::{Peer, System};
+use workflows_kit::{RunError, Worker, Workload};
+use workflows_peer::{OPERATIONS, Peer, System};
 
 const TASKER: System = System { name: "tasker", installer: "tools/tasker/up" };
 /// In the folder that `tools/tasker/up` fills.
 const PROGRAM: &str = "tasker-host";
+const PYTHON: &str = "python/bin/python";
+const SCRIPT: &str = include_str!("worker.py");
 
 /// They are told to end by the end of their input, and waited for.
 pub(crate) struct Programs {
@@ -23,9 +25,10 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Whether this folder has them.
-    pub(crate) fn are_in(installed: &Path) -> bool {
-        installed.join(PROGRAM).is_file()
+    /// Whether this folder has them, for this worker.
+    pub(crate) fn are_in(installed: &Path, worker: Worker) -> bool {
+        let has = |name| installed.join(name).exists();
+        has(PROGRAM) && (worker == Worker::Native || has(PYTHON))
     }
 
     /// Writes their configuration into the run's folder, and starts them there. Both are ready on
@@ -38,7 +41,7 @@ impl Programs {
         run: &Path,
         server: &Server,
         template: &Value,
-        workers: u32,
+        workload: &Workload,
     ) -> Result<Self, RunError> {
         let program = installed.join(PROGRAM);
         let templates = run.join("templates");
@@ -46,16 +49,14 @@ impl Programs {
         // JSON is YAML too.
         fs::write(templates.join("lab.yaml"), template.to_string()).map_err(RunError::setup)?;
         let address = free_address()?;
-        let workers = workers.to_string();
+        let workers = workload.workers.to_string();
         let arguments =
             ["configuration", &database(server), &address, &path(&templates)?, &workers];
         let configuration = run.join("tasker.toml");
         fs::write(&configuration, written(&program, &arguments)?).map_err(RunError::setup)?;
-        let start = |role: &str, arguments: &[&str]| {
+        let start = |role: &str, mut command: Command| {
             let folder = run.join(role);
             fs::create_dir(&folder).map_err(RunError::setup)?;
-            let mut command = Command::new(&program);
-            command.arg(role).args(arguments);
             // What would stand for parts of the configuration.
             let names = env::vars_os().map(|(name, _)| name);
             for name in names.filter(|name| name.to_string_lossy().starts_with("TASKER_")) {
@@ -65,8 +66,10 @@ impl Programs {
             command.env("TASKER_TEMPLATE_PATH", &templates);
             Peer::start(TASKER, command, &folder)
         };
-        let orchestrator = start("orchestrator", &[])?;
-        let worker = start("worker", &[&workers])?;
+        let mut command = Command::new(&program);
+        command.arg("orchestrator");
+        let orchestrator = start("orchestrator", command)?;
+        let worker = start("worker", worker(installed, workload))?;
         Ok(Self { worker, orchestrator, address })
     }
 
@@ -83,6 +86,19 @@ impl Programs {
         self.orchestrator.look()?;
         self.worker.look().map(|_| ())
     }
+}
+
+/// tasker's worker in the workload's language. What the one in Python logs is limited as what the
+/// one in Rust does.
+fn worker(installed: &Path, workload: &Workload) -> Command {
+    if workload.worker == Worker::Native {
+        let mut command = Command::new(installed.join(PROGRAM));
+        command.args(["worker", &workload.workers.to_string()]);
+        return command;
+    }
+    let mut command = Command::new(installed.join(PYTHON));
+    command.args(["-I", "-c", &format!("{OPERATIONS}{SCRIPT}")]).env("RUST_LOG", "warn");
+    command
 }
 
 /// The server's socket as tasker's client takes it: a password must be there, and nobody asks for

@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::Path;
 
+use lab_protocol::workflows::{Worker, Workload};
 use workflows_conformance::{
-    Status, Variant, is_missing, outcome, shape, shapes, variant, workload,
+    Status, Variant, check, is_missing, outcome, shape, shapes, variant, workload,
 };
 
 fn tasker() -> Variant {
@@ -23,6 +24,20 @@ fn a_step_has_four_transitions_and_a_message_each_way() {
         let steps = outcome.samples["step"].len() as u64;
         assert!(outcome.counters["commits"] >= 4 * steps, "{}: {outcome:?}", shape.name);
         assert!(outcome.counters["messages"] >= 2 * steps, "{}: {outcome:?}", shape.name);
+    }
+}
+
+/// Decisions and fan-outs included: what they say goes through tasker's library.
+#[test]
+fn its_worker_in_python_computes_what_the_one_in_rust_computes() {
+    for shape in shapes() {
+        let folder = tempfile::tempdir().unwrap();
+        let workload = Workload { worker: Worker::PythonFfi, ..workload(&shape, folder.path()) };
+        let outcome = outcome(&tasker(), &workload);
+        if is_missing(&outcome) || outcome.status == Status::Unsupported {
+            continue;
+        }
+        check(&format!("tasker {} in Python", shape.name), &workload, &outcome);
     }
 }
 

@@ -45,10 +45,12 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.table("workers", &table);
 }
 
-/// What a worker's step is compared with, and what the difference is called.
-fn compared_with(worker: &str) -> Option<(&'static str, &'static str)> {
+/// What a worker's step is compared with, and what the difference is called. A peer has its own
+/// worker in a language, and nothing of the lab's between.
+fn compared_with(worker: &str, has_process: bool) -> Option<(&'static str, &'static str)> {
     match worker {
         NATIVE => None,
+        _ if !has_process => Some((NATIVE, "its own worker")),
         NATIVE_PROCESS => Some((NATIVE, "process of its own")),
         worker if worker.ends_with("_ffi") => Some((NATIVE_PROCESS, "FFI overhead")),
         _ => Some((NATIVE_PROCESS, "process overhead")),
@@ -57,8 +59,9 @@ fn compared_with(worker: &str) -> Option<(&'static str, &'static str)> {
 
 fn row(study: &Study, variant: &str, cell: &Cell) -> Option<Vec<Entry>> {
     let worker = cell.get(FACTOR)?;
-    let (reference, what) = compared_with(worker)?;
     let series = |worker| study.series(variant, &with(cell, FACTOR, worker), "step_ns");
+    let has_process = worker == NATIVE_PROCESS || !series(NATIVE_PROCESS).is_empty();
+    let (reference, what) = compared_with(worker, has_process)?;
     let added = Reading::level(&minus(&series(worker), &series(reference)), Unit::Ns)?;
     let native = study.median(variant, &with(cell, FACTOR, NATIVE), "step_ns");
     let mut row = vec![Entry::code(variant), Entry::text(cell.get("shape")?), Entry::text(worker)];
