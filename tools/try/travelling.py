@@ -16,7 +16,7 @@ ANYWHERE = [
     (["audit", "README.md"], {0, 1}),
     (["report", "records", "--check"], {0}),
     (["report", "records", "--out", "report"], {0}),
-    (["data", "records"], {0}),
+    (["export", "records", "--csv"], {0}),
     (["sim", "--measure", "1"], {0}),
     (["watch", "--help"], {0}),
     (["selftest", "--help"], {0}),

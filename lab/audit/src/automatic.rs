@@ -122,7 +122,7 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> A
         records::check(&grid, &mut book);
         widths::check(&grid, &mut book);
     }
-    book.found.extend(raw_tables::check(&all, &labelled));
+    raw_tables::check(&all, &labelled, &document.name, &mut book);
     let (own, results): (Vec<&Grid<'_>>, Vec<&Grid<'_>>) =
         all.iter().partition(|grid| grid.document == document.name);
     against::check(document, &own, &results, &mut book);

@@ -39,6 +39,18 @@ fn a_table_that_is_wrong_throughout_is_found() {
 }
 
 #[test]
+fn cells_that_raw_rows_give_count_as_checked() {
+    let coverage = |report: &str| {
+        let raws = Raw::tables("runs.csv", CSV).unwrap();
+        audit_document(&Document::parse("r.md", report), &raws, &Mapping::default()).coverage
+    };
+    let right = coverage(TABLE);
+    assert_eq!((right.numbers, right.agree, right.disagree), (4, 4, 0));
+    let wrong = coverage(&TABLE.replace("12.0", "15.0"));
+    assert_eq!((wrong.numbers, wrong.agree, wrong.disagree), (4, 3, 1));
+}
+
+#[test]
 fn a_header_alone_is_said_to_have_no_rows() {
     let error = Raw::tables("runs.csv", "engine,wall_ms\n").unwrap_err().to_string();
     assert_eq!(error, "runs.csv has a header and no rows");

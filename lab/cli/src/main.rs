@@ -10,9 +10,9 @@ mod claims;
 mod compare;
 mod completions;
 mod corpus;
-mod data;
 mod doctor;
 mod documents;
+mod export;
 mod idle;
 mod import;
 mod interrupt;
@@ -86,10 +86,9 @@ enum Command {
     Report(report::ReportArgs),
     /// Tell how often the judge is right, on experiments drawn from recorded noise
     Selftest(selftest::SelftestArgs),
-    /// Copy recorded runs and their report into a folder to commit
-    Export(report::ExportArgs),
-    /// Print every analysed run with its metrics: CSV, or OpenMetrics; or write it as Parquet
-    Data(data::DataArgs),
+    /// Copy recorded runs and their report into a folder to commit; or print every analysed run
+    /// with its metrics as CSV, OpenMetrics or JSON; or write that as Parquet
+    Export(export::ExportArgs),
     /// Write all reports as pages for a browser, with an index of questions and answers
     Site(site::SiteArgs),
     /// Serve all records to a browser on this machine: list, progress, changes, history
@@ -141,8 +140,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(&args, &paths?),
         Command::Report(args) => report::report(&args, paths.ok().as_ref()),
         Command::Selftest(args) => selftest::selftest(&args, paths.ok().as_ref()),
-        Command::Export(args) => report::export(&args, &paths?),
-        Command::Data(args) => data::data(&args, paths.ok().as_ref()),
+        Command::Export(args) => export::export(&args, paths.ok().as_ref()),
         Command::New(args) => new::new(&args, &paths?),
         Command::Serve(args) => serve::serve(&args, paths.ok().as_ref()),
         Command::Site(args) => site::site(&args, &paths?),

@@ -1,4 +1,4 @@
-//! `lab report` and `lab export`: records in, files out.
+//! `lab report`: records in, files out.
 
 use std::{
     collections::BTreeSet,
@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use lab_driver::plots::Scripts;
-use lab_record::{Results, Run, RunFile, Samples};
+use lab_record::Results;
 use lab_report::{Figure, Frame, Report};
 
 use crate::{
@@ -62,14 +62,6 @@ enum Format {
     Json,
     /// The tables alone
     Tsv,
-}
-
-#[derive(Args)]
-pub(crate) struct ExportArgs {
-    /// Results folder
-    from: PathBuf,
-    /// Folder to create or replace, for example reports/tr115-sim
-    to: PathBuf,
 }
 
 /// A checkout gives results folders their short names, and nothing else.
@@ -140,19 +132,6 @@ fn open(page: &Path) -> Result<(), Failure> {
     }
 }
 
-pub(crate) fn export(args: &ExportArgs, paths: &Paths) -> Result<ExitCode, Failure> {
-    let from = paths.results(&args.from);
-    let to = if args.to.is_absolute() { args.to.clone() } else { paths.workspace.join(&args.to) };
-    let redacted = Results::load(&from)?.export(&to, slim)?;
-    if redacted > 0 {
-        eprintln!("hosts, paths and variables were left out of {redacted} lines of the copy");
-    }
-    let figures = write_report(&to, &to)?;
-    draw_all(&figures, &to);
-    println!("{}", paths.shown(&to.join("report.md")));
-    Ok(ExitCode::SUCCESS)
-}
-
 /// Writes `report.md` and the tables; the pictures are the caller's.
 pub(crate) fn write_report(records: &Path, out: &Path) -> Result<Vec<Figure>, Failure> {
     let report = make(records)?;
@@ -186,14 +165,6 @@ pub(crate) fn draw_all(figures: &[Figure], dir: &Path) {
             eprintln!("no picture {}: {sentence}", figure.file);
             break;
         }
-    }
-}
-
-/// What a committed report keeps of a run's samples, as the run's family says.
-fn slim(sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
-    match lab_families::ALL.iter().find(|family| family.name() == run.family) {
-        Some(family) => family.slim(sweep, run, samples),
-        None => samples,
     }
 }
 

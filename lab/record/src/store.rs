@@ -26,6 +26,8 @@ const SAMPLES_PACK: &str = "samples.jsonl.zst";
 const ZSTD_LEVEL: i32 = 9;
 /// Of an export, which is written once and read often.
 const EXPORT_ZSTD_LEVEL: i32 = 19;
+/// Bytes of text. Beyond, that level takes minutes, and what comes of it is too large to commit.
+const LARGEST_PACKED_WELL: usize = 100_000_000;
 
 /// Why a results folder cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -321,7 +323,8 @@ impl Results {
             lines.push(b'\n');
         }
         let path = to.join(SAMPLES_PACK);
-        let packed = zstd::encode_all(lines.as_slice(), EXPORT_ZSTD_LEVEL).map_err(at(&path))?;
+        let level = if lines.len() > LARGEST_PACKED_WELL { ZSTD_LEVEL } else { EXPORT_ZSTD_LEVEL };
+        let packed = zstd::encode_all(lines.as_slice(), level).map_err(at(&path))?;
         write_whole(&path, &packed)?;
         Ok(usize::from(changed.is_some()) + in_sessions + in_runs)
     }

@@ -69,7 +69,7 @@ fn estimates(study: &Study) -> Table {
         let mut row = vec![Entry::text(format!("`{variant}`{}", role.unwrap_or_default()))];
         row.extend(shown.iter().map(|compared| {
             let line = compared.lines.iter().find(|line| line.variant == variant);
-            Entry::optional(line.and_then(|line| Some(compared.show(line.estimate()?))))
+            Entry::optional(line.and_then(|line| Some(compared.in_short(line.estimate()?))))
         }));
         table.row(row);
     }

@@ -118,6 +118,15 @@ impl Words {
 }
 
 impl Compared<'_> {
+    /// A difference in a table: "+48.0 %", and "6.83×" where it is said in times.
+    pub(crate) fn in_short(&self, difference: f64) -> String {
+        let ratio = difference.exp();
+        match self.comparison.scale == Scale::Ratio && ratio >= TIMES_FROM {
+            true => format!("{}×", digits(ratio)),
+            false => self.show(difference),
+        }
+    }
+
     pub(crate) fn words(&self) -> Words {
         Words::of(self.metric, self.comparison.scale)
     }
@@ -147,6 +156,10 @@ impl Study<'_> {
 }
 
 fn times(ratio: f64) -> String {
+    format!("{} times", digits(ratio))
+}
+
+fn digits(ratio: f64) -> String {
     let decimals = if ratio >= 100.0 {
         0
     } else if ratio >= 10.0 {
@@ -154,7 +167,7 @@ fn times(ratio: f64) -> String {
     } else {
         2
     };
-    format!("{ratio:.decimals$} times")
+    format!("{ratio:.decimals$}")
 }
 
 #[cfg(test)]

@@ -121,6 +121,7 @@ fn with_units(text: &str) -> Vec<Number> {
 /// "5 % (4 … 6)".
 fn of_source(source: &str, text: &str) -> Vec<Number> {
     let is_page = !source.ends_with(".tsv");
+    let text = text.replace('×', " ×");
     let words: Vec<&str> = text.split_whitespace().collect();
     let (mut found, mut last) = (Vec::new(), None);
     for (place, word) in words.iter().enumerate() {
@@ -229,8 +230,10 @@ fn numbers_are_read_with_their_units() {
 #[test]
 fn a_number_that_its_source_does_not_give_is_found() {
     let read = |path: &str| {
-        (path == "reports/a/report.md")
-            .then(|| "`b` takes 48.0 % (31.8 … 62.8) less\ntime, `c` +583.4 %, 840.3 ms".to_owned())
+        (path == "reports/a/report.md").then(|| {
+            "`b` takes 48.0 % (31.8 … 62.8) less\ntime, `c` +583.4 %, 840.3 ms | `c` | 6.83× |"
+                .to_owned()
+        })
     };
     let check = |number: &str, source: &str, says: &str| {
         let [page, number, source, says] = ["README.md", number, source, says].map(str::to_owned);
@@ -241,6 +244,7 @@ fn a_number_that_its_source_does_not_give_is_found() {
         ("48 %", "`b` takes 48.0 %"),
         ("63 %", "48.0 % (31.8 … 62.8) less time"),
         ("6.8 times", "`c` +583.4 %"),
+        ("6.8 times", "| `c` | 6.83× |"),
         ("0.84 s", "840.3 ms"),
     ] {
         assert_eq!(check(number, file, says), None, "{number}");

@@ -1,5 +1,6 @@
 //! Tables against the raw rows behind them.
 
+use super::book::Book;
 use super::found::{Found, number};
 use super::grid::{Grid, Record, Stat};
 use super::link::{Labelled, Link};
@@ -13,9 +14,14 @@ use crate::printed::unit;
 use crate::{Check, Printed, Raw, Severity};
 use lab_stats::describe::{Summary, quantile, summarize};
 
-/// Statistics computed from raw rows, for every table whose subjects the raw file names.
-pub(crate) fn check(grids: &[Grid<'_>], labelled: &[Labelled<'_>]) -> Vec<Found> {
-    let mut found = Vec::new();
+/// Statistics computed from raw rows, for every table whose subjects the raw file names. The cells
+/// of the document of this name count as checked.
+pub(crate) fn check(
+    grids: &[Grid<'_>],
+    labelled: &[Labelled<'_>],
+    document: &str,
+    book: &mut Book,
+) {
     for raw in labelled {
         let links: Vec<Option<Link<'_, '_>>> =
             grids.iter().map(|grid| Link::new(grid, raw)).collect();
@@ -26,16 +32,16 @@ pub(crate) fn check(grids: &[Grid<'_>], labelled: &[Labelled<'_>]) -> Vec<Found>
         let mut known: Vec<Known<'_>> = Vec::new();
         let mut open = Vec::new();
         for comparison in &comparisons {
-            let (findings, sources) = comparison.check();
-            found.extend(findings);
+            let is_own = comparison.grid.document == document;
+            let sources = comparison.check(is_own, book);
             if sources.is_empty() {
                 open.push(comparison);
             }
             known.extend(sources);
         }
-        found.extend(open.into_iter().filter_map(|comparison| comparison.strange_runs(&known)));
+        let strange = open.into_iter().filter_map(|comparison| comparison.strange_runs(&known));
+        book.found.extend(strange);
     }
-    found
 }
 
 /// A raw column that a table was found to be about, and the unit that it is printed in.
@@ -97,7 +103,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         Self { grid, raw, records, columns }
     }
 
-    fn check(&self) -> (Vec<Found>, Vec<Known<'_>>) {
+    fn check(&self, is_own: bool, book: &mut Book) -> Vec<Known<'_>> {
         let mut metrics: Vec<&str> = Vec::new();
         for (record, _) in &self.records {
             for stat in &record.stats {
@@ -106,15 +112,14 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 }
             }
         }
-        let mut found = Vec::new();
         let mut known = Vec::new();
         for metric in metrics {
             let Some((source, severity)) = self.source(metric) else { continue };
-            found.extend(self.compare(metric, source, severity));
+            self.compare(metric, source, severity, is_own, book);
             let unit = self.unit(metric);
             known.push(Known { column: source.column, scale: source.scale, unit });
         }
-        (found, known)
+        known
     }
 
     /// The unit that a metric is printed in.
@@ -176,7 +181,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 sources.push(Source { column, samples, scale, value });
             }
         }
-        let scored = sources.into_iter().map(|source| (source, self.score(metric, source)));
+        // Of those that explain as much the last is taken, so the usual ones come last.
+        let scored = sources.into_iter().rev().map(|source| (source, self.score(metric, source)));
         let best = scored.max_by_key(|(_, score)| score.fits);
         let (source, score) = best.filter(|(_, score)| is_named || score.fits > 0)?;
         let sure = score.fits >= 4 && score.misses * 4 <= score.fits;
@@ -249,9 +255,15 @@ impl<'c, 'a> Comparison<'c, 'a> {
         score
     }
 
-    fn compare(&self, metric: &str, source: Source<'_>, severity: Severity) -> Vec<Found> {
+    fn compare(
+        &self,
+        metric: &str,
+        source: Source<'_>,
+        severity: Severity,
+        is_own: bool,
+        book: &mut Book,
+    ) {
         let half_step = half_step(self.raw.raw, source.column) * source.scale;
-        let mut found = Vec::new();
         for ((record, _), sample) in self.records.iter().zip(source.samples) {
             let values: Vec<f64> = sample.sorted.iter().map(|value| value * source.scale).collect();
             let spans: Vec<Span> = values
@@ -259,26 +271,21 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 .map(|value| Span { low: value - half_step, high: value + half_step })
                 .collect();
             for stat in own(record, metric).filter(|stat| stat.sure) {
-                let Some(wrong) = exact(stat, source.value, &spans) else { continue };
-                let how = format!(
-                    "{} of column `{}`, {} raw rows",
-                    wrong.how,
-                    source.column,
-                    spans.len()
-                );
-                let wrong = Mismatch { how, ..wrong };
-                let place = self.grid.place(record, stat);
-                found.push(Found::mismatch(
-                    Check::RawSummary,
-                    severity,
-                    place,
-                    &stat.number,
-                    &wrong,
-                ));
+                let Some(judged) = exact(stat, source.value, &spans) else { continue };
+                let wrong = judged.err().map(|wrong| {
+                    let (column, rows) = (source.column, spans.len());
+                    let how = format!("{} of column `{column}`, {rows} raw rows", wrong.how);
+                    let wrong = Mismatch { how, ..wrong };
+                    let place = self.grid.place(record, stat);
+                    Found::mismatch(Check::RawSummary, severity, place, &stat.number, &wrong)
+                });
+                match is_own {
+                    true => book.cell(stat.line, stat.index, wrong),
+                    false => book.claim(wrong),
+                }
             }
-            found.extend(self.provenance(record, &values, source, severity));
+            book.found.extend(self.provenance(record, &values, source, severity));
         }
-        found
     }
 
     /// Printed runs that are no raw value.
@@ -381,11 +388,15 @@ fn quick(stat: &Stat<'_>, source: Source<'_>, sample: &Sample) -> Option<bool> {
     Some(meets(computed) || meets(computed * divisor) || taken)
 }
 
-/// The check for a statistic's role against raw values.
-fn exact(stat: &Stat<'_>, value: Role, rows: &[Span]) -> Option<Mismatch> {
+/// The check for a statistic's role against raw values; `None` where they do not give it.
+fn exact(stat: &Stat<'_>, value: Role, rows: &[Span]) -> Option<Result<(), Mismatch>> {
     let stated = &stat.number;
     let role = if stat.role == Role::Value { value } else { stat.role };
-    match role {
+    let spreads = matches!(role, Role::Sd | Role::Cv | Role::StandardError);
+    if rows.len() < if spreads { 2 } else { 1 } {
+        return None;
+    }
+    let wrong = match role {
         Role::Mean => moments::mean(stated, rows),
         Role::Sd => moments::sd(stated, rows),
         Role::Cv => moments::cv(stated, rows),
@@ -407,6 +418,7 @@ fn exact(stat: &Stat<'_>, value: Role, rows: &[Span]) -> Option<Mismatch> {
                 how: "number".to_owned(),
             })
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(wrong.map_or(Ok(()), Err))
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_family::Unit::{Bytes, Count, Ns, PerSecond};
+use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share};
 use lab_family::{Metric, higher, lower, neither};
 use lab_protocol::workflows::names;
 use lab_protocol::workflows::{Operation, Shape};
@@ -50,6 +50,26 @@ pub(crate) const METRICS: &[Metric] = &[
         ("steps_per_s", "steps per second"),
         PerSecond,
         "Steps over the time from the first submission until the client knows of all ends.",
+    ),
+    neither(
+        ("tasks_under_way", "tasks under way"),
+        Count,
+        "Mean over the same time: tasks submitted of whose end the client does not know.",
+    ),
+    neither(
+        ("steps_under_way", "steps under way"),
+        Count,
+        "Mean over the same time: steps that a worker has and whose result is not recorded.",
+    ),
+    lower(
+        ("step_interval_ns", "time per step of all tasks"),
+        Ns,
+        "The same time over the number of steps.",
+    ),
+    higher(
+        ("measured_share", "share of the program's life"),
+        Share,
+        "The same time over the program's life.",
     ),
     higher(
         ("rows_per_s", "rows per second"),
@@ -191,7 +211,14 @@ fn of_tasks(run: &Run, tasks: &[Task], shape: Option<&Shape>) -> BTreeMap<&'stat
     let step_ns = of_tasks(|task| task.makespan() as f64 / task.steps.len() as f64);
     put("step_ns", step_ns);
     put("steps_per_task", of_tasks(|task| task.steps.len() as f64));
-    put("steps_per_s", span_ns(tasks).map(|ns| steps.len() as f64 * 1e9 / ns));
+    let span_ns = span_ns(tasks);
+    put("steps_per_s", span_ns.map(|ns| steps.len() as f64 * 1e9 / ns));
+    put("step_interval_ns", span_ns.map(|ns| ns / steps.len() as f64));
+    put("measured_share", span_ns.map(|ns| ns / run.process_ns as f64));
+    let mean_under_way = |spent_ns: i64| span_ns.map(|span| spent_ns as f64 / span);
+    put("tasks_under_way", mean_under_way(tasks.iter().map(Task::makespan).sum()));
+    let had = |step: &&Step| step.recorded - step.claimed;
+    put("steps_under_way", mean_under_way(steps.iter().map(had).sum()));
     put("rows_per_s", shape.and_then(|shape| rows_per_s(tasks, shape)));
     for (name, read) in TRANSITIONS {
         put(name, median(&steps.iter().map(|step| read(step) as f64).collect::<Vec<_>>()));
@@ -218,7 +245,7 @@ fn of_tasks(run: &Run, tasks: &[Task], shape: Option<&Shape>) -> BTreeMap<&'stat
 }
 
 /// From the first submission until the client knows of all ends.
-fn span_ns(tasks: &[Task]) -> Option<f64> {
+pub(crate) fn span_ns(tasks: &[Task]) -> Option<f64> {
     let first = tasks.iter().map(|task| task.submitted).min()?;
     let last = tasks.iter().map(|task| task.observed).max()?;
     (last > first).then_some((last - first) as f64)
@@ -268,7 +295,7 @@ mod tests {
             "schema": 1, "order": 0, "attempt": 0, "block": 0, "warmup": false,
             "family": "workflows", "variant": "journal", "cell": { "shape": "pair" },
             "status": Status::Ok,
-            "verified": true, "binary_sha256": "", "start_ns": 0, "process_ns": 0,
+            "verified": true, "binary_sha256": "", "start_ns": 0, "process_ns": 7_200,
             "counters": counters.iter().copied().collect::<BTreeMap<_, _>>(), "noise": {},
         });
         let columns = COLUMNS.map(|(name, values)| (name.to_owned(), values.to_vec()));
@@ -296,6 +323,11 @@ mod tests {
             ("step_ns", 450.0),
             ("steps_per_task", 2.0),
             ("steps_per_s", 4.0 * 1e9 / 1_800.0),
+            ("step_interval_ns", 450.0),
+            ("tasks_under_way", 1.0),
+            ("measured_share", 0.25),
+            // 360, 260, 260 and 210 ns of 1,800.
+            ("steps_under_way", 1_090.0 / 1_800.0),
             // Two rows of a task of 1,000 ns and of one of 800 ns.
             ("rows_per_s", 2.25e6),
             ("created_to_enqueued_ns", 200.0),

@@ -82,23 +82,7 @@ impl Default for Planted {
 }
 
 /// A few cells, with every level that the experiment declares something of.
-const CELLS: &str = r#"[[cells]]
-shape = ["linear", "diamond", "conditional", "complex_dag", "hierarchical_tree", "csv_batch"]
-[[cells]]
-variant = ["memory", "journal", "postgres"]
-shape = ["linear", "diamond"]
-poll_ms = ["10", "50"]
-[[cells]]
-variant = ["memory"]
-in_flight = ["2"]
-[[cells]]
-variant = ["memory"]
-worker = ["native_process", "python_ffi", "python_process"]
-[[cells]]
-variant = ["postgres"]
-in_flight = ["1", "4"]
-processes = ["0", "4"]
-"#;
+const CELLS: &str = include_str!("cells.toml");
 
 impl Planted {
     fn with(name: &'static str, costs: Costs) -> Self {
@@ -112,6 +96,10 @@ impl Planted {
         let text = include_str!("../../../../experiments/workflow.toml");
         let (head, rest) = text.split_once("# The published shapes").expect("cells");
         let (_, tail) = rest.split_once("[analysis]").expect("an analysis");
+        // A question to a peer that is not planted.
+        let (before, peer) = tail.split_once("# Four steps take tasker").expect("a contrast");
+        let (_, after) = peer.split_once("# What it costs").expect("the next one");
+        let tail = format!("{before}# What it costs{after}");
         let head = head.replace("blocks = 8", &format!("blocks = {}", self.blocks));
         let text = format!("{head}{CELLS}[analysis]{tail}");
         World::of(&text, &["workflow"], &["memory", "journal", "postgres", "dbos"])
@@ -156,7 +144,7 @@ impl Planted {
                 put("step_value", 4);
                 STAMPS.iter().zip(stamp).for_each(|(name, value)| put(name, value));
             }
-            start = observed + 1_000;
+            start += (observed - start) / i64::from(workload.in_flight) + 1_000;
         }
         Made {
             columns: columns.into_iter().collect(),
@@ -368,12 +356,19 @@ fn the_tiers_stand_beside_the_published_ones() {
 fn the_cluster_tier_is_of_several_processes() {
     let report = Planted::default().report();
     let tier = report.tables["tiers.tsv"].lines().filter(|line| line.starts_with("3 cluster"));
-    assert_eq!(tier.count(), 2, "one task in the cluster, and two in one process");
+    assert_eq!(tier.count(), 3, "one task and two in the cluster, and two in one process");
     let single = [("scenario", "single_task_linear"), ("processes", "4")];
     assert_eq!(field(&report, "tiers.tsv", &single, "variant"), "postgres");
     let alone = [("scenario", "linear"), ("variant", "postgres")];
     let p50 = |keys: &[(&str, &str)]| number(&report, "tiers.tsv", keys, "p50_ns");
     assert!(p50(&single) > 1.5 * p50(&alone), "it does not repeat the first tier");
+    // Two tasks, and the steps of both, in processes of four languages.
+    let two = [("scenario", "concurrent_tasks_2x"), ("processes", "10")];
+    assert_eq!(field(&report, "tiers.tsv", &two, "worker"), "four_languages");
+    let under_way = |keys: &[(&str, &str)], what| number(&report, "tiers.tsv", keys, what);
+    assert!(under_way(&single, "tasks_under_way") < 1.0);
+    assert!(under_way(&two, "tasks_under_way") > 1.5);
+    assert!(under_way(&two, "steps_under_way") > 1.5 * under_way(&single, "steps_under_way"));
 }
 
 #[test]

@@ -7,16 +7,19 @@ mod tiers;
 mod waterfall;
 mod workers;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::{Cell, Factor};
 use lab_record::{Run, RunFile, Samples};
 use lab_report::{FamilyReport, Frame, Measured, Page, Row, Rows, Study, over_level, study::with};
 use toml::Table;
 
-use crate::metrics::{self, MAKESPAN};
+use crate::metrics::{self, MAKESPAN, span_ns};
 use crate::task::{Task, tasks};
 use crate::{FACTORS, Workflows, shape, slim};
+
+/// The share of its time that a sweep should measure.
+const MEASURED: f64 = 0.85;
 
 impl FamilyReport for Workflows {
     fn measure<'a>(
@@ -44,6 +47,7 @@ impl FamilyReport for Workflows {
              metric. Blocks are restarts, and n counts them. `poll_ms` 0 is push notification."
                 .to_owned(),
         ];
+        facts.extend(life(study));
         let ran = levels(study, "shape");
         let declared = shape::stored(&study.section).into_keys();
         let missing: Vec<String> = declared.filter(|shape| !ran.contains(shape)).collect();
@@ -68,6 +72,29 @@ impl FamilyReport for Workflows {
     fn slim(&self, _sweep: &RunFile, _run: &Run, samples: Samples) -> Samples {
         slim::from_the_first_task(samples)
     }
+}
+
+/// How much of the programs' lives the tasks that count took, in all runs and where it was least.
+fn life(study: &Study) -> Option<String> {
+    let mut lives: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for one in &study.all {
+        let Some(ns) = tasks(&one.row.samples).and_then(|tasks| span_ns(&tasks)) else { continue };
+        let (measured, life) = lives.entry(&one.row.run.variant).or_default();
+        *measured += ns;
+        *life += one.row.run.process_ns as f64;
+    }
+    let share = |(measured, life): (f64, f64)| measured / life;
+    let all = lives.values().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let of = |one: &(&&str, &(f64, f64))| share(*one.1);
+    let (least, its) = lives.iter().min_by(|one, other| of(one).total_cmp(&of(other)))?;
+    let met = if share(all) >= MEASURED { "met" } else { "not met" };
+    Some(format!(
+        "Tasks that count took {:.1} % of the programs' lives (target {:.0} %: {met}; least \
+         `{least}`, {:.1} %); the rest is their start, their end and tasks to warm up.",
+        100.0 * share(all),
+        100.0 * MEASURED,
+        100.0 * share(*its)
+    ))
 }
 
 /// Writes nothing where no back end ran as several processes: few can.

@@ -1,11 +1,13 @@
 //! The five published tiers redone: their medians beside ours, and how far restarts lie apart.
 
+use std::collections::BTreeSet;
+
 use lab_family::{Cell, Unit};
 use lab_report::{Entry, Page, Reading, Series, Study, Table, study::with};
 use lab_stats::describe::summarize;
 
+use super::default_cell;
 use super::published::{SCENARIOS, Scenario};
-use super::{default_cell, levels};
 use crate::metrics::MAKESPAN;
 
 const PROCESSES: &str = "processes";
@@ -24,6 +26,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         ("here", "variant"),
         ("worker", "worker"),
         ("", "processes"),
+        ("", "workers"),
         ("", "restart_1_ns"),
         ("", "restart_2_ns"),
         ("P50", ""),
@@ -33,6 +36,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         ("", "p95_ns"),
         ("P95/P50", "tail"),
         ("", "rows_per_s"),
+        ("", "tasks_under_way"),
+        ("steps at once", "steps_under_way"),
         ("n", "n"),
     ]);
     for scenario in &SCENARIOS {
@@ -55,18 +60,25 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     restarts(study, page);
 }
 
-/// The cells that come nearest to a scenario. A cluster is several processes; what is no other
-/// tier's, two tasks at once, is shown in one process, too.
+/// The cells that come nearest to a scenario. A cluster is several processes, however many and in
+/// whatever languages; what is no other tier's, two tasks at once, is shown in one process, too.
 fn cells(study: &Study, scenario: &Scenario) -> Vec<Cell> {
     let cell = with(&default_cell(study, scenario.shape), "in_flight", scenario.in_flight);
     if !scenario.is_cluster() {
         return scenario.workers.iter().map(|worker| with(&cell, "worker", worker)).collect();
     }
     let cell = with(&cell, "worker", "native");
-    let several = levels(study, PROCESSES).into_iter().filter(|level| level != "0");
-    let apart = several.map(|level| with(&cell, PROCESSES, &level));
+    let is_apart = |found: &&Cell| {
+        let is_alike = |factor| found.get(factor) == cell.get(factor);
+        found.get(PROCESSES).is_some_and(|level| level != "0")
+            && is_alike("shape")
+            && is_alike("in_flight")
+            && study.is_default_but(found, &["shape", "in_flight", PROCESSES, "workers", "worker"])
+    };
+    let cells = study.variants().into_iter().flat_map(|variant| study.cells(variant));
+    let apart: BTreeSet<&Cell> = cells.filter(is_apart).collect();
     let together = (scenario.in_flight != "1").then(|| cell.clone());
-    together.into_iter().chain(apart).collect()
+    together.into_iter().chain(apart.into_iter().cloned()).collect()
 }
 
 fn published(scenario: &Scenario) -> Vec<Entry> {
@@ -82,6 +94,7 @@ fn row(study: &Study, variant: &str, cell: &Cell) -> Option<Vec<Entry>> {
     let restart = |place: usize| Entry::value(series.values().nth(place).copied(), Unit::Ns);
     let mut row = vec![Entry::code(variant), Entry::text(&cell["worker"])];
     row.push(Entry::text(cell.get(PROCESSES).map_or("0", String::as_str)));
+    row.push(Entry::text(cell.get("workers").map_or("", String::as_str)));
     row.extend([restart(0), restart(1)]);
     row.push(Reading::in_short(Some(level)));
     row.extend(Reading::entries(Some(level)));
@@ -89,6 +102,8 @@ fn row(study: &Study, variant: &str, cell: &Cell) -> Option<Vec<Entry>> {
         Entry::value(study.median(variant, cell, P95), Unit::Ns),
         Entry::value(tail.map(|tail| tail.estimate), Unit::Count),
         Entry::value(study.median(variant, cell, "rows_per_s"), Unit::PerSecond),
+        Entry::value(study.median(variant, cell, "tasks_under_way"), Unit::Count),
+        Entry::value(study.median(variant, cell, "steps_under_way"), Unit::Count),
         Entry::count(level.n),
     ]);
     Some(row)

@@ -1,4 +1,4 @@
-//! `lab data` on a committed report.
+//! The numbers of `lab export`, of a committed report.
 
 use std::{
     collections::BTreeSet,
@@ -20,15 +20,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// `lab data` of a committed report.
+/// `lab export` of a committed report.
 fn lab() -> Command {
     let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
-    lab.arg("--root").arg(root()).arg("data").arg(root().join("reports/offload-wake"));
+    lab.arg("--root").arg(root()).arg("export").arg(root().join("reports/offload-wake"));
     lab
 }
 
 fn data(format: &str) -> String {
-    let output = lab().args(["--format", format]).output().unwrap();
+    let output = lab().arg(format!("--{format}")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -129,7 +129,7 @@ fn text(field: &Field) -> String {
 fn a_parquet_file_that_cannot_be_written_is_one_sentence() {
     let refused = lab().args(["--parquet", "/no/such/runs.parquet"]).assert().code(4);
     refused.stderr(contains("lab: cannot write /no/such/runs.parquet: "));
-    let both = lab().args(["--parquet", "a", "--format", "json"]).assert().code(2);
+    let both = lab().args(["--parquet", "a", "--json"]).assert().code(2);
     both.stderr(contains("cannot be used with"));
 }
 
@@ -139,7 +139,7 @@ fn files_lie_where_the_person_stands() {
     let record = root().join("reports/offload-wake");
     let record = record.to_str().unwrap();
     for (arguments, file) in [
-        (&["data", record, "--parquet", "runs.parquet"][..], "runs.parquet"),
+        (&["export", record, "--parquet", "runs.parquet"][..], "runs.parquet"),
         (&["man", "--out", "pages"], "pages/lab.1"),
         (&["report", record, "--no-plots", "--out", "again"], "again/report.md"),
     ] {
@@ -213,7 +213,7 @@ fn the_tutorials_readers_read_what_the_lab_wrote() {
     assert_eq!(lines.len(), 2, "{lines:?}");
     let folder = tempfile::tempdir().unwrap();
     let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
-    lab.arg("--root").arg(root()).arg("data").arg(root().join("reports/threads"));
+    lab.arg("--root").arg(root()).arg("export").arg(root().join("reports/threads"));
     lab.arg("--parquet").arg(folder.path().join("runs.parquet")).assert().success();
     for (line, package) in lines.iter().zip(["duckdb", "polars"]) {
         let python = format!("import {package}");

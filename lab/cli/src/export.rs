@@ -1,0 +1,100 @@
+//! `lab export`: a record taken elsewhere, as a folder that is fit to commit, or as the numbers of
+//! every analysed run for other programs.
+
+mod columns;
+
+use std::{fs, io, path::Path, path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use lab_record::{Results, Run, RunFile, Samples};
+use lab_report::{Frame, flat, medians_json, openmetrics};
+
+use crate::{
+    Failure,
+    paths::{Paths, to_make},
+    report::{draw_all, write_report},
+    streams,
+};
+
+#[derive(Args)]
+pub(crate) struct ExportArgs {
+    /// Results folder, or a folder of reports/
+    from: PathBuf,
+    /// Folder to create or replace with a copy of the records and their report, for example
+    /// reports/tr115-sim
+    #[arg(required_unless_present = "numbers", conflicts_with = "numbers")]
+    to: Option<PathBuf>,
+    /// Print a row for each analysed run, with every metric
+    #[arg(long, group = "numbers")]
+    csv: bool,
+    /// Print the medians over blocks by variant and cell, as gauges
+    #[arg(long, group = "numbers")]
+    openmetrics: bool,
+    /// Print the same with their intervals, percentiles included
+    #[arg(long, group = "numbers")]
+    json: bool,
+    /// Write the rows of --csv to a Parquet file, and print nothing
+    #[arg(long, value_name = "FILE", group = "numbers")]
+    parquet: Option<PathBuf>,
+}
+
+/// A checkout gives results folders their short names, and nothing else.
+pub(crate) fn export(args: &ExportArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
+    let from = paths.map_or_else(|| args.from.clone(), |paths| paths.results(&args.from));
+    match &args.to {
+        Some(to) => copy(&from, &to_make(paths, to))?,
+        None => numbers(args, &from, paths)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    let redacted = Results::load(from)?.export(to, slim)?;
+    if redacted > 0 {
+        eprintln!("hosts, paths and variables were left out of {redacted} lines of the copy");
+    }
+    let figures = write_report(to, to)?;
+    draw_all(&figures, to);
+    println!("{}", to.join("report.md").display());
+    Ok(())
+}
+
+/// What a committed report keeps of a run's samples, as the run's family says.
+fn slim(sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
+    match lab_families::ALL.iter().find(|family| family.name() == run.family) {
+        Some(family) => family.slim(sweep, run, samples),
+        None => samples,
+    }
+}
+
+fn numbers(args: &ExportArgs, from: &Path, paths: Option<&Paths>) -> Result<(), Failure> {
+    let frame = Frame::load(&Results::load(from)?)?;
+    let families = lab_families::ALL;
+    let refused = |error: lab_report::ReportError| Failure::input(error.to_string());
+    if let Some(path) = &args.parquet {
+        let bytes = columns::table(&flat(&frame, families).map_err(refused)?)
+            .map_err(|error| Failure::lab(format!("cannot make a Parquet file: {error}")))?;
+        return fs::write(to_make(paths, path), bytes).map_err(|error| {
+            let sentence = format!("cannot write {}: {error}", path.display());
+            Failure { code: 4, sentence }
+        });
+    }
+    let text = if args.openmetrics {
+        openmetrics(&frame, families).map_err(refused)?.into_bytes()
+    } else if args.json {
+        medians_json(&frame, families).map_err(refused)?.into_bytes()
+    } else {
+        csv(flat(&frame, families).map_err(refused)?)
+            .map_err(|error| Failure::lab(format!("cannot write CSV: {error}")))?
+    };
+    streams::print(&text)
+}
+
+fn csv(flat: lab_report::Flat) -> io::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&flat.columns)?;
+    for row in &flat.rows {
+        writer.write_record(row)?;
+    }
+    writer.into_inner().map_err(|error| error.into_error())
+}
