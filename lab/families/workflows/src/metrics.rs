@@ -13,8 +13,8 @@ use lab_record::Run;
 use lab_report::{Distribution, Row};
 use lab_stats::describe::median;
 
-use crate::path::{self, NEXT_STEP, QUEUE, RECORDING, START};
-use crate::task::{Step, Task, tasks};
+use crate::path;
+use crate::task::{DISPATCH, RECORDING, Step, Task, tasks};
 
 /// From the submission of a task until the client knows of its end.
 pub(crate) const MAKESPAN: &str = "makespan_ns";
@@ -185,63 +185,86 @@ const OPERATIONS: [(&str, &str); 4] = [
     ("syncs", "syncs_per_step"),
 ];
 
-/// Sums of parts of the critical path: the metric, and the parts.
-const ON_THE_PATH: [(&str, &[usize]); 2] =
-    [("dispatch_ns", &[QUEUE, START, NEXT_STEP]), ("recording_ns", &[RECORDING])];
-
 /// Every metric that a run has the samples for.
 pub(crate) fn of_run(row: &Row, shapes: &BTreeMap<String, Shape>) -> BTreeMap<&'static str, f64> {
+    let Some(tasks) = tasks(&row.samples) else { return BTreeMap::new() };
     let shape = row.run.cell.get("shape").and_then(|name| shapes.get(name));
-    let tasks = tasks(&row.samples);
-    tasks.map(|tasks| of_tasks(&row.run, &tasks, shape)).unwrap_or_default()
+    let mut values = of_tasks(&row.run, &tasks);
+    values.extend(of_steps(&tasks, shape));
+    values.extend(on_the_path(row, &tasks, shape));
+    values.retain(|_, value| value.is_finite());
+    values
 }
 
-fn of_tasks(run: &Run, tasks: &[Task], shape: Option<&Shape>) -> BTreeMap<&'static str, f64> {
+/// What times of tasks and numbers of steps tell.
+fn of_tasks(run: &Run, tasks: &[Task]) -> BTreeMap<&'static str, f64> {
     let mut values = BTreeMap::new();
     let mut put = |name: &'static str, value: Option<f64>| {
-        values.extend(value.filter(|value| value.is_finite()).map(|value| (name, value)));
+        values.extend(value.map(|value| (name, value)));
     };
-    let steps: Vec<&Step> = tasks.iter().flat_map(|task| &task.steps).collect();
+    let step_count = tasks.iter().map(|task| task.step_count).sum::<usize>() as f64;
     let of_tasks = |read: fn(&Task) -> f64| median(&tasks.iter().map(read).collect::<Vec<_>>());
     let makespans = Distribution::of(tasks.iter().map(Task::makespan).collect());
     put(MAKESPAN, of_tasks(|task| task.makespan() as f64));
     put("makespan_p95_ns", makespans.map(|all| all.quantile(0.95) as f64));
     let completed = of_tasks(|task| (task.completed - task.submitted) as f64);
     put("completed_ns", completed);
-    let step_ns = of_tasks(|task| task.makespan() as f64 / task.steps.len() as f64);
+    let step_ns = of_tasks(|task| task.makespan() as f64 / task.step_count as f64);
     put("step_ns", step_ns);
-    put("steps_per_task", of_tasks(|task| task.steps.len() as f64));
+    put("steps_per_task", of_tasks(|task| task.step_count as f64));
     let span_ns = span_ns(tasks);
-    put("steps_per_s", span_ns.map(|ns| steps.len() as f64 * 1e9 / ns));
-    put("step_interval_ns", span_ns.map(|ns| ns / steps.len() as f64));
+    put("steps_per_s", span_ns.map(|ns| step_count * 1e9 / ns));
+    put("step_interval_ns", span_ns.map(|ns| ns / step_count));
     put("measured_share", span_ns.map(|ns| ns / run.process_ns as f64));
-    let mean_under_way = |spent_ns: i64| span_ns.map(|span| spent_ns as f64 / span);
-    put("tasks_under_way", mean_under_way(tasks.iter().map(Task::makespan).sum()));
-    let had = |step: &&Step| step.recorded - step.claimed;
-    put("steps_under_way", mean_under_way(steps.iter().map(had).sum()));
-    put("rows_per_s", shape.and_then(|shape| rows_per_s(tasks, shape)));
-    for (name, read) in TRANSITIONS {
-        put(name, median(&steps.iter().map(|step| read(step) as f64).collect::<Vec<_>>()));
-    }
+    let spent_ns: i64 = tasks.iter().map(Task::makespan).sum();
+    put("tasks_under_way", span_ns.map(|span| spent_ns as f64 / span));
     put(NOTIFICATION, of_tasks(|task| (task.observed - task.completed) as f64));
-    let sums = shape.map(|shape| path::sums(tasks, shape));
-    for (name, parts) in ON_THE_PATH {
-        let sum = sums.map(|sums| parts.iter().map(|&part| sums[part]).sum::<i64>());
-        put(name, sum.map(|sum| sum as f64 / tasks.len() as f64));
-    }
     let counted = |counter: &str| run.counters.get(counter).map(|&count| count as f64);
     for (counter, name) in OPERATIONS {
-        put(name, counted(counter).map(|count| count / steps.len() as f64));
+        put(name, counted(counter).map(|count| count / step_count));
     }
     let syncs = counted(names::SYNCS).filter(|syncs| *syncs > 0.0);
     let transition = |(ns, syncs): (f64, f64)| ns * tasks.len() as f64 / syncs;
     put("durable_transition_ns", completed.zip(syncs).map(transition));
-    let commits = counted(names::COMMITS).map(|commits| commits / steps.len() as f64);
+    let commits = counted(names::COMMITS).map(|commits| commits / step_count);
     let committing = commits.zip(counted(names::BARE_COMMIT_NS)).map(|(each, bare)| each * bare);
     put("beyond_commits_ns", step_ns.zip(committing).map(|(step, commits)| step - commits));
     let servers_ns: u64 = run.kept.values().map(|kept| kept.cpu_ns).sum();
     put(CPU_WITH_SERVERS, counted(names::CPU_TOTAL_NS).map(|own| own + servers_ns as f64));
     values
+}
+
+/// What times of steps tell; nothing where the record keeps only their number.
+fn of_steps(tasks: &[Task], shape: Option<&Shape>) -> BTreeMap<&'static str, f64> {
+    let steps: Vec<&Step> = tasks.iter().flat_map(|task| &task.steps).collect();
+    let span_ns = span_ns(tasks).filter(|_| !steps.is_empty());
+    let had_ns: i64 = steps.iter().map(|step| step.recorded - step.claimed).sum();
+    let mut values = BTreeMap::new();
+    values.extend(span_ns.map(|span| ("steps_under_way", had_ns as f64 / span)));
+    let rows_per_s = shape.and_then(|shape| rows_per_s(tasks, shape));
+    values.extend(rows_per_s.map(|rate| ("rows_per_s", rate)));
+    for (name, read) in TRANSITIONS {
+        let all = steps.iter().map(|step| read(step) as f64);
+        values.extend(median(&all.collect::<Vec<_>>()).map(|value| (name, value)));
+    }
+    values
+}
+
+/// Means over the tasks of two sums of parts of the critical path: kept, or from the steps.
+fn on_the_path(row: &Row, tasks: &[Task], shape: Option<&Shape>) -> Vec<(&'static str, f64)> {
+    let kept = |name: &str| Some(row.samples.raw(name)?.iter().sum::<i64>());
+    let of_steps = || {
+        let sums = path::sums(tasks, shape?);
+        let has_steps = tasks.iter().any(|task| !task.steps.is_empty());
+        has_steps.then(|| (path::dispatch(&sums), sums[path::RECORDING]))
+    };
+    let sums = kept(DISPATCH).zip(kept(RECORDING)).or_else(of_steps);
+    let mean = |sum: i64| sum as f64 / tasks.len() as f64;
+    sums.into_iter()
+        .flat_map(|(dispatch, recording)| {
+            [("dispatch_ns", mean(dispatch)), ("recording_ns", mean(recording))]
+        })
+        .collect()
 }
 
 /// From the first submission until the client knows of all ends.

@@ -121,6 +121,12 @@ pub(crate) fn parts(task: &Task, shape: &Shape) -> Parts {
     parts
 }
 
+/// Of a task's path, up to each step's start: from its dependencies' ends, in the queue, and from
+/// claim to start.
+pub(crate) fn dispatch(parts: &Parts) -> i64 {
+    [QUEUE, START, NEXT_STEP].map(|part| parts[part]).iter().sum()
+}
+
 /// The same, summed over tasks.
 pub(crate) fn sums(tasks: &[Task], shape: &Shape) -> Parts {
     let mut sums = Parts::default();
@@ -163,7 +169,7 @@ mod tests {
             step(2, [22, 24, 25, 26, 70]),
             step(3, [75, 80, 81, 90, 100]),
         ];
-        Task { submitted: 0, completed: 103, observed: 150, steps }
+        Task { submitted: 0, completed: 103, observed: 150, step_count: steps.len(), steps }
     }
 
     #[test]
@@ -201,9 +207,10 @@ mod tests {
                 0..9,
             ),
         ) {
-            let steps = stamps.into_iter().map(|(index, times)| step(index, times)).collect();
-            let observed = submitted + lasts;
-            let task = Task { submitted, completed, observed, steps };
+            let steps: Vec<Step> =
+                stamps.into_iter().map(|(index, times)| step(index, times)).collect();
+            let (observed, step_count) = (submitted + lasts, steps.len());
+            let task = Task { submitted, completed, observed, step_count, steps };
             let shape = diamond();
             let parts = parts(&task, &shape);
             prop_assert!(parts.iter().all(|part| *part >= 0), "{parts:?}");

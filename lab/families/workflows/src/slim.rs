@@ -1,11 +1,48 @@
 //! What a committed report keeps of a run's samples.
 
-use lab_protocol::workflows::names;
-use lab_record::{Column, Samples};
+use lab_family::{Family, text};
+use lab_protocol::workflows::{Shape, names};
+use lab_record::{Column, Run, RunFile, Samples};
+
+use crate::path::{self, Parts};
+use crate::task::{DISPATCH, RECORDING, STEP_COUNT, tasks};
+use crate::{Workflows, shape};
+
+/// Of a run in rounds, of which a sweep has thousands, the times of tasks with the numbers that
+/// questions ask of their steps; of other runs the times of steps too.
+pub(crate) fn slim(sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
+    let samples = from_the_first_task(samples);
+    if sweep.question_of(run.block).is_none() {
+        return samples;
+    }
+    let profile = sweep.profile.as_deref();
+    let section = text::stored_section(&sweep.experiment_toml, Workflows.definition(), profile);
+    let shapes = shape::stored(&section);
+    match run.cell.get("shape").and_then(|name| shapes.get(name)) {
+        Some(shape) => without_steps(samples, shape),
+        None => samples,
+    }
+}
+
+fn without_steps(samples: Samples, shape: &Shape) -> Samples {
+    let Some(tasks) = tasks(&samples).filter(|_| samples.raw(STEP_COUNT).is_none()) else {
+        return samples;
+    };
+    let parts: Vec<Parts> = tasks.iter().map(|task| path::parts(task, shape)).collect();
+    let kept = [
+        (STEP_COUNT, tasks.iter().map(|task| task.step_count as i64).collect()),
+        (DISPATCH, parts.iter().map(path::dispatch).collect()),
+        (RECORDING, parts.iter().map(|parts| parts[path::RECORDING]).collect()),
+    ];
+    let mut slim = samples;
+    slim.columns.retain(|name, _| !name.starts_with("step"));
+    slim.columns.extend(kept.map(|(name, values)| (name.to_owned(), Column::Raw(values))));
+    slim
+}
 
 /// The values of steps, which were checked when the run ended, and the number of claims go; times
 /// count from the run's first submission, which takes a third of the digits. Nothing else changes.
-pub(crate) fn from_the_first_task(samples: Samples) -> Samples {
+fn from_the_first_task(samples: Samples) -> Samples {
     let first =
         samples.raw(names::TASK_SUBMITTED_NS).and_then(|column| column.iter().min().copied());
     let Some(first) = first else { return samples };
@@ -26,6 +63,37 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+
+    #[test]
+    fn a_round_keeps_what_is_asked_of_its_steps() {
+        let columns = [
+            ("task", &[7][..]),
+            ("task_submitted_ns", &[0]),
+            ("task_completed_ns", &[90]),
+            ("task_observed_ns", &[100]),
+            ("step_task", &[7, 7]),
+            ("step", &[0, 1]),
+            ("step_part", &[0, 0]),
+            ("step_created_ns", &[0, 40]),
+            ("step_enqueued_ns", &[1, 42]),
+            ("step_claimed_ns", &[5, 50]),
+            ("step_started_ns", &[6, 52]),
+            ("step_finished_ns", &[10, 60]),
+            ("step_recorded_ns", &[40, 85]),
+        ];
+        let columns = columns.map(|(name, values)| (name.to_owned(), values.to_vec()));
+        let steps = r#"{ name = "a", operation = "square" },
+            { name = "b", after = ["a"], operation = "square" }"#;
+        let section = format!("[shape.pair]\nsteps = [{steps}]").parse().unwrap();
+        let shape = shape::stored(&section).remove("pair").unwrap();
+        let slim = without_steps(Samples::from_raw(columns.into()), &shape);
+        assert_eq!(slim.raw(STEP_COUNT), Some(&[2][..]));
+        // 4 ns in the queue and 1 to the start; 2 until it is queued, 8 in the queue, 2 to the start.
+        assert_eq!(slim.raw(DISPATCH), Some(&[17][..]));
+        assert_eq!(slim.raw(RECORDING), Some(&[55][..]));
+        assert_eq!(slim.columns.len(), 7);
+        assert_eq!(without_steps(slim.clone(), &shape), slim);
+    }
 
     #[test]
     fn times_keep_their_distances() {

@@ -5,6 +5,11 @@ use std::collections::BTreeMap;
 use lab_protocol::workflows::names;
 use lab_record::Samples;
 
+/// Of a run in rounds a committed report keeps these columns of its tasks instead of their steps.
+pub(crate) const STEP_COUNT: &str = "task_steps";
+pub(crate) const DISPATCH: &str = "task_dispatch_ns";
+pub(crate) const RECORDING: &str = "task_recording_ns";
+
 /// One task and its steps, in the order in which the run lists them. Times in nanoseconds of one
 /// clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +17,9 @@ pub(crate) struct Task {
     pub(crate) submitted: i64,
     pub(crate) completed: i64,
     pub(crate) observed: i64,
+    /// How many steps it has.
+    pub(crate) step_count: usize,
+    /// None where the record keeps only their number.
     pub(crate) steps: Vec<Step>,
 }
 
@@ -42,14 +50,18 @@ pub(crate) fn tasks(samples: &Samples) -> Option<Vec<Task>> {
     let of_task = |name: &str| aligned(samples, name, numbers.len());
     let submitted = of_task("task_submitted_ns")?;
     let (completed, observed) = (of_task("task_completed_ns")?, of_task("task_observed_ns")?);
-    let mut by_task = steps(samples)?;
-    let task = |(row, number): (usize, &i64)| Task {
-        submitted: submitted[row],
-        completed: completed[row],
-        observed: observed[row],
-        steps: by_task.remove(number).unwrap_or_default(),
+    let counts = of_task(STEP_COUNT);
+    let mut by_task = if counts.is_some() { BTreeMap::new() } else { steps(samples)? };
+    let task = |(row, number): (usize, &i64)| {
+        let steps = by_task.remove(number).unwrap_or_default();
+        let step_count = match counts {
+            Some(counts) => usize::try_from(counts[row]).ok()?,
+            None => steps.len(),
+        };
+        let (completed, observed) = (completed[row], observed[row]);
+        Some(Task { submitted: submitted[row], completed, observed, step_count, steps })
     };
-    Some(numbers.iter().enumerate().map(task).collect())
+    numbers.iter().enumerate().map(task).collect()
 }
 
 fn steps(samples: &Samples) -> Option<BTreeMap<i64, Vec<Step>>> {

@@ -69,8 +69,8 @@ impl FamilyReport for Workflows {
         label
     }
 
-    fn slim(&self, _sweep: &RunFile, _run: &Run, samples: Samples) -> Samples {
-        slim::from_the_first_task(samples)
+    fn slim(&self, sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
+        slim::slim(sweep, run, samples)
     }
 }
 
