@@ -5,10 +5,9 @@
 //! may be. Beyond ASCII each spelling is a needle; a line that spells one of ASCII as `\u00XX`
 //! passes unseen.
 //!
-//! One or two needles are looked for by their rarest bytes, a few by the rarest three that follow
-//! each other, in registers; many by an automaton, which looks at every byte once, however many
-//! they are (Aho and Corasick, CACM 18(6), 1975). Which bytes are rare is told from what is
-//! searched.
+//! One needle is looked for by its rarest bytes, a few by the rarest three that follow each other,
+//! in registers; many by an automaton, which looks at every byte once, however many they are (Aho
+//! and Corasick, CACM 18(6), 1975). Which bytes are rare is told from what is searched.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memmem};
@@ -17,7 +16,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use crate::find::{Finder, Frequencies, Trigrams};
 use crate::parse::unit;
 use crate::query::{Expr, Query, stands_for_itself};
-use crate::scan::{self, MOST_PROBED, Pass, Place, Probes};
+use crate::scan::{self, Pass, Place, Probes};
 use crate::spelling::{Letters, finders, forms};
 
 /// More needles than this are an automaton's.
@@ -49,7 +48,7 @@ pub(crate) struct Prefilter {
 /// A way of looking for several things in one pass.
 #[derive(Debug, Clone)]
 enum By {
-    Probes(Vec<Probes>),
+    Probes(Probes),
     Trigrams(Trigrams),
     /// The needles in either case and, behind them, what every escape begins with.
     Automaton(Box<AhoCorasick>),
@@ -131,8 +130,8 @@ impl Prefilter {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the processor can, as the condition makes sure.
             #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-            By::Probes(needles) if scan::has_registers() => unsafe {
-                scan::probed(lines, needles, pass);
+            By::Probes(needle) if scan::has_registers() => unsafe {
+                scan::probed(lines, needle, pass);
             },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the processor can, as the condition makes sure.
@@ -174,8 +173,8 @@ impl Prefilter {
 
 impl By {
     fn of(needles: &[Finder], frequencies: &Frequencies) -> Self {
-        if needles.len() <= MOST_PROBED {
-            return Self::Probes(needles.iter().map(Finder::probes).collect());
+        if let [needle] = needles {
+            return Self::Probes(needle.probes());
         }
         if needles.len() <= MOST_TRIGRAMS {
             return Self::Trigrams(Trigrams::new(needles, frequencies));

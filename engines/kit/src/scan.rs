@@ -4,16 +4,14 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
-    _mm256_cmpgt_epi8, _mm256_extract_epi64, _mm256_loadu_si256, _mm256_movemask_epi8,
-    _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
+    _mm256_extract_epi64, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_sad_epu8, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
     _mm256_srli_epi16, _mm256_sub_epi8, _mm256_testz_si256,
 };
 
 use crate::find::{Probe, Trigrams};
 
-/// More needles than this are not looked for by probes in one pass.
-pub(crate) const MOST_PROBED: usize = 2;
-/// Bytes of each needle that are looked for. Two of a word of frequent letters are too many places.
+/// Bytes of a needle that are looked for. Two of a word of frequent letters are too many places.
 pub(crate) const PROBES: usize = 3;
 /// What is looked for of a needle.
 pub(crate) type Probes = [Probe; PROBES];
@@ -23,8 +21,8 @@ const LANES: usize = 32;
 const BLOCK: usize = 4 * LANES;
 /// Blocks after which a byte that counts newlines, up to four a block, could overflow.
 const COUNTED_BLOCKS: u32 = 255 / 4;
-/// Bytes behind a backslash that are looked at: `\u00XX`.
-const ESCAPE_REACH: usize = 4;
+/// Where behind a backslash is looked: the second zero of `\u00XX`.
+const ESCAPE_REACH: usize = 3;
 
 /// Whether this processor can do [`probed`] and [`trigrams`].
 #[cfg(target_arch = "x86_64")]
@@ -64,18 +62,15 @@ impl Pass {
 }
 
 /// Collects the places in `haystack` that have all probes of a needle, in their order; also those
-/// where a `\u00XX` of a printable ASCII character may begin. Newlines are counted, too: what is in
-/// a register already costs little more. One pass ends early where it has collected many.
+/// where a `\u00XX` may begin. Newlines are counted, too: what is in a register already costs little
+/// more. One pass ends early where it has collected many.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-pub(crate) fn probed(haystack: &[u8], needles: &[Probes], pass: &mut Pass) {
+pub(crate) fn probed(haystack: &[u8], needle: &Probes, pass: &mut Pass) {
     // What is looked for as it is needs no mask, which is a fifth of the work.
-    let folds = needles.iter().flatten().any(|probe| probe.mask != 0);
-    match (needles, folds) {
-        (&[one], false) => probed_by::<1, false>(haystack, [one], pass),
-        (&[one], true) => probed_by::<1, true>(haystack, [one], pass),
-        (&[one, two], _) => probed_by::<2, true>(haystack, [one, two], pass),
-        _ => pass.rest(haystack),
+    match needle.iter().any(|probe| probe.mask != 0) {
+        true => probed_by::<true>(haystack, needle, pass),
+        false => probed_by::<false>(haystack, needle, pass),
     }
 }
 
@@ -124,38 +119,32 @@ struct Wide {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn probed_by<const N: usize, const FOLDS: bool>(
-    haystack: &[u8],
-    needles: [Probes; N],
-    pass: &mut Pass,
-) {
+fn probed_by<const FOLDS: bool>(haystack: &[u8], needle: &Probes, pass: &mut Pass) {
     let none = Wide { offset: 0, byte: _mm256_setzero_si256(), mask: _mm256_setzero_si256() };
     // Spelled out, as all below: what takes a closure does not know these registers.
-    let mut wide = [[none; PROBES]; N];
+    let mut wide = [none; PROBES];
     let mut reach = ESCAPE_REACH;
-    for (wide, probes) in wide.iter_mut().zip(&needles) {
-        for (wide, probe) in wide.iter_mut().zip(probes) {
-            let (byte, mask) = (probe.byte.cast_signed(), probe.mask.cast_signed());
-            let (byte, mask) = (_mm256_set1_epi8(byte), _mm256_set1_epi8(mask));
-            *wide = Wide { offset: probe.offset, byte, mask };
-            reach = reach.max(probe.offset);
-        }
+    for (wide, probe) in wide.iter_mut().zip(needle) {
+        let (byte, mask) = (probe.byte.cast_signed(), probe.mask.cast_signed());
+        let (byte, mask) = (_mm256_set1_epi8(byte), _mm256_set1_epi8(mask));
+        *wide = Wide { offset: probe.offset, byte, mask };
+        reach = reach.max(probe.offset);
     }
-    probed_blocks::<N, FOLDS>(haystack, &wide, reach, PLACES, pass);
+    probed_blocks::<FOLDS>(haystack, &wide, reach, PLACES, pass);
     if pass.places.len() >= PLACES {
         return;
     }
     let Some(tail) = Tail::of(haystack, reach, pass) else { return pass.rest(haystack) };
-    probed_blocks::<N, FOLDS>(&tail.bytes[..tail.length], &wide, reach, usize::MAX, pass);
+    probed_blocks::<FOLDS>(&tail.bytes[..tail.length], &wide, reach, usize::MAX, pass);
     tail.end(haystack, pass);
 }
 
 /// As far as there are whole blocks with `reach` bytes behind them, or `most` places are found.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn probed_blocks<const N: usize, const FOLDS: bool>(
+fn probed_blocks<const FOLDS: bool>(
     haystack: &[u8],
-    wide: &[[Wide; PROBES]; N],
+    wide: &[Wide; PROBES],
     reach: usize,
     most: usize,
     pass: &mut Pass,
@@ -167,18 +156,15 @@ fn probed_blocks<const N: usize, const FOLDS: bool>(
         let mut found = [_mm256_setzero_si256(); BLOCK / LANES];
         for (number, any) in found.iter_mut().enumerate() {
             let lane = number * LANES;
-            for probes in wide {
-                let mut all = _mm256_set1_epi8(-1);
-                for probe in probes {
-                    let mut here = load(block, lane + probe.offset);
-                    if FOLDS {
-                        here = _mm256_or_si256(here, probe.mask);
-                    }
-                    all = _mm256_and_si256(all, _mm256_cmpeq_epi8(here, probe.byte));
+            let mut all = _mm256_set1_epi8(-1);
+            for probe in wide {
+                let mut here = load(block, lane + probe.offset);
+                if FOLDS {
+                    here = _mm256_or_si256(here, probe.mask);
                 }
-                *any = _mm256_or_si256(*any, all);
+                all = _mm256_and_si256(all, _mm256_cmpeq_epi8(here, probe.byte));
             }
-            *any = _mm256_or_si256(*any, escapes(block, lane));
+            *any = _mm256_or_si256(all, escapes(block, lane));
             newlines.count(load(block, lane));
         }
         newlines.end_block();
@@ -264,18 +250,15 @@ fn trigram_blocks(haystack: &[u8], tables: &[[__m256i; 2]; 3], most: usize, pass
     pass.at = at;
 }
 
-/// Where a `\u00XX` of a printable character may begin: a backslash, a zero three bytes behind it
-/// and one of `2` to `7` after that.
+/// Where a `\u00XX` may begin: a backslash, and a zero three bytes behind it. Whoever looks at the
+/// place sees what it is: to ask for more here is a fifth of the work.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
 fn escapes(block: &[u8], lane: usize) -> __m256i {
     let backslash = _mm256_cmpeq_epi8(load(block, lane), splat(b'\\'));
-    let zero = _mm256_cmpeq_epi8(load(block, lane + 3), splat(b'0'));
-    let digit = load(block, lane + ESCAPE_REACH);
-    let from_2 = _mm256_cmpgt_epi8(digit, splat(b'1'));
-    let to_7 = _mm256_cmpgt_epi8(splat(b'8'), digit);
-    _mm256_and_si256(_mm256_and_si256(backslash, zero), _mm256_and_si256(from_2, to_7))
+    let zero = _mm256_cmpeq_epi8(load(block, lane + ESCAPE_REACH), splat(b'0'));
+    _mm256_and_si256(backslash, zero)
 }
 
 /// Newlines by place in the register.
