@@ -109,28 +109,29 @@ impl Tail {
 #[derive(Debug)]
 pub(crate) struct Bare {
     file: File,
-    line: String,
+    lines: String,
 }
 
 impl Bare {
-    /// Appends lines as long as that of a step.
+    /// Appends so many lines as long as that of a step.
     ///
     /// # Errors
     /// The file cannot be created.
-    pub(crate) fn create(folder: &Path) -> Result<Self, RunError> {
+    pub(crate) fn create(folder: &Path, lines: usize) -> Result<Self, RunError> {
         let path = folder.join("bare");
         let _ = fs::remove_file(&path);
         let file = OpenOptions::new().append(true).create_new(true).open(path);
-        Ok(Self { file: file.map_err(RunError::setup)?, line: format!("{:140}\n", "") })
+        let lines = format!("{:140}\n", "").repeat(lines);
+        Ok(Self { file: file.map_err(RunError::setup)?, lines })
     }
 
-    /// Appends one line, syncs it, and says how long that took.
+    /// Appends the lines, syncs them, and says how long that took.
     ///
     /// # Errors
     /// It could not be written.
     pub(crate) fn append_ns(&mut self) -> Result<u64, RunError> {
         let start_ns = now_ns();
-        let written = self.file.write_all(self.line.as_bytes());
+        let written = self.file.write_all(self.lines.as_bytes());
         written.and_then(|()| self.file.sync_data()).map_err(|error| {
             RunError::failed(format!("cannot append to a file beside the journal: {error}"))
         })?;

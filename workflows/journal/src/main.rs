@@ -60,7 +60,10 @@ impl BackEnd for Journalled {
                 Record::Step(row) => pool.restore(Transition::Recorded(row))?,
             }
         }
-        Ok(Self { pool: pool.start(workload)?, bare: Bare::create(folder)? })
+        Ok(Self {
+            pool: pool.start(workload)?,
+            bare: Bare::create(folder, workload.in_flight as usize)?,
+        })
     }
 
     fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {

@@ -31,11 +31,11 @@ fn without_steps(samples: Samples, shape: &Shape) -> Samples {
     let parts: Vec<Parts> = tasks.iter().map(|task| path::parts(task, shape)).collect();
     let kept = [
         (STEP_COUNT, tasks.iter().map(|task| task.step_count as i64).collect()),
-        (DISPATCH, parts.iter().map(path::dispatch).collect()),
-        (RECORDING, parts.iter().map(|parts| parts[path::RECORDING]).collect()),
+        (DISPATCH, vec![parts.iter().map(path::dispatch).sum()]),
+        (RECORDING, vec![parts.iter().map(|parts| parts[path::RECORDING]).sum()]),
     ];
     let mut slim = samples;
-    slim.columns.retain(|name, _| !name.starts_with("step"));
+    slim.columns.retain(|name, _| !name.starts_with("step") && name != names::TASK_ACCEPTED_NS);
     slim.columns.extend(kept.map(|(name, values)| (name.to_owned(), Column::Raw(values))));
     slim
 }
@@ -69,6 +69,7 @@ mod tests {
         let columns = [
             ("task", &[7][..]),
             ("task_submitted_ns", &[0]),
+            ("task_accepted_ns", &[1]),
             ("task_completed_ns", &[90]),
             ("task_observed_ns", &[100]),
             ("step_task", &[7, 7]),
