@@ -439,6 +439,7 @@ _NORMAL_DEPENDENCIES = {
             "csv": Label("@crates__csv-1.4.0//:csv"),
             "humantime": Label("@crates__humantime-2.4.0//:humantime"),
             "indicatif": Label("@crates__indicatif-0.18.6//:indicatif"),
+            "nix": Label("@crates__nix-0.30.1//:nix"),
             "parquet": Label("@crates__parquet-60.1.0//:parquet"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
@@ -813,6 +814,11 @@ _NORMAL_DEPENDENCIES = {
         _COMMON_CONDITION: {
             "futures-util": Label("@crates__futures-util-0.3.34//:futures_util"),
             "reqwest": Label("@crates__reqwest-0.12.28//:reqwest"),
+            "tokio": Label("@crates__tokio-1.54.1//:tokio"),
+        },
+    },
+    "runtimes/tokio_sockets": {
+        _COMMON_CONDITION: {
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),
         },
     },
@@ -1255,6 +1261,10 @@ _NORMAL_ALIASES = {
         _COMMON_CONDITION: {
         },
     },
+    "runtimes/tokio_sockets": {
+        _COMMON_CONDITION: {
+        },
+    },
     "schedulers/adaptive": {
         _COMMON_CONDITION: {
         },
@@ -1412,7 +1422,6 @@ _NORMAL_DEV_DEPENDENCIES = {
     "lab/cli": {
         _COMMON_CONDITION: {
             "assert_cmd": Label("@crates__assert_cmd-2.2.2//:assert_cmd"),
-            "nix": Label("@crates__nix-0.30.1//:nix"),
             "predicates": Label("@crates__predicates-3.1.4//:predicates"),
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
@@ -1598,6 +1607,8 @@ _NORMAL_DEV_DEPENDENCIES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "runtimes/tokio_sockets": {
     },
     "schedulers/adaptive": {
         _COMMON_CONDITION: {
@@ -1888,6 +1899,8 @@ _NORMAL_DEV_ALIASES = {
     },
     "runtimes/tokio_localset_as_published": {
     },
+    "runtimes/tokio_sockets": {
+    },
     "schedulers/adaptive": {
         _COMMON_CONDITION: {
         },
@@ -2116,6 +2129,8 @@ _PROC_MACRO_DEPENDENCIES = {
     },
     "runtimes/tokio_localset_as_published": {
     },
+    "runtimes/tokio_sockets": {
+    },
     "schedulers/adaptive": {
     },
     "schedulers/always_inline": {
@@ -2326,6 +2341,8 @@ _PROC_MACRO_ALIASES = {
     },
     "runtimes/tokio_localset_as_published": {
     },
+    "runtimes/tokio_sockets": {
+    },
     "schedulers/adaptive": {
     },
     "schedulers/always_inline": {
@@ -2535,6 +2552,8 @@ _PROC_MACRO_DEV_DEPENDENCIES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "runtimes/tokio_sockets": {
     },
     "schedulers/adaptive": {
     },
@@ -2796,6 +2815,8 @@ _PROC_MACRO_DEV_ALIASES = {
     },
     "runtimes/tokio_localset_as_published": {
     },
+    "runtimes/tokio_sockets": {
+    },
     "schedulers/adaptive": {
         _COMMON_CONDITION: {
         },
@@ -3024,6 +3045,8 @@ _BUILD_DEPENDENCIES = {
     },
     "runtimes/tokio_localset_as_published": {
     },
+    "runtimes/tokio_sockets": {
+    },
     "schedulers/adaptive": {
     },
     "schedulers/always_inline": {
@@ -3233,6 +3256,8 @@ _BUILD_ALIASES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "runtimes/tokio_sockets": {
     },
     "schedulers/adaptive": {
     },
@@ -3444,6 +3469,8 @@ _BUILD_PROC_MACRO_DEPENDENCIES = {
     },
     "runtimes/tokio_localset_as_published": {
     },
+    "runtimes/tokio_sockets": {
+    },
     "schedulers/adaptive": {
     },
     "schedulers/always_inline": {
@@ -3653,6 +3680,8 @@ _BUILD_PROC_MACRO_ALIASES = {
     "runtimes/tokio_localset": {
     },
     "runtimes/tokio_localset_as_published": {
+    },
+    "runtimes/tokio_sockets": {
     },
     "schedulers/adaptive": {
     },

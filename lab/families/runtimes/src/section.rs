@@ -307,8 +307,8 @@ impl Section for RuntimesSection {
             let message = "must lie above 0 and not above 10; 1.0 is real time";
             return Err(InputError::value(file, "runtimes.time_scale", message));
         }
-        if self.agents == 0 || self.agents > 500 {
-            return Err(InputError::value(file, "runtimes.agents", "must lie between 1 and 500"));
+        if self.agents == 0 || self.agents > 1_000 {
+            return Err(InputError::value(file, "runtimes.agents", "must lie between 1 and 1,000"));
         }
         if self.calls.is_some_and(|calls| !(1..=CALLS).contains(&calls)) {
             return Err(InputError::value(file, "runtimes.calls", "must be 1 or 2"));

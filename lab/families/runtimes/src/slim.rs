@@ -8,11 +8,15 @@ use crate::samples::{raw_gaps_ns, raw_lags_ns};
 /// Columns with a row per token.
 const TOKEN_COLUMNS: [&str; 3] = ["token_received_ns", "token_sent_ns", "server_pacing_error_ns"];
 
+/// More tokens than two agents receive in any run; of hundreds of streams nobody commits them all.
+const TOKENS_KEPT: usize = 20_000;
+
 /// Keeps the token columns of runs in real time, from which lag and CPU verdicts come, and of
-/// scaled runs only the distributions of what is derived from them. Columns with a row per call or
-/// per agent stay raw everywhere.
+/// scaled runs and of those with hundreds of streams only the distributions of what is derived from
+/// them. Columns with a row per call or per agent stay raw everywhere.
 pub(crate) fn slim(run: &Run, samples: Samples) -> Samples {
-    if time_scale_ppm(run) == UNSCALED_PPM {
+    let tokens = samples.raw(TOKEN_COLUMNS[0]).map_or(0, <[i64]>::len);
+    if time_scale_ppm(run) == UNSCALED_PPM && tokens <= TOKENS_KEPT {
         return samples;
     }
     let derived = [
@@ -30,4 +34,42 @@ pub(crate) fn slim(run: &Run, samples: Samples) -> Samples {
         }
     }
     slim
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn run() -> Run {
+        let run = serde_json::json!({
+            "schema": 1, "order": 0, "attempt": 0, "block": 0, "warmup": false,
+            "family": "runtimes", "variant": "floor", "cell": {}, "status": "ok",
+            "verified": true, "binary_sha256": "", "start_ns": 0, "process_ns": 1,
+            "counters": {}, "noise": {},
+        });
+        serde_json::from_value(run).unwrap()
+    }
+
+    /// One call of so many tokens, each received 7 ns after it was sent, 100 ns after the last.
+    fn call(tokens: usize) -> Samples {
+        let sent: Vec<i64> = (0..tokens as i64).map(|token| token * 100).collect();
+        let received = sent.iter().map(|sent| sent + 7).collect();
+        Samples::from_raw(BTreeMap::from([
+            ("token_sent_ns".to_owned(), sent),
+            ("token_received_ns".to_owned(), received),
+            ("call_tokens".to_owned(), vec![tokens as i64]),
+        ]))
+    }
+
+    #[test]
+    fn hundreds_of_streams_in_real_time_keep_their_distributions() {
+        let few = call(TOKENS_KEPT);
+        assert_eq!(slim(&run(), few.clone()), few);
+        let many = slim(&run(), call(TOKENS_KEPT + 1));
+        let names: Vec<&str> = many.columns.keys().map(String::as_str).collect();
+        assert_eq!(names, ["call_tokens", "delivery_lag_ns", "inter_token_latency_ns"]);
+        assert_eq!(slim(&run(), many.clone()), many);
+    }
 }

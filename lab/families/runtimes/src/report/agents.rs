@@ -7,6 +7,9 @@ use lab_stats::describe::{median, quantile};
 use super::groups::{Group, by_configuration, time_scale_of};
 use crate::samples;
 
+/// Of more, each is one of many: their lags and rates are a distribution.
+const AGENTS_NAMED: usize = 10;
+
 /// One agent over the runs of a group.
 #[derive(Default)]
 struct Agent {
@@ -31,7 +34,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         ("time scale", "time_scale"),
     ]);
     for group in by_configuration(study) {
-        for (index, agent) in agents(&group).iter().enumerate() {
+        let named = Some(agents(&group)).filter(|agents| agents.len() <= AGENTS_NAMED);
+        for (index, agent) in named.iter().flatten().enumerate() {
             // In turn, as the plan gives them.
             let role = roles.get(index % roles.len().max(1)).cloned();
             let mut first = agent.first_token_ns.clone();
