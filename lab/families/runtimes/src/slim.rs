@@ -8,16 +8,36 @@ use crate::samples::{raw_gaps_ns, raw_lags_ns};
 /// Columns with a row per token.
 const TOKEN_COLUMNS: [&str; 3] = ["token_received_ns", "token_sent_ns", "server_pacing_error_ns"];
 
-/// More tokens than two agents receive in any run; of hundreds of streams nobody commits them all.
-const TOKENS_KEPT: usize = 20_000;
+/// Columns with a row per call or agent that the lab checks when a run ends and no number rests on.
+const CHECKED_COLUMNS: [&str; 10] = [
+    "call_text_hash",
+    "server_text_hash",
+    "server_tokens",
+    "call_load_ns",
+    "call_prompt_eval_ns",
+    "server_first_due_ns",
+    "server_first_sent_ns",
+    "server_last_sent_ns",
+    "ingest_bytes",
+    "ingest_end_ns",
+];
+
+/// More tokens than two agents receive in nearly any run; of hundreds of streams nobody commits
+/// everything.
+const TOKENS_KEPT: usize = 10_000;
 
 /// Keeps the token columns of runs in real time, from which lag and CPU verdicts come, and of
 /// scaled runs and of those with hundreds of streams only the distributions of what is derived from
-/// them. Columns with a row per call or per agent stay raw everywhere.
-pub(crate) fn slim(run: &Run, samples: Samples) -> Samples {
+/// them. Columns with a row per call or per agent stay raw, but for [`CHECKED_COLUMNS`] of hundreds
+/// of streams.
+pub(crate) fn slim(run: &Run, mut samples: Samples) -> Samples {
     let tokens = samples.raw(TOKEN_COLUMNS[0]).map_or(0, <[i64]>::len);
-    if time_scale_ppm(run) == UNSCALED_PPM && tokens <= TOKENS_KEPT {
+    let is_many = tokens > TOKENS_KEPT;
+    if time_scale_ppm(run) == UNSCALED_PPM && !is_many {
         return samples;
+    }
+    if is_many {
+        CHECKED_COLUMNS.iter().for_each(|column| drop(samples.columns.remove(*column)));
     }
     let derived = [
         ("delivery_lag_ns", raw_lags_ns(&samples)),
@@ -60,6 +80,7 @@ mod tests {
             ("token_sent_ns".to_owned(), sent),
             ("token_received_ns".to_owned(), received),
             ("call_tokens".to_owned(), vec![tokens as i64]),
+            ("call_text_hash".to_owned(), vec![5]),
         ]))
     }
 
