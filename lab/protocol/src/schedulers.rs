@@ -155,6 +155,17 @@ pub enum Load {
         /// From one intended start to the next.
         every_us: u64,
     },
+    /// Jobs at once at fixed intervals, whether or not the last are done.
+    Bursts {
+        /// Busy work of the shortest job of a burst.
+        low_ns: u64,
+        /// Of the longest; those between are as far apart as each other.
+        high_ns: u64,
+        /// Jobs of a burst, at least two.
+        jobs: u32,
+        /// From one burst's intended start to the next.
+        every_us: u64,
+    },
     /// Tasks that each start a job as soon as their last is done.
     Closed {
         /// Busy work of a job.

@@ -21,9 +21,9 @@
 //! # Counters of a run
 //! `statements`, `commits`, `messages`, `syncs` (over the tasks that count, all processes of the
 //! back end; absent where it has none), `bare_commit_ns` or `bare_sync_ns` (the median of the least
-//! that makes one row durable on the same database, or as many records as tasks are in flight on the
-//! same file, measured in the same run beside the tasks), `ffi_call_ns` (median of an empty call through the boundary of an `_ffi`
-//! worker), `rss_high_water_bytes`, `cpu_total_ns`.
+//! that makes one row durable on the same database, or as many records as tasks are in flight on
+//! the same file, measured in the same run beside the tasks), `ffi_call_ns` (median of an empty
+//! call through the boundary of an `_ffi` worker), `rss_high_water_bytes`, `cpu_total_ns`.
 
 use serde::{Deserialize, Serialize};
 

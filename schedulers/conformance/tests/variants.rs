@@ -220,10 +220,11 @@ fn a_stream_gives_every_item_once_in_order() {
 #[test]
 fn a_wake_has_a_row_for_every_intended_tick_and_job() {
     let open = Load::Open { work_ns: 100_000, every_us: 2_000 };
+    let bursts = Load::Bursts { low_ns: 50_000, high_ns: 150_000, jobs: 4, every_us: 8_000 };
     let closed = Load::Closed { work_ns: 100_000, in_flight: 2 };
     for variant in variants(FAMILY) {
         let name = &variant.name;
-        for load in [Load::Idle, open, closed] {
+        for load in [Load::Idle, open, bursts, closed] {
             let outcome = done(&variant, &workload(2, 1, wake(load)));
             let jobs = outcome.counters["jobs_started"] as usize;
             let columns = ["job_latency_ns", "job_work_ns", "job_arm"].map(|key| (key, jobs));
@@ -233,6 +234,8 @@ fn a_wake_has_a_row_for_every_intended_tick_and_job() {
             let (expected, made) = match load {
                 Load::Idle => (0, 0),
                 Load::Open { .. } => (30, 130),
+                // At 200, 208 … 256 ms those that count.
+                Load::Bursts { .. } => (4 * 8, 4 * 33),
                 Load::Closed { .. } => (jobs, decisions(&outcome)),
             };
             assert_eq!((jobs, decisions(&outcome)), (expected, made), "{name}");

@@ -66,6 +66,12 @@ fn check_wake(wake: &Wake) -> Result<(), String> {
     match wake.load {
         Load::Idle => Ok(()),
         Load::Open { every_us, .. } => at_least_one([("every_us", every_us)]),
+        Load::Bursts { low_ns, high_ns, jobs, every_us } => {
+            if jobs < 2 || low_ns == 0 || high_ns < low_ns {
+                return Err("a burst needs two jobs, from low_ns above 0 to high_ns".to_owned());
+            }
+            at_least_one([("every_us", every_us)])
+        }
         Load::Closed { in_flight, .. } => at_least_one([("in_flight", in_flight)]),
     }
 }

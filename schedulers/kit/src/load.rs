@@ -33,17 +33,24 @@ pub(crate) struct Job {
     pub(crate) arm: Arm,
 }
 
-/// What each job does, and who decides where.
-#[derive(Debug)]
-pub(crate) struct Jobs<P> {
-    pub(crate) policy: Arc<P>,
+/// What a job does, and how long that should take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
     pub(crate) work: Work,
     pub(crate) expected_ns: u64,
 }
 
+/// What each job does, and who decides where.
+#[derive(Debug)]
+pub(crate) struct Jobs<P> {
+    pub(crate) policy: Arc<P>,
+    /// Those that start together: one, or a burst.
+    pub(crate) sizes: Vec<Size>,
+}
+
 impl<P: Policy> Jobs<P> {
-    /// A job at fixed intervals, whether or not the last is done, from a thread of its own that is
-    /// no worker.
+    /// A job of each size at fixed intervals, whether or not the last are done, from a thread of
+    /// its own that is no worker.
     pub(crate) fn open(
         &self,
         bench: &Bench,
@@ -66,7 +73,7 @@ impl<P: Policy> Jobs<P> {
         every_ns: u64,
     ) -> Result<Vec<JoinHandle<Job>>, RunError> {
         let instants = (times.from_ns..times.until_ns).step_by(every_ns as usize);
-        let mut tasks = Vec::with_capacity(instants.size_hint().0);
+        let mut tasks = Vec::with_capacity(instants.size_hint().0 * self.sizes.len());
         for start_ns in instants {
             sleep_until(start_ns);
             if machine.in_flight() >= IN_FLIGHT {
@@ -75,13 +82,14 @@ impl<P: Policy> Jobs<P> {
                      the load"
                 )));
             }
-            let (policy, work, expected_ns) =
-                (Arc::clone(&self.policy), self.work, self.expected_ns);
-            let (machine, spawned) = (Arc::clone(machine), machine.spawned());
-            tasks.push(handle.spawn(async move {
-                let ran = machine.run(&*policy, &spawned, 0, work, expected_ns).await;
-                job(start_ns, ran)
-            }));
+            for &Size { work, expected_ns } in &self.sizes {
+                let policy = Arc::clone(&self.policy);
+                let (machine, spawned) = (Arc::clone(machine), machine.spawned());
+                tasks.push(handle.spawn(async move {
+                    let ran = machine.run(&*policy, &spawned, 0, work, expected_ns).await;
+                    job(start_ns, ran)
+                }));
+            }
         }
         Ok(tasks)
     }
@@ -92,8 +100,7 @@ impl<P: Policy> Jobs<P> {
         let handle = bench.handle();
         sleep_until(times.from_ns);
         let one = |_| {
-            let (policy, work, expected_ns) =
-                (Arc::clone(&self.policy), self.work, self.expected_ns);
+            let (policy, Size { work, expected_ns }) = (Arc::clone(&self.policy), self.sizes[0]);
             let machine = Arc::clone(bench.machine());
             let mut spawned = machine.spawned();
             handle.spawn(async move {

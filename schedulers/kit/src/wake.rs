@@ -6,7 +6,7 @@ use lab_protocol::schedulers::names;
 use lab_protocol::schedulers::{Load, Wake, Workload};
 
 use crate::clock::{now_ns, sleep_until};
-use crate::load::{Job, Jobs, Times};
+use crate::load::{Job, Jobs, Size, Times};
 use crate::measure::{Decisions, Measured};
 use crate::ticks::Ticks;
 use crate::work::Work;
@@ -19,10 +19,11 @@ const LEAD_NS: u64 = 5_000_000;
 
 pub(crate) fn run<P: Policy>(workload: &Workload, wake: &Wake) -> Result<Measured, RunError> {
     let (work, work_ns) = Work::calibrate(work_ns(wake.load));
+    let sizes = sizes(wake.load, Size { work, expected_ns: work_ns });
     let bench = Bench::new(workload)?;
     let setup = Setup { workload, offload_round_trip_ns: Some(bench.round_trip_ns()) };
     let policy = Arc::new(P::new(&setup)?);
-    let jobs = Jobs { policy: Arc::clone(&policy), work, expected_ns: work_ns };
+    let jobs = Jobs { policy: Arc::clone(&policy), sizes };
 
     let from_ns = now_ns() + LEAD_NS;
     let counts_from_ns = from_ns + WARM_UP_NS;
@@ -54,11 +55,27 @@ pub(crate) fn run<P: Policy>(workload: &Workload, wake: &Wake) -> Result<Measure
     Ok(measured)
 }
 
+/// Of a job, or of a burst's mean one.
 fn work_ns(load: Load) -> u64 {
     match load {
         Load::Idle => 0,
         Load::Open { work_ns, .. } | Load::Closed { work_ns, .. } => work_ns,
+        Load::Bursts { low_ns, high_ns, .. } => u64::midpoint(low_ns, high_ns),
     }
+}
+
+/// Of the jobs that start together, out of that of the mean one.
+fn sizes(load: Load, mean: Size) -> Vec<Size> {
+    let Load::Bursts { low_ns, high_ns, jobs, .. } = load else { return vec![mean] };
+    let mean_ns = work_ns(load);
+    let size = |job: u64| {
+        // In steps of five, so that the longest do not come together.
+        let rank = job * 5 % u64::from(jobs);
+        let ns = low_ns + (high_ns - low_ns) * rank / u64::from(jobs - 1);
+        let expected_ns = mean.expected_ns * ns / mean_ns;
+        Size { work: mean.work.scaled(ns, mean_ns), expected_ns }
+    };
+    (0..u64::from(jobs)).map(size).collect()
 }
 
 fn load<P: Policy>(
@@ -72,7 +89,9 @@ fn load<P: Policy>(
             sleep_until(times.until_ns);
             Ok(Vec::new())
         }
-        Load::Open { every_us, .. } => jobs.open(bench, times, every_us * 1_000),
+        Load::Open { every_us, .. } | Load::Bursts { every_us, .. } => {
+            jobs.open(bench, times, every_us * 1_000)
+        }
         Load::Closed { in_flight, .. } => Ok(jobs.closed(bench, times, in_flight)),
     }
 }

@@ -37,6 +37,12 @@ impl Work {
         (work, work.samples_ps()[SAMPLES / 2] / 1_000)
     }
 
+    /// A part of it, or a multiple.
+    pub(crate) fn scaled(self, numerator: u64, denominator: u64) -> Self {
+        let rounds = u64::from(self.rounds) * numerator / denominator;
+        Self { rounds: u32::try_from(rounds).unwrap_or(u32::MAX) }
+    }
+
     /// Does it and returns how long it took.
     pub(crate) fn timed(self) -> u64 {
         let start = now_ns();

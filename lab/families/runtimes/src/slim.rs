@@ -8,8 +8,9 @@ use crate::samples::{raw_gaps_ns, raw_lags_ns};
 /// Columns with a row per token.
 const TOKEN_COLUMNS: [&str; 3] = ["token_received_ns", "token_sent_ns", "server_pacing_error_ns"];
 
-/// Columns with a row per call or agent that the lab checks when a run ends and no number rests on.
-const CHECKED_COLUMNS: [&str; 10] = [
+/// Columns with a row per call or agent that the lab checks when a run ends and no number rests on,
+/// or for which what the server says of itself stands in.
+const CHECKED_COLUMNS: [&str; 13] = [
     "call_text_hash",
     "server_text_hash",
     "server_tokens",
@@ -18,6 +19,9 @@ const CHECKED_COLUMNS: [&str; 10] = [
     "server_first_due_ns",
     "server_first_sent_ns",
     "server_last_sent_ns",
+    "server_received_ns",
+    "server_done_sent_ns",
+    "call_thread",
     "ingest_bytes",
     "ingest_end_ns",
 ];

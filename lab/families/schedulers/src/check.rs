@@ -127,7 +127,9 @@ fn wake(test: &Wake, outcome: &RunOutcome) -> Result<(), String> {
     column(outcome, names::JOB_ARM, rows)?;
     match (test.load, jobs) {
         (Load::Idle, 1..) => Err(format!("{jobs} jobs were started where there was no load")),
-        (Load::Open { .. } | Load::Closed { .. }, 0) => Err("no job was started".to_owned()),
+        (Load::Open { .. } | Load::Bursts { .. } | Load::Closed { .. }, 0) => {
+            Err("no job was started".to_owned())
+        }
         _ => Ok(()),
     }
 }

@@ -207,8 +207,17 @@ impl Section for SchedulersSection {
             }
         }
         for (name, load) in &self.load {
-            if let Load::Open { every_us: 0, .. } | Load::Closed { in_flight: 0, .. } = load {
+            if let Load::Open { every_us: 0, .. }
+            | Load::Bursts { every_us: 0, .. }
+            | Load::Closed { in_flight: 0, .. } = load
+            {
                 let message = "needs an interval, or a number in flight, above 0";
+                return error(&format!("load.{name}"), message);
+            }
+            if let Load::Bursts { low_ns, high_ns, jobs, .. } = load
+                && (*jobs < 2 || *low_ns == 0 || high_ns < low_ns)
+            {
+                let message = "needs two jobs at least, from low_ns above 0 to high_ns";
                 return error(&format!("load.{name}"), message);
             }
         }

@@ -185,6 +185,9 @@ fn bad_levels_and_tables_are_named() {
     assert!(level.contains("load") && level.contains("block_3ms"), "{level}");
     let zero = refused("every_us = 6_000", "every_us = 0");
     assert!(zero.contains("schedulers.load.block_3ms"), "{zero}");
+    let burst = "{ bursts = { low_ns = 9, high_ns = 5, jobs = 2, every_us = 1 } }";
+    let burst = refused("idle = \"idle\"", &format!("idle = \"idle\"\nburst = {burst}"));
+    assert!(burst.contains("schedulers.load.burst") && burst.contains("from low_ns"), "{burst}");
     let threads = refused("rayon_threads = \"2\"", "rayon_threads = \"0\"");
     assert!(threads.contains("rayon_threads") && threads.contains("1 to 1,024"), "{threads}");
     let table = planned_with(OFFLOAD, None, "site\tinline_ns\toffload_ns\n0\t5000\n");

@@ -135,8 +135,8 @@ pub(crate) const METRICS: &[Metric] = &[
     neither(
         ("bare_sync_ns", "time of a bare sync"),
         Ns,
-        "Counter: median time of the least append and sync on the same file, of as many records as tasks \
-         are in flight, between the tasks.",
+        "Counter: median time of the least append and sync on the same file, of as many records \
+         as tasks are in flight, between the tasks.",
     ),
     lower(
         ("ffi_call_ns", "time of a call through C"),

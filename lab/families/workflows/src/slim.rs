@@ -8,11 +8,16 @@ use crate::path::{self, Parts};
 use crate::task::{DISPATCH, RECORDING, STEP_COUNT, tasks};
 use crate::{Workflows, shape};
 
-/// Of a run in rounds, of which a sweep has thousands, the times of tasks with the numbers that
-/// questions ask of their steps; of other runs the times of steps too.
+/// More steps than a run has whose tasks are looked at one by one.
+const STEPS_KEPT: usize = 2_048;
+
+/// Of a run in rounds, of which a sweep has thousands, and of one with thousands of steps the times
+/// of tasks with the numbers that questions ask of their steps; of other runs the times of steps
+/// too.
 pub(crate) fn slim(sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
     let samples = from_the_first_task(samples);
-    if sweep.question_of(run.block).is_none() {
+    let steps = samples.raw(names::STEP_TASK).map_or(0, <[i64]>::len);
+    if sweep.question_of(run.block).is_none() && steps <= STEPS_KEPT {
         return samples;
     }
     let profile = sweep.profile.as_deref();
@@ -89,7 +94,7 @@ mod tests {
         let shape = shape::stored(&section).remove("pair").unwrap();
         let slim = without_steps(Samples::from_raw(columns.into()), &shape);
         assert_eq!(slim.raw(STEP_COUNT), Some(&[2][..]));
-        // 4 ns in the queue and 1 to the start; 2 until it is queued, 8 in the queue, 2 to the start.
+        // 4 ns in the queue and 1 to the start; 2 until it is queued, 8 there, 2 to the start.
         assert_eq!(slim.raw(DISPATCH), Some(&[17][..]));
         assert_eq!(slim.raw(RECORDING), Some(&[55][..]));
         assert_eq!(slim.columns.len(), 7);

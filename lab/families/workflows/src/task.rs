@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lab_protocol::workflows::names;
 use lab_record::Samples;
 
-/// Of a run in rounds a committed report keeps these instead of steps: for each task how many it had,
-/// and of all critical paths together the times of dispatch and of recording.
+/// Of a run in rounds a committed report keeps these instead of steps: for each task how many it
+/// had, and of all critical paths together the times of dispatch and of recording.
 pub(crate) const STEP_COUNT: &str = "task_steps";
 pub(crate) const DISPATCH: &str = "dispatch_total_ns";
 pub(crate) const RECORDING: &str = "recording_total_ns";

@@ -130,10 +130,11 @@ fn default_cell(study: &Study, shape: &str) -> Cell {
     with(&study.defaults, "shape", shape)
 }
 
-/// The tasks of a variant in a cell, of all restarts.
+/// The tasks of a variant in a cell, of all restarts, whose steps the record keeps.
 fn tasks_of(study: &Study, variant: &str, cell: &Cell) -> Vec<Task> {
     let runs = study.runs(variant, cell).into_iter();
-    runs.filter_map(|one| tasks(&one.row.samples)).flatten().collect()
+    let tasks = runs.filter_map(|one| tasks(&one.row.samples)).flatten();
+    tasks.filter(|task| task.steps.len() == task.step_count).collect()
 }
 
 /// How a picture's cells were run, for its caption.
