@@ -94,7 +94,7 @@ impl Search {
     }
 
     fn look(&self) -> Result<Vec<SourceFile>, RunError> {
-        walk::walk(&self.roots).map_err(|(root, error)| {
+        walk::walk(&self.roots, self.threads()).map_err(|(root, error)| {
             RunError::failed(format!("cannot walk the corpus {}: {error}", root.display()))
         })
     }

@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use crate::SourceFile;
 
@@ -16,13 +18,19 @@ type Entry = (PathBuf, Option<u64>);
 /// that cannot be read takes nothing from the others: it stands there as a file that cannot be
 /// opened. Links to folders are not followed. With an error, where no root can be read, comes the
 /// first root.
-pub(crate) fn walk(roots: &[PathBuf]) -> Result<Vec<SourceFile>, (&Path, io::Error)> {
+pub(crate) fn walk(
+    roots: &[PathBuf],
+    threads: usize,
+) -> Result<Vec<SourceFile>, (&Path, io::Error)> {
     let mut entries = Vec::new();
     let mut failures = Vec::new();
     for root in roots {
-        if let Err(error) = find(root, &mut entries) {
-            entries.push((root.clone(), None));
-            failures.push((root.as_path(), error));
+        match find(root, threads) {
+            Ok(found) => entries.extend(found),
+            Err(error) => {
+                entries.push((root.clone(), None));
+                failures.push((root.as_path(), error));
+            }
         }
     }
     if failures.len() == roots.len() && !failures.is_empty() {
@@ -38,13 +46,12 @@ pub(crate) fn walk(roots: &[PathBuf]) -> Result<Vec<SourceFile>, (&Path, io::Err
     Ok(entries.iter().enumerate().map(file).collect())
 }
 
-fn find(root: &Path, entries: &mut Vec<Entry>) -> io::Result<()> {
+fn find(root: &Path, threads: usize) -> io::Result<Vec<Entry>> {
     let metadata = fs::metadata(root)?;
     if metadata.is_file() {
-        entries.push((root.to_owned(), Some(metadata.len())));
-        return Ok(());
+        return Ok(vec![(root.to_owned(), Some(metadata.len()))]);
     }
-    look_into(root, entries)
+    look_into(root, threads)
 }
 
 /// A name in a folder, with a slash behind a folder's: so its files sort as their paths do.
@@ -55,7 +62,58 @@ struct Name {
     file_bytes: Option<u64>,
 }
 
-fn look_into(folder: &Path, entries: &mut Vec<Entry>) -> io::Result<()> {
+impl Name {
+    fn path(&self, folder: &Path) -> PathBuf {
+        let bytes = self.bytes.strip_suffix(b"/").unwrap_or(&self.bytes);
+        folder.join(OsStr::from_bytes(bytes))
+    }
+}
+
+fn look_into(folder: &Path, threads: usize) -> io::Result<Vec<Entry>> {
+    let names = names(folder)?;
+    let folders: Vec<PathBuf> =
+        names.iter().filter(|name| name.is_folder).map(|name| name.path(folder)).collect();
+    let mut below = look_into_all(&folders, threads).into_iter();
+    let mut entries = Vec::with_capacity(names.len());
+    for name in names {
+        let of_folder = if name.is_folder { below.next() } else { None };
+        match of_folder {
+            Some(Ok(found)) => entries.extend(found),
+            _ => entries.push((name.path(folder), name.file_bytes)),
+        }
+    }
+    Ok(entries)
+}
+
+/// The same of several folders, in their order. Where there is more than one, each thread takes the
+/// next: the sizes of thousands of files are a tenth of a search.
+fn look_into_all(folders: &[PathBuf], threads: usize) -> Vec<io::Result<Vec<Entry>>> {
+    if threads == 1 || folders.len() < 2 {
+        return folders.iter().map(|folder| look_into(folder, threads)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut found = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(folder) = folders.get(index) else { return found };
+            found.push((index, look_into(folder, 1)));
+        }
+    };
+    let mut found = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.min(folders.len())).map(|_| scope.spawn(work)).collect();
+        let mut found = work();
+        for other in others {
+            found.extend(other.join().expect("who looks into a folder does not panic"));
+        }
+        found
+    });
+    found.sort_unstable_by_key(|(index, _)| *index);
+    found.into_iter().map(|(_, entries)| entries).collect()
+}
+
+/// What a folder has, in the order of the paths.
+fn names(folder: &Path) -> io::Result<Vec<Name>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -74,12 +132,5 @@ fn look_into(folder: &Path, entries: &mut Vec<Entry>) -> io::Result<()> {
         }
     }
     names.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
-    for Name { bytes, is_folder, file_bytes } in names {
-        let name = bytes.strip_suffix(b"/").unwrap_or(&bytes);
-        let path = folder.join(OsStr::from_bytes(name));
-        if !is_folder || look_into(&path, entries).is_err() {
-            entries.push((path, file_bytes));
-        }
-    }
-    Ok(())
+    Ok(names)
 }
