@@ -251,8 +251,8 @@ fn trigram_blocks(haystack: &[u8], tables: &[[__m256i; 2]; 3], most: usize, pass
 }
 
 /// Where a `\u00XX` may begin: a `u` behind it, and a zero two bytes on. Whoever looks at the place
-/// sees what it is: to ask for more here is a fifth of the work. A backslash instead of the `u` is
-/// as rare, but not before a line's end and a date (`\n20`).
+/// sees what it is: few places have both, and to ask each byte for more costs more. A backslash
+/// instead of the `u` is as rare, but not before a line's end and a date (`\n20`).
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
