@@ -329,9 +329,6 @@ _NORMAL_DEPENDENCIES = {
         },
     },
     "engines/newline_scan": {
-        _COMMON_CONDITION: {
-            "memchr": Label("@crates__memchr-2.8.3//:memchr"),
-        },
     },
     "engines/rayon": {
         _COMMON_CONDITION: {
@@ -988,8 +985,6 @@ _NORMAL_ALIASES = {
         },
     },
     "engines/newline_scan": {
-        _COMMON_CONDITION: {
-        },
     },
     "engines/rayon": {
         _COMMON_CONDITION: {

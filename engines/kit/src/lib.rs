@@ -44,5 +44,6 @@ pub use lines::Stream;
 pub use merge::{Answer, Found, Hit, Merger};
 pub use peer::{Ends, Question, ask_peer, count_after_colon};
 pub use query::{Query, QueryError};
+pub use scan::count_newlines;
 pub use search::Search;
 pub use time::Time;

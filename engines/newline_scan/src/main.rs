@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use engines_kit::{Answer, CHUNKS, Identity, Job, RunError, Search, variant_main};
+use engines_kit::{Answer, CHUNKS, Identity, Job, RunError, Search, count_newlines, variant_main};
 
 const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
@@ -37,7 +37,7 @@ fn count(search: &Search, jobs: &[Job], next: &AtomicUsize) -> Result<u64, RunEr
         let bytes = file.map_chunk(search.advise(), chunk).map_err(RunError::setup)?;
         let end = usize::try_from(chunk.end).unwrap_or(usize::MAX).min(bytes.len());
         let start = (chunk.start as usize).min(end);
-        lines += memchr::memchr_iter(b'\n', &bytes[start..end]).count() as u64;
+        lines += count_newlines(&bytes[start..end]);
     }
     Ok(lines)
 }

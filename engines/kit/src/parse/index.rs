@@ -12,10 +12,21 @@ use std::arch::x86_64::{
 #[derive(Debug, Default)]
 pub(super) struct Quotes(Vec<[u64; 2]>);
 
+/// What a pass over a line tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// Its quotes; all of it is ASCII.
+    Ascii,
+    /// Its quotes.
+    Quotes,
+    /// Nothing: a look at each byte has to say what is wrong with it, for it has a control
+    /// character or a bad escape, or this processor lacks the registers.
+    Nothing,
+}
+
 impl Quotes {
-    /// Reads a line. False where a look at each byte has to say what is wrong with it: it has a
-    /// control character or a bad escape, or this processor lacks the registers.
-    pub(super) fn read(&mut self, line: &[u8]) -> bool {
+    /// Reads a line.
+    pub(super) fn read(&mut self, line: &[u8]) -> Seen {
         self.0.clear();
         #[cfg(target_arch = "x86_64")]
         if crate::scan::has_registers() {
@@ -23,7 +34,7 @@ impl Quotes {
             #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
             return unsafe { read(line, &mut self.0) };
         }
-        false
+        Seen::Nothing
     }
 
     /// The first quote at `at` or behind it, and whether there is a backslash before it.
@@ -46,17 +57,18 @@ impl Quotes {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt,bmi1")]
-fn read(line: &[u8], quotes: &mut Vec<[u64; 2]>) -> bool {
+fn read(line: &[u8], quotes: &mut Vec<[u64; 2]>) -> Seen {
     let (chunks, rest) = line.as_chunks::<64>();
     let mut last = [b' '; 64];
     last[..rest.len()].copy_from_slice(rest);
-    let mut is_escaped = 0;
+    let (mut is_escaped, mut beyond) = (0, 0);
     quotes.reserve(chunks.len() + 1);
     for (number, chunk) in chunks.iter().chain([&last]).enumerate() {
         let [low, high] = *chunk.as_chunks::<32>().0 else { unreachable!("64 are twice 32") };
-        let [quote, backslash, control] = both(marks(&low), marks(&high));
+        let [quote, backslash, control, beyond_ascii] = both(marks(&low), marks(&high));
+        beyond |= beyond_ascii;
         if control != 0 {
-            return false;
+            return Seen::Nothing;
         }
         if backslash | is_escaped == 0 {
             quotes.push([quote, 0]);
@@ -68,16 +80,16 @@ fn read(line: &[u8], quotes: &mut Vec<[u64; 2]>) -> bool {
         // Spelled out: what takes a closure does not know these registers.
         let (other, mut us) = (other & escaped, us & escaped);
         if other != 0 {
-            return false;
+            return Seen::Nothing;
         }
         while us != 0 {
             if !is_unicode_escape(line, number * 64 + us.trailing_zeros() as usize) {
-                return false;
+                return Seen::Nothing;
             }
             us &= us - 1;
         }
     }
-    true
+    if beyond == 0 { Seen::Ascii } else { Seen::Quotes }
 }
 
 /// Bits of 64 bytes out of those of their halves.
@@ -130,11 +142,11 @@ const LETTERS: [[u8; 16]; 2] = [
     [0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0],
 ];
 
-/// Quotes, backslashes and control characters.
+/// Quotes, backslashes, control characters and what is not ASCII.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-fn marks(bytes: &[u8; 32]) -> [u32; 3] {
+fn marks(bytes: &[u8; 32]) -> [u32; 4] {
     let here = load(bytes);
     let quotes = _mm256_cmpeq_epi8(here, _mm256_set1_epi8(b'"'.cast_signed()));
     let backslashes = _mm256_cmpeq_epi8(here, _mm256_set1_epi8(b'\\'.cast_signed()));
@@ -143,6 +155,7 @@ fn marks(bytes: &[u8; 32]) -> [u32; 3] {
         _mm256_movemask_epi8(quotes).cast_unsigned(),
         _mm256_movemask_epi8(backslashes).cast_unsigned(),
         _mm256_movemask_epi8(controls).cast_unsigned(),
+        _mm256_movemask_epi8(here).cast_unsigned(),
     ]
 }
 
@@ -207,7 +220,7 @@ mod tests {
             let expected: Vec<usize> = (0..bytes.len()).filter(is_quote).collect();
             let bad = escaped[bytes.len()]
                 || (0..bytes.len()).any(|at| escaped[at] && !b"\"\\bn".contains(&bytes[at]));
-            if quotes.read(bytes) {
+            if quotes.read(bytes) != Seen::Nothing {
                 prop_assert!(!bad);
                 let mut found = Vec::new();
                 let mut from = 0;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::cursor::{Cursor, Span, decode};
-use super::index::Quotes;
+use super::index::{Quotes, Seen};
 use super::{Invalid, Message, Text};
 
 /// A field of the message.
@@ -48,8 +48,7 @@ impl Spans {
         text: &mut String,
         then: impl FnOnce(&mut Message<'_>) -> R,
     ) -> Result<R, Invalid> {
-        let line = std::str::from_utf8(line).map_err(|_| Invalid)?;
-        self.parse(line)?;
+        let line = self.parse(line)?;
         let mut found = self.found;
         let Found { kind, role, session, cwd, timestamp, .. } = &mut found;
         for slot in [kind, role, session, cwd, timestamp] {
@@ -77,15 +76,17 @@ impl Spans {
         Ok(then(&mut Message { kind, role, session, cwd, timestamp, text }))
     }
 
-    fn parse(&mut self, line: &str) -> Result<(), Invalid> {
+    fn parse<'l>(&mut self, line: &'l [u8]) -> Result<&'l str, Invalid> {
         let mut quotes = std::mem::take(&mut self.quotes);
         let Self { blocks, fields, .. } = self;
         blocks.clear();
         fields.clear();
         self.found = Found::default();
-        let known = quotes.read(line.as_bytes());
-        let cursor = Cursor::new(line.as_bytes(), known.then_some(&quotes));
-        let parsed = self.line(line, cursor);
+        let seen = quotes.read(line);
+        let parsed = text_of(line, seen).and_then(|text| {
+            let quotes = (seen != Seen::Nothing).then_some(&quotes);
+            self.line(text, Cursor::new(line, quotes)).map(|()| text)
+        });
         self.quotes = quotes;
         parsed
     }
@@ -169,6 +170,17 @@ impl Slot {
             Self::In(span) => Some(span),
             Self::Absent | Self::Decoded(..) => None,
         }
+    }
+}
+
+/// A line as text, if it is any.
+#[inline]
+fn text_of(line: &[u8], seen: Seen) -> Result<&str, Invalid> {
+    match seen {
+        // SAFETY: every byte was seen to be ASCII, which is UTF-8.
+        #[expect(unsafe_code, reason = "does not look at every byte once more")]
+        Seen::Ascii => Ok(unsafe { std::str::from_utf8_unchecked(line) }),
+        Seen::Quotes | Seen::Nothing => std::str::from_utf8(line).map_err(|_| Invalid),
     }
 }
 
