@@ -323,6 +323,7 @@ _NORMAL_DEPENDENCIES = {
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "simd-json": Label("@crates__simd-json-0.19.0//:simd_json"),
+            "simdutf8": Label("@crates__simdutf8-0.1.5//:simdutf8"),
             "sonic-rs": Label("@crates__sonic-rs-0.5.10//:sonic_rs"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "xxhash-rust": Label("@crates__xxhash-rust-0.8.19//:xxhash_rust"),
@@ -415,7 +416,7 @@ _NORMAL_DEPENDENCIES = {
             "regex": Label("@crates__regex-1.13.1//:regex"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
-            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
+            "sha2": Label("@crates__sha2-0.11.1//:sha2"),
             "statrs": Label("@crates__statrs-0.18.0//:statrs"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "toml": Label("@crates__toml-0.9.12-spec-1.1.0//:toml"),
@@ -440,7 +441,6 @@ _NORMAL_DEPENDENCIES = {
             "parquet": Label("@crates__parquet-60.1.0//:parquet"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
-            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
             "signal-hook": Label("@crates__signal-hook-0.3.18//:signal_hook"),
         },
     },
@@ -470,7 +470,7 @@ _NORMAL_DEPENDENCIES = {
             "rand_pcg": Label("@crates__rand_pcg-0.9.0//:rand_pcg"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
-            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
+            "sha2": Label("@crates__sha2-0.11.1//:sha2"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
         },
     },
@@ -479,7 +479,7 @@ _NORMAL_DEPENDENCIES = {
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
-            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
+            "sha2": Label("@crates__sha2-0.11.1//:sha2"),
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "ureq": Label("@crates__ureq-3.5.1//:ureq"),
@@ -548,7 +548,7 @@ _NORMAL_DEPENDENCIES = {
         _COMMON_CONDITION: {
             "nix": Label("@crates__nix-0.30.1//:nix"),
             "perf-event2": Label("@crates__perf-event2-0.7.4//:perf_event"),
-            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
+            "sha2": Label("@crates__sha2-0.11.1//:sha2"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
         },
     },
@@ -571,7 +571,7 @@ _NORMAL_DEPENDENCIES = {
             "hdrhistogram": Label("@crates__hdrhistogram-7.6.0//:hdrhistogram"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
-            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
+            "sha2": Label("@crates__sha2-0.11.1//:sha2"),
             "thiserror": Label("@crates__thiserror-2.0.21//:thiserror"),
             "zstd": Label("@crates__zstd-0.13.4//:zstd"),
         },
@@ -1426,7 +1426,7 @@ _NORMAL_DEV_DEPENDENCIES = {
     "lab/compare-trial": {
         _COMMON_CONDITION: {
             "assert_cmd": Label("@crates__assert_cmd-2.2.2//:assert_cmd"),
-            "sha2": Label("@crates__sha2-0.10.9//:sha2"),
+            "sha2": Label("@crates__sha2-0.11.1//:sha2"),
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
     },
@@ -4126,14 +4126,6 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
-        name = "crates__block-buffer-0.10.4",
-        sha256 = "3078c7629b62d3f0439517fa394996acacc5cbc91c5a20d8c658e77abd503a71",
-        strip_prefix = "block-buffer-0.10.4",
-        build_file = Label("//third_party/crates:BUILD.block-buffer-0.10.4.bazel"),
-    )
-
-    maybe(
-        cargo_crate,
         name = "crates__block-buffer-0.12.1",
         sha256 = "d2f6c7dbe95a6ed67ad9f18e57daf93a2f034c524b99fd2b76d18fdfeb6660aa",
         strip_prefix = "block-buffer-0.12.1",
@@ -4390,14 +4382,6 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
-        name = "crates__cpufeatures-0.2.17",
-        sha256 = "59ed5838eebb26a2bb2e58f6d5b5316989ae9d08bab10e0e6d103e656d1b0280",
-        strip_prefix = "cpufeatures-0.2.17",
-        build_file = Label("//third_party/crates:BUILD.cpufeatures-0.2.17.bazel"),
-    )
-
-    maybe(
-        cargo_crate,
         name = "crates__cpufeatures-0.3.1",
         sha256 = "5ca28b0ae3115b884660db4118d803791fd6756b6e88f39c0f3f7859060d7566",
         strip_prefix = "cpufeatures-0.3.1",
@@ -4462,14 +4446,6 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
-        name = "crates__crypto-common-0.1.7",
-        sha256 = "78c8292055d1c1df0cce5d180393dc8cce0abec0a7102adb6c7b1eef6016d60a",
-        strip_prefix = "crypto-common-0.1.7",
-        build_file = Label("//third_party/crates:BUILD.crypto-common-0.1.7.bazel"),
-    )
-
-    maybe(
-        cargo_crate,
         name = "crates__crypto-common-0.2.2",
         sha256 = "ce6e4c961d6cd6c9a86db418387425e8bdeaf05b3c8bc1411e6dca4c252f1453",
         strip_prefix = "crypto-common-0.2.2",
@@ -4530,14 +4506,6 @@ def crate_repositories():
         sha256 = "6184e33543162437515c2e2b48714794e37845ec9851711914eec9d308f6ebe8",
         strip_prefix = "difflib-0.4.0",
         build_file = Label("//third_party/crates:BUILD.difflib-0.4.0.bazel"),
-    )
-
-    maybe(
-        cargo_crate,
-        name = "crates__digest-0.10.7",
-        sha256 = "9ed9a281f7bc9b7576e61468ba615a66a5c8cfdff42420a70aa82701a3b1e292",
-        strip_prefix = "digest-0.10.7",
-        build_file = Label("//third_party/crates:BUILD.digest-0.10.7.bazel"),
     )
 
     maybe(
@@ -4786,14 +4754,6 @@ def crate_repositories():
         sha256 = "5cc16584ff22b460a382b7feec54b23d2908d858152e5739a120b949293bd74e",
         strip_prefix = "generator-0.7.5",
         build_file = Label("//third_party/crates:BUILD.generator-0.7.5.bazel"),
-    )
-
-    maybe(
-        cargo_crate,
-        name = "crates__generic-array-0.14.7",
-        sha256 = "85649ca51fd72272d7821adaf274ad91c288277713d9c18820d8499a7ff69e9a",
-        strip_prefix = "generic-array-0.14.7",
-        build_file = Label("//third_party/crates:BUILD.generic-array-0.14.7.bazel"),
     )
 
     maybe(
@@ -6118,14 +6078,6 @@ def crate_repositories():
 
     maybe(
         cargo_crate,
-        name = "crates__sha2-0.10.9",
-        sha256 = "a7507d819769d01a365ab707794a4084392c824f54a7a6a7862f8c3d0892b283",
-        strip_prefix = "sha2-0.10.9",
-        build_file = Label("//third_party/crates:BUILD.sha2-0.10.9.bazel"),
-    )
-
-    maybe(
-        cargo_crate,
         name = "crates__sha2-0.11.1",
         sha256 = "47d7069beb7d6ac7b9acd1039986e73443f24234f41074da099d6f994ac9ad19",
         strip_prefix = "sha2-0.11.1",
@@ -7313,9 +7265,10 @@ def crate_repositories():
        struct(repo="crates__reqwest-0.12.28", is_dev_dep = False),
        struct(repo="crates__serde-1.0.229", is_dev_dep = False),
        struct(repo="crates__serde_json-1.0.154", is_dev_dep = False),
-       struct(repo="crates__sha2-0.10.9", is_dev_dep = False),
+       struct(repo="crates__sha2-0.11.1", is_dev_dep = False),
        struct(repo="crates__signal-hook-0.3.18", is_dev_dep = False),
        struct(repo="crates__simd-json-0.19.0", is_dev_dep = False),
+       struct(repo="crates__simdutf8-0.1.5", is_dev_dep = False),
        struct(repo="crates__smol-2.0.2", is_dev_dep = False),
        struct(repo="crates__smolscale-0.4.16", is_dev_dep = False),
        struct(repo="crates__sonic-rs-0.5.10", is_dev_dep = False),

@@ -118,7 +118,8 @@ impl SourceFile {
         Ok(posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED)?)
     }
 
-    /// Maps it into memory once, whoever asks first.
+    /// Maps it into memory once, whoever asks first. A fault brings sixteen pages; the kernel's
+    /// bringing all at once (`MADV_POPULATE_READ`) took longer: it looks at each page.
     ///
     /// # Errors
     /// Why it cannot be mapped.
@@ -128,22 +129,6 @@ impl SourceFile {
             map(&file).map_err(|error| error.to_string())
         });
         map.as_deref().map_err(Clone::clone)
-    }
-
-    /// The same, with the bytes of a chunk in this process's page tables: one call instead of a
-    /// fault for every few pages.
-    ///
-    /// # Errors
-    /// As [`Self::map`].
-    pub fn map_chunk(&self, advise: Advise, chunk: &Chunk) -> Result<&[u8], String> {
-        let bytes = self.map(advise)?;
-        let end = usize::try_from(chunk.end).unwrap_or(usize::MAX).min(bytes.len());
-        let start = usize::try_from(chunk.start).unwrap_or(usize::MAX).min(end);
-        if let Some(Ok(map)) = self.map.get() {
-            // A kernel before 5.14 does not know it, and faults do the same.
-            let _ = map.advise_range(memmap2::Advice::PopulateRead, start, end - start);
-        }
-        Ok(bytes)
     }
 }
 

@@ -34,6 +34,12 @@ impl Frequencies {
         Self(all)
     }
 
+    /// The share of a byte, or of a letter in both cases.
+    fn share(&self, byte: u8, folds: bool) -> f64 {
+        let all: u32 = self.0.iter().sum();
+        f64::from(self.count(byte, folds)) / f64::from(all)
+    }
+
     /// Of a byte, or of a letter in both cases.
     fn count(&self, byte: u8, folds: bool) -> u32 {
         let other = if folds { other_case(byte) } else { None };
@@ -55,7 +61,7 @@ pub(crate) struct Finder {
     /// What the whole literal is, of which the needle is one spelling of the first letters.
     letters: Option<Arc<Letters>>,
     /// Its rarest bytes, the rarest first: few places have all ("packed pair", as memchr's memmem
-    /// has it for two and one case).
+    /// has it for two and one case). Where two are enough, the last comes twice.
     probes: Probes,
 }
 
@@ -151,11 +157,16 @@ impl Finder {
     }
 }
 
+/// So few places have two bytes that a third need not be looked for.
+const FEW_PLACES: f64 = 1e-4;
+
 fn probes(needle: &[u8], folds: bool, frequencies: &Frequencies) -> Probes {
     let mut offsets: Vec<usize> = (0..needle.len()).collect();
     offsets.sort_by_key(|&offset| frequencies.count(needle[offset], folds));
+    let rarest = offsets.iter().take(2).map(|&offset| frequencies.share(needle[offset], folds));
+    let enough = if rarest.product::<f64>() < FEW_PLACES { 2 } else { offsets.len() };
     std::array::from_fn(|rank| {
-        let offset = offsets[rank.min(offsets.len() - 1)];
+        let offset = offsets[rank.min(enough.min(offsets.len()) - 1)];
         let byte = needle[offset];
         let mask = if folds && byte.is_ascii_alphabetic() { 0x20 } else { 0 };
         Probe { offset, byte, mask }

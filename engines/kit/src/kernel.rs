@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use lab_protocol::engines::{Advise, Parser, Read};
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memrchr};
 use xxhash_rust::xxh64::xxh64;
 
 use crate::arena::Arena;
 use crate::clock::since;
 use crate::files::{aligned, read_full};
+use crate::lines::each_line;
 use crate::merge::{Best, Kept, Shown};
 use crate::parse::{Message, Scratch, with_message};
 use crate::prefilter::{Candidate, Prefilter};
@@ -250,7 +251,7 @@ impl Worker {
 
     fn read_mapped(&mut self, job: &Job, mut stream: Stream) -> Result<(), String> {
         let start = now_ns();
-        let map = job.file.map_chunk(self.plan.advise, &job.chunk)?;
+        let map = job.file.map(self.plan.advise)?;
         self.tally.read_ns += since(start);
         let position = usize::try_from(stream.position()).unwrap_or(usize::MAX);
         let before = self.tally.bytes;
@@ -285,7 +286,9 @@ impl Worker {
         }
         let newlines = match &self.plan.prefilter {
             Some(prefilter) => prefilter.candidates(lines, &mut self.pass, &mut candidates),
-            None => every_line(lines, &mut candidates),
+            None => each_line(lines, |start, end| {
+                candidates.push(Candidate { start, end, hit: start });
+            }),
         };
         // A last line may lack its newline.
         let torn = lines.last().is_some_and(|&byte| byte != b'\n');
@@ -346,18 +349,4 @@ fn window(lines: &[u8]) -> usize {
     let newline = memrchr(b'\n', first)
         .or_else(|| memchr(b'\n', &lines[WINDOW_BYTES..]).map(|at| WINDOW_BYTES + at));
     newline.map_or(lines.len(), |newline| newline + 1)
-}
-
-/// All lines, and how many newlines there are.
-fn every_line(lines: &[u8], candidates: &mut Vec<Candidate>) -> u64 {
-    let mut start = 0;
-    for newline in memchr_iter(b'\n', lines) {
-        candidates.push(Candidate { start, end: newline, hit: start });
-        start = newline + 1;
-    }
-    let newlines = candidates.len() as u64;
-    if start < lines.len() {
-        candidates.push(Candidate { start, end: lines.len(), hit: start });
-    }
-    newlines
 }

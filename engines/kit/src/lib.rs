@@ -33,6 +33,7 @@ mod search;
 mod show;
 mod spelling;
 mod time;
+mod times;
 mod walk;
 
 pub use entry::variant_main;

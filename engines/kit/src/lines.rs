@@ -1,8 +1,25 @@
 //! Lines out of bytes that arrive in pieces.
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
+use crate::scan::fetch_ahead;
 use crate::{Chunk, SourceFile, Worker};
+
+/// Calls `each` with the start and end of every line, the last one also where it lacks its newline;
+/// returns how many newlines there are.
+pub(crate) fn each_line(lines: &[u8], mut each: impl FnMut(usize, usize)) -> u64 {
+    let (mut start, mut newlines) = (0, 0);
+    for newline in memchr_iter(b'\n', lines) {
+        fetch_ahead(lines, newline);
+        each(start, newline);
+        start = newline + 1;
+        newlines += 1;
+    }
+    if start < lines.len() {
+        each(start, lines.len());
+    }
+    newlines
+}
 
 /// The lines that begin in one part of a file, out of pieces of any size. Give it the file's bytes
 /// from [`position`](Stream::position) on, in their order, and then call

@@ -14,10 +14,12 @@ use memchr::{memchr_iter, memmem};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::find::{Finder, Frequencies, Trigrams};
+use crate::lines::each_line;
 use crate::parse::unit;
 use crate::query::{Expr, Query, stands_for_itself};
 use crate::scan::{self, Pass, Place, Probes};
 use crate::spelling::{Letters, finders, forms};
+use crate::times::Times;
 
 /// More needles than this are an automaton's.
 const MOST_TRIGRAMS: usize = 32;
@@ -39,6 +41,8 @@ pub(crate) struct Prefilter {
     by: By,
     /// What else it holds; `None` where the first finders say all.
     need: Option<Need>,
+    /// When it was written, if that is asked for.
+    times: Option<Times>,
     /// Those that may hide one of the first.
     escapes: Escapes,
     /// Those that may hide anything that it holds.
@@ -52,6 +56,8 @@ enum By {
     Trigrams(Trigrams),
     /// The needles in either case and, behind them, what every escape begins with.
     Automaton(Box<AhoCorasick>),
+    /// There is nothing to look for but what each line has.
+    Lines,
 }
 
 /// What a line's bytes must hold.
@@ -74,19 +80,20 @@ impl Prefilter {
         );
         needs.extend(query.project.iter().map(|text| Need::literal(text, true)));
         let need = Need::all(needs);
-        let any = need.rarest()?;
+        let times = Times::of(query.window);
+        let any = need.rarest().or_else(|| times.as_ref().map(|_| Vec::new()))?;
         let escapes = Escapes::hiding(&any);
-        let mut all = Vec::new();
+        let mut all: Vec<&Finder> = times.iter().map(Times::key).collect();
         need.collect(&mut all);
         let all_escapes = Escapes::hiding(all);
         let need = (!need.is_any_of_one()).then_some(need);
         let by = By::of(&any, &Frequencies::guess());
-        Some(Self { any, by, need, escapes, all_escapes })
+        Some(Self { any, by, need, times, escapes, all_escapes })
     }
 
     /// Looks for what is rare in a piece of what is searched.
     pub(crate) fn tune(&mut self, sample: &[u8]) {
-        if matches!(self.by, By::Automaton(_)) {
+        if matches!(self.by, By::Automaton(_) | By::Lines) {
             return;
         }
         let frequencies = Frequencies::of(sample);
@@ -101,6 +108,13 @@ impl Prefilter {
         pass: &mut Pass,
         candidates: &mut Vec<Candidate>,
     ) -> u64 {
+        if matches!(self.by, By::Lines) {
+            return each_line(lines, |start, end| {
+                if self.admits(&lines[start..end]) {
+                    candidates.push(Candidate { start, end, hit: start });
+                }
+            });
+        }
         (pass.at, pass.newlines) = (0, 0);
         // Of a line that was looked at, further hits say nothing new.
         let mut done = 0;
@@ -139,7 +153,7 @@ impl Prefilter {
             By::Trigrams(trigrams) if scan::has_registers() => unsafe {
                 scan::trigrams(lines, trigrams, pass);
             },
-            By::Probes(_) | By::Trigrams(_) => pass.rest(lines),
+            By::Probes(_) | By::Trigrams(_) | By::Lines => pass.rest(lines),
             By::Automaton(automaton) => {
                 let found = automaton.find_overlapping_iter(lines);
                 let places = found.map(|found| Place { at: found.start(), buckets: u8::MAX });
@@ -154,7 +168,7 @@ impl Prefilter {
     fn hit(&self, lines: &[u8], place: Place) -> Option<usize> {
         let found = match &self.by {
             By::Trigrams(trigrams) => trigrams.start(lines, place, &self.any),
-            By::Probes(_) | By::Automaton(_) => {
+            By::Probes(_) | By::Automaton(_) | By::Lines => {
                 self.any.iter().any(|finder| finder.is_at(lines, place.at)).then_some(place.at)
             }
         };
@@ -166,15 +180,18 @@ impl Prefilter {
     }
 
     fn admits(&self, line: &[u8]) -> bool {
-        let Some(need) = &self.need else { return true };
-        need.is_in(line) || self.all_escapes.find_any(line)
+        let has_all = self.need.as_ref().is_none_or(|need| need.is_in(line))
+            && self.times.as_ref().is_none_or(|times| times.may_be_in(line));
+        has_all || self.all_escapes.find_any(line)
     }
 }
 
 impl By {
     fn of(needles: &[Finder], frequencies: &Frequencies) -> Self {
-        if let [needle] = needles {
-            return Self::Probes(needle.probes());
+        match needles {
+            [] => return Self::Lines,
+            [needle] => return Self::Probes(needle.probes()),
+            _ => {}
         }
         if needles.len() <= MOST_TRIGRAMS {
             return Self::Trigrams(Trigrams::new(needles, frequencies));

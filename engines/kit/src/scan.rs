@@ -68,10 +68,15 @@ impl Pass {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
 pub(crate) fn probed(haystack: &[u8], needle: &Probes, pass: &mut Pass) {
-    // What is looked for as it is needs no mask, which is a fifth of the work.
-    match needle.iter().any(|probe| probe.mask != 0) {
-        true => probed_by::<true>(haystack, needle, pass),
-        false => probed_by::<false>(haystack, needle, pass),
+    let [.., before, last] = needle;
+    // What is looked for as it is needs no mask, and where two bytes are rare a third one only adds
+    // work.
+    let folds = needle.iter().any(|probe| probe.mask != 0);
+    match (folds, before.offset == last.offset) {
+        (true, true) => probed_by::<true, 2>(haystack, needle, pass),
+        (true, false) => probed_by::<true, PROBES>(haystack, needle, pass),
+        (false, true) => probed_by::<false, 2>(haystack, needle, pass),
+        (false, false) => probed_by::<false, PROBES>(haystack, needle, pass),
     }
 }
 
@@ -120,10 +125,14 @@ struct Wide {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn probed_by<const FOLDS: bool>(haystack: &[u8], needle: &Probes, pass: &mut Pass) {
+fn probed_by<const FOLDS: bool, const COUNT: usize>(
+    haystack: &[u8],
+    needle: &Probes,
+    pass: &mut Pass,
+) {
     let none = Wide { offset: 0, byte: _mm256_setzero_si256(), mask: _mm256_setzero_si256() };
     // Spelled out, as all below: what takes a closure does not know these registers.
-    let mut wide = [none; PROBES];
+    let mut wide = [none; COUNT];
     let mut reach = ESCAPE_REACH;
     for (wide, probe) in wide.iter_mut().zip(needle) {
         let (byte, mask) = (probe.byte.cast_signed(), probe.mask.cast_signed());
@@ -131,21 +140,21 @@ fn probed_by<const FOLDS: bool>(haystack: &[u8], needle: &Probes, pass: &mut Pas
         *wide = Wide { offset: probe.offset, byte, mask };
         reach = reach.max(probe.offset);
     }
-    probed_blocks::<FOLDS>(haystack, &wide, reach, PLACES, pass);
+    probed_blocks::<FOLDS, COUNT>(haystack, &wide, reach, PLACES, pass);
     if pass.places.len() >= PLACES {
         return;
     }
     let Some(tail) = Tail::of(haystack, reach, pass) else { return pass.rest(haystack) };
-    probed_blocks::<FOLDS>(&tail.bytes[..tail.length], &wide, reach, usize::MAX, pass);
+    probed_blocks::<FOLDS, COUNT>(&tail.bytes[..tail.length], &wide, reach, usize::MAX, pass);
     tail.end(haystack, pass);
 }
 
 /// As far as there are whole blocks with `reach` bytes behind them, or `most` places are found.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn probed_blocks<const FOLDS: bool>(
+fn probed_blocks<const FOLDS: bool, const COUNT: usize>(
     haystack: &[u8],
-    wide: &[Wide; PROBES],
+    wide: &[Wide; COUNT],
     reach: usize,
     most: usize,
     pass: &mut Pass,
@@ -275,13 +284,16 @@ const AHEAD: usize = 4096;
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[expect(unsafe_code, reason = "gives the processor a hint")]
-fn fetch_ahead(haystack: &[u8], at: usize) {
+pub(crate) fn fetch_ahead(haystack: &[u8], at: usize) {
     let ahead = haystack.as_ptr().wrapping_add(at + AHEAD).cast::<i8>();
     for line in [0, 64] {
         // SAFETY: a hint reads nothing and faults nowhere, also behind the slice's end.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(line)) };
     }
 }
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn fetch_ahead(_haystack: &[u8], _at: usize) {}
 
 /// How many newlines there are: every byte is looked at once, as fast as memory brings it.
 pub fn count_newlines(bytes: &[u8]) -> u64 {

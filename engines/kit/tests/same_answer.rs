@@ -188,6 +188,59 @@ proptest! {
     }
 
     #[test]
+    fn no_line_of_a_time_that_is_asked_for_is_missed(
+        lines in prop::collection::vec(
+            prop::collection::vec((0..7usize, 0..6usize, choices()), 0..5),
+            1..8,
+        ),
+        (after, before) in (prop::option::of(0..4usize), prop::option::of(0..4usize)),
+        word in prop::option::of("[ab]"),
+    ) {
+        const DAYS: [&str; 4] = [
+            "2025-01-01T00:00:00Z",
+            "2025-06-01T02:00:00+02:00",
+            "2025-06-01T00:00:00.5Z",
+            "2026-01-01T00:00:00z",
+        ];
+        // Keys and values come twice, in other places, in other spellings, and with spaces.
+        let bytes: String = lines.iter().map(|fields| {
+            let fields = fields.iter().map(|(key, value, choices)| {
+                let key = match key {
+                    0..3 => spelled("timestamp", &[0]),
+                    3 => spelled("timestamp", choices),
+                    4 => "\"cwd\"".to_owned(),
+                    5 => "\"summary\" ".to_owned(),
+                    _ => "\"message\"".to_owned(),
+                };
+                let value = match value {
+                    0..4 if key.contains("message") => {
+                        format!("{{\"timestamp\": \"{}\", \"content\": \"a\"}}", DAYS[*value])
+                    }
+                    0..3 => format!("\"{}\"", DAYS[*value]),
+                    3 => spelled(DAYS[3], choices),
+                    4 => "\"timestamp\"".to_owned(),
+                    _ => "7".to_owned(),
+                };
+                format!("{key}: {value}")
+            });
+            format!("{{{}}}\n", fields.collect::<Vec<_>>().join(" ,"))
+        }).collect();
+        let day = |day: Option<usize>| day.map(|day| DAYS[day].to_owned());
+        let query = Query { after: day(after), before: day(before), ..Query::default() };
+        let query = Query { text: word.unwrap_or_default(), ..query };
+        let answers = [false, true].map(|prefilter| {
+            let search = search("", query.clone(), prefilter, Parser::Spans);
+            let mut worker = search.worker();
+            worker.search(0, 0, bytes.as_bytes());
+            let mut merger = search.merger();
+            merger.add(worker.finish());
+            let answer = merger.finish();
+            (places(&answer), answer.tally.lines, answer.tally.matches)
+        });
+        prop_assert_eq!(&answers[0], &answers[1], "{}", bytes);
+    }
+
+    #[test]
     fn lines_are_the_same_in_pieces_of_any_size(
         lines in prop::collection::vec("(|x|\r|.{3,9}|\\{\\})(\n|\r\n)", 0..30),
         torn in "(|\\{\\}|\\{\"a)",

@@ -34,7 +34,7 @@ fn run(search: &Search) -> Result<Answer, RunError> {
 fn count(search: &Search, jobs: &[Job], next: &AtomicUsize) -> Result<u64, RunError> {
     let mut lines = 0;
     while let Some(Job { file, chunk }) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-        let bytes = file.map_chunk(search.advise(), chunk).map_err(RunError::setup)?;
+        let bytes = file.map(search.advise()).map_err(RunError::setup)?;
         let end = usize::try_from(chunk.end).unwrap_or(usize::MAX).min(bytes.len());
         let start = (chunk.start as usize).min(end);
         lines += count_newlines(&bytes[start..end]);

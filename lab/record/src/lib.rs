@@ -32,7 +32,7 @@ pub use schema::{
     Analysis, CardUse, Comparison, Contrast, GitState, Kept, Machine, Noise, Pairing, Run, RunFile,
     Scale, Session, SessionEvent, Spread, Status, VariantEntry, Verification, Window,
 };
-pub use store::{RecordError, Results, Writer, sha256_hex};
+pub use store::{RecordError, Results, Writer, sha256_hex, sha256_of_file};
 
 /// The version of the stored schema that this crate writes.
 pub const SCHEMA: u32 = 2;

@@ -4,7 +4,7 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8,
+    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
     _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
 };
 
@@ -55,50 +55,71 @@ impl Quotes {
     }
 }
 
+/// What goes from block to block.
+#[cfg(target_arch = "x86_64")]
+struct Carried {
+    /// Whether the next block's first byte is escaped.
+    is_escaped: u64,
+    /// All bytes so far, together: whether one has its highest bit is all that matters.
+    any: __m256i,
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt,bmi1")]
 fn read(line: &[u8], quotes: &mut Vec<[u64; 2]>) -> Seen {
-    let (chunks, rest) = line.as_chunks::<64>();
+    let (blocks, rest) = line.as_chunks::<64>();
     let mut last = [b' '; 64];
     last[..rest.len()].copy_from_slice(rest);
-    let (mut is_escaped, mut beyond) = (0, 0);
-    quotes.reserve(chunks.len() + 1);
-    for (number, chunk) in chunks.iter().chain([&last]).enumerate() {
-        let [low, high] = *chunk.as_chunks::<32>().0 else { unreachable!("64 are twice 32") };
-        let [quote, backslash, control, beyond_ascii] = both(marks(&low), marks(&high));
-        beyond |= beyond_ascii;
-        if control != 0 {
-            return Seen::Nothing;
-        }
-        if backslash | is_escaped == 0 {
-            quotes.push([quote, 0]);
-            continue;
-        }
-        let escaped = escaped(backslash, &mut is_escaped);
-        quotes.push([quote & !escaped, backslash]);
-        let [other, us] = both(letters(&low), letters(&high));
-        // Spelled out: what takes a closure does not know these registers.
-        let (other, mut us) = (other & escaped, us & escaped);
-        if other != 0 {
-            return Seen::Nothing;
-        }
-        while us != 0 {
-            if !is_unicode_escape(line, number * 64 + us.trailing_zeros() as usize) {
-                return Seen::Nothing;
-            }
-            us &= us - 1;
-        }
+    quotes.resize(blocks.len() + 1, [0; 2]);
+    let mut carried = Carried { is_escaped: 0, any: _mm256_setzero_si256() };
+    for (number, (block, marks)) in blocks.iter().zip(&mut *quotes).enumerate() {
+        let Some(seen) = marks_of(line, number, block, &mut carried) else { return Seen::Nothing };
+        *marks = seen;
     }
-    if beyond == 0 { Seen::Ascii } else { Seen::Quotes }
+    let seen = marks_of(line, blocks.len(), &last, &mut carried);
+    let Some(seen) = seen else { return Seen::Nothing };
+    quotes[blocks.len()] = seen;
+    if _mm256_movemask_epi8(carried.any) == 0 { Seen::Ascii } else { Seen::Quotes }
 }
 
-/// Bits of 64 bytes out of those of their halves.
-fn both<const N: usize>(low: [u32; N], high: [u32; N]) -> [u64; N] {
-    let mut bits = [0; N];
-    for (number, bits) in bits.iter_mut().enumerate() {
-        *bits = u64::from(high[number]) << 32 | u64::from(low[number]);
+/// The quotes that no backslash escapes and the backslashes of a block; `None` where something is
+/// wrong with it.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2,popcnt,bmi1")]
+fn marks_of(
+    line: &[u8],
+    number: usize,
+    block: &[u8; 64],
+    carried: &mut Carried,
+) -> Option<[u64; 2]> {
+    let [low, high] = *block.as_chunks::<32>().0 else { unreachable!("64 are twice 32") };
+    let (low, high) = (load(&low), load(&high));
+    let quotes = equal(low, high, b'"');
+    let backslashes = equal(low, high, b'\\');
+    carried.any = _mm256_or_si256(carried.any, _mm256_or_si256(low, high));
+    // A control character is less than a space.
+    let least = _mm256_min_epu8(low, high);
+    let controls = _mm256_cmpeq_epi8(_mm256_min_epu8(least, _mm256_set1_epi8(0x1f)), least);
+    if _mm256_movemask_epi8(controls) != 0 {
+        return None;
     }
-    bits
+    if backslashes | carried.is_escaped == 0 {
+        return Some([quotes, 0]);
+    }
+    let escaped = escaped(backslashes, &mut carried.is_escaped);
+    let other = bits(no_letter(low), no_letter(high));
+    let mut us = equal(low, high, b'u') & escaped;
+    if other & escaped != 0 {
+        return None;
+    }
+    while us != 0 {
+        if !is_unicode_escape(line, number * 64 + us.trailing_zeros() as usize) {
+            return None;
+        }
+        us &= us - 1;
+    }
+    Some([quotes & !escaped, backslashes])
 }
 
 /// The bytes behind a backslash that is not escaped itself; `carry` goes from block to block.
@@ -142,35 +163,33 @@ const LETTERS: [[u8; 16]; 2] = [
     [0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0],
 ];
 
-/// Quotes, backslashes, control characters and what is not ASCII.
+/// Which of 64 bytes are this one.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-fn marks(bytes: &[u8; 32]) -> [u32; 4] {
-    let here = load(bytes);
-    let quotes = _mm256_cmpeq_epi8(here, _mm256_set1_epi8(b'"'.cast_signed()));
-    let backslashes = _mm256_cmpeq_epi8(here, _mm256_set1_epi8(b'\\'.cast_signed()));
-    let controls = _mm256_cmpeq_epi8(_mm256_min_epu8(here, _mm256_set1_epi8(0x1f)), here);
-    [
-        _mm256_movemask_epi8(quotes).cast_unsigned(),
-        _mm256_movemask_epi8(backslashes).cast_unsigned(),
-        _mm256_movemask_epi8(controls).cast_unsigned(),
-        _mm256_movemask_epi8(here).cast_unsigned(),
-    ]
+fn equal(low: __m256i, high: __m256i, byte: u8) -> u64 {
+    let byte = _mm256_set1_epi8(byte.cast_signed());
+    bits(_mm256_cmpeq_epi8(low, byte), _mm256_cmpeq_epi8(high, byte))
 }
 
-/// What may not stand behind a backslash, and `u`.
+/// The highest bits of 64 bytes.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-fn letters(bytes: &[u8; 32]) -> [u32; 2] {
-    let here = load(bytes);
+fn bits(low: __m256i, high: __m256i) -> u64 {
+    let [low, high] = [_mm256_movemask_epi8(low), _mm256_movemask_epi8(high)];
+    u64::from(high.cast_unsigned()) << 32 | u64::from(low.cast_unsigned())
+}
+
+/// Where a byte is that may not stand behind a backslash.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn no_letter(here: __m256i) -> __m256i {
     let halves = _mm256_and_si256(_mm256_srli_epi16::<4>(here), _mm256_set1_epi8(0x0f));
     let lower = _mm256_shuffle_epi8(table(&LETTERS[0]), here);
     let upper = _mm256_shuffle_epi8(table(&LETTERS[1]), halves);
-    let others = _mm256_cmpeq_epi8(_mm256_and_si256(lower, upper), _mm256_setzero_si256());
-    let us = _mm256_cmpeq_epi8(here, _mm256_set1_epi8(b'u'.cast_signed()));
-    [_mm256_movemask_epi8(others).cast_unsigned(), _mm256_movemask_epi8(us).cast_unsigned()]
+    _mm256_cmpeq_epi8(_mm256_and_si256(lower, upper), _mm256_setzero_si256())
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -94,13 +94,13 @@ impl Spans {
     fn line(&mut self, line: &str, mut cursor: Cursor<'_>) -> Result<(), Invalid> {
         each_field(&mut cursor, |cursor, key| {
             let slot = match &*name(line, key) {
-                "type" => &mut self.found.kind,
-                "sessionId" => &mut self.found.session,
-                "cwd" => &mut self.found.cwd,
-                "timestamp" => &mut self.found.timestamp,
-                "content" => &mut self.found.content,
-                "summary" => &mut self.found.summary,
-                "message" => return self.message(line, cursor),
+                b"type" => &mut self.found.kind,
+                b"sessionId" => &mut self.found.session,
+                b"cwd" => &mut self.found.cwd,
+                b"timestamp" => &mut self.found.timestamp,
+                b"content" => &mut self.found.content,
+                b"summary" => &mut self.found.summary,
+                b"message" => return self.message(line, cursor),
                 _ => return cursor.skip(1),
             };
             *slot = text(cursor, 1)?;
@@ -118,11 +118,11 @@ impl Spans {
             return cursor.skip(1);
         }
         each_field(cursor, |cursor, key| match &*name(line, key) {
-            "role" => {
+            b"role" => {
                 self.found.role = text(cursor, 2)?;
                 Ok(())
             }
-            "content" => self.content(line, cursor),
+            b"content" => self.content(line, cursor),
             _ => cursor.skip(2),
         })
     }
@@ -153,7 +153,7 @@ impl Spans {
         }
         let mut block = Slot::Absent;
         each_field(cursor, |cursor, key| {
-            if &*name(line, key) != "text" {
+            if &*name(line, key) != b"text" {
                 return cursor.skip(4);
             }
             block = text(cursor, 4)?;
@@ -180,7 +180,7 @@ fn text_of(line: &[u8], seen: Seen) -> Result<&str, Invalid> {
         // SAFETY: every byte was seen to be ASCII, which is UTF-8.
         #[expect(unsafe_code, reason = "does not look at every byte once more")]
         Seen::Ascii => Ok(unsafe { std::str::from_utf8_unchecked(line) }),
-        Seen::Quotes | Seen::Nothing => std::str::from_utf8(line).map_err(|_| Invalid),
+        Seen::Quotes | Seen::Nothing => simdutf8::basic::from_utf8(line).map_err(|_| Invalid),
     }
 }
 
@@ -204,16 +204,18 @@ fn each_field<'a>(
 
 /// What a key means.
 #[inline(always)]
-fn name(line: &str, key: Span) -> Cow<'_, str> {
-    let inside = &line[key.start..key.end];
-    if key.escaped { Cow::Owned(unescaped(inside)) } else { Cow::Borrowed(inside) }
+fn name(line: &str, key: Span) -> Cow<'_, [u8]> {
+    match key.escaped {
+        true => Cow::Owned(unescaped(&line[key.start..key.end])),
+        false => Cow::Borrowed(&line.as_bytes()[key.start..key.end]),
+    }
 }
 
 #[cold]
-fn unescaped(inside: &str) -> String {
+fn unescaped(inside: &str) -> Vec<u8> {
     let mut text = String::new();
     decode(inside, &mut text);
-    text
+    text.into_bytes()
 }
 
 /// A string, or any other value, which is no text.

@@ -29,8 +29,26 @@ pub struct Query {
     pub(crate) role: Option<String>,
     pub(crate) session: Option<String>,
     pub(crate) project: Option<String>,
+    pub(crate) window: Window,
+}
+
+/// The times that are asked for; an absent end is open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
     after: Option<Time>,
     before: Option<Time>,
+}
+
+impl Window {
+    /// Whether any time will do, also none.
+    pub(crate) fn is_open(&self) -> bool {
+        self.after.is_none() && self.before.is_none()
+    }
+
+    pub(crate) fn holds(&self, time: Time) -> bool {
+        self.after.is_none_or(|after| time >= after)
+            && self.before.is_none_or(|before| time < before)
+    }
 }
 
 /// Why a query is none.
@@ -72,8 +90,10 @@ impl Query {
             role: query.role.clone(),
             session: query.session.clone(),
             project: query.project.as_ref().map(|path| path.trim_end_matches('/').to_owned()),
-            after: time("after", &query.after)?,
-            before: time("before", &query.before)?,
+            window: Window {
+                after: time("after", &query.after)?,
+                before: time("before", &query.before)?,
+            },
         })
     }
 
@@ -85,18 +105,8 @@ impl Query {
         same(&self.role, message.role.or(message.kind))
             && same(&self.session, message.session)
             && self.project.as_deref().is_none_or(|project| below(project, message.cwd))
-            && self.in_time(message)
+            && (self.window.is_open() || message.time().is_some_and(|time| self.window.holds(time)))
             && self.expr.holds(&mut message.text)
-    }
-
-    fn in_time(&self, message: &Message<'_>) -> bool {
-        if self.after.is_none() && self.before.is_none() {
-            return true;
-        }
-        message.time().is_some_and(|time| {
-            self.after.is_none_or(|after| time >= after)
-                && self.before.is_none_or(|before| time < before)
-        })
     }
 }
 

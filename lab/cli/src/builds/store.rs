@@ -15,8 +15,8 @@ use std::{
 };
 
 use lab_process::{Ended, Run};
+use lab_record::{sha256_hex, sha256_of_file};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::git::{Git, Revision, ended, environment, failed};
 use crate::{
@@ -149,7 +149,7 @@ impl<'a> Store<'a> {
     fn kept(&self, place: &Path) -> Option<Built> {
         let account = fs::read(place.join(ACCOUNT)).ok()?;
         let built: Built = serde_json::from_slice(&account).ok()?;
-        (sha256(&built.program).ok()? == built.sha256).then_some(built)
+        (sha256_of_file(&built.program).ok()? == built.sha256).then_some(built)
     }
 
     fn key(&self, revision: &Revision, build: u16) -> String {
@@ -162,7 +162,7 @@ impl<'a> Store<'a> {
             tools: tools(),
         };
         let text = serde_json::to_vec(&origin).unwrap_or_default();
-        hex(&Sha256::digest(text)).chars().take(32).collect()
+        sha256_hex(&text).chars().take(32).collect()
     }
 
     /// Held until it is dropped, and let go by the kernel where this process is killed.
@@ -225,7 +225,8 @@ impl<'a> Store<'a> {
         fs::create_dir_all(copy.parent().unwrap_or(finished))?;
         fs::copy(program, &copy)?;
         let tree = revision.tree.clone();
-        let built = Built { program: place.join(below), sha256: sha256(&copy)?, tree, build };
+        let built =
+            Built { program: place.join(below), sha256: sha256_of_file(&copy)?, tree, build };
         fs::write(finished.join(ACCOUNT), serde_json::to_vec(&built)?)?;
         if place.exists() {
             fs::remove_dir_all(place)?;
@@ -274,16 +275,6 @@ fn build_seed(build: u16) -> u32 {
 
 fn numbered(build: u16) -> String {
     if build == 0 { String::new() } else { format!(", build {build}") }
-}
-
-fn sha256(path: &Path) -> std::io::Result<String> {
-    let mut hash = Sha256::new();
-    std::io::copy(&mut File::open(path)?, &mut hash)?;
-    Ok(hex(&hash.finalize()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Where builds are kept between comparisons.

@@ -11,9 +11,9 @@ use std::{
 };
 
 use lab_compare::{Layout, Settings};
+use lab_record::sha256_of_file;
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use sha2::{Digest, Sha256};
 
 use super::{
     args::CompareArgs,
@@ -90,9 +90,7 @@ fn sha256(path: &Path) -> io::Result<Option<String>> {
     if !fs::metadata(path)?.is_file() {
         return Ok(None);
     }
-    let mut hash = Sha256::new();
-    io::copy(&mut File::open(path)?, &mut hash)?;
-    Ok(Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
+    sha256_of_file(path).map(Some)
 }
 
 fn one() -> u32 {
