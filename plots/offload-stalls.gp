@@ -5,7 +5,9 @@ policies = names_in(file, 3)
 places = system(sprintf( \
     "awk -F '\t' 'NR > 1 && !seen[$1 \",\" $2]++ { print $1 \",\" $2 }' '%s'", file))
 count = words(places)
-width = 860 + legend_width(longest_in(file, 3))
+# Characters of the longest label, and pixels of both panels beside the labels.
+labels = longest_in(file, 1) + 15
+width = 700 + 7 * labels + legend_width(longest_in(file, 3))
 set terminal svg noenhanced size width, 32 * count + 150 font "Helvetica,12" background "white"
 set output ARG2."/stalls.svg"
 
@@ -24,14 +26,14 @@ set xlabel "ms"
 unset ylabel
 set yrange [-count - 0.6:-0.4]
 set grid x y
-set rmargin 1
+set rmargin 3
 set key at screen 0.995, screen 0.9 right top
 set multiplot title "Stalls (".time_scale("stalls").")"
-panel = 430.0 / width
-set size panel, 0.94
+left = (350.0 + 7 * labels) / width
 do for [i = 0:1] {
-    set origin panel * i, 0
-    set lmargin (i == 0 ? 24 : 2)
+    set origin left * i, 0
+    set size (i == 0 ? left : 350.0 / width), 0.94
+    set lmargin (i == 0 ? labels : 2)
     set ytics ()
     do for [n = 1:count] {
         place = word(places, n)

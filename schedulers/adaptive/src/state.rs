@@ -263,7 +263,7 @@ impl State {
             // What struck belongs to the stretch that is over.
             self.doubt[0] = 0.0;
         }
-        let verdict = self.marks.fell && seen && paid < offload && self.inline.mean > offload;
+        let verdict = seen && paid < offload && self.inline.mean > offload;
         let signed = if call.stands_for > 0.0 { cost } else { -cost };
         let changed = observe(&mut self.inline, &mut self.doubt[0], signed, rules.memory, verdict);
         if changed && stayed && seen && self.inline.mean > offload && !self.away.is_on() {
@@ -324,9 +324,9 @@ impl State {
         changed
     }
 
-    /// Earns a share of every cost, and pays what a call lost that was made to learn. The first
-    /// two samples of an arm are free: without them nothing is known. But not of a struck site that
-    /// never ran inline: of that one call says enough.
+    /// Earns a share of every cost, and pays what a call lost that was made to learn. At a site
+    /// whose cost changed, the first two samples of an arm are free: without them nothing is known
+    /// of what it costs now. A site that never ran inline has nothing to come back to: it pays.
     #[inline]
     fn account(&mut self, rules: &Rules, call: Call, cost: f64, now: Now, explored: bool) {
         let factor = rules.factor(call.level);
@@ -336,8 +336,7 @@ impl State {
             Arm::Offload => (offload, inline, self.offload.weight, cost),
         };
         self.credit += rules.exploration * paid * call.stands_for;
-        let enough = call.struck && !self.marks.fell;
-        if !explored || (weight <= 2.0 && !enough) {
+        if !explored || (self.marks.fell && weight <= 2.0) {
             return;
         }
         let doubtful = self.doubt[call.arm as usize] != 0.0;

@@ -66,10 +66,23 @@ fn a_rise_below_every_cap_is_noticed_by_the_second_call() {
 
 #[test]
 fn a_fall_of_the_inline_cost_is_found_by_probing() {
-    let scheduler = scheduler();
-    play(&scheduler, 2000, 200_000, 30_000);
-    let arms = play(&scheduler, 3000, 10_000, 30_000);
-    assert!(inline(&arms[1500..]) >= 1450, "{}", inline(&arms[1500..]));
+    for calls in (500..4000).step_by(100) {
+        let scheduler = scheduler();
+        play(&scheduler, calls, 200_000, 30_000);
+        let arms = play(&scheduler, 3000, 10_000, 30_000);
+        assert!(inline(&arms[1500..]) >= 1450, "{calls}: {}", inline(&arms[1500..]));
+    }
+}
+
+#[test]
+fn looks_inline_cost_a_hundredth_where_inline_stays_dear() {
+    for dear_ns in [50_000, 100_000, 240_000, 900_000] {
+        let scheduler = scheduler();
+        let looks = inline(&play(&scheduler, 4000, dear_ns, 30_000)) as u64;
+        // The last one may begin with a budget that it overdraws by a half.
+        let (look, budget) = (dear_ns - 30_000, 4000 * 30_000 / 100);
+        assert!(0 < looks && looks * look <= budget + look / 2, "{dear_ns}: {looks}");
+    }
 }
 
 #[test]
