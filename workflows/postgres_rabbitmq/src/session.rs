@@ -1,6 +1,7 @@
 //! A session that is opened again when it is lost, and what goes through it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
@@ -15,9 +16,17 @@ pub(crate) struct Counts {
     commits: AtomicU64,
     messages: AtomicU64,
     reconnections: AtomicU64,
+    /// Read by whoever is about to change something, until that is counted.
+    changes: RwLock<()>,
 }
 
 impl Counts {
+    /// Taken before a statement that changes something and kept until that is counted: what it
+    /// changed lets another worker complete the task, and the client ask for the counts.
+    pub(crate) fn change(&self) -> RwLockReadGuard<'_, ()> {
+        self.changes.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A statement that changed something.
     pub(crate) fn commit(&self) {
         self.commits.fetch_add(1, Relaxed);
@@ -39,8 +48,9 @@ impl Counts {
         Ok(())
     }
 
-    /// Statements, commits, messages, reconnections.
+    /// Statements, commits, messages, reconnections. Waits for the changes that are under way.
     pub(crate) fn numbers(&self) -> [u64; 4] {
+        let _none = self.changes.write().unwrap_or_else(PoisonError::into_inner);
         [&self.statements, &self.commits, &self.messages, &self.reconnections]
             .map(|count| count.load(Relaxed))
     }

@@ -118,6 +118,7 @@ impl Worker<'_> {
         let (value, task_number) = (value.cast_signed(), i64::from(task));
         let (step, part) = (job.id.step.cast_signed(), job.id.part.cast_signed());
         let mut again = false;
+        let change = self.shared.counts.change();
         let row = loop {
             let answer = self.session.ask(
                 RECORD,
@@ -147,6 +148,7 @@ impl Worker<'_> {
             known.insert((task, job.id), recorded_ns);
         }
         self.shared.counts.commit();
+        drop(change);
         let ready: Vec<String> = row.get("ready");
         let mut messages: Vec<_> = ready.into_iter().map(|body| (STEPS, body)).collect();
         if row.get("complete") {
