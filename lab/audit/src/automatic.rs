@@ -44,6 +44,7 @@ mod same_cells;
 mod sentence;
 mod significance;
 mod sizes;
+mod spreads;
 mod stems;
 mod than;
 mod tie;
@@ -150,6 +151,7 @@ fn between(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     quantity::check(document, tables, book);
     detail::check(tables, book);
     same_cells::check(document, tables, book);
+    spreads::check(tables, book);
     sizes::check(document, tables, book);
     fractions::check(document, tables, book);
     population::check(document, tables, book);

@@ -117,6 +117,7 @@ checks! {
     SdOfWholeNumbers "sd_of_whole_numbers",
     ShareOfCounts "share_of_counts",
     ShareOfTotal "share_of_total",
+    SpreadNamedTwice "spread_named_twice",
     StandardErrorOfRuns "standard_error_of_runs",
     StandardErrorOfSd "standard_error_of_sd",
     StatedOfRow "stated_of_row",

@@ -306,3 +306,49 @@ fn two_runs_that_share_what_does_not_vary() {
 ";
     assert_eq!(found(text), []);
 }
+
+#[test]
+fn one_spread_has_one_name() {
+    let text = "\
+## Latency
+
+| Engine | Mean ± SD (ms) |
+| --- | --- |
+| alder | 12.51 ± 0.42 |
+| birch | 15.82 ± 0.57 |
+
+## Appendix
+
+Standard deviations of all engines:
+
+| Engine | Latency (ms) | Memory (MB) |
+| --- | --- | --- |
+| alder | 12.51 ± 0.42 | 40.1 |
+| birch | 15.8 ± 0.57 | 22.7 |
+";
+    let check = "spread_named_twice";
+    only_when_changed(text, ("Standard deviations", "95% confidence intervals"), check, &[14, 15]);
+    // Other numbers are of another run, and an interval of these may be as it says.
+    let other = text.replace("Standard deviations", "95% confidence intervals");
+    let other = other.replace("12.51 ± 0.42 | 40", "12.51 ± 0.61 | 40").replace("15.8 ±", "15.9 ±");
+    assert_eq!(found(&other), []);
+}
+
+#[test]
+fn the_first_rows_of_a_ranking_have_the_setting_that_is_said() {
+    let text = "\
+## Ranking
+
+| Rank | Threads | Buffer (KiB) | Throughput (ops/s) |
+| --- | --- | --- | --- |
+| 1 | 4 | 64 | 981.4 |
+| 2 | 8 | 16 | 902.7 |
+| 3 | 4 | 64 | 871.1 |
+| 4 | 2 | 64 | 640.2 |
+
+The top three configurations all use 4-8 threads.
+";
+    let check = "claim_of_all_rows";
+    only_when_changed(text, ("3 | 4 |", "3 | 16 |"), check, &[10]);
+    only_when_changed(text, ("use 4-8", "use 8"), check, &[10]);
+}

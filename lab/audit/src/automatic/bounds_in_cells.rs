@@ -76,7 +76,8 @@ fn of_any_column(grid: &Grid<'_>, low: usize, high: usize) -> Vec<Found> {
     if 3 * found.len() > table.rows.len() { Vec::new() } else { found }
 }
 
-fn is_interval(header: &str) -> bool {
+/// Whether a header or caption speaks of confidence.
+pub(super) fn is_interval(header: &str) -> bool {
     let header = header.to_lowercase();
     let mut words = header.split(|c: char| !c.is_alphanumeric());
     header.contains("confidence") || words.any(|word| ["ci", "ci95"].contains(&word))

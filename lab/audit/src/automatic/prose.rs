@@ -16,6 +16,7 @@ mod span;
 mod spoken;
 mod superlative;
 mod times;
+mod top;
 mod universal;
 mod unmeasured;
 
@@ -38,6 +39,7 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
         possessive::check(&page, sentence, book);
         superlative::check(&page, sentence, book);
         times::check(&page, sentence, book);
+        top::check(&page, sentence, book);
         unmeasured::check(&page, sentence, book);
         best::check(&page, sentence, book);
         every::check(&page, sentence, book);

@@ -40,6 +40,14 @@ pub(crate) fn list(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
+/// A small number in figures or as a word from `two` to `ten`.
+pub(crate) fn count(text: &str) -> Option<usize> {
+    const SPELLED: [&str; 9] =
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let spelled = SPELLED.iter().position(|word| word.eq_ignore_ascii_case(text));
+    spelled.map(|index| index + 2).or_else(|| text.parse().ok())
+}
+
 /// Whether a text says one of some words, as words.
 pub(crate) fn says(text: &str, wanted: &[&str]) -> bool {
     let words = tokens(text);

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{Verdict, Wrong};
-use crate::automatic::words::says;
+use crate::automatic::words::{self, says};
 use crate::{Check, Printed, Severity};
 
 /// Things of which each has a name; runs, workers and their like have none.
@@ -52,8 +52,6 @@ const OPEN: [&str; 26] = [
     "or",
 ];
 
-const WORDS: [&str; 9] = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-
 /// Longer items are clauses, and commas within them divide no names.
 const LONGEST: usize = 4;
 
@@ -61,9 +59,7 @@ const LONGEST: usize = 4;
 pub(super) fn verdicts(text: &str) -> Vec<Verdict> {
     let all = CLAIM.iter().flat_map(|regex| regex.captures_iter(text));
     all.filter_map(|groups| {
-        let word = groups[1].to_lowercase();
-        let spelled = WORDS.iter().position(|known| *known == word).map(|index| index + 2);
-        let stated = spelled.or_else(|| word.parse().ok())?;
+        let stated = words::count(&groups[1])?;
         let items = items(&groups[4])?;
         let printed = Printed { value: stated as f64, decimals: 0, unit: None, approximate: false };
         let wrong = (!items.contains(&stated)).then(|| Wrong {
