@@ -192,7 +192,7 @@ const SHOWN_WHOLE: usize = 8;
 /// (kind, heading, what it is where the heading does not say it).
 const KINDS: [(ExpectationKind, &str, &str); 3] = [
     (ExpectationKind::Published, "What the published report says", ""),
-    (ExpectationKind::Bar, "Bars", "Goals of this repository's own programs."),
+    (ExpectationKind::Bar, "Bars", ""),
     (ExpectationKind::Check, "Checks", "What a usable variant must meet."),
 ];
 
@@ -213,10 +213,7 @@ pub fn write(study: &Study, page: &mut Page) {
         }
         of_one_kind(study, &of_kind, page);
     }
-    page.paragraph(&format!(
-        "{}; what was published, notes: `expectations.tsv`.",
-        method("Expectations")
-    ));
+    page.paragraph(&format!("{}: `expectations.tsv`.", method("Expectations")));
     if study.expected.iter().any(|judged| judged.expectation.declared_after_run) {
         page.paragraph("**Declared after the run.**");
     }

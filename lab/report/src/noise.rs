@@ -52,7 +52,7 @@ fn of_most_runs(study: &Study) -> String {
     let one = |(title, of): (&str, Summary)| format!("{title} {}", show(of.p95, Unit::Share));
     let shown: Vec<String> = summaries(study).into_iter().map(one).collect();
     let load = load_at_start(study).map_or(String::new(), |load| format!("; {load}"));
-    format!("Noise, P95 of a run's time: {}{load}; `noise.tsv`.", shown.join(", "))
+    format!("Noise, P95: {}{load}; `noise.tsv`.", shown.join(", "))
 }
 
 /// The load average when each session began: what was going on before the lab did anything.
@@ -62,7 +62,7 @@ fn load_at_start(study: &Study) -> Option<String> {
     });
     let mut shown: Vec<String> = loads.map(|load| format!("{load:.2}")).collect();
     shown.dedup();
-    (!shown.is_empty()).then(|| format!("load average at the start {}", shown.join(", ")))
+    (!shown.is_empty()).then(|| format!("load at the start {}", shown.join(", ")))
 }
 
 fn summaries(study: &Study) -> Vec<(&'static str, Summary)> {

@@ -51,7 +51,7 @@ fn in_blocks(study: &Study) -> String {
 
 fn in_rounds(analysis: &Analysis, rounds: Rounds) -> String {
     format!(
-        "Against `{}`, in rounds, at most {} s for all questions; anytime-valid intervals at {} a \
+        "Against `{}`, in rounds, at most {} s; anytime-valid intervals at {} a \
          comparison ({}).",
         analysis.reference,
         rounds.budget_s,

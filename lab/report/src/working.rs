@@ -44,7 +44,6 @@ fn was_the_lab_working(study: &Study, page: &mut Page) {
     first_aa(study, page);
     page.items(study.family.lab_checks(study));
     page.item(&verified(study));
-    page.item(&cores(study));
     failures(study, page);
     noise::write(study, page);
 }
@@ -56,12 +55,13 @@ fn identity(study: &Study, page: &mut Page) {
         let state = if git.dirty { "with local changes" } else { "clean" };
         format!("commit `{}`, {state}", git.commit)
     });
-    page.item(&format!("Code: {commit}; experiment sha256 `{}`.", file.experiment_sha256));
+    page.item(&format!("Code: {commit}."));
     let machine = &file.machine;
     page.item(&format!(
-        "Machine: {}, {} CPUs, {}, {} {}.",
+        "Machine: {}, {} CPUs{}, {}, {} {}.",
         machine.cpu_model,
         machine.cpus,
+        pinning(study),
         show(machine.memory_bytes as f64, Unit::Bytes),
         machine.kernel,
         machine.arch
@@ -94,7 +94,7 @@ fn counted(study: &Study) -> String {
         ("unsupported", count(&|run| !run.warmup && run.status == Status::Unsupported)),
         ("gated", count(&|run| is_gated(run))),
     ];
-    let further = further.iter().filter(|(_, runs)| *runs > 0);
+    let further = further.iter().filter(|(what, runs)| *runs > 0 || *what == "failed");
     let further: String = further.map(|(what, runs)| format!(", {what} {runs}")).collect();
     format!(
         "Rows: {}; analysed {} ({each} in each of {} pairs of variant and cell){further}.",
@@ -156,23 +156,24 @@ fn rows_per_cell(study: &Study) -> Table {
     table
 }
 
-/// The programs by version, and where the rest stands.
+/// The measured programs of others by version.
 fn inventory(study: &Study) -> String {
+    let ours = format!("{}-", study.family.name());
+    let others = study.frame.run_file.variants.iter();
+    let others = others.filter(|one| !one.measures.starts_with(&ours));
     let mut programs: Vec<String> = Vec::new();
-    for one in &study.frame.run_file.variants {
-        let program = format!("{} {}", one.measures, one.version);
+    for program in others.map(|one| format!("{} {}", one.measures, one.version)) {
         if !programs.contains(&program) {
             programs.push(program);
         }
     }
-    let environment = if environment(study).is_empty() { "" } else { ", `environment.tsv`" };
+    if programs.is_empty() {
+        programs.push("all of this repository".to_owned());
+    }
     let mut sessions = study.frame.sessions.iter().rev();
     let by = sessions.find_map(|session| session.environment.get("built_by")?.as_str());
     let built = by.filter(|by| !by.is_empty()).map_or(String::new(), |by| format!(", {by}'s"));
-    format!(
-        "Programs{built}: {}. More: `variants.tsv`{environment}, `rows.tsv`.",
-        programs.join(", ")
-    )
+    format!("Programs{built}: {}.", programs.join(", "))
 }
 
 /// Variants of the sweep that no number below speaks of.
@@ -213,31 +214,24 @@ fn first_aa(study: &Study, page: &mut Page) {
                 continue;
             }
             let word = if test.p.is_some() || in_rounds { "passed" } else { "not tested" };
-            passed.push(format!("{metric} {word} ({p}{size})"));
+            let told = format!("{metric} {word}{size}");
+            if !passed.contains(&told) {
+                passed.push(told);
+            }
         }
     }
     if !passed.is_empty() {
-        page.item(&format!("A/A at {AA_LEVEL}: {}.", passed.join(", ")));
+        page.item(&format!("A/A at {AA_LEVEL}, `aa-N.tsv`: {}.", passed.join(", ")));
     }
 }
 
-fn cores(study: &Study) -> String {
-    let pinning = study
-        .frame
-        .sessions
-        .iter()
-        .rev()
-        .flat_map(|session| &session.environment)
-        .find(|(key, _)| key.contains("pin"));
-    let cpus = study.frame.run_file.machine.cpus;
-    match pinning {
-        // Why, `environment.tsv` says.
-        Some((_, value)) => {
-            let pinned = plain(value);
-            format!("CPUs: {cpus}, {}.", pinned.split(':').next().unwrap_or_default())
-        }
-        None => format!("CPUs: {cpus}, nothing recorded about pinning."),
-    }
+/// Whether variants were pinned to CPUs. Why, `environment.tsv` says.
+fn pinning(study: &Study) -> String {
+    let sessions = study.frame.sessions.iter().rev();
+    let mut said = sessions.flat_map(|session| &session.environment);
+    let pinned = said.find(|(key, _)| key.contains("pin")).map(|(_, value)| plain(value));
+    let pinned = pinned.as_deref().unwrap_or("nothing recorded about pinning");
+    format!(" ({})", pinned.split(':').next().unwrap_or_default())
 }
 
 /// How far the answers of the analysed runs were held against what is known.
@@ -257,10 +251,10 @@ fn verified(study: &Study) -> String {
 fn failures(study: &Study, page: &mut Page) {
     let is_failure = |row: &&&Row| row.run.status == Status::Failed;
     let failed: Vec<&&Row> = study.rows.iter().filter(is_failure).collect();
-    page.item(&format!("Failed runs: {}.", failed.len()));
     if failed.is_empty() {
         return;
     }
+    page.item(&format!("Failed runs: {}.", failed.len()));
     page.markdown.push('\n');
     let reason = |run: &Run| run.reason.clone().unwrap_or("no reason was recorded".to_owned());
     let table = Table::of(

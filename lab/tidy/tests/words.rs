@@ -13,6 +13,8 @@ fn words(text: &str) -> usize {
 fn all_pages_together_are_short() {
     let ours = Repository::of_package(env!("CARGO_MANIFEST_DIR"));
     let pages = ours.files().into_iter().filter(|path| path.ends_with(".md"));
+    // What tests audit is input.
+    let pages = pages.filter(|path| !path.starts_with("lab/audit/tests/"));
     let counts: Vec<usize> = pages.map(|path| words(&ours.read(&path))).collect();
     let all: usize = counts.iter().sum();
     assert!(counts.len() > 100 && all <= WORDS_MAX, "{all} words; {WORDS_MAX} at most");

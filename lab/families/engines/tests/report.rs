@@ -132,10 +132,26 @@ fn the_map_has_small_corpora_and_frequent_words_first() {
     let index = |column: &str, level: &str| {
         number(report, "crossover.tsv", &[(column, level)], &format!("{column}_index"))
     };
-    let corpora = ["small", "medium", "large", "xlarge", "tenth", "gigabyte"];
+    let corpora = ["small", "medium", "large", "xlarge", "gigabyte"];
     assert!(corpora.map(|corpus| index("corpus", corpus)).is_sorted());
     let queries = ["claude", "narwhal", "quokka", "zyzzyva"];
     assert!(queries.map(|query| index("query", query)).is_sorted());
+}
+
+#[test]
+fn the_map_has_what_several_numbers_of_threads_have() {
+    let cells = |table: &str, has: &dyn Fn(&[&str]) -> bool| {
+        let rows = REPORT.tables[table].lines().map(|row| row.split('\t').collect::<Vec<_>>());
+        rows.filter(|row| has(row)).count()
+    };
+    let is_of = |name: &'static str| move |row: &[&str]| row.contains(&name);
+    for alone in ["tenth", "default"] {
+        assert!(cells("wins.tsv", &is_of(alone)) > 0, "{alone}");
+        assert_eq!(cells("crossover.tsv", &is_of(alone)), 0, "{alone}");
+    }
+    for threads in ["1", "2", "4"] {
+        assert!(cells("crossover.tsv", &|row| row[0] == threads) > 1, "{threads} threads");
+    }
 }
 
 #[test]

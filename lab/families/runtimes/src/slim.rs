@@ -8,12 +8,15 @@ use crate::samples::{raw_gaps_ns, raw_lags_ns};
 /// Columns with a row per token.
 const TOKEN_COLUMNS: [&str; 3] = ["token_received_ns", "token_sent_ns", "server_pacing_error_ns"];
 
-/// Columns with a row per call or agent that the lab checks when a run ends and no number rests on,
-/// or for which what the server says of itself stands in.
-const CHECKED_COLUMNS: [&str; 13] = [
+/// Columns with a row per call or agent that the lab checks when a run ends: the client's last
+/// token stands in for a call's end. What the server says of itself goes too.
+const CHECKED_COLUMNS: [&str; 16] = [
     "call_text_hash",
     "server_text_hash",
     "server_tokens",
+    "call_end_ns",
+    "call_eval_ns",
+    "call_server_total_ns",
     "call_load_ns",
     "call_prompt_eval_ns",
     "server_first_due_ns",

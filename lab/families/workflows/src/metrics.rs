@@ -9,12 +9,12 @@ use lab_family::Unit::{Bytes, Count, Ns, PerSecond, Share};
 use lab_family::{Metric, higher, lower, neither};
 use lab_protocol::workflows::names;
 use lab_protocol::workflows::{Operation, Shape};
-use lab_record::Run;
+use lab_record::{Run, Samples};
 use lab_report::{Distribution, Row};
 use lab_stats::describe::median;
 
 use crate::path;
-use crate::task::{DISPATCH, RECORDING, Step, Task, tasks};
+use crate::task::{HAD, Step, TASK_ROWS, TWICE_MEDIANS, Task, tasks};
 
 /// From the submission of a task until the client knows of its end.
 pub(crate) const MAKESPAN: &str = "makespan_ns";
@@ -191,8 +191,7 @@ pub(crate) fn of_run(row: &Row, shapes: &BTreeMap<String, Shape>) -> BTreeMap<&'
     let Some(tasks) = tasks(&row.samples) else { return BTreeMap::new() };
     let shape = row.run.cell.get("shape").and_then(|name| shapes.get(name));
     let mut values = of_tasks(&row.run, &tasks);
-    values.extend(of_steps(&tasks, shape));
-    values.extend(on_the_path(row, &tasks, shape));
+    values.extend(of_steps(row, &tasks, shape));
     values.retain(|_, value| value.is_finite());
     values
 }
@@ -235,37 +234,46 @@ fn of_tasks(run: &Run, tasks: &[Task]) -> BTreeMap<&'static str, f64> {
     values
 }
 
-/// What times of steps tell; nothing where the record keeps only their number.
-fn of_steps(tasks: &[Task], shape: Option<&Shape>) -> BTreeMap<&'static str, f64> {
-    let steps: Vec<&Step> = tasks.iter().flat_map(|task| &task.steps).collect();
-    let span_ns = span_ns(tasks).filter(|_| !steps.is_empty());
-    let had_ns: i64 = steps.iter().map(|step| step.recorded - step.claimed).sum();
+/// What times of steps tell; of most runs in a committed record only what it keeps instead.
+fn of_steps(row: &Row, tasks: &[Task], shape: Option<&Shape>) -> BTreeMap<&'static str, f64> {
     let mut values = BTreeMap::new();
-    values.extend(span_ns.map(|span| ("steps_under_way", had_ns as f64 / span)));
-    let rows_per_s = shape.and_then(|shape| rows_per_s(tasks, shape));
-    values.extend(rows_per_s.map(|rate| ("rows_per_s", rate)));
-    for (name, read) in TRANSITIONS {
-        let all = steps.iter().map(|step| read(step) as f64);
-        values.extend(median(&all.collect::<Vec<_>>()).map(|value| (name, value)));
+    let mut put = |name: &'static str, value: Option<f64>| {
+        values.extend(value.map(|value| (name, value)));
+    };
+    let under_way = had_ns(&row.samples, tasks).zip(span_ns(tasks));
+    put("steps_under_way", under_way.map(|(had, span)| had as f64 / span));
+    put("rows_per_s", shape.and_then(|shape| rows_per_s(&row.samples, tasks, shape)));
+    let twice = twice_medians(&row.samples, tasks).unwrap_or_default();
+    for ((name, _), twice) in TRANSITIONS.iter().zip(twice) {
+        put(name, Some(twice as f64 / 2.0));
     }
+    let parts = shape.and_then(|shape| path::of_run(&row.samples, tasks, shape));
+    let mean = |sum: i64| sum as f64 / tasks.len() as f64;
+    put("dispatch_ns", parts.map(|parts| mean(path::dispatch(&parts))));
+    put("recording_ns", parts.map(|parts| mean(parts[path::RECORDING])));
     values
 }
 
-/// Means over the tasks of two sums of parts of the critical path: kept, or from the steps.
-fn on_the_path(row: &Row, tasks: &[Task], shape: Option<&Shape>) -> Vec<(&'static str, f64)> {
-    let kept = |name: &str| Some(row.samples.raw(name)?.iter().sum::<i64>());
-    let of_steps = || {
-        let sums = path::sums(tasks, shape?);
-        let has_steps = tasks.iter().any(|task| !task.steps.is_empty());
-        has_steps.then(|| (path::dispatch(&sums), sums[path::RECORDING]))
+/// Twice the median of each transition over all steps, which is a whole number.
+pub(crate) fn twice_medians(samples: &Samples, tasks: &[Task]) -> Option<Vec<i64>> {
+    if let Some(kept) = samples.raw(TWICE_MEDIANS) {
+        return Some(kept.to_vec());
+    }
+    let twice_median = |(_, read): &Transition| {
+        let steps = tasks.iter().flat_map(|task| &task.steps);
+        let took: Vec<f64> = steps.map(|step| read(step) as f64).collect();
+        median(&took).map(|median| (2.0 * median) as i64)
     };
-    let sums = kept(DISPATCH).zip(kept(RECORDING)).or_else(of_steps);
-    let mean = |sum: i64| sum as f64 / tasks.len() as f64;
-    sums.into_iter()
-        .flat_map(|(dispatch, recording)| {
-            [("dispatch_ns", mean(dispatch)), ("recording_ns", mean(recording))]
-        })
-        .collect()
+    TRANSITIONS.iter().map(twice_median).collect()
+}
+
+/// For how long workers had steps, all steps together.
+pub(crate) fn had_ns(samples: &Samples, tasks: &[Task]) -> Option<i64> {
+    if let Some(kept) = samples.raw(HAD) {
+        return Some(kept.iter().sum());
+    }
+    let mut steps = tasks.iter().flat_map(|task| &task.steps).peekable();
+    steps.peek().is_some().then(|| steps.map(|step| step.recorded - step.claimed).sum())
 }
 
 /// From the first submission until the client knows of all ends.
@@ -275,17 +283,23 @@ pub(crate) fn span_ns(tasks: &[Task]) -> Option<f64> {
     (last > first).then_some((last - first) as f64)
 }
 
-/// Of tasks that add up the rows of a batch.
-fn rows_per_s(tasks: &[Task], shape: &Shape) -> Option<f64> {
+/// How many rows of a batch each task adds up.
+pub(crate) fn rows_of_tasks(samples: &Samples, tasks: &[Task], shape: &Shape) -> Vec<i64> {
+    if let Some(kept) = samples.raw(TASK_ROWS) {
+        return kept.to_vec();
+    }
     let rows_of = |step: &Step| match shape.steps.get(step.step).map(|one| one.operation) {
-        Some(Operation::SumRows(rows)) => rows,
+        Some(Operation::SumRows(rows)) => rows as i64,
         _ => 0,
     };
-    let rate = |task: &Task| {
-        let rows: u64 = task.steps.iter().map(rows_of).sum();
-        rows as f64 * 1e9 / task.makespan() as f64
-    };
-    median(&tasks.iter().map(rate).collect::<Vec<_>>()).filter(|rate| *rate > 0.0)
+    tasks.iter().map(|task| task.steps.iter().map(rows_of).sum()).collect()
+}
+
+fn rows_per_s(samples: &Samples, tasks: &[Task], shape: &Shape) -> Option<f64> {
+    let rows = rows_of_tasks(samples, tasks, shape);
+    let rate = |(task, rows): (&Task, &i64)| *rows as f64 * 1e9 / task.makespan() as f64;
+    let rates: Vec<f64> = tasks.iter().zip(&rows).map(rate).collect();
+    median(&rates).filter(|rate| *rate > 0.0)
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use lab_protocol::workflows::Shape;
+use lab_record::Samples;
 
-use crate::task::{Step, Task};
+use crate::task::{PATH_PARTS, Step, Task};
 
 /// The parts of a makespan as (title, column), in the order in which they first occur.
 pub(crate) const PARTS: [(&str, &str); 8] = [
@@ -127,13 +128,22 @@ pub(crate) fn dispatch(parts: &Parts) -> i64 {
     [QUEUE, START, NEXT_STEP].map(|part| parts[part]).iter().sum()
 }
 
-/// The same, summed over tasks.
-pub(crate) fn sums(tasks: &[Task], shape: &Shape) -> Parts {
-    let mut sums = Parts::default();
-    for task in tasks {
-        sums.iter_mut().zip(parts(task, shape)).for_each(|(sum, part)| *sum += part);
+/// The parts of all of a run's tasks together, as the record keeps them or from their steps; `None`
+/// where it has neither.
+pub(crate) fn of_run(samples: &Samples, tasks: &[Task], shape: &Shape) -> Option<Parts> {
+    if let Some(kept) = samples.raw(PATH_PARTS) {
+        return kept.try_into().ok();
     }
-    sums
+    if tasks.iter().all(|task| task.steps.is_empty()) {
+        return None;
+    }
+    let mut sums = Parts::default();
+    tasks.iter().for_each(|task| add(&mut sums, &parts(task, shape)));
+    Some(sums)
+}
+
+pub(crate) fn add(sums: &mut Parts, more: &Parts) {
+    sums.iter_mut().zip(more).for_each(|(sum, part)| *sum += part);
 }
 
 #[cfg(test)]

@@ -1,27 +1,27 @@
 //! What a committed report keeps of a run's samples.
 
-use lab_family::{Family, text};
+use lab_family::{Cell, Family, text};
 use lab_protocol::workflows::{Shape, names};
 use lab_record::{Column, Run, RunFile, Samples};
 
-use crate::path::{self, Parts};
-use crate::task::{DISPATCH, RECORDING, STEP_COUNT, tasks};
-use crate::{Workflows, shape};
+use crate::metrics::{had_ns, rows_of_tasks, twice_medians};
+use crate::task::{HAD, PATH_PARTS, STEP_COUNT, TASK_ROWS, TWICE_MEDIANS, tasks};
+use crate::{Workflows, path, shape};
 
 /// More steps than a run has whose tasks are looked at one by one.
-const STEPS_KEPT: usize = 2_048;
+const STEPS_KEPT: usize = 1_024;
 
-/// Of a run in rounds, of which a sweep has thousands, and of one with thousands of steps the times
-/// of tasks with the numbers that questions ask of their steps; of other runs the times of steps
-/// too.
+/// Keeps the times of tasks, and those of steps where the report draws one of the tasks: in blocks,
+/// on the floor and the reference, in the default cell of each shape, unless there are a thousand.
+/// Of other runs, of which a sweep has thousands, it keeps what numbers rest on of the steps.
 pub(crate) fn slim(sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
     let samples = from_the_first_task(samples);
-    let steps = samples.raw(names::STEP_TASK).map_or(0, <[i64]>::len);
-    if sweep.question_of(run.block).is_none() && steps <= STEPS_KEPT {
-        return samples;
-    }
     let profile = sweep.profile.as_deref();
     let section = text::stored_section(&sweep.experiment_toml, Workflows.definition(), profile);
+    let steps = samples.raw(names::STEP_TASK).map_or(0, <[i64]>::len);
+    if is_drawn(sweep, run, &text::defaults(&section)) && steps <= STEPS_KEPT {
+        return samples;
+    }
     let shapes = shape::stored(&section);
     match run.cell.get("shape").and_then(|name| shapes.get(name)) {
         Some(shape) => without_steps(samples, shape),
@@ -29,18 +29,30 @@ pub(crate) fn slim(sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
     }
 }
 
+fn is_drawn(sweep: &RunFile, run: &Run, defaults: &Cell) -> bool {
+    let analysis = &sweep.analysis;
+    let mut drawn = analysis.floor.iter().chain([&analysis.reference]);
+    let mut factors = defaults.iter().filter(|(factor, _)| *factor != "shape");
+    sweep.question_of(run.block).is_none()
+        && drawn.any(|variant| *variant == run.variant)
+        && factors.all(|(factor, level)| run.cell.get(factor) == Some(level))
+}
+
 fn without_steps(samples: Samples, shape: &Shape) -> Samples {
     let Some(tasks) = tasks(&samples).filter(|_| samples.raw(STEP_COUNT).is_none()) else {
         return samples;
     };
-    let parts: Vec<Parts> = tasks.iter().map(|task| path::parts(task, shape)).collect();
+    let rows = rows_of_tasks(&samples, &tasks, shape);
     let kept = [
-        (STEP_COUNT, tasks.iter().map(|task| task.step_count as i64).collect()),
-        (DISPATCH, vec![parts.iter().map(path::dispatch).sum()]),
-        (RECORDING, vec![parts.iter().map(|parts| parts[path::RECORDING]).sum()]),
+        Some((STEP_COUNT, tasks.iter().map(|task| task.step_count as i64).collect())),
+        rows.iter().any(|rows| *rows > 0).then_some((TASK_ROWS, rows)),
+        had_ns(&samples, &tasks).map(|ns| (HAD, vec![ns])),
+        twice_medians(&samples, &tasks).map(|twice| (TWICE_MEDIANS, twice)),
+        path::of_run(&samples, &tasks, shape).map(|parts| (PATH_PARTS, parts.to_vec())),
     ];
     let mut slim = samples;
     slim.columns.retain(|name, _| !name.starts_with("step") && name != names::TASK_ACCEPTED_NS);
+    let kept = kept.into_iter().flatten();
     slim.columns.extend(kept.map(|(name, values)| (name.to_owned(), Column::Raw(values))));
     slim
 }
@@ -94,10 +106,11 @@ mod tests {
         let shape = shape::stored(&section).remove("pair").unwrap();
         let slim = without_steps(Samples::from_raw(columns.into()), &shape);
         assert_eq!(slim.raw(STEP_COUNT), Some(&[2][..]));
-        // 4 ns in the queue and 1 to the start; 2 until it is queued, 8 there, 2 to the start.
-        assert_eq!(slim.raw(DISPATCH), Some(&[17][..]));
-        assert_eq!(slim.raw(RECORDING), Some(&[55][..]));
-        assert_eq!(slim.columns.len(), 7);
+        assert_eq!(slim.raw(HAD), Some(&[70][..]));
+        assert_eq!(slim.raw(TWICE_MEDIANS), Some(&[3, 12, 3, 12, 55][..]));
+        // In the queue 4 ns and 8, to the start 1 and 2, at work 4 and 8, recording 30 and 25.
+        assert_eq!(slim.raw(PATH_PARTS), Some(&[1, 12, 3, 12, 55, 2, 5, 10][..]));
+        assert_eq!(slim.columns.len(), 8);
         assert_eq!(without_steps(slim.clone(), &shape), slim);
     }
 

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use lab_protocol::workflows::names;
 use lab_record::Samples;
 
-/// Of a run in rounds a committed report keeps these instead of steps: for each task how many it
-/// had, and of all critical paths together the times of dispatch and of recording.
+/// Of most runs a committed report keeps these instead of steps: for each task how many it had and
+/// how many rows they added up; of all tasks together the time that workers had steps, twice the
+/// median of each transition, and the critical paths by part.
 pub(crate) const STEP_COUNT: &str = "task_steps";
-pub(crate) const DISPATCH: &str = "dispatch_total_ns";
-pub(crate) const RECORDING: &str = "recording_total_ns";
+pub(crate) const TASK_ROWS: &str = "task_rows";
+pub(crate) const HAD: &str = "steps_had_total_ns";
+pub(crate) const TWICE_MEDIANS: &str = "step_medians_twice_ns";
+pub(crate) const PATH_PARTS: &str = "path_parts_total_ns";
 
 /// One task and its steps, in the order in which the run lists them. Times in nanoseconds of one
 /// clock.

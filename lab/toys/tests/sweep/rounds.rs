@@ -57,7 +57,7 @@ fn a_question_is_asked_until_it_is_answered() {
     assert_eq!(of_question().count() as u32, equal);
     assert_eq!(of_question().take_while(|runs| of_slow(runs)).count() as u32, slow);
     assert!(!of_question().skip(slow as usize).any(|runs| of_slow(&runs)));
-    assert!(report.whole().contains("in rounds, at most 600 s for all questions"));
+    assert!(report.whole().contains("in rounds, at most 600 s"));
     assert!(
         report.tables["times.tsv"].contains("fast\t1000\t8\t"),
         "{}",

@@ -1,7 +1,7 @@
 //! Which engine is fastest where: corpus × query × threads, and which others it does not beat by
 //! more than the interval.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::{Cell, Unit};
 use lab_report::{Entry, Fastest, Page, Reading, Study, Table, show};
@@ -69,11 +69,11 @@ pub(super) fn write(study: &Study, order: &Order, page: &mut Page) {
          reaches 1 tie. {} Exploratory, not corrected for the number of cells.",
         counted(&wins)
     ));
-    page.data("crossover", &picture(study, order, &wins));
+    page.data("crossover", &picture(study, order, &shown(&wins)));
     page.figure_by(
         ("crossover", "search-crossover.gp"),
         "Fastest engine by size of the corpus, share of lines that match, and threads; `?` marks \
-         the median of too few blocks",
+         the median of too few blocks; `wins.tsv` has all cells",
         &study.how_run(),
     );
     page.beside("wins", "The fastest engine of every cell and its advantage", &table(order, &wins));
@@ -91,8 +91,25 @@ fn counted(wins: &[Win]) -> String {
     format!("Alone in front, of {} cells: {listed}; the other cells tie.", wins.len())
 }
 
+/// What the picture has. Its panels, one for each number of threads, are compared field by field:
+/// a corpus or a query of one panel alone would be an empty row or column in all others, and a
+/// single field is no panel.
+fn shown<'a, 'b>(wins: &'a [Win<'b>]) -> Vec<&'a Win<'b>> {
+    let threads_with = |factor: &str, win: &Win| {
+        let alike = wins.iter().filter(|other| other.level(factor) == win.level(factor));
+        alike.map(|other| other.level("threads")).collect::<BTreeSet<_>>().len()
+    };
+    let is_shared = |win: &&Win| ["corpus", "query"].iter().all(|f| threads_with(f, win) > 1);
+    let shared: Vec<&Win> = wins.iter().filter(is_shared).collect();
+    let fields = |win: &Win| {
+        shared.iter().filter(|other| other.level("threads") == win.level("threads")).count()
+    };
+    let panels: Vec<&Win> = shared.iter().copied().filter(|win| fields(win) > 1).collect();
+    if panels.is_empty() { wins.iter().collect() } else { panels }
+}
+
 /// A row per field of the picture, places by index.
-fn picture(study: &Study, order: &Order, wins: &[Win]) -> Table {
+fn picture(study: &Study, order: &Order, wins: &[&Win]) -> Table {
     let levels = |factor: &'static str| {
         let mut levels: Vec<&String> = wins.iter().filter_map(|w| w.cell.get(factor)).collect();
         levels.sort_by_cached_key(|level| order.rank(study, factor, level));
@@ -107,7 +124,7 @@ fn picture(study: &Study, order: &Order, wins: &[Win]) -> Table {
     let place = |win: &Win, place| index(win, place).map_or(Entry::Missing, Entry::count);
     let advantage = |win: &Win| show(win.engines.runner_up().1.estimate.exp(), Unit::Times);
     let is_tie = |win: &Win| usize::from(!win.engines.is_alone());
-    let mut sorted: Vec<&Win> = wins.iter().collect();
+    let mut sorted: Vec<&Win> = wins.to_vec();
     // A panel of the picture for each number of threads.
     sorted.sort_by_key(|win| index(win, 2));
     Table::of(

@@ -48,10 +48,7 @@ impl FamilyReport for Engines {
             format!("{corpus} {} in {} files", show(size.bytes, Unit::Bytes), size.files)
         });
         let corpora: Vec<String> = corpora.collect();
-        let mut facts = vec![
-            "A run is one process, timed by hyperfine (one run, no shell, no warm-up).".to_owned(),
-            format!("Corpora: {}.", corpora.join("; ")),
-        ];
+        let mut facts = vec![format!("Corpora: {}.", corpora.join("; "))];
         let untimed = study.all.iter().filter(|one| one.value(WALL).is_none()).count();
         if untimed > 0 {
             facts.push(format!(
@@ -60,14 +57,6 @@ impl FamilyReport for Engines {
             ));
         }
         facts
-    }
-
-    fn lab_checks(&self, _study: &Study) -> Vec<String> {
-        vec![
-            "An engine's run is verified where its lines and counts are the floor's; a peer's \
-             count is only shown beside the floor's."
-                .to_owned(),
-        ]
     }
 
     /// What is searched first, then every level that is not the default.

@@ -14,10 +14,11 @@ const PER_CENT: f64 = 0.01;
 const WATTS: f64 = 1e-3;
 const MEGAHERTZ: f64 = 1e-6;
 
-/// Why there is nothing of cards in some runs; records from before cards were watched say nothing.
+/// Why there is nothing of cards in some runs that might have used one; records from before cards
+/// were watched say nothing.
 pub(crate) fn not_watched(study: &Study) -> Option<String> {
-    let reasons: BTreeSet<&str> =
-        study.all.iter().filter_map(|one| one.row.run.gpu_reason.as_deref()).collect();
+    let said = study.all.iter().filter_map(|one| one.row.run.gpu_reason.as_deref());
+    let reasons: BTreeSet<&str> = said.filter(|reason| !reason.starts_with("not asked")).collect();
     let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
     (!reasons.is_empty()).then(|| format!("Runs without a watched card: {reasons}."))
 }

@@ -15,6 +15,9 @@ const METRICS: [(&str, &str); 4] = [
     ("wall_ns", "Wall time"),
 ];
 
+/// What a token costs, and when it comes, says nothing of how well agents share a server.
+const OF_TOKENS: [&str; 2] = ["cpu_per_token_ns", "delivery_lag_p50_ns"];
+
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Every variant and configuration");
     page.paragraph("Exploratory: no verdict is given here.");
@@ -58,5 +61,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     lowest::write(study, page);
     variance::write(study, page);
     over::write(study, page);
-    pictures::efficiency(study, page);
+    let mut asked = study.compared.iter().map(|one| one.comparison.metric.as_str());
+    if study.compared.is_empty() || asked.any(|metric| !OF_TOKENS.contains(&metric)) {
+        pictures::efficiency(study, page);
+    }
 }

@@ -4,10 +4,10 @@
 use lab_family::Unit;
 use lab_report::{Entry, Page, Rows, Study, Table, method, metrics_by_cell};
 
-use super::tasks_of;
 use crate::metrics::{CPU_WITH_SERVERS, METRICS};
-use crate::path::{self, PARTS};
+use crate::path::{self, PARTS, Parts};
 use crate::shape;
+use crate::task::tasks;
 
 /// What a step costs a back end beside its time: (title, metric); without a title it stands in the
 /// TSV alone.
@@ -56,14 +56,19 @@ fn parts(study: &Study, page: &mut Page) {
     let shapes = shape::stored(&study.section);
     for (variant, cell) in study.places(&study.variants()) {
         let Some(shape) = cell.get("shape").and_then(|name| shapes.get(name)) else { continue };
-        let tasks = tasks_of(study, variant, cell);
-        if tasks.is_empty() {
+        let (mut count, mut sums) = (0, Parts::default());
+        for one in study.runs(variant, cell) {
+            let samples = &one.row.samples;
+            let Some(tasks) = tasks(samples) else { continue };
+            let Some(parts) = path::of_run(samples, &tasks, shape) else { continue };
+            count += tasks.len();
+            path::add(&mut sums, &parts);
+        }
+        if count == 0 {
             continue;
         }
-        let sums = path::sums(&tasks, shape);
         let makespan = sums.iter().sum::<i64>() as f64;
-        let head =
-            [Entry::code(variant), Entry::text(study.label(cell)), Entry::count(tasks.len())];
+        let head = [Entry::code(variant), Entry::text(study.label(cell)), Entry::count(count)];
         let row = |whole: f64, part: &dyn Fn(f64) -> Entry| {
             let parts: Vec<Entry> = sums.iter().map(|ns| part(*ns as f64)).collect();
             [&head[..], &[Entry::Value(whole, Unit::Ns)], &parts].concat()
@@ -71,7 +76,7 @@ fn parts(study: &Study, page: &mut Page) {
         exact.row(row(makespan, &|ns| Entry::Value(ns, Unit::Ns)));
         if study.is_default_but(cell, &[]) {
             let share = |ns| Entry::Value(ns / makespan, Unit::Share);
-            shown.row(row(makespan / tasks.len() as f64, &share));
+            shown.row(row(makespan / count as f64, &share));
         }
     }
     page.markdown_table(&shown);

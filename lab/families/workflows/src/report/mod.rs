@@ -42,12 +42,7 @@ impl FamilyReport for Workflows {
     }
 
     fn run_facts(&self, study: &Study) -> Vec<String> {
-        let mut facts = vec![
-            "A run starts a back end, puts its tasks through it, stops it, and gives one value per \
-             metric. Blocks are restarts, and n counts them. `poll_ms` 0 is push notification."
-                .to_owned(),
-        ];
-        facts.extend(life(study));
+        let mut facts: Vec<String> = life(study).into_iter().collect();
         let ran = levels(study, "shape");
         let declared = shape::stored(&study.section).into_keys();
         let missing: Vec<String> = declared.filter(|shape| !ran.contains(shape)).collect();
