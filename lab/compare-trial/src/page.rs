@@ -107,17 +107,14 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
         page += "\nOther rules on the same runs: [a program with itself](details/same.md).\n";
         page += &work(&planted);
     }
-    if let Some(real) = Table::read(folder, "real.tsv")? {
-        page += "\n## Real programs\n\nWall time against the first of each; rounds in \
-                 [real/](real), made by `tools/compare/real`. [real.tsv](real.tsv)\n\n";
-        let columns = ["of", "candidate", "difference", "outcome", "rounds", "seconds"];
-        page += &real.markdown(&columns.map(|name| (name, name)));
-    }
     let stored = [
         (REPLAYS, "Comparisons of stored noise", "-p lab-compare --example prove"),
         ("bisects.tsv", "Searches on stored noise", "-p lab-compare --example prove bisects"),
     ];
     page += "\n## More\n\n";
+    if let Some(real) = Table::read(folder, "real.tsv")? {
+        page += &real_programs(folder, &real)?;
+    }
     for (name, what, command) in stored {
         if let Some(table) = Table::read(folder, name)? {
             page += &format!(
@@ -153,7 +150,26 @@ fn rules(folder: &Path, same: &Table) -> Result<()> {
                     [same.tsv](../same.tsv)\n\n"
         .to_owned();
     page += &by_rule(same);
-    let path = folder.join("details").join("same.md");
+    write_detail(folder, "same.md", &page)
+}
+
+/// Writes what was found of real programs, and gives the line that leads there.
+fn real_programs(folder: &Path, real: &Table) -> Result<String> {
+    let columns = ["of", "candidate", "difference", "outcome", "rounds", "seconds"];
+    let page = format!(
+        "# Real programs\n\n[Report](../report.md)\n\nWall time against the first of each; \
+         rounds in [real/](../real), made by `tools/compare/real`. [real.tsv](../real.tsv)\n\n{}",
+        real.markdown(&columns.map(|name| (name, name)))
+    );
+    write_detail(folder, "real.md", &page)?;
+    let told = real.rows.iter().filter(|row| real.cell(row, "outcome") != "cannot tell").count();
+    let all = real.rows.len();
+    Ok(format!("* [Real programs](details/real.md): of {all} comparisons {told} could be told\n"))
+}
+
+/// Writes a chapter.
+fn write_detail(folder: &Path, name: &str, page: &str) -> Result<()> {
+    let path = folder.join("details").join(name);
     fs::create_dir_all(folder.join("details")).with_context(|| path.display().to_string())?;
     fs::write(&path, page).with_context(|| path.display().to_string())
 }

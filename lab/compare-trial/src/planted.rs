@@ -62,10 +62,12 @@ fn cells(row: &Planned, asked: usize, all: &[&Try]) -> [String; COLUMNS.len()] {
         ends.iter().map(|end| if end.is_right() { end.seconds } else { f64::INFINITY }).collect();
     let needed: Vec<f64> = ends.iter().map(|end| end.needed_s).collect();
     let is_asked = ASKED.contains(&row.more_permille);
-    let met = match (is_asked, all.is_empty()) {
-        (false, _) => "-",
-        (true, true) => "not tried",
-        (true, false) => yes_or_no(share >= FOUND_SHARE),
+    let met = match all.len() {
+        _ if !is_asked => "-",
+        0 => "not tried",
+        // A few tries neither meet a target nor miss it.
+        few if few < asked => "too few tries",
+        _ => yes_or_no(share >= FOUND_SHARE),
     };
     [
         yes_or_no(row.neighbour).to_owned(),

@@ -34,23 +34,28 @@ fn tries_are_made_once_and_counted() {
     assert_eq!(column(&same, "tries"), ["1"; 16]);
 }
 
-/// Runs of one program that differ by 10 % and more, so that 1 % is not found in them.
-#[test]
-fn missing_tries_are_said_and_the_noise_of_a_missed_target() {
+/// Tries of runs of one program that differ by 10 % and more, so that 1 % is not found in them.
+fn noisy_tries(count: usize) -> String {
     let either = |is_long: bool| if is_long { 33_000_000 } else { 27_000_000 };
     let rounds: Vec<[u64; 3]> =
         (0..40).map(|round| [30_000_000, either(round % 4 < 2), either(round % 2 == 0)]).collect();
-    let made = json!({
-        "kind": "planted", "more_permille": 10, "neighbour": false, "number": 0, "pairs": 20000,
-        "commit": "c", "machine": "m", "loops": [1, 1], "load": 0.5,
-        "settings": {
-            "alpha": 0.01, "margin": 0.01, "budget_s": 15.0, "least_rounds": 25,
-            "most_rounds": null, "candidates": 1, "control": true, "question": "direction",
-        },
-        "elapsed_s": 15.0, "wall_ns": rounds,
-    });
+    let made = |number: usize| {
+        json!({
+            "kind": "planted", "more_permille": 10, "neighbour": false, "number": number,
+            "pairs": 20000, "commit": "c", "machine": "m", "loops": [1, 1], "load": 0.5,
+            "settings": {
+                "alpha": 0.01, "margin": 0.01, "budget_s": 15.0, "least_rounds": 25,
+                "most_rounds": null, "candidates": 1, "control": true, "question": "direction",
+            },
+            "elapsed_s": 15.0, "wall_ns": rounds,
+        })
+    };
+    (0..count).map(|number| format!("{}\n", made(number))).collect()
+}
+
+#[test]
+fn missing_tries_are_said_and_the_noise_of_a_missed_target() {
     let dir = TempDir::new().unwrap();
-    fs::write(dir.path().join("tries.jsonl"), format!("{made}\n")).unwrap();
     let replays = [
         "noise\twhat\tmet",
         "calm\tA/A, margin 1.0 %: equivalent\t-",
@@ -62,26 +67,33 @@ fn missing_tries_are_said_and_the_noise_of_a_missed_target() {
         "busy\t+1.0 %: found (half by 90)\tyes",
     ];
     fs::write(dir.path().join("replays.tsv"), replays.join("\n") + "\n").unwrap();
-    trial(dir.path()).args(["tables", "."]).assert().success();
     let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
-    let planted = read("planted.tsv");
-    assert_eq!(column(&planted, "asked"), ["40"; 8]);
-    assert_eq!(column(&planted, "tries"), ["0", "1", "0", "0", "0", "0", "0", "0"]);
-    assert_eq!(column(&planted, "met")[..3], ["not tried", "no", "-"]);
-    let noise: f64 = column(&planted, "noise_percent")[1].parse().unwrap();
-    assert!((10.0..20.0).contains(&noise), "{noise}");
-    let page = read("report.md");
-    for part in [
-        "1.0 % more work is found within 15 s in 0 of 1 tries; 40 are asked.",
-        "0.3 % more work is not tried yet; 40 tries are asked.",
-        "* 1.0 % alone: the machine's noise. Two runs of one program differed by ",
-        "| half by (s) | 80 % by (s) | noise (%) | met |",
-        "7 rows, 3 of 3 targets are met",
-        "\n  The recording \"busy\" has no row \"+2.0 %: found\".\n",
-    ] {
-        assert!(page.contains(part), "{part} is not in\n{page}");
+    let cause = "* 1.0 % alone: the machine's noise. Two runs of one program differed by ";
+    for (count, met, found) in
+        [(39, "too few tries", "0 of 39 tries; 40 are asked."), (40, "no", "0 of 40 tries.")]
+    {
+        fs::write(dir.path().join("tries.jsonl"), noisy_tries(count)).unwrap();
+        trial(dir.path()).args(["tables", "."]).assert().success();
+        let planted = read("planted.tsv");
+        assert_eq!(column(&planted, "asked"), ["40"; 8]);
+        let tries = count.to_string();
+        assert_eq!(column(&planted, "tries"), ["0", &tries, "0", "0", "0", "0", "0", "0"]);
+        assert_eq!(column(&planted, "met")[..3], ["not tried", met, "-"]);
+        let noise: f64 = column(&planted, "noise_percent")[1].parse().unwrap();
+        assert!((10.0..20.0).contains(&noise), "{noise}");
+        let page = read("report.md");
+        for part in [
+            &format!("1.0 % more work is found within 15 s in {found}"),
+            "0.3 % more work is not tried yet; 40 tries are asked.",
+            "| half by (s) | 80 % by (s) | noise (%) | met |",
+            "7 rows, 3 of 3 targets are met",
+            "\n  The recording \"busy\" has no row \"+2.0 %: found\".\n",
+        ] {
+            assert!(page.contains(part), "{part} is not in\n{page}");
+        }
+        assert_eq!(page.contains(cause), met == "no", "{page}");
+        assert_eq!(page.matches("has no row").count(), 1, "{page}");
     }
-    assert_eq!(page.matches("has no row").count(), 1, "{page}");
 }
 
 /// The files of a folder, and of its folders, copied.
@@ -101,7 +113,8 @@ fn the_committed_page_follows_from_the_committed_tries() {
     let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports/compare");
     let dir = TempDir::new().unwrap();
     copied(&committed, dir.path());
-    let made = ["same.tsv", "planted.tsv", "real.tsv", "report.md", "details/same.md"];
+    let pages = ["report.md", "details/same.md", "details/real.md"];
+    let made = [&["same.tsv", "planted.tsv", "real.tsv"], &pages[..]].concat();
     made.iter().for_each(|name| fs::remove_file(dir.path().join(name)).unwrap());
     trial(dir.path()).args(["tables", "."]).assert().success();
     for name in made {
