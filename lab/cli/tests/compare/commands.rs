@@ -233,7 +233,7 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
     sentence(2, &["true", "true", "-L", "x", "1,2"], "no command has {x}");
     sentence(1, &["true", "sh -c 'echo bad >&2; exit 4'"], "ended with status 4; --ignore-failure");
     sentence(1, &["true", "sh -c 'echo bad >&2; exit 4'"], ": bad");
-    sentence(1, &["true", "sleep 100", "--timeout", "0.2"], "`sleep 100` was ended after 0.2 s");
+    sentence(1, &["true", "sleep 100", "--timeout", "2"], "`sleep 100` was ended after 2 s");
     let fails = |option| ["true", "true", option, "echo first >&2; echo why >&2; exit 5"];
     for option in ["--setup", "--prepare", "--check"] {
         let why = if option == "--check" { " for what `true` printed: why" } else { ": why" };
@@ -242,8 +242,8 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
     }
     sentence(1, &["true", "true", "--setup", "exit 5"], "60 s, or 25 rounds where these take");
     for option in ["--prepare", "--check"] {
-        let hangs = ["true", "true", option, "sleep 100", "--timeout", "0.5"];
-        sentence(1, &hangs, &format!("{option} `sleep 100` was ended after 0.5 s, the --timeout"));
+        let hangs = ["true", "true", option, "sleep 100", "--timeout", "2"];
+        sentence(1, &hangs, &format!("{option} `sleep 100` was ended after 2 s, the --timeout"));
     }
     sentence(2, &["true", "true", "--runs", "0"], "--runs is 0; give at least one round");
     sentence(4, &["true", "true", "--input", "/no/such"], "cannot open /no/such");

@@ -15,7 +15,10 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use predicates::{prelude::PredicateBooleanExt, str::contains};
+use predicates::{
+    prelude::{PredicateBooleanExt, predicate},
+    str::contains,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -173,7 +176,9 @@ fn rounds_that_another_comparison_adds_to_are_left_to_it() {
     refused.stderr(contains("r: is in use by another comparison; wait for its end"));
     child.kill().unwrap();
     child.wait().unwrap();
-    lab(&dir, &[&commands[..], &["--resume", "r", "--runs", "3"]].concat()).assert().code(11);
+    let resumed = lab(&dir, &[&commands[..], &["--resume", "r", "--runs", "3"]].concat()).assert();
+    // 25 rounds may have been made before it was killed, and these are enough for a verdict.
+    resumed.code(predicate::in_iter([0, 11]));
 }
 
 #[test]
