@@ -937,7 +937,6 @@ _NORMAL_DEPENDENCIES = {
         _COMMON_CONDITION: {
             "amqprs": Label("@crates__amqprs-2.1.5//:amqprs"),
             "nix": Label("@crates__nix-0.30.1//:nix"),
-            "postgres": Label("@crates__postgres-0.19.14//:postgres"),
             "serde": Label("@crates__serde-1.0.229//:serde"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "tokio": Label("@crates__tokio-1.54.1//:tokio"),

@@ -5,14 +5,18 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod counts;
 mod kept;
 mod programs;
 mod rows;
 mod server;
+mod session;
 mod setup;
 
 pub use ask::ask;
+pub use counts::{Counts, named};
 pub use kept::POSTGRESQL;
 pub use rows::{Known, read};
 pub use server::{Handle, Server, lost, said};
+pub use session::{Answer, ENVIRONMENT, Session};
 pub use setup::prepare;

@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use workflows_database::{Handle, Known};
+use workflows_database::{ENVIRONMENT, Handle, Known, Session, named};
 use workflows_kit::{Accepted, Counters, Graph, RunError, Submission, Workload};
 
 use crate::Tasks;
-use crate::session::{ACCEPT, BARE, ENVIRONMENT, LOOK, Session, named};
+use crate::statements::{ACCEPT, BARE, LOOK, accept, bare_ns, complete_of};
 use crate::threads::Threads;
 use crate::worker::{Shared, look_after};
 
@@ -52,7 +52,7 @@ impl Client {
 
     /// Which of the tasks that are waited for are complete.
     fn look_at_all(&mut self) -> Result<Vec<u32>, RunError> {
-        self.session.complete_of(&self.waiting)
+        complete_of(&mut self.session, &self.waiting)
     }
 
     /// Those of them that were waited for: one may be of an earlier run, or be heard of twice.
@@ -63,7 +63,7 @@ impl Client {
 
 impl Tasks for Client {
     fn submit(&mut self, tasks: &[Submission]) -> Result<Vec<Accepted>, RunError> {
-        let answers = self.session.accept(tasks)?;
+        let answers = accept(&mut self.session, tasks)?;
         self.workers.shared.waiting.call(tasks.len());
         for (one, &(accepted, is_complete)) in tasks.iter().zip(&answers) {
             self.waiting.insert(one.task);
@@ -95,7 +95,7 @@ impl Tasks for Client {
     }
 
     fn bare_ns(&mut self) -> Result<u64, RunError> {
-        self.session.bare_ns()
+        bare_ns(&mut self.session)
     }
 
     fn counters(&self) -> Counters {

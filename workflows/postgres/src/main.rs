@@ -14,7 +14,7 @@
 mod client;
 mod cluster;
 mod outbox;
-mod session;
+mod statements;
 mod threads;
 mod waiting;
 mod worker;

@@ -2,9 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard};
 
+use workflows_database::{Answer, Session};
 use workflows_kit::RunError;
 
-use crate::session::{Answer, Session};
+use crate::statements::tell;
 use crate::waiting::Ends;
 
 /// A message of more tasks would be longer than PostgreSQL's 8,000 bytes.
@@ -46,7 +47,7 @@ impl Outbox {
         untold.telling = true;
         while let Some((complete, work)) = untold.next() {
             drop(untold);
-            while !matches!(session.tell(complete.as_deref(), work)?, Answer::Row(_)) {
+            while !matches!(tell(session, complete.as_deref(), work)?, Answer::Row(_)) {
                 kept = false;
             }
             untold = self.lock();

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use postgres::Row;
+use workflows_database::{Answer, Counts, ENVIRONMENT, Handle, Session};
 use workflows_kit::{Computer, Done, Graph, Job, MAX_PARTS, RunError, StepId, Workload, now_ns};
 
 use crate::outbox::Outbox;
-use crate::session::{Answer, Counts, ENVIRONMENT, Session, TELL};
+use crate::statements::TELL;
 use crate::waiting::{Ends, Waiting};
-use workflows_database::Handle;
 
 /// What all workers of a process and whoever started them share.
 #[derive(Debug)]

@@ -48,7 +48,7 @@ pub(crate) enum Reads {
 
 /// Why a connection is of no use any more.
 #[derive(Debug)]
-pub(crate) struct Lost(String);
+pub(crate) struct Lost(pub(crate) String);
 
 /// A connection that can be opened again when it is lost. What was read and not acknowledged goes
 /// to another then, and what was not confirmed may have arrived or not.

@@ -16,7 +16,6 @@ mod broker;
 mod kept;
 mod link;
 mod member;
-mod session;
 mod threads;
 mod worker;
 
@@ -26,7 +25,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use workflows_database::{Known, POSTGRESQL, Server, prepare, read};
+use workflows_database::{
+    Answer, ENVIRONMENT, Known, POSTGRESQL, Server, Session, named, prepare, read,
+};
 use workflows_kit::{
     Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, keep_up,
     language, now_ns, run_folder, variant_main,
@@ -36,7 +37,6 @@ use broker::Broker;
 use kept::RABBITMQ;
 use link::{Link, Lost, Reads, STEPS};
 use member::Member;
-use session::{Answer, Session, named};
 use threads::Threads;
 use worker::Shared;
 
@@ -47,16 +47,11 @@ const LOOK_AFTER_WORKERS: Duration = Duration::from_millis(500);
 
 const SCHEMA: &str = include_str!("schema.sql");
 
-const ACCEPT: usize = 0;
-const LOOK: usize = 1;
-const BARE: usize = 2;
-const OPEN: usize = 3;
-const STATEMENTS: &[&str] = &[
-    "select * from accept($1, $2, $3, $4)",
-    "select coalesce(array_agg(task), '{}') from tasks where task = any($1) and steps_left = 0",
-    "update bare set commits = commits + 1 returning commits",
-    "select open_messages(null)",
-];
+const ACCEPT: &str = "select * from accept($1, $2, $3, $4)";
+const LOOK: &str =
+    "select coalesce(array_agg(task), '{}') from tasks where task = any($1) and steps_left = 0";
+const BARE: &str = "update bare set commits = commits + 1 returning commits";
+const OPEN: &str = "select open_messages(null)";
 
 fn main() -> ExitCode {
     if member::is_one() {
@@ -98,7 +93,8 @@ impl BackEnd for Orchestrator {
         let broker = Broker::start(folder)?;
         // For the rest of the process: there is one run in it.
         let shared: &'static Shared = Box::leak(Box::default());
-        let session = Session::open(server.handle(), &shared.counts, STATEMENTS)?;
+        let texts = &[ACCEPT, LOOK, BARE, OPEN];
+        let session = Session::open(server.handle(), &shared.counts, ENVIRONMENT, texts)?;
         let link = Link::open(&(server.handle(), broker.handle()), Reads::Complete)?;
         let mut orchestrator = Self {
             graph: Arc::clone(graph),
@@ -272,7 +268,7 @@ impl Orchestrator {
 
     /// Opens the connection again. Completions that were on their way to it are gone.
     fn reopen(&mut self, lost: &Lost) -> Result<(), RunError> {
-        self.workers.shared.counts.reconnected()?;
+        self.workers.shared.counts.reconnected(&lost.0)?;
         self.link.reopen(lost)?;
         let complete = self.look_at_all()?;
         self.complete.extend(complete);

@@ -5,12 +5,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-use workflows_database::Handle;
+use workflows_database::{Answer, Counts, ENVIRONMENT, Handle, Session};
 use workflows_kit::{Computer, Done, Graph, Job, MAX_PARTS, RunError, StepId, now_ns};
 
 use crate::broker;
 use crate::link::{COMPLETE, Delivery, Link, Lost, Reads, STEPS};
-use crate::session::{Answer, Counts, Session};
 
 /// What all workers and the client share.
 #[derive(Debug, Default)]
@@ -41,8 +40,7 @@ impl Shared {
 /// How long a worker waits for a message before it looks whether there will be more.
 const LOOK: Duration = Duration::from_millis(50);
 
-const RECORD: usize = 0;
-const STATEMENTS: &[&str] = &["select * from record_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"];
+const RECORD: &str = "select * from record_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
 struct Worker<'a> {
     shared: &'a Shared,
@@ -62,13 +60,13 @@ pub(crate) fn work(
     shared: &Shared,
     computer: &mut Computer,
 ) -> Result<(), RunError> {
-    let session = Session::open(handles.0.clone(), &shared.counts, STATEMENTS)?;
+    let session = Session::open(handles.0.clone(), &shared.counts, ENVIRONMENT, &[RECORD])?;
     let link = Link::open(handles, Reads::Steps)?;
     let mut worker = Worker { shared, graph, session, link, computer };
     while !shared.stop.load(SeqCst) {
         // A message that was taken from a lost connection is given to somebody again.
         if let Err(lost) = worker.turn()? {
-            shared.counts.reconnected()?;
+            shared.counts.reconnected(&lost.0)?;
             worker.link.reopen(&lost)?;
         }
     }

@@ -19,11 +19,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use workflows_database::{Handle, Known};
+use workflows_database::{Counts, Handle, Known, Session, named};
 use workflows_kit::{Accepted, Counters, RunError, StepId, Submission, Workload, language};
 
 use crate::Tasks;
-use crate::session::{BARE, Counts, Session, named};
+use crate::statements::{BARE, bare_ns};
 use member::{Heard, Member};
 pub(crate) use process::process;
 use words::{Order, Said};
@@ -160,7 +160,7 @@ impl Tasks for Cluster {
     }
 
     fn bare_ns(&mut self) -> Result<u64, RunError> {
-        self.bare.bare_ns()
+        bare_ns(&mut self.bare)
     }
 
     /// Over all processes. Of one that was killed, what it had counted when it was last asked.

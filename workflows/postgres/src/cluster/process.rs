@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use postgres::fallible_iterator::FallibleIterator;
-use workflows_database::Handle;
+use workflows_database::{Answer, Counts, ENVIRONMENT, Handle, Session};
 use workflows_kit::{Graph, RunError, Submission, Wire, Workload};
 
 use super::Role;
 use super::http;
 use super::words::{Order, Said, hear, say};
 use crate::outbox::{Outbox, ends};
-use crate::session::{ACCEPT, Answer, Counts, ENVIRONMENT, LOOK, Session, TELL};
+use crate::statements::{self, ACCEPT, LOOK, TELL, complete_of};
 use crate::threads::Threads;
 use crate::waiting::Ends;
 use crate::worker::{News, Shared, look_after};
@@ -90,7 +90,7 @@ fn work(workload: &Workload) -> Result<(), RunError> {
 /// Calls the workers of this process when another has work for them.
 fn hear_of_work(mut session: Session<'_>, shared: &Shared) -> Result<(), RunError> {
     loop {
-        let message = session.client.notifications().blocking_iter().next();
+        let message = session.client().notifications().blocking_iter().next();
         if let Err(error) = message {
             // What was told meanwhile was told to nobody.
             session.lost_or(&error)?;
@@ -122,7 +122,7 @@ fn orchestrate(workload: &Workload) -> Result<(), RunError> {
             Order::Bury { workers } => {
                 while !matches!(session.ask(BURY, &[&workers])?, Answer::Row(_)) {}
                 // They may have recorded steps and not have lived to tell.
-                while !matches!(session.tell(Some(""), true)?, Answer::Row(_)) {}
+                while !matches!(statements::tell(&mut session, Some(""), true)?, Answer::Row(_)) {}
             }
             Order::Count => tell(&Said::Counted { counts: counts.numbers() }),
             Order::Finish => break,
@@ -140,8 +140,8 @@ fn accept(
     let tasks: Vec<Submission> = tasks.iter().map(submission).collect();
     // Before they are asked for: an end may be told before the answer is read.
     lock(waiting).extend(tasks.iter().map(|one| one.task));
-    let accepted = session.accept(&tasks)?;
-    while !matches!(session.tell(None, true)?, Answer::Row(_)) {}
+    let accepted = statements::accept(session, &tasks)?;
+    while !matches!(statements::tell(session, None, true)?, Answer::Row(_)) {}
     for (one, (accepted, is_complete)) in tasks.iter().zip(accepted) {
         tell(&Said::accepted(one.task, accepted));
         if is_complete {
@@ -154,7 +154,7 @@ fn accept(
 /// Looks after so long without being told, for who should tell may have ended.
 fn listen(mut session: Session<'_>, waiting: &Waiting, after: Duration) -> Result<(), RunError> {
     loop {
-        let message = session.client.notifications().timeout_iter(after).next();
+        let message = session.client().notifications().timeout_iter(after).next();
         let Ends { mut complete, doubt } = match message {
             Ok(Some(message)) => ends(message.payload())?,
             Ok(None) => Ends { complete: Vec::new(), doubt: true },
@@ -166,7 +166,7 @@ fn listen(mut session: Session<'_>, waiting: &Waiting, after: Duration) -> Resul
         };
         let asked = lock(waiting).clone();
         if doubt && !asked.is_empty() {
-            complete = session.complete_of(&asked)?;
+            complete = complete_of(&mut session, &asked)?;
         }
         for task in complete {
             tell_of_end(waiting, task);
