@@ -85,8 +85,9 @@ pub fn in_the_flake(enter: &str, flake: &str) -> Vec<String> {
 /// What nixpkgs calls a package of Debian; `None` where a shell of Nix needs nothing for it.
 fn nix_name(debian: &str) -> Option<&str> {
     match debian {
-        // The shell's own compiler, and rules that only Debian's Bazel has in packages.
-        "g++" | "gcc" | "libc6-dev" | "bazel-rules-rust" | "bazel-rules-shell" => None,
+        // The shell's own compiler, and what only Debian's Bazel has in packages.
+        "g++" | "gcc" | "libc6-dev" | "bazel-rules-rust" | "bazel-rules-shell"
+        | "default-jre-headless" => None,
         "bazel-bootstrap" => Some("bazel"),
         "ca-certificates" => Some("cacert"),
         "gnuplot-nox" => Some("gnuplot"),
