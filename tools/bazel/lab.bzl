@@ -27,10 +27,10 @@ _UNTIMED = [
     "watch",
     "world",
 ]
-_UNOPTIMISED = ["-Copt-level=0", "-Cdebug-assertions=no"]
+_UNOPTIMISED = ["-Copt-level=0", "-Cdebug-assertions=no", "-Cstrip=symbols"]
 
-# The statistics' simulations are unbearable at 0.
-_TESTS = ["-Copt-level=1"]
+# The statistics' simulations are unbearable at 0. Symbols are a third of a test, and there are 247.
+_TESTS = ["-Copt-level=1", "-Cstrip=symbols"]
 
 def lab_library(
         name,
@@ -41,6 +41,7 @@ def lab_library(
         test_crates = [],
         test_files = [],
         test_tags = [],
+        alone = [],
         binaries = {},
         files = [],
         included = [],
@@ -59,6 +60,7 @@ def lab_library(
         test_crates: of [dev-dependencies], not ours.
         test_files: labels of files outside the package, which tests read or include.
         test_tags: Bazel tags of the tests in tests/.
+        alone: those of tests/ beside which nothing else may run, by name.
         binaries: as in `_tests`.
         files: programs that variants start.
         included: labels of files outside the package, which its sources include.
@@ -83,6 +85,7 @@ def lab_library(
         crates = crates + test_crates,
         files = test_files,
         tags = test_tags,
+        alone = alone,
         binaries = binaries,
     )
 
@@ -93,7 +96,7 @@ def lab_binary(
         test_deps = [],
         test_crates = [],
         test_files = [],
-        test_tags = [],
+        alone = [],
         binaries = {},
         shared_srcs = [],
         visibility = ["//lab:__subpackages__"]):
@@ -106,7 +109,7 @@ def lab_binary(
         test_deps: libraries of ours that only tests use.
         test_crates: of [dev-dependencies], not ours.
         test_files: labels of files outside the package, which tests read or include.
-        test_tags: Bazel tags of the tests in tests/.
+        alone: those of tests/ beside which nothing else may run, by name.
         binaries: further programs for the tests, as in `_tests`.
         shared_srcs: sources of other packages that a `#[path]` of this one names, and what they
             include.
@@ -129,7 +132,7 @@ def lab_binary(
         deps = deps + test_deps,
         crates = crates + test_crates,
         files = test_files,
-        tags = test_tags,
+        alone = alone,
         binaries = dict(binaries, **{name: ":" + name}),
     )
 
@@ -199,7 +202,7 @@ def _collected(files, manifest):
             visibility = ["//visibility:public"],
         )
 
-def _tests(name, deps, crates, files, binaries, tags = [], library = None):
+def _tests(name, deps, crates, files, binaries, tags = [], alone = [], library = None):
     """The unit tests of a crate, its tests/*.rs and its tests/*/main.rs.
 
     Cargo starts a test in its package, Bazel at the workspace's root, so what Cargo gives as
@@ -248,7 +251,7 @@ def _tests(name, deps, crates, files, binaries, tags = [], library = None):
             rustc_env = dict(paths, **programs),
             # They start programs and may share few processors with a build; none waits this long.
             size = "medium",
-            tags = tags,
+            tags = tags + (["exclusive"] if stem in alone else []),
             timeout = "long",
             deps = _of_lock(crates) + deps + ([":" + library] if library else []),
             **common

@@ -35,7 +35,7 @@ TARGETS = {
     "x86_64-apple-darwin": PURE,
 }
 
-BAZEL_REMOTE = "github.com/buchgr/bazel-remote/v2@v2.4.4"
+BAZEL_REMOTE = "github.com/buchgr/bazel-remote/v2@v2.6.1"
 
 
 def elsewhere():

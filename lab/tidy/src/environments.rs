@@ -86,7 +86,11 @@ pub fn in_the_flake(enter: &str, flake: &str) -> Vec<String> {
 fn nix_name(debian: &str) -> Option<&str> {
     match debian {
         // The shell's own compiler, and what only Debian's Bazel has in packages.
-        "g++" | "gcc" | "libc6-dev" | "bazel-rules-rust" | "bazel-rules-shell"
+        "g++"
+        | "gcc"
+        | "libc6-dev"
+        | "bazel-rules-rust"
+        | "bazel-rules-shell"
         | "default-jre-headless" => None,
         "bazel-bootstrap" => Some("bazel"),
         "ca-certificates" => Some("cacert"),

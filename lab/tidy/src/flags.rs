@@ -9,7 +9,7 @@ use toml::{Table, Value};
 type Flags = BTreeMap<String, String>;
 
 /// What Cargo does in `[profile.release]` where the profile says nothing.
-const CARGO: [(&str, &str); 10] = [
+const CARGO: [(&str, &str); 11] = [
     ("opt-level", "3"),
     ("codegen-units", "16"),
     ("lto", "false"),
@@ -18,13 +18,15 @@ const CARGO: [(&str, &str); 10] = [
     ("strip", "none"),
     ("overflow-checks", "false"),
     ("debug-assertions", "false"),
+    // Where `lto` is false.
+    ("embed-bitcode", "no"),
     ("target-cpu", "rustc's"),
     ("linker", "rustc's"),
 ];
 
 /// What rules_rust 0.54 and rustc do with `--compilation_mode=opt` where .bazelrc says nothing. An
 /// LTO that nobody asks for is rustc's own, between the units of a crate: Cargo's `false`.
-const BAZEL: [(&str, &str); 10] = [
+const BAZEL: [(&str, &str); 11] = [
     ("opt-level", "3"),
     ("codegen-units", "16"),
     ("lto", "false"),
@@ -33,6 +35,7 @@ const BAZEL: [(&str, &str); 10] = [
     ("strip", "debuginfo"),
     ("overflow-checks", "false"),
     ("debug-assertions", "false"),
+    ("embed-bitcode", "yes"),
     ("target-cpu", "rustc's"),
     // The C toolchain's, which is the one that rustc calls unasked.
     ("linker", "rustc's"),
@@ -62,8 +65,13 @@ pub fn differences(root_manifest: &Table, bazelrc: &str) -> Vec<String> {
 pub fn set_elsewhere(path: &str, text: &str) -> Vec<String> {
     let flags =
         ["rustc_flags", "rustc_flag", "opt_level", "strip_level", "debug_info", "rustflags"];
+    // Of what is never timed: `packages::unoptimised` holds the list to that.
+    let known = "rustc_flags = _flags()";
     let is_set = |line: &&str| {
         let line = line.trim_start();
+        if path == "tools/bazel/lab.bzl" && line.starts_with(known) {
+            return false;
+        }
         flags.iter().any(|flag| {
             let rest =
                 line.strip_prefix(flag).or_else(|| line.strip_prefix("extra_")?.strip_prefix(flag));
@@ -74,6 +82,13 @@ pub fn set_elsewhere(path: &str, text: &str) -> Vec<String> {
         format!("{path} sets `{}`: set it in Cargo.toml and .bazelrc, so that both do", line.trim())
     };
     text.lines().filter(is_set).map(complaint).collect()
+}
+
+/// The folders of lab/ that Bazel does not optimise, as the list in `lab_bzl` names them.
+pub fn unoptimised(lab_bzl: &str) -> Vec<String> {
+    let lines = lab_bzl.lines().skip_while(|line| *line != "_UNTIMED = [").skip(1);
+    let names = lines.map_while(|line| line.trim().strip_prefix('"')?.strip_suffix("\","));
+    names.map(|name| format!("lab/{name}")).collect()
 }
 
 /// The flags of the profile, and complaints about parts of it that Bazel has nothing like.
@@ -124,6 +139,7 @@ mod tests {
     use super::*;
 
     const BAZELRC: &str = "common --x\nbuild --compilation_mode=opt\n\
+                           build --@rules_rust//rust/settings:extra_rustc_flag=-Cembed-bitcode=no\n\
                            build:apart --@rules_rust//rust/settings:extra_rustc_flag=-Clto=fat\n";
 
     fn manifest(profile: &str) -> Table {
@@ -156,10 +172,19 @@ mod tests {
     }
 
     #[test]
+    fn the_list_of_what_is_not_optimised_is_read() {
+        let text = "A = [\n \"x\",\n]\n_UNTIMED = [\n \"audit\",\n \"cli\",\n]\nB = [\n \"y\",\n]";
+        assert_eq!(unoptimised(text), ["lab/audit", "lab/cli"]);
+        assert_eq!(unoptimised("_UNTIMED = []"), [""; 0]);
+    }
+
+    #[test]
     fn flags_in_other_files_are_found() {
         let of = |text: &str| set_elsewhere("a.bzl", text).len();
         assert_eq!(of("rust_binary(\n    rustc_flags = [\"-Clto=fat\"],\n)"), 1);
         assert_eq!(of("    extra_rustc_flags = [],\n    opt_level = {},"), 2);
+        let known = "        rustc_flags = _flags() or _TESTS,\n    rustc_flags = [],";
+        assert_eq!(set_elsewhere("tools/bazel/lab.bzl", known).len(), 1);
         assert_eq!(of("rustc_env = paths\n# rustc_flags are in .bazelrc"), 0);
     }
 }

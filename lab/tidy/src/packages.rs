@@ -2,8 +2,20 @@
 
 use crate::arrows;
 use crate::build_files;
+use crate::flags;
 use crate::repository::Repository;
 use crate::variants;
+
+/// What serves, starts and times programs, and the arithmetic of simulations.
+const DRIVING: &[&str] = &[
+    "lab/compare",
+    "lab/driver",
+    "lab/probe",
+    "lab/process",
+    "lab/record",
+    "lab/sim",
+    "lab/stats",
+];
 
 /// Complaints about arrows between packages.
 ///
@@ -33,6 +45,27 @@ pub fn build_files(repository: &Repository) -> Vec<String> {
         build_files::complaints(package, &build_file, &manifest, path_of)
     };
     repository.packages().iter().flat_map(check).collect()
+}
+
+/// Complaints about folders of the lab that Bazel does not optimise although their code runs while
+/// something is timed: in the driver's loop, or in a program of a family.
+///
+/// # Panics
+/// When a manifest cannot be read.
+pub fn unoptimised(repository: &Repository) -> Vec<String> {
+    let programs = repository.packages().into_iter().filter(|package| !package.starts_with("lab/"));
+    let linked: Vec<String> = programs
+        .flat_map(|package| {
+            let manifest = repository.table(&format!("{package}/Cargo.toml"));
+            arrows::dependencies(&manifest, "dependencies").cloned().collect::<Vec<_>>()
+        })
+        .filter_map(|name| name.strip_prefix("lab-").map(|rest| format!("lab/{rest}")))
+        .collect();
+    let listed = flags::unoptimised(&repository.read("tools/bazel/lab.bzl"));
+    let timed = |folder: &&String| linked.contains(folder) || DRIVING.contains(&folder.as_str());
+    let complaint =
+        |folder| format!("tools/bazel/lab.bzl does not optimise {folder}, which is timed");
+    listed.iter().filter(timed).map(complaint).collect()
 }
 
 /// Complaints about variants that lack a file, or whose manifest is not what folder, lock and

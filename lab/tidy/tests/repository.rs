@@ -92,6 +92,13 @@ fn cargo_and_bazel_compile_with_the_same_flags() {
 }
 
 #[test]
+fn what_is_timed_is_optimised_under_bazel() {
+    let listed = flags::unoptimised(&ours().read("tools/bazel/lab.bzl"));
+    assert!(listed.len() > 5, "{listed:?}");
+    content(packages::unoptimised(&ours()));
+}
+
+#[test]
 fn every_variant_is_whole_and_tells_its_version() {
     for folder in ["runtimes/floor", "runtimes/python_asyncio"] {
         assert!(ours().variants().iter().any(|variant| variant == folder), "{folder}");
