@@ -1,7 +1,7 @@
 """The kinds of packages that the lab is made of, each as one macro.
 
-Those of crates make the crate itself, a test of the unit tests in its sources, and one test for each
-`tests/NAME.rs` and `tests/NAME/main.rs`, as Cargo does. Crates of Cargo.lock are named as Cargo.toml names them.
+Those of crates make the crate itself, a test of the unit tests in its sources where there are any, and
+one test for each `tests/NAME.rs` and `tests/NAME/main.rs`, as Cargo does. Crates of Cargo.lock are named as Cargo.toml names them.
 """
 
 load("@rules_rust//rust:defs.bzl", "rust_binary", "rust_library", "rust_test")
@@ -42,6 +42,7 @@ def lab_library(
         test_files = [],
         test_tags = [],
         alone = [],
+        unit_tests = True,
         binaries = {},
         files = [],
         included = [],
@@ -61,6 +62,7 @@ def lab_library(
         test_files: labels of files outside the package, which tests read or include.
         test_tags: Bazel tags of the tests in tests/.
         alone: those of tests/ beside which nothing else may run, by name.
+        unit_tests: whether there are any.
         binaries: as in `_tests`.
         files: programs that variants start.
         included: labels of files outside the package, which its sources include.
@@ -86,6 +88,7 @@ def lab_library(
         files = test_files,
         tags = test_tags,
         alone = alone,
+        unit_tests = unit_tests,
         binaries = binaries,
     )
 
@@ -97,6 +100,7 @@ def lab_binary(
         test_crates = [],
         test_files = [],
         alone = [],
+        unit_tests = True,
         binaries = {},
         shared_srcs = [],
         visibility = ["//lab:__subpackages__"]):
@@ -110,6 +114,7 @@ def lab_binary(
         test_crates: of [dev-dependencies], not ours.
         test_files: labels of files outside the package, which tests read or include.
         alone: those of tests/ beside which nothing else may run, by name.
+        unit_tests: whether there are any.
         binaries: further programs for the tests, as in `_tests`.
         shared_srcs: sources of other packages that a `#[path]` of this one names, and what they
             include.
@@ -133,6 +138,7 @@ def lab_binary(
         crates = crates + test_crates,
         files = test_files,
         alone = alone,
+        unit_tests = unit_tests,
         binaries = dict(binaries, **{name: ":" + name}),
     )
 
@@ -142,6 +148,7 @@ def variant(
         deps = [],
         kit = None,
         shared_srcs = [],
+        unit_tests = False,
         test_deps = [],
         test_crates = [],
         test_files = []):
@@ -156,6 +163,7 @@ def variant(
         deps: libraries of ours beside the kit.
         kit: the family's kit, where it is not `//FAMILY/kit`.
         shared_srcs: sources of another variant that this one includes, by label.
+        unit_tests: whether there are any.
         test_deps: libraries of ours that only tests use.
         test_crates: of [dev-dependencies], not ours.
         test_files: labels of files outside the package, which tests read or include.
@@ -166,6 +174,7 @@ def variant(
         crates = crates,
         deps = [kit or "//%s/kit" % family] + deps,
         shared_srcs = shared_srcs,
+        unit_tests = unit_tests,
         test_deps = test_deps,
         test_crates = test_crates,
         test_files = test_files + ["variant.toml"],
@@ -202,7 +211,7 @@ def _collected(files, manifest):
             visibility = ["//visibility:public"],
         )
 
-def _tests(name, deps, crates, files, binaries, tags = [], alone = [], library = None):
+def _tests(name, deps, crates, files, binaries, alone, unit_tests, tags = [], library = None):
     """The unit tests of a crate, its tests/*.rs and its tests/*/main.rs.
 
     Cargo starts a test in its package, Bazel at the workspace's root, so what Cargo gives as
@@ -229,13 +238,14 @@ def _tests(name, deps, crates, files, binaries, tags = [], alone = [], library =
         "CARGO_TARGET_TMPDIR": "/tmp",
         "INSTA_WORKSPACE_ROOT": ".",
     }
-    rust_test(
-        name = name + "_unit_test",
-        crate = ":" + name,
-        rustc_env = paths,
-        deps = _of_lock(crates) + deps,
-        **common
-    )
+    if unit_tests:
+        rust_test(
+            name = name + "_unit_test",
+            crate = ":" + name,
+            rustc_env = paths,
+            deps = _of_lock(crates) + deps,
+            **common
+        )
     for root in native.glob(["tests/*.rs", "tests/*/main.rs"], allow_empty = True):
         stem = root.removeprefix("tests/").removesuffix(".rs").removesuffix("/main")
         rust_test(

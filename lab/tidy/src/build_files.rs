@@ -54,6 +54,16 @@ fn entries(build_file: &str, attribute: &str) -> BTreeSet<String> {
     list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
+/// A complaint about a BUILD file by which Bazel leaves the unit tests of a package out, or makes a
+/// test of none. `has` says whether its sources have any.
+pub fn unit_tests(package: &str, build_file: &str, has: bool) -> Option<String> {
+    let said = |value: &str| build_file.contains(&format!("    unit_tests = {value},"));
+    let unsaid = !build_file.lines().any(|line| line.starts_with("variant("));
+    let runs = said("True") || unsaid && !said("False");
+    let value = if has { "True" } else { "False" };
+    (runs != has).then(|| format!("{package}/BUILD.bazel lacks `unit_tests = {value}`"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +97,18 @@ mod tests {
         let build_file = "\nvariant(\n    crates = [\"mio\"],\n    family = \"runtimes\",\n)\n";
         let found = complaints("runtimes/floor", build_file, &manifest.parse().unwrap(), path_of);
         assert_eq!(found, [""; 0]);
+    }
+
+    #[test]
+    fn unit_tests_are_run_where_there_are_any() {
+        let of = |text: &str, has| unit_tests("a", text, has);
+        for (bare, usual) in [("variant(\n", false), ("lab_library(\n", true)] {
+            let other = if usual { "False" } else { "True" };
+            assert_eq!(of(bare, usual), None);
+            assert!(of(bare, !usual).is_some_and(|said| said.contains(other)));
+            let told = format!("{bare}    unit_tests = {other},\n");
+            assert_eq!(of(&told, !usual), None);
+            assert!(of(&told, usual).is_some());
+        }
     }
 }

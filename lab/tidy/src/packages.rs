@@ -47,6 +47,23 @@ pub fn build_files(repository: &Repository) -> Vec<String> {
     repository.packages().iter().flat_map(check).collect()
 }
 
+/// Complaints about BUILD.bazel files by which Bazel leaves unit tests out.
+///
+/// # Panics
+/// When a file cannot be read.
+pub fn unit_tests(repository: &Repository) -> Vec<String> {
+    let files = repository.files();
+    let check = |package: &String| {
+        let (start, build_file) = (format!("{package}/src/"), format!("{package}/BUILD.bazel"));
+        let sources = files.iter().filter(|path| path.starts_with(&start) && path.ends_with(".rs"));
+        let has_tests = sources.map(|path| repository.read(path)).any(|text| {
+            ["#[test]", "#[cfg(test)]"].iter().any(|attribute| text.contains(attribute))
+        });
+        build_files::unit_tests(package, &repository.read(&build_file), has_tests)
+    };
+    repository.packages().iter().filter_map(check).collect()
+}
+
 /// Complaints about folders of the lab that Bazel does not optimise although their code runs while
 /// something is timed: in the driver's loop, or in a program of a family.
 ///

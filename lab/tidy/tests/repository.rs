@@ -30,6 +30,7 @@ fn bazel_runs_the_tests_that_cargo_runs() {
         assert!(ours().read(&format!("{package}/BUILD.bazel")).contains("load(\"//tools/bazel"));
     }
     assert!(roots.len() >= 4, "{roots:?}");
+    content(packages::unit_tests(&ours()));
 }
 
 #[test]
