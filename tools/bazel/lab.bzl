@@ -1,7 +1,8 @@
 """The kinds of packages that the lab is made of, each as one macro.
 
-Those of crates make the crate itself, a test of the unit tests in its sources where there are any, and
-one test for each `tests/NAME.rs` and `tests/NAME/main.rs`, as Cargo does. Crates of Cargo.lock are named as Cargo.toml names them.
+Those of crates make the crate itself, a test of the unit tests in its sources where there are any,
+and one test for each `tests/NAME.rs` and `tests/NAME/main.rs`, as Cargo does. Crates of Cargo.lock
+are named as Cargo.toml names them.
 """
 
 load("@rules_rust//rust:defs.bzl", "rust_binary", "rust_library", "rust_test")
@@ -10,9 +11,8 @@ load("@rules_rust//rust:defs.bzl", "rust_binary", "rust_library", "rust_test")
 _EDITION = "2024"
 _VERSION = "0.1.0"
 
-# Code of these never runs while something is timed, so rustc does not optimise it: they were two thirds
-# of what a first build compiles of ours, and take a third of their time so. A report takes up to twice
-# as long, an audit a quarter more.
+# Code of these never runs while something is timed, so rustc does not optimise it: it was most of what
+# a first build compiled of ours. lab/tidy refuses what is timed.
 _UNTIMED = [
     "audit",
     "audit-trial",
@@ -29,7 +29,7 @@ _UNTIMED = [
 ]
 _UNOPTIMISED = ["-Copt-level=0", "-Cdebug-assertions=no", "-Cstrip=symbols"]
 
-# The statistics' simulations are unbearable at 0. Symbols are a third of a test, and there are 247.
+# The statistics' simulations are unbearable at 0. Symbols are a third of a test.
 _TESTS = ["-Copt-level=1", "-Cstrip=symbols"]
 
 def lab_library(
