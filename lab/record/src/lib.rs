@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod error;
 mod expectation;
 mod glance;
 mod histogram;
@@ -23,6 +24,7 @@ mod samples;
 mod schema;
 mod store;
 
+pub use error::RecordError;
 pub use expectation::{Expectation, ExpectationKind, OneOrMore, Quantity};
 pub use glance::{Rows, State};
 pub use histogram::{HISTOGRAM_DIGITS, Histogram};
@@ -32,7 +34,7 @@ pub use schema::{
     Analysis, CardUse, Comparison, Contrast, GitState, Kept, Machine, Noise, Pairing, Run, RunFile,
     Scale, Session, SessionEvent, Spread, Status, VariantEntry, Verification, Window,
 };
-pub use store::{RecordError, Results, Writer, sha256_hex, sha256_of_file};
+pub use store::{Results, Writer, sha256_hex, sha256_of_file};
 
 /// The version of the stored schema that this crate writes.
 pub const SCHEMA: u32 = 2;

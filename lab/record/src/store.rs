@@ -10,7 +10,9 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
-use crate::{Expectation, Run, RunFile, SCHEMA, Samples, Session, Verification, Window, redact};
+use crate::{
+    Expectation, RecordError, Run, RunFile, SCHEMA, Samples, Session, Verification, Window, redact,
+};
 
 pub(crate) const RUN_FILE: &str = "run.json";
 pub(crate) const SESSIONS: &str = "sessions.jsonl";
@@ -28,70 +30,6 @@ const ZSTD_LEVEL: i32 = 9;
 const EXPORT_ZSTD_LEVEL: i32 = 19;
 /// Bytes of text. Beyond, that level takes minutes, and what comes of it is too large to commit.
 const LARGEST_PACKED_WELL: usize = 100_000_000;
-
-/// Why a results folder cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// A file operation failed.
-    #[error("{path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A path that is no results folder.
-    #[error("{path} is no results folder: {why}; give a folder of results/ or reports/")]
-    NoResults {
-        /// The path.
-        path: PathBuf,
-        /// What it is instead.
-        why: &'static str,
-    },
-    /// A line or file is not what the schema says.
-    #[error("{path}, line {line}: {message}")]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// 1-based line.
-        line: usize,
-        /// What is wrong.
-        message: String,
-    },
-    /// A record whose expectations were declared before its runs.
-    #[error(
-        "{path}: its expectations were declared before its runs, and stay as they are; \
-         nothing was written"
-    )]
-    Declared {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The folder was written by a newer lab.
-    #[error(
-        "{path} has schema {found}, this lab writes {SCHEMA}; use a newer lab or start a new sweep"
-    )]
-    Newer {
-        /// The folder.
-        path: PathBuf,
-        /// Its schema.
-        found: u32,
-    },
-    /// Another process appends to the folder.
-    #[error("{path} is in use by another lab; wait until it ends, or stop it")]
-    InUse {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// Samples whose bytes do not hash to their name.
-    #[error(
-        "{path}: the samples do not match the sha256 in their name; the file was changed or cut"
-    )]
-    Hash {
-        /// The file.
-        path: PathBuf,
-    },
-}
 
 /// sha256 of bytes, in lower-case hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
@@ -286,13 +224,17 @@ impl Results {
     /// The samples of a run; empty where it left none.
     ///
     /// # Errors
-    /// Where the file is missing, damaged, or does not hash to its name.
+    /// Where the samples are missing or damaged, or do not hash to their name.
     pub fn samples(&self, run: &Run) -> Result<Samples, RecordError> {
         let Some(name) = &run.samples else { return Ok(Samples::default()) };
         if let Some(samples) = self.pack.get(name) {
             return Ok(samples.clone());
         }
         let path = self.dir.join(SAMPLES).join(format!("{name}.zst"));
+        if !path.exists() {
+            let (path, name) = (runs_file(&self.dir), name.clone());
+            return Err(RecordError::NoSamples { path, order: run.order, name });
+        }
         let file = File::open(&path).map_err(at(&path))?;
         let bytes = zstd::decode_all(file).map_err(at(&path))?;
         if sha256_hex(&bytes) != *name {
@@ -346,15 +288,20 @@ impl Results {
     }
 }
 
-/// The lines as they were written, whichever of its two files a folder has them in.
-fn runs_text(dir: &Path) -> Result<Vec<u8>, RecordError> {
+/// Whichever of the two files a folder has its runs in.
+fn runs_file(dir: &Path) -> PathBuf {
     let packed = dir.join(RUNS_PACK);
-    if packed.exists() {
-        let file = File::open(&packed).map_err(at(&packed))?;
-        return zstd::decode_all(file).map_err(at(&packed));
+    if packed.exists() { packed } else { dir.join(RUNS) }
+}
+
+/// The lines as they were written.
+fn runs_text(dir: &Path) -> Result<Vec<u8>, RecordError> {
+    let path = runs_file(dir);
+    if path.ends_with(RUNS_PACK) {
+        let file = File::open(&path).map_err(at(&path))?;
+        return zstd::decode_all(file).map_err(at(&path));
     }
-    let plain = dir.join(RUNS);
-    fs::read(&plain).map_err(at(&plain))
+    fs::read(&path).map_err(at(&path))
 }
 
 /// The copy has one of the two files, also where an earlier copy had the other.
@@ -380,11 +327,11 @@ fn remove_if_there(path: &Path) -> Result<(), RecordError> {
 }
 
 fn read_runs(dir: &Path) -> Result<Vec<Run>, RecordError> {
-    let packed = dir.join(RUNS_PACK);
-    if packed.exists() {
-        return parse_lines(runs_text(dir)?.as_slice(), &packed);
+    let path = runs_file(dir);
+    if path.ends_with(RUNS_PACK) {
+        return parse_lines(runs_text(dir)?.as_slice(), &path);
     }
-    read_lines(&dir.join(RUNS))
+    read_lines(&path)
 }
 
 #[derive(Serialize, serde::Deserialize)]

@@ -273,6 +273,22 @@ fn changed_samples_are_found_out() {
 }
 
 #[test]
+fn samples_that_are_not_there_are_told_with_the_file_that_names_them() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("r");
+    drop(written(&dir));
+    let path = dir.join("runs.jsonl");
+    let read = Results::load(&dir).unwrap();
+    let name = read.runs[0].samples.clone().unwrap();
+    let other = "0".repeat(name.len());
+    fs::write(&path, fs::read_to_string(&path).unwrap().replace(&name, &other)).unwrap();
+    let read = Results::load(&dir).unwrap();
+    let error = read.samples(&read.runs[0]).unwrap_err().to_string();
+    let begins = format!("{}: run 0 names the samples {other}", path.display());
+    assert!(error.starts_with(&begins), "{error}");
+}
+
+#[test]
 fn a_newer_schema_is_not_written_to() {
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");

@@ -77,20 +77,27 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Bytes of a record that are changed, one at a time: wherever a name, a number or a hash lies.
+const FLIPPED: usize = 40;
+
 /// What may happen to a file, by name.
-fn damages(bytes: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+fn damages(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let half = bytes.len() / 2;
-    let mut flipped = bytes.to_vec();
-    flipped[half] ^= 0x55;
     let mut zeroed = bytes.to_vec();
     zeroed[half..].fill(0);
-    vec![
-        ("empty", Vec::new()),
-        ("cut", bytes[..half].to_vec()),
-        ("flipped", flipped),
-        ("zeroed", zeroed),
-        ("garbage", [b"\xff\xfe\n{]\n", bytes].concat()),
-    ]
+    let mut damages = vec![
+        ("empty".to_owned(), Vec::new()),
+        ("cut".to_owned(), bytes[..half].to_vec()),
+        ("zeroed".to_owned(), zeroed),
+        ("garbage".to_owned(), [b"\xff\xfe\n{]\n", bytes].concat()),
+    ];
+    damages.extend((0..FLIPPED).map(|place| {
+        let at = bytes.len() * place / FLIPPED;
+        let mut flipped = bytes.to_vec();
+        flipped[at] ^= 0x55;
+        (format!("flipped at {at}"), flipped)
+    }));
+    damages
 }
 
 #[test]
@@ -121,16 +128,18 @@ fn a_damaged_file_is_named_or_does_no_harm() {
             // left to read.
             let code = output.status.code();
             assert!(matches!(code, Some(0 | 1 | 2 | 4)), "{name} {damage}: {code:?} {said}");
+            let flipped = damage.starts_with("flipped");
             if matches!(code, Some(2 | 4)) {
-                refused += 1;
+                refused += usize::from(!flipped);
                 // A run that contradicts itself names the run; what cannot be read names the file.
                 let named = said.contains(&name) || said.contains("cannot be true");
                 assert!(named, "{name} {damage}: {said}");
             }
-            all += 1;
+            all += usize::from(!flipped);
         }
         fs::write(path, whole).unwrap();
     }
+    // A flipped byte may lie in what no report reads.
     assert!(2 * refused > all, "{refused} of {all} were refused");
     world.lab(&["report", "r", "--check"]).assert().code(0);
 }
