@@ -18,44 +18,63 @@ def _find_archive(ctx, file_name):
             return archive
     return None
 
-def _fetch(ctx):
-    cargo = ctx.which("cargo")
-    if not cargo:
+def cargo(ctx, manifest, arguments):
+    """What a command of Cargo prints that asks for no change of the lock.
+
+    Args:
+        ctx: of a repository rule.
+        manifest: the path of the package or workspace.
+        arguments: the command, with its arguments.
+    """
+    program = ctx.which("cargo")
+    if not program:
         fail("cargo is not on PATH; crates are fetched by it")
-    manifest = ctx.path(ctx.attr.manifest)
-    ctx.report_progress("cargo fetch")
+    ctx.report_progress("cargo " + arguments[0])
     done = ctx.execute(
-        [cargo, "fetch", "--locked", "--manifest-path", manifest],
+        [program] + arguments + ["--locked", "--manifest-path", manifest],
         timeout = 1800,
         # rustup reads rust-toolchain.toml from the folder that it is started in.
         working_directory = str(manifest.dirname),
     )
     if done.return_code:
-        fail("cargo fetch failed:\n" + done.stderr)
+        fail("cargo %s failed for %s:\n%s" % (arguments[0], manifest, done.stderr))
+    return done.stdout
 
-def _check_sha256(ctx, archive):
+def _check_sha256(ctx, archive, sha256):
     done = ctx.execute(["sha256sum", archive])
     if done.return_code:
         fail("sha256sum failed:\n" + done.stderr)
     found = done.stdout.split(" ")[0]
-    if found != ctx.attr.sha256:
-        fail("%s has sha256 %s, but the lock says %s" % (archive, found, ctx.attr.sha256))
+    if found != sha256:
+        fail("%s has sha256 %s, but the lock says %s" % (archive, found, sha256))
 
-def _cargo_crate_impl(ctx):
-    file_name = ctx.attr.strip_prefix + ".crate"
-    archive = _find_archive(ctx, file_name)
+def extract_crate(ctx, name, sha256, manifest, to):
+    """Lays a crate's source into a folder of the repository.
+
+    Args:
+        ctx: of a repository rule.
+        name: `NAME-VERSION`.
+        sha256: of the archive, as the lock has it.
+        manifest: the path of the package or workspace whose lock names the crate.
+        to: the folder.
+    """
+    archive = _find_archive(ctx, name + ".crate")
     if not archive:
-        _fetch(ctx)
-        archive = _find_archive(ctx, file_name)
+        cargo(ctx, manifest, ["fetch"])
+        archive = _find_archive(ctx, name + ".crate")
     if not archive:
-        fail("cargo fetch left no %s in %s/registry/cache" % (file_name, _cargo_home(ctx)))
-    _check_sha256(ctx, archive)
+        fail("cargo fetch left no %s.crate in %s/registry/cache" % (name, _cargo_home(ctx)))
+    _check_sha256(ctx, archive, sha256)
 
     # `extract` goes by the name's ending, and knows `.crate` by none.
     ctx.symlink(archive, "crate.tar.gz")
-    ctx.extract("crate.tar.gz", stripPrefix = ctx.attr.strip_prefix)
+    ctx.extract("crate.tar.gz", output = to, stripPrefix = name)
     ctx.delete("crate.tar.gz")
-    ctx.file("BUILD.bazel", ctx.read(ctx.attr.build_file))
+
+def _cargo_crate_impl(ctx):
+    attr = ctx.attr
+    extract_crate(ctx, attr.strip_prefix, attr.sha256, ctx.path(attr.manifest), "")
+    ctx.file("BUILD.bazel", ctx.read(attr.build_file))
 
 cargo_crate = repository_rule(
     implementation = _cargo_crate_impl,

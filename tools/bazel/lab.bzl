@@ -103,6 +103,7 @@ def lab_binary(
         unit_tests = True,
         binaries = {},
         shared_srcs = [],
+        own_lock = False,
         visibility = ["//lab:__subpackages__"]):
     """A program of the lab, with its tests, which find it as CARGO_BIN_EXE_<name>.
 
@@ -118,20 +119,25 @@ def lab_binary(
         binaries: further programs for the tests, as in `_tests`.
         shared_srcs: sources of other packages that a `#[path]` of this one names, and what they
             include.
+        own_lock: whether it is the workspace in `crate`, with another lock than ours. Its tests are
+            left to what it was made after.
         visibility: who may run it.
     """
+    below = "crate/" if own_lock else ""
     rust_binary(
         name = name,
-        srcs = _sources() + [label for label in shared_srcs if label.endswith(".rs")],
-        compile_data = _included_files() +
+        srcs = _sources(below) + [label for label in shared_srcs if label.endswith(".rs")],
+        compile_data = _included_files(below) +
                        [label for label in shared_srcs if not label.endswith(".rs")],
-        crate_root = "src/main.rs",
+        crate_root = below + "src/main.rs",
         edition = _EDITION,
         rustc_flags = _flags(),
         version = _VERSION,
         visibility = visibility,
-        deps = deps + _of_lock(crates),
+        deps = deps + (_of_own_lock(crates) if own_lock else _of_lock(crates)),
     )
+    if own_lock:
+        return
     _tests(
         name = name,
         deps = deps + test_deps,
@@ -148,6 +154,7 @@ def variant(
         deps = [],
         kit = None,
         shared_srcs = [],
+        own_lock = False,
         unit_tests = False,
         test_deps = [],
         test_crates = [],
@@ -163,6 +170,7 @@ def variant(
         deps: libraries of ours beside the kit.
         kit: the family's kit, where it is not `//FAMILY/kit`.
         shared_srcs: sources of another variant that this one includes, by label.
+        own_lock: whether it is of another version than our lock has, in a workspace `crate`.
         unit_tests: whether there are any.
         test_deps: libraries of ours that only tests use.
         test_crates: of [dev-dependencies], not ours.
@@ -174,6 +182,7 @@ def variant(
         crates = crates,
         deps = [kit or "//%s/kit" % family] + deps,
         shared_srcs = shared_srcs,
+        own_lock = own_lock,
         unit_tests = unit_tests,
         test_deps = test_deps,
         test_crates = test_crates,
@@ -271,16 +280,19 @@ def _flags():
     folders = native.package_name().split("/")
     return _UNOPTIMISED if folders[0] == "lab" and folders[1] in _UNTIMED else []
 
-def _sources():
-    return native.glob(["src/**/*.rs"])
+def _sources(below = ""):
+    return native.glob([below + "src/**/*.rs"])
 
-def _included_files():
+def _included_files(below = ""):
     # A library may have its README as its page; a variant knows who it is from its manifest.
     return native.glob(
-        ["README.md", "src/**", "variant.toml"],
+        ["README.md", below + "src/**", "variant.toml"],
         exclude = ["**/*.rs", "**/*.snap"],
         allow_empty = True,
     )
 
 def _of_lock(crates):
     return ["@crates//:" + crate for crate in crates]
+
+def _of_own_lock(crates):
+    return ["@own_locks//%s:%s" % (native.package_name(), crate) for crate in crates]

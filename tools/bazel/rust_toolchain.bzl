@@ -97,11 +97,15 @@ def _link_tool(ctx, sysroot, tool):
         fail("%s is neither in %s/bin nor on PATH" % (tool, sysroot))
     ctx.symlink(found, "bin/" + tool)
 
-def _local_rust_toolchain_impl(ctx):
-    host_name = _TRIPLES.get(ctx.os.arch)
-    if not host_name:
+def host_triple(ctx):
+    """This machine's, as rules_rust describes a triple."""
+    name = _TRIPLES.get(ctx.os.arch)
+    if not name:
         fail("no Rust toolchain is described for the processor " + ctx.os.arch)
-    host = triple(host_name)
+    return triple(name)
+
+def _local_rust_toolchain_impl(ctx):
+    host = host_triple(ctx)
     sysroot = _sysroot(ctx)
     ctx.symlink(sysroot.get_child("lib"), "lib")
     sources = sysroot.get_child("lib", "rustlib", "src", "rust", "library")

@@ -1,7 +1,7 @@
 //! `lab new` in a checkout made for it.
 
 use std::{
-    fs,
+    env, fs,
     io::{self, Write},
     os::unix::fs::PermissionsExt,
     path::Path,
@@ -36,6 +36,8 @@ fn lab(root: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     // Absolute, for it is started in another folder.
     let program = fs::canonicalize(env!("CARGO_BIN_EXE_lab")).unwrap();
     let mut lab = Command::new(program);
+    let path = env::var("PATH").unwrap();
+    lab.env("PATH", format!("{}:{path}", root.join("bin").display()));
     lab.current_dir(root).env_remove("BUILD_WORKSPACE_DIRECTORY");
     lab.env_remove("BUILD_WORKING_DIRECTORY");
     let output = lab.arg("new").args(arguments).output().unwrap();
@@ -172,6 +174,15 @@ fn another_version_has_a_workspace_and_a_lock_of_its_own() {
          [workspace.dependencies]\nstd = \"=1.0.0\" # measured\n",
     );
     write("Cargo.lock", "version = 4\n");
+    // Cargo, which would ask a registry: one version was never published.
+    fs::create_dir(root.join("bin")).unwrap();
+    write(
+        "bin/cargo",
+        "#!/bin/sh\nif grep -q =0.7.0 Cargo.toml; then echo 'no such version' >&2; exit 101; fi\n\
+         echo \"# $*\" >> Cargo.lock\n",
+    );
+    fs::set_permissions(root.join("bin/cargo"), fs::Permissions::from_mode(0o755)).unwrap();
+    write("engines/plain/BUILD.bazel", "variant(\n    family = \"engines\",\n)\n");
     write(
         "engines/plain/Cargo.toml",
         "[package]\nname = \"engines-plain\"\n[dependencies]\nstd.workspace = true\n",
@@ -183,12 +194,18 @@ fn another_version_has_a_workspace_and_a_lock_of_its_own() {
     assert!(said.contains(&format!("engines/old/build && {TEST}")), "{said}");
     let text = |file: &str| fs::read_to_string(root.join("engines/old").join(file)).unwrap();
     assert!(text("crate/Cargo.toml").contains("std = { version = \"=0.9.0\" }"));
-    assert_eq!(text("crate/Cargo.lock"), "version = 4\n");
+    assert_eq!(text("crate/Cargo.lock"), "version = 4\n# update --quiet --workspace\n");
+    let rules = "variant(\n    family = \"engines\",\n    own_lock = True,\n)\n";
+    assert_eq!(text("BUILD.bazel"), rules);
     assert_eq!(text("crate/src/main.rs"), "include_str!(\"../../variant.toml\")\n");
     let identity = text("variant.toml");
     assert!(identity.contains("name = \"old\"") && identity.contains("version = \"0.9.0\""));
     let build = root.join("engines/old/build");
     assert_eq!(fs::metadata(build).unwrap().permissions().mode() & 0o111, 0o111);
+    let arguments = ["variant", "engines/older", "--like", "plain", "--version", "0.7.0"];
+    let (code, said) = lab(root, &arguments);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("engines/older: cargo update: no such version"), "{said}");
     write("engines/plain/Cargo.toml", "[package]\nname = \"engines-plain\"\n");
     let arguments = ["variant", "engines/older", "--like", "plain", "--version", "0.8.0"];
     let (code, said) = lab(root, &arguments);

@@ -66,10 +66,12 @@ pub fn set_elsewhere(path: &str, text: &str) -> Vec<String> {
     let flags =
         ["rustc_flags", "rustc_flag", "opt_level", "strip_level", "debug_info", "rustflags"];
     // Of what is never timed: `packages::unoptimised` holds the list to that.
-    let known = "rustc_flags = _flags()";
+    let of_untimed = "rustc_flags = _flags()";
+    // Other people's code, as Cargo does: no lint changes what is compiled.
+    let of_lints = "rustc_flags = [\"--cap-lints=allow\"],";
     let is_set = |line: &&str| {
         let line = line.trim_start();
-        if path == "tools/bazel/lab.bzl" && line.starts_with(known) {
+        if line == of_lints || path == "tools/bazel/lab.bzl" && line.starts_with(of_untimed) {
             return false;
         }
         flags.iter().any(|flag| {
@@ -185,6 +187,8 @@ mod tests {
         assert_eq!(of("    extra_rustc_flags = [],\n    opt_level = {},"), 2);
         let known = "        rustc_flags = _flags() or _TESTS,\n    rustc_flags = [],";
         assert_eq!(set_elsewhere("tools/bazel/lab.bzl", known).len(), 1);
+        assert_eq!(of("    rustc_flags = [\"--cap-lints=allow\"],"), 0);
+        assert_eq!(of("    rustc_flags = [\"--cap-lints=allow\", \"-Clto=fat\"],"), 1);
         assert_eq!(of("rustc_env = paths\n# rustc_flags are in .bazelrc"), 0);
     }
 }

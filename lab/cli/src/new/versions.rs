@@ -1,7 +1,13 @@
 //! A variant of another version of what it measures. Cargo resolves one version in a workspace, so
-//! the folder holds a workspace of its own, `crate`, with its own lock, and builds itself.
+//! the folder holds a workspace of its own, `crate`, with its own lock. For Cargo it builds itself;
+//! Bazel takes the crates of that lock from the repository `@own_locks`.
 
-use std::{fs, io, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    fs, io,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use super::copy;
 
@@ -39,8 +45,8 @@ pub(super) fn write(root: &Path, from: &Path, draft: &Path, made: &Copy<'_>) -> 
     copy(&from.join("src"), &own.join("src"))?;
     further_from_identity(&own.join("src"))?;
     fs::write(own.join("Cargo.toml"), manifest)?;
-    // What is not asked for in another version stays as it is everywhere.
     fs::copy(root.join("Cargo.lock"), own.join("Cargo.lock"))?;
+    lock(&own)?;
     let was = text_of(&identity, "version")?;
     let identity = replaced(&identity, "name", made.old, made.new)?;
     let identity = replaced(&identity, "version", &was, made.version)?;
@@ -48,9 +54,31 @@ pub(super) fn write(root: &Path, from: &Path, draft: &Path, made: &Copy<'_>) -> 
     fs::write(draft.join("build"), BUILD.replace("@PROGRAM@", &program))?;
     fs::set_permissions(draft.join("build"), fs::Permissions::from_mode(0o755))?;
     fs::write(draft.join(".gitignore"), format!("/{program}\n"))?;
-    let rules = "load(\"//tools/bazel:lab.bzl\", \"script\")\n\nscript(\n    family = ";
-    let files = "    files = [\"build\"] + glob([\"crate/**\"]),\n";
-    fs::write(draft.join("BUILD.bazel"), format!("{rules}\"{}\",\n{files})\n", made.family))
+    let rules = rules(&fs::read_to_string(from.join("BUILD.bazel"))?, made.family)?;
+    fs::write(draft.join("BUILD.bazel"), rules)
+}
+
+/// Makes a copy of our lock that of this workspace: what is not asked for in another version stays
+/// as it is everywhere. The error is Cargo's, as of a version that was never published.
+fn lock(own: &Path) -> io::Result<()> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["update", "--quiet", "--workspace"]).current_dir(own).stdin(Stdio::null());
+    let ended = cargo.output().map_err(|error| io::Error::other(format!("cargo: {error}")))?;
+    let said = String::from_utf8_lossy(&ended.stderr);
+    match ended.status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(format!("cargo update: {}", said.trim()))),
+    }
+}
+
+/// The BUILD file of a variant, as that of one whose workspace is `crate`.
+fn rules(text: &str, family: &str) -> io::Result<String> {
+    let line = format!("    family = \"{family}\",\n");
+    let own = format!("{line}    own_lock = True,\n");
+    match text.contains(&line) {
+        true => Ok(text.replacen(&line, &own, 1)),
+        false => Err(io::Error::other(format!("BUILD.bazel has no line `{}`", line.trim()))),
+    }
 }
 
 /// The manifest lies one folder higher now.
@@ -186,6 +214,16 @@ mod tests {
             features = [\"a\", \"b\", \"c\"] }\n\
             plain = { version = \"1\" }\n\n[profile.release]\nopt-level = 3\n";
         assert_eq!(text.split_once('\n').unwrap().1, expected);
+    }
+
+    #[test]
+    fn bazel_is_told_of_the_lock() {
+        let text = "variant(\n    crates = [\"pool\"],\n    family = \"f\",\n)\n";
+        let own =
+            "variant(\n    crates = [\"pool\"],\n    family = \"f\",\n    own_lock = True,\n)\n";
+        assert_eq!(rules(text, "f").unwrap(), own);
+        let refused = rules(text, "g").unwrap_err().to_string();
+        assert_eq!(refused, "BUILD.bazel has no line `family = \"g\",`");
     }
 
     #[test]
