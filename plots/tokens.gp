@@ -13,21 +13,31 @@ here(name, value) = strcol("variant") eq name ? value : NaN
 set xrange [-0.6:words(configs) - 0.4]
 set xtics noenhanced scale 0 font ",10" rotate by 12 right ()
 set for [i=1:words(configs)] xtics add (word(configs, i) i - 1)
-set logscale y
-set format y "%.0f"
-set ylabel "tokens/s (logarithmic)"
-set lmargin 11
+set format y "%g"
+set lmargin margin_for(11, 0.8 * longest_in(file, 3))
 set rmargin 12 + longest_in(file, 1)
+
+# An axis is logarithmic where it spans a decade: below, the labels of a logarithm would touch.
+spans_decade(least, most) = most > 10 * least
+stats file using (column("stream")) nooutput
+one_is_log = spans_decade(STATS_min, STATS_max)
+stats file using (column("pooled")) nooutput
+all_is_log = spans_decade(STATS_min, STATS_max)
 set multiplot title "Tokens per second by cell, medians over runs (".time_scale("tokens").")"
 set size 1, 0.47
 set origin 0, 0.48
 set key at screen 0.99, 0.86 right top
 set title "one stream while it streams"
+set ylabel one_is_log ? "tokens/s (logarithmic)" : "tokens/s"
+if (one_is_log) { set logscale y }
 plot for [name in variants] file using (here(name, x($4, $2))):(column("stream")) \
     with points pt 7 ps 0.6 lc rgb colour(name) title name
 set origin 0, 0
 unset key
+unset logscale y
 set title "all agents over the wall time"
+set ylabel all_is_log ? "tokens/s (logarithmic)" : "tokens/s"
+if (all_is_log) { set logscale y }
 plot for [name in variants] file using (here(name, x($4, $2))):(column("pooled")) \
     with points pt 7 ps 0.6 lc rgb colour(name)
 unset multiplot

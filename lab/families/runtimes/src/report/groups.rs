@@ -63,16 +63,33 @@ pub(crate) fn by_configuration<'s, 'a>(study: &'s Study<'a>) -> Vec<Group<'s, 'a
             by_config.entry(configuration(&one.row.run)).or_default().push(one);
         }
         let group = |(config, runs)| Group { variant, config, runs };
-        groups.extend(by_config.into_iter().map(group));
+        let mut of_variant: Vec<Group> = by_config.into_iter().map(group).collect();
+        of_variant.sort_by_cached_key(|group| as_read(&group.config));
+        groups.append(&mut of_variant);
     }
     groups
+}
+
+/// A name's parts, each with the number behind it: `agents=2` comes before `agents=100`.
+fn as_read(name: &str) -> Vec<(String, Option<u64>)> {
+    let is_digit = |c: &char| c.is_ascii_digit();
+    let (mut rest, mut parts) = (name, Vec::new());
+    while !rest.is_empty() {
+        let text: String = rest.chars().take_while(|c| !is_digit(c)).collect();
+        let number: String = rest[text.len()..].chars().take_while(is_digit).collect();
+        rest = &rest[text.len() + number.len()..];
+        parts.push((text, number.parse().ok()));
+    }
+    parts
 }
 
 /// The configurations of the concurrent runs, by name.
 pub(crate) fn configurations(study: &Study) -> Vec<String> {
     let names: BTreeSet<String> =
         concurrent(study).map(|one| configuration(&one.row.run)).collect();
-    names.into_iter().collect()
+    let mut names: Vec<String> = names.into_iter().collect();
+    names.sort_by_cached_key(|name| as_read(name));
+    names
 }
 
 pub(crate) fn is_unscaled(one: &Measured) -> bool {
@@ -117,4 +134,19 @@ pub(crate) fn time_scale_of<'r>(runs: impl IntoIterator<Item = &'r Measured<'r>>
         _ => time_scale_label(ppm),
     };
     cells.into_iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_are_in_the_order_of_their_size() {
+        let mut names = ["steady agents=100", "hetero", "steady agents=2", "ctx2048", "ctx512 b"];
+        names.sort_by_cached_key(|name| as_read(name));
+        let expected = ["ctx512 b", "ctx2048", "hetero", "steady agents=2", "steady agents=100"];
+        assert_eq!(names, expected);
+        assert_eq!(as_read("a1b"), [("a".to_owned(), Some(1)), ("b".to_owned(), None)]);
+        assert_eq!(as_read(""), []);
+    }
 }
