@@ -268,15 +268,18 @@ pub fn outcome<W: Serialize>(variant: &Variant, workload: &W) -> RunOutcome {
 /// # Panics
 /// When one does not.
 pub fn check_identities(family: &str) {
-    // Bazel may run this test without the lock.
-    let lock = fs::read_to_string(family_dir(family).join("../Cargo.lock")).ok();
+    // Bazel may run this test without the locks.
+    let read = |path: &str| fs::read_to_string(family_dir(family).join(path)).ok();
+    let ours = read("../Cargo.lock");
     for variant in variants(family) {
+        let own = read(&format!("{}/crate/Cargo.lock", variant.name));
+        let lock = own.as_ref().or(ours.as_ref());
         let finished = run(&variant, &["--describe"], "");
         let found: Identity = serde_json::from_str(&finished.stdout).expect("an identity");
         assert_eq!((&found, finished.code), (&variant.identity, Some(exit::DONE)));
         let Identity { measures, version, .. } = found;
         let package = format!("name = \"{measures}\"\nversion = \"{version}\"\n");
-        let is_locked = lock.as_ref().is_none_or(|lock| lock.contains(&package));
+        let is_locked = lock.is_none_or(|lock| lock.contains(&package));
         // Somebody else's program is what the machine has installed.
         assert!(version == "installed" || is_locked, "{package}");
     }
