@@ -131,6 +131,10 @@ fn variant(root: &Path, name: &str, like: &str, version: Option<&str>) -> Result
         let message = "there is no such variant: no variant.toml is in that folder";
         return Err(Failure::input(format!("--like {like}: {message}")));
     }
+    if version.is_some() && !from.join("Cargo.toml").exists() {
+        let message = "with --version it must be a package of this workspace";
+        return Err(Failure::input(format!("--like {like}: {message}")));
+    }
     make(&to, name, |draft| {
         if let Some(version) = version {
             let made = versions::Copy { family, old, new, version };

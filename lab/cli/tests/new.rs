@@ -206,6 +206,10 @@ fn another_version_has_a_workspace_and_a_lock_of_its_own() {
     let (code, said) = lab(root, &arguments);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("engines/older: cargo update: no such version"), "{said}");
+    let arguments = ["variant", "engines/older", "--like", "old", "--version", "0.8.0"];
+    let (code, said) = lab(root, &arguments);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--like engines/old: with --version it must be a package"), "{said}");
     write("engines/plain/Cargo.toml", "[package]\nname = \"engines-plain\"\n");
     let arguments = ["variant", "engines/older", "--like", "plain", "--version", "0.8.0"];
     let (code, said) = lab(root, &arguments);
