@@ -25,7 +25,9 @@ set -e
 cd \"$(dirname \"$0\")\"
 target=../../target/own-lock
 cargo build --quiet --release --manifest-path crate/Cargo.toml --target-dir \"$target\"
-cp \"$target/release/@PROGRAM@\" .
+# In one step, for somebody may be starting it.
+cp \"$target/release/@PROGRAM@\" \"$target/release/$$\"
+mv \"$target/release/$$\" @PROGRAM@
 ";
 
 /// Writes the folder `draft` after the variant in `from`, which is a package of Cargo.
