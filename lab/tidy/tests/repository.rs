@@ -128,3 +128,11 @@ fn every_locked_crate_has_a_build_file() {
     };
     content(packages.iter().filter_map(missing).collect());
 }
+
+#[test]
+fn the_versions_experiment_runs_one_program_on_two_versions() {
+    let today = ours().read("engines/tokio/src/main.rs");
+    let copy = ours().read("engines/tokio_1_50/crate/src/main.rs");
+    // The manifest lies one folder higher from there.
+    assert_eq!(copy.replace("\"../../variant.toml\"", "\"../variant.toml\""), today);
+}
