@@ -876,6 +876,7 @@ _NORMAL_DEPENDENCIES = {
     "workflows/conformance": {
         _COMMON_CONDITION: {
             "nix": Label("@crates__nix-0.30.1//:nix"),
+            "rustix": Label("@crates__rustix-1.1.6//:rustix"),
             "serde_json": Label("@crates__serde_json-1.0.154//:serde_json"),
             "tempfile": Label("@crates__tempfile-3.27.0//:tempfile"),
         },
@@ -7262,6 +7263,7 @@ def crate_repositories():
        struct(repo="crates__regex-1.13.1", is_dev_dep = False),
        struct(repo="crates__regex-syntax-0.8.11", is_dev_dep = False),
        struct(repo="crates__reqwest-0.12.28", is_dev_dep = False),
+       struct(repo="crates__rustix-1.1.6", is_dev_dep = False),
        struct(repo="crates__serde-1.0.229", is_dev_dep = False),
        struct(repo="crates__serde_json-1.0.154", is_dev_dep = False),
        struct(repo="crates__sha2-0.11.1", is_dev_dep = False),

@@ -7,6 +7,7 @@
 mod batches;
 mod kept;
 mod shapes;
+mod small_disk;
 mod under_way;
 mod verdict;
 
@@ -19,7 +20,8 @@ pub use batches::{batches, draw, kills, whole};
 pub use kept::{Kept, gone};
 pub use lab_programs::*;
 pub use shapes::{shape, shapes};
-pub use under_way::{Sessions, UnderWay, sessions_of};
+pub use small_disk::on_a_small_disk;
+pub use under_way::{Connections, Sessions, UnderWay, sessions_of};
 pub use verdict::check;
 
 /// The family's folder.

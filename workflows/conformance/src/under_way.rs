@@ -1,7 +1,7 @@
 //! A variant's program while it runs, and the processes below it.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -11,6 +11,9 @@ use lab_protocol::RunOutcome;
 use lab_protocol::workflows::Workload;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use rustix::io::Errno;
+use rustix::net::{Shutdown, shutdown};
+use rustix::process;
 
 use crate::{Finished, Variant, line};
 
@@ -71,6 +74,12 @@ impl UnderWay {
         })
     }
 
+    /// Its connections with this port of the loopback interface.
+    pub fn connections(&self, port: u16) -> Connections {
+        let process = Pid::from_raw(self.child.id().cast_signed());
+        Connections { process, sockets: sockets(process, port) }
+    }
+
     /// Ends it at once.
     pub fn kill(mut self) {
         let _ = self.child.kill();
@@ -113,6 +122,59 @@ impl Drop for UnderWay {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Connections of a program that runs.
+#[derive(Debug)]
+pub struct Connections {
+    process: Pid,
+    /// By their numbers in that process.
+    pub sockets: Vec<i32>,
+}
+
+impl Connections {
+    /// Cuts one of them, which both its ends see; nothing happens where it is closed by now.
+    ///
+    /// # Errors
+    /// The system does not let one process have another's connections.
+    pub fn cut(&self, which: usize) -> io::Result<()> {
+        let number = self.sockets[which % self.sockets.len()];
+        let process = process::Pid::from_raw(self.process.as_raw());
+        let process = process.expect("a process that was started has a number");
+        let process = process::pidfd_open(process, process::PidfdFlags::empty())?;
+        let socket = match process::pidfd_getfd(&process, number, process::PidfdGetfdFlags::empty())
+        {
+            Err(Errno::BADF) => return Ok(()),
+            socket => socket?,
+        };
+        match shutdown(&socket, Shutdown::Both) {
+            Err(Errno::NOTCONN | Errno::NOTSOCK) => Ok(()),
+            ended => Ok(ended?),
+        }
+    }
+}
+
+/// The numbers of a process's sockets that are connected with this port of 127.0.0.1.
+fn sockets(process: Pid, port: u16) -> Vec<i32> {
+    // Address and port of the other end, and "established", as proc(5) has them.
+    let end = format!("0100007F:{port:04X}");
+    let table = fs::read_to_string(format!("/proc/{process}/net/tcp")).unwrap_or_default();
+    let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let open =
+        lines.filter(|cells| cells.get(2..4).is_some_and(|both| *both == [end.as_str(), "01"]));
+    let names: Vec<String> =
+        open.filter_map(|cells| Some(format!("socket:[{}]", cells.get(9)?))).collect();
+    let files = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten();
+    let mut found: Vec<i32> = files
+        .filter_map(|file| {
+            let file = file.ok()?;
+            let name = fs::read_link(file.path()).ok()?;
+            let is_one = names.iter().any(|socket| name.as_os_str() == socket.as_str());
+            is_one.then(|| file.file_name().to_str()?.parse().ok())?
+        })
+        .collect();
+    found.sort_unstable();
+    found
 }
 
 /// A PostgreSQL server and the processes of its clients' sessions.

@@ -1,13 +1,11 @@
 //! What this back end alone promises: how much it commits, and its end on a full disk.
 
-use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use workflows_conformance::{
-    RunOutcome, Status, UnderWay, Variant, batches, check, draw, is_missing, kills, line, outcome,
-    sessions_of, shape, shapes, skipped, variant, whole, workload,
+    Status, UnderWay, Variant, batches, check, draw, is_missing, kills, on_a_small_disk, outcome,
+    sessions_of, shape, shapes, variant, whole, workload,
 };
 use workflows_kit::Workload;
 
@@ -70,34 +68,13 @@ fn many_tasks_at_once_whose_process_is_killed_are_neither_lost_nor_repeated() {
     assert!(killed > 0, "every run had ended before it was to be killed");
 }
 
-/// A small disk, a run on it, more room, and the same run again: `$0 MOUNT SPEC BEFORE AFTER`.
-const SMALL_DISK: &str = r#"
-mount -t tmpfs -o size=52m none "$1" || exit 77
-timeout 120 "$0" < "$2" > "$3"
-mount -o remount,size=400m "$1" || exit 77
-timeout 120 "$0" < "$2" > "$4"
-"#;
-
 #[test]
 fn a_full_disk_ends_a_database_with_a_clear_state_and_room_lets_it_go_on() {
-    let (postgres, folder) = (postgres(), tempfile::tempdir().unwrap());
-    let at = |name: &str| folder.path().join(name);
-    fs::create_dir(at("disk")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
     // A new cluster takes some 40 megabytes, most of it a segment of the log; the second fills it.
-    let workload = Workload { tasks: 3_000, ..batches(&at("disk"), 5) };
-    fs::write(at("spec"), line(&workload)).unwrap();
-    let mut small = Command::new("unshare");
-    small.args(["--mount", "sh", "-c", SMALL_DISK]).arg(&postgres.program).arg(at("disk"));
-    small.args(["spec", "before", "after"].map(at));
-    let status = small.stderr(Stdio::null()).status();
-    if status.is_err() || fs::metadata(at("after")).is_err() {
-        skipped("a small disk cannot be mounted here");
-        return;
-    }
-    let outcome = |name: &str| -> RunOutcome {
-        serde_json::from_str(&fs::read_to_string(at(name)).unwrap()).unwrap()
-    };
-    let before = outcome("before");
+    let workload = Workload { tasks: 3_000, ..batches(folder.path(), 5) };
+    let runs = on_a_small_disk(&postgres(), &workload, (folder.path(), 52));
+    let Some([before, after]) = runs else { return };
     if is_missing(&before) {
         return;
     }
@@ -106,5 +83,5 @@ fn a_full_disk_ends_a_database_with_a_clear_state_and_room_lets_it_go_on() {
     // A later PostgreSQL may not even find room for an empty cluster.
     let clear = ["start again with the same folder", "initdb failed"];
     assert!(clear.iter().any(|words| reason.contains(words)), "{reason}");
-    whole("room again", &workload, &outcome("after"));
+    whole("room again", &workload, &after);
 }

@@ -4,6 +4,7 @@
 //! process would have it.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::pin::Pin;
 use std::thread::sleep;
 use std::time::Duration;
@@ -48,7 +49,12 @@ pub(crate) enum Reads {
 
 /// Why a connection is of no use any more.
 #[derive(Debug)]
-pub(crate) struct Lost(pub(crate) String);
+pub(crate) enum Lost {
+    /// It is closed, or about to be: another can be opened.
+    Closed(String),
+    /// The broker confirms nothing, and would do so on no other.
+    Silent,
+}
 
 /// A connection that can be opened again when it is lost. What was read and not acknowledged goes
 /// to another then, and what was not confirmed may have arrived or not.
@@ -99,18 +105,19 @@ impl Link {
         let runtime = runtime.map_err(RunError::setup)?;
         let (database, handle) = handles.clone();
         let mut link = Self { database, handle, reads, runtime, open: None };
-        link.reopen(&Lost("it takes no connection".to_owned()))?;
+        link.reopen(&Lost::Closed("it takes no connection".to_owned()))?;
         Ok(link)
     }
 
     /// Opens it again.
     ///
     /// # Errors
-    /// The broker has ended, or takes no connection.
+    /// The broker has ended, takes no connection, or answers nothing.
     pub(crate) fn reopen(&mut self, lost: &Lost) -> Result<(), RunError> {
         self.close();
-        let mut last = lost.0.clone();
-        for _ in 0..ATTEMPTS {
+        let mut last = lost.to_string();
+        let attempts = if matches!(lost, Lost::Silent) { 0 } else { ATTEMPTS };
+        for _ in 0..attempts {
             let opening = async { timeout(PATIENCE, Open::new(&self.handle, self.reads)).await };
             match self.runtime.block_on(opening) {
                 Ok(Ok(open)) => {
@@ -118,7 +125,10 @@ impl Link {
                     return Ok(());
                 }
                 Ok(Err(error)) => last = error.to_string(),
-                Err(_) => last = "it does not answer".to_owned(),
+                Err(_) => {
+                    last = "it does not answer".to_owned();
+                    break;
+                }
             }
             if let Some(ended) = self.handle.ended() {
                 last = ended;
@@ -215,11 +225,11 @@ impl Open {
             unconfirmed.insert(self.published);
         }
         while !unconfirmed.is_empty() {
-            let silent = |_| Lost("it confirms nothing; is its disk or memory full?".to_owned());
-            let next = timeout(PATIENCE, self.confirmations.recv()).await.map_err(silent)?;
+            let next = timeout(PATIENCE, self.confirmations.recv()).await;
+            let next = next.map_err(|_| Lost::Silent)?;
             let Confirmation { is_taken, tag, all_before } = next.ok_or_else(closed)?;
             if !is_taken {
-                return Err(Lost("it refuses a message".to_owned()));
+                return Err(Lost::Closed("it refuses a message".to_owned()));
             }
             if all_before {
                 unconfirmed = unconfirmed.split_off(&(tag + 1));
@@ -241,12 +251,21 @@ impl Delivery {
 
 impl From<Error> for Lost {
     fn from(error: Error) -> Self {
-        Self(error.to_string())
+        Self::Closed(error.to_string())
+    }
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed(how) => f.write_str(how),
+            Self::Silent => f.write_str("it confirms nothing; is its disk or memory full?"),
+        }
     }
 }
 
 fn closed() -> Lost {
-    Lost("the connection is closed".to_owned())
+    Lost::Closed("the connection is closed".to_owned())
 }
 
 /// The kind of queue that is kept on one node, whatever the broker's default is.

@@ -268,7 +268,7 @@ impl Orchestrator {
 
     /// Opens the connection again. Completions that were on their way to it are gone.
     fn reopen(&mut self, lost: &Lost) -> Result<(), RunError> {
-        self.workers.shared.counts.reconnected(&lost.0)?;
+        self.workers.shared.counts.reconnected(&lost.to_string())?;
         self.link.reopen(lost)?;
         let complete = self.look_at_all()?;
         self.complete.extend(complete);

@@ -66,7 +66,7 @@ pub(crate) fn work(
     while !shared.stop.load(SeqCst) {
         // A message that was taken from a lost connection is given to somebody again.
         if let Err(lost) = worker.turn()? {
-            shared.counts.reconnected(&lost.0)?;
+            shared.counts.reconnected(&lost.to_string())?;
             worker.link.reopen(&lost)?;
         }
     }

@@ -1,12 +1,14 @@
 //! What this back end alone promises: a commit and a message for each transition, and no other,
 //! whether its workers are threads or processes that the broker alone connects.
 
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use workflows_conformance::{
-    UnderWay, batches, check, draw, is_missing, outcome, shapes, variant, whole, workload,
+    Status, UnderWay, batches, check, draw, is_missing, on_a_small_disk, outcome, shapes, skipped,
+    variant, whole, workload,
 };
 use workflows_kit::{Operation, Workload};
 
@@ -68,4 +70,62 @@ fn a_worker_process_that_is_killed_leaves_its_message_to_another() {
         let _ = kill(*one, Signal::SIGKILL);
     }
     whole("killed", &workload, &run.outcome());
+}
+
+/// Connections of a worker each, and of the client.
+const CONNECTIONS: usize = 3;
+
+#[test]
+fn a_connection_that_is_cut_is_opened_again_and_nothing_is_lost_or_repeated() {
+    let variant = variant(Path::new(env!("CARGO_MANIFEST_DIR")));
+    let folder = tempfile::tempdir().unwrap();
+    let workload = Workload { tasks: 300, warmup_tasks: 0, ..batches(folder.path(), 6) };
+    let mut run = UnderWay::start(&variant, &workload, None);
+    let mut cuts = 0;
+    while cuts < 16 {
+        let from = Instant::now();
+        if !run.until(|| from.elapsed() >= Duration::from_millis(40)) {
+            break;
+        }
+        let Some(port) = port(folder.path()) else { continue };
+        let found = run.connections(port);
+        if found.sockets.len() < CONNECTIONS {
+            continue;
+        }
+        if let Err(error) = found.cut(draw(6, cuts, 100) as usize) {
+            return skipped(&format!("no connection of another process can be cut here: {error}"));
+        }
+        cuts += 1;
+    }
+    let outcome = run.outcome();
+    if is_missing(&outcome) {
+        return;
+    }
+    whole("cut", &workload, &outcome);
+    assert!(outcome.counters["reconnections"] > 0, "none of {cuts} cuts was noticed");
+}
+
+/// Where the broker of a run listens, when it has been told.
+fn port(folder: &Path) -> Option<u16> {
+    let told = fs::read_to_string(folder.join("broker/rabbitmq.conf")).ok()?;
+    told.lines().find_map(|line| line.strip_prefix("listeners.tcp.1 = 127.0.0.1:")?.parse().ok())
+}
+
+#[test]
+fn a_full_disk_ends_a_broker_with_a_clear_state_and_room_lets_it_go_on() {
+    let variant = variant(Path::new(env!("CARGO_MANIFEST_DIR")));
+    let folder = tempfile::tempdir().unwrap();
+    let workload = batches(folder.path(), 7);
+    // Below 50 free megabytes a broker takes no more messages.
+    let disk = folder.path().join("broker");
+    let Some([before, after]) = on_a_small_disk(&variant, &workload, (&disk, 40)) else { return };
+    if is_missing(&before) {
+        return;
+    }
+    assert_eq!(before.status, Status::Failed);
+    let reason = before.reason.unwrap();
+    for words in ["is its disk or memory full?", "start again with the same folder"] {
+        assert!(reason.contains(words), "{reason}");
+    }
+    whole("room again", &workload, &after);
 }
