@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use lab_compare::{Comparison, Next, Schedule, Settings};
 use lab_process::{Ended, Run};
 use lab_stats::describe::median;
@@ -72,7 +72,7 @@ const NEIGHBOUR_FACTOR: f64 = 3.0;
 impl Bench {
     /// Measures how many loops a millisecond holds: the median of a few runs of two sizes.
     pub fn calibrated(program: PathBuf) -> Result<Self> {
-        let mut bench = Self { program, commit: commit(), machine: machine(), loops_per_ms: 0.0 };
+        let mut bench = Self { program, commit: commit()?, machine: machine(), loops_per_ms: 0.0 };
         let typical_ms = |loops: u64| -> Result<f64> {
             let times: Result<Vec<f64>> =
                 (0..11).map(|_| Ok(bench.run(loops)? as f64 / 1e6)).collect();
@@ -160,11 +160,11 @@ pub fn settings(planned: &Planned) -> Settings {
     Settings { margin, budget_s: within * factor, ..defaults }
 }
 
-/// "unknown" outside of a repository, or without git.
-fn commit() -> String {
+/// Of the checkout in which this is run.
+fn commit() -> Result<String> {
     let state = lab_driver::git_state(Path::new("."));
-    let name = |dirty| if dirty { "+changes" } else { "" };
-    state.map_or("unknown".to_owned(), |state| state.commit + name(state.dirty))
+    let state = state.context("no commit to record: run this in the checkout of this program")?;
+    Ok(state.commit + if state.dirty { "+changes" } else { "" })
 }
 
 fn machine() -> String {

@@ -10,8 +10,19 @@ fn trial(folder: &Path) -> Command {
     // Relative to the workspace's root where Bazel runs this.
     let program = std::path::absolute(env!("CARGO_BIN_EXE_compare-trial")).unwrap();
     let mut trial = Command::new(program);
-    trial.current_dir(folder);
+    trial.current_dir(folder).env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap());
     trial
+}
+
+/// A folder with a commit, which a try names.
+fn checkout() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let me = ["-c", "user.name=me", "-c", "user.email=me@example.org"];
+    for words in [&["init", "--quiet"][..], &["commit", "--quiet", "--allow-empty", "-m", "c"]] {
+        let mut git = Command::new("git");
+        git.args(me).args(words).current_dir(dir.path()).assert().success();
+    }
+    dir
 }
 
 fn column(table: &str, name: &str) -> Vec<String> {
@@ -22,7 +33,7 @@ fn column(table: &str, name: &str) -> Vec<String> {
 
 #[test]
 fn tries_are_made_once_and_counted() {
-    let dir = TempDir::new().unwrap();
+    let dir = checkout();
     let run = ["run", "tries.jsonl", "--tries", "1", "--only", "same", "--pairs", "12"];
     trial(dir.path()).args(run).assert().success();
     let tries = || fs::read_to_string(dir.path().join("tries.jsonl")).unwrap();
@@ -32,6 +43,15 @@ fn tries_are_made_once_and_counted() {
     trial(dir.path()).args(["tables", "."]).assert().success();
     let same = fs::read_to_string(dir.path().join("same.tsv")).unwrap();
     assert_eq!(column(&same, "tries"), ["1"; 16]);
+}
+
+#[test]
+fn a_try_that_could_name_no_commit_is_not_made() {
+    let dir = TempDir::new().unwrap();
+    let run = ["run", "tries.jsonl", "--tries", "1", "--only", "same", "--pairs", "12"];
+    let said = trial(dir.path()).args(run).assert().failure().get_output().stderr.clone();
+    assert!(String::from_utf8(said).unwrap().contains("no commit to record"));
+    assert!(!dir.path().join("tries.jsonl").exists());
 }
 
 /// Tries of runs of one program that differ by 10 % and more, so that 1 % is not found in them.
