@@ -87,7 +87,7 @@ fn print(
     if json {
         return prepared.plan.runs.iter().try_for_each(|run| writeln!(out, "{}", line(run)));
     }
-    writeln!(out, "{}", summary(prepared))?;
+    writeln!(out, "{}", summary(prepared, true))?;
     for entrant in &prepared.plan.entrants {
         let version = format!("{} {}", entrant.manifest.measures, entrant.manifest.version);
         let sentence = match &entrant.twin_of {
@@ -111,16 +111,17 @@ fn line(run: &PlannedRun) -> serde_json::Value {
     line
 }
 
-/// What will be recorded and for how long it takes, in one line, and the question.
-pub(crate) fn summary(prepared: &Prepared) -> String {
+/// What will be recorded, with start-up times or without, and for how long it takes, in one line,
+/// and the question.
+pub(crate) fn summary(prepared: &Prepared, startup: bool) -> String {
     let Prepared { experiment, plan, .. } = prepared;
     let expected_ms: u64 = plan.runs.iter().map(|run| run.expected_ms).sum();
     let timed = plan.runs.iter().filter(|run| !run.warmup);
     let cells = timed.clone().map(|run| &run.cell).collect::<BTreeSet<_>>().len();
     let in_block = timed.filter(|run| run.block == 1).count();
     let variants = plan.entrants.len();
-    let starts =
-        if experiment.needs().startup_times { variants * STARTUP_ROUNDS as usize } else { 0 };
+    let startup = startup && experiment.needs().startup_times;
+    let starts = if startup { variants * STARTUP_ROUNDS as usize } else { 0 };
     let start_ups = if starts > 0 { format!(" + {starts} start-ups") } else { String::new() };
     let budget_ms = plan.budget_ms();
     let asked = match plan.asked.len() {

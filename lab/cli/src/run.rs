@@ -71,7 +71,7 @@ pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
         description: prepared.description.clone(),
         startup: !args.no_startup,
     };
-    eprintln!("{}\nrecords: {}", summary(&prepared), paths.shown(&results));
+    eprintln!("{}\nrecords: {}", summary(&prepared, !args.no_startup), paths.shown(&results));
     before_start(&args.idle);
     let end = sweep(&prepared, &options, args.json)?;
     let report = if end.finished && !args.no_report { Some(report(&results)?) } else { None };

@@ -21,7 +21,9 @@ fn a_sweep_records_every_cell_and_reports() {
     world.variant("steady", "exec \"$FLOOR\"");
     world.experiment("paced", 2, "");
     let run = world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert();
-    run.code(0).stderr(contains("**Does the lab survive this?**")).stdout("r/report.md\n");
+    let run = run.code(0).stderr(contains("**Does the lab survive this?**"));
+    // The head counts what is recorded, and start-ups are not.
+    run.stderr(contains("2 checks = 10 rows")).stdout("r/report.md\n");
     let results = Results::load(&world.path("r")).unwrap();
     // A check each for the variant and its twin, then 2 blocks x 2 variants x 2 arrangements.
     assert_eq!(results.runs.len(), 2 + 8);
