@@ -298,7 +298,7 @@ mod tests {
         Line {
             n: 9,
             shift: Some(ShiftEstimate { estimate, interval }),
-            finding: Finding { outcome: Outcome::CannotTell, why },
+            finding: Finding { outcome: Outcome::CannotTell, why, needs: None },
             ..Line::not_measured(variant)
         }
     }

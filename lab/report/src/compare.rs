@@ -16,7 +16,6 @@ use crate::{
     frame::cell_but,
     judge::{self, Finding, TYPICAL, judge},
     rounds::Trials,
-    study::show_on,
 };
 
 /// The power that "detectable" is stated for.
@@ -112,6 +111,7 @@ pub fn judge_family<'a>(
             doubts,
             all: Some((line.finding.outcome, line.finding.why.take())),
             clean: line.clean.map(|(_, outcome)| outcome),
+            needs: line.finding.needs.take(),
             ..judge::Evidence::default()
         });
         line
@@ -122,15 +122,14 @@ pub fn judge_family<'a>(
 /// The lines of a comparison that was asked in rounds. Their runs are not gated: what a machine
 /// does beside them falls on both sides of a pair by a coin.
 pub(crate) fn in_rounds(study: &Study, comparison: &Comparison, trials: &Trials) -> Vec<Line> {
-    let unit = study.unit(&comparison.metric);
-    let show = |difference| show_on(comparison.scale, unit, difference);
-    let lines = trials.lines(show).into_iter().map(|mut line| {
+    let lines = trials.lines().into_iter().map(|mut line| {
         let doubts = study.alarm(&comparison.metric).map(str::to_owned).into_iter();
         let doubts = doubts.chain(study.family.doubt(study, comparison, &line)).collect();
         line.finding = judge(judge::Evidence {
             missing: (line.n == 0).then(|| missing(study, &line.variant)),
             doubts,
             all: Some((line.finding.outcome, line.finding.why.take())),
+            needs: line.finding.needs.take(),
             ..judge::Evidence::default()
         });
         line
@@ -204,30 +203,44 @@ fn line(
         Better::Higher => Some(Direction::HigherIsBetter),
         Better::Neither => None,
     });
-    let finding = match (evidence, direction) {
+    let detectable = data.detectable(alpha / family as f64, study.seed());
+    let open = |why: String| (Outcome::CannotTell, Some(why));
+    let (outcome, why) = match (evidence, direction) {
         (Some(evidence), Some(direction)) => {
             let outcome = of_difference(&evidence, alpha, direction);
-            Finding { outcome, why: tail_unknown(&evidence, outcome) }
+            (outcome, tail_unknown(&evidence, outcome))
         }
-        (None, _) => Finding {
-            outcome: Outcome::CannotTell,
-            why: Some(format!("{} pairs, and {FEWEST_FOR_INTERVAL} are needed", data.n())),
-        },
-        (_, None) => Finding {
-            outcome: Outcome::CannotTell,
-            why: Some("the family's table does not say which way the metric is better".to_owned()),
-        },
+        (None, _) => open(format!("{} pairs, and {FEWEST_FOR_INTERVAL} are needed", data.n())),
+        (_, None) => {
+            open("the family's table does not say which way the metric is better".to_owned())
+        }
     };
+    let is_open = outcome == Outcome::CannotTell && why.is_none();
+    let shift_of_open = shift.filter(|_| is_open);
+    let times =
+        shift_of_open.and_then(|shift| times_needed(shift, detectable, scaled_margin(comparison)));
+    let needs = times.map(|times| study.more_blocks(times));
     Line {
         variant: variant.to_owned(),
         n: data.n(),
         shift,
         p_adjusted,
         equivalence,
-        detectable: data.detectable(alpha / family as f64, study.seed()),
-        finding,
+        detectable,
+        finding: Finding { outcome, why, needs },
         clean: None,
     }
+}
+
+/// How many times as many pairs should tell the estimated difference from 0, or show that it lies
+/// within the margin: what is known narrows with the root of their number.
+fn times_needed(shift: ShiftEstimate, detectable: Option<f64>, margin: f64) -> Option<f64> {
+    let effect = shift.estimate.abs();
+    let half_width = shift.interval.map(|interval| (interval.high - interval.low) / 2.0);
+    let ways = [(detectable, effect), (half_width, margin - effect)];
+    let ways = ways.into_iter().filter(|(_, wanted)| *wanted > 0.0);
+    let times = ways.filter_map(|(known, wanted)| Some((known? / wanted).powi(2)));
+    times.reduce(f64::min)
 }
 
 /// What stands beside an outcome where only the middle is shown to be equivalent.
@@ -278,5 +291,23 @@ fn on_scale(value: Option<f64>, scale: Scale) -> Option<f64> {
     match scale {
         Scale::Difference => value,
         Scale::Ratio => value.filter(|value| *value > 0.0).map(f64::ln),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_narrows_with_the_root_of_the_pairs() {
+        let interval = Some(Interval { low: -0.02, high: 0.06, confidence: 0.95 });
+        let shift = ShiftEstimate { estimate: 0.02, interval };
+        let times = |margin| times_needed(shift, Some(0.04), margin).unwrap();
+        // Twice the estimate is detectable.
+        assert!((times(0.01) - 4.0).abs() < 1e-9);
+        // Half of the interval is 0.04, and 0.08 lie between estimate and margin.
+        assert!((times(0.1) - 0.25).abs() < 1e-9);
+        let nothing = ShiftEstimate { estimate: 0.0, interval: None };
+        assert_eq!(times_needed(nothing, Some(0.04), 0.1), None);
     }
 }

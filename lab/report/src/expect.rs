@@ -67,7 +67,11 @@ fn one<'a>(study: &Study<'a>, expectation: &'a Expectation, before: &[Judged]) -
         if measured.reading.is_none() {
             evidence.missing = Some("no block has all the numbers".to_owned());
         }
-        evidence.all = Some((outcome(&measured), short(&measured)));
+        let found = outcome(&measured);
+        evidence.all = Some((found, short(&measured)));
+        let times = measured.times_needed(region(expectation));
+        let times = times.filter(|_| found == Outcome::CannotTell);
+        evidence.needs = times.map(|times| study.more_blocks(times));
         evidence.clean = clean.as_ref().map(outcome);
         detectable = measured.effect.and_then(|effect| effect.detectable(study.seed()));
         reading = measured.reading;
@@ -113,6 +117,7 @@ fn of_contrast(study: &Study, expectation: &Expectation, id: &str, evidence: &mu
     if outcome == Outcome::NotMeasured {
         evidence.missing.clone_from(&finding.why);
     }
+    evidence.needs.clone_from(&finding.needs);
     let shift = found.line.shift.map_or(String::new(), |shift| {
         let estimate = found.show(shift.estimate);
         match shift.interval {
@@ -183,6 +188,19 @@ impl Measured {
         let metric = expectation.metrics().first().copied().unwrap_or_default();
         let values: Vec<f64> = value.into_values().collect();
         Self { reading: Reading::of_values(&values, study.unit(metric)), effect: None }
+    }
+
+    /// How many times as many blocks should decide it: half of the interval, which narrows with the
+    /// root of their number, reaches no further than from the estimate to the nearest bound.
+    fn times_needed(&self, region: Region) -> Option<f64> {
+        let reading = self.reading?;
+        let (low, high) = reading.low_high?;
+        let scaled = |value: f64| if self.effect.is_some() { value.ln() } else { value };
+        let away = |bound: f64| (scaled(bound) - scaled(reading.estimate)).abs();
+        let bounds = [region.low, region.high].map(away).into_iter();
+        let nearest = bounds.filter(|away| away.is_finite()).reduce(f64::min)?;
+        let half_width = (scaled(high) - scaled(low)) / 2.0;
+        (nearest > 0.0).then(|| (half_width / nearest).powi(2))
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Evidence {
     pub all: Option<(Outcome, Option<String>)>,
     /// What the runs that passed the noise gate say, where not all did.
     pub clean: Option<Outcome>,
+    /// What an answer should still take, where all runs give none.
+    pub needs: Option<String>,
 }
 
 /// An outcome with its reason.
@@ -30,17 +32,21 @@ pub struct Finding {
     pub outcome: Outcome,
     /// The reason, where the word alone does not say it.
     pub why: Option<String>,
+    /// What an answer should still take, where there is none.
+    pub needs: Option<String>,
 }
 
 /// Judges one question.
 pub fn judge(evidence: Evidence) -> Finding {
-    let because = |outcome, why: String| Finding { outcome, why: Some(why) };
+    let because = |outcome, why: String| Finding { outcome, why: Some(why), needs: None };
     if let Some(why) = evidence.untestable {
         return because(Outcome::NotTestable, why);
     }
     let (outcome, why) = match (evidence.missing, evidence.all) {
         (Some(why), _) => return because(Outcome::NotMeasured, why),
-        (None, None) => return Finding { outcome: Outcome::NotMeasured, why: None },
+        (None, None) => {
+            return Finding { outcome: Outcome::NotMeasured, why: None, needs: None };
+        }
         (None, Some(found)) => found,
     };
     if let Some(why) = evidence.doubts.into_iter().next() {
@@ -51,17 +57,23 @@ pub fn judge(evidence: Evidence) -> Finding {
             Outcome::CannotTell,
             format!("all runs: {outcome}; runs past the noise gate: {clean}"),
         ),
-        _ => Finding { outcome, why },
+        _ => Finding { outcome, why, needs: evidence.needs },
     }
 }
 
 impl Finding {
     /// "withheld: A/A failed".
     pub fn text(&self) -> String {
-        match &self.why {
-            Some(why) => format!("{}: {why}", self.outcome),
-            None => self.outcome.to_string(),
+        match self.because(self.why.as_deref()) {
+            why if why.is_empty() => self.outcome.to_string(),
+            why => format!("{}: {why}", self.outcome),
         }
+    }
+
+    /// "30 pairs are too few; 4 more rounds, 1 min".
+    fn because(&self, why: Option<&str>) -> String {
+        let parts = [why, self.needs.as_deref()].into_iter().flatten();
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
     /// Whether the typical run is shown to be equivalent, and nothing of its tail.
@@ -77,14 +89,13 @@ impl Finding {
     /// The reason without what it says of the typical run and of slow ones, for a table that people
     /// read.
     pub fn reason_in_short(&self) -> Entry {
-        let why = self.why.as_deref().unwrap_or_default();
-        let why = why.trim_start_matches(TYPICAL);
-        Entry::text(why.split(", share of slow").next().unwrap_or_default())
+        let why = self.why.as_deref().map(|why| why.trim_start_matches(TYPICAL));
+        Entry::text(self.because(why.and_then(|why| why.split(", share of slow").next())))
     }
 
     /// The reason alone, for a table.
     pub fn reason(&self) -> Entry {
-        Entry::text(self.why.clone().unwrap_or_default())
+        Entry::text(self.because(self.why.as_deref()))
     }
 }
 
@@ -108,6 +119,20 @@ mod tests {
         assert_eq!(judge(missing.clone()).text(), "not measured: no run");
         let untestable = Evidence { untestable: Some("needs 9 CPUs".to_owned()), ..missing };
         assert_eq!(judge(untestable).text(), "not testable: needs 9 CPUs");
+    }
+
+    #[test]
+    fn what_an_answer_still_takes_stands_behind_the_reason() {
+        let open = |why: Option<&str>| Evidence {
+            all: Some((Outcome::CannotTell, why.map(str::to_owned))),
+            needs: Some("4 more rounds, 1 min".to_owned()),
+            ..Evidence::default()
+        };
+        let found = judge(open(Some("9 pairs are too few")));
+        assert_eq!(found.text(), "cannot tell: 9 pairs are too few; 4 more rounds, 1 min");
+        assert_eq!(judge(open(None)).text(), "cannot tell: 4 more rounds, 1 min");
+        let doubted = Evidence { doubts: vec!["A/A failed".to_owned()], ..open(None) };
+        assert_eq!(judge(doubted).text(), "withheld: A/A failed");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::compare::{by_pair, compare, in_rounds};
 use crate::contrast::{self, Contrasted, contrasts};
 use crate::expect::{Judged, expectations};
 use crate::frame::{is_gated, is_probe};
-use crate::rounds::Questions;
+use crate::rounds::{Questions, more};
 use crate::tables::{show_p, show_with_ends};
 use crate::{
     FamilyReport, Frame, Line, Measured, Row, Series, centre, is_analysed, show, show_difference,
@@ -140,6 +140,13 @@ impl<'a> Study<'a> {
     /// Logical CPUs of the machine.
     pub fn cpus(&self) -> u32 {
         self.frame.run_file.machine.cpus
+    }
+
+    /// "40 more blocks, 30 min", where `times` as many as there are should be enough.
+    pub(crate) fn more_blocks(&self, times: f64) -> String {
+        let blocks = self.frame.run_file.blocks;
+        let spent_ns = self.all.iter().map(|one| one.row.run.process_ns).sum();
+        more("block", f64::from(blocks) * (times - 1.0), blocks as usize, spent_ns)
     }
 
     /// How the cells of a picture were run, for its caption.

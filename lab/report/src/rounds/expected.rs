@@ -186,6 +186,6 @@ impl Expected {
         let pairs = (nearest > 0.0).then(|| self.sequence.pairs_until(nearest))??;
         let rounds = pairs.saturating_sub(self.sequence.counted()) * self.rounds;
         let rounds = rounds as f64 / self.ratios.max(1) as f64;
-        Some(more(rounds, self.rounds, self.spent_ns))
+        Some(more("round", rounds, self.rounds, self.spent_ns))
     }
 }

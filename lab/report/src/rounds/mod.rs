@@ -23,16 +23,16 @@ const NS_PER_MINUTE: f64 = 60e9;
 /// Beyond this a number of minutes says no more.
 const MINUTES_MAX: f64 = 24.0 * 60.0;
 
-/// "300 more rounds, 4 min", if they take as long as those so far and the difference is what is
-/// estimated now.
-fn more(rounds: f64, so_far: usize, spent_ns: u64) -> String {
-    // What is open needs a round at least, however few the estimate asks for.
-    let rounds = rounds.max(1.0).round();
-    let minutes = rounds * spent_ns as f64 / so_far.max(1) as f64 / NS_PER_MINUTE;
-    let noun = if rounds > 1.0 { "rounds" } else { "round" };
+/// "300 more rounds, 4 min", of rounds or blocks, if they take as long as those so far and the
+/// difference is what is estimated now.
+pub(crate) fn more(what: &str, count: f64, so_far: usize, spent_ns: u64) -> String {
+    // What is open needs one at least, however few the estimate asks for.
+    let count = count.max(1.0).round();
+    let minutes = count * spent_ns as f64 / so_far.max(1) as f64 / NS_PER_MINUTE;
+    let plural = if count > 1.0 { "s" } else { "" };
     match minutes {
-        ..=MINUTES_MAX => format!("{rounds} more {noun}, {:.0} min", minutes.max(1.0)),
-        _ => "more than a day of rounds".to_owned(),
+        ..=MINUTES_MAX => format!("{count} more {what}{plural}, {:.0} min", minutes.max(1.0)),
+        _ => format!("more than a day of {what}s"),
     }
 }
 

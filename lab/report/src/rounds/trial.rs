@@ -140,14 +140,20 @@ impl Trial {
         Some(ShiftEstimate { estimate: self.sequence.estimate()?, interval })
     }
 
-    /// The counted pairs until its interval should be as narrow as the margin.
+    /// The counted pairs until its interval should be narrow enough for an answer.
     fn pairs_to_go(&self) -> Option<usize> {
         let effect = self.sequence.estimate()?.abs();
-        let needed = [effect, (self.margin - effect).abs().max(self.margin / 4.0)]
-            .into_iter()
-            .filter_map(|half_width| self.sequence.pairs_until(half_width))
-            .min()?;
-        Some(needed.saturating_sub(self.sequence.counted()))
+        self.pairs_until(effect.max((self.margin - effect).abs()).max(self.margin / 4.0))
+    }
+
+    /// The counted pairs until its interval should have this half-width: as its noise says, and no
+    /// fewer than the root of their number makes of the interval that there is.
+    fn pairs_until(&self, half_width: f64) -> Option<usize> {
+        let counted = self.sequence.counted();
+        let by_noise = self.sequence.pairs_until(half_width)?.saturating_sub(counted);
+        let times = self.sequence.interval().map(|hull| (hull.half_width() / half_width).powi(2));
+        let by_width = times.map_or(0.0, |times| counted as f64 * (times - 1.0)).ceil();
+        Some(by_noise.max(by_width as usize))
     }
 }
 
@@ -336,15 +342,17 @@ impl Trials {
     }
 
     /// Every line as tables and verdicts show it, before the lab's own checks.
-    pub(crate) fn lines(&self, show: impl Fn(f64) -> String) -> Vec<Line> {
+    pub(crate) fn lines(&self) -> Vec<Line> {
         let line = |trial: &Trial| {
             let verdict = self.verdict(trial);
-            let why = match (verdict.size, verdict.missing) {
-                (Some(Size::Beyond), _) => Some("beyond the margin".to_owned()),
-                (Some(Size::Within), _) => Some("within the margin".to_owned()),
-                (_, Some(missing)) => Some(self.lacks(trial, missing)),
-                _ if verdict.outcome == Outcome::CannotTell => Some(self.needs(trial, &show)),
-                _ => None,
+            let (why, pairs) = match (verdict.size, verdict.missing) {
+                (Some(Size::Beyond), _) => (Some("beyond the margin".to_owned()), None),
+                (Some(Size::Within), _) => (Some("within the margin".to_owned()), None),
+                (_, Some(missing)) => self.lacks(trial, missing),
+                _ if verdict.outcome == Outcome::CannotTell => {
+                    (too_few(trial), trial.pairs_to_go())
+                }
+                _ => (None, None),
             };
             Line {
                 variant: trial.name.clone(),
@@ -353,35 +361,44 @@ impl Trials {
                 p_adjusted: None,
                 equivalence: None,
                 detectable: trial.sequence.detectable(POWER),
-                finding: Finding { outcome: verdict.outcome, why },
+                finding: Finding {
+                    outcome: verdict.outcome,
+                    why,
+                    needs: pairs.map(|pairs| self.more(pairs, trial)),
+                },
                 clean: None,
             }
         };
         self.lines.iter().map(line).collect()
     }
 
-    fn lacks(&self, trial: &Trial, missing: Missing) -> String {
+    /// What is missing, and the pairs until it should not be.
+    fn lacks(&self, trial: &Trial, missing: Missing) -> (Option<String>, Option<usize>) {
         match missing {
-            Missing::Control => "the control is not known well enough".to_owned(),
+            Missing::Control => {
+                let effect = trial.sequence.estimate().map_or(0.0, f64::abs);
+                let enough = trial.margin.max(effect / 2.0);
+                let pairs = self.control.as_ref().and_then(|control| control.pairs_until(enough));
+                (Some("the control is not known well enough".to_owned()), pairs)
+            }
             Missing::Tail => {
                 let rounds = trial.tail.rounds_to_go(trial.alpha).map(|rounds| rounds as usize);
-                format!("{TYPICAL}tail unknown{}", self.more(rounds))
+                (Some(format!("{TYPICAL}tail unknown")), rounds)
             }
         }
     }
 
-    fn needs(&self, trial: &Trial, show: &impl Fn(f64) -> String) -> String {
-        let width = trial.sequence.interval().map(Hull::half_width);
-        let Some(width) = width else { return format!("{} pairs are too few", trial.pairs) };
-        let show = |value: f64| show(value).trim_start_matches('+').to_owned();
-        format!("known to ±{}{}", show(width), self.more(trial.pairs_to_go()))
+    /// The rounds that so many pairs of a line should take.
+    fn more(&self, pairs: usize, trial: &Trial) -> String {
+        let rounds = pairs as f64 * self.rounds as f64 / trial.pairs.max(1) as f64;
+        more("round", rounds, self.rounds, self.spent_ns)
     }
+}
 
-    fn more(&self, rounds: Option<usize>) -> String {
-        let rounds = rounds.filter(|rounds| *rounds > 0);
-        let more = rounds.map(|rounds| more(rounds as f64, self.rounds, self.spent_ns));
-        more.map_or(String::new(), |more| format!("; {more}"))
-    }
+/// Why a line has no answer, where its interval does not say it.
+fn too_few(trial: &Trial) -> Option<String> {
+    let interval = trial.sequence.interval();
+    interval.is_none().then(|| format!("{} pairs are too few", trial.pairs))
 }
 
 fn pair_up(line: &mut Trial, below: &BTreeMap<String, f64>, above: &BTreeMap<String, f64>) {

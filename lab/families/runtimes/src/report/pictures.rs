@@ -89,10 +89,12 @@ pub(crate) fn lag(study: &Study, page: &mut Page) {
     }
     page.data("lag", &table);
     let runs: Vec<&Measured> = concurrent(study).filter(|one| wanted(one)).collect();
-    let cells: BTreeSet<String> = runs.iter().map(|one| configuration(&one.row.run)).collect();
+    let drawn: BTreeSet<String> = runs.iter().map(|one| configuration(&one.row.run)).collect();
+    let mut cells = configurations(study);
+    cells.retain(|cell| drawn.contains(cell));
     let what = format!(
         "Delivery lag of every token (received minus sent), all runs of {} together",
-        cells.into_iter().collect::<Vec<_>>().join(", ")
+        cells.join(", ")
     );
     page.figure("lag", &what, &scale_of(runs));
 }
