@@ -303,3 +303,19 @@ fn deviations_of_shares() {
 ";
     only_when_changed(text, ("| 29.0 |", "| 39.0 |"), "sd_beyond_shares", &[5]);
 }
+
+/// One ratio is 1 by chance: its interval says that it was measured, so that it is no base.
+const MEASURED_RATIOS: &str = "\
+# Report
+
+| expected | measured | n | detectable |
+|---|---|---:|---|
+| one thread is faster than several | 0.997× (0.990 … 1.004) | 714 | +0.85 % |
+| a bound channel is as fast as an unbounded one | 0.998× (0.991 … 1.004) | 877 | +0.79 % |
+| room for results is as fast as none | 1.000× (0.995 … 1.004) | 1283 | +0.60 % |
+";
+
+#[test]
+fn ratios_with_intervals_are_of_nothing_else_in_their_table() {
+    assert_eq!(found(MEASURED_RATIOS), []);
+}

@@ -63,12 +63,16 @@ pub(crate) fn check(grid: &Grid<'_>, lists: &[Table], book: &mut Book) {
 }
 
 /// Whether a column says of every row how many times another one it is: factors, of which one row
-/// has 1.
+/// has 1. An interval beside that 1 says that it was measured: of itself a row is 1 by definition.
 fn is_factor(grid: &Grid<'_>, column: usize) -> bool {
-    let numbers: Vec<&Printed> =
-        (0..grid.table.rows.len()).filter_map(|row| number(grid, row, column)).collect();
+    let rows = 0..grid.table.rows.len();
+    let numbers: Vec<&Printed> = rows.clone().filter_map(|row| number(grid, row, column)).collect();
     let factors = numbers.iter().all(|number| number.unit.as_deref() == Some("x"));
-    let ones = numbers.iter().filter(|number| number.value == 1.0).count();
+    let is_one = |row: &usize| {
+        let alone = grid.table.rows[*row].cells[column].numbers.len() == 1;
+        alone && number(grid, *row, column).is_some_and(|number| number.value == 1.0)
+    };
+    let ones = rows.filter(is_one).count();
     factors && numbers.len() >= 3 && ones == 1 && numbers.len() == grid.table.rows.len()
 }
 
