@@ -1,6 +1,6 @@
 //! How much longer an answer is to be expected to take.
 
-use lab_stats::sequence::Sequence;
+use lab_stats::{sequence::Sequence, verdict::control_needs};
 
 use crate::{Comparison, Question, comparison::Candidate};
 
@@ -22,7 +22,7 @@ impl Comparison {
             }
         };
         let control = match &self.control {
-            Some(control) => rounds_to_go(control, margin.max(effect / 2.0))?,
+            Some(control) => rounds_to_go(control, control_needs(sequence, margin))?,
             None => 0.0,
         };
         Some(rounds.max(control) * self.elapsed_s / self.rounds as f64)

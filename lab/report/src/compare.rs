@@ -215,10 +215,9 @@ fn line(
             open("the family's table does not say which way the metric is better".to_owned())
         }
     };
-    let is_open = outcome == Outcome::CannotTell && why.is_none();
-    let shift_of_open = shift.filter(|_| is_open);
+    let open_shift = shift.filter(|_| outcome == Outcome::CannotTell && why.is_none());
     let times =
-        shift_of_open.and_then(|shift| times_needed(shift, detectable, scaled_margin(comparison)));
+        open_shift.and_then(|shift| times_needed(shift, detectable, scaled_margin(comparison)));
     let needs = times.map(|times| study.more_blocks(times));
     Line {
         variant: variant.to_owned(),

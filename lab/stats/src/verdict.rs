@@ -107,7 +107,12 @@ pub fn reading(
 /// holds 0, and is known as well as the verdict claims to be, to the margin or to half of a larger
 /// effect.
 pub fn control_suffices(control: &Sequence, sequence: &Sequence, margin: f64) -> bool {
-    let effect = sequence.estimate().map_or(0.0, f64::abs);
-    let enough = margin.max(effect / 2.0);
+    let enough = control_needs(sequence, margin);
     control.interval().is_some_and(|hull| hull.holds(0.0) && hull.half_width() <= enough)
+}
+
+/// The half-width at which a control is known well enough for a verdict on `sequence`.
+pub fn control_needs(sequence: &Sequence, margin: f64) -> f64 {
+    let effect = sequence.estimate().map_or(0.0, f64::abs);
+    margin.max(effect / 2.0)
 }

@@ -10,7 +10,7 @@ use lab_stats::{
     paired::ShiftEstimate,
     sequence::{Hull, Sequence, UNCOUNTED},
     tail_sequence::{Earlier, TailSequence},
-    verdict::{Missing, Size, Verdict, control_suffices, reading},
+    verdict::{Missing, Size, Verdict, control_needs, control_suffices, reading},
 };
 
 use super::more;
@@ -376,8 +376,7 @@ impl Trials {
     fn lacks(&self, trial: &Trial, missing: Missing) -> (Option<String>, Option<usize>) {
         match missing {
             Missing::Control => {
-                let effect = trial.sequence.estimate().map_or(0.0, f64::abs);
-                let enough = trial.margin.max(effect / 2.0);
+                let enough = control_needs(&trial.sequence, trial.margin);
                 let pairs = self.control.as_ref().and_then(|control| control.pairs_until(enough));
                 (Some("the control is not known well enough".to_owned()), pairs)
             }
