@@ -10,7 +10,7 @@ use lab_protocol::kept;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::under_way::children;
+use crate::under_way::below;
 use crate::{Finished, Variant, skipped};
 
 /// None takes a quarter of it to start or to end.
@@ -85,13 +85,8 @@ impl Kept {
     /// # Panics
     /// As [`Self::server`].
     pub fn processes(&self) -> Vec<Pid> {
-        let mut found = vec![self.server()];
-        let mut place = 0;
-        while let Some(&process) = found.get(place) {
-            found.extend(children(process.as_raw(), |_| true));
-            place += 1;
-        }
-        found
+        let server = self.server();
+        [vec![server], below(server)].concat()
     }
 
     /// Ends at once the program that keeps it up.

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 use rustix::process;
 
-use crate::{Finished, Variant, line};
+use crate::{Finished, Variant, gone, line};
 
 /// No run of these tests takes a tenth of it.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -84,6 +84,19 @@ impl UnderWay {
     pub fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+
+    /// Ends it and all that it has started at once, and waits until they are gone.
+    ///
+    /// # Panics
+    /// When one lives on.
+    pub fn kill_all(self) {
+        let below = below(Pid::from_raw(self.child.id().cast_signed()));
+        self.kill();
+        for process in below {
+            let _ = kill(process, Signal::SIGKILL);
+            gone(process);
+        }
     }
 
     /// Waits for its end.
@@ -203,6 +216,17 @@ pub fn sessions_of(folder: &Path) -> Option<Sessions> {
     let server: i32 = file.lines().next()?.parse().ok()?;
     let sessions = children(server, |line| line.starts_with("postgres: lab "));
     Some(Sessions { server: Pid::from_raw(server), sessions })
+}
+
+/// A process's children, theirs, and so on.
+pub(crate) fn below(process: Pid) -> Vec<Pid> {
+    let mut found = children(process.as_raw(), |_| true);
+    let mut place = 0;
+    while let Some(process) = found.get(place) {
+        found.extend(children(process.as_raw(), |_| true));
+        place += 1;
+    }
+    found
 }
 
 /// The processes of this parent whose command line is so, in the order of their numbers.

@@ -4,6 +4,9 @@ Its arguments: the database, the shape, how many steps may run at once. Lines of
 a task: `[task, input]`. Lines go out: `["ready", statements]`, `["accepted", task]`,
 `["complete", task, statements]`, and once the input has ended `["row", ...]` for each step. Of what
 goes wrong, `["failed", reason]` tells.
+
+In a folder that a killed process has left, DBOS itself takes up the workflows that were under way.
+What that process did is told as if it had been done when its task was handed in here.
 """
 
 import asyncio
@@ -43,8 +46,12 @@ class Count:
         Count.statements += 1
 
 
-# By task: a row for each step that was done.
+# By task: a row for each step, once its workflow has done all of them.
 ROWS = {}
+# By task: when it was handed in to this process.
+HANDED_NS = {}
+# A line for each workflow that has done its steps: its rows.
+KEPT = open("rows", "a+b", buffering=0)
 
 
 def deciders(step):
@@ -63,7 +70,23 @@ def parts_of(step, values):
     return 1 if step.get("parts_of") is None else first(step["parts_of"]) or 0
 
 
-async def run_step(task, index, part, inputs, created_ns, enqueued_ns):
+def read_kept():
+    """What processes before this one have done; the last may have been killed while it wrote."""
+    KEPT.seek(0)
+    left = KEPT.read()
+    end = left.rfind(b"\n") + 1
+    KEPT.truncate(end)
+    for rows in map(json.loads, left[:end].splitlines()):
+        ROWS[rows[0][0]] = rows
+
+
+def keep(rows):
+    """Before DBOS has the workflow as done, since it does not call that one again."""
+    ROWS[rows[0][0]] = rows
+    KEPT.write(json.dumps(rows).encode() + b"\n")
+
+
+async def run_step(rows, task, index, part, inputs, created_ns, enqueued_ns):
     """One step of DBOS.
 
     What its stamps mean: `created`, the workflow's code has learned all that decides about the
@@ -82,9 +105,11 @@ async def run_step(task, index, part, inputs, created_ns, enqueued_ns):
         return value
 
     value = await DBOS.run_step_async({"name": f"{index}.{part}"}, step)
-    claimed_ns, started_ns, finished_ns = stamps[-1]
-    times = [created_ns, enqueued_ns, claimed_ns, started_ns, finished_ns, now()]
-    ROWS[task].append([task, index, part, *times, value, len(stamps)])
+    recorded_ns = now()
+    # Its value was on record where it was not called.
+    called = stamps[-1] if stamps else [recorded_ns] * 3
+    times = [created_ns, enqueued_ns, *called, recorded_ns]
+    rows.append([task, index, part, *times, value, max(len(stamps), 1)])
     return value
 
 
@@ -93,6 +118,7 @@ async def workflow(task, given):
     """Runs at once whatever may be: DBOS wants the order in which steps begin to be the same
     whenever the workflow is run again, so the next begin when all of these are done. In the
     published shapes nothing has to wait longer for that."""
+    rows = []
     values = [None] * len(STEPS)
     created_ns = [None] * len(STEPS)
     known = lambda others: all(values[other] is not None for other in others)
@@ -112,10 +138,11 @@ async def workflow(task, given):
             inputs = inputs if step["after"] else [given]
             wave.append((index, parts))
             for part in range(parts):
-                calls.append(run_step(task, index, part, inputs, created_ns[index], at_ns))
+                calls.append(run_step(rows, task, index, part, inputs, created_ns[index], at_ns))
         found = iter(await asyncio.gather(*calls))
         for index, parts in wave:
             values[index] = [next(found) for _ in range(parts)]
+    keep(rows)
     return values[-1][0]
 
 
@@ -142,7 +169,7 @@ async def serve():
     tell("ready", Count.statements)
     while line := await reader.readline():
         task, given = json.loads(line)
-        ROWS[task] = []
+        HANDED_NS[task] = now()
         with SetWorkflowID(str(task)):
             handle = await DBOS.start_workflow_async(workflow, task, given)
         tell("accepted", task)
@@ -161,6 +188,7 @@ def main():
         "log_level": "WARNING",
         "enable_otlp": False,
     }
+    read_kept()
     try:
         DBOS(config=config)
         sqlalchemy.event.listen(sqlalchemy.Engine, "before_cursor_execute", Count.one)
@@ -169,9 +197,10 @@ def main():
     except Exception as error:
         tell("failed", f"{type(error).__name__}: {error}")
         raise
-    for rows in ROWS.values():
-        for row in rows:
-            tell("row", *row)
+    for task, handed_ns in HANDED_NS.items():
+        for _, index, part, *times, value, claims in ROWS[task]:
+            times = [max(at_ns, handed_ns) for at_ns in times]
+            tell("row", task, index, part, *times, value, claims)
     # Not DBOS.destroy(): it waits for threads that look once a second.
     DOOR.flush()
     os._exit(0)

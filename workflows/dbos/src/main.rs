@@ -1,7 +1,7 @@
 //! DBOS for Python on a PostgreSQL of the run's own. A Python process has the workflow and does its
 //! steps (`host.py`); this one hands tasks in and is told of their completion, through pipes.
 //!
-//! DBOS's own recovery is not measured: a folder that an earlier run has used is refused.
+//! In a folder that a killed run of the same workload has left, DBOS's own recovery goes on.
 
 #![forbid(unsafe_code)]
 
@@ -17,13 +17,14 @@ use workflows_kit::{
     Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload, keep_up,
     now_ns, variant_main,
 };
-use workflows_peer::{Peer, empty_folder};
+use workflows_peer::{Peer, folder_to_go_on_in, mark};
 
 use host::{DBOS, host, python};
 
 const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
-const BARE_TABLE: &str = "create table bare (commits bigint not null); insert into bare values (0)";
+const BARE_TABLE: &str = "create table if not exists bare (commits bigint not null); truncate bare;
+    insert into bare values (0)";
 const BARE: &str = "update bare set commits = commits + 1";
 /// The next number that a transaction would get. One gets a number when it first writes, and this
 /// statement does not. The database's own count of commits would also have those that only read,
@@ -48,9 +49,10 @@ impl BackEnd for Dbos {
     const BARE: Option<&'static str> = Some("bare_commit_ns");
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = empty_folder(workload)?;
+        let folder = folder_to_go_on_in(workload)?;
         let python = python()?;
         let server = Server::start(folder)?;
+        mark(workload)?;
         let mut session = server.handle().connect()?;
         let prepared = session.batch_execute(BARE_TABLE).and_then(|()| session.prepare(BARE));
         let bare = prepared.map_err(|error| RunError::setup(said(&error)))?;

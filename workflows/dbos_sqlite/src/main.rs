@@ -13,7 +13,7 @@ use workflows_kit::{
     Accepted, BackEnd, Counters, Graph, Identity, RunError, StepRow, Submission, Workload,
     variant_main,
 };
-use workflows_peer::{Peer, empty_folder};
+use workflows_peer::{Peer, folder_to_go_on_in, mark};
 
 use host::{DBOS, host, python};
 
@@ -32,8 +32,9 @@ impl BackEnd for DbosSqlite {
     const BARE: Option<&'static str> = None;
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = empty_folder(workload)?;
+        let folder = folder_to_go_on_in(workload)?;
         let python = python()?;
+        mark(workload)?;
         let database = format!("sqlite:///{}", folder.join("dbos.sqlite").display());
         let host = host(&python, &database, graph.shape(), workload.workers);
         Ok(Self { peer: Peer::start(DBOS, host, folder)? })

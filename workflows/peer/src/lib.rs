@@ -64,7 +64,42 @@ enum Message {
     Row(StepRow),
 }
 
-/// The run's folder, which must be empty: no peer's own recovery is measured.
+/// In a run's folder, what it is of.
+const WORKLOAD: &str = "workload.json";
+
+/// The run's folder: an empty one, or what a killed run of the same workload has left, where the
+/// peer itself must go on.
+///
+/// # Errors
+/// It is not there, or another workload has used it.
+pub fn folder_to_go_on_in(workload: &Workload) -> Result<&Path, RunError> {
+    let path = run_folder(workload)?;
+    match fs::read_to_string(path.join(WORKLOAD)) {
+        Ok(left) if left == written(workload) => Ok(path),
+        Ok(_) => Err(RunError::setup(format!(
+            "{} is the folder of another workload: give an empty folder",
+            path.display()
+        ))),
+        Err(_) => empty_folder(workload),
+    }
+}
+
+/// Writes into the run's folder what it is of.
+///
+/// # Errors
+/// It cannot be written.
+pub fn mark(workload: &Workload) -> Result<(), RunError> {
+    let path = run_folder(workload)?.join(WORKLOAD);
+    fs::write(path, written(workload)).map_err(RunError::setup)
+}
+
+/// What tasks there are and what their steps compute.
+fn written(workload: &Workload) -> String {
+    serde_json::to_string(&(workload.seed, &workload.shape, workload.tasks))
+        .expect("numbers and a shape have only string keys")
+}
+
+/// The run's folder, which must be empty.
 ///
 /// # Errors
 /// It is not there, or an earlier run has used it.

@@ -4,7 +4,11 @@
 // administration, the shape. Lines of JSON come in, one a task: `[task, input]`. Lines go out:
 // `["ready", 0]`, `["accepted", task]`, `["complete", task, 0]`, and once the input has ended
 // `["row", ...]` for each step. Of what goes wrong, `["failed", reason]` tells.
+//
+// In a folder that a killed process has left, Restate itself takes up calls that were under way.
+// What that process did is told as if it had been done when its task was handed in here.
 
+import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import http2 from "node:http2";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -68,8 +72,25 @@ const partsOf = (step, values) => {
   return step.parts_of === undefined ? 1 : Number(values[step.parts_of][0] ?? 0n);
 };
 
-/** Rows of all steps that were done, as they are told. */
-const rows = [];
+/** What processes before this one have kept; the last may have been killed while it wrote. */
+const kept = (name) => {
+  if (!existsSync(name)) return [];
+  const left = readFileSync(name, "latin1");
+  const end = left.lastIndexOf("\n") + 1;
+  truncateSync(name, end);
+  return left.slice(0, end).split("\n").slice(0, -1);
+};
+
+/** By task: its steps' rows as they are told, once its handler has done all of them. */
+const rows = new Map();
+/** By task: when it was handed in to this process. */
+const handedNs = new Map();
+
+/** Before the server has the call as done, since it does not call that handler again. */
+const keep = (task, done) => {
+  rows.set(task, done);
+  appendFileSync("rows", `${[task, ...done.map((row) => row.join(","))].join(";")}\n`);
+};
 
 /**
  * One step of Restate.
@@ -79,7 +100,7 @@ const rows = [];
  * `claimed`, the SDK calls the step's function. `started` and `finished` are around the operation.
  * `recorded`, the call has come back, so the server has acknowledged the result.
  */
-const runStep = (context, task, index, part, inputs, createdNs, enqueuedNs) => {
+const runStep = (context, done, index, part, inputs, createdNs, enqueuedNs) => {
   const stamps = [];
   const body = () => {
     const claimedNs = now();
@@ -90,8 +111,11 @@ const runStep = (context, task, index, part, inputs, createdNs, enqueuedNs) => {
     return value.toString();
   };
   return context.run(`${index}.${part}`, body).map((text) => {
-    const times = [createdNs, enqueuedNs, ...stamps.at(-1), now()];
-    rows.push([task, index, part, ...times, text, stamps.length]);
+    const recordedNs = now();
+    // Its value was on record where it was not called.
+    const called = stamps.at(-1) ?? [recordedNs, recordedNs, recordedNs];
+    const times = [createdNs, enqueuedNs, ...called, recordedNs];
+    done.push([index, part, ...times, text, Math.max(stamps.length, 1)]);
     return BigInt(text);
   });
 };
@@ -102,6 +126,7 @@ const runStep = (context, task, index, part, inputs, createdNs, enqueuedNs) => {
  * shapes nothing has to wait longer for that.
  */
 const handler = (all) => async (context, { task, given }) => {
+  const done = [];
   const values = shape.steps.map(() => undefined);
   const createdNs = shape.steps.map(() => undefined);
   const known = (others) => others.every((other) => values[other] !== undefined);
@@ -118,12 +143,13 @@ const handler = (all) => async (context, { task, given }) => {
       const inputs = step.after.length ? taken : [BigInt(given)];
       wave.push([index, parts]);
       for (let part = 0; part < parts; part++) {
-        calls.push(runStep(context, task, index, part, inputs, createdNs[index], atNs));
+        calls.push(runStep(context, done, index, part, inputs, createdNs[index], atNs));
       }
     });
     const found = calls.length ? await all(calls) : [];
     for (const [index, parts] of wave) values[index] = found.splice(0, parts);
   }
+  keep(task, done);
   return values.at(-1)[0].toString();
 };
 
@@ -160,10 +186,24 @@ const serve = async (restate) => {
   // It would write a line for each call.
   endpoint.setLogger(() => {});
   const server = http2.createServer(endpoint.http2Handler());
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  // Where calls that are under way are to be gone on with.
+  const [known] = kept("port");
+  await new Promise((listening) => server.listen(Number(known ?? 0), "127.0.0.1", listening));
   await whenUp(`http://${admin}/health`);
   await whenUp(`http://${ingress}/restate/health`);
-  await post(`http://${admin}/deployments`, { uri: `http://127.0.0.1:${server.address().port}` });
+  if (known) return;
+  const { port } = server.address();
+  await post(`http://${admin}/deployments`, { uri: `http://127.0.0.1:${port}` });
+  writeFileSync("port", `${port}\n`);
+};
+
+/** The number of the call of the handler; one that was told of is not made again. */
+const call = async (calls, task, given) => {
+  if (calls.has(task)) return calls.get(task);
+  const sent = await post(`http://${ingress}/lab/shape/send`, { task, given });
+  const id = JSON.parse(sent).invocationId;
+  appendFileSync("calls", `${task} ${id}\n`);
+  return id;
 };
 
 const follow = async (task, id) => {
@@ -173,15 +213,28 @@ const follow = async (task, id) => {
 
 const main = async () => {
   const restate = createRequire(`${packages}/`)("@restatedev/restate-sdk");
+  for (const line of kept("rows")) {
+    const [task, ...done] = line.split(";");
+    rows.set(Number(task), done.map((row) => row.split(",")));
+  }
+  const numbers = kept("calls").map((line) => line.split(" "));
+  const calls = new Map(numbers.map(([task, id]) => [Number(task), id]));
   await serve(restate);
   tell('"ready"', 0);
   for await (const line of createInterface({ input: process.stdin })) {
-    const [, task, given] = line.match(/^\[(\d+),(\d+)\]$/);
-    const sent = await post(`http://${ingress}/lab/shape/send`, { task: Number(task), given });
+    const [, number, given] = line.match(/^\[(\d+),(\d+)\]$/);
+    const task = Number(number);
+    handedNs.set(task, now());
+    const id = await call(calls, task, given);
     tell('"accepted"', task);
-    follow(task, JSON.parse(sent).invocationId).catch(fail);
+    follow(task, id).catch(fail);
   }
-  for (const row of rows) tell('"row"', ...row);
+  for (const [task, atNs] of handedNs) {
+    for (const [index, part, ...row] of rows.get(task)) {
+      const times = row.slice(0, 6).map((ns) => (BigInt(ns) < atNs ? atNs : ns));
+      tell('"row"', task, index, part, ...times, ...row.slice(6));
+    }
+  }
   process.stdout.write("", () => process.exit(0));
 };
 

@@ -2,8 +2,8 @@
 //! and calls it through the server (`host.mjs`). This one hands tasks in and is told of their
 //! completion, through pipes.
 //!
-//! Node.js computes in one thread, so the workload's `workers` changes nothing. Restate's own
-//! recovery is not measured: a folder that an earlier run has used is refused.
+//! Node.js computes in one thread, so the workload's `workers` changes nothing. In a folder that a
+//! killed run of the same workload has left, Restate's own recovery goes on.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ use workflows_kit::{
     Accepted, BackEnd, Graph, Identity, RunError, Shape, StepRow, Submission, Workload,
     variant_main,
 };
-use workflows_peer::{Peer, System, empty_folder};
+use workflows_peer::{Peer, System, folder_to_go_on_in, mark};
 
 use server::Server;
 
@@ -43,7 +43,7 @@ impl BackEnd for Restate {
     const BARE: Option<&'static str> = None;
 
     fn start(workload: &Workload, graph: &Arc<Graph>) -> Result<Self, RunError> {
-        let folder = empty_folder(workload)?;
+        let folder = folder_to_go_on_in(workload)?;
         let missing = || {
             RunError::unsupported(format!(
                 "there is no Restate: tools/restate/up installs it, and prints what to put into \
@@ -52,6 +52,7 @@ impl BackEnd for Restate {
         };
         let packages = env::var_os(FOLDER).map(PathBuf::from).ok_or_else(missing)?;
         let server = Server::start(&packages, folder)?.ok_or_else(missing)?;
+        mark(workload)?;
         let peer = Peer::start(RESTATE, host(&packages, &server, graph.shape()), folder)?;
         Ok(Self { peer, _server: server })
     }
