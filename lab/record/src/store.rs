@@ -1,7 +1,7 @@
 //! Reading and writing a results folder.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
@@ -25,6 +25,9 @@ const LARGEST_RUNS: usize = 2_000_000;
 const SAMPLES: &str = "samples";
 /// An exported report keeps all samples in one file: a line `{"name":…,"samples":…}` per run.
 const SAMPLES_PACK: &str = "samples.jsonl.zst";
+/// Of a name in it, at least: with as many no two of a million names are likely to begin alike.
+const PACK_DIGITS: usize = 12;
+const SHA256_DIGITS: usize = 64;
 const ZSTD_LEVEL: i32 = 9;
 /// Of an export, which is written once and read often.
 const EXPORT_ZSTD_LEVEL: i32 = 19;
@@ -227,7 +230,9 @@ impl Results {
     /// Where the samples are missing or damaged, or do not hash to their name.
     pub fn samples(&self, run: &Run) -> Result<Samples, RecordError> {
         let Some(name) = &run.samples else { return Ok(Samples::default()) };
-        if let Some(samples) = self.pack.get(name) {
+        // No name in a pack begins with another, so this is the only one that can begin this name.
+        let packed = self.pack.range(..=name.clone()).next_back();
+        if let Some((_, samples)) = packed.filter(|(packed, _)| name.starts_with(*packed)) {
             return Ok(samples.clone());
         }
         let path = self.dir.join(SAMPLES).join(format!("{name}.zst"));
@@ -244,9 +249,10 @@ impl Results {
     }
 
     /// Writes a copy that is fit to commit: one samples file, with what `slim` keeps of each run's
-    /// samples. Each run keeps the name of its original samples. Runs of more than 2 MB are packed.
-    /// Hosts, paths and variables go from the command line, the sessions and the reasons of failed
-    /// runs; returned is from how many lines, `run.json` being one.
+    /// samples. Each run keeps the name of its original samples, and the file its beginning. Runs
+    /// of more than 2 MB are packed. Hosts, paths and variables go from the command line, the
+    /// sessions and the reasons of failed runs; returned is from how many lines, `run.json` being
+    /// one.
     ///
     /// # Errors
     /// Where samples cannot be read or the copy cannot be written.
@@ -268,15 +274,16 @@ impl Results {
             false => remove_if_there(&to.join(WINDOWS))?,
         }
         let in_runs = export_runs(&self.dir, to)?;
+        let digits = self.digits_that_tell_samples_apart();
         let mut lines = Vec::new();
         let mut written = HashSet::new();
         for run in &self.runs {
-            let Some(name) = run.samples.as_ref().filter(|name| written.insert((*name).clone()))
-            else {
+            let name = run.samples.as_ref().and_then(|name| name.get(..digits));
+            let Some(name) = name.filter(|name| written.insert(name.to_owned())) else {
                 continue;
             };
             let samples = slim(&self.run_file, run, self.samples(run)?);
-            let line = PackLine { name: name.clone(), samples };
+            let line = PackLine { name: name.to_owned(), samples };
             serde_json::to_writer(&mut lines, &line).expect("samples always serialise");
             lines.push(b'\n');
         }
@@ -285,6 +292,18 @@ impl Results {
         let packed = zstd::encode_all(lines.as_slice(), level).map_err(at(&path))?;
         write_whole(&path, &packed)?;
         Ok(usize::from(changed.is_some()) + in_sessions + in_runs)
+    }
+
+    /// Of the names of all samples. Hashes do not compress: of thousands of short runs they would
+    /// be half of the file.
+    fn digits_that_tell_samples_apart(&self) -> usize {
+        let names: BTreeSet<&String> =
+            self.runs.iter().filter_map(|run| run.samples.as_ref()).collect();
+        let apart = |digits: &usize| {
+            let beginnings = names.iter().filter_map(|name| name.get(..*digits));
+            beginnings.collect::<HashSet<_>>().len() == names.len()
+        };
+        (PACK_DIGITS..SHA256_DIGITS).find(apart).unwrap_or(SHA256_DIGITS)
     }
 }
 

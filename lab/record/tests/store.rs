@@ -1,6 +1,6 @@
 //! A results folder is written, torn, resumed, exported and read again.
 
-use std::{collections::BTreeMap, fs, fs::OpenOptions, io::Write, path::Path};
+use std::{collections::BTreeMap, fs, fs::File, fs::OpenOptions, io::Write, path::Path};
 
 use lab_record::{
     Analysis, CardUse, Column, Expectation, Histogram, Kept, Machine, Noise, Pairing, RecordError,
@@ -375,6 +375,30 @@ fn an_export_reads_like_its_source() {
     source.export(&copy, slim).unwrap();
     let read = Results::load(&copy).unwrap();
     assert_eq!(read.samples(&read.runs[0]).unwrap().raw("token_received_ns"), None);
+}
+
+#[test]
+fn each_run_of_an_export_finds_its_own_samples() {
+    let home = tempfile::tempdir().unwrap();
+    let (dir, copy, again) =
+        (home.path().join("r"), home.path().join("copy"), home.path().join("again"));
+    let mut writer = Writer::create(&dir, &run_file()).unwrap();
+    let own = |order: u64| BTreeMap::from([("x_ns".to_owned(), vec![order.cast_signed()])]);
+    for order in 0..300 {
+        writer.run(run(order), &Samples::from_raw(own(order))).unwrap();
+    }
+    let source = Results::load(&dir).unwrap();
+    source.export(&copy, |_, _, samples| samples).unwrap();
+    let first = Results::load(&copy).unwrap();
+    first.export(&again, |_, _, samples| samples).unwrap();
+    for read in [first, Results::load(&again).unwrap()] {
+        assert_eq!(read.runs, source.runs, "the names are whole");
+        for run in &read.runs {
+            assert_eq!(read.samples(run).unwrap(), Samples::from_raw(own(run.order)));
+        }
+    }
+    let pack = zstd::decode_all(File::open(copy.join("samples.jsonl.zst")).unwrap()).unwrap();
+    assert!(pack.len() < 300 * 64, "{} bytes: a name alone has 64", pack.len());
 }
 
 #[test]
