@@ -54,9 +54,23 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
         eprintln!("hosts, paths and variables were left out of {redacted} lines of the copy");
     }
     let figures = write_report(to, to)?;
+    for figure in &figures {
+        remove_older(&to.join(&figure.file))?;
+    }
     draw_all(&figures, to);
     println!("{}", to.join("report.md").display());
     Ok(())
+}
+
+/// A picture in the copy's place shows other runs, and would stay where none can be drawn.
+fn remove_older(picture: &Path) -> Result<(), Failure> {
+    match fs::remove_file(picture) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure {
+            code: 4,
+            sentence: format!("cannot replace {}: {error}", picture.display()),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// What a committed report keeps of a run's samples, as the run's family says.

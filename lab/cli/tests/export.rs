@@ -34,6 +34,16 @@ fn data(format: &str) -> String {
 }
 
 #[test]
+fn a_copy_shows_no_picture_of_the_record_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("stalls.svg");
+    fs::write(&picture, "of other runs").unwrap();
+    let without_gnuplot = lab().arg(folder.path()).env("PATH", folder.path()).assert().success();
+    without_gnuplot.stderr(contains("no picture"));
+    assert!(folder.path().join("report.md").exists() && !picture.exists());
+}
+
+#[test]
 fn every_analysed_run_is_a_row_with_its_metrics() {
     let text = data("csv");
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
