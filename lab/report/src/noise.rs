@@ -15,7 +15,7 @@ type Reading = fn(&Noise) -> Option<u64>;
 const READINGS: [(&str, Reading, bool); 4] = [
     ("steal", |noise| noise.steal_ns, true),
     ("CPU of other processes", |noise| noise.outside_cpu_ns, true),
-    ("waiting for a CPU (PSI)", |noise| noise.pressure_cpu_ns, false),
+    ("CPU pressure (PSI)", |noise| noise.pressure_cpu_ns, false),
     ("variant runnable, not running", |noise| noise.run_queue_ns, false),
 ];
 

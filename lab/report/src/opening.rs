@@ -84,19 +84,25 @@ fn estimates(study: &Study) -> Table {
     table
 }
 
+/// More of them would not be read in the head of a column.
+const LEVELS_NAMED: usize = 3;
+
 /// The metric in words, with the levels that tell it from other comparisons on it.
 fn head(study: &Study, comparison: &Comparison, shown: &[&Compared]) -> String {
     format!("{}{}", study.noun(&comparison.metric), place(comparison, shown))
 }
 
-/// " (workers 2)".
+/// " (workers 2)", " (6 levels of config)".
 fn place(comparison: &Comparison, shown: &[&Compared]) -> String {
     let others = || shown.iter().filter(|one| one.comparison.metric == comparison.metric);
     let differs = |factor: &&String| {
         others().any(|one| one.comparison.cells.get(*factor) != comparison.cells.get(*factor))
     };
     let told = comparison.cells.keys().filter(differs);
-    let told = told.map(|factor| format!("{factor} {}", comparison.cells[factor].join("/")));
+    let told = told.map(|factor| match &comparison.cells[factor][..] {
+        many if many.len() > LEVELS_NAMED => format!("{} levels of {factor}", many.len()),
+        few => format!("{factor} {}", few.join("/")),
+    });
     let told: Vec<String> = told.collect();
     if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
 }

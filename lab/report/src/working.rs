@@ -18,7 +18,7 @@ const FAILURES_SHOWN: usize = 20;
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("How it was measured");
     what_was_run(study, page);
-    page.markdown.push_str("### Was the lab itself working?\n\n");
+    page.markdown.push_str("### The lab itself\n\n");
     was_the_lab_working(study, page);
 }
 
@@ -88,7 +88,7 @@ fn counted(study: &Study) -> String {
     let (least, most) = (range.first().unwrap_or(&0), range.last().unwrap_or(&0));
     let each = if least == most { least.to_string() } else { format!("{least} to {most}") };
     let further = [
-        ("in rounds of declared questions", study.in_rounds.len()),
+        ("in rounds", study.in_rounds.len()),
         ("warm-up", count(&|run| run.warmup)),
         ("failed", count(&|run| !run.warmup && run.status == Status::Failed)),
         ("unsupported", count(&|run| !run.warmup && run.status == Status::Unsupported)),
@@ -97,7 +97,7 @@ fn counted(study: &Study) -> String {
     let further = further.iter().filter(|(what, runs)| *runs > 0 || *what == "failed");
     let further: String = further.map(|(what, runs)| format!(", {what} {runs}")).collect();
     format!(
-        "Rows: {}; analysed {} ({each} in each of {} pairs of variant and cell){further}.",
+        "Rows: {}; analysed {} ({each} for each of {} variants in cells){further}.",
         rows.len(),
         study.all.len(),
         sizes.len(),

@@ -183,7 +183,11 @@ fn free_lengths_teach_the_lesson() {
 #[test]
 fn the_score_follows_the_lengths_of_replies() {
     let report = read(&frame(&family()));
-    assert!(report.whole().contains("The published score follows the lengths of replies"));
+    assert!(
+        report.whole().contains(
+            "the published score and the balance of the agents' token counts correlate by"
+        )
+    );
     let scores: Vec<f64> = report.tables["lowest.tsv"]
         .lines()
         .skip(1)

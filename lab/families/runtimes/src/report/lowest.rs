@@ -1,4 +1,4 @@
-//! What the published score follows, and the runs in which it is lowest.
+//! Whether the published score follows the lengths of replies, and where it is lowest.
 
 use lab_family::Unit;
 use lab_record::ExpectationKind;
@@ -29,9 +29,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     let both = pearson(&scores, &balances).zip(spearman(&scores, &balances));
     let Some((pearson, spearman)) = both else { return };
     page.paragraph(&format!(
-        "The published score follows the lengths of replies: over {} concurrent runs it correlates \
-         with the balance of the agents' token counts by {pearson:.3} (Pearson), {spearman:.3} \
-         (Spearman).",
+        "Over {} concurrent runs the published score and the balance of the agents' token counts \
+         correlate by {pearson:.3} (Pearson), {spearman:.3} (Spearman).",
         runs.len()
     ));
     runs.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -133,7 +133,7 @@ const CHAPTERS: [Chapter; 4] = [
     Chapter {
         test: "wake",
         heading: "How late a task wakes",
-        says: "Latency of a timer's ticks, from expiry until a task has read them, beside a load \
+        says: "Latency of a timer's ticks until a task has read them, beside a load \
                (`closed_N`: N tasks, each starting its next job at once). Percentiles within a \
                run, then the median over blocks.",
         factors: &["load", "tokio_workers", PINNED],

@@ -37,9 +37,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     page.heading("Which policy for which work");
     page.paragraph(
-        "The best median, and those whose paired ratio to it has an interval that reaches 1: of a \
-         replay's whole cost, a stream's items a second, the P99 of ticks. Exploratory, not \
-         corrected for the number of rows.",
+        "The best median, and those whose paired ratio to it may be 1: of a replay's cost, a \
+         stream's items a second, the P99 of ticks. Exploratory.",
     );
     let tied = |one: &Choice| {
         one.tied.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
