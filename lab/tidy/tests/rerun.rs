@@ -8,14 +8,17 @@ use std::process::{Command, Output};
 use lab_tidy::repository::Repository;
 
 const RUN: &str = r#"{"experiment_file": "experiments/e.toml", "profile": "small", "servers": [],
-    "model": null, "git": {"commit": "c"}}"#;
+    "model": null, "git": {"commit": "c"},
+    "analysis": {"comparisons": [{"metric": "wall_ns", "cells": {"load": ["a", "b"]}}]}}"#;
 
 /// `run … --out DIR …` makes a record; `export FROM TO` puts another verdict there.
 const LAB: &str = r#"#!/bin/sh
 echo "$@" >> "$0.calls"
 case "$1" in
 run) mkdir -p results/rerun/r && touch results/rerun/r/run.json; exit 1 ;;
-export) printf 'variant\toutcome\nv\tslower\nw\tequivalent\n' > "$3/verdicts-1.tsv" ;;
+export)
+    printf 'variant\toutcome\nv\tslower\nw\tequivalent\n' > "$3/verdicts-1.tsv"
+    printf 'id\toutcome\nc\tfaster\n' > "$3/contrasts.tsv" ;;
 esac
 "#;
 
@@ -43,6 +46,7 @@ fn a_report_is_taken_anew_and_its_changed_verdicts_are_told() {
     write("tools/rerun", &fs::read_to_string(ours.root().join("tools/rerun")).unwrap());
     write("reports/r/run.json", RUN);
     write("reports/r/verdicts-1.tsv", "variant\toutcome\nv\tfaster\nw\tequivalent\n");
+    write("reports/r/contrasts.tsv", "id\toutcome\nc\tcannot tell\n");
     write(".gitignore", "results/\nlab*\n");
     write("lab", LAB);
     fs::set_permissions(folder.join("lab"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -54,8 +58,9 @@ fn a_report_is_taken_anew_and_its_changed_verdicts_are_told() {
     let done = rerun(folder, "r");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let said = String::from_utf8(done.stdout).unwrap();
-    assert!(said.contains("r: 1 of 2 verdicts changed"), "{said}");
-    assert!(said.contains("verdicts-1 v: faster -> slower"), "{said}");
+    assert!(said.contains("r: 2 of 3 verdicts changed"), "{said}");
+    assert!(said.contains("wall_ns in load a/b: v: faster -> slower"), "{said}");
+    assert!(said.contains("contrast c: cannot tell -> faster"), "{said}");
     let calls = fs::read_to_string(folder.join("lab.calls")).unwrap();
     let new = "run experiments/e.toml --out ";
     assert!(calls.starts_with(new) && calls.contains(" --profile small --no-report"), "{calls}");
