@@ -79,7 +79,7 @@ fn a_sweep_against_itself_has_no_difference() {
 #[test]
 fn a_variant_in_the_place_of_another_is_slower_than_it_was() {
     let dir = tempfile::tempdir().unwrap();
-    let sweep = committed("tr115-sim");
+    let sweep = committed("tr115-ollama");
     let swapped = dir.path().join("swapped");
     copy(&sweep, &swapped);
     // `floor` gets the runs of `smol`, which cost more, and the other way round.
