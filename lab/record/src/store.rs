@@ -231,7 +231,7 @@ impl Results {
     pub fn samples(&self, run: &Run) -> Result<Samples, RecordError> {
         let Some(name) = &run.samples else { return Ok(Samples::default()) };
         // No name in a pack begins with another, so this is the only one that can begin this name.
-        let packed = self.pack.range(..=name.clone()).next_back();
+        let packed = self.pack.range::<String, _>(..=name).next_back();
         if let Some((_, samples)) = packed.filter(|(packed, _)| name.starts_with(*packed)) {
             return Ok(samples.clone());
         }

@@ -1,6 +1,6 @@
 //! What a committed report keeps of a run's samples.
 
-use lab_record::{Column, Histogram, Run, Samples};
+use lab_record::{Column, Histogram, Question, Run, RunFile, Samples};
 
 use crate::cells::{UNSCALED_PPM, time_scale_ppm};
 use crate::samples::{raw_gaps_ns, raw_lags_ns};
@@ -35,9 +35,9 @@ const TOKENS_KEPT: usize = 10_000;
 
 /// Keeps the token columns of runs in real time, from which lag and CPU verdicts come, and of
 /// scaled runs and of those with hundreds of streams only the distributions of what is derived from
-/// them. Columns with a row per call or per agent stay raw, but for [`CHECKED_COLUMNS`] of hundreds
-/// of streams.
-pub(crate) fn slim(run: &Run, mut samples: Samples) -> Samples {
+/// them, and not even these where a run in rounds was asked for something else. Columns with a row
+/// per call or per agent stay raw, but for [`CHECKED_COLUMNS`] of hundreds of streams.
+pub(crate) fn slim(sweep: &RunFile, run: &Run, mut samples: Samples) -> Samples {
     let tokens = samples.raw(TOKEN_COLUMNS[0]).map_or(0, <[i64]>::len);
     let is_many = tokens > TOKENS_KEPT;
     if time_scale_ppm(run) == UNSCALED_PPM && !is_many {
@@ -55,12 +55,28 @@ pub(crate) fn slim(run: &Run, mut samples: Samples) -> Samples {
     for column in TOKEN_COLUMNS {
         slim.columns.remove(column);
     }
+    let asks_for_tokens = asks_for_tokens(sweep, run);
     for (name, values) in derived {
-        if let Some(values) = values {
+        if let Some(values) = values.filter(|_| asks_for_tokens) {
             slim.columns.insert(name.to_owned(), Column::Histogram(Histogram::of(&values)));
         }
     }
     slim
+}
+
+/// Whether the question of a run in rounds may be about single tokens. A run of the blocks answers
+/// all questions.
+fn asks_for_tokens(sweep: &RunFile, run: &Run) -> bool {
+    let Some(place) = sweep.question_of(run.block) else { return true };
+    let is_of_tokens =
+        |metric: &str| ["delivery_lag_", "inter_token_"].iter().any(|of| metric.starts_with(of));
+    match &sweep.analysis.questions(&sweep.expectations)[place] {
+        Question::Comparisons(places) => {
+            places.iter().any(|one| is_of_tokens(&sweep.analysis.comparisons[*one].metric))
+        }
+        Question::Contrast(one) => is_of_tokens(&one.metric),
+        Question::Expectation(_) => true,
+    }
 }
 
 #[cfg(test)]
@@ -91,13 +107,51 @@ mod tests {
         ]))
     }
 
+    /// With a question in rounds about this metric.
+    fn sweep(metric: &str) -> RunFile {
+        let sweep = serde_json::json!({
+            "schema": 1, "experiment": "e", "experiment_file": "e.toml", "experiment_toml": "",
+            "experiment_sha256": "", "servers": [], "seed": 1, "blocks": 6, "runs_planned": 1,
+            "variants": [], "started_unix_s": 0, "attachments": {}, "arguments": [],
+            "machine": {
+                "cpu_model": "m", "cpus": 2, "memory_bytes": 1, "kernel": "k", "arch": "x",
+            },
+            "analysis": {
+                "reference": "a", "pairing": "paired", "alpha": 0.05, "contrasts": [],
+                "rounds": { "budget_s": 1 },
+                "comparisons": [{
+                    "metric": metric, "scale": "ratio", "cells": {}, "margin": 0.1, "rounds": true,
+                }],
+            },
+        });
+        serde_json::from_value(sweep).unwrap()
+    }
+
+    #[test]
+    fn a_scaled_run_keeps_distributions_of_tokens_where_something_may_ask_for_them() {
+        let scaled = |block| {
+            let counters = BTreeMap::from([("server_time_scale_ppm".to_owned(), 10_000)]);
+            Run { block, counters, ..run() }
+        };
+        let names = |metric: &str, block| {
+            let slim = slim(&sweep(metric), &scaled(block), call(3));
+            slim.columns.into_keys().collect::<Vec<_>>()
+        };
+        let without = ["call_text_hash", "call_tokens"];
+        let with = [&without[..], &["delivery_lag_ns", "inter_token_latency_ns"]].concat();
+        assert_eq!(names("cpu_per_token_ns", 1), with, "a run of the blocks");
+        assert_eq!(names("cpu_per_token_ns", 7), without);
+        assert_eq!(names("delivery_lag_p50_ns", 7), with);
+    }
+
     #[test]
     fn hundreds_of_streams_in_real_time_keep_their_distributions() {
         let few = call(TOKENS_KEPT);
-        assert_eq!(slim(&run(), few.clone()), few);
-        let many = slim(&run(), call(TOKENS_KEPT + 1));
+        let sweep = sweep("wall_ns");
+        assert_eq!(slim(&sweep, &run(), few.clone()), few);
+        let many = slim(&sweep, &run(), call(TOKENS_KEPT + 1));
         let names: Vec<&str> = many.columns.keys().map(String::as_str).collect();
         assert_eq!(names, ["call_tokens", "delivery_lag_ns", "inter_token_latency_ns"]);
-        assert_eq!(slim(&run(), many.clone()), many);
+        assert_eq!(slim(&sweep, &run(), many.clone()), many);
     }
 }

@@ -83,7 +83,7 @@ impl FamilyReport for Runtimes {
         checks::pacing_note(study, comparison)
     }
 
-    fn slim(&self, _sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
-        slim::slim(run, samples)
+    fn slim(&self, sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
+        slim::slim(sweep, run, samples)
     }
 }
