@@ -34,6 +34,14 @@ fn variants(ours: &Repository) -> BTreeMap<String, Vec<String>> {
     families
 }
 
+/// The family of an experiment, which may be that of the file that it extends.
+fn family_of(ours: &Repository, experiment: &Table) -> String {
+    match text(experiment, "extends") {
+        "" => text(experiment, "family").to_owned(),
+        extended => family_of(ours, &ours.table(&format!("experiments/{extended}"))),
+    }
+}
+
 /// A line an experiment of the family: its question, and its report where there is one.
 fn experiments(ours: &Repository, family: &str) -> Vec<String> {
     let files = ours.files().into_iter();
@@ -42,7 +50,7 @@ fn experiments(ours: &Repository, family: &str) -> Vec<String> {
         .filter(|path| !path.starts_with("experiments/tables/"))
         .filter_map(|path| {
             let experiment = ours.table(&path);
-            if text(&experiment, "family") != family {
+            if family_of(ours, &experiment) != family {
                 return None;
             }
             let name = text(&experiment, "name");
