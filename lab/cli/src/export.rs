@@ -3,16 +3,21 @@
 
 mod columns;
 
-use std::{fs, io, path::Path, path::PathBuf, process::ExitCode};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Args;
 use lab_record::{Results, Run, RunFile, Samples};
-use lab_report::{Frame, flat, medians_json, openmetrics};
+use lab_report::{Frame, Report, flat, medians_json, openmetrics};
 
 use crate::{
     Failure,
     paths::{Paths, to_make},
-    report::{draw_all, write_report},
+    report::{draw_all, files, make, write_report},
     streams,
 };
 
@@ -49,26 +54,35 @@ pub(crate) fn export(args: &ExportArgs, paths: Option<&Paths>) -> Result<ExitCod
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    // What is no record, or none that can be read, has no files of ours.
+    let before = make(to).map(|report| names(&report)).unwrap_or_default();
     let redacted = Results::load(from)?.export(to, slim)?;
     if redacted > 0 {
         eprintln!("hosts, paths and variables were left out of {redacted} lines of the copy");
     }
-    let figures = write_report(to, to)?;
-    for figure in &figures {
-        remove_older(&to.join(&figure.file))?;
+    let report = write_report(to, to)?;
+    let pictures: Vec<String> = report.figures.iter().map(|figure| figure.file.clone()).collect();
+    // Tables of the record before that this one lacks; pictures, which may not be drawn here.
+    for old in before.difference(&names(&report)).chain(&pictures) {
+        remove(&to.join(old))?;
     }
-    draw_all(&figures, to);
+    draw_all(&report.figures, to);
     println!("{}", to.join("report.md").display());
     Ok(())
 }
 
-/// A picture in the copy's place shows other runs, and would stay where none can be drawn.
-fn remove_older(picture: &Path) -> Result<(), Failure> {
-    match fs::remove_file(picture) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure {
-            code: 4,
-            sentence: format!("cannot replace {}: {error}", picture.display()),
-        }),
+/// Of all files of a report, in its folder.
+fn names(report: &Report) -> BTreeSet<String> {
+    let pictures = report.figures.iter().map(|figure| figure.file.as_str());
+    files(report).map(|(name, _)| name).chain(pictures).map(str::to_owned).collect()
+}
+
+/// A file that may be absent.
+fn remove(old: &Path) -> Result<(), Failure> {
+    match fs::remove_file(old) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Failure { code: 4, sentence: format!("cannot replace {}: {error}", old.display()) })
+        }
         _ => Ok(()),
     }
 }

@@ -95,9 +95,9 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
         }
         Format::Md | Format::Html => {}
     }
-    let figures = write_report(&dir, &out)?;
+    let report = write_report(&dir, &out)?;
     if !args.no_plots {
-        draw_all(&figures, &out);
+        draw_all(&report.figures, &out);
     }
     let mut first = out.join("report.md");
     if format == Format::Html {
@@ -132,11 +132,11 @@ fn open(page: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes `report.md` and the tables; the pictures are the caller's.
-pub(crate) fn write_report(records: &Path, out: &Path) -> Result<Vec<Figure>, Failure> {
+/// Writes `report.md`, its details and the tables; the pictures are the caller's.
+pub(crate) fn write_report(records: &Path, out: &Path) -> Result<Report, Failure> {
     let report = make(records)?;
     write(out, files(&report))?;
-    Ok(report.figures)
+    Ok(report)
 }
 
 fn write<'f>(out: &Path, files: impl Iterator<Item = (&'f str, &'f str)>) -> Result<(), Failure> {
@@ -230,7 +230,7 @@ fn frame(records: &Path) -> Result<Frame, Failure> {
     Ok(Frame::load(&Results::load(records)?)?)
 }
 
-fn files(report: &Report) -> impl Iterator<Item = (&str, &str)> {
+pub(crate) fn files(report: &Report) -> impl Iterator<Item = (&str, &str)> {
     let tables = report.tables.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let details = report.details.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     std::iter::once(("report.md", report.markdown.as_str())).chain(details).chain(tables)

@@ -128,8 +128,8 @@ fn sweep(prepared: &Prepared, options: &SweepOptions, json: bool) -> Result<Swee
 }
 
 fn report(results: &Path) -> Result<PathBuf, Failure> {
-    let figures = write_report(results, results)?;
-    draw_all(&figures, results);
+    let report = write_report(results, results)?;
+    draw_all(&report.figures, results);
     Ok(results.join("report.md"))
 }
 

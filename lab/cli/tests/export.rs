@@ -44,6 +44,25 @@ fn a_copy_shows_no_picture_of_the_record_before_it() {
 }
 
 #[test]
+fn a_copy_has_no_table_of_the_record_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = |command: &str, path: &Path| {
+        let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+        lab.arg("--root").arg(root()).arg(command).arg(path);
+        lab
+    };
+    let own = folder.path().join("notes.txt");
+    for report in ["offload-published", "offload-wake"] {
+        let from = root().join("reports").join(report);
+        lab("export", &from).arg(folder.path()).assert().success();
+        fs::write(&own, "of a person").unwrap();
+        // Fails where a table or a chapter is of no report on the record.
+        lab("report", folder.path()).arg("--check").assert().success();
+    }
+    assert!(own.exists() && !folder.path().join("regret.tsv").exists());
+}
+
+#[test]
 fn every_analysed_run_is_a_row_with_its_metrics() {
     let text = data("csv");
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
