@@ -18,7 +18,8 @@ case "$1" in
 run) mkdir -p results/rerun/r && touch results/rerun/r/run.json; exit 1 ;;
 export)
     printf 'variant\toutcome\nv\tslower\nw\tequivalent\n' > "$3/verdicts-1.tsv"
-    printf 'id\toutcome\nc\tfaster\n' > "$3/contrasts.tsv" ;;
+    printf 'id\toutcome\nc\tfaster\n' > "$3/contrasts.tsv"
+    printf 'variant\tload\truns\tblocks\nv\ta\t9\t9\nw\ta\t0\t0\n' > "$3/rows.tsv" ;;
 esac
 "#;
 
@@ -47,6 +48,7 @@ fn a_report_is_taken_anew_and_its_changed_verdicts_are_told() {
     write("reports/r/run.json", RUN);
     write("reports/r/verdicts-1.tsv", "variant\toutcome\nv\tfaster\nw\tequivalent\n");
     write("reports/r/contrasts.tsv", "id\toutcome\nc\tcannot tell\n");
+    write("reports/r/rows.tsv", "variant\tload\truns\tblocks\nv\ta\t6\t6\nw\ta\t6\t6\n");
     write(".gitignore", "results/\nlab*\n");
     write("lab", LAB);
     fs::set_permissions(folder.join("lab"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -61,6 +63,8 @@ fn a_report_is_taken_anew_and_its_changed_verdicts_are_told() {
     assert!(said.contains("r: 2 of 3 verdicts changed"), "{said}");
     assert!(said.contains("wall_ns in load a/b: v: faster -> slower"), "{said}");
     assert!(said.contains("contrast c: cannot tell -> faster"), "{said}");
+    assert!(said.contains("w has no runs any more in 1 cells"), "{said}");
+    assert!(!said.contains("v has no runs"), "{said}");
     let calls = fs::read_to_string(folder.join("lab.calls")).unwrap();
     let new = "run experiments/e.toml --out ";
     assert!(calls.starts_with(new) && calls.contains(" --profile small --no-report"), "{calls}");
