@@ -9,7 +9,7 @@ use std::{
 };
 
 use lab_plan::{Entrant, Manifest};
-use lab_protocol::Identity;
+use lab_protocol::{Identity, PROTOCOL};
 use lab_record::{VariantEntry, sha256_hex};
 
 use crate::{
@@ -244,8 +244,12 @@ fn describe(path: &Path, name: &str) -> Result<Identity, DriverError> {
     if !output.status.success() {
         return Err(refuse(format!("ended with {}", output.status)));
     }
-    serde_json::from_slice(&output.stdout)
-        .map_err(|error| refuse(format!("did not print its identity: {error}")))
+    let identity: Identity = serde_json::from_slice(&output.stdout)
+        .map_err(|error| refuse(format!("did not print its identity: {error}")))?;
+    match identity.protocol {
+        PROTOCOL => Ok(identity),
+        other => Err(refuse(format!("speaks protocol {other}, this lab speaks {PROTOCOL}"))),
+    }
 }
 
 fn agree(manifest: &Manifest, identity: &Identity) -> Result<(), DriverError> {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use lab_probe::monotonic_ns;
-use lab_protocol::{RunOutcome, Status};
+use lab_protocol::{PROTOCOL, RunOutcome, Status};
 
 use crate::{
     child::{self, Finished, Limits, Unfinished},
@@ -182,9 +182,9 @@ fn judge(status: ExitStatus, output: &[u8], stderr: &[u8], run: &str) -> Execute
 fn outcome(output: &[u8], stderr: &[u8], ended: &str, run: &str) -> Executed {
     let said = last_words(stderr);
     let text = String::from_utf8_lossy(output);
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let (Some(line), None) = (lines.next(), lines.next()) else {
-        let count = text.lines().count();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let [line] = lines[..] else {
+        let count = lines.len();
         return Executed::Broken(format!(
             "{ended} and printed {count} lines instead of one outcome{said}"
         ));
@@ -196,6 +196,10 @@ fn outcome(output: &[u8], stderr: &[u8], ended: &str, run: &str) -> Executed {
             return Executed::Broken(format!("printed no outcome but `{shown}` ({error}){said}"));
         }
     };
+    if outcome.protocol != PROTOCOL {
+        let theirs = outcome.protocol;
+        return Executed::Broken(format!("speaks protocol {theirs}, this lab speaks {PROTOCOL}"));
+    }
     if outcome.run != run {
         return Executed::Broken(format!("answered for run `{}` instead of `{run}`", outcome.run));
     }
@@ -216,7 +220,55 @@ fn excerpt(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
     use super::*;
+
+    /// What is made of a program's end, as a sentence; `ok` and so on where it is an outcome.
+    fn judged(code: i32, output: &str, stderr: &str) -> String {
+        let status = ExitStatus::from_raw(code << 8);
+        match judge(status, output.as_bytes(), stderr.as_bytes(), "r") {
+            Executed::Outcome(outcome) => format!("{:?}", outcome.status).to_lowercase(),
+            Executed::Broken(sentence) => sentence,
+            Executed::Interrupted => panic!("nobody interrupted"),
+        }
+    }
+
+    fn line(run: &str, status: &str) -> String {
+        format!("\n{{\"protocol\":1,\"run\":\"{run}\",\"status\":\"{status}\"}}\n  \n")
+    }
+
+    #[test]
+    fn an_outcome_counts_where_the_exit_status_says_the_same() {
+        for (code, status) in [(0, "ok"), (1, "failed"), (0, "unsupported")] {
+            assert_eq!(judged(code, &line("r", status), "words"), status);
+        }
+        assert_eq!(
+            judged(0, &line("r", "failed"), "no server\n\n"),
+            "reported Failed but exited with exit status: 0; it said: no server"
+        );
+        assert_eq!(judged(3, &line("r", "ok"), ""), "reported Ok but exited with exit status: 3");
+    }
+
+    #[test]
+    fn what_is_no_outcome_is_told_in_a_sentence() {
+        let two = line("r", "ok").repeat(2);
+        for (output, expected) in [
+            ("", "it exited with exit status: 0 and printed 0 lines instead of one outcome"),
+            (&two, "it exited with exit status: 0 and printed 2 lines instead of one outcome"),
+            (&line("s", "ok"), "answered for run `s` instead of `r`"),
+            (
+                &line("r", "ok").replace("\"protocol\":1", "\"protocol\":2"),
+                "speaks protocol 2, this lab speaks 1",
+            ),
+        ] {
+            assert_eq!(judged(0, output, ""), expected);
+        }
+        let no_json = judged(0, "hello\n", "first\n last \n");
+        assert!(no_json.starts_with("printed no outcome but `hello` ("), "{no_json}");
+        assert!(no_json.ends_with("; it said: last"), "{no_json}");
+        assert_eq!(excerpt("é".repeat(300).as_bytes()), "é".repeat(EXCERPT_CHARS));
+    }
 
     #[test]
     fn a_program_that_is_not_there_is_named_without_its_folder() {

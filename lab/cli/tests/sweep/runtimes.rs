@@ -316,6 +316,18 @@ fn a_program_that_never_ends_saying_who_it_is_is_refused() {
 }
 
 #[test]
+fn a_program_of_another_protocol_is_refused() {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    let program = world.path("runtimes/steady/runtimes-steady");
+    let text = fs::read_to_string(&program).unwrap();
+    fs::write(program, text.replace("\"protocol\":1", "\"protocol\":2")).unwrap();
+    world.experiment("paced", 1, "");
+    let refused = world.lab(&["run", "experiments/e.toml", "--out", "r"]).assert().code(2);
+    refused.stderr(contains("steady --describe: speaks protocol 2, this lab speaks 1"));
+}
+
+#[test]
 fn a_program_that_is_not_what_its_manifest_says_is_refused() {
     let world = World::new();
     world.variant("steady", "exec \"$FLOOR\"");
