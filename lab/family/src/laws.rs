@@ -56,13 +56,28 @@ impl<'a> Account<'a> {
     /// # Errors
     /// Names both numbers.
     pub fn cpu_at_most_counted(&self, name: &str) -> Result<(), String> {
-        let (Some(said), Some(counted)) = (self.counter(name), self.run.cpu_ns) else {
-            return Ok(());
-        };
-        if said <= counted + CPU_SLACK_NS {
-            return Ok(());
+        self.counter(name).map_or(Ok(()), |said| self.cpu_is_counted(name, i128::from(said)))
+    }
+
+    /// The same of the sum of a column's CPU times, of which none is negative.
+    ///
+    /// # Errors
+    /// Names both numbers.
+    pub fn column_of_cpu_at_most_counted(&self, name: &str) -> Result<(), String> {
+        let values = self.samples.raw(name).unwrap_or_default();
+        if let Some(negative) = values.iter().find(|value| **value < 0) {
+            return Err(format!("{name} is {negative}: impossible"));
         }
-        Err(format!("{name} is {said}, but the kernel counted {counted} ns"))
+        self.cpu_is_counted(name, values.iter().copied().map(i128::from).sum())
+    }
+
+    fn cpu_is_counted(&self, name: &str, said: i128) -> Result<(), String> {
+        match self.run.cpu_ns {
+            Some(counted) if said > i128::from(counted) + i128::from(CPU_SLACK_NS) => {
+                Err(format!("{name} is {said}, but the kernel counted {counted} ns"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Every instant of the columns lies in the process's life.
@@ -213,8 +228,9 @@ mod tests {
     }
 
     fn samples() -> Samples {
-        let columns: [(&str, &[i64]); 7] = [
+        let columns: [(&str, &[i64]); 8] = [
             ("elapsed_ns", &[30, 40]),
+            ("cpu_ns", &[20, 10_030]),
             ("begun_ns", &[1_000, 1_040]),
             ("ended_ns", &[1_040, 1_100]),
             ("stamp_ns", &[UNSAID, 1_010]),
@@ -230,6 +246,7 @@ mod tests {
 
     fn all_laws(account: &Account<'_>) -> Result<(), String> {
         account.common()?;
+        account.column_of_cpu_at_most_counted("cpu_ns")?;
         account.within_life(&["begun_ns", "ended_ns"])?;
         account.within_life_where_said(&["stamp_ns"])?;
         account.in_order("begun_ns", "ended_ns")?;
@@ -264,7 +281,9 @@ mod tests {
 
     #[test]
     fn each_law_finds_the_column_that_breaks_it() {
-        let cases: [(&str, &[i64], &str); 15] = [
+        let cases: [(&str, &[i64], &str); 17] = [
+            ("cpu_ns", &[20, 10_031], "cpu_ns is 10051, but the kernel counted 50 ns"),
+            ("cpu_ns", &[-1, 40], "cpu_ns is -1: impossible"),
             ("elapsed_ns", &[60, 41], "elapsed_ns sums to 101"),
             ("elapsed_ns", &[-1, 40], "elapsed_ns sums to 39"),
             ("begun_ns", &[999, 1_040], "begun_ns is 999 in row 0, but its process lived"),

@@ -154,15 +154,20 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// That a run did not measure more time than its process lived.
+/// That a run did not measure more time than its process lived, over times of which none passed
+/// beside another, and none that is negative.
 ///
 /// # Errors
-/// Names both times.
-pub fn lived(measured_ns: i64, process_ns: u64) -> Result<(), String> {
-    if measured_ns.unsigned_abs() <= process_ns {
+/// Names the time, or both.
+pub fn lived(measured_ns: &[i64], process_ns: u64) -> Result<(), String> {
+    if let Some(negative) = measured_ns.iter().find(|ns| **ns < 0) {
+        return Err(format!("says that it measured {negative} ns"));
+    }
+    let sum: i128 = measured_ns.iter().copied().map(i128::from).sum();
+    if sum <= i128::from(process_ns) {
         return Ok(());
     }
-    Err(format!("says that it measured {measured_ns} ns, but it lived only {process_ns} ns"))
+    Err(format!("says that it measured {sum} ns, but it lived only {process_ns} ns"))
 }
 
 /// A column of an outcome, of so many rows.

@@ -41,7 +41,7 @@ mod working;
 use std::collections::BTreeMap;
 
 use lab_family::{Cell, Family};
-use lab_record::{Comparison, Run, RunFile, Samples, VariantEntry};
+use lab_record::{Comparison, Run, RunFile, Samples, VariantEntry, Verification};
 
 pub use compare::{Line, takes_part};
 pub use distribution::Distribution;
@@ -160,6 +160,11 @@ pub trait FamilyReport: Family {
     /// Whether a variant can be compared with the reference: not one that answers another question.
     fn is_candidate(&self, _entry: &VariantEntry) -> bool {
         true
+    }
+
+    /// How far a run's answer was held against what is known.
+    fn verification(&self, _entry: &VariantEntry, run: &Run) -> Verification {
+        run.verification
     }
 
     /// Why a variant that is compared is nobody's choice, in a word or two: it is never named as an

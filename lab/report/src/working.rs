@@ -10,7 +10,7 @@ use crate::aa::AA_LEVEL;
 use crate::frame::{cell_key, is_gated, name};
 use crate::study::is_unpaired;
 use crate::tables::show_p;
-use crate::{Entry, Page, Row, Study, Table, noise, show};
+use crate::{Entry, Measured, Page, Row, Study, Table, noise, show};
 
 const FAILURES_SHOWN: usize = 20;
 
@@ -236,7 +236,8 @@ fn pinning(study: &Study) -> String {
 
 /// How far the answers of the analysed runs were held against what is known.
 fn verified(study: &Study) -> String {
-    let count = |state| study.all.iter().filter(|one| one.row.run.verification == state).count();
+    let found: Vec<Verification> = study.all.iter().map(|one| verification(study, one)).collect();
+    let count = |state| found.iter().filter(|found| **found == state).count();
     let states = [
         (Verification::Verified, "verified"),
         (Verification::Checked, "checked"),
@@ -245,6 +246,12 @@ fn verified(study: &Study) -> String {
     let counts = states.map(|(state, word)| (count(state), word)).into_iter();
     let counts = counts.filter(|(runs, _)| *runs > 0).map(|(runs, word)| format!("{runs} {word}"));
     format!("Answers: {}.", counts.collect::<Vec<_>>().join(", "))
+}
+
+fn verification(study: &Study, one: &Measured) -> Verification {
+    let run = &one.row.run;
+    let entry = study.entry(&run.variant);
+    entry.map_or(run.verification, |entry| study.family.verification(entry, run))
 }
 
 /// The runs that failed.

@@ -107,9 +107,14 @@ fn a_run_cannot_have_measured_more_time_than_it_lived() {
     let world = world();
     let boast = r#""$FLOOR" | sed 's/"elapsed_ns":\[[0-9]*/"elapsed_ns":[99000000000/'"#;
     world.ledger("boaster", &["t"], boast);
+    let tidy = r#""$FLOOR" | sed 's/"teardown_ns":\[[0-9]*/"teardown_ns":[99000000000/'"#;
+    world.ledger("tidier", &["t"], tidy);
     let results = world.run(1);
-    let reason = of(&results, "boaster")[0].reason.clone().unwrap();
-    assert!(reason.contains("but it lived only"), "{reason}");
+    for (liar, column) in [("boaster", "elapsed_ns"), ("tidier", "teardown_ns")] {
+        let reason = of(&results, liar)[0].reason.clone().unwrap();
+        let said = format!("column {column}: says that it measured 99");
+        assert!(reason.contains(&said) && reason.contains("but it lived only"), "{reason}");
+    }
 }
 
 #[test]
@@ -119,7 +124,15 @@ fn a_harness_has_no_answer_and_still_has_times() {
     world.ledger("empty", &["t", "harness"], no_answer);
     world.ledger("silent", &["t"], no_answer);
     let results = world.run(1);
-    assert!(of(&results, "empty").iter().all(|run| run.status != Status::Failed));
+    for run in of(&results, "empty") {
+        assert_ne!(run.status, Status::Failed, "{:?}", run.reason);
+        let checked = run.verification == Verification::Checked;
+        assert_eq!(
+            checked,
+            run.status == Status::Ok,
+            "its times are checked, and it has no answer"
+        );
+    }
     let reason = of(&results, "silent")[0].reason.clone().unwrap();
     assert!(reason.contains("column answer_hash has 0 rows"), "{reason}");
 }

@@ -92,7 +92,7 @@ fn costs_that_the_lab_did_not_draw_are_a_failed_record() {
         &[
             ("liar", "cost_ns of step 0 is 7, it was"),
             ("boaster", "regret_ns of step 0 is -7, it was"),
-            ("third", "arm of step 0 is 2, neither 0 nor 1"),
+            ("third", "arm of row 0 is 2, neither 0 nor 1"),
         ],
     );
 }
@@ -106,9 +106,17 @@ fn an_item_lost_a_batch_cut_and_a_tick_left_out_are_failed_records() {
         "sleeper",
         r#""$FLOOR" | sed 's/"tick_latency_ns":\[[0-9]*,/"tick_latency_ns":[/'"#,
     );
+    let less = r#""$FLOOR" | sed 's/"inline_items":\[[0-9]*/"inline_items":[-5/'"#;
+    world.policy("debtor", less);
+    world.policy("painter", r#""$FLOOR" | sed 's/"item_arm":\[[0-9]*/"item_arm":[2/'"#);
+    let hot = r#""$FLOOR" | sed 's/"cpu_ns":\[[0-9]*/"cpu_ns":[99000000000/'"#;
+    world.policy("hot", hot);
     let results = world.run(1);
     for (variant, test, reason) in [
         ("loser", "stream", "answer of repetition 0 is 7"),
+        ("debtor", "stream", "repetition 0 counts -5 and "),
+        ("painter", "stream", "item_arm of row 0 is 2, neither 0 nor 1"),
+        ("hot", "stream", "impossible numbers: cpu_ns is 99"),
         ("cutter", "decide", "batch 0 has 7 calls"),
         ("sleeper", "wake", "column tick_latency_ns has 99 rows, not 100"),
     ] {

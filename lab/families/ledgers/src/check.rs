@@ -19,11 +19,10 @@ pub(crate) fn times(
 ) -> Result<(), String> {
     let rows = workload.repetitions as usize;
     for name in [names::ELAPSED_NS, names::TEARDOWN_NS] {
-        if column(outcome, name, rows)?.iter().any(|&ns| ns < 0) {
-            return Err(format!("column {name} holds a negative time"));
-        }
+        let times = column(outcome, name, rows)?;
+        lived(times, process_ns).map_err(|error| format!("column {name}: {error}"))?;
     }
-    lived(outcome.samples[names::ELAPSED_NS].iter().sum(), process_ns)
+    Ok(())
 }
 
 /// Every repetition's answer.

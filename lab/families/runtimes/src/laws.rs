@@ -205,13 +205,17 @@ fn wall_is_of_agents(account: &Account<'_>) -> Result<(), String> {
 /// CPU time before the agents and while tokens came is part of the whole, and the whole is what the
 /// kernel counted but for the process's end.
 fn cpu_is_whole(account: &Account<'_>) -> Result<(), String> {
-    let Some(total) = account.counter(names::CPU_TOTAL_NS) else { return Ok(()) };
     let parts = [names::CPU_STARTUP_NS, names::CPU_STREAMING_NS];
-    let parts: u64 = parts.iter().filter_map(|name| account.counter(name)).sum();
+    // A variant may leave the whole out.
+    parts.iter().try_for_each(|name| account.cpu_at_most_counted(name))?;
+    let Some(total) = account.counter(names::CPU_TOTAL_NS) else { return Ok(()) };
+    let parts = parts.iter().filter_map(|name| account.counter(name)).map(u128::from);
+    let (parts, total) = (parts.sum::<u128>(), u128::from(total));
     if parts > total {
         return Err(format!("cpu_total_ns is {total}, less than its parts, {parts}"));
     }
-    match account.run.cpu_ns.filter(|counted| *counted > 2 * total + ENDING_CPU_NS) {
+    let most = 2 * total + u128::from(ENDING_CPU_NS);
+    match account.run.cpu_ns.filter(|counted| u128::from(*counted) > most) {
         Some(counted) => {
             Err(format!("cpu_total_ns is {total}, but the kernel counted {counted} ns"))
         }
@@ -343,6 +347,24 @@ mod tests {
             let found = hold(&Account { run: &run, samples: &samples }).unwrap_err();
             assert!(found.contains(said), "{found}");
         }
+    }
+
+    #[test]
+    fn no_part_of_the_cpu_time_is_more_than_the_kernel_counted() {
+        for (total, part_ns) in [(None, 60_010_001), (Some(40_000_000), u64::MAX)] {
+            let mut run = run(0);
+            run.counters.remove("cpu_total_ns");
+            run.counters.extend(total.map(|total| ("cpu_total_ns".to_owned(), total)));
+            run.counters.insert("cpu_streaming_ns".to_owned(), part_ns);
+            let found = hold(&Account { run: &run, samples: &samples() }).unwrap_err();
+            let said = format!("cpu_streaming_ns is {part_ns}, but the kernel counted 60000000 ns");
+            assert_eq!(found, said);
+        }
+        let mut older = run(u64::MAX);
+        older.cpu_ns = None;
+        older.counters.insert("cpu_startup_ns".to_owned(), u64::MAX);
+        let found = hold(&Account { run: &older, samples: &samples() }).unwrap_err();
+        assert!(found.contains("less than its parts, 18446744073709551635"), "{found}");
     }
 
     #[test]

@@ -46,24 +46,20 @@ fn decide(test: &Decide, outcome: &RunOutcome, process_ns: u64) -> Result<(), St
             let (says, asked) = (own.len(), test.batches);
             return Err(format!("decider {decider} has {says} batches, not {asked}"));
         }
-        lived(own.iter().sum(), process_ns)?;
+        lived(&own, process_ns)?;
     }
     Ok(())
 }
 
 fn replay(test: &Replay, outcome: &RunOutcome) -> Result<(), String> {
     let rows = test.site.len();
-    let arms = column(outcome, names::ARM, rows)?;
+    let arms = arms(outcome, names::ARM, rows)?;
     let costs = column(outcome, names::COST_NS, rows)?;
     let regrets = column(outcome, names::REGRET_NS, rows)?;
     for row in 0..rows {
         let (inline, offload) =
             (test.inline_ns[row].cast_signed(), test.offload_ns[row].cast_signed());
-        let cost = match arms[row] {
-            0 => inline,
-            1 => offload,
-            other => return Err(format!("arm of step {row} is {other}, neither 0 nor 1")),
-        };
+        let cost = if arms[row] == 0 { inline } else { offload };
         let regret = cost - inline.min(offload);
         for (name, says, truth) in
             [(names::COST_NS, costs[row], cost), (names::REGRET_NS, regrets[row], regret)]
@@ -91,15 +87,17 @@ fn stream(test: &Stream, outcome: &RunOutcome, process_ns: u64) -> Result<(), St
             let says = answers[row];
             return Err(format!("answer of repetition {row} is {says}, not {truth}"));
         }
-        if inline[row] + offload[row] != i64::from(test.items) {
-            let (sum, items) = (inline[row] + offload[row], test.items);
-            return Err(format!("repetition {row} counts {sum} items, not {items}"));
+        let (inline, offload, items) = (inline[row], offload[row], i64::from(test.items));
+        if !(0..=items).contains(&inline) || items - inline != offload {
+            return Err(format!(
+                "repetition {row} counts {inline} and {offload} items, there are {items}"
+            ));
         }
     }
     let items = test.items as usize;
     let classes = column(outcome, names::ITEM_CLASS, items)?;
     let work = column(outcome, names::ITEM_WORK_NS, items)?;
-    column(outcome, names::ITEM_ARM, items)?;
+    arms(outcome, names::ITEM_ARM, items)?;
     let known = test.class_work_ns.len() as i64;
     if let Some(class) = classes.iter().find(|class| !(0..known).contains(class)) {
         return Err(format!("item_class holds {class}, there are {known} classes"));
@@ -107,7 +105,7 @@ fn stream(test: &Stream, outcome: &RunOutcome, process_ns: u64) -> Result<(), St
     if work.iter().any(|&ns| ns <= 0) {
         return Err("item_work_ns holds a time that is not above 0".to_owned());
     }
-    lived(elapsed.iter().sum(), process_ns)
+    lived(elapsed, process_ns)
 }
 
 fn wake(test: &Wake, outcome: &RunOutcome) -> Result<(), String> {
@@ -124,13 +122,22 @@ fn wake(test: &Wake, outcome: &RunOutcome) -> Result<(), String> {
             return Err(format!("{name} holds a time that is not above 0"));
         }
     }
-    column(outcome, names::JOB_ARM, rows)?;
+    arms(outcome, names::JOB_ARM, rows)?;
     match (test.load, jobs) {
         (Load::Idle, 1..) => Err(format!("{jobs} jobs were started where there was no load")),
         (Load::Open { .. } | Load::Bursts { .. } | Load::Closed { .. }, 0) => {
             Err("no job was started".to_owned())
         }
         _ => Ok(()),
+    }
+}
+
+/// A column that says for each row which arm was taken.
+fn arms<'a>(outcome: &'a RunOutcome, name: &str, rows: usize) -> Result<&'a [i64], String> {
+    let arms = column(outcome, name, rows)?;
+    match arms.iter().position(|arm| !(0..=1).contains(arm)) {
+        Some(row) => Err(format!("{name} of row {row} is {}, neither 0 nor 1", arms[row])),
+        None => Ok(arms),
     }
 }
 

@@ -41,6 +41,7 @@ impl Family for Schedulers {
 
     fn laws(&self, account: &Account<'_>) -> Result<(), String> {
         account.common()?;
+        account.column_of_cpu_at_most_counted(names::CPU_NS)?;
         account.durations(&DURATIONS, account.run.process_ns)
     }
 }

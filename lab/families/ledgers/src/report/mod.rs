@@ -10,7 +10,7 @@ mod scalability;
 mod workers;
 
 use lab_family::Cell;
-use lab_record::{Run, RunFile, Samples, VariantEntry};
+use lab_record::{Run, RunFile, Samples, VariantEntry, Verification};
 use lab_report::{
     FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell, over_variant,
 };
@@ -76,6 +76,14 @@ impl FamilyReport for Ledgers {
     /// The harness keeps no ledger, so it answers another question.
     fn is_candidate(&self, entry: &VariantEntry) -> bool {
         !entry.tags.iter().any(|tag| tag == HARNESS_TAG)
+    }
+
+    /// Records of before said that its answers were verified, and it has none.
+    fn verification(&self, entry: &VariantEntry, run: &Run) -> Verification {
+        match run.verification {
+            Verification::Verified if !self.is_candidate(entry) => Verification::Checked,
+            said => said,
+        }
     }
 
     fn slim(&self, _sweep: &RunFile, _run: &Run, samples: Samples) -> Samples {
