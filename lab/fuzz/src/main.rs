@@ -2,22 +2,29 @@
 //!
 //! Inputs are seeds that are cut, doubled, flipped and mixed by a generator that depends on target,
 //! seed and number alone: so a run goes on with `--from`, and an input that broke a reader is made
-//! again by its number.
+//! again by its number. `tools/trust/fuzz` feeds the same readers with what reaches new branches.
 
 #![forbid(unsafe_code)]
 
 mod changes;
+mod corpus;
 mod targets;
 
 use std::{
+    fs,
     panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
     process::ExitCode,
     time::{Duration, Instant},
 };
 
+use anyhow::Result;
 use clap::Parser;
 
-use crate::{changes::input, targets::TARGETS};
+use crate::{
+    changes::input,
+    targets::{TARGETS, Target},
+};
 
 /// Feed the lab's readers with broken input
 #[derive(Parser)]
@@ -33,10 +40,39 @@ struct Args {
     /// Number of the first input, to go on with an earlier run
     #[arg(long, default_value_t = 0)]
     from: u64,
+    /// Feed nothing; write each reader's good input, and what was kept, to FOLDER/READER
+    #[arg(long, value_name = "FOLDER")]
+    seeds: Option<PathBuf>,
+    /// Feed nothing; keep the files of FOLDER/READER for the tests
+    #[arg(long, value_name = "FOLDER", conflicts_with = "seeds")]
+    keep: Option<PathBuf>,
 }
 
-fn main() -> ExitCode {
+fn main() -> Result<ExitCode> {
     let args = Args::parse();
+    if let Some(folder) = &args.seeds {
+        TARGETS.iter().try_for_each(|target| write_seeds(folder, target))?;
+    } else if let Some(folder) = &args.keep {
+        for Target { name, .. } in TARGETS {
+            println!("{name}\t{}", corpus::keep(folder, name)?);
+        }
+    } else {
+        return Ok(feed(&args));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_seeds(folder: &Path, target: &Target) -> Result<()> {
+    let folder = folder.join(target.name);
+    fs::create_dir_all(&folder)?;
+    let inputs = (target.seeds)().into_iter().chain(corpus::kept(target.name)?);
+    for (number, input) in inputs.enumerate() {
+        fs::write(folder.join(number.to_string()), input)?;
+    }
+    Ok(())
+}
+
+fn feed(args: &Args) -> ExitCode {
     let chosen = |name: &str| args.target.as_deref().is_none_or(|target| target == name);
     if !TARGETS.iter().any(|target| chosen(target.name)) {
         let known: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
@@ -77,8 +113,8 @@ mod tests {
         for target in TARGETS {
             let seeds = (target.seeds)();
             assert!(!seeds.is_empty(), "{}", target.name);
-            for seed in &seeds {
-                (target.feed)(seed);
+            for input in seeds.iter().chain(&corpus::kept(target.name).unwrap()) {
+                (target.feed)(input);
             }
             for number in 0..INPUTS {
                 let bytes = input(target.name, &seeds, 1, number);
