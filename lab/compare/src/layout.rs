@@ -140,6 +140,33 @@ mod tests {
     }
 
     #[test]
+    fn classes_are_quarters_of_what_moves_the_stack_and_of_the_path() {
+        let of = |environment_bytes, path_bytes| {
+            classes(Layout { environment_bytes, path_bytes, build: 0 })
+        };
+        assert_eq!(of(0, 0), [0, 0, 0]);
+        assert_eq!(of(1023, 0), [0, 3, 0]);
+        assert_eq!(of(1023, 1), [1, 0, 0]);
+        assert_eq!(of(4000, 96), [0, 0, 1]);
+        assert_eq!(of(3071, 255), [3, 3, 3]);
+        assert_eq!(of(16, 64), [0, 1, 1]);
+    }
+
+    #[test]
+    fn a_share_is_told_as_what_chance_leaves() {
+        let share = |explained, p| LayoutShare {
+            rounds: 40,
+            explained,
+            by_chance: 0.2,
+            p,
+            factors: vec![],
+        };
+        assert!((share(0.6, 0.5).beyond_chance() - 0.5).abs() < 1e-12);
+        assert_eq!(share(0.1, 0.5).beyond_chance(), 0.0);
+        assert!(share(0.1, 0.011).is_chance() && !share(0.1, 0.01).is_chance());
+    }
+
+    #[test]
     fn too_few_rounds_and_equal_ones_tell_nothing() {
         assert_eq!(LayoutShare::of(&rounds(1, LEAST_ROUNDS - 1, |_| 0.0)), None);
         let equal: Vec<_> =

@@ -109,3 +109,55 @@ impl Settings {
         if self.duet { self.commands() - 2 } else { 0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(change: impl FnOnce(&mut Settings)) -> Settings {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        settings
+    }
+
+    #[test]
+    fn bounds_are_open_or_closed_as_is_said() {
+        for alpha in [0.0, 1.0, -0.1, f64::NAN] {
+            let refused = of(|settings| settings.alpha = alpha).check();
+            assert!(matches!(refused, Err(SettingsError::Alpha(_))), "{alpha}");
+        }
+        for margin in [0.0, 1.001, -0.1, f64::NAN] {
+            let refused = of(|settings| settings.margin = margin).check();
+            assert!(matches!(refused, Err(SettingsError::Margin(_))), "{margin}");
+        }
+        assert_eq!(of(|settings| settings.margin = 1.0).check(), Ok(()));
+        assert_eq!(of(|settings| settings.alpha = 0.999).check(), Ok(()));
+        assert_eq!(of(|settings| settings.candidates = 0).check(), Err(SettingsError::NoCandidate));
+    }
+
+    #[test]
+    fn a_duet_has_two_commands_and_its_control_a_reference_of_its_own() {
+        let duet = |candidates, control| {
+            of(|settings| {
+                (settings.duet, settings.candidates, settings.control) =
+                    (true, candidates, control);
+            })
+        };
+        assert_eq!(duet(2, true).check(), Err(SettingsError::Duet(3)));
+        assert_eq!(duet(1, true).check(), Ok(()));
+        assert_eq!((duet(1, true).commands(), duet(1, true).control_reference()), (4, 2));
+        assert_eq!(duet(1, false).commands(), 2);
+        let alone = |candidates, control| {
+            of(|settings| (settings.candidates, settings.control) = (candidates, control))
+        };
+        assert_eq!((alone(3, true).commands(), alone(3, true).control_reference()), (5, 0));
+        assert_eq!(alone(3, false).commands(), 4);
+    }
+
+    #[test]
+    fn candidates_share_alpha_and_the_margin_is_a_ratio() {
+        let three = of(|settings| (settings.alpha, settings.candidates) = (0.03, 3));
+        assert!((three.alpha_each() - 0.01).abs() < 1e-15);
+        assert!((three.log_margin() - 1.01_f64.ln()).abs() < 1e-15);
+    }
+}

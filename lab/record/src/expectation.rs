@@ -215,3 +215,101 @@ impl Expectation {
         metrics
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn expectation(further: &Value) -> Expectation {
+        let mut whole = json!({ "id": "i", "kind": "bar", "says": "s" });
+        let Value::Object(further) = further else { panic!("{further} is no object") };
+        whole.as_object_mut().unwrap().extend(further.clone());
+        serde_json::from_value(whole).unwrap()
+    }
+
+    fn quantity(value: Value) -> Quantity {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn levels(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(factor, level)| ((*factor).to_owned(), (*level).to_owned())).collect()
+    }
+
+    #[test]
+    fn candidates_are_each_variant_at_each_of_the_levels_to_choose_from() {
+        let variants = ["a", "b"].map(str::to_owned);
+        let best = quantity(json!({
+            "metric": "m", "best_of": ["x", "y"],
+            "cells": { "x": ["1", "2"], "y": "3", "z": ["4", "5"] },
+        }));
+        let found: Vec<_> = best
+            .candidates(&variants)
+            .into_iter()
+            .map(|(variant, at)| {
+                let one = |factor: &str| at.cells[factor].names().join("/");
+                (variant.as_str(), one("x"), one("y"), one("z"))
+            })
+            .collect();
+        let place = |variant, x: &str| (variant, x.to_owned(), "3".to_owned(), "4/5".to_owned());
+        assert_eq!(found, [place("a", "1"), place("a", "2"), place("b", "1"), place("b", "2")]);
+        // A factor without levels leaves no candidate, and no factor the quantity itself.
+        let nothing = quantity(json!({ "metric": "m", "best_of": ["x"] }));
+        assert_eq!(nothing.candidates(&variants), []);
+        let plain = quantity(json!({ "metric": "m" }));
+        assert_eq!(plain.candidates(&variants[..1]), [(&variants[0], plain.clone())]);
+    }
+
+    #[test]
+    fn a_side_takes_variant_and_metric_of_the_value_where_it_names_none() {
+        let whole = expectation(&json!({
+            "value": { "variant": ["a", "b"], "metric": "m" }, "over": { "variant": "c" },
+            "minus": { "metric": "n" },
+        }));
+        let about = |side: &Option<Quantity>| {
+            let (variants, metric) = whole.about(side.as_ref().unwrap()).unwrap();
+            (variants.join("/"), metric.clone())
+        };
+        assert_eq!(about(&whole.value), ("a/b".to_owned(), "m".to_owned()));
+        assert_eq!(about(&whole.over), ("c".to_owned(), "m".to_owned()));
+        assert_eq!(about(&whole.minus), ("a/b".to_owned(), "n".to_owned()));
+        let nobody = expectation(&json!({ "over": { "variant": "c" } }));
+        assert_eq!(nobody.about(nobody.over.as_ref().unwrap()), None);
+    }
+
+    #[test]
+    fn a_cell_takes_part_where_its_levels_are_the_named_ones_or_the_defaults() {
+        let whole = expectation(&json!({ "cells": { "x": "1", "w": "*" }, "value": {} }));
+        let defaults = levels(&[("d", "normal"), ("x", "9")]);
+        let free = |side: Value, cell: &[(&str, &str)]| {
+            whole.free_levels(&quantity(side), &levels(cell), &defaults)
+        };
+        let cell = [("d", "normal"), ("f", "7"), ("w", "5"), ("x", "1")];
+        let all = |levels: &[&str]| Some(levels.iter().map(|l| (*l).to_owned()).collect());
+        assert_eq!(free(json!({}), &cell), all(&["7", "5"]));
+        // The side's own level is before the expectation's; several levels are free.
+        assert_eq!(free(json!({ "cells": { "x": "2" } }), &cell), None);
+        assert_eq!(free(json!({ "cells": { "x": ["2", "1"] } }), &cell), all(&["7", "5", "1"]));
+        assert_eq!(free(json!({ "cells": { "x": ["2", "3"] } }), &cell), None);
+        assert_eq!(free(json!({ "cells": { "f": "7" } }), &cell), all(&["5"]));
+        let other_default = [("d", "other"), ("f", "7"), ("w", "5"), ("x", "1")];
+        assert_eq!(free(json!({}), &other_default), None);
+        // A factor that is asked for and that the cell does not have.
+        assert_eq!(free(json!({ "cells": { "v": "*" } }), &cell), None);
+        assert_eq!(free(json!({}), &cell[..2]), None);
+    }
+
+    #[test]
+    fn it_rests_on_all_sides_and_what_these_are_divided_by() {
+        let ratio = expectation(&json!({
+            "value": { "metric": "m", "over": { "metric": "n" } },
+            "over": { "variant": "b", "minus": { "metric": "o" } }, "minus": { "metric": "m" },
+        }));
+        assert_eq!(ratio.quantities().len(), 5);
+        assert_eq!(ratio.metrics(), ["m", "n", "o"]);
+        assert_eq!(ratio.scale(), Scale::Ratio);
+        let plain = expectation(&json!({ "value": { "metric": "m" }, "minus": {} }));
+        assert_eq!((plain.scale(), plain.metrics()), (Scale::Difference, vec!["m"]));
+    }
+}

@@ -132,6 +132,46 @@ mod tests {
     }
 
     #[test]
+    fn a_block_leads_back_to_its_question() {
+        let machine =
+            json!({"cpu_model": "m", "cpus": 2, "memory_bytes": 1, "kernel": "k", "arch": "a"});
+        let file = json!({
+            "schema": 2, "experiment": "e", "experiment_toml": "", "attachments": {},
+            "experiment_sha256": "", "arguments": [], "seed": 1, "blocks": 4,
+            "analysis": analysis(&["1"]), "runs_planned": 3, "git": null, "variants": [],
+            "machine": machine, "started_unix_s": 0,
+        });
+        let mut file: RunFile = serde_json::from_value(file).unwrap();
+        let rounds = Rounds { budget_s: 1, most: 9 };
+        file.analysis.rounds = Some(rounds);
+        for question in 0..3 {
+            for round in [0, 8] {
+                let block = rounds.block(4, question, round);
+                assert_eq!(file.question_of(block), Some(question), "block {block}");
+            }
+        }
+        assert_eq!((file.question_of(4), file.question_of(0)), (None, None));
+        file.analysis.rounds = None;
+        assert_eq!(file.question_of(5), None);
+    }
+
+    #[test]
+    fn blocks_answer_what_no_round_asks() {
+        let asked = analysis(&["1"]);
+        assert!(asked.is_left_to_blocks(false) && !asked.is_left_to_blocks(true));
+        let by_blocks = Analysis { rounds: None, ..asked };
+        assert!(by_blocks.is_left_to_blocks(true));
+        assert_eq!(by_blocks.beside_rounds(), 0);
+    }
+
+    #[test]
+    fn a_comparison_is_called_by_its_metric_and_levels() {
+        let mut comparison = analysis(&["1"]).comparisons.remove(0);
+        comparison.cells.insert("y".to_owned(), vec!["2".to_owned(), "3".to_owned()]);
+        assert_eq!(comparison.label(), "m 1 2/3");
+    }
+
+    #[test]
     fn every_round_has_a_block_of_its_own() {
         let rounds = Rounds { budget_s: 1, most: 9 };
         let blocks: Vec<u32> =
