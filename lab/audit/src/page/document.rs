@@ -14,13 +14,16 @@ use crate::{
 const SHOWN_A_CHECK: usize = 1;
 
 /// And of all.
-const SHOWN: usize = 4;
+const SHOWN: usize = 3;
 
 /// Of the claims that one result decides, those in words; the others by their lines.
 const CLAIMS_SHOWN: usize = 1;
 
 /// Results that refute most claims, in words; `claims.tsv` has all.
-const RESULTS_SHOWN: usize = 4;
+const RESULTS_SHOWN: usize = 3;
+
+/// A reason of several numbers ends with the first that begins after so many bytes.
+const REASON_BYTES: usize = 160;
 
 pub(super) fn page(one: &Audited) -> String {
     let document = &one.claims.document;
@@ -47,7 +50,7 @@ pub(super) fn page(one: &Audited) -> String {
     // The sort is stable: of equals the first in the document comes first.
     refuted.sort_by_key(|same| std::cmp::Reverse(same.len()));
     for same in refuted.iter().take(RESULTS_SHOWN) {
-        let why = cell(&same[0].3.why);
+        let why = cell(&begun(&same[0].3.why));
         let _ = writeln!(text, "* **{why}**: {}", named(same));
     }
     let others = refuted.len().saturating_sub(RESULTS_SHOWN);
@@ -91,6 +94,14 @@ fn by_reason<'j, 'a>(judged: impl Iterator<Item = &'j Judged<'a>>) -> Vec<Vec<&'
         }
     }
     groups
+}
+
+/// The first numbers of a reason that has many; `claims.tsv` has all.
+fn begun(why: &str) -> String {
+    match why.match_indices("; ").find(|(at, _)| *at >= REASON_BYTES) {
+        Some((at, _)) => format!("{}; …", &why[..at]),
+        None => why.to_owned(),
+    }
 }
 
 /// "steel needs two seconds (3, 9, contradicted); …", at most a few of them.
@@ -168,4 +179,17 @@ fn findings(findings: &[Finding]) -> String {
 /// A text as a cell of a Markdown table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ").trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begun;
+
+    #[test]
+    fn a_long_reason_ends_with_a_whole_number() {
+        let short = "one; two; three";
+        assert_eq!(begun(short), short);
+        let first = "a wall time against another: 0.5 (report/table)".repeat(4);
+        assert_eq!(begun(&format!("{first}; b: 2; c: 3")), format!("{first}; …"));
+    }
 }
