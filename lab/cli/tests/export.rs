@@ -52,10 +52,10 @@ fn a_copy_has_no_table_of_the_record_before_it() {
         lab
     };
     let own = folder.path().join("notes.txt");
+    fs::write(&own, "of a person").unwrap();
     for report in ["offload-published", "offload-wake"] {
         let from = root().join("reports").join(report);
         lab("export", &from).arg(folder.path()).assert().success();
-        fs::write(&own, "of a person").unwrap();
         // Fails where a table or a chapter is of no report on the record.
         lab("report", folder.path()).arg("--check").assert().success();
     }

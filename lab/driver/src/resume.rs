@@ -82,16 +82,7 @@ mod tests {
             resume,
             lab: "lab".into(),
             workspace: ".".into(),
-            description: Description {
-                experiment_file: "e.toml".to_owned(),
-                experiment_toml: String::new(),
-                attachments: [].into(),
-                profile: None,
-                servers: vec![],
-                model: None,
-                arguments: vec![],
-                git: None,
-            },
+            description: Description::default(),
             startup: false,
         }
     }

@@ -58,7 +58,7 @@ pub struct SweepOptions {
 }
 
 /// The parts of `run.json` that the command line knows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Description {
     /// The experiment's file, relative to the repository.
     pub experiment_file: String,

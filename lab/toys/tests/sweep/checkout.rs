@@ -2,7 +2,6 @@
 
 use std::{
     cell::RefCell,
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     sync::{
@@ -109,12 +108,7 @@ impl Checkout {
             description: Description {
                 experiment_file: "experiments/adding.toml".to_owned(),
                 experiment_toml: self.text.clone(),
-                attachments: BTreeMap::new(),
-                profile: None,
-                servers: vec![],
-                model: None,
-                arguments: vec![],
-                git: None,
+                ..Description::default()
             },
             startup: false,
         };
