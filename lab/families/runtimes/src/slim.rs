@@ -1,6 +1,7 @@
 //! What a committed report keeps of a run's samples.
 
 use lab_record::{Column, Histogram, Question, Run, RunFile, Samples};
+use lab_report::takes_part;
 
 use crate::cells::{UNSCALED_PPM, time_scale_ppm};
 use crate::samples::{raw_gaps_ns, raw_lags_ns};
@@ -33,14 +34,15 @@ const CHECKED_COLUMNS: [&str; 16] = [
 /// everything.
 const TOKENS_KEPT: usize = 10_000;
 
-/// Keeps the token columns of runs in real time, from which lag and CPU verdicts come, and of
-/// scaled runs and of those with hundreds of streams only the distributions of what is derived from
-/// them, and not even these where a run in rounds was asked for something else. Columns with a row
-/// per call or per agent stay raw, but for [`CHECKED_COLUMNS`] of hundreds of streams.
+/// Keeps the token columns of runs in real time where a comparison of lags or gaps is about their
+/// cell, and of other runs and of those with hundreds of streams only the distributions of what is
+/// derived from them, and not even these where a run in rounds was asked for something else.
+/// Columns with a row per call or per agent stay raw, but for [`CHECKED_COLUMNS`] of hundreds of
+/// streams.
 pub(crate) fn slim(sweep: &RunFile, run: &Run, mut samples: Samples) -> Samples {
     let tokens = samples.raw(TOKEN_COLUMNS[0]).map_or(0, <[i64]>::len);
     let is_many = tokens > TOKENS_KEPT;
-    if time_scale_ppm(run) == UNSCALED_PPM && !is_many {
+    if time_scale_ppm(run) == UNSCALED_PPM && !is_many && decides_on_tokens(sweep, run) {
         return samples;
     }
     if is_many {
@@ -68,8 +70,6 @@ pub(crate) fn slim(sweep: &RunFile, run: &Run, mut samples: Samples) -> Samples 
 /// all questions.
 fn asks_for_tokens(sweep: &RunFile, run: &Run) -> bool {
     let Some(place) = sweep.question_of(run.block) else { return true };
-    let is_of_tokens =
-        |metric: &str| ["delivery_lag_", "inter_token_"].iter().any(|of| metric.starts_with(of));
     match &sweep.analysis.questions(&sweep.expectations)[place] {
         Question::Comparisons(places) => {
             places.iter().any(|one| is_of_tokens(&sweep.analysis.comparisons[*one].metric))
@@ -77,6 +77,16 @@ fn asks_for_tokens(sweep: &RunFile, run: &Run) -> bool {
         Question::Contrast(one) => is_of_tokens(&one.metric),
         Question::Expectation(_) => true,
     }
+}
+
+/// Whether single tokens decide a comparison that the run's cell takes part in.
+fn decides_on_tokens(sweep: &RunFile, run: &Run) -> bool {
+    let comparisons = &sweep.analysis.comparisons;
+    comparisons.iter().any(|one| is_of_tokens(&one.metric) && takes_part(one, &run.cell))
+}
+
+fn is_of_tokens(metric: &str) -> bool {
+    ["delivery_lag_", "inter_token_"].iter().any(|of| metric.starts_with(of))
 }
 
 #[cfg(test)]
@@ -145,9 +155,21 @@ mod tests {
     }
 
     #[test]
+    fn a_run_in_real_time_keeps_its_tokens_where_a_comparison_of_them_has_its_cell() {
+        let few = call(3);
+        let is_kept = |sweep: &RunFile| slim(sweep, &run(), few.clone()) == few;
+        let mut of_lag = sweep("delivery_lag_p50_ns");
+        assert!(is_kept(&of_lag) && is_kept(&sweep("inter_token_p99_ns")));
+        assert!(!is_kept(&sweep("wall_ns")));
+        let elsewhere = BTreeMap::from([("config".to_owned(), vec!["anchor".to_owned()])]);
+        of_lag.analysis.comparisons[0].cells = elsewhere;
+        assert!(!is_kept(&of_lag));
+    }
+
+    #[test]
     fn hundreds_of_streams_in_real_time_keep_their_distributions() {
         let few = call(TOKENS_KEPT);
-        let sweep = sweep("wall_ns");
+        let sweep = sweep("delivery_lag_p50_ns");
         assert_eq!(slim(&sweep, &run(), few.clone()), few);
         let many = slim(&sweep, &run(), call(TOKENS_KEPT + 1));
         let names: Vec<&str> = many.columns.keys().map(String::as_str).collect();
