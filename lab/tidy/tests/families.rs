@@ -42,7 +42,22 @@ fn family_of(ours: &Repository, experiment: &Table) -> String {
     }
 }
 
-/// A line an experiment of the family: its question, and its report where there is one.
+/// Links to the reports of the experiment, whose first line is its name.
+fn reports(ours: &Repository, experiment: &str) -> String {
+    let is_its = |path: &String| ours.read(path).starts_with(&format!("# {experiment}\n"));
+    let pages = ours.files().into_iter().filter(|path| path.ends_with("/report.md"));
+    let links: Vec<String> = pages
+        .filter(|path| path.starts_with("reports/") && is_its(path))
+        .map(|path| {
+            let folder = path.split('/').nth(1).unwrap_or_default();
+            let name = if folder == experiment { "report" } else { folder };
+            format!("[{name}](../../{path})")
+        })
+        .collect();
+    if links.is_empty() { String::new() } else { format!(" ({})", links.join(", ")) }
+}
+
+/// A line an experiment of the family: its question, and its reports where there are some.
 fn experiments(ours: &Repository, family: &str) -> Vec<String> {
     let files = ours.files().into_iter();
     let files = files.filter(|path| path.starts_with("experiments/") && path.ends_with(".toml"));
@@ -54,12 +69,8 @@ fn experiments(ours: &Repository, family: &str) -> Vec<String> {
                 return None;
             }
             let name = text(&experiment, "name");
-            let report = format!("reports/{name}/report.md");
-            let report = match ours.has(&report) {
-                true => format!(" ([report](../../{report}))"),
-                false => String::new(),
-            };
-            Some(format!("* [`{name}`](../../{path}): {}{report}", text(&experiment, "question")))
+            let (question, reports) = (text(&experiment, "question"), reports(ours, name));
+            Some(format!("* [`{name}`](../../{path}): {question}{reports}"))
         })
         .collect()
 }
