@@ -128,7 +128,7 @@ impl Histogram {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Picture, Settings};
+    use crate::{Histogram, Look, Picture, Settings, picture::Band};
 
     fn lines(rounds: usize, factor: f64) -> Vec<String> {
         let noise = [1.0, 1.01, 0.99, 1.005, 0.997];
@@ -152,6 +152,54 @@ mod tests {
             assert!(lines.iter().any(|line| line.contains("+0.00 % ┤")), "{lines:#?}");
         }
         assert!(lines(120, 1.02).concat().contains('╌'));
+    }
+
+    /// An interval that narrows around 2 %, a control without one, and few differences.
+    fn by_hand() -> Picture {
+        let looks = [(0.5, None), (1.0, Some([-3.0, 9.0])), (2.0, Some([0.0, 4.0]))];
+        let look = |(seconds, ends): (f64, Option<[f64; 2]>)| Look {
+            seconds,
+            bands: vec![None, Some(Band { middle: 2.0, ends })],
+        };
+        let counts = vec![vec![8, 4, 0, 0], vec![0, 3, 24, 1]];
+        Picture {
+            control: true,
+            margin: 1.0,
+            looks: looks.map(look).to_vec(),
+            histogram: Some(Histogram { low: -2.0, width: 1.5, counts, outside: 12 }),
+        }
+    }
+
+    #[test]
+    fn a_picture_made_by_hand_is_drawn_as_it_would_be_by_hand() {
+        let bar = |letter: &str| letter.repeat(16);
+        let row =
+            |label: &str, first: &str, last: &str| format!("{label} ┤{}{last}", first.repeat(63));
+        let expected = [
+            row(" +4.00 %", "▒", "▒"),
+            row(" +3.50 %", "▒", "▒"),
+            row(" +3.00 %", "▒", "▒"),
+            row(" +2.50 %", "▒", "▒"),
+            row(" +2.00 %", "●", "●"),
+            row(" +1.50 %", "▒", "▒"),
+            row(" +1.00 %", "▒", "▒"),
+            row(" +0.50 %", "▒", "▒"),
+            format!(" +0.00 % ┤{}", "─▒".repeat(32)),
+            row(" -0.50 %", "▒", " "),
+            row(" -1.00 %", "▒", "╌"),
+            row(" -1.50 %", "▒", " "),
+            row(" -2.00 %", "▒", " "),
+            format!("{:>10}1.0 s{:54}2.0 s", "", ""),
+            format!("{:>10}▒ interval  ● estimate, at last +2.00 %  ─ 0  ╌ ±margin", ""),
+            format!("   pairs │{0}{0}{1}{0}", bar(" "), bar("█")),
+            format!("         │{0}{0}{1}{0}", bar(" "), bar("█")),
+            format!("         │{}{}{}{}", bar(" "), bar("▃"), bar("█"), bar("▁")),
+            format!(" control │{1}{0}{0}{0}", bar(" "), bar("█")),
+            format!("         │{1}{2}{0}{0}", bar(" "), bar("█"), bar("▄")),
+            format!("         │{1}{1}{0}{0}", bar(" "), bar("█")),
+            format!("{:>10}-2.00 %{:20}12 outside{:20}+4.00 %", "", "", ""),
+        ];
+        assert_eq!(by_hand().lines(0), expected);
     }
 
     #[test]

@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn the_last_look_is_the_comparisons_state() {
         let picture = picture(450, noisy);
-        assert!((150..=201).contains(&picture.looks.len()), "{}", picture.looks.len());
+        assert_eq!(picture.looks.len(), 150);
         let last = picture.looks.last().unwrap();
         assert_eq!((last.seconds, last.bands.len()), (450.0, 2));
         let candidate = last.bands[1].unwrap();
@@ -233,6 +233,62 @@ mod tests {
         assert!((picture.margin - 1.0).abs() < 1e-12);
         let [bottom, top] = picture.range().unwrap();
         assert!(bottom < -1.0 && top > high && top < 13.0, "{bottom} {top}");
+    }
+
+    #[test]
+    fn looks_are_as_many_as_can_be_told_apart_and_the_last_one() {
+        for (rounds, looks) in [(1, 1), (200, 200), (201, 101), (400, 200), (401, 134)] {
+            let picture = picture(rounds, noisy);
+            assert_eq!(picture.looks.len(), looks, "{rounds} rounds");
+            assert_eq!(picture.looks[looks - 1].seconds, rounds as f64);
+        }
+    }
+
+    /// Four looks, of which the first two have what later ones leave out.
+    fn by_hand() -> Picture {
+        let ends = [[-50.0, 50.0], [-20.0, 20.0], [-1.0, 5.0], [1.0, 4.0]];
+        let look = |(second, ends)| Look {
+            seconds: f64::from(second) / 2.0,
+            bands: vec![Some(Band { middle: 2.5, ends: Some(ends) })],
+        };
+        let counts = vec![vec![1, 2], vec![3, 0]];
+        let histogram = Histogram { low: -1.0, width: 2.0, counts, outside: 0 };
+        let looks = (1..).zip(ends).map(look).collect();
+        Picture { control: false, margin: 2.0, looks, histogram: Some(histogram) }
+    }
+
+    #[test]
+    fn an_axis_shows_the_margin_and_the_second_half_with_room_to_spare() {
+        // From the lower margin, -2, to the highest end, 5: 8 % of 7 more on either side.
+        let [low, high] = by_hand().range().unwrap();
+        assert!((low + 2.56).abs() < 1e-12 && (high - 5.56).abs() < 1e-12, "{low} {high}");
+    }
+
+    #[test]
+    fn columns_for_a_plotting_program_are_these() {
+        let looks = by_hand().looks_tsv(&["new"]);
+        assert!(looks.starts_with("seconds\tnew\tlow\thigh\n0.5\t2.5\t-50\t50\n"), "{looks}");
+        assert!(looks.ends_with("\n2\t2.5\t1\t4\n"), "{looks}");
+        assert_eq!(by_hand().histogram_tsv(), "middle\tcount0\tcount1\n0\t1\t3\n2\t2\t0\n");
+    }
+
+    #[test]
+    fn differences_are_in_the_bars_that_they_lie_in() {
+        // Less 1 % on either side: from 1 to 99 in 20 bars of 4.9.
+        let differences: Vec<f64> = (0..=100).map(f64::from).collect();
+        let found = histogram(&[differences.clone(), differences]).unwrap();
+        assert!((found.low - 1.0).abs() < 1e-9 && (found.width - 4.9).abs() < 1e-9, "{found:?}");
+        assert_eq!((found.outside, &found.counts[0]), (4, &found.counts[1]));
+        assert_eq!((found.counts[0].len(), found.counts[0].iter().sum::<usize>()), (20, 99));
+        assert!(found.counts[0].iter().all(|count| (4..=6).contains(count)), "{found:?}");
+        assert_eq!(histogram(&[vec![3.0; 4]]).map(|one| (one.low, one.width)), Some((2.5, 1.0)));
+        assert_eq!(histogram(&[vec![]]), None);
+        // Twice the root of their number, and from 5 to 60.
+        let bars = |count: u16| {
+            let differences = (0..count).map(f64::from).collect();
+            histogram(&[differences]).unwrap().counts[0].len()
+        };
+        assert_eq!([2, 16, 24, 5_000].map(bars), [5, 8, 9, 60]);
     }
 
     #[test]

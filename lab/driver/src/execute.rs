@@ -271,6 +271,18 @@ mod tests {
     }
 
     #[test]
+    fn an_execution_has_the_programs_time_and_its_outcome() {
+        // A shell takes its spec for a script.
+        let spec_line = &format!("sleep 0.2; echo '{}'", line("r", "ok").trim());
+        let call = Call { program: Path::new("/bin/sh"), variables: &[], spec_line, run: "r" };
+        let minute = Duration::from_secs(60);
+        let done = execute(Starter::Lab, call, minute, &AtomicBool::new(false));
+        assert!(matches!(done.ended, Executed::Outcome(_)), "{:?}", done.ended);
+        assert!(done.process_ns >= 200_000_000, "it slept that long: {}", done.process_ns);
+        assert!(done.start_ns + done.process_ns <= monotonic_ns(), "it has ended");
+    }
+
+    #[test]
     fn a_program_that_is_not_there_is_named_without_its_folder() {
         let never = AtomicBool::new(false);
         let program = Path::new("/nowhere/hyperfine");

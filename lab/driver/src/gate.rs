@@ -142,6 +142,7 @@ fn error_share(noise: &Noise) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::package;
 
     const MS: u64 = 1_000_000;
     const TOO_SHORT: &str = "steal: the run is too short for counters of 10 ms";
@@ -168,8 +169,11 @@ mod tests {
         let found = largest(&noise(10_000, 440, 240)).unwrap();
         assert_eq!((found.cause, (found.share * 1e3).round()), ("steal", 20.0));
         assert_eq!(largest(&noise(10_000, 40, 0)).map(|found| found.share), Some(0.0));
-        // Nothing of a short run is certain.
+        // Of a short run, only much is certain; what is as large as the error is not.
         assert_eq!(largest(&noise(10, 10, 0)), None);
+        let found = largest(&noise(100, 0, 100)).unwrap();
+        assert_eq!((found.cause, (found.share * 1e3).round()), ("other processes", 300.0));
+        assert_eq!(largest(&ticks(20, 20)), None);
         assert_eq!(largest(&Noise::default()), None);
     }
 
@@ -183,6 +187,37 @@ mod tests {
         );
         assert_eq!(judged(noise(10_000, 440, 0)).0, ["steal 2 % of the CPU time in the run"]);
         assert_eq!(judged(noise(10_000, 200, 1_000)), (vec![], None));
+    }
+
+    /// Of 100 ticks of CPU time, which may be wrong by so many; none for other processes.
+    fn ticks(resolution: u64, steal: u64) -> Noise {
+        Noise {
+            capacity_ns: Some(100),
+            resolution_ns: Some(resolution),
+            steal_ns: Some(steal),
+            outside_cpu_ns: Some(0),
+            ..Noise::default()
+        }
+    }
+
+    #[test]
+    fn a_share_at_the_limit_is_no_cause_and_an_error_at_it_hides_none() {
+        assert_eq!(judged(ticks(0, 1)), (vec![], None));
+        assert_eq!(judged(ticks(1, 1)), (vec![], None));
+        assert_eq!(judged(ticks(0, 2)).0, ["steal 2 % of the CPU time in the run"]);
+    }
+
+    #[test]
+    fn a_row_has_the_noise_of_its_run_and_the_window_too() {
+        let mut gate = Gate::default();
+        let mut run = package::tests::run();
+        gate.judge(&mut run, snapshot(0, 0, 0), snapshot(10_000, 440, 0));
+        let cause = "steal 2 % of the CPU time in";
+        assert_eq!(run.noise.steal_ns, Some(440 * MS));
+        assert_eq!(run.gated, [format!("{cause} the run")]);
+        let window = gate.recorded(7, 1).expect("ten seconds are long enough");
+        assert_eq!((window.first_order, window.last_order), (7, 7));
+        assert_eq!(window.gated, [format!("{cause} a window of block 1")]);
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub(crate) fn unfit_variant(run: &Run) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use lab_family::Definition;
@@ -99,7 +99,8 @@ mod tests {
         }
     }
 
-    fn run() -> Run {
+    /// A check that went well, of 100 ns.
+    pub(crate) fn run() -> Run {
         let run = json!({
             "schema": 2, "order": 0, "attempt": 0, "block": 0, "warmup": true, "family": "f",
             "variant": "v", "cell": {}, "status": "ok", "verification": "unchecked",

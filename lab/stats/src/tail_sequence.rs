@@ -114,3 +114,90 @@ impl TailSequence {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_median_is_of_enough_earlier_runs_in_whatever_order() {
+        let mut earlier = Earlier::default();
+        (1..=9).rev().for_each(|value| earlier.push(f64::from(value)));
+        assert_eq!(earlier.median(), None);
+        earlier.push(10.0);
+        assert_eq!(earlier.median(), Some(5.5));
+        earlier.push(0.5);
+        assert_eq!(earlier.median(), Some(5.0));
+        let mut of_zeros = Earlier::default();
+        (0..20).for_each(|_| of_zeros.push(0.0));
+        assert_eq!(of_zeros.median(), None);
+    }
+
+    fn bounded(bound: f64, margin: f64, increments: &[f64]) -> BoundedMean {
+        let mut mean = BoundedMean::new(0.05, bound, margin).unwrap();
+        increments.iter().for_each(|increment| mean.push(*increment));
+        mean
+    }
+
+    fn ends(mean: &BoundedMean, unit: f64) -> [f64; 2] {
+        let hull = mean.interval();
+        [unit * hull.low, unit * hull.high]
+    }
+
+    #[test]
+    fn a_run_is_slow_above_125_of_the_median_and_counts_for_at_most_two() {
+        let mut tail = TailSequence::of_ratios(0.05, 0.01).unwrap();
+        for (reference, candidate) in [(80.0, 100.0), (80.0, 101.0), (300.0, 88.0), (90.0, 161.0)] {
+            tail.push(reference, candidate, 80.0);
+        }
+        let state = tail.state();
+        let shares = bounded(1.0, SHARE_MARGIN, &[0.0, 1.0, -1.0, 1.0]);
+        assert_eq!(state.slow_share, Some(ends(&shares, 1.0)));
+        let means = bounded(CAP, MEAN_MARGIN, &[0.25, 0.2625, 1.1 - 2.0, 2.0 - 1.125]);
+        assert_eq!(state.capped_mean, ends(&means, 1.0));
+        assert!(!state.equivalent);
+    }
+
+    #[test]
+    fn both_conditions_are_needed_and_the_wait_is_for_the_later_one() {
+        let alpha = 0.05;
+        let after = |pairs: usize, candidate: f64| {
+            let mut tail = TailSequence::of_ratios(alpha, 0.01).unwrap();
+            (0..pairs).for_each(|_| tail.push(1.0, candidate, 1.0));
+            tail
+        };
+        assert_eq!(after(0, 1.0).rounds_to_go(alpha), None);
+        let zeros = vec![0.0; 50];
+        let evidence = [bounded(1.0, SHARE_MARGIN, &zeros), bounded(CAP, MEAN_MARGIN, &zeros)];
+        let [share, mean] = evidence.map(|mean| mean.log_evidence());
+        assert!(mean < share && 0.0 < mean, "{share} {mean}");
+        let expected = 50.0 * (-alpha.ln() / mean - 1.0);
+        let found = after(50, 1.0).rounds_to_go(alpha).unwrap();
+        assert!((found - expected).abs() < 1e-9 && expected > 10.0, "{found} {expected}");
+        let many = after(1_000, 1.0);
+        assert_eq!((many.equivalent(), many.rounds_to_go(alpha)), (true, Some(0.0)));
+        // The shares are equal, the means are not: by more than 5 %.
+        let slower = after(1_000, 1.2);
+        assert_eq!((slower.equivalent(), slower.rounds_to_go(alpha)), (false, None));
+    }
+
+    #[test]
+    fn differences_count_in_margins_of_which_a_pair_has_at_most_twenty() {
+        let mut tail = TailSequence::of_differences(0.05, 4.0).unwrap();
+        [2.0, -8.0, 1_000.0].into_iter().for_each(|difference| tail.push_difference(difference));
+        let state = tail.state();
+        let means = bounded(CAP_MARGINS, 1.0, &[0.5, -2.0, 20.0]);
+        assert_eq!((state.slow_share, state.capped_mean), (None, ends(&means, 4.0)));
+    }
+
+    #[test]
+    fn refuses_margins_and_levels_that_nothing_can_be_shown_at() {
+        let refused = |alpha, margin| {
+            let of_ratios = TailSequence::of_ratios(alpha, margin).is_none();
+            (of_ratios, TailSequence::of_differences(alpha, margin).is_none())
+        };
+        assert_eq!(refused(1.0, 0.01), (true, true));
+        assert_eq!(refused(0.05, 2.0), (true, false));
+        assert_eq!(refused(0.05, 0.0), (false, true));
+    }
+}

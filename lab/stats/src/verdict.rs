@@ -116,3 +116,76 @@ pub fn control_needs(sequence: &Sequence, margin: f64) -> f64 {
     let effect = sequence.estimate().map_or(0.0, f64::abs);
     margin.max(effect / 2.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs around a shift, that vary by ±`noise`.
+    fn around(shift: f64, noise: f64, pairs: usize) -> Sequence {
+        let mut sequence = Sequence::new(0.01, &[]).unwrap();
+        let spread = |at: usize| ((at * 7919) % 101) as f64 / 50.0 - 1.0;
+        for at in 0..pairs {
+            assert!(sequence.push(shift + noise * spread(at)));
+        }
+        sequence
+    }
+
+    fn read(sequence: &Sequence, tail_is_equivalent: bool) -> Option<Verdict> {
+        reading(sequence, || tail_is_equivalent, 0.05)
+    }
+
+    #[test]
+    fn direction_and_size_are_where_the_interval_lies() {
+        let of = |outcome, size| Some(Verdict { outcome, size, missing: None });
+        for (shift, size) in [(0.08, Some(Size::Beyond)), (0.02, Some(Size::Within)), (0.05, None)]
+        {
+            let [faster, slower] = [-shift, shift].map(|shift| around(shift, 0.01, 300));
+            assert_eq!(read(&faster, true), of(Outcome::Faster, size), "{shift}");
+            assert_eq!(read(&slower, true), of(Outcome::Slower, size), "{shift}");
+        }
+    }
+
+    #[test]
+    fn no_difference_is_equivalent_only_with_its_tail() {
+        let near = around(0.0, 0.01, 300);
+        assert_eq!(read(&near, true), Some(Verdict::of(Outcome::Equivalent)));
+        let missing = read(&near, false).unwrap();
+        assert_eq!(missing, Verdict::without(Missing::Tail));
+        assert_eq!((missing.settles(), Verdict::of(Outcome::Equivalent).settles()), (false, true));
+    }
+
+    #[test]
+    fn nothing_is_shown_by_few_pairs_or_much_noise() {
+        assert_eq!(read(&around(0.5, 0.01, 15), true), None);
+        assert_eq!(read(&around(0.0, 0.5, 100), true), None);
+        // One side of the margin is left out, and neither 0 nor the other side.
+        assert_eq!(read(&around(-0.02, 0.15, 100), true), None);
+    }
+
+    #[test]
+    fn a_verdict_is_told_in_the_words_of_every_table() {
+        let slower = |size| Verdict { size, ..Verdict::of(Outcome::Slower) }.to_string();
+        assert_eq!(slower(None), "slower");
+        assert_eq!(slower(Some(Size::Beyond)), "slower, beyond the margin");
+        assert_eq!(slower(Some(Size::Within)), "slower, within the margin");
+        assert_eq!(Verdict::without(Missing::Control).to_string(), "cannot tell");
+        let tail = Verdict::without(Missing::Tail).to_string();
+        assert_eq!(tail, "typical run equivalent, tail unknown");
+    }
+
+    #[test]
+    fn a_control_must_hold_0_and_be_known_to_the_margin_or_half_of_the_effect() {
+        let (small, large) = (around(0.01, 0.01, 300), around(-0.2, 0.01, 300));
+        assert_eq!(control_needs(&small, 0.05), 0.05);
+        assert!((control_needs(&large, 0.05) - 0.1).abs() < 0.001);
+        let rough = around(0.0, 0.6, 300);
+        let half_width = rough.interval().unwrap().half_width();
+        assert!(0.055 < half_width && half_width < 0.095, "{half_width}");
+        assert!(!control_suffices(&rough, &small, 0.05));
+        assert!(control_suffices(&rough, &large, 0.05));
+        assert!(control_suffices(&around(0.0, 0.01, 300), &small, 0.05));
+        assert!(!control_suffices(&around(0.02, 0.01, 300), &small, 0.05));
+        assert!(!control_suffices(&around(0.0, 0.01, 5), &small, 0.05));
+    }
+}
