@@ -49,3 +49,17 @@ impl Samples {
         (sha256_hex(&bytes), bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_raw_columns_have_raw_values() {
+        let mut samples = Samples::from_raw(BTreeMap::from([("a_ns".to_owned(), vec![3, -1])]));
+        let distribution = Column::Histogram(Histogram::of(&[3]));
+        samples.columns.insert("b_ns".to_owned(), distribution);
+        assert_eq!(samples.raw("a_ns"), Some(&[3, -1][..]));
+        assert_eq!((samples.raw("b_ns"), samples.raw("c_ns")), (None, None));
+    }
+}

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, fs::File, fs::OpenOptions, io::Write, path:
 use lab_record::{
     Analysis, CardUse, Column, Expectation, Histogram, Kept, Machine, Noise, Pairing, RecordError,
     Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, Verification,
-    Window, Writer,
+    Window, Writer, sha256_hex, sha256_of_file,
 };
 
 fn run_file() -> RunFile {
@@ -135,6 +135,24 @@ fn a_run_from_before_cards_were_asked_is_read() {
     assert_eq!((read.gpu, read.gpu_reason), (None, None));
 }
 
+#[test]
+fn what_a_real_server_answers_is_checked_at_the_most() {
+    let read = |servers: &[&str], verification| {
+        let (folder, servers) = (tempfile::tempdir().unwrap(), servers.iter());
+        let servers = servers.map(|address| (*address).to_owned()).collect();
+        let dir = folder.path().join("r");
+        let mut writer = Writer::create(&dir, &RunFile { servers, ..run_file() }).unwrap();
+        writer.run(Run { verification, ..run(0) }, &samples()).unwrap();
+        Results::load(&dir).unwrap().runs[0].verification
+    };
+    let (real, states) = (["http://127.0.0.1:1"], [Verification::Unchecked, Verification::Checked]);
+    for state in states {
+        assert_eq!((read(&[], state), read(&real, state)), (state, state));
+    }
+    assert_eq!(read(&real, Verification::Verified), Verification::Checked);
+    assert_eq!(read(&[], Verification::Verified), Verification::Verified);
+}
+
 fn window(first_order: u64, last_order: u64, cause: Option<&str>) -> Window {
     Window {
         schema: SCHEMA,
@@ -208,6 +226,23 @@ fn what_is_no_results_folder_is_said_in_words() {
         let expected = format!("{} is no results folder: {why}; give a folder", path.display());
         assert!(sentence.starts_with(&expected), "{sentence}");
     }
+}
+
+#[test]
+fn a_file_has_the_hash_of_its_bytes_however_many_pieces_it_is_read_in() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for (bytes, expected) in [
+        (vec![], "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        (b"abc".to_vec(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+    ] {
+        fs::write(file.path(), &bytes).unwrap();
+        assert_eq!(sha256_of_file(file.path()).unwrap(), expected);
+        assert_eq!(sha256_hex(&bytes), expected);
+    }
+    let large = vec![7; 1_000_000];
+    fs::write(file.path(), &large).unwrap();
+    assert_eq!(sha256_of_file(file.path()).unwrap(), sha256_hex(&large));
+    assert!(sha256_of_file(Path::new("/nowhere")).is_err());
 }
 
 #[test]
