@@ -201,6 +201,7 @@ mod tests {
                 "in /home/me, x:/home/me and file:///home/me",
                 "in <path>, x:<path> and file://<path>",
             ),
+            ("http://localhost/a/b", "http://localhost/a/b"),
             ("std::fs a/b ../c -n/2 =/ :/x", "std::fs a/b ../c -n/2 =/ :/x"),
         ]);
     }
@@ -214,6 +215,7 @@ mod tests {
             ("http://[2001:db8::5]:9/api/x", "http://<host>:9/api/x"),
             ("-s=http://localhost:1,http://[::1]:2", "-s=http://localhost:1,http://[::1]:2"),
             ("http://me:secret@127.0.0.1:3: no", "http://127.0.0.1:3: no"),
+            ("[http://gpu-box] [http://gpu-box:9]", "[http://<host>] [http://<host>:9]"),
         ]);
     }
 }

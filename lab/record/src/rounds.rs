@@ -117,6 +117,7 @@ mod tests {
         let analysis = analysis(&["1", "2", "1"]);
         let expected = [vec![0, 2], vec![1]].map(Question::Comparisons);
         assert_eq!(analysis.questions(&[]), expected);
+        assert_eq!(analysis.rounds.map(|rounds| rounds.most), Some(2_000), "unless it is told");
         assert_eq!(Analysis { rounds: None, ..analysis }.questions(&[]), []);
     }
 

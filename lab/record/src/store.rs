@@ -445,3 +445,19 @@ pub(crate) fn damaged(path: &Path, line: usize) -> impl Fn(serde_json::Error) ->
     let path = path.to_owned();
     move |error| RecordError::Damaged { path: path.clone(), line, message: error.to_string() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_file_that_is_not_there_may_be_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (absent, loops) = (folder.path().join("absent"), folder.path().join("loops"));
+        std::os::unix::fs::symlink(&loops, &loops).unwrap();
+        assert_eq!(read_lines::<u8>(&absent).unwrap(), [0; 0]);
+        assert!(matches!(read_lines::<u8>(&loops), Err(RecordError::Io { .. })));
+        remove_if_there(&absent).unwrap();
+        assert!(remove_if_there(folder.path()).is_err(), "a folder is no earlier export");
+    }
+}
