@@ -136,6 +136,45 @@ fn a_slowdown_in_many_steps_is_not_confirmed_as_one() {
     }
 }
 
+/// Goes on until so many comparisons have ended.
+fn until(bisect: &mut Bisect, commits: &[Commit], compared: usize) {
+    for pair in 0..100_000 {
+        match bisect.step() {
+            Step::Build(commit) => bisect.built(commit, &commit.to_string()),
+            Step::Pair { reference, candidate } => {
+                let running = bisect.running().unwrap();
+                assert_eq!((running.reference, running.candidate), (reference, candidate));
+                let time = |commit: usize| commits[commit].as_ref().unwrap().0;
+                bisect.pair(time(reference), time(candidate) * (1.0 + noise(pair)), 0.0);
+            }
+            Step::End(_) => panic!("there are more comparisons"),
+        }
+        if bisect.compared().len() == compared {
+            return;
+        }
+    }
+    panic!("the comparison has no end");
+}
+
+#[test]
+fn a_search_tells_what_it_knows_while_it_goes_on() {
+    for (factor, sign) in [(1.05, 1.0), (0.95, -1.0)] {
+        let some = commits(8, 6, factor);
+        let settings = BisectSettings { faster: factor < 1.0, ..BisectSettings::default() };
+        let mut bisect = Bisect::new(8, settings).unwrap();
+        assert_eq!((bisect.known(), bisect.threshold(), bisect.running()), ([0, 8], None, None));
+        until(&mut bisect, &some, 1);
+        let half = f64::ln(factor) / 2.0;
+        let threshold = bisect.threshold().unwrap();
+        assert!((threshold - half).abs() < 0.003 && threshold * sign > 0.0, "{threshold} {half}");
+        assert_eq!((bisect.known(), bisect.compared()[0].side), ([0, 8], Some(Side::Bad)));
+        until(&mut bisect, &some, 2);
+        assert_eq!((bisect.known(), bisect.compared()[1].side), ([4, 8], Some(Side::Good)));
+        until(&mut bisect, &some, 3);
+        assert_eq!((bisect.known(), bisect.compared()[2].side), ([4, 6], Some(Side::Bad)));
+    }
+}
+
 #[test]
 fn there_is_no_search_without_a_commit_or_a_level() {
     let alpha = |alpha| BisectSettings { alpha, ..BisectSettings::default() };
