@@ -63,3 +63,31 @@ pub fn over_builds(pairs: &[(usize, f64)], builds: usize, alpha: f64) -> Option<
         .then_some(MeanOverBuilds { mean, interval: [interval.low, interval.high] });
     Some(OverBuilds { drawn, means, between_sd, within_sd, share, over_builds })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hiccup_counts_for_three_robust_standard_deviations() {
+        // The median is 2, the median deviation from it 2.
+        let pairs = [(0, 0.0), (0, 2.0), (0, 4.0), (2, 2.0), (2, 1e6), (2, f64::NAN)];
+        let found = over_builds(&pairs, 3, 0.01).unwrap();
+        let clipped = 2.0 + 3.0 * 1.482_602_218_505_602 * 2.0;
+        assert_eq!((found.drawn, found.means[0], &found.over_builds), (2, 2.0, &None));
+        assert!((found.means[1] - f64::midpoint(2.0, clipped)).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn from_fifteen_builds_on_all_builds_are_spoken_of() {
+        let pairs = |builds: u16| -> Vec<(usize, f64)> {
+            let noise = |at: u16| f64::from(at * 79 % 101) / 101.0;
+            (0..2 * builds).map(|at| (usize::from(at % builds), noise(at))).collect()
+        };
+        let over = |builds| over_builds(&pairs(builds), usize::from(builds), 0.01).unwrap();
+        assert_eq!((over(14).over_builds, over(14).drawn), (None, 14));
+        let all = over(15).over_builds.unwrap();
+        assert!(all.interval[0] < all.mean && all.mean < all.interval[1], "{all:?}");
+        assert_eq!(over_builds(&pairs(5), 4, 0.01), None, "a pair of no build");
+    }
+}

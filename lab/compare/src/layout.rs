@@ -169,6 +169,7 @@ mod tests {
     #[test]
     fn too_few_rounds_and_equal_ones_tell_nothing() {
         assert_eq!(LayoutShare::of(&rounds(1, LEAST_ROUNDS - 1, |_| 0.0)), None);
+        assert!(LayoutShare::of(&rounds(1, LEAST_ROUNDS, |_| 0.0)).is_some());
         let equal: Vec<_> =
             rounds(1, 50, |_| 0.0).iter().map(|(layout, _)| (*layout, 0.0)).collect();
         assert_eq!(LayoutShare::of(&equal), None);

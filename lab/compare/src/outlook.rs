@@ -99,6 +99,13 @@ mod tests {
         let tail = comparison.candidates[0].tail.rounds_to_go(0.01).unwrap();
         assert!(tail > 10.0, "{tail}");
         is(comparison.seconds_to_go(0), 2.0 * tail);
+        // Of a fine margin the typical run takes longer than the tail.
+        let comparison = compared(alone(Question::Direction, 0.001), 0.0);
+        let effect = comparison.candidates[0].sequences[0].estimate().unwrap().abs();
+        assert!(0.000_1 < effect && effect < 0.000_3, "{effect}");
+        let expected = seconds_until(&comparison, 0.001_f64.ln_1p() - effect);
+        assert!(expected > 2.0 * tail, "{expected} {tail}");
+        is(comparison.seconds_to_go(0), expected);
     }
 
     #[test]

@@ -180,7 +180,7 @@ mod tests {
         all_are(&[
             ("cannot open /home/me/lab/x.so: no", "cannot open <path>/x.so: no"),
             ("at '/a/b/main.rs:9:1' `/c/d`", "at '<path>/main.rs:9:1' `<path>/d`"),
-            ("HOME=/home/me TOKEN=abc x=1", "HOME=<value> TOKEN=<value> x=1"),
+            ("HOME=/home/me TOKEN=abc x=1 N=1", "HOME=<value> TOKEN=<value> x=1 N=1"),
             (
                 "call 0 on http://127.0.0.1:9/x: 5 / 3, /",
                 "call 0 on http://127.0.0.1:9/x: 5 / 3, /",
