@@ -334,3 +334,44 @@ fn pairs(noise: &Noise, seed: u64, number: usize) -> impl Iterator<Item = [f64; 
 fn generator(seed: u64, number: usize) -> Pcg64 {
     Pcg64::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(measured: f64, target: Target) -> Row {
+        Row { noise: "calm", what: "wrong".to_owned(), measured, replays: 400, target }
+    }
+
+    #[test]
+    fn a_target_is_met_within_two_standard_errors() {
+        // Of 1 % in 400 replays: 0.5 %, twice.
+        let met = |measured, target| row(measured, target).met();
+        assert_eq!(met(0.0199, Target::AtMost(0.01)), Some(true));
+        assert_eq!(met(0.02, Target::AtMost(0.01)), Some(false));
+        assert_eq!(met(0.9801, Target::AtLeast(0.99)), Some(true));
+        assert_eq!(met(0.98, Target::AtLeast(0.99)), Some(false));
+        assert_eq!(met(0.5, Target::Beside), None);
+    }
+
+    #[test]
+    fn a_row_is_a_line_of_the_table() {
+        let header: Vec<&str> = Row::HEADER.split('\t').collect();
+        assert_eq!(header, ["noise", "what", "measured", "replays", "target", "met"]);
+        for (target, said) in [
+            (Target::AtMost(0.01), "at most 0.01\tno"),
+            (Target::AtLeast(0.01), "at least 0.01\tyes"),
+            (Target::Beside, "-\t-"),
+        ] {
+            assert_eq!(row(0.5, target).tsv(), format!("calm\twrong\t0.5000\t400\t{said}"));
+        }
+    }
+
+    #[test]
+    fn the_round_by_which_half_had_found_it_counts_those_that_never_did() {
+        let rounds = vec![40.0, 10.0, 30.0];
+        let by = |part| nth(rounds.clone(), part, 4);
+        assert_eq!([0.25, 0.5, 0.75, 0.8].map(by), ["10", "30", "40", "never"]);
+        assert_eq!(nth(Vec::new(), 0.5, 4), "never");
+    }
+}
