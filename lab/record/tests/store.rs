@@ -333,6 +333,8 @@ fn a_newer_schema_is_not_written_to() {
     fs::write(&path, text).unwrap();
     let error = Writer::resume(&dir).unwrap_err();
     assert!(matches!(error, RecordError::Newer { found: 3, .. }), "{error}");
+    let error = Results::load(&dir).unwrap().declare_after_run(vec![]).unwrap_err();
+    assert!(matches!(error, RecordError::Newer { found: 3, .. }), "{error}");
 }
 
 #[test]
