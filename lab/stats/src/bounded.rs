@@ -161,6 +161,19 @@ mod tests {
     }
 
     #[test]
+    fn an_end_is_the_first_mean_that_is_excluded_at_half_of_alpha() {
+        let zeros = filled((0..500).map(|_| 0.0));
+        let Hull { low, high } = zeros.interval();
+        assert_eq!(low, -high);
+        // W(m) of zeros: the mean over the bets of (1 + u m / (1 - m))^500.
+        let wealth = |m: f64| {
+            let of_bet = |power| (1.0 + bet(power) * m / (1.0 - m)).powi(500);
+            (0..BETS).map(of_bet).sum::<f64>() / BETS as f64
+        };
+        assert!(wealth(high) >= 200.0 && wealth(high - 2e-4) < 200.0, "{high}");
+    }
+
+    #[test]
     fn what_lies_beyond_the_bound_counts_as_the_bound() {
         let mut beyond = filled([0.5].into_iter());
         let mut at = beyond.clone();
