@@ -459,5 +459,9 @@ mod tests {
         assert!(matches!(read_lines::<u8>(&loops), Err(RecordError::Io { .. })));
         remove_if_there(&absent).unwrap();
         assert!(remove_if_there(folder.path()).is_err(), "a folder is no earlier export");
+        // A folder whose run.json cannot be read is one all the same.
+        let said = |kind| no_results(folder.path(), io::Error::from(kind)).to_string();
+        assert!(said(io::ErrorKind::NotFound).contains("it holds no run.json"));
+        assert!(said(io::ErrorKind::PermissionDenied).contains("run.json: permission denied"));
     }
 }
