@@ -388,6 +388,13 @@ mod tests {
         assert!(1.1 * half_width < likely && likely < 1.4 * half_width, "{likely} {half_width}");
         assert_eq!(filled(0.0, UNCOUNTED).detectable(0.8), None);
         assert_eq!(sequence.detectable(1.0), None);
+        // Of more pairs, V grows in proportion to them; 0.8416 is the normal quantile of 80 %.
+        let now = sequence.sums(sequence.estimate().unwrap()).squares;
+        let growth = sequence.growth(now / sequence.counted() as f64 * 1_000.0);
+        let expected =
+            sequence.half_width_after(1_000).unwrap() * (1.0 + 0.841_621_2 / growth.sqrt());
+        let found = sequence.detectable_after(1_000, 0.8).unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
     }
 
     #[test]
