@@ -203,6 +203,16 @@ mod tests {
     }
 
     #[test]
+    fn a_margin_that_is_far_away_is_not_in_the_picture() {
+        let step = |margin: f64| {
+            let band = Band { middle: 0.0, ends: Some([-0.5, 0.5]) };
+            super::Scale::around(&[(1.0, band)], margin).step
+        };
+        assert!(step(2.9) > 2.0 * step(100.0));
+        assert_eq!(step(3.0), step(100.0));
+    }
+
+    #[test]
     fn without_an_interval_there_is_nothing() {
         assert!(lines(5, 1.0).is_empty());
     }

@@ -16,6 +16,9 @@ fn few_replays_give_the_rows_that_they_gave() {
     let mut rows = vec![Row::HEADER.to_owned()];
     for noise in recordings() {
         prove(&noise, few, 1, &mut |row| rows.push(row.tsv()));
+        bisects(&noise, BisectSize { searches: 8, pairs: 3_000 }, 1, &mut |row| {
+            rows.push(row.tsv())
+        });
     }
     let found = rows.join("\n") + "\n";
     if std::env::var_os("WRITE_REPLAYS").is_some() {

@@ -81,6 +81,9 @@ mod tests {
     fn refuses_what_has_no_answer() {
         assert_eq!(pearson(&[1.0, 1.0], &[1.0, 2.0]), None);
         assert_eq!(pearson(&[1.0, 2.0], &[1.0]), None);
+        // Too large for sums of squares of any length: one column is enough.
+        assert_eq!(pearson(&[1e151, 2e151], &[1.0, 2.0]), None);
+        assert_eq!(pearson(&[1.0, 2.0], &[1e151, 2e151]), None);
         assert_eq!(spearman(&[1.0, f64::NAN], &[1.0, 2.0]), None);
         assert_eq!(spearman(&[1.0], &[1.0]), None);
     }

@@ -119,6 +119,12 @@ mod tests {
     }
 
     #[test]
+    fn eighteen_differences_are_exact_and_nineteen_are_sampled() {
+        assert_eq!(sign_flip_test(&[1.0; 18], 0), Some(0.5_f64.powi(17)));
+        assert_eq!(sign_flip_test(&[1.0; 19], 0), Some(1.0 / 20_001.0));
+    }
+
+    #[test]
     fn small_and_degenerate_samples() {
         assert_eq!(sign_flip_test(&[0.0; 7], 0), Some(1.0));
         assert_eq!(sign_flip_test(&[5.0], 0), Some(1.0));

@@ -352,6 +352,41 @@ mod tests {
         }
     }
 
+    /// A thousandth of the clip over the root of the pairs is far below what they can tell.
+    #[test]
+    fn the_ends_of_many_pairs_are_looked_up_more_finely() {
+        let sequence = filled(0.02, 10_000);
+        let Hull { low, high } = sequence.interval().unwrap();
+        let fine = 1.01e-3 * sequence.clips.last().unwrap().1 / 9_990_f64.sqrt();
+        let threshold = 100_f64.ln();
+        for (end, inwards) in [(low, fine), (high, -fine)] {
+            assert!(log_m(&sequence, end) >= threshold);
+            assert!(log_m(&sequence, end + inwards) < threshold);
+        }
+    }
+
+    #[test]
+    fn a_tenth_of_the_pairs_within_the_clip_are_too_few_to_expect_from() {
+        let expected = |inside: usize| {
+            let outside = (0..100 - inside).map(|at| if at % 2 == 0 { 9.0 } else { -9.0 });
+            let differences = std::iter::repeat_n(0.0, UNCOUNTED + inside).chain(outside);
+            let empty = Sequence::new(0.01, &[]).unwrap();
+            let sequence = Sequence {
+                differences: differences.collect(),
+                clips: vec![(UNCOUNTED, 1.0)],
+                rho: 1.0,
+                ..empty
+            };
+            sequence.half_width_after(200)
+        };
+        assert_eq!(expected(10), None);
+        // Of 200 pairs 176 are clipped to 1, and 24 bring their half-width.
+        let squares = 176.0_f64;
+        let growth = 2.0 * 100_f64.ln() + squares.ln_1p();
+        let half_width = ((1.0 + squares) * growth).sqrt() / 24.0;
+        assert!((expected(12).unwrap() / half_width - 1.0).abs() < 1e-3);
+    }
+
     #[test]
     fn there_is_no_interval_before_it_can_have_ends() {
         assert_eq!(filled(0.0, UNCOUNTED).interval(), None);

@@ -215,6 +215,19 @@ mod tests {
         }
     }
 
+    /// Solved apart, with fractions.
+    #[test]
+    fn the_start_is_the_weighted_fit_of_the_linear_form() {
+        let at = start(&COUNTS[..5], &[0.2, 0.38, 0.6, 1.0, 0.95]).unwrap();
+        let expected = [0.182_315_823_567_314, 0.003_100_688_830_154_6, 0.008_341_711_144_682_7];
+        for (at, expected) in at.iter().zip(expected) {
+            assert!((at - expected).abs() < 1e-12, "{at} {expected}");
+        }
+        // A denominator or a rate below 0 has no meaning.
+        assert_eq!(start(&COUNTS[..4], &[0.05, 1.0, 0.05, 0.1]), Some([0.5, 0.0, 0.0]));
+        assert_eq!(start(&COUNTS[..4], &[0.2, 1.0, 0.4, 1.0]), Some([0.5, 0.0, 0.0]));
+    }
+
     #[test]
     fn perfect_scaling_has_no_peak() {
         let found = fit(&COUNTS, &COUNTS.map(|n| 7.0 * n)).unwrap();

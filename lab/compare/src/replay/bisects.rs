@@ -151,3 +151,47 @@ fn run(noise: &Noise, size: BisectSize, planted: &Planted, seed: u64, number: us
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slow from the fifth of eight commits on, of which the fourth and the sixth do not build.
+    fn planted() -> Planted {
+        let broken = (0..=8).map(|commit| commit == 4 || commit == 6).collect();
+        Planted { commit: Some(5), factor: 1.03, broken }
+    }
+
+    #[test]
+    fn a_named_commit_is_right_where_only_broken_ones_lie_between() {
+        for (after, commit, found, missed) in [
+            (3, 5, true, false),
+            (2, 5, false, false),
+            (3, 7, false, false),
+            (5, 7, false, true),
+            (5, 6, false, true),
+            (1, 3, false, true),
+        ] {
+            let end = |confirmation| End::Found { after, commit, confirmation };
+            let shown = end(Confirmation::Shown);
+            assert_eq!(planted().is_found(shown), found, "{after} {commit}");
+            assert_eq!(planted().is_missed(shown), missed, "{after} {commit}");
+            let open = end(Confirmation::Open);
+            assert!(!planted().is_found(open));
+            assert_eq!(planted().is_missed(open), missed, "{after} {commit}");
+        }
+        assert!(!planted().is_found(End::NoChange) && !planted().is_missed(End::NoChange));
+    }
+
+    #[test]
+    fn good_and_bad_build_and_some_of_the_others_do_not() {
+        let plant = |number| plant(0.03, 0.5, &mut generator(1, number));
+        for number in 0..50 {
+            let Planted { commit, factor, broken } = plant(number);
+            assert!((1..=COMMITS).contains(&commit.unwrap()) && factor == 1.03);
+            assert!(broken.len() == COMMITS + 1 && !broken[0] && !broken[COMMITS]);
+            let count = broken.iter().filter(|broken| **broken).count();
+            assert!((12..52).contains(&count), "{count}");
+        }
+    }
+}

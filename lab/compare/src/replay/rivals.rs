@@ -96,3 +96,100 @@ fn mean_and_variance(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / n;
     (mean, values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many runs around `a` and around `b`, each `spread` below or above it.
+    fn around(pairs: usize, a: f64, b: f64, spread: f64) -> Vec<[f64; 2]> {
+        let aside = |at: usize| if at.is_multiple_of(2) { -spread } else { spread };
+        (0..pairs).map(|at| [a + aside(at), b + aside(at)]).collect()
+    }
+
+    fn both_ways(rule: Rule, pairs: &[[f64; 2]]) -> bool {
+        let exchanged: Vec<[f64; 2]> = pairs.iter().map(|[a, b]| [*b, *a]).collect();
+        assert_eq!(rule(pairs), rule(&exchanged), "{pairs:?}");
+        rule(pairs)
+    }
+
+    /// The variance of each column is 4/3, that of the difference of the means 2/3, with six
+    /// degrees of freedom, of which Student's 97.5 % is 2.447: so 1.998 is needed.
+    #[test]
+    fn welch_begins_where_a_table_of_student_says() {
+        assert!(!both_ways(welch, &around(4, 10.0, 11.99, 1.0)));
+        assert!(both_ways(welch, &around(4, 10.0, 12.01, 1.0)));
+    }
+
+    /// Of five and five the wins' standard deviation is 4.787, so 3 of 25 are few and 4 are not.
+    #[test]
+    fn mann_whitney_counts_wins_and_half_of_ties() {
+        let against_one_to_five = |b: [f64; 5]| -> Vec<[f64; 2]> {
+            [1.0, 2.0, 3.0, 4.0, 5.0].into_iter().zip(b).map(|(a, b)| [a, b]).collect()
+        };
+        for (b, differs) in [
+            ([7.0, 4.5, 4.6, 4.7, 6.0], true),
+            ([3.5, 4.5, 4.6, 6.0, 7.0], false),
+            ([4.0, 4.5, 5.0, 6.0, 7.0], true),
+            ([4.0, 4.0, 4.5, 6.0, 7.0], false),
+            ([2.0, 5.0, 5.0, 5.0, 6.0], false),
+            ([3.0, 5.0, 5.0, 6.0, 6.0], false),
+            ([4.0, 5.0, 5.0, 5.0, 6.0], true),
+        ] {
+            assert_eq!(both_ways(mann_whitney, &against_one_to_five(b)), differs, "{b:?}");
+        }
+    }
+
+    /// The variance of 9 and 11 is 2.
+    #[test]
+    fn means_are_apart_beyond_both_standard_deviations() {
+        let d = 2.0 * 2.0_f64.sqrt();
+        assert!(!both_ways(hyperfine_overlap, &around(2, 10.0, 10.0 + 0.999 * d, 1.0)));
+        assert!(both_ways(hyperfine_overlap, &around(2, 10.0, 10.0 + 1.001 * d, 1.0)));
+        // Equal means and no spread are not apart.
+        assert!(!hyperfine_overlap(&around(2, 10.0, 10.0, 0.0)));
+    }
+
+    /// Differences of n pairs with the variance n / (n - 1): 2.0 or 1.96 times √(1 / (n - 1)).
+    #[test]
+    fn perfgates_interval_is_wider_below_thirty_pairs() {
+        let differences = |pairs: usize, mean: f64| -> Vec<[f64; 2]> {
+            around(pairs, 0.0, mean, 1.0).iter().map(|[a, b]| [0.0, b + 0.0 * a]).collect()
+        };
+        for (pairs, inside, outside) in
+            [(4, 1.154, 1.155), (28, 0.3848, 0.3850), (30, 0.3639, 0.3641), (32, 0.3519, 0.3521)]
+        {
+            assert!(!both_ways(perfgate_paired, &differences(pairs, inside)), "{pairs}");
+            assert!(both_ways(perfgate_paired, &differences(pairs, outside)), "{pairs}");
+        }
+        assert!(!perfgate_paired(&differences(4, 0.0)));
+    }
+
+    #[test]
+    fn perfgates_budget_is_a_fifth_of_the_median_for_the_worse() {
+        let of = |b: f64| perfgate_budget(&[[10.0, b], [9.0, 1.0], [99.0, 900.0]]);
+        assert_eq!([12.1, 12.0, 8.0, 1.0].map(of), [true, false, false, false]);
+    }
+
+    /// The relative error is 1.96 · 0.0812 %, or 0.0822 % downwards, to be added to 1 %.
+    #[test]
+    fn criterion_wants_a_change_beyond_its_threshold() {
+        for (b, differs) in
+            [(101.155, false), (101.17, true), (98.846, false), (98.83, true), (100.5, false)]
+        {
+            assert_eq!(criterion(&around(4, 100.0, b, 0.1)), differs, "{b}");
+        }
+        // The interval is beyond 1 %, and Welch's test at few pairs cannot tell.
+        assert!(!criterion(&around(4, 100.0, 119.0, 10.0)));
+        assert!(criterion(&around(4, 100.0, 121.0, 10.0)));
+    }
+
+    #[test]
+    fn somebody_looks_after_each_pair_from_the_fifth_on() {
+        let pairs = around(9, 1.0, 2.0, 0.1);
+        assert!(!ever(&pairs, |seen| seen.len() < 5));
+        assert!(ever(&pairs, |seen| seen.len() == 5));
+        assert!(ever(&pairs, |seen| seen.len() == 9));
+        assert!(!ever(&pairs, |_| false));
+    }
+}
