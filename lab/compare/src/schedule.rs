@@ -108,6 +108,31 @@ mod tests {
         assert_eq!(resumed, rounds(7)[5..]);
     }
 
+    /// A record names its seed, which has to give these rounds in every later version.
+    #[test]
+    fn a_seed_gives_the_rounds_that_it_always_gave() {
+        let plan = |order: &[usize], environment_bytes, path_bytes, build| RoundPlan {
+            order: order.to_vec(),
+            layout: Layout { environment_bytes, path_bytes, build },
+        };
+        let expected = [
+            plan(&[1, 2, 0], 1361, 18, 0),
+            plan(&[0, 2, 1], 266, 23, 0),
+            plan(&[0, 2, 1], 3447, 35, 3),
+        ];
+        assert!(Schedule::new(7, 3).with_builds(5).take(3).eq(expected));
+        let no_builds = Schedule::new(0, 2).with_builds(0).next();
+        assert_eq!(no_builds, Some(plan(&[0, 1], 700, 72, 0)));
+    }
+
+    #[test]
+    fn a_layout_names_no_build_where_it_is_the_first() {
+        let layout = |build| Layout { environment_bytes: 3, path_bytes: 2, build };
+        let json = |build| serde_json::to_string(&layout(build)).unwrap();
+        assert_eq!(json(0), r#"{"environment_bytes":3,"path_bytes":2}"#);
+        assert_eq!(json(1), r#"{"environment_bytes":3,"path_bytes":2,"build":1}"#);
+    }
+
     #[test]
     fn builds_are_drawn_evenly_and_change_no_order() {
         let with = Schedule::new(3, 2).with_builds(4).take(8_000).collect::<Vec<_>>();

@@ -53,7 +53,7 @@ pub fn ratio_interval(
     let (above, below): (f64, f64) = (numerators.iter().sum(), denominators.iter().sum());
     let ratio = |top: f64, bottom: f64| {
         let quotient = top / bottom;
-        (bottom * below.signum() > 0.0 && quotient.is_finite()).then_some(quotient)
+        (bottom.signum() == below.signum() && quotient.is_finite()).then_some(quotient)
     };
     let statistic = |indices: &[usize]| {
         let sum = |column: &[f64]| indices.iter().map(|&i| column[i]).sum();

@@ -161,6 +161,12 @@ mod tests {
     }
 
     #[test]
+    fn bets_halve_at_every_second_step() {
+        assert_eq!([0, 2, 4].map(bet), [0.9, 0.45, 0.225]);
+        assert!((bet(3) - 0.9 / 8_f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
     fn an_end_is_the_first_mean_that_is_excluded_at_half_of_alpha() {
         let zeros = filled((0..500).map(|_| 0.0));
         let Hull { low, high } = zeros.interval();

@@ -85,6 +85,18 @@ mod tests {
         assert!((found.between_share() - 26.0 / 29.0).abs() < 1e-12);
     }
 
+    /// Mean squares 10.8 between and 28 / 3 within; 2.4 is what a group of 2 and one of 3 count.
+    #[test]
+    fn groups_of_unequal_size_give_what_the_formulas_give() {
+        let found = grouped(&[vec![1.0, 3.0], vec![2.0, 4.0, 9.0]], 0.95).unwrap();
+        assert_eq!((found.means.clone(), found.mean), (vec![2.0, 5.0], 3.5));
+        let expected = (10.8 - 28.0 / 3.0_f64) / 2.4;
+        assert!((found.between_sd.powi(2) - expected).abs() < 1e-12, "{found:?}");
+        assert!((found.within_sd.powi(2) - 28.0 / 3.0).abs() < 1e-12, "{found:?}");
+        // t of 1 degree of freedom at 97.5 % is 12.706 205, the mean's error is 1.5.
+        assert!((found.interval.low - (3.5 - 12.706_205 * 1.5)).abs() < 1e-3, "{found:?}");
+    }
+
     #[test]
     fn groups_of_one_mean_carry_nothing() {
         let found = grouped(&[vec![1.0, 2.0], vec![2.0, 1.0], vec![1.5]], 0.99).unwrap();

@@ -103,11 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn a_low_confidence_still_gives_an_interval_that_holds_the_median() {
+    fn a_low_confidence_gives_the_innermost_values_around_the_median() {
         for n in 6..30 {
             let (low, high, _) = ranks(n, 0.01).unwrap();
-            let middle = (n as f64 + 1.0) / 2.0;
-            assert!(low <= middle && middle <= high, "n = {n}: [{low}, {high}]");
+            let inner = (n / 2) as f64;
+            assert_eq!((low, high), (inner, n as f64 + 1.0 - inner), "n = {n}");
         }
     }
 }

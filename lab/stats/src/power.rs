@@ -250,6 +250,12 @@ mod tests {
     }
 
     #[test]
+    fn a_smaller_level_takes_more_regroupings() {
+        let of = |alpha| Noise::new(&[1.0, 2.0], alpha, 0.8, 0).unwrap().regroupings;
+        assert_eq!([0.05, 0.002, 0.000_1].map(of), [999, 2_500, 4_999]);
+    }
+
+    #[test]
     fn says_none_where_nothing_can_be_found() {
         let residuals = normal_residuals(12);
         assert_eq!(minimum_detectable_effect(&residuals, 5, 0.05, 0.8, 0), None);

@@ -259,6 +259,59 @@ mod tests {
         assert!(test.interval(0.1).unwrap().high < 0.0 && p > 0.05);
     }
 
+    /// Unequal sizes, so that which sample moves is seen.
+    #[test]
+    fn a_shift_is_as_likely_as_none_of_samples_that_were_shifted() {
+        let (a, b) = (&SLEEP_1[..6], &SLEEP_2[..9]);
+        let test = Studentised::new(a, b, 0.05, 0).unwrap();
+        for shift in [-4.0, -1.5, -0.3, 0.7, 2.5] {
+            let moved: Vec<f64> = b.iter().map(|value| value + shift).collect();
+            let of_moved = Studentised::new(a, &moved, 0.05, 0).unwrap();
+            assert_eq!(test.permutations(shift), of_moved.permutations(0.0), "{shift}");
+            assert!((test.p_value(shift) - of_moved.p_value(0.0)).abs() < 1e-9, "{shift}");
+        }
+    }
+
+    #[test]
+    fn an_end_is_a_rejected_shift_beside_one_that_is_not() {
+        let test = Studentised::new(&SLEEP_1[..6], &SLEEP_2[..9], 0.05, 0).unwrap();
+        for alpha in [0.02, 0.05, 0.4] {
+            let Interval { low, high, confidence } = test.interval(alpha).unwrap();
+            let near = 1e-4 * test.squared_error.sqrt();
+            assert_eq!(confidence, 1.0 - alpha);
+            for (end, inwards) in [(low, near), (high, -near)] {
+                assert!(test.p_value(end) <= alpha && test.p_value(end + inwards) > alpha);
+            }
+        }
+        assert_eq!(test.interval(0.0), None);
+    }
+
+    #[test]
+    fn equivalence_is_the_interval_inside_the_margin() {
+        let test = Studentised::new(&SLEEP_1, &SLEEP_2, 0.05, 0).unwrap();
+        let swapped = Studentised::new(&SLEEP_2, &SLEEP_1, 0.05, 0).unwrap();
+        let interval = test.interval(0.1).unwrap();
+        for (test, interval) in [(&test, interval), (&swapped, swapped.interval(0.1).unwrap())] {
+            let end = interval.low.abs().max(interval.high.abs());
+            let at = |margin: f64| test.equivalence(margin, 0.05).unwrap();
+            assert_eq!(at(end).interval, Some(interval));
+            assert!(!at(end).holds && !at(0.99 * end).holds && at(1.01 * end).holds);
+            assert!((at(end).p - 0.05).abs() < 0.002, "{:?}", at(end));
+            assert!(at(1.5 * end).p < 0.02 && at(0.5 * end).p > 0.3);
+        }
+    }
+
+    #[test]
+    fn a_smaller_level_deals_more_often() {
+        let dealt = |m: usize, n: usize, alpha: f64| {
+            let values: Vec<f64> = (0..20).map(|at| f64::from(at * at)).collect();
+            Studentised::new(&values[..m], &values[..n], alpha, 0).unwrap().dealt.len()
+        };
+        // Of 18 over 9 there are 48,620.
+        assert_eq!(dealt(9, 9, 0.05), 48_620);
+        assert_eq!([0.05, 0.000_5, 0.000_01].map(|a| dealt(11, 12, a)), [20_000, 40_000, 200_000]);
+    }
+
     #[test]
     fn samples_that_do_not_vary() {
         let constant = Studentised::new(&[2.0; 5], &[2.0; 6], 0.05, 0).unwrap();

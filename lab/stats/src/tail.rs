@@ -154,6 +154,56 @@ mod tests {
         assert_eq!(bounds((5, 5), 0.05).unwrap()[1], 1.0);
     }
 
+    /// One candidate and one reference of four are slow alone; one pair is slow together.
+    #[test]
+    fn slow_is_above_125_and_a_run_counts_for_at_most_two() {
+        let pairs = [(1.25, 1.0), (5.0, 1.0), (1.0, 2.5), (1.3, 1.26)];
+        let tail = of_pairs(&pairs, 0.01, 0.05).unwrap();
+        let [low, high] = bounds((1, 4), 0.025).unwrap();
+        let share = tail.slow_share.unwrap();
+        assert_eq!((share.low, share.high, share.confidence), (low - high, high - low, 0.9));
+        // Of 0.25, 1, -1 and 0.04: mean 0.0725, squared deviations 2.043 075, t 2.353 363.
+        let half = 2.353_363 * (2.043_075_f64 / 3.0 / 4.0).sqrt();
+        assert!((tail.mean.low - (0.0725 - half)).abs() < 1e-5, "{tail:?}");
+        assert!((tail.mean.high - (0.0725 + half)).abs() < 1e-5, "{tail:?}");
+        assert_eq!(of_pairs(&pairs[..1], 0.01, 0.05), None);
+        assert_eq!(of_pairs(&[(1.0, f64::NAN), (1.0, 1.0)], 0.01, 0.05), None);
+    }
+
+    /// Two of four are slow in `a`, one of five in `b`; capped at 2.
+    #[test]
+    fn samples_apart_have_shares_of_their_own() {
+        let (a, b) = ([1.0, 1.25, 1.5, 9.0], [1.0, 1.2, 0.8, 1.0, 3.0]);
+        let tail = of_samples(&a, &b, 0.01, 0.05).unwrap();
+        let ([a_low, a_high], [b_low, b_high]) =
+            (bounds((2, 4), 0.025).unwrap(), bounds((1, 5), 0.025).unwrap());
+        let share = tail.slow_share.unwrap();
+        assert_eq!((share.low, share.high), (a_low - b_high, a_high - b_low));
+        // Means 1.4375 and 1.2, squared errors 0.182 291 7 / 4 and 0.22 / 5; Welch's freedom.
+        let welch = welch_t(&[1.0, 1.25, 1.5, 2.0], &[1.0, 1.2, 0.8, 1.0, 2.0]).unwrap();
+        assert!((0.237_5 / welch.t - (0.182_291_7_f64 / 4.0 + 0.22 / 5.0).sqrt()).abs() < 1e-6);
+        let centre = f64::midpoint(tail.mean.low, tail.mean.high);
+        assert!((centre - 0.237_5).abs() < 1e-12, "{tail:?}");
+        let half = (tail.mean.high - tail.mean.low) / 2.0;
+        let beyond = StudentsT::new(0.0, 1.0, welch.df).unwrap().sf(half * welch.t / 0.237_5);
+        assert!((beyond - 0.05).abs() < 1e-6, "{beyond}");
+        assert_eq!(of_samples(&a, &[1.0], 0.01, 0.05), None);
+        assert_eq!(of_samples(&a, &[f64::NAN; 3], 0.01, 0.05), None);
+    }
+
+    #[test]
+    fn the_mean_may_differ_by_the_larger_margin() {
+        let slower: Vec<(f64, f64)> = pairs(500, usize::MAX)[1..]
+            .iter()
+            .map(|(candidate, reference)| (1.08 * candidate, *reference))
+            .collect();
+        let holds = |margin| of_pairs(&slower, margin, 0.05).unwrap().holds;
+        assert_eq!([0.01, 0.07, 0.09].map(holds), [false, false, true]);
+        let (a, b): (Vec<f64>, Vec<f64>) = slower.into_iter().unzip();
+        let holds = |margin| of_samples(&a, &b, margin, 0.05).unwrap().holds;
+        assert_eq!([0.01, 0.07, 0.09].map(holds), [false, false, true]);
+    }
+
     #[test]
     fn samples_apart_and_plain_differences() {
         let a: Vec<f64> = pairs(200, usize::MAX).iter().skip(1).map(|pair| pair.0).collect();

@@ -141,6 +141,32 @@ mod tests {
     }
 
     #[test]
+    fn unequal_groups_are_counted_over_all_regroupings() {
+        let (a, b) = ([1.0, 2.5, 3.0, 4.25, 9.0], [2.0, 3.5, 7.0, 8.0, 11.0, 12.5]);
+        let pooled = [&a[..], &b].concat();
+        let apart = |mask: u32| {
+            let sum = |wanted| -> f64 {
+                (0..11).filter(|i| mask >> i & 1 == wanted).map(|i| pooled[i]).sum()
+            };
+            (sum(1) / 5.0 - sum(0) / 6.0).abs()
+        };
+        let ways: Vec<u32> = (0_u32..1 << 11).filter(|mask| mask.count_ones() == 5).collect();
+        let observed = apart(0b1_1111);
+        let extreme = ways.iter().filter(|mask| apart(**mask) >= observed - 1e-9).count();
+        let expected = extreme as f64 / 462.0;
+        for (a, b) in [(&a[..], &b[..]), (&b, &a)] {
+            assert!((permutation_test(a, b, 0).unwrap() - expected).abs() < 1e-15, "{expected}");
+        }
+    }
+
+    #[test]
+    fn twenty_values_are_dealt_in_all_ways_and_more_are_sampled() {
+        let apart = |each: usize| permutation_test(&vec![0.0; each], &vec![1.0; each], 0).unwrap();
+        assert!((apart(10) - 2.0 / 184_756.0).abs() < 1e-15);
+        assert!((apart(11) - 1.0 / 20_001.0).abs() < 1e-15);
+    }
+
+    #[test]
     fn sampled_permutations_agree_with_all_of_them() {
         let all = permutation_test(&SLEEP_1, &SLEEP_2, 0).unwrap();
         // As many values again that hardly differ push it over the limit of the exact count.

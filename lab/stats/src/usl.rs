@@ -228,6 +228,50 @@ mod tests {
         assert_eq!(start(&COUNTS[..4], &[0.2, 1.0, 0.4, 1.0]), Some([0.5, 0.0, 0.0]));
     }
 
+    /// Three equations whose largest pivots stand below, solved apart with fractions.
+    #[test]
+    fn equations_are_solved_with_the_diagonal_grown_by_the_damping() {
+        let matrix = [[0.0, 2.0, 1.0], [2.0, 1.0, 0.0], [1.0, 0.0, 3.0]];
+        let normal = Normal { matrix, right: [7.0, 4.0, 10.0] };
+        for (damping, expected) in
+            [(0.0, [1.0, 2.0, 3.0]), (0.5, [5.0 / 26.0, 94.0 / 39.0, 85.0 / 39.0])]
+        {
+            let found = normal.solve(damping).unwrap();
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+            }
+        }
+        let twice = [[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 1.0]];
+        assert_eq!(Normal { matrix: twice, right: [1.0; 3] }.solve(0.0), None);
+    }
+
+    #[test]
+    fn the_normal_equations_are_the_costs_derivatives() {
+        let (at, throughputs) = ([0.3, 0.08, 0.004], [0.3, 0.5, 0.8, 1.0, 0.9, 0.7, 0.3]);
+        let normal = normal_at(at, &COUNTS, &throughputs).unwrap();
+        let aside = |i: usize, by: f64| {
+            let mut aside = at;
+            aside[i] += by;
+            aside
+        };
+        for i in 0..3 {
+            let h = 1e-5 * at[i];
+            let cost = |by| cost(aside(i, by), &COUNTS, &throughputs).unwrap();
+            let slope = (cost(h) - cost(-h)) / (2.0 * h);
+            assert!((-2.0 * normal.right[i] / slope - 1.0).abs() < 1e-5, "{i} {slope}");
+            for j in 0..3 {
+                // Sums of products of the law's slopes, by differences.
+                let slope = |i: usize, n: f64| {
+                    let h = 1e-5 * at[i];
+                    let [up, down] = [h, -h].map(|by| law(aside(i, by), n).unwrap());
+                    (up - down) / (2.0 * h)
+                };
+                let expected: f64 = COUNTS.iter().map(|n| slope(i, *n) * slope(j, *n)).sum();
+                assert!((normal.matrix[i][j] / expected - 1.0).abs() < 1e-5, "{i} {j}");
+            }
+        }
+    }
+
     #[test]
     fn perfect_scaling_has_no_peak() {
         let found = fit(&COUNTS, &COUNTS.map(|n| 7.0 * n)).unwrap();
