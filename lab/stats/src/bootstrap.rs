@@ -165,6 +165,26 @@ mod tests {
         assert_eq!((exact.low, exact.high), (2.0, 2.0));
     }
 
+    /// Every ratio is computed anew from the pairs that it is of.
+    #[test]
+    fn pairs_are_drawn_and_left_out_together() {
+        let above = skewed();
+        let below: Vec<f64> = (0..24).map(|i| 1.0 + f64::from(i * 7 % 24)).collect();
+        let ratio = |indices: &[usize]| {
+            let mean =
+                |column: &[f64]| mean(&indices.iter().map(|&i| column[i]).collect::<Vec<_>>());
+            Some(mean(&above) / mean(&below))
+        };
+        let all: Vec<usize> = (0..24).collect();
+        let without = |left_out: usize| {
+            ratio(&all.iter().copied().filter(|&i| i != left_out).collect::<Vec<_>>())
+        };
+        let expected = bca(24, 0.9, 5, ratio(&all).unwrap(), ratio, without).unwrap();
+        let found = ratio_interval(&above, &below, 0.9, 5).unwrap();
+        assert!((found.low / expected.low - 1.0).abs() < 1e-9, "{found:?} {expected:?}");
+        assert!((found.high / expected.high - 1.0).abs() < 1e-9, "{found:?} {expected:?}");
+    }
+
     #[test]
     fn refuses_what_has_no_interval() {
         let values = skewed();
