@@ -165,6 +165,14 @@ mod tests {
         assert_eq!((exact.low, exact.high), (2.0, 2.0));
     }
 
+    /// A sixth of the means of ten zeros and ten ones are one half themselves.
+    #[test]
+    fn replicates_that_equal_the_observed_mean_count_half() {
+        let values: Vec<f64> = (0..20).map(|i| f64::from(i % 2)).collect();
+        let interval = mean_interval(&values, 0.95, 1).unwrap();
+        assert!((interval.low + interval.high - 1.0).abs() < 0.06, "{interval:?}");
+    }
+
     /// Every ratio is computed anew from the pairs that it is of.
     #[test]
     fn pairs_are_drawn_and_left_out_together() {

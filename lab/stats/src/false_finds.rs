@@ -86,5 +86,16 @@ mod tests {
         assert_eq!(false_find_rate(&[1.0], 1, 0.1, 10, 0), None);
         assert_eq!(false_find_rate(&[1.0], 5, 0.1, 0, 0), None);
         assert_eq!(false_find_rate(&[1.0], 5, f64::NAN, 10, 0), None);
+        assert_eq!(false_find_rate(&[1.0], 5, -0.1, 10, 0), None);
+        assert!(false_find_rate(&[1.0], 2, 0.1, 1, 0).is_some());
+    }
+
+    #[test]
+    fn a_gap_has_to_be_passed_and_groups_that_touch_are_not_separated() {
+        assert_eq!(finds(&[1.0, 3.0], &[3.0, 5.0], 2.0), [false; 4]);
+        assert_eq!(finds(&[1.0, 3.0], &[3.5, 5.0], 1.9), [true, true, true, false]);
+        assert_eq!(finds(&[3.5, 5.0], &[1.0, 3.0], 1.9), [true, true, true, false]);
+        assert_eq!(finds(&[1.0, 4.0], &[3.5, 3.6], 0.5), [true, false, false, false]);
+        assert_eq!(finds(&[1.0, 1.1], &[9.0, 9.1], 20.0), [false, false, true, true]);
     }
 }

@@ -58,8 +58,9 @@ pub fn grouped(groups: &[Vec<f64>], confidence: f64) -> Option<Grouped> {
     let middle = mean(&means);
     let error = (sample_variance(&means) / a as f64).sqrt();
     let t = StudentsT::new(0.0, 1.0, of_groups).ok()?.inverse_cdf(f64::midpoint(1.0, confidence));
-    let (low, high) = (middle - t * error, middle + t * error);
-    (low.is_finite() && high.is_finite()).then(|| Grouped {
+    let half = t * error;
+    let (low, high) = (middle - half, middle + half);
+    half.is_finite().then(|| Grouped {
         mean: middle,
         interval: Interval { low, high, confidence },
         between_sd: ((between - within) / size_mean).max(0.0).sqrt(),
@@ -109,5 +110,7 @@ mod tests {
         assert_eq!(grouped(&[vec![1.0], vec![2.0]], 0.95), None);
         assert_eq!(grouped(&[vec![1.0, f64::NAN], vec![2.0]], 0.95), None);
         assert_eq!(grouped(&[vec![1.0, 2.0], vec![2.0]], 1.0), None);
+        // Student's quantile of a confidence next to 1 is infinite.
+        assert_eq!(grouped(&[vec![1.0, 2.0], vec![2.0]], 1.0 - f64::EPSILON / 2.0), None);
     }
 }

@@ -190,6 +190,10 @@ mod tests {
     fn no_direction_without_agreement_or_numbers() {
         let torn = Evidence { mean: 1.0, ..evidence(0.001, -1.0) };
         assert_eq!(of_difference(&torn, 0.05, LowerIsBetter), Outcome::CannotTell);
+        for (estimate, mean) in [(-1.0, 0.0), (0.0, -1.0), (1.0, 0.0), (0.0, 1.0)] {
+            let on_one_side = Evidence { mean, ..evidence(0.001, estimate) };
+            assert_eq!(of_difference(&on_one_side, 0.05, LowerIsBetter), Outcome::CannotTell);
+        }
         for broken in [evidence(f64::NAN, -1.0), evidence(0.01, f64::NAN), evidence(0.01, 0.0)] {
             assert_eq!(of_difference(&broken, 0.05, LowerIsBetter), Outcome::CannotTell);
         }
@@ -221,6 +225,13 @@ mod tests {
         assert_eq!(at_least_two.outcome(Some((1.9, 2.1))), Outcome::CannotTell);
         assert_eq!(at_least_two.outcome(Some((f64::NAN, 3.0))), Outcome::CannotTell);
         assert_eq!(at_least_two.outcome(None), Outcome::CannotTell);
+        // Both ends belong to the region.
+        assert_eq!(at_least_two.outcome(Some((1.0, 2.0))), Outcome::CannotTell);
+        let at_most_two = Region { low: f64::NEG_INFINITY, high: 2.0 };
+        let outcome = |low, high| at_most_two.outcome(Some((low, high)));
+        assert_eq!(outcome(1.0, 2.0), Outcome::Holds);
+        assert_eq!(outcome(2.0, 3.0), Outcome::CannotTell);
+        assert_eq!(outcome(2.1, 3.0), Outcome::Fails);
     }
 
     #[test]
