@@ -67,9 +67,10 @@ pub fn minimum_detectable_effect_unpaired(
     seed: u64,
 ) -> Option<f64> {
     let n = n_a.checked_add(n_b)?;
-    // Groups of the same size come in mirrored pairs, and both of a pair are as extreme.
+    // Groups of the same size come in mirrored pairs, and both of a pair are as extreme. Of an
+    // empty group there is one, whose p-value is 1.
     let ties = if n_a == n_b { 2.0 } else { 1.0 };
-    if n_a == 0 || n_b == 0 || ties / choose(n, n_a) > alpha {
+    if ties / choose(n, n_a) > alpha {
         return None;
     }
     let noise = Noise::new(residuals, alpha, power, seed)?;
@@ -249,6 +250,34 @@ mod tests {
         assert_eq!(mde(&[3.0; 8], 8), 0.0);
     }
 
+    /// So few values that all regroupings are looked at, here as in the tests themselves: they find
+    /// the shift in four of five of the very experiments it comes from, and no smaller one.
+    #[test]
+    fn of_few_values_it_is_the_real_tests_shift() {
+        let residuals: Vec<f64> = (0..40).map(|i| f64::from(i).powi(2) / 100.0).collect();
+        let noise = Noise::new(&residuals, 0.05, 0.8, 1).unwrap();
+        let hits = |n: usize, found: &dyn Fn(Vec<f64>) -> bool| {
+            let mut rng = noise.rng.clone();
+            (0..EXPERIMENTS).filter(|_| found(noise.draw(n, &mut rng))).count()
+        };
+        let paired = minimum_detectable_effect(&residuals, 9, 0.05, 0.8, 1).unwrap();
+        let of_pairs = |shift: f64| {
+            hits(9, &|values| {
+                let moved: Vec<f64> = values.iter().map(|value| value + shift).collect();
+                sign_flip_test(&moved, 0).unwrap() <= 0.05
+            })
+        };
+        assert!(of_pairs(paired) >= 800 && of_pairs(0.999 * paired) < 800);
+        let apart = minimum_detectable_effect_unpaired(&residuals, 4, 6, 0.05, 0.8, 1).unwrap();
+        let of_samples = |shift: f64| {
+            hits(10, &|values| {
+                let moved: Vec<f64> = values[..4].iter().map(|value| value + shift).collect();
+                permutation_test(&moved, &values[4..], 0).unwrap() <= 0.05
+            })
+        };
+        assert!(of_samples(apart) >= 800 && of_samples(0.999 * apart) < 800);
+    }
+
     #[test]
     fn a_smaller_level_takes_more_regroupings() {
         let of = |alpha| Noise::new(&[1.0, 2.0], alpha, 0.8, 0).unwrap().regroupings;
@@ -259,13 +288,14 @@ mod tests {
     fn says_none_where_nothing_can_be_found() {
         let residuals = normal_residuals(12);
         assert_eq!(minimum_detectable_effect(&residuals, 5, 0.05, 0.8, 0), None);
-        assert!(minimum_detectable_effect(&residuals, 6, 0.05, 0.8, 0).is_some());
+        assert!(minimum_detectable_effect(&residuals, 6, 1.0 / 32.0, 0.8, 0).is_some());
         assert_eq!(minimum_detectable_effect(&residuals, 36, 1e-5, 0.8, 0), None);
         assert_eq!(minimum_detectable_effect(&residuals, 0, 0.05, 0.8, 0), None);
         assert_eq!(minimum_detectable_effect(&[f64::NAN; 9], 9, 0.05, 0.8, 0), None);
         assert_eq!(minimum_detectable_effect(&residuals, 9, f64::NAN, 0.8, 0), None);
         assert_eq!(minimum_detectable_effect_unpaired(&residuals, 3, 3, 0.05, 0.8, 0), None);
-        assert!(minimum_detectable_effect_unpaired(&residuals, 4, 4, 0.05, 0.8, 0).is_some());
+        assert!(minimum_detectable_effect_unpaired(&residuals, 4, 4, 1.0 / 35.0, 0.8, 0).is_some());
+        assert_eq!(minimum_detectable_effect_unpaired(&residuals, 9, 0, 0.05, 0.8, 0), None);
         assert_eq!(minimum_detectable_effect_unpaired(&residuals, 0, 9, 0.05, 0.8, 0), None);
     }
 

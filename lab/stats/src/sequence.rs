@@ -300,7 +300,7 @@ mod tests {
     }
 
     fn filled(middle: f64, count: usize) -> Sequence {
-        let mut sequence = Sequence::new(0.01, &[0.0, 0.5]).unwrap();
+        let mut sequence = Sequence::new(0.01, &[0.0, 0.5, 0.0213]).unwrap();
         differences(middle, count).for_each(|difference| assert!(sequence.push(difference)));
         sequence
     }
