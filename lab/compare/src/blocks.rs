@@ -203,6 +203,37 @@ mod tests {
     }
 
     #[test]
+    fn columns_share_the_looks_evenly_and_the_last_one_shows_the_last() {
+        let look = |percent: f64| Look {
+            seconds: percent,
+            bands: vec![Some(Band { middle: percent, ends: Some([percent - 1.0, percent + 1.0]) })],
+        };
+        let picture = Picture {
+            control: false,
+            margin: 1.0,
+            looks: [2.0, 5.0, 8.0, 11.0].map(look).to_vec(),
+            histogram: None,
+        };
+        let rows: Vec<Vec<char>> =
+            picture.lines(0).iter().map(|line| line.chars().skip(10).collect()).collect();
+        let estimates = |column: usize| rows.iter().position(|row| row[column] == '●').unwrap();
+        let found: Vec<usize> = (0..64).map(estimates).collect();
+        let parts: Vec<usize> = found.chunk_by(|a, b| a == b).map(<[usize]>::len).collect();
+        assert_eq!(parts, [21, 21, 21, 1]);
+    }
+
+    #[test]
+    fn zero_has_no_minus_whatever_the_scale() {
+        for hundredths in 1..400 {
+            let margin = f64::from(hundredths) / 100.0;
+            let band = Band { middle: 0.0, ends: Some([-0.7, 1.1]) };
+            let scale = super::Scale::around(&[(1.0, band)], margin);
+            let row = scale.row(0.0) as usize;
+            assert_eq!(scale.label(row), "+0.00 %", "{margin}");
+        }
+    }
+
+    #[test]
     fn a_margin_that_is_far_away_is_not_in_the_picture() {
         let step = |margin: f64| {
             let band = Band { middle: 0.0, ends: Some([-0.5, 0.5]) };

@@ -136,6 +136,18 @@ fn a_slowdown_in_many_steps_is_not_confirmed_as_one() {
     }
 }
 
+/// The found commit is just above half of the whole, and its parent just below.
+#[test]
+fn a_commit_that_adds_a_tenth_of_the_whole_is_too_small() {
+    let times = [1.0, 1.022, 1.027, 1.05, 1.05];
+    let steps: Vec<Commit> =
+        times.iter().enumerate().map(|(at, time)| Some((*time, at.to_string()))).collect();
+    let (end, compared) = search(&steps, BisectSettings::default());
+    let too_small = Confirmation::TooSmall;
+    assert_eq!(end, End::Found { after: 1, commit: 2, confirmation: too_small });
+    assert_eq!(compared[compared.len() - 1].side, None);
+}
+
 /// Goes on until so many comparisons have ended.
 fn until(bisect: &mut Bisect, commits: &[Commit], compared: usize) {
     for pair in 0..100_000 {

@@ -327,6 +327,20 @@ mod tests {
     }
 
     #[test]
+    fn noise_is_the_median_deviation_or_the_mean_one_where_most_values_are_equal() {
+        assert_eq!(robust_sd(&[1.0, 2.0, 3.0, 4.0, 100.0]), NORMAL_SD_PER_MAD);
+        assert_eq!(robust_sd(&[7.0, 7.0, 7.0, 11.0]), NORMAL_SD_PER_MEAN_DEVIATION);
+    }
+
+    #[test]
+    fn the_mixture_is_the_tightest_where_its_equation_says() {
+        for log_threshold in [0.7, 4.6, 12.0] {
+            let ratio = tuning(log_threshold);
+            assert!((ratio - ratio.ln_1p() - 2.0 * log_threshold).abs() < 1e-9, "{ratio}");
+        }
+    }
+
+    #[test]
     fn the_clip_comes_from_earlier_pairs_alone() {
         let mut sequence = filled(0.0, 50);
         let before = sequence.clips.clone();

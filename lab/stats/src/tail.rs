@@ -166,6 +166,7 @@ mod tests {
         let half = 2.353_363 * (2.043_075_f64 / 3.0 / 4.0).sqrt();
         assert!((tail.mean.low - (0.0725 - half)).abs() < 1e-5, "{tail:?}");
         assert!((tail.mean.high - (0.0725 + half)).abs() < 1e-5, "{tail:?}");
+        assert_eq!(tail.mean.confidence, 0.9);
         assert_eq!(of_pairs(&pairs[..1], 0.01, 0.05), None);
         assert_eq!(of_pairs(&[(1.0, f64::NAN), (1.0, 1.0)], 0.01, 0.05), None);
     }
@@ -216,6 +217,9 @@ mod tests {
         assert!((mean.mean.low - 0.386_8).abs() < 5e-5, "{mean:?}");
         assert!(mean.holds && !of_differences(&[1.0, 2.0, 4.0, 7.0], 5.0, 0.05).unwrap().holds);
         assert_eq!(of_differences(&[1.0], 5.0, 0.05), None);
+        // An interval that ends at the margin is not inside.
+        let holds = |by: f64| of_differences(&[by; 4], 5.0, 0.05).unwrap().holds;
+        assert_eq!([5.0, 4.9, -4.9, -5.0].map(holds), [false, true, true, false]);
         assert_eq!(of_samples(&[f64::NAN; 3], &b, 0.01, 0.05), None);
     }
 }

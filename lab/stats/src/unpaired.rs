@@ -128,6 +128,10 @@ mod tests {
     fn permeability_as_published() {
         // U = 35 of 50 pairs: delta = 2 * 35/50 - 1.
         assert!((cliffs_delta(&TERM, &EARLY).unwrap() - 0.4).abs() < 1e-15);
+        // Three of four pairs are larger in the second, one is a tie.
+        assert_eq!(cliffs_delta(&[1.0, 2.0], &[2.0, 3.0]), Some(-0.75));
+        assert_eq!(cliffs_delta(&[2.0, 3.0], &[1.0, 2.0]), Some(0.75));
+        assert_eq!(cliffs_delta(&[2.0], &[f64::NAN]), None);
     }
 
     #[test]

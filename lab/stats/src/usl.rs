@@ -288,6 +288,15 @@ mod tests {
         assert_eq!(fit(&COUNTS, &[1.0]), None);
     }
 
+    #[test]
+    fn columns_of_two_lengths_and_values_that_are_not_above_0_are_refused() {
+        let throughputs = [1.0, 1.9, 3.4, 5.0, 6.0];
+        assert!(fit(&COUNTS[..5], &throughputs).is_some());
+        assert_eq!(fit(&COUNTS, &throughputs), None);
+        assert_eq!(fit(&[0.0, 1.0, 2.0, 4.0, 8.0], &throughputs), None);
+        assert_eq!(fit(&COUNTS[..5], &[1.0, 1.9, 3.4, 5.0, -6.0]), None);
+    }
+
     proptest! {
         #[test]
         fn any_law_is_found_again(
