@@ -22,12 +22,11 @@ impl RankSum {
     /// fair coin. Source: Wilcoxon (1945), Biometrics Bulletin 1(6), pp. 80-83; Hollander, Wolfe
     /// and Chicken (2014), Nonparametric Statistical Methods, 3rd ed., section 3.1.
     pub(crate) fn signed(n: usize) -> RankSum {
+        if n <= LARGEST_EXACT { RankSum::exact(n) } else { RankSum::normal(n) }
+    }
+
+    fn exact(n: usize) -> RankSum {
         let max = n * (n + 1) / 2;
-        if n > LARGEST_EXACT {
-            let size = n as f64;
-            let variance = size * (size + 1.0) * (2.0 * size + 1.0) / 24.0;
-            return RankSum::normal(max, variance);
-        }
         let mut mass = vec![0.0; max + 1];
         mass[0] = 1.0;
         for rank in 1..=n {
@@ -37,7 +36,19 @@ impl RankSum {
                 mass[sum] = (without + with) / 2.0;
             }
         }
-        RankSum::exact(mass)
+        let mut total = 0.0;
+        for p in &mut mass {
+            total += *p;
+            *p = total;
+        }
+        RankSum { cumulative: Tail::Exact(mass), max }
+    }
+
+    fn normal(n: usize) -> RankSum {
+        let (max, size) = (n * (n + 1) / 2, n as f64);
+        let variance = size * (size + 1.0) * (2.0 * size + 1.0) / 24.0;
+        let cumulative = Tail::Normal { mean: max as f64 / 2.0, sd: variance.sqrt() };
+        RankSum { cumulative, max }
     }
 
     /// P(statistic <= `value`).
@@ -49,20 +60,6 @@ impl RankSum {
             Tail::Exact(cumulative) => cumulative[value],
             Tail::Normal { mean, sd } => Normal::standard().cdf((value as f64 + 0.5 - mean) / sd),
         }
-    }
-
-    fn exact(mut mass: Vec<f64>) -> RankSum {
-        let mut total = 0.0;
-        for p in &mut mass {
-            total += *p;
-            *p = total;
-        }
-        RankSum { max: mass.len() - 1, cumulative: Tail::Exact(mass) }
-    }
-
-    fn normal(max: usize, variance: f64) -> RankSum {
-        let cumulative = Tail::Normal { mean: max as f64 / 2.0, sd: variance.sqrt() };
-        RankSum { cumulative, max }
     }
 }
 
@@ -81,11 +78,14 @@ mod tests {
 
     #[test]
     fn the_approximation_continues_the_exact_distribution() {
-        let exact = RankSum::signed(50);
-        let variance = 50.0 * 51.0 * 101.0 / 24.0;
-        let normal = RankSum::normal(1275, variance);
-        for w in [350, 434, 500, 637, 800] {
-            assert!((exact.cdf(w) - normal.cdf(w)).abs() < 2e-3, "W = {w}");
+        for n in [50, 51, 80] {
+            let (exact, normal) = (RankSum::exact(n), RankSum::normal(n));
+            for part in 0..=20 {
+                let w = exact.max * part / 20;
+                assert!((exact.cdf(w) - normal.cdf(w)).abs() < 2e-3, "n = {n}, W = {w}");
+            }
         }
+        assert!(matches!(RankSum::signed(50).cumulative, Tail::Exact(_)));
+        assert!(matches!(RankSum::signed(51).cumulative, Tail::Normal { .. }));
     }
 }
