@@ -162,6 +162,13 @@ mod tests {
     }
 
     #[test]
+    fn a_round_of_duets_has_both_of_each_pair() {
+        let mut order = Schedule::duets(3, 3).next().unwrap().order;
+        order.sort_unstable();
+        assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
     fn each_pair_of_a_duet_has_a_coin_of_its_own_and_stays_together() {
         let rounds: Vec<RoundPlan> = Schedule::duets(3, 2).take(20_000).collect();
         let place = |round: &RoundPlan, command| round.order.iter().position(|c| *c == command);
