@@ -165,6 +165,14 @@ mod tests {
         assert_eq!((exact.low, exact.high), (2.0, 2.0));
     }
 
+    #[test]
+    fn levels_that_the_correction_sends_away_have_no_interval() {
+        assert_eq!(bca_levels(&[1.0, 2.0, 3.0], 0.0, 0.1, 0.9), None);
+        assert_eq!(bca_levels(&[1.0, 2.0, 3.0, 4.0], 2.5, 1.0, 0.9), None);
+        let (low, high) = bca_levels(&[1.0, 2.0, 3.0, 4.0], 2.5, 0.0, 0.9).unwrap();
+        assert!((low - 0.05).abs() < 1e-9 && (high - 0.95).abs() < 1e-9, "{low} {high}");
+    }
+
     /// A sixth of the means of ten zeros and ten ones are one half themselves.
     #[test]
     fn replicates_that_equal_the_observed_mean_count_half() {

@@ -48,6 +48,8 @@ mod tests {
         assert_eq!(paired_dz(&[0.1; 3]), None);
         assert_eq!(paired_dz(&[2.0]), None);
         assert_eq!(paired_dz(&[2.0, f64::NAN]), None);
+        assert_eq!(paired_dz(&[1e151, 2e151]), None);
+        assert!(paired_dz(&[1.0, 2.0]).is_some());
         assert_eq!(probability_of_superiority(&[]), None);
     }
 }

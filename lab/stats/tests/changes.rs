@@ -24,6 +24,8 @@ fn a_step_has_the_statistic_that_one_can_compute_by_hand() {
     let values = steps(&[(0.0, 10), (1.0, 10)]);
     let expected = Change { at: 10, statistic: 10.0, p: 0.001 };
     assert_eq!(changes(&values, 3, 0.01, 1), Some(vec![expected]));
+    // A change at the level itself is one.
+    assert_eq!(changes(&values, 3, 0.001, 1), Some(vec![expected]));
     // Two of six orders are as far apart, this one and its mirror image.
     let found = changes(&[0.0, 0.0, 1.0, 1.0], 2, 0.999, 1).unwrap();
     assert!(found[0].at == 2 && (0.28..0.39).contains(&found[0].p), "{found:?}");
