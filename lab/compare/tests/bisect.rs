@@ -53,6 +53,16 @@ fn every_commit_is_found_with_as_many_comparisons_as_are_allowed_for() {
 }
 
 #[test]
+fn good_and_bad_are_not_compared_again_where_nothing_lies_between() {
+    let mut broken = commits(3, 2, 1.05);
+    (broken[1], broken[2]) = (None, None);
+    for (commits, end) in [(commits(1, 1, 1.05), found(0, 1)), (broken, found(0, 3))] {
+        let (ended, compared) = search(&commits, BisectSettings::default());
+        assert_eq!((ended, compared.len()), (end, 1));
+    }
+}
+
+#[test]
 fn the_last_comparison_is_of_the_found_commit_with_its_parent() {
     let (_, compared) = search(&commits(20, 13, 1.05), BisectSettings::default());
     let last = &compared[compared.len() - 1];

@@ -34,7 +34,7 @@ pub fn minimum_detectable_effect(
     power: f64,
     seed: u64,
 ) -> Option<f64> {
-    if n == 0 || 2.0 * 0.5_f64.powf(n as f64) > alpha {
+    if 2.0 * 0.5_f64.powf(n as f64) > alpha {
         return None;
     }
     let noise = Noise::new(residuals, alpha, power, seed)?;
