@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn an_end_is_a_rejected_shift_beside_one_that_is_not() {
         let test = Studentised::new(&SLEEP_1[..6], &SLEEP_2[..9], 0.05, 0).unwrap();
-        for alpha in [0.02, 0.05, 0.4] {
+        for alpha in [0.02, 0.05, 0.4, 0.7] {
             let Interval { low, high, confidence } = test.interval(alpha).unwrap();
             let near = 1e-4 * test.squared_error.sqrt();
             assert_eq!(confidence, 1.0 - alpha);

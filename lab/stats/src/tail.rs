@@ -217,6 +217,8 @@ mod tests {
         assert!((mean.mean.low - 0.386_8).abs() < 5e-5, "{mean:?}");
         assert!(mean.holds && !of_differences(&[1.0, 2.0, 4.0, 7.0], 5.0, 0.05).unwrap().holds);
         assert_eq!(of_differences(&[1.0], 5.0, 0.05), None);
+        assert!(of_differences(&[1.0, 2.0], 5.0, 0.05).is_some());
+        assert!(of_samples(&[1.0, 1.1], &[1.0, 1.2], 0.01, 0.05).is_some());
         // An interval that ends at the margin is not inside.
         let holds = |by: f64| of_differences(&[by; 4], 5.0, 0.05).unwrap().holds;
         assert_eq!([5.0, 4.9, -4.9, -5.0].map(holds), [false, true, true, false]);

@@ -121,6 +121,8 @@ mod tests {
         assert_eq!(welch_t(&[1.0], &[2.0, 3.0]), None);
         assert_eq!(welch_t(&[1.0, f64::NAN], &[2.0, 3.0]), None);
         assert!(welch_t(&[1.0, 1.0], &[2.0, 3.0]).is_some());
+        assert_eq!(welch_t(&[1e151, 3e151], &[2.0, 3.0]), None);
+        assert_eq!(welch_t(&[2.0, 3.0], &[1e151, 3e151]), None);
         assert!(welch_t(&[1e-200, 2e-200], &[2e-200, 5e-200]).is_none_or(|w| w.p <= 1.0));
     }
 
