@@ -292,3 +292,17 @@ pub fn log_ratio(reference: f64, value: f64) -> f64 {
     let plus = if reference > 0.0 && value > 0.0 { 0.0 } else { 1.0 };
     ((value + plus) / (reference + plus)).ln()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_of_nothing_is_compared_as_one_more_of_each() {
+        for (reference, value, expected) in
+            [(2.0, 4.0, 2.0), (0.0, 3.0, 4.0), (3.0, 0.0, 0.25), (0.0, 0.0, 1.0), (4.0, 2.0, 0.5)]
+        {
+            assert_eq!(log_ratio(reference, value), f64::ln(expected), "{reference} {value}");
+        }
+    }
+}

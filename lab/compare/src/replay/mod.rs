@@ -152,16 +152,23 @@ fn peeking(noise: &Noise, size: Size, seed: u64) -> Row {
 fn inside_while_at_the_margin(noise: &Noise, size: Size, seed: u64) -> Row {
     let alpha = Settings::default().alpha;
     let margin = noise.pair_sd() / 2.0;
-    let found = (0..size.looks).filter(|number| {
-        let mut sequence =
-            Sequence::new(alpha, &[margin, -margin]).expect("the default level is one");
-        pairs(noise, seed, *number).take(LOOKS).any(|[a, b]| {
-            sequence.push(margin + (b / a).ln());
-            sequence.excludes(margin) && sequence.excludes(-margin)
-        })
-    });
+    let found =
+        (0..size.looks).filter(|number| is_ever_inside(noise, margin, margin, seed, *number));
     let what = format!("+ margin of half an SD: inside the margin at any of {LOOKS} looks");
     Row::new(noise, what, found.count(), size.looks, Target::AtMost(alpha))
+}
+
+/// Whether pairs that differ by `shift` are ever shown to lie inside ±`margin`.
+fn is_ever_inside(noise: &Noise, margin: f64, shift: f64, seed: u64, number: usize) -> bool {
+    let alpha = Settings::default().alpha;
+    let mut sequence = Sequence::new(alpha, &[margin, -margin]).expect("the default level is one");
+    pairs(noise, seed, number).take(LOOKS).any(|[a, b]| {
+        sequence.push(shift + (b / a).ln());
+        // Both ends are excluded beyond the margin too.
+        sequence.excludes(margin)
+            && sequence.excludes(-margin)
+            && sequence.estimate().is_some_and(|estimate| estimate.abs() < margin)
+    })
 }
 
 /// The same A/As, and ones whose runs are not interleaved, under other rules.
@@ -205,10 +212,7 @@ fn planted(noise: &Noise, settings: &Settings, size: Size, seed: u64, tell: &mut
             count("faster or slower", Target::AtMost(alpha), &|replay| replay.directed());
             count("equivalent", Target::Beside, &|replay| replay.said(Outcome::Equivalent));
         } else {
-            let typical = |replay: &Replay| {
-                replay.said(Outcome::Equivalent) || replay.verdict.missing == Some(Missing::Tail)
-            };
-            count("false equivalent", Target::AtMost(alpha), &typical);
+            count("false equivalent", Target::AtMost(alpha), &Replay::is_typically_equivalent);
             count("faster or slower", Target::Beside, &|replay| replay.directed());
         }
     }
@@ -279,6 +283,11 @@ impl Replay {
 
     fn directed(&self) -> bool {
         self.said(Outcome::Faster) || self.said(Outcome::Slower)
+    }
+
+    /// Whether all but the tail is said to be equivalent.
+    fn is_typically_equivalent(&self) -> bool {
+        self.said(Outcome::Equivalent) || self.verdict.missing == Some(Missing::Tail)
     }
 
     fn covers(&self, shift: f64) -> bool {
@@ -361,6 +370,24 @@ mod tests {
         assert_eq!(met(0.9801, Target::AtLeast(0.99)), Some(true));
         assert_eq!(met(0.98, Target::AtLeast(0.99)), Some(false));
         assert_eq!(met(0.5, Target::Beside), None);
+    }
+
+    #[test]
+    fn a_shift_inside_the_margin_is_shown_and_one_beyond_it_never() {
+        let noise = &recordings()[0];
+        let margin = noise.pair_sd();
+        let ever = |shift| (0..20).filter(|n| is_ever_inside(noise, margin, shift, 1, *n)).count();
+        assert_eq!([0.0, 3.0 * margin, -3.0 * margin].map(ever), [20, 0, 0]);
+    }
+
+    #[test]
+    fn only_the_tail_may_be_missing_from_a_typical_equivalence() {
+        let typical =
+            |verdict| Replay { verdict, estimate: None, rounds: 9 }.is_typically_equivalent();
+        assert!(typical(Verdict::of(Outcome::Equivalent)));
+        assert!(typical(Verdict::without(Missing::Tail)));
+        assert!(!typical(Verdict::without(Missing::Control)));
+        assert!(!typical(Verdict::of(Outcome::Slower)));
     }
 
     #[test]
