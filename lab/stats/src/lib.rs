@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod after_itself;
 pub mod bootstrap;
 pub mod bounded;
 pub mod changes;
