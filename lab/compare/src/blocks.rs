@@ -137,8 +137,10 @@ mod tests {
             [1.0, factor * noise[round % 5], control].map(|run| vec![run]).to_vec()
         };
         let rounds: Vec<Vec<Vec<f64>>> = (0..rounds).map(runs).collect();
-        let timed: Vec<_> = rounds.iter().zip(1..).map(|(r, s)| (&r[..], f64::from(s))).collect();
-        Picture::new(&Settings::default(), &["wall"], &timed).unwrap().lines(0)
+        let timed: Vec<_> =
+            rounds.iter().zip(1..).map(|(r, s)| (&[][..], &r[..], f64::from(s))).collect();
+        let settings = Settings { control: true, ..Settings::default() };
+        Picture::new(&settings, &["wall"], &timed).unwrap().lines(0)
     }
 
     #[test]

@@ -28,14 +28,17 @@ pub enum Next {
 /// A round that does not fit the comparison.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RoundError {
-    /// Not one run for each command.
-    #[error("a round has {found} runs where {expected} commands are compared")]
+    /// Not one place for each command.
+    #[error("a round has places for {found} runs where {expected} commands are compared")]
     Runs {
         /// In the round.
         found: usize,
         /// In the settings.
         expected: usize,
     },
+    /// A round of nobody's question.
+    #[error("a round without the first command, or with it alone, compares nothing")]
+    Nothing,
     /// Not one value for each metric.
     #[error("a run has {found} values where {expected} metrics are measured")]
     Values {
@@ -69,6 +72,8 @@ pub struct MetricState {
 /// What is known of a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CandidateState {
+    /// Finished rounds that it was part of.
+    pub rounds: usize,
     /// Of the primary metric.
     pub verdict: Verdict,
     /// Every metric, the primary first.
@@ -88,11 +93,11 @@ pub struct CandidateState {
 /// What is known after a round.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct State {
-    /// Finished rounds.
+    /// Finished rounds, those of the candidate that had the fewest.
     pub rounds: usize,
     /// Seconds since the first.
     pub elapsed_s: f64,
-    /// The reference against itself, of the primary metric.
+    /// The reference against a copy of its program, of the primary metric.
     pub control: Option<Estimate>,
     /// One for each command but the first.
     pub candidates: Vec<CandidateState>,
@@ -101,6 +106,7 @@ pub struct State {
 }
 
 pub(crate) struct Candidate {
+    pub(crate) rounds: usize,
     /// One for each metric, the primary first.
     pub(crate) sequences: Vec<Sequence>,
     pub(crate) tail: TailSequence,
@@ -119,9 +125,9 @@ pub struct Comparison {
     metrics: Vec<String>,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) control: Option<Sequence>,
+    pub(crate) control_rounds: usize,
     earlier: Earlier,
     withheld: bool,
-    pub(crate) rounds: usize,
     pub(crate) elapsed_s: f64,
 }
 
@@ -138,7 +144,7 @@ impl Comparison {
             let sequences: Result<_, _> = metrics.iter().map(|_| sequence(alpha)).collect();
             let tail = TailSequence::of_ratios(alpha, settings.margin);
             let tail = tail.ok_or(SettingsError::Margin(settings.margin))?;
-            Ok(Candidate { sequences: sequences?, tail })
+            Ok(Candidate { rounds: 0, sequences: sequences?, tail })
         };
         let candidates = (0..settings.candidates).map(|_| candidate()).collect::<Result<_, _>>()?;
         let control = settings.control.then(|| sequence(settings.alpha)).transpose()?;
@@ -148,9 +154,9 @@ impl Comparison {
             metrics,
             candidates,
             control,
+            control_rounds: 0,
             earlier: Earlier::default(),
             withheld: false,
-            rounds: 0,
             elapsed_s: 0.0,
         })
     }
@@ -160,38 +166,62 @@ impl Comparison {
         &self.settings
     }
 
-    /// Takes a finished round: the values of each run by command, the reference first and the
-    /// control last (of a duet the control's own reference before it), and the seconds since the
-    /// comparison began.
-    pub fn add(&mut self, runs: &[Vec<f64>], elapsed_s: f64) -> Result<Next, RoundError> {
-        let (found, expected) = (runs.len(), self.settings.commands());
-        if found != expected {
-            return Err(RoundError::Runs { found, expected });
-        }
-        let expected = self.metrics.len();
-        if let Some(run) = runs.iter().find(|run| run.len() != expected) {
-            return Err(RoundError::Values { found: run.len(), expected });
-        }
+    /// Takes a finished round: the commands in their order, which may be empty where it is not known
+    /// or they ran at once; by command the values of its run, the reference first and the control
+    /// last, none of a command that the round did not hold; and the seconds since the comparison
+    /// began.
+    pub fn add(
+        &mut self,
+        order: &[usize],
+        runs: &[Vec<f64>],
+        elapsed_s: f64,
+    ) -> Result<Next, RoundError> {
+        self.fits(runs)?;
         let reference = &runs[0];
+        let place = |command: usize| order.iter().position(|other| *other == command);
+        let ran_last = |command: usize| Some(place(0)? < place(command)?);
         let median = self.earlier.median();
-        for (candidate, run) in self.candidates.iter_mut().zip(&runs[1..]) {
+        let candidates = self.candidates.iter_mut().zip(&runs[1..]).enumerate();
+        for (number, (candidate, run)) in candidates.filter(|(_, (_, run))| !run.is_empty()) {
+            candidate.rounds += 1;
             let values = candidate.sequences.iter_mut().zip(reference.iter().zip(run));
             for (sequence, (reference, value)) in values {
-                sequence.push(log_ratio(*reference, *value));
+                push(sequence, log_ratio(*reference, *value), ran_last(number + 1));
             }
             if let Some(median) = median {
                 candidate.tail.push(reference[0], run[0], median);
             }
         }
-        if let Some(control) = &mut self.control {
-            let own = &runs[self.settings.control_reference()];
-            control.push(log_ratio(own[0], runs[runs.len() - 1][0]));
+        let (last, copy) = (runs.len() - 1, &runs[runs.len() - 1]);
+        if let Some(control) = self.control.as_mut().filter(|_| !copy.is_empty()) {
+            self.control_rounds += 1;
+            push(control, log_ratio(reference[0], copy[0]), ran_last(last));
             self.withheld |= control.excludes(0.0);
         }
         self.earlier.push(reference[0]);
-        self.rounds += 1;
         self.elapsed_s = elapsed_s;
         Ok(self.next_step())
+    }
+
+    fn fits(&self, runs: &[Vec<f64>]) -> Result<(), RoundError> {
+        let (found, expected) = (runs.len(), self.settings.commands());
+        if found != expected {
+            return Err(RoundError::Runs { found, expected });
+        }
+        let expected = self.metrics.len();
+        let is_odd = |run: &&Vec<f64>| !run.is_empty() && run.len() != expected;
+        if let Some(run) = runs.iter().find(is_odd) {
+            return Err(RoundError::Values { found: run.len(), expected });
+        }
+        if runs[0].is_empty() || runs[1..].iter().all(Vec::is_empty) {
+            return Err(RoundError::Nothing);
+        }
+        Ok(())
+    }
+
+    /// The rounds of the candidate that had the fewest.
+    fn rounds(&self) -> usize {
+        self.candidates.iter().map(|candidate| candidate.rounds).min().unwrap_or_default()
     }
 
     /// Whether to run another round.
@@ -202,9 +232,10 @@ impl Comparison {
             }
             Question::Margin => self.slower_beyond_margin(candidate).is_some(),
         };
-        let most = self.settings.most_rounds.is_some_and(|most| self.rounds >= most);
+        let rounds = self.rounds();
+        let most = self.settings.most_rounds.is_some_and(|most| rounds >= most);
         let spent =
-            self.elapsed_s >= self.settings.budget_s && self.rounds >= self.settings.least_rounds;
+            self.elapsed_s >= self.settings.budget_s && rounds >= self.settings.least_rounds;
         if self.withheld || (0..self.candidates.len()).all(decided) {
             Next::Decided
         } else if most || spent {
@@ -219,7 +250,7 @@ impl Comparison {
         if self.withheld {
             return Verdict::of(Outcome::Withheld);
         }
-        let Candidate { sequences, tail } = &self.candidates[candidate];
+        let Candidate { sequences, tail, .. } = &self.candidates[candidate];
         let Some(verdict) =
             reading(&sequences[0], || tail.equivalent(), self.settings.log_margin())
         else {
@@ -234,7 +265,7 @@ impl Comparison {
     /// Everything that is known now.
     pub fn state(&self) -> State {
         State {
-            rounds: self.rounds,
+            rounds: self.rounds(),
             elapsed_s: self.elapsed_s,
             control: self.control.as_ref().and_then(estimate),
             candidates: (0..self.candidates.len()).map(|number| self.candidate(number)).collect(),
@@ -243,9 +274,10 @@ impl Comparison {
     }
 
     fn candidate(&self, number: usize) -> CandidateState {
-        let Candidate { sequences, tail } = &self.candidates[number];
+        let Candidate { rounds, sequences, tail } = &self.candidates[number];
         let metrics = self.metrics.iter().zip(sequences);
         CandidateState {
+            rounds: *rounds,
             verdict: self.verdict(number),
             metrics: metrics
                 .map(|(metric, sequence)| MetricState {
@@ -276,6 +308,13 @@ impl Comparison {
         let margin = self.settings.log_margin();
         self.control.as_ref().is_none_or(|control| control_suffices(control, sequence, margin))
     }
+}
+
+fn push(sequence: &mut Sequence, difference: f64, ran_last: Option<bool>) {
+    match ran_last {
+        Some(ran_last) => sequence.push_ordered(difference, ran_last),
+        None => sequence.push(difference),
+    };
 }
 
 fn estimate(sequence: &Sequence) -> Option<Estimate> {

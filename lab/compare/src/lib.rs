@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod after_itself;
 pub mod bisect;
 mod blocks;
 mod builds;
@@ -20,6 +21,7 @@ pub mod replay;
 mod schedule;
 mod settings;
 
+pub use after_itself::{Ran, after_themselves};
 pub use builds::{OverBuilds, over_builds};
 pub use comparison::{
     CandidateState, Comparison, Estimate, MetricState, Next, RoundError, State, log_ratio,
@@ -27,6 +29,6 @@ pub use comparison::{
 pub use lab_stats::tail_sequence::TailState;
 pub use lab_stats::verdict::{Missing, Size, Verdict};
 pub use layout::LayoutShare;
-pub use picture::{Band, Histogram, Look, Picture, PictureError};
-pub use schedule::{Layout, RoundPlan, Schedule};
+pub use picture::{Band, Histogram, Look, Picture, PictureError, TimedRound};
+pub use schedule::{Design, Layout, RoundPlan, Schedule};
 pub use settings::{Question, Settings, SettingsError};

@@ -21,11 +21,17 @@ impl Comparison {
                 direction.into_iter().chain(equivalence).reduce(f64::min)?
             }
         };
+        // The rounds of others are part of what one round takes.
+        let seconds = |to_go: f64, rounds: usize| to_go * self.elapsed_s / rounds as f64;
+        let answer = seconds(rounds, candidate.rounds);
         let control = match &self.control {
-            Some(control) => rounds_to_go(control, control_needs(sequence, margin))?,
+            Some(control) => {
+                let to_go = rounds_to_go(control, control_needs(sequence, margin))?;
+                seconds(to_go, self.control_rounds)
+            }
             None => 0.0,
         };
-        Some(rounds.max(control) * self.elapsed_s / self.rounds as f64)
+        Some(answer.max(control))
     }
 
     fn equivalence(&self, candidate: &Candidate, half_width: f64) -> Option<f64> {
@@ -52,7 +58,7 @@ mod tests {
             let runs = [0.0, shift + noise(round), 3.0 * noise(round + 50)];
             let runs: Vec<Vec<f64>> = runs.map(|log| vec![log.exp()]).to_vec();
             let commands = comparison.settings().commands();
-            comparison.add(&runs[..commands], 2.0 * (round + 1) as f64).unwrap();
+            comparison.add(&[], &runs[..commands], 2.0 * (round + 1) as f64).unwrap();
         }
         comparison
     }

@@ -17,6 +17,9 @@ const MOST_BARS: f64 = 60.0;
 /// does not squeeze everything else into one bar.
 const LEFT_OUT: f64 = 0.01;
 
+/// A finished round: order and runs as [`Comparison::add`] takes them, and the seconds.
+pub type TimedRound<'r> = (&'r [usize], &'r [Vec<f64>], f64);
+
 /// Why rounds give no picture.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PictureError {
@@ -69,7 +72,7 @@ pub struct Histogram {
 /// Everything that is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// Whether the first series is the reference against itself.
+    /// Whether the first series is the reference against its copy.
     pub control: bool,
     /// In per cent.
     pub margin: f64,
@@ -80,18 +83,17 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Replays the rounds: runs by command as [`Comparison::add`] takes them, and the seconds. The
-    /// first metric is shown.
+    /// Replays the rounds. The first metric is shown.
     pub fn new(
         settings: &Settings,
         metrics: &[&str],
-        rounds: &[(&[Vec<f64>], f64)],
+        rounds: &[TimedRound<'_>],
     ) -> Result<Self, PictureError> {
         let mut comparison = Comparison::new(settings.clone(), metrics)?;
         let every = rounds.len().div_ceil(LOOKS).max(1);
         let mut looks = Vec::new();
-        for (number, (runs, seconds)) in rounds.iter().enumerate() {
-            comparison.add(runs, *seconds)?;
+        for (number, (order, runs, seconds)) in rounds.iter().enumerate() {
+            comparison.add(order, runs, *seconds)?;
             if (number + 1) % every == 0 || number + 1 == rounds.len() {
                 looks.push(look(&comparison, *seconds));
             }
@@ -160,13 +162,15 @@ fn look(comparison: &Comparison, seconds: f64) -> Look {
 }
 
 /// In per cent of the reference, by series.
-fn differences(settings: &Settings, rounds: &[(&[Vec<f64>], f64)]) -> Vec<Vec<f64>> {
+fn differences(settings: &Settings, rounds: &[TimedRound<'_>]) -> Vec<Vec<f64>> {
     let control = settings.control.then_some(settings.commands() - 1);
     let series = control.into_iter().chain(1..=settings.candidates);
     let of = |command: usize| {
-        let pair =
-            |(runs, _): &(&[Vec<f64>], f64)| percent(log_ratio(runs[0][0], runs[command][0]));
-        rounds.iter().map(pair).collect()
+        let pair = |(_, runs, _): &TimedRound<'_>| {
+            let value = runs[command].first()?;
+            Some(percent(log_ratio(runs[0][0], *value)))
+        };
+        rounds.iter().filter_map(pair).collect()
     };
     series.map(of).collect()
 }
@@ -175,7 +179,8 @@ fn histogram(series: &[Vec<f64>]) -> Option<Histogram> {
     let mut all: Vec<f64> = series.concat();
     all.sort_unstable_by(f64::total_cmp);
     let (low, high) = (quantile(&all, LEFT_OUT)?, quantile(&all, 1.0 - LEFT_OUT)?);
-    let bars = (2.0 * (series[0].len() as f64).sqrt()).clamp(5.0, MOST_BARS).floor();
+    let most = series.iter().map(Vec::len).max()?;
+    let bars = (2.0 * (most as f64).sqrt()).clamp(5.0, MOST_BARS).floor();
     // Counts may all be equal: one bar around them, then.
     let (low, high, bars) =
         if low < high { (low, high, bars) } else { (low - 0.5, high + 0.5, 1.0) };
@@ -204,11 +209,16 @@ fn percent(shift: f64) -> f64 {
 mod tests {
     use super::*;
 
+    fn with_control() -> Settings {
+        Settings { control: true, ..Settings::default() }
+    }
+
     fn picture(rounds: usize, runs: impl Fn(usize) -> [f64; 3]) -> Picture {
         let rounds: Vec<Vec<Vec<f64>>> =
             (0..rounds).map(|round| runs(round).map(|run| vec![run]).to_vec()).collect();
-        let timed: Vec<_> = rounds.iter().zip(1..).map(|(r, s)| (&r[..], f64::from(s))).collect();
-        Picture::new(&Settings::default(), &["wall"], &timed).unwrap()
+        let timed: Vec<_> =
+            rounds.iter().zip(1..).map(|(r, s)| (&[][..], &r[..], f64::from(s))).collect();
+        Picture::new(&with_control(), &["wall"], &timed).unwrap()
     }
 
     /// A candidate at +10 % that varies by ±1 %, and a control at 0.
@@ -302,6 +312,24 @@ mod tests {
         assert_eq!(inside + histogram.outside, 400);
         assert!(histogram.outside >= 1 && histogram.outside < 20, "{histogram:?}");
         assert!(histogram.low + histogram.width * histogram.counts[0].len() as f64 - 12.0 < 0.5);
+    }
+
+    #[test]
+    fn rounds_of_the_control_alone_are_none_of_the_candidates() {
+        let rounds: Vec<Vec<Vec<f64>>> = (0..40)
+            .map(|round| match round % 4 {
+                0 => vec![vec![1.0], vec![], vec![1.0 + f64::from(round) / 1e4]],
+                _ => vec![vec![1.0], vec![1.1 + f64::from(round) / 1e4], vec![]],
+            })
+            .collect();
+        let timed: Vec<_> =
+            rounds.iter().zip(1..).map(|(r, s)| (&[][..], &r[..], f64::from(s))).collect();
+        let picture = Picture::new(&with_control(), &["wall"], &timed).unwrap();
+        let histogram = picture.histogram.unwrap();
+        let counts: Vec<usize> =
+            histogram.counts.iter().map(|counts| counts.iter().sum()).collect();
+        assert!(counts[0] <= 10 && counts[1] <= 30, "{counts:?}");
+        assert_eq!(counts.iter().sum::<usize>() + histogram.outside, 40);
     }
 
     #[test]

@@ -32,36 +32,71 @@ fn is_first(build: &u16) -> bool {
 /// One round before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundPlan {
-    /// The commands in the order in which they run: 0 is the reference, the last one the control.
-    /// Of a duet it is the order of its pairs, of which each holds the command of the first half
-    /// of the processors and that of the second.
+    /// What runs first and does not count, so that no run of the round follows one of another
+    /// question: one of the round's own commands, each with the same probability, or of a duet both
+    /// in an order of their own. Empty where the round before had the same commands.
+    pub wash: Vec<usize>,
+    /// The commands in the order in which they run, each once: 0 is the reference. Of a duet the
+    /// first has the first half of the processors.
     pub order: Vec<usize>,
     /// What all runs of the round share, so that it is noise between rounds and never a bias.
     pub layout: Layout,
 }
 
+/// Which commands are asked side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Design {
+    /// Of each question its commands; a round is of one question, each with the same probability.
+    pub questions: Vec<Vec<usize>>,
+    /// The reference and its copy: one round in [`CONTROLS`] is theirs.
+    pub control: Option<[usize; 2]>,
+    /// Whether the two commands of a round run at once.
+    pub duet: bool,
+}
+
+/// One round in so many is of the control, where there is one.
+pub const CONTROLS: u32 = 3;
+
+impl Design {
+    /// So many commands, all in each round.
+    pub fn all(commands: usize) -> Self {
+        Self { questions: vec![(0..commands).collect()], control: None, duet: false }
+    }
+}
+
 /// Rounds without end, drawn from a seed: every order has the same probability, whatever came
-/// before. Orders that balance each other would void the proof, which takes the coin of a pair to
-/// be independent of all earlier ones.
+/// before. Each command runs once, so that what a run leaves to the next treats all alike: with
+/// the reference twice in a round it would follow itself in 5/9 of its runs and a candidate in
+/// 1/9. Orders that balance each other would void the proof, which takes the coin of a pair to be
+/// independent of all earlier ones.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     rng: Pcg64,
     /// A generator of its own, so that a seed draws the orders that it drew before paths varied.
     paths: Pcg64,
-    commands: usize,
-    /// Commands that run at once.
-    together: usize,
     /// Another one, so that orders are the same with and without several builds.
     of_builds: Pcg64,
     builds: u16,
+    /// Another one, so that no wash tells anything of an order.
+    washes: Pcg64,
+    design: Design,
+    /// The question of the round before, by its place; the control's is beyond all. `None` where
+    /// something else ran since.
+    last: Option<usize>,
 }
 
 impl Schedule {
-    /// Rounds of so many commands.
+    /// Rounds of so many commands, all in each.
     pub fn new(seed: u64, commands: usize) -> Self {
-        let [rng, paths, of_builds] =
-            [seed, !seed, seed.rotate_left(32) ^ 1].map(Pcg64::seed_from_u64);
-        Self { rng, paths, commands, together: 1, of_builds, builds: 1 }
+        Self::of(seed, Design::all(commands))
+    }
+
+    /// Rounds of a design.
+    pub fn of(seed: u64, design: Design) -> Self {
+        let [rng, paths, of_builds, washes] =
+            [seed, !seed, seed.rotate_left(32) ^ 1, seed.rotate_left(16) ^ 2]
+                .map(Pcg64::seed_from_u64);
+        Self { rng, paths, of_builds, builds: 1, washes, design, last: None }
     }
 
     /// Each round is of one of so many builds, each with the same probability.
@@ -70,10 +105,36 @@ impl Schedule {
         Self { builds: builds.max(1), ..self }
     }
 
-    /// Rounds of so many pairs of commands that run at once: each pair stays together, and its
-    /// coin says which of the two has which place.
-    pub fn duets(seed: u64, pairs: usize) -> Self {
-        Self { together: 2, ..Self::new(seed, 2 * pairs) }
+    /// The rounds after so many, which ran earlier: something else ran since.
+    #[must_use]
+    pub fn after(mut self, rounds: usize) -> Self {
+        self.by_ref().take(rounds).for_each(drop);
+        self.last = None;
+        self
+    }
+
+    /// The question of the next round. Where there is but one, no number is drawn for it.
+    fn question(&mut self) -> (usize, Vec<usize>) {
+        let Design { questions, control, .. } = &self.design;
+        if let Some(control) = control
+            && self.washes.random_ratio(1, CONTROLS)
+        {
+            return (questions.len(), control.to_vec());
+        }
+        let place = match questions.len() {
+            1 => 0,
+            several => self.washes.random_range(0..several),
+        };
+        (place, questions[place].clone())
+    }
+
+    fn wash(&mut self, commands: &[usize]) -> Vec<usize> {
+        let mut wash = commands.to_vec();
+        wash.shuffle(&mut self.washes);
+        if !self.design.duet {
+            wash.truncate(1);
+        }
+        wash
     }
 }
 
@@ -81,17 +142,15 @@ impl Iterator for Schedule {
     type Item = RoundPlan;
 
     fn next(&mut self) -> Option<RoundPlan> {
-        let commands: Vec<usize> = (0..self.commands).collect();
-        let mut groups: Vec<Vec<usize>> =
-            commands.chunks(self.together).map(<[usize]>::to_vec).collect();
-        groups.shuffle(&mut self.rng);
-        groups.iter_mut().for_each(|group| group.shuffle(&mut self.rng));
-        let order = groups.concat();
+        let (question, mut order) = self.question();
+        let is_new = self.last.replace(question) != Some(question);
+        let wash = if is_new { self.wash(&order) } else { Vec::new() };
+        order.shuffle(&mut self.rng);
         let environment_bytes = self.rng.random_range(0..=ENVIRONMENT_BYTES);
         let path_bytes = self.paths.random_range(1..=PATH_BYTES);
         let build = self.of_builds.random_range(0..self.builds);
         let layout = Layout { environment_bytes, path_bytes, build };
-        Some(RoundPlan { order, layout })
+        Some(RoundPlan { wash, order, layout })
     }
 }
 
@@ -104,25 +163,33 @@ mod tests {
         let rounds = |seed| Schedule::new(seed, 3).take(20).collect::<Vec<_>>();
         assert_eq!(rounds(7), rounds(7));
         assert_ne!(rounds(7), rounds(8));
-        let resumed: Vec<RoundPlan> = Schedule::new(7, 3).skip(5).take(15).collect();
-        assert_eq!(resumed, rounds(7)[5..]);
+    }
+
+    #[test]
+    fn rounds_that_go_on_are_the_same_and_the_first_of_them_is_washed() {
+        let all: Vec<RoundPlan> = Schedule::new(7, 3).take(20).collect();
+        let rest: Vec<RoundPlan> = Schedule::new(7, 3).after(5).take(15).collect();
+        assert_eq!(rest[1..], all[6..]);
+        assert_eq!((&rest[0].order, rest[0].layout), (&all[5].order, all[5].layout));
+        assert!(all[5].wash.is_empty() && rest[0].wash.len() == 1, "{rest:?}");
     }
 
     /// A record names its seed, which has to give these rounds in every later version.
     #[test]
     fn a_seed_gives_the_rounds_that_it_always_gave() {
-        let plan = |order: &[usize], environment_bytes, path_bytes, build| RoundPlan {
-            order: order.to_vec(),
-            layout: Layout { environment_bytes, path_bytes, build },
+        let plan = |wash: &[usize], order: &[usize], environment_bytes, path_bytes, build| {
+            let layout = Layout { environment_bytes, path_bytes, build };
+            RoundPlan { wash: wash.to_vec(), order: order.to_vec(), layout }
         };
         let expected = [
-            plan(&[1, 2, 0], 1361, 18, 0),
-            plan(&[0, 2, 1], 266, 23, 0),
-            plan(&[0, 2, 1], 3447, 35, 3),
+            plan(&[0], &[1, 2, 0], 1361, 18, 0),
+            plan(&[], &[0, 2, 1], 266, 23, 0),
+            plan(&[], &[0, 2, 1], 3447, 35, 3),
         ];
-        assert!(Schedule::new(7, 3).with_builds(5).take(3).eq(expected));
+        let found: Vec<RoundPlan> = Schedule::new(7, 3).with_builds(5).take(3).collect();
+        assert_eq!(found, expected);
         let no_builds = Schedule::new(0, 2).with_builds(0).next();
-        assert_eq!(no_builds, Some(plan(&[0, 1], 700, 72, 0)));
+        assert_eq!(no_builds, Some(plan(&[0], &[0, 1], 700, 72, 0)));
     }
 
     #[test]
@@ -162,34 +229,33 @@ mod tests {
     }
 
     #[test]
-    fn a_round_of_duets_has_both_of_each_pair() {
-        let mut order = Schedule::duets(3, 3).next().unwrap().order;
-        order.sort_unstable();
-        assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+    fn one_round_in_three_is_the_controls_and_every_change_is_washed() {
+        let design =
+            Design { questions: vec![vec![0, 1], vec![0, 2]], control: Some([0, 3]), duet: false };
+        let rounds: Vec<RoundPlan> = Schedule::of(5, design).take(9_000).collect();
+        let of = |round: &RoundPlan| round.order.iter().copied().max().unwrap();
+        for question in 1..=3 {
+            let drawn = rounds.iter().filter(|round| of(round) == question).count();
+            // Five standard errors of a third of 9,000.
+            assert!((2_776..3_224).contains(&drawn), "{drawn}");
+        }
+        for pair in rounds.windows(2) {
+            assert_eq!(pair[1].wash.is_empty(), of(&pair[0]) == of(&pair[1]), "{pair:?}");
+        }
+        let washed: Vec<&RoundPlan> =
+            rounds.iter().filter(|round| !round.wash.is_empty()).collect();
+        assert!(washed.iter().all(|round| round.order.contains(&round.wash[0])));
+        // Whatever a round's first run is, the wash is as often the same as not.
+        let same = washed.iter().filter(|round| round.wash[0] == round.order[0]).count();
+        let share = same as f64 / washed.len() as f64;
+        assert!((share - 0.5).abs() < 0.033, "{share}");
     }
 
     #[test]
-    fn each_pair_of_a_duet_has_a_coin_of_its_own_and_stays_together() {
-        let rounds: Vec<RoundPlan> = Schedule::duets(3, 2).take(20_000).collect();
-        let place = |round: &RoundPlan, command| round.order.iter().position(|c| *c == command);
-        let share = |of: fn(&[usize]) -> bool| {
-            let hits = rounds.iter().filter(|round| of(&round.order)).count();
-            hits as f64 / rounds.len() as f64
-        };
-        for round in &rounds {
-            let pairs = [[0, 1], [2, 3]].map(|pair| pair.map(|command| place(round, command)));
-            assert!(pairs.iter().all(|[a, b]| a.unwrap() / 2 == b.unwrap() / 2), "{round:?}");
-        }
-        let first_of =
-            |order: &[usize], pair: usize| order.iter().find(|c| *c / 2 == pair).copied();
-        let coins: Vec<(bool, bool)> = rounds
-            .iter()
-            .map(|round| {
-                (first_of(&round.order, 0) == Some(0), first_of(&round.order, 1) == Some(2))
-            })
-            .collect();
-        let both = coins.iter().filter(|(a, b)| a == b).count() as f64 / coins.len() as f64;
-        assert!((share(|order| order[0] < 2) - 0.5).abs() < 0.018);
-        assert!((both - 0.5).abs() < 0.018, "{both}");
+    fn a_duet_is_washed_by_a_duet() {
+        let design = Design { duet: true, ..Design::all(2) };
+        let mut wash = Schedule::of(3, design).next().unwrap().wash;
+        wash.sort_unstable();
+        assert_eq!(wash, [0, 1]);
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Design;
+
 /// What has to be known before a comparison stops of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -27,14 +29,22 @@ pub struct Settings {
     pub most_rounds: Option<usize>,
     /// Commands that are compared with the first.
     pub candidates: usize,
-    /// Whether each round holds the reference twice.
+    /// Whether the reference is compared with a copy of its program, in rounds of their own. Rounds
+    /// of before held the reference twice instead, and are read by what is in them.
     pub control: bool,
     /// When to stop.
     pub question: Question,
-    /// Whether the commands of a pair run at once, which the control then does with a run of the
-    /// reference of its own.
+    /// Whether the two commands of a round run at once.
     #[serde(default)]
     pub duet: bool,
+    /// Whether each candidate is asked in rounds of its own with the reference: where one uses
+    /// files of another, a third one would warm one side's alone.
+    #[serde(default)]
+    pub apart: bool,
+    /// How often in a row a command runs, of which the first run does not count; `None` where a
+    /// round runs each once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_a_row: Option<u32>,
 }
 
 impl Default for Settings {
@@ -46,9 +56,11 @@ impl Default for Settings {
             least_rounds: 25,
             most_rounds: None,
             candidates: 1,
-            control: true,
+            control: false,
             question: Question::Direction,
             duet: false,
+            apart: false,
+            in_a_row: None,
         }
     }
 }
@@ -98,15 +110,20 @@ impl Settings {
         self.alpha / self.candidates as f64
     }
 
-    /// The runs of one round.
+    /// All commands, the control's copy of the reference being the last.
     pub fn commands(&self) -> usize {
-        let of_control = if self.duet { 2 } else { 1 };
-        1 + self.candidates + of_control * usize::from(self.control)
+        1 + self.candidates + usize::from(self.control)
     }
 
-    /// Which run of a round the control, the last one, is compared with.
-    pub(crate) fn control_reference(&self) -> usize {
-        if self.duet { self.commands() - 2 } else { 0 }
+    /// Which of them are asked side by side.
+    pub fn design(&self) -> Design {
+        let candidates = 1..=self.candidates;
+        let questions = match self.apart {
+            true => candidates.map(|candidate| vec![0, candidate]).collect(),
+            false => vec![(0..=self.candidates).collect()],
+        };
+        let control = self.control.then(|| [0, self.commands() - 1]);
+        Design { questions, control, duet: self.duet }
     }
 }
 
@@ -136,22 +153,25 @@ mod tests {
     }
 
     #[test]
-    fn a_duet_has_two_commands_and_its_control_a_reference_of_its_own() {
-        let duet = |candidates, control| {
-            of(|settings| {
-                (settings.duet, settings.candidates, settings.control) =
-                    (true, candidates, control);
-            })
+    fn a_duet_has_two_commands() {
+        let duet =
+            |candidates| of(|settings| (settings.duet, settings.candidates) = (true, candidates));
+        assert_eq!(duet(2).check(), Err(SettingsError::Duet(3)));
+        assert_eq!(duet(1).check(), Ok(()));
+        assert!(duet(1).design().duet);
+    }
+
+    #[test]
+    fn a_round_holds_every_command_once_and_the_copy_has_rounds_of_its_own() {
+        let design = |apart, control| {
+            let settings = of(|settings| {
+                (settings.candidates, settings.apart, settings.control) = (2, apart, control);
+            });
+            (settings.commands(), settings.design().questions, settings.design().control)
         };
-        assert_eq!(duet(2, true).check(), Err(SettingsError::Duet(3)));
-        assert_eq!(duet(1, true).check(), Ok(()));
-        assert_eq!((duet(1, true).commands(), duet(1, true).control_reference()), (4, 2));
-        assert_eq!(duet(1, false).commands(), 2);
-        let alone = |candidates, control| {
-            of(|settings| (settings.candidates, settings.control) = (candidates, control))
-        };
-        assert_eq!((alone(3, true).commands(), alone(3, true).control_reference()), (5, 0));
-        assert_eq!(alone(3, false).commands(), 4);
+        assert_eq!(design(false, false), (3, vec![vec![0, 1, 2]], None));
+        assert_eq!(design(false, true), (4, vec![vec![0, 1, 2]], Some([0, 3])));
+        assert_eq!(design(true, false), (3, vec![vec![0, 1], vec![0, 2]], None));
     }
 
     #[test]

@@ -28,7 +28,8 @@ fn search(commits: &[Commit], settings: BisectSettings) -> (End, Vec<Compared>) 
             },
             Step::Pair { reference, candidate } => {
                 let time = |commit: usize| commits[commit].as_ref().unwrap().0;
-                bisect.pair(time(reference), time(candidate) * (1.0 + noise(pair)), 0.0);
+                let times = [time(reference), time(candidate) * (1.0 + noise(pair))];
+                bisect.pair(times, pair % 2 == 0, 0.0);
             }
             Step::End(end) => return (end, bisect.compared().to_vec()),
         }
@@ -167,7 +168,8 @@ fn until(bisect: &mut Bisect, commits: &[Commit], compared: usize) {
                 let running = bisect.running().unwrap();
                 assert_eq!((running.reference, running.candidate), (reference, candidate));
                 let time = |commit: usize| commits[commit].as_ref().unwrap().0;
-                bisect.pair(time(reference), time(candidate) * (1.0 + noise(pair)), 0.0);
+                let times = [time(reference), time(candidate) * (1.0 + noise(pair))];
+                bisect.pair(times, pair % 2 == 0, 0.0);
             }
             Step::End(_) => panic!("there are more comparisons"),
         }
@@ -224,7 +226,8 @@ fn a_disturbed_start_of_the_last_comparison_decides_nothing() {
                     };
                     let time = |commit: usize| some[commit].as_ref().unwrap().0;
                     let slow = 1.0 + (random >> 40) as f64 / (1_u64 << 24) as f64 / 10.0;
-                    bisect.pair(time(reference) * disturbed, time(candidate) * slow, 0.0);
+                    let times = [time(reference) * disturbed, time(candidate) * slow];
+                    bisect.pair(times, random >> 63 == 0, 0.0);
                 }
                 Step::End(end) => break end,
             }

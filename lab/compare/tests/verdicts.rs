@@ -21,7 +21,7 @@ fn rounds(settings: &Settings, factors: &[f64], control: f64, seed: u64) -> Comp
         if settings.control {
             runs.push(noisy(&mut rng, control));
         }
-        if comparison.add(&runs, f64::from(round) * 0.1).unwrap() != Next::Round {
+        if comparison.add(&[], &runs, f64::from(round) * 0.1).unwrap() != Next::Round {
             break;
         }
     }
@@ -38,7 +38,7 @@ fn one() -> Settings {
 
 #[test]
 fn a_difference_is_found_in_its_direction_and_size() {
-    for (factor, outcome) in [(1.03, Outcome::Slower), (0.97, Outcome::Faster)] {
+    for (factor, outcome) in [(1.1, Outcome::Slower), (0.9, Outcome::Faster)] {
         let state = ended(&one(), &[factor]);
         let candidate = &state.candidates[0];
         assert_eq!((state.next, candidate.verdict.outcome), (Next::Decided, outcome));
@@ -68,22 +68,23 @@ fn equal_commands_are_equivalent_once_the_tail_is_known() {
 
 #[test]
 fn a_control_that_differs_withholds_every_verdict() {
-    let two = Settings { candidates: 2, ..one() };
+    let two = Settings { candidates: 2, control: true, ..one() };
     let state = rounds(&two, &[1.1, 1.0], 1.05, 3).state();
     let outcomes = state.candidates.iter().map(|candidate| candidate.verdict.outcome);
     assert!(outcomes.eq([Outcome::Withheld; 2]), "{state:?}");
     assert_eq!((state.next, state.candidates[0].slower_beyond_margin), (Next::Decided, None));
 }
 
-/// The candidate's own runs are quiet and the reference's second ones are not.
+/// The candidate's own runs are quiet and those of the reference's copy are not.
 #[test]
 fn a_verdict_waits_for_a_control_that_is_known_well_enough() {
-    let mut comparison = Comparison::new(one(), &["wall"]).unwrap();
+    let mut comparison = Comparison::new(Settings { control: true, ..one() }, &["wall"]).unwrap();
     let mut rng = Pcg64::seed_from_u64(5);
     for round in 1..=60 {
         let reference = rng.random_range(0.999..1.001);
         let control = if rng.random() { 2.0 } else { 0.5 };
-        comparison.add(&[vec![reference], vec![1.02], vec![control]], f64::from(round)).unwrap();
+        let runs = [vec![reference], vec![1.02], vec![control]];
+        comparison.add(&[], &runs, f64::from(round)).unwrap();
     }
     let verdict = comparison.verdict(0);
     assert!(
@@ -145,14 +146,12 @@ fn the_time_that_an_answer_takes_is_foretold() {
 
 #[test]
 fn zeros_and_counts_are_compared_too() {
-    let mut comparison = Comparison::new(
-        Settings { control: false, most_rounds: Some(40), ..one() },
-        &["wall", "faults", "blocks"],
-    )
-    .unwrap();
+    let mut comparison =
+        Comparison::new(Settings { most_rounds: Some(40), ..one() }, &["wall", "faults", "blocks"])
+            .unwrap();
     for round in 1..=40 {
         let runs = [vec![1.0, 100.0, 0.0], vec![1.0, 110.0, 0.0]];
-        comparison.add(&runs, f64::from(round)).unwrap();
+        comparison.add(&[], &runs, f64::from(round)).unwrap();
     }
     let state = comparison.state();
     let shift = |metric: usize| {
@@ -168,8 +167,52 @@ fn what_does_not_fit_is_refused_in_a_sentence() {
     assert_eq!(refused(Settings { alpha: 1.0, ..one() }), SettingsError::Alpha(1.0));
     assert_eq!(refused(Settings { candidates: 0, ..one() }), SettingsError::NoCandidate);
     let mut comparison = Comparison::new(one(), &["wall"]).unwrap();
-    let error = comparison.add(&[vec![1.0], vec![1.0]], 1.0).unwrap_err();
-    assert_eq!(error.to_string(), "a round has 2 runs where 3 commands are compared");
-    let error = comparison.add(&[vec![1.0], vec![1.0, 2.0], vec![1.0]], 1.0).unwrap_err();
-    assert_eq!(error.to_string(), "a run has 2 values where 1 metrics are measured");
+    let mut refused = |runs: &[Vec<f64>]| comparison.add(&[], runs, 1.0).unwrap_err().to_string();
+    assert_eq!(
+        refused(&[vec![1.0]]),
+        "a round has places for 1 runs where 2 commands are compared"
+    );
+    assert_eq!(
+        refused(&[vec![1.0], vec![1.0, 2.0]]),
+        "a run has 2 values where 1 metrics are measured"
+    );
+    for runs in [[vec![], vec![1.0]], [vec![1.0], vec![]]] {
+        assert!(refused(&runs).starts_with("a round without the first command, or with it alone"));
+    }
+}
+
+/// Candidates asked apart, and the control in rounds of its own: each has its own rounds.
+#[test]
+fn a_round_is_of_whom_it_holds() {
+    let settings =
+        Settings { candidates: 2, control: true, most_rounds: Some(40), budget_s: 1e9, ..one() };
+    let mut comparison = Comparison::new(settings, &["wall"]).unwrap();
+    let mut rng = Pcg64::seed_from_u64(8);
+    let mut run = |factor: f64| noisy(&mut rng, factor);
+    for round in 1.. {
+        let reference = run(1.0);
+        let (order, runs) = match round % 4 {
+            0 => ([3, 0], [reference, vec![], vec![], run(1.0)]),
+            1 | 2 => ([0, 1], [reference, run(1.1), vec![], vec![]]),
+            _ => ([0, 2], [reference, vec![], run(1.0), vec![]]),
+        };
+        if comparison.add(&order, &runs, f64::from(round)).unwrap() != Next::Round {
+            break;
+        }
+    }
+    let state = comparison.state();
+    let rounds: Vec<usize> = state.candidates.iter().map(|candidate| candidate.rounds).collect();
+    assert_eq!((rounds, state.rounds, state.next), (vec![80, 40], 40, Next::OutOfBudget));
+    assert_eq!(state.candidates[0].verdict.outcome, Outcome::Slower, "{state:?}");
+    assert!(state.control.is_some_and(|control| control.pairs == 29));
+}
+
+/// Rounds of before held the reference twice; they give what they gave.
+#[test]
+fn rounds_with_the_control_in_them_are_read_as_ever() {
+    let settings = Settings { control: true, most_rounds: Some(60), ..one() };
+    let state = rounds(&settings, &[1.1], 1.0, 3).state();
+    assert_eq!(state.candidates[0].verdict.outcome, Outcome::Slower, "{state:?}");
+    let pairs = |estimate: &Option<lab_compare::Estimate>| estimate.as_ref().unwrap().pairs;
+    assert_eq!(pairs(&state.control), pairs(&state.candidates[0].metrics[0].estimate));
 }

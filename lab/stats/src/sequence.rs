@@ -15,6 +15,19 @@
 //! on normal mixtures). By Ville's inequality M(δ) reaches 1/α with probability at most α, ever;
 //! the sequence is {δ: M(δ) < 1/α} after each pair.
 //!
+//! Where the pair's order is told, x = clip(d − δ − c·p, ±c₀): c is +1 where B ran last and −1 where
+//! A did, and p is by how much the later run took longer in earlier pairs. At the true δ the coin c
+//! alone decides the sign of d − δ, so that subtracting c·p from it leaves it symmetric.
+//!
+//! Why p: the first run of a pair follows the last run of the pair before. Where a program is
+//! faster by g right after itself, and both programs are alike, d = c·(e + g·[c ≠ c']) with c' the
+//! coin of the pair before, and e what the place and noise add. With a the mean of d over both
+//! values of c' and h half of the gain, d = c·a − c'·h, so that S = Σ c·(a − h) but for its two
+//! ends: fair coins with fixed weights, whatever the noise was. V estimates Σ (a² + h²), where the
+//! sum of the squared weights is Σ (a − h)². It is no more as long as Σ a·h ≥ 0, and it is more,
+//! twice at most, where the first place is slow and a program is fast after itself. With p
+//! subtracted a is 0 in the mean, and the two agree.
+//!
 //! What this needs: at δ = 0 nothing but the coin. If both commands would have taken the same time
 //! in either place, the coin alone decides the sign of d, whatever the noise is and however it
 //! depends on itself. At another δ it needs that B differs by a factor: d − δ must be symmetric
@@ -68,7 +81,12 @@ impl Hull {
 #[derive(Clone, Debug)]
 pub struct Sequence {
     log_threshold: f64,
+    /// Less what the place adds.
     differences: Vec<f64>,
+    /// The differences of pairs whose order was told, as they were, each with its coin.
+    ordered: Vec<(f64, f64)>,
+    /// What the later place adds, by earlier pairs.
+    place: f64,
     /// The clip from this difference on, until the next one's.
     clips: Vec<(usize, f64)>,
     rho: f64,
@@ -101,6 +119,8 @@ impl Sequence {
         open_unit(alpha).then(|| Self {
             log_threshold,
             differences: Vec::new(),
+            ordered: Vec::new(),
+            place: 0.0,
             clips: Vec::new(),
             rho: f64::INFINITY,
             watched: watched.iter().map(|shift| (*shift, Sums::default())).collect(),
@@ -115,6 +135,25 @@ impl Sequence {
         if !usable(&[difference]) {
             return false;
         }
+        self.take(difference);
+        true
+    }
+
+    /// The same of a pair whose order is known: whether B ran last.
+    pub fn push_ordered(&mut self, difference: f64, b_ran_last: bool) -> bool {
+        if !usable(&[difference]) {
+            return false;
+        }
+        let coin = if b_ran_last { 1.0 } else { -1.0 };
+        self.take(difference - coin * self.place);
+        self.ordered.push((difference, coin));
+        if self.clips.last().is_some_and(|(from, _)| *from == self.differences.len()) {
+            self.place = place_effect(&self.ordered);
+        }
+        true
+    }
+
+    fn take(&mut self, difference: f64) {
         if let Some((_, clip)) = self.clips.last() {
             for (shift, sums) in &mut self.watched {
                 sums.add(difference - *shift, *clip);
@@ -131,7 +170,6 @@ impl Sequence {
             }
             self.clips.push((n, clip));
         }
-        true
     }
 
     /// The pairs that count.
@@ -271,6 +309,21 @@ impl Sequence {
     }
 }
 
+/// By how much longer the later run takes: the mean of the coin times what a difference is away
+/// from their median, clipped at [`CLIP_SDS`] robust standard deviations; 0 where it is no more than
+/// two of its standard errors, for then it would add more noise than it takes.
+fn place_effect(ordered: &[(f64, f64)]) -> f64 {
+    let differences: Vec<f64> = ordered.iter().map(|(difference, _)| *difference).collect();
+    let (centre, clip) = (median(&differences).unwrap_or(0.0), CLIP_SDS * robust_sd(&differences));
+    let later: Vec<f64> = ordered
+        .iter()
+        .map(|(difference, coin)| coin * (difference - centre).clamp(-clip, clip))
+        .collect();
+    let effect = crate::mean(&later);
+    let error = (crate::sample_variance(&later) / later.len() as f64).sqrt();
+    if effect.abs() > 2.0 * error { effect } else { 0.0 }
+}
+
 /// The standard deviation of a normal sample with this median absolute deviation, or with this
 /// mean absolute deviation where more than half of the values are equal.
 fn robust_sd(values: &[f64]) -> f64 {
@@ -291,6 +344,39 @@ fn tuning(log_threshold: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_later_place_adds_is_taken_off_whichever_runs_last() {
+        let pairs: Vec<f64> = differences(0.03, 400).collect();
+        let mut without = Sequence::new(0.01, &[0.0]).unwrap();
+        let mut with = without.clone();
+        for (at, difference) in pairs.into_iter().enumerate() {
+            // A fair coin's turns, and 20 % more in the later place.
+            let b_ran_last = (at * 6_701) % 89 < 44;
+            let more = if b_ran_last { 0.2 } else { -0.2 };
+            assert!(without.push(difference + more));
+            assert!(with.push_ordered(difference + more, b_ran_last));
+        }
+        assert!((with.estimate().unwrap() - 0.03).abs() < 0.01, "{:?}", with.estimate());
+        assert!(with.excludes(0.0) && !without.excludes(0.0));
+        let widths = [&with, &without].map(|one| one.interval().unwrap().half_width());
+        assert!(widths[0] < widths[1] / 4.0, "{widths:?}");
+        assert!(!with.push_ordered(f64::NAN, true));
+    }
+
+    #[test]
+    fn a_place_that_adds_no_more_than_noise_adds_nothing_however_large_the_difference() {
+        let ordered = |middle: f64, more: f64| -> Vec<(f64, f64)> {
+            let coin = |at: usize| if (at * 6_701) % 89 < 44 { 1.0 } else { -1.0 };
+            let pairs = differences(middle, 200).enumerate();
+            pairs.map(|(at, difference)| (difference + coin(at) * more, coin(at))).collect()
+        };
+        for middle in [0.0, 2.3, -9.0] {
+            assert_eq!(place_effect(&ordered(middle, 0.0)), 0.0, "{middle}");
+            let found = place_effect(&ordered(middle, 0.02));
+            assert!((found - 0.02).abs() < 0.004, "{middle}: {found}");
+        }
+    }
 
     /// Differences that repeat and hold every kind: around `middle`, with hiccups to one side.
     fn differences(middle: f64, count: usize) -> impl Iterator<Item = f64> {

@@ -95,11 +95,10 @@ struct Compare {
 }
 
 impl BisectArgs {
-    /// The options of every comparison. Its reference does not run twice in a round: nothing is
-    /// said of a single comparison, and the order of the two is random.
+    /// The options of every comparison.
     pub(crate) fn comparison(&self) -> CompareArgs {
         // Parsed, so that every other option has the default that it has there.
-        let words = ["compare", "--no-control", "--"].map(str::to_owned);
+        let words = ["compare", "--"].map(str::to_owned);
         let words = words.into_iter().chain(self.command.iter().cloned());
         let args = Compare::parse_from(words).args;
         let runs = &self.runs;

@@ -6,7 +6,7 @@ mod text;
 use std::{process::ExitCode, sync::atomic::Ordering};
 
 use lab_compare::{
-    Layout, RoundPlan, Schedule,
+    Schedule,
     bisect::{Bisect, BisectSettings, Confirmation, End, Step, most_comparisons},
 };
 use lab_process::Orphans;
@@ -146,14 +146,18 @@ impl Search<'_> {
         for sentence in runner.check()? {
             streams::tell(format_args!("note: {sentence}"));
         }
-        for _ in 0..self.comparison.warmup {
-            runner.round(RoundPlan { order: vec![0, 1], layout: Layout::default() })?;
+        let seed = self.seed.wrapping_add(number as u64);
+        for plan in Schedule::new(!seed, 2).take(self.comparison.warmup) {
+            runner.round(plan)?;
         }
         let watch = Stopwatch::after(0.0);
         let mut line = ProgressLine::new(self.args.json);
-        for plan in Schedule::new(self.seed.wrapping_add(number as u64), 2) {
+        // The first round is washed: the search ran other commits before.
+        for plan in Schedule::new(seed, 2) {
+            let candidate_ran_last = plan.order == [0, 1];
             let round = runner.round(plan).inspect_err(|_| line.end())?;
-            self.bisect.pair(round.runs[0][0], round.runs[1][0], watch.seconds());
+            let times = [round.runs[0][0], round.runs[1][0]];
+            self.bisect.pair(times, candidate_ran_last, watch.seconds());
             if self.bisect.step() != (Step::Pair { reference, candidate })
                 || self.bisect.compared().len() > number
             {

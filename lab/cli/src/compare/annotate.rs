@@ -36,7 +36,7 @@ pub(crate) fn lines(
             let title = property(&format!("{} against {reference}", command.name));
             let found = primary(candidate)
                 .map_or(String::new(), |found| format!(": {} {}", metric.label(), interval(found)));
-            let rounds = state.rounds;
+            let rounds = candidate.rounds;
             let text = data(&format!("{}{found}, {rounds} rounds", candidate.verdict));
             format!("::{level} title={title}::{text}")
         })

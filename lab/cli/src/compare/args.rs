@@ -1,6 +1,6 @@
 //! The arguments of `lab compare`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 use clap::{Args, ValueEnum};
 
@@ -85,9 +85,20 @@ pub(crate) struct CompareArgs {
     /// Check answers before timing: same-output, status, or a command that reads a run's output
     #[arg(long, value_name = "HOW", default_value = "same-output")]
     pub(crate) check: String,
-    /// Do not run the reference twice in each round
+    /// Compare the first command with a copy of its program too, in rounds of their own
     #[arg(long)]
+    pub(crate) control: bool,
+    /// The default, so that calls of before go on
+    #[arg(long, hide = true, overrides_with = "control")]
     pub(crate) no_control: bool,
+    /// File that commands use: --control copies it, and commands that share files with some others
+    /// alone are compared in rounds of their own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Vec<PathBuf>,
+    /// In which order commands run: `turns`, each once a round, or `blocks:N`, each N times in a
+    /// row, of which the first does not count
+    #[arg(long, value_name = "HOW", default_value = "turns")]
+    pub(crate) order: Order,
     /// Seconds after which a run has failed, and its --prepare and its --check too
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<f64>,
@@ -131,6 +142,43 @@ impl CompareArgs {
     /// What each run reads; a file of the name `null` is `./null`, as with hyperfine.
     pub(crate) fn input(&self) -> Option<PathBuf> {
         self.input.clone().filter(|path| path.as_os_str() != "null")
+    }
+}
+
+/// In which order the commands of a round run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Each once.
+    Turns,
+    /// Each so many times in a row.
+    Blocks(u32),
+}
+
+/// Runs of a block at most: one block is one observation.
+const IN_A_ROW_MAX: u32 = 10_000;
+
+impl Order {
+    /// How often in a row each command runs, where that is asked.
+    pub(crate) fn in_a_row(self) -> Option<u32> {
+        match self {
+            Self::Turns => None,
+            Self::Blocks(runs) => Some(runs),
+        }
+    }
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "turns" {
+            return Ok(Self::Turns);
+        }
+        let runs = text.strip_prefix("blocks:").and_then(|runs| runs.parse().ok());
+        let runs = runs.filter(|runs| (2..=IN_A_ROW_MAX).contains(runs));
+        runs.map(Self::Blocks).ok_or_else(|| {
+            format!("give turns, or blocks:N with N from 2 to {IN_A_ROW_MAX}, as in blocks:5")
+        })
     }
 }
 

@@ -12,9 +12,11 @@ fn each(commands: &[Command], rounds: &[Round], settings: &Settings) -> Vec<Opti
         return Vec::new();
     }
     let pairs = |candidate: usize| -> Vec<(usize, f64)> {
-        let difference = |round: &Round| (round.runs[candidate][0] / round.runs[0][0]).ln();
-        let pair = |round: &Round| (usize::from(round.layout.build), difference(round));
-        rounds.iter().map(pair).collect()
+        let pair = |round: &Round| {
+            let difference = (round.runs[candidate].first()? / round.runs[0][0]).ln();
+            Some((usize::from(round.layout.build), difference))
+        };
+        rounds.iter().filter_map(pair).collect()
     };
     let found = |candidate| over_builds(&pairs(candidate), builds, settings.alpha_each());
     (1..commands.len()).map(found).collect()

@@ -34,6 +34,19 @@ impl Command {
         }
         argv
     }
+
+    /// Whether a shell reads its text.
+    pub(crate) fn is_in_shell(&self) -> bool {
+        self.argv.len() > 1 && self.argv.last() == Some(&self.text)
+    }
+
+    /// Its words; of what a shell reads, as far as they need no expansion.
+    pub(crate) fn words(&self) -> Vec<String> {
+        match self.is_in_shell() {
+            true => split(&self.text).map_or_else(Vec::new, |split| split.words),
+            false => self.argv.clone(),
+        }
+    }
 }
 
 /// Values by the names of their places.

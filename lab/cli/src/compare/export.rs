@@ -68,7 +68,7 @@ pub(crate) fn hyperfine(commands: &[Command], metrics: &[Metric], rounds: &[Roun
             "max": of(|summary| summary.max),
             "times": times,
             "memory_usage_byte": all(Metric::Rss).iter().map(|rss| *rss as u64).collect::<Vec<_>>(),
-            "exit_codes": rounds.iter().map(|round| round.statuses[place]).collect::<Vec<_>>(),
+            "exit_codes": statuses(rounds, place),
         });
         if !command.parameters.is_empty() {
             result["parameters"] = json!(command.parameters);
@@ -124,14 +124,20 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// One metric of one command, in the rounds' order: microseconds, bytes or a count.
+/// One metric of one command in the rounds that held it, in their order: microseconds, bytes or a
+/// count.
 pub(crate) fn column(
     metrics: &[Metric],
     rounds: &[Round],
     command: usize,
     metric: Metric,
 ) -> Vec<f64> {
-    let place = metrics.iter().position(|other| *other == metric);
-    place
-        .map_or(Vec::new(), |place| rounds.iter().map(|round| round.runs[command][place]).collect())
+    let Some(place) = metrics.iter().position(|other| *other == metric) else { return Vec::new() };
+    rounds.iter().filter_map(|round| round.runs[command].get(place)).copied().collect()
+}
+
+/// How one command's runs ended, in the rounds' order.
+fn statuses(rounds: &[Round], command: usize) -> Vec<i32> {
+    let held = rounds.iter().filter(|round| !round.runs[command].is_empty());
+    held.map(|round| round.statuses[command]).collect()
 }

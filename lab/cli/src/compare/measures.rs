@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
-use lab_compare::{Layout, LayoutShare};
+use lab_compare::LayoutShare;
 use serde::{Deserialize, Serialize};
 
-use super::args::Metric;
+use super::{args::Metric, record::Round};
 use crate::Failure;
 
 /// Options about measuring.
@@ -19,7 +19,7 @@ pub(crate) struct MeasureArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) inner: u32,
     /// Run both commands of a pair at once, each on a half of the processors
-    #[arg(long, conflicts_with_all = ["inner", "no_control"])]
+    #[arg(long, conflicts_with_all = ["inner", "order"])]
     pub(crate) duet: bool,
     /// The same layout in all rounds: environment, $PWD, and addresses without randomisation
     #[arg(long)]
@@ -82,14 +82,12 @@ fn line(share: &LayoutShare, name: &str) -> String {
 }
 
 /// Of the primary metric of one candidate.
-pub(crate) fn layout_share(
-    rounds: &[super::record::Round],
-    candidate: usize,
-) -> Option<LayoutShare> {
-    let difference = |runs: &[Vec<f64>]| lab_compare::log_ratio(runs[0][0], runs[candidate][0]);
-    let differences: Vec<(Layout, f64)> =
-        rounds.iter().map(|round| (round.layout, difference(&round.runs))).collect();
-    LayoutShare::of(&differences)
+pub(crate) fn layout_share(rounds: &[Round], candidate: usize) -> Option<LayoutShare> {
+    let difference = |round: &Round| {
+        let value = round.runs[candidate].first()?;
+        Some((round.layout, lab_compare::log_ratio(round.runs[0][0], *value)))
+    };
+    LayoutShare::of(&rounds.iter().filter_map(difference).collect::<Vec<_>>())
 }
 
 /// The metrics of this machine, the primary one first.

@@ -5,9 +5,11 @@ mod args;
 mod around;
 mod builds;
 mod commands;
+mod control;
 mod duet;
 mod export;
 mod files;
+mod left;
 mod measures;
 mod plot;
 mod record;
@@ -82,7 +84,7 @@ fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
         plot::check(path)?;
     }
     let mut measurable = Measurable::new(args.metric, &args.measures)?;
-    let (commands, notes) = if args.rev.is_empty() {
+    let (commands, mut notes) = if args.rev.is_empty() {
         (commands(args)?, Vec::new())
     } else {
         // Before the builds, which may take long.
@@ -91,7 +93,15 @@ fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
     };
     orphans.end();
     notes.iter().for_each(|note| streams::tell(format_args!("note: {note}")));
+    control::check_data(args, &commands)?;
     let mut settings = settings(args, commands.len())?;
+    settings.apart = control::apart(&commands);
+    if settings.apart {
+        let note = "some commands share files that others do not, so each is compared with the \
+                    first in rounds of its own";
+        streams::tell(format_args!("note: {note}"));
+        notes.push(note.to_owned());
+    }
     let addresses = measures::addresses(&args.measures)?;
     let spend = args.around.spend.as_ref();
     let spending = spend.map(|path| Spending::open(path, &commands)).transpose()?;
@@ -108,7 +118,9 @@ fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
     }
     let Measurable { metrics, absent } = measurable;
     let surroundings = Surroundings { interrupted: &interrupted, orphans: &orphans };
-    let runner = Runner::new(args, commands.clone(), metrics, surroundings, folder.0.clone())?;
+    let copy = args.control.then(|| control::copy(args, &commands[0], &folder.0)).transpose()?;
+    let all = commands.iter().cloned().chain(copy).collect();
+    let runner = Runner::new(args, all, metrics, surroundings, folder.0.clone())?;
     let mut session = Session {
         comparison,
         record,
@@ -168,8 +180,9 @@ fn settings(args: &CompareArgs, commands: usize) -> Result<Settings, Failure> {
         budget_s: args.budget,
         most_rounds: args.runs,
         candidates: commands.saturating_sub(1),
-        control: !args.no_control,
+        control: args.control,
         duet: args.measures.duet,
+        in_a_row: args.order.in_a_row(),
         question,
         ..Settings::default()
     };

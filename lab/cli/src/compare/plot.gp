@@ -62,7 +62,7 @@ plot \
     for [i=1:candidates] looks using 1:(column(middle(i) + 1)):(column(middle(i) + 2)) \
         with filledcurves fc rgb colour(i) fs transparent solid 0.25 notitle, \
     for [i=1:control] looks using 1:2 with lines lw 1.5 dt 2 lc rgb grey \
-        title "control: the reference against itself", \
+        title "control: the reference against a copy", \
     for [i=1:candidates] looks using 1:(column(middle(i))) with lines lw 2 lc rgb colour(i) \
         title columnheader(middle(i))
 

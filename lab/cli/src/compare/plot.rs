@@ -40,8 +40,7 @@ impl Drawing<'_> {
     /// Draws into a file, or answers with the lines of a terminal's picture. `scratch` is a folder
     /// for what gnuplot reads.
     pub(crate) fn draw(&self, to: &Path, scratch: &Path) -> Result<Vec<String>, Failure> {
-        let rounds: Vec<_> =
-            self.rounds.iter().map(|round| (&round.runs[..], round.elapsed_s)).collect();
+        let rounds: Vec<_> = self.rounds.iter().map(Round::timed).collect();
         let picture = Picture::new(self.settings, self.metrics, &rounds);
         let picture = picture.map_err(|error| Failure::lab(error.to_string()))?;
         let Some(terminal) = terminal(to) else { return Ok(self.in_letters(&picture)) };

@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use lab_compare::{Layout, Settings};
+use lab_compare::{Layout, Settings, TimedRound};
 use lab_record::sha256_of_file;
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -23,10 +23,11 @@ use super::{
 };
 use crate::{Failure, streams};
 
-/// The version of the file. Version 1 knew no path of the working folder, no inner runs and no
-/// duets; it is read as a file without them. Version 2 knew nothing of what the runs read and where
-/// they print, so that this is not compared.
-const VERSION: u32 = 3;
+/// The version of the file. Up to version 3 a round held the reference twice, which made what a run
+/// leaves to the next look like a difference: nothing is added to such rounds.
+const VERSION: u32 = 4;
+/// The first version whose rounds hold every command once.
+const SYMMETRIC: u32 = 4;
 
 /// What has to be the same for rounds to belong together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,13 +39,9 @@ pub(crate) struct Header {
     pub(crate) fixed_layout: bool,
     pub(crate) settings: Settings,
     /// Runs of a command within a timed run.
-    #[serde(default = "one")]
     pub(crate) inner: u32,
-    /// Not known of files of version 1.
-    #[serde(default)]
     pub(crate) addresses: Option<Addresses>,
-    /// What the runs are made of beside the command line. Not known of files of versions 1 and 2.
-    #[serde(default)]
+    /// What the runs are made of beside the command line; only where rounds are kept.
     pub(crate) files: Option<Files>,
 }
 
@@ -58,6 +55,8 @@ pub(crate) struct Files {
     output: String,
     /// The SHA-256 of each command's program; nothing where it is no file.
     programs: Vec<Option<String>>,
+    /// The SHA-256 of each `--data`; nothing of a folder.
+    data: Vec<Option<String>>,
 }
 
 impl Files {
@@ -72,12 +71,13 @@ impl Files {
             input: input.transpose()?,
             output: args.output.clone(),
             programs: commands.iter().map(program).collect(),
+            data: args.data.iter().map(|path| sha256(path).ok()?).collect(),
         })
     }
 }
 
 /// The file that is started under this name.
-fn found(name: &str) -> Option<PathBuf> {
+pub(crate) fn found(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(name.into());
     }
@@ -91,10 +91,6 @@ fn sha256(path: &Path) -> io::Result<Option<String>> {
         return Ok(None);
     }
     sha256_of_file(path).map(Some)
-}
-
-fn one() -> u32 {
-    1
 }
 
 impl Header {
@@ -144,10 +140,11 @@ impl Header {
             (own.inner != found.inner, "--inner"),
             (own.fixed_layout != found.fixed_layout, "--fixed-layout"),
             (own_settings.margin != found_settings.margin, "--margin"),
-            (own_settings != found_settings, "--no-control, --duet, --fail-on or --spend"),
+            (own_settings != found_settings, "--control, --order, --duet, --fail-on or --spend"),
             (differs(|a, b| a.input != b.input), "the bytes of --input"),
             (differs(|a, b| a.output != b.output), "--output"),
             (differs(|a, b| a.programs != b.programs), "the bytes of a program"),
+            (differs(|a, b| a.data != b.data), "the bytes of --data"),
         ];
         parts.into_iter().find(|(differs, _)| *differs).map(|(_, part)| part)
     }
@@ -158,13 +155,27 @@ impl Header {
 pub(crate) struct Round {
     /// Since the comparison began, over all its parts.
     pub(crate) elapsed_s: f64,
+    /// What ran first and did not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) wash: Vec<usize>,
     /// The commands as they were run.
     pub(crate) order: Vec<usize>,
     pub(crate) layout: Layout,
-    /// By command, then by metric.
+    /// By command, then by metric; nothing of a command that the round did not hold. Of several
+    /// runs in a row the medians of all but the first.
     pub(crate) runs: Vec<Vec<f64>>,
-    /// By command.
+    /// By command; of several runs in a row the first that is not 0.
     pub(crate) statuses: Vec<i32>,
+    /// Where commands run several times in a row: by command, by run, by metric.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) in_a_row: Vec<Vec<Vec<f64>>>,
+}
+
+impl Round {
+    /// As a comparison takes it.
+    pub(crate) fn timed(&self) -> TimedRound<'_> {
+        (&self.order, &self.runs, self.elapsed_s)
+    }
 }
 
 /// An open file, or none, which nobody else goes on with meanwhile.
@@ -271,6 +282,12 @@ fn is_at(path: &Path, file: &File) -> bool {
     file.metadata().is_ok_and(|here| fs::metadata(path).is_ok_and(|now| now.ino() == here.ino()))
 }
 
+/// The part of a header that all versions have.
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
 /// A file's content.
 struct Read {
     header: Header,
@@ -285,14 +302,22 @@ fn read(path: &Path, file: &mut File) -> Result<Read, Failure> {
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let mut lines = text[..whole].lines();
     let first = lines.next().ok_or_else(|| failure(path, "is empty"))?;
-    let header: Header = parse(path, first)?;
-    if !(1..=VERSION).contains(&header.version) {
+    // Before the rest, which other versions have otherwise.
+    let Version { version } = parse(path, first)?;
+    if version < SYMMETRIC {
         let sentence = format!(
-            "has version {}, and this lab reads 1 to {VERSION}; use a newer one",
-            header.version
+            "has version {version}, whose rounds held the first command twice, so that what a run \
+             leaves to the next looked like a difference; nothing is added to them: begin again \
+             with --record"
         );
         return Err(failure(path, sentence));
     }
+    if version > VERSION {
+        let sentence =
+            format!("has version {version}, and this lab reads {VERSION}; use a newer one");
+        return Err(failure(path, sentence));
+    }
+    let header: Header = parse(path, first)?;
     let rounds = lines.map(|line| parse(path, line)).collect::<Result<Vec<Round>, _>>()?;
     // That there is a run for each command is looked at where the rounds are added.
     if rounds.iter().any(|round| round.statuses.len() != round.runs.len()) {

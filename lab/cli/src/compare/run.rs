@@ -12,6 +12,7 @@ use std::{
 
 use lab_compare::{Layout, RoundPlan};
 use lab_process::{Ended, Finished, Orphans, Output, Run, RunError};
+use lab_stats::describe::median;
 
 use super::{
     args::{CompareArgs, Metric},
@@ -30,8 +31,8 @@ const COMMAND_FAILED: u8 = 1;
 /// A shell's status where there is no such program.
 const NOT_FOUND: i32 = 127;
 
-/// Runs commands as the arguments say. The last of them is the reference again, where there is a
-/// control; in a duet it is that twice.
+/// Runs commands as the arguments say. The last of them is the reference's copy, where there is a
+/// control.
 pub(crate) struct Runner<'a> {
     pub(crate) args: &'a CompareArgs,
     pub(crate) commands: Vec<Command>,
@@ -75,16 +76,12 @@ impl From<Failure> for Stopped {
 impl<'a> Runner<'a> {
     pub(crate) fn new(
         args: &'a CompareArgs,
-        mut commands: Vec<Command>,
+        commands: Vec<Command>,
         metrics: Vec<Metric>,
         Surroundings { interrupted, orphans }: Surroundings<'a>,
         folder: PathBuf,
     ) -> Result<Self, Failure> {
         let halves = args.measures.duet.then(duet::halves).transpose()?;
-        if !args.no_control {
-            let again = if halves.is_some() { 2 } else { 1 };
-            commands.extend(vec![commands[0].clone(); again]);
-        }
         let output = match args.output.as_str() {
             "null" => Output::Null,
             "pipe" => Output::Hash,
@@ -94,27 +91,23 @@ impl<'a> Runner<'a> {
         Ok(Self { args, commands, metrics, interrupted, orphans, output, folder, halves })
     }
 
-    /// Runs every command once with its answer looked at; returns sentences about what differs.
+    /// Runs every command once with its answer looked at, and the first one again; returns sentences
+    /// about what differs.
     pub(crate) fn check(&self) -> Result<Vec<String>, Stopped> {
-        let controls = match (self.args.no_control, &self.halves) {
-            (true, _) => 0,
-            (false, None) => 1,
-            (false, Some(_)) => 2,
-        };
-        let candidates = self.commands.len() - controls;
+        let hash = |answer: &Finished| answer.output.as_ref().map(|(hash, _)| hash.clone());
         let (mut hashes, mut ends) = (Vec::new(), Vec::new());
-        for (place, command) in self.commands.iter().enumerate() {
-            // Any round may run any build; the controls are the reference's programs again.
-            let builds = if place < candidates { command.builds.len().max(1) } else { 1 };
-            let answers = (0..builds).map(|build| self.answer(command, build as u16));
-            let answers = answers.collect::<Result<Vec<Finished>, _>>()?;
+        for command in &self.commands {
+            // Any round may run any build.
+            let answers = (0..command.builds.len().max(1))
+                .map(|build| self.answer(command, build as u16))
+                .collect::<Result<Vec<Finished>, _>>()?;
             ends.push(answers.iter().map(|answer| answer.ended).collect());
-            let hash = |answer: Finished| answer.output.map(|(hash, _)| hash);
-            hashes.push(answers.into_iter().map(hash).collect());
+            hashes.push(answers.iter().map(hash).collect());
         }
         let mut sentences = other_statuses(&self.commands, &ends);
         if self.args.check == "same-output" {
-            sentences.extend(differences(&self.commands, &hashes, candidates));
+            let again = hash(&self.answer(&self.commands[0], 0)?);
+            sentences.extend(differences(&self.commands, &hashes, &again));
         }
         Ok(sentences)
     }
@@ -143,40 +136,94 @@ impl<'a> Runner<'a> {
         Ok(finished)
     }
 
-    /// Runs one round in its order.
+    /// Runs one round in its order, after what washes out the round before.
     pub(crate) fn round(&self, plan: RoundPlan) -> Result<Round, Stopped> {
         let fixed = self.args.measures.fixed_layout;
         let build = plan.layout.build;
         let layout = if fixed { Layout { build, ..Layout::default() } } else { plan.layout };
         let working_folder = self.working_folder(layout)?;
-        let mut runs = vec![Vec::new(); self.commands.len()];
-        let mut statuses = vec![0; self.commands.len()];
         let run_of = |place: usize| Run {
             environment_bytes: usize::from(layout.environment_bytes),
             working_folder: working_folder.clone(),
             ..self.run_of(&self.commands[place], build)
         };
-        for together in plan.order.chunks(if self.halves.is_some() { 2 } else { 1 }) {
-            for place in together {
-                self.prepare(&self.commands[*place])?;
+        let in_a_row = self.args.order.in_a_row();
+        // The first run of a block counts for nothing in any case.
+        let wash = if in_a_row.is_some() { Vec::new() } else { plan.wash };
+        if !wash.is_empty() {
+            self.together(&wash, &run_of)?;
+        }
+        let mut round = Round {
+            elapsed_s: 0.0,
+            wash,
+            order: plan.order,
+            layout,
+            runs: vec![Vec::new(); self.commands.len()],
+            statuses: vec![0; self.commands.len()],
+            in_a_row: Vec::new(),
+        };
+        let order = round.order.clone();
+        if let Some(times) = in_a_row {
+            round.in_a_row = vec![Vec::new(); self.commands.len()];
+            for place in order {
+                self.block(&mut round, place, times, &run_of)?;
             }
-            let finished = self.finish_together(together, run_of)?;
+            return Ok(round);
+        }
+        for together in order.chunks(if self.halves.is_some() { 2 } else { 1 }) {
+            let finished = self.together(together, &run_of)?;
             for (place, finished) in together.iter().zip(finished) {
-                runs[*place] = self.values(&finished)?;
-                statuses[*place] = match finished.ended {
-                    Ended::Exited(status) => status,
-                    _ => -1,
-                };
+                round.runs[*place] = self.values(&finished)?;
+                round.statuses[*place] = status(&finished);
             }
         }
-        Ok(Round { elapsed_s: 0.0, order: plan.order, layout, runs, statuses })
+        Ok(round)
+    }
+
+    /// Runs a command several times in a row; all but the first run are after itself, and their
+    /// medians are the round's values.
+    fn block(
+        &self,
+        round: &mut Round,
+        place: usize,
+        times: u32,
+        run_of: &impl Fn(usize) -> Run,
+    ) -> Result<(), Stopped> {
+        let mut runs = Vec::new();
+        for _ in 0..times {
+            for finished in self.together(&[place], run_of)? {
+                runs.push(self.values(&finished)?);
+                if round.statuses[place] == 0 {
+                    round.statuses[place] = status(&finished);
+                }
+            }
+        }
+        let typical = |metric: usize| {
+            let values: Vec<f64> = runs[1..].iter().map(|run| run[metric]).collect();
+            median(&values).unwrap_or(f64::NAN)
+        };
+        round.runs[place] = (0..self.metrics.len()).map(typical).collect();
+        round.in_a_row[place] = runs;
+        Ok(())
+    }
+
+    /// Prepares and runs commands, one or both of a duet.
+    fn together(
+        &self,
+        places: &[usize],
+        run_of: &impl Fn(usize) -> Run,
+    ) -> Result<Vec<Finished>, Stopped> {
+        for place in places {
+            self.prepare(&self.commands[*place])?;
+        }
+        self.finish_together(places, run_of)
     }
 
     /// A command, or both of a duet at once, the first on the first half of the processors.
     fn finish_together(
         &self,
         places: &[usize],
-        run_of: impl Fn(usize) -> Run,
+        run_of: &impl Fn(usize) -> Run,
     ) -> Result<Vec<Finished>, Stopped> {
         let args = self.args;
         let finished = match (places, &self.halves) {
@@ -382,27 +429,34 @@ fn other_statuses(commands: &[Command], ends: &[Vec<Ended>]) -> Vec<String> {
     others.collect()
 }
 
-/// By the hashes of each command's builds. After the first `candidates` commands come the controls,
-/// which are the reference again.
+/// By the hashes of each command's builds, and that of another run of the first.
 fn differences(
     commands: &[Command],
     hashes: &[Vec<Option<String>>],
-    candidates: usize,
+    again: &Option<String>,
 ) -> Vec<String> {
     let (first, reference) = (&hashes[0][0], &commands[0].name);
-    if hashes[candidates..].iter().flatten().any(|hash| hash != first) {
+    if again != first {
         return vec![format!(
             "{reference} prints something else each time, so outputs were not compared"
         )];
     }
-    let said = |(place, builds): (usize, &Vec<Option<String>>)| {
-        let name = &commands[place].name;
+    let said = |(command, builds): (&Command, &Vec<Option<String>>)| {
+        let name = &command.name;
         if builds.iter().any(|hash| *hash != builds[0]) {
             return Some(format!("the builds of {name} print different things"));
         }
         (builds[0] != *first).then(|| format!("{name} prints something else than {reference}"))
     };
-    hashes[..candidates].iter().enumerate().filter_map(said).collect()
+    commands.iter().zip(hashes).filter_map(said).collect()
+}
+
+/// The exit status; -1 where a signal ended it.
+fn status(finished: &Finished) -> i32 {
+    match finished.ended {
+        Ended::Exited(status) => status,
+        _ => -1,
+    }
 }
 
 /// Microseconds, bytes and counts; `None` of what the kernel did not tell.

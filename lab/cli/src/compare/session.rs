@@ -10,6 +10,7 @@ use super::{
     args::FailOn,
     builds,
     export::{self, Measured},
+    left::Left,
     measures::{self, Addresses, LayoutReport},
     record::{Record, Round},
     spend, table,
@@ -49,18 +50,13 @@ impl Session {
             streams::tell(format_args!("note: {sentence}"));
             self.notes.push(sentence);
         }
-        let schedule = |seed| {
-            let schedule = match args.measures.duet {
-                true => Schedule::duets(seed, runner.commands.len() / 2),
-                false => Schedule::new(seed, runner.commands.len()),
-            };
-            schedule.with_builds(args.builds.count())
-        };
+        let design = self.comparison.settings().design();
+        let schedule = |seed| Schedule::of(seed, design.clone()).with_builds(args.builds.count());
         // What warms up is drawn as the rounds are, and is no part of their schedule.
         for plan in schedule(self.seed.wrapping_add(1)).take(args.warmup) {
             runner.round(plan)?;
         }
-        let mut plans = schedule(self.seed).skip(self.rounds.len());
+        let mut plans = schedule(self.seed).after(self.rounds.len());
         let watch = Stopwatch::after(self.rounds.last().map_or(0.0, |round| round.elapsed_s));
         let mut line = ProgressLine::new(args.json);
         while self.comparison.next_step() == Next::Round {
@@ -105,6 +101,7 @@ impl Session {
         let tables: Vec<Vec<table::Row>> = (state.candidates.iter().enumerate())
             .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
             .collect();
+        let left = Left::of(&self.rounds, &self.commands, settings);
         let late = self.late_notes(runner);
         let notes = &[&self.notes[..], &late].concat();
         let printed = if args.json {
@@ -114,6 +111,7 @@ impl Session {
             let mut result =
                 export::result(&state, &self.commands, settings, self.seed, code, &measured);
             builds::add_to(&mut result, &self.commands, &self.rounds, settings);
+            left.add_to(&mut result);
             if let Some((attempt, _)) = attempt {
                 result["attempt"] = attempt.into();
             }
@@ -121,6 +119,7 @@ impl Session {
         } else {
             let mut lines = summary(&state, &self.commands, metrics[0], settings);
             lines.extend(builds::lines(&self.commands, &self.rounds, settings));
+            lines.extend(left.lines(&self.commands));
             lines.extend(self.details(&tables, &layout));
             lines.extend(attempt.map(|(attempt, alpha)| {
                 format!("attempt {attempt}: error level {}", spend::percent(alpha))
@@ -203,15 +202,19 @@ impl Session {
 /// Where any status is accepted: that a command did not end with the same one in all rounds.
 fn varying_status(place: usize, name: &str, rounds: &[Round]) -> Option<String> {
     let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
-    rounds.iter().for_each(|round| *counts.entry(round.statuses[place]).or_default() += 1);
+    for round in rounds.iter().filter(|round| !round.runs[place].is_empty()) {
+        *counts.entry(round.statuses[place]).or_default() += 1;
+    }
     let (status, same) = counts.iter().max_by_key(|(_, count)| **count)?;
-    let (others, all) = (rounds.len() - same, rounds.len());
+    let all: usize = counts.values().sum();
+    let others = all - same;
     (others > 0)
         .then(|| format!("{name} did not end with status {status} in {others} of {all} rounds"))
 }
 
 pub(super) fn add(comparison: &mut Comparison, round: &Round) -> Result<(), Failure> {
-    let added = comparison.add(&round.runs, round.elapsed_s);
+    let (order, runs, elapsed_s) = round.timed();
+    let added = comparison.add(order, runs, elapsed_s);
     // Rounds come from here or from a file, which may have been edited.
     added.map(|_| ()).map_err(|error| Failure { code: 4, sentence: error.to_string() })
 }

@@ -99,17 +99,20 @@ pub(crate) fn summary(
     settings: &Settings,
 ) -> Vec<String> {
     let reference = &commands[0].name;
-    let spent = format!("{} rounds, {}", state.rounds, seconds_text(state.elapsed_s));
+    let spent = seconds_text(state.elapsed_s);
     let mut lines = Vec::new();
     for (candidate, command) in state.candidates.iter().zip(&commands[1..]) {
         let estimate = primary(candidate).map_or(String::new(), |found| {
             format!(": {} {}", primary_metric.label(), interval(found))
         });
         let (name, verdict) = (&command.name, candidate.verdict);
-        lines.push(format!("{name} against {reference}: {verdict}{estimate} ({spent})"));
+        let rounds = candidate.rounds;
+        lines.push(format!(
+            "{name} against {reference}: {verdict}{estimate} ({rounds} rounds, {spent})"
+        ));
         lines.extend(why_not(candidate, settings).map(|why| format!("  {why}")));
     }
-    lines.push(control(state, reference, settings));
+    lines.extend(control(state, reference, settings));
     lines
 }
 
@@ -120,14 +123,15 @@ pub(crate) fn items(state: &State, commands: &[Command], settings: &Settings) ->
     let reasons = candidates.filter_map(|(candidate, command)| {
         Some(format!("{}: {}", code(command), why_not(candidate, settings)?))
     });
-    reasons.chain([control(state, &code(&commands[0]), settings)]).collect()
+    reasons.chain(control(state, &code(&commands[0]), settings)).collect()
 }
 
-fn control(state: &State, reference: &str, settings: &Settings) -> String {
+fn control(state: &State, reference: &str, settings: &Settings) -> Option<String> {
+    let against = || format!("control, {reference} against a copy of its program");
     match &state.control {
-        Some(control) => format!("control, {reference} against itself: {}", interval(control)),
-        None if settings.control => "control: too few rounds".to_owned(),
-        None => "control: none".to_owned(),
+        _ if !settings.control => None,
+        Some(control) => Some(format!("{}: {}", against(), interval(control))),
+        None => Some(format!("{}: too few rounds", against())),
     }
 }
 
@@ -151,7 +155,10 @@ fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
         (Outcome::CannotTell, Some(Missing::Tail)) => {
             open_tail(&candidate.tail, settings) + &longer
         }
-        (Outcome::Withheld, _) => "the first command differs from itself".to_owned(),
+        (Outcome::Withheld, _) => {
+            "the place of the file matters: the first command differs from a copy of its program"
+                .to_owned()
+        }
         (Outcome::Slower, _) if candidate.slower_beyond_margin.is_none() => {
             format!("whether by more than {} % is open", 100.0 * settings.margin)
         }

@@ -129,7 +129,7 @@ fn a_picture_is_drawn_by_gnuplot() {
         return;
     }
     let dir = TempDir::new().unwrap();
-    let three = ["sleep 0.003", "-n", "new_{1}", "-n", "third"];
+    let three = ["sleep 0.003", "-n", "new_{1}", "-n", "third", "--control"];
     lab(&dir, &[&FEW[..], &three, &["--plot", "a.svg"]].concat()).output().unwrap();
     let picture = read(&dir, "a.svg");
     for part in [
@@ -138,12 +138,12 @@ fn a_picture_is_drawn_by_gnuplot() {
         "new_{1}",
         "third",
         "margin, ±1 %",
-        "control: the reference against itself",
+        "control: the reference against a copy",
         "2 commands against old",
     ] {
         assert!(picture.contains(part), "{part} is not in the picture");
     }
-    lab(&dir, &[&FEW[..], &["--no-control", "--plot", "b.png"]].concat()).output().unwrap();
+    lab(&dir, &[&FEW[..], &["--plot", "b.png"]].concat()).output().unwrap();
     assert_eq!(&fs::read(dir.path().join("b.png")).unwrap()[1..4], b"PNG");
     let nowhere = lab(&dir, &[&FEW[..], &["--plot", "no/a.svg"]].concat()).assert().code(4);
     nowhere.stderr(contains("--plot: cannot write no/a.svg: "));
@@ -192,7 +192,8 @@ fn the_result_follows_its_schema() {
     let runs = [
         vec!["true", "true", "--runs", "1"],
         vec!["sleep 0.002", "sleep 0.02", "sleep 0.02", "--spend", "s"],
-        vec!["true", "true", "--runs", "40", "--no-control", "--fail-on", "slower"],
+        vec!["true", "true", "--runs", "40", "--fail-on", "slower"],
+        vec!["true", "true", "--runs", "30", "--control", "--order", "blocks:2"],
         vec!["true {n}", "-L", "n", "1,2", "--prepare", "true", "--runs", "1", "--fixed-layout"],
     ];
     for run in runs {

@@ -4,6 +4,7 @@ mod around;
 mod commands;
 mod ends;
 mod measures;
+mod order;
 
 use std::process::Command;
 

@@ -126,11 +126,17 @@ impl Bisect {
         }
     }
 
-    /// Takes a pair's values, and the seconds since the comparison's first pair began.
-    pub fn pair(&mut self, reference: f64, candidate: f64, elapsed_s: f64) {
+    /// Takes a pair's values, the earlier commit's first; whether the later commit ran last; and the
+    /// seconds since the comparison's first pair began.
+    pub fn pair(
+        &mut self,
+        [reference, candidate]: [f64; 2],
+        candidate_ran_last: bool,
+        elapsed_s: f64,
+    ) {
         let difference = self.sign() * log_ratio(reference, candidate);
         let Some(running) = &mut self.running else { return };
-        running.sequence.push(difference);
+        running.sequence.push_ordered(difference, candidate_ran_last);
         running.elapsed_s = elapsed_s;
         running.pairs += 1;
         let pairs = running.pairs;

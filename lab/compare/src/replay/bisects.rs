@@ -3,7 +3,7 @@
 use rand::Rng;
 use rand_pcg::Pcg64;
 
-use super::{Noise, Row, Target, generator, nth, pairs};
+use super::{Noise, Pair, Row, Target, generator, nth, pairs};
 use crate::bisect::{Bisect, BisectSettings, Confirmation, End, Step};
 
 /// Commits after good.
@@ -143,8 +143,9 @@ fn run(noise: &Noise, size: BisectSize, planted: &Planted, seed: u64, number: us
             // Every commit's program has bytes of its own.
             Step::Build(commit) => bisect.built(commit, &commit.to_string()),
             Step::Pair { reference, candidate } => {
-                let [a, b] = draws.next().expect("noise without end");
-                bisect.pair(a * factor(reference), b * factor(candidate), 0.0);
+                let Pair { times: [a, b], b_ran_last } = draws.next().expect("noise without end");
+                let times = [a * factor(reference), b * factor(candidate)];
+                bisect.pair(times, b_ran_last, 0.0);
                 spent += 1;
             }
             Step::End(end) => return Search { end, pairs: spent },

@@ -6,6 +6,7 @@
 //! hands them to a [`Comparison`]. The truth is known, so that wrong answers can be counted.
 
 mod bisects;
+mod left;
 mod noise;
 pub mod rivals;
 
@@ -55,6 +56,13 @@ pub enum Target {
     AtMost(f64),
     /// At least this, by two Monte Carlo standard errors.
     AtLeast(f64),
+    /// This, by two Monte Carlo standard errors of a mean.
+    Near {
+        /// What it should be.
+        expected: f64,
+        /// The standard error.
+        error: f64,
+    },
     /// Whatever it is.
     Beside,
 }
@@ -88,6 +96,7 @@ impl Row {
         let target = match self.target {
             Target::AtMost(most) => format!("at most {most}"),
             Target::AtLeast(least) => format!("at least {least}"),
+            Target::Near { expected, .. } => format!("about {expected}"),
             Target::Beside => "-".to_owned(),
         };
         let met = self.met().map_or("-", |met| if met { "yes" } else { "no" });
@@ -101,6 +110,9 @@ impl Row {
         match self.target {
             Target::AtMost(most) => Some(self.measured <= most + tolerance(most)),
             Target::AtLeast(least) => Some(self.measured >= least - tolerance(least)),
+            Target::Near { expected, error } => {
+                Some((self.measured - expected).abs() <= 2.0 * error)
+            }
             Target::Beside => None,
         }
     }
@@ -119,15 +131,13 @@ pub fn recordings() -> Vec<Noise> {
 /// Every line of the proof on one recording, each as soon as it is known.
 pub fn prove(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
     tell(peeking(noise, size, seed));
+    left::rows(noise, size, seed, tell);
     others(noise, size, seed, tell);
     tell(inside_while_at_the_margin(noise, size, seed));
     // A margin that this noise lets a comparison reach: else "equivalent" is never said, and never
     // wrong.
-    let [fixed, reachable] = [0.01, noise.pair_sd() / 2.0].map(|margin| Settings {
-        margin,
-        control: false,
-        ..Settings::default()
-    });
+    let [fixed, reachable] =
+        [0.01, noise.pair_sd() / 2.0].map(|margin| Settings { margin, ..Settings::default() });
     planted(noise, &fixed, size, seed, tell);
     planted(noise, &reachable, size, seed, tell);
     tell(planted_tail(noise, &reachable, size, seed));
@@ -139,8 +149,8 @@ fn peeking(noise: &Noise, size: Size, seed: u64) -> Row {
     let alpha = Settings::default().alpha;
     let found = (0..size.looks).filter(|number| {
         let mut sequence = Sequence::new(alpha, &[0.0]).expect("the default level is one");
-        pairs(noise, seed, *number).take(LOOKS).any(|[a, b]| {
-            sequence.push((b / a).ln());
+        pairs(noise, seed, *number).take(LOOKS).any(|Pair { times: [a, b], b_ran_last }| {
+            sequence.push_ordered((b / a).ln(), b_ran_last);
             sequence.excludes(0.0)
         })
     });
@@ -162,8 +172,8 @@ fn inside_while_at_the_margin(noise: &Noise, size: Size, seed: u64) -> Row {
 fn is_ever_inside(noise: &Noise, margin: f64, shift: f64, seed: u64, number: usize) -> bool {
     let alpha = Settings::default().alpha;
     let mut sequence = Sequence::new(alpha, &[margin, -margin]).expect("the default level is one");
-    pairs(noise, seed, number).take(LOOKS).any(|[a, b]| {
-        sequence.push(shift + (b / a).ln());
+    pairs(noise, seed, number).take(LOOKS).any(|Pair { times: [a, b], b_ran_last }| {
+        sequence.push_ordered(shift + (b / a).ln(), b_ran_last);
         // Both ends are excluded beyond the margin too.
         sequence.excludes(margin)
             && sequence.excludes(-margin)
@@ -179,8 +189,8 @@ fn others(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
     };
     for (name, rule) in rivals::PEEKED {
         row(format!("A/A: {name}, at any of {LOOKS} looks"), &|number| {
-            let pairs: Vec<[f64; 2]> = pairs(noise, seed, number).take(LOOKS).collect();
-            rivals::ever(&pairs, rule)
+            let pairs = pairs(noise, seed, number).take(LOOKS).map(|pair| pair.times);
+            rivals::ever(&pairs.collect::<Vec<_>>(), rule)
         });
     }
     for (name, rule) in rivals::ONCE {
@@ -218,8 +228,8 @@ fn planted(noise: &Noise, settings: &Settings, size: Size, seed: u64, tell: &mut
     }
 }
 
-/// How often, and after how many rounds, a planted difference is found, control on. The margin is
-/// at most the difference: else a small one ends as equivalent.
+/// How often, and after how many runs, a planted difference is found. The margin is at most the
+/// difference: else a small one ends as equivalent.
 fn power(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
     for effect in [0.003, 0.01, 0.02, 0.05] {
         let shift = f64::ln_1p(effect);
@@ -230,10 +240,10 @@ fn power(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
             .filter(|replay| replay.said(Outcome::Slower))
             .map(|replay| replay.rounds)
             .collect();
-        let rounds: Vec<f64> = found.iter().map(|rounds| *rounds as f64).collect();
-        let [half, most] = [0.5, 0.8].map(|part| nth(rounds.clone(), part, size.planted));
+        let runs: Vec<f64> = found.iter().map(|rounds| 2.0 * *rounds as f64).collect();
+        let [half, most] = [0.5, 0.8].map(|part| nth(runs.clone(), part, size.planted));
         let what = format!(
-            "+{:.1} %, control on: found slower within {} rounds (half by {half}, 80 % by {most})",
+            "+{:.1} %: found slower within {} rounds (half by run {half}, 80 % by run {most})",
             100.0 * effect,
             size.rounds
         );
@@ -241,7 +251,7 @@ fn power(noise: &Noise, size: Size, seed: u64, tell: &mut dyn FnMut(Row)) {
     }
 }
 
-/// The round by which this part of all replays had found it, where so many did.
+/// The round or run by which this part of all replays had found it, where so many did.
 fn nth(mut rounds: Vec<f64>, part: f64, of: usize) -> String {
     rounds.sort_unstable_by(f64::total_cmp);
     let place = (part * of as f64).ceil() as usize;
@@ -323,11 +333,10 @@ fn replay_with(
         Comparison::new(settings.clone(), &["wall"]).expect("the replays' settings are valid");
     for (times, plan) in noise.rounds(commands, rng).zip(schedule).take(rounds) {
         let mut runs = vec![Vec::new(); commands];
-        for (time, command) in times.iter().zip(plan.order) {
-            let candidate = 1 <= command && command <= settings.candidates;
-            runs[command] = vec![if candidate { changed(*time) } else { *time }];
+        for (time, command) in times.iter().zip(&plan.order) {
+            runs[*command] = vec![if *command > 0 { changed(*time) } else { *time }];
         }
-        match comparison.add(&runs, 0.0).expect("a round has a run for each command") {
+        match comparison.add(&plan.order, &runs, 0.0).expect("a round has a run for each command") {
             Next::Round => {}
             Next::Decided | Next::OutOfBudget => break,
         }
@@ -337,14 +346,21 @@ fn replay_with(
     Replay { verdict: state.candidates[0].verdict, estimate, rounds: state.rounds }
 }
 
-/// Pairs (A, B) of runs that are alike, in random order.
-fn pairs(noise: &Noise, seed: u64, number: usize) -> impl Iterator<Item = [f64; 2]> {
+/// Two runs that are alike.
+struct Pair {
+    /// Of A and of B.
+    times: [f64; 2],
+    b_ran_last: bool,
+}
+
+/// Pairs in random order.
+fn pairs(noise: &Noise, seed: u64, number: usize) -> impl Iterator<Item = Pair> {
     let mut rng = generator(seed, number);
     let schedule = Schedule::new(rng.random(), 2);
     let rounds = noise.rounds(2, rng);
     rounds.zip(schedule).map(|(times, plan)| match plan.order[0] {
-        0 => [times[0], times[1]],
-        _ => [times[1], times[0]],
+        0 => Pair { times: [times[0], times[1]], b_ran_last: true },
+        _ => Pair { times: [times[1], times[0]], b_ran_last: false },
     })
 }
 
@@ -405,6 +421,8 @@ mod tests {
         for (target, said) in [
             (Target::AtMost(0.01), "at most 0.01\tno"),
             (Target::AtLeast(0.01), "at least 0.01\tyes"),
+            (Target::Near { expected: 0.25, error: 0.1 }, "about 0.25\tno"),
+            (Target::Near { expected: 0.25, error: 0.13 }, "about 0.25\tyes"),
             (Target::Beside, "-\t-"),
         ] {
             assert_eq!(row(0.5, target).tsv(), format!("calm\twrong\t0.5000\t400\t{said}"));
