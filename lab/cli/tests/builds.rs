@@ -175,7 +175,7 @@ fn a_build_reads_gits_data_and_may_change_its_files() {
 fn builds_differ_by_their_number_and_each_round_is_of_one() {
     let repository = Repository::new();
     let build = format!("{BUILD}; echo \"# $LAB_BUILD $LAB_BUILD_SEED\" >> out/tool");
-    let more = ["--builds", "16", "--runs", "80", "--json", "--record", "r.jsonl", "--no-control"];
+    let more = ["--builds", "16", "--runs", "80", "--json", "--record", "r.jsonl"];
     let assert = repository.lab(&build, ["one", "two"], &more).assert();
     let result = json(&assert);
     let builds = result["commands"][1]["builds"].as_array().unwrap();

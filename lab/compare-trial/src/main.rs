@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod copies;
 mod neighbour;
 mod page;
 mod plan;
@@ -55,6 +56,8 @@ enum Task {
         #[arg(long)]
         within: Option<u64>,
     },
+    /// Compare real programs with copies of them and of their data, and append to FILE
+    Copies(copies::CopiesArgs),
     /// Derive the tables of FOLDER from its tries.jsonl or tries.jsonl.zst
     Tables {
         /// Holds the tries; the tables are written there
@@ -79,6 +82,7 @@ fn main() -> Result<()> {
             let part = Part { only, more, neighbour, tries, pairs };
             run(&file, &part, within.map(Duration::from_secs))
         }
+        Task::Copies(args) => copies::run(&args),
         Task::Tables { folder } => tables::write(&folder),
         Task::Work { loops } => {
             println!("{:016x}", work::work(loops));
@@ -93,7 +97,7 @@ fn main() -> Result<()> {
 
 fn run(file: &std::path::Path, part: &Part, within: Option<Duration>) -> Result<()> {
     let program = std::env::current_exe().context("this program's own path")?;
-    let done = store::read(file)?;
+    let done: Vec<trial::Try> = store::read(file)?;
     let missing = plan::missing(part, &done);
     let bar = ProgressBar::new(missing.len() as u64).with_style(ProgressStyle::with_template(
         "{bar:30} {pos}/{len} tries, {elapsed} gone, about {eta} to go; {msg}",

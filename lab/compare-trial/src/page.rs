@@ -9,12 +9,14 @@ use std::{
 use anyhow::{Context, Result};
 use lab_compare::replay::{Noise, recordings};
 
-use crate::trial::Try;
+use crate::{planted, trial::Try};
 
 /// The recording whose program takes as long as the planted ones.
 const CALM: &str = "30 ms, calm";
 /// What was replayed of each recording, the same of all.
 const REPLAYS: &str = "replays.tsv";
+
+mod left;
 
 /// A table as its file has it: the columns' names, then the rows.
 struct Table {
@@ -101,11 +103,16 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
     if let (Some(same), Some(planted)) =
         (Table::read(folder, "same.tsv")?, Table::read(folder, "planted.tsv")?)
     {
-        page += &answer(&same, &planted);
+        let copies = Table::read(folder, "copies.tsv")?;
+        let of_copies = copies.as_ref().map(left::answer);
+        page += &answer(&same, &planted, of_copies.unwrap_or_default());
         page += &format!("\n{}\n", measured(tries));
         rules(folder, &same)?;
         page += "\nOther rules on the same runs: [a program with itself](details/same.md).\n";
+        let replays = Table::read(folder, REPLAYS)?;
+        page += &left::chapter(copies.as_ref(), replays.as_ref());
         page += &work(&planted);
+        write_detail(folder, "before.md", &before(&planted))?;
     }
     let stored = [
         (REPLAYS, "Comparisons of stored noise", "-p lab-compare --example prove"),
@@ -195,28 +202,18 @@ fn by_rule(same: &Table) -> String {
 /// The chapter about planted work.
 fn work(planted: &Table) -> String {
     let mut text =
-        "\n## Work planted in one of two programs\n\nA program of 30 ms with more work, \
-                    control on; the margin is 1 %, or the difference where that is smaller. \
-                    Seconds by which half and 80 % of the tries had found it; *met*: 80 % within \
-                    the budget. Noise: robust SD between two runs of one program. \
-                    [planted.tsv](planted.tsv)\n\n"
+        "\n## Work planted in one of two programs\n\nA program of 30 ms, and a copy of it with \
+                    more work; the margin is 1 %, or the difference where that is smaller. \
+                    Seconds and runs by which half and 80 % of the tries had found it; *met*: \
+                    80 % within the budget. Noise: robust SD between two runs. \
+                    [planted.tsv](planted.tsv). [Tries of before](details/before.md), whose \
+                    rounds held the first program twice.\n\n"
             .to_owned();
-    let columns = [
-        ("neighbour", "neighbour"),
-        ("more", "more"),
-        ("asked", "asked"),
-        ("tries", "tries"),
-        ("right", "right"),
-        ("wrong", "wrong"),
-        ("half by (s)", "half_by_s"),
-        ("80 % by (s)", "80_percent_by_s"),
-        ("noise (%)", "noise_percent"),
-        ("met", "met"),
-    ];
+    let of_now = planted.rows.iter().filter(|row| is_of_now(planted, row)).cloned();
     let (tried, untried): (Vec<_>, Vec<_>) =
-        planted.rows.iter().cloned().partition(|row| planted.cell(row, "tries") != "0");
+        of_now.partition(|row| planted.cell(row, "tries") != "0");
     let tried = Table { columns: planted.columns.clone(), rows: tried };
-    text += &tried.markdown(&columns);
+    text += &tried.markdown(&WORK_COLUMNS);
     if !untried.is_empty() {
         let names: Vec<String> = untried.iter().map(|row| place(planted, row)).collect();
         text += &format!("\nNot tried yet: {}.\n", names.join(", "));
@@ -224,6 +221,38 @@ fn work(planted: &Table) -> String {
     let missed = planted.rows.iter().filter(|row| planted.cell(row, "met") == "no");
     let causes: String = missed.map(|row| format!("* {}\n", cause(planted, row))).collect();
     if causes.is_empty() { text } else { text + "\nWhy targets are missed:\n\n" + &causes }
+}
+
+/// The tries whose rounds held the first program twice.
+fn before(planted: &Table) -> String {
+    let rows = planted.rows.iter().filter(|row| !is_of_now(planted, row)).cloned().collect();
+    let rows = Table { columns: planted.columns.clone(), rows };
+    format!(
+        "# Planted work, as it was measured before\n\n[Report](../report.md)\n\nA round held the \
+         first program twice and the second once, in random order, and a verdict needed a control. \
+         One file was all three programs, and needs no memory to speak of, so that what a run \
+         leaves to the next does not show. [planted.tsv](../planted.tsv)\n\n{}",
+        rows.markdown(&WORK_COLUMNS)
+    )
+}
+
+const WORK_COLUMNS: [(&str, &str); 12] = [
+    ("neighbour", "neighbour"),
+    ("more", "more"),
+    ("asked", "asked"),
+    ("tries", "tries"),
+    ("right", "right"),
+    ("wrong", "wrong"),
+    ("half by (s)", "half_by_s"),
+    ("80 % by (s)", "80_percent_by_s"),
+    ("half by (runs)", "half_by_runs"),
+    ("80 % by (runs)", "80_percent_by_runs"),
+    ("noise (%)", "noise_percent"),
+    ("met", "met"),
+];
+
+fn is_of_now(planted: &Table, row: &[String]) -> bool {
+    planted.cell(row, "round") == planted::ROUNDS[1]
 }
 
 /// "1.0 % beside a neighbour".
@@ -256,17 +285,19 @@ fn cause(planted: &Table, row: &[String]) -> String {
     }
 }
 
-fn answer(same: &Table, planted: &Table) -> String {
+fn answer(same: &Table, planted: &Table, of_copies: String) -> String {
     let ours = same.rows.iter().filter(|row| same.cell(row, "target") != "-");
     let count = |name: &str| -> usize {
         ours.clone().filter_map(|row| same.cell(row, name).parse::<usize>().ok()).sum()
     };
     let (found, tries) = (count("found"), count("tries"));
-    let mut text = format!(
-        "Of {tries} real comparisons of a program with itself, looked at after each of 300 pairs, \
+    let mut text = of_copies;
+    text += &format!(
+        "Of {tries} real comparisons of one file with itself, looked at after each of 300 pairs, \
          {found} ever excluded 0 (1 % is allowed)."
     );
-    let calm = planted.rows.iter().filter(|row| planted.cell(row, "neighbour") == "no");
+    let of_now = planted.rows.iter().filter(|row| is_of_now(planted, row));
+    let calm = of_now.filter(|row| planted.cell(row, "neighbour") == "no");
     for row in calm.filter(|row| planted.cell(row, "target") != "-") {
         let cell = |name| planted.cell(row, name);
         let (more, tries, asked) = (cell("more"), cell("tries"), cell("asked"));

@@ -15,7 +15,8 @@ const ASKED: [u32; 2] = [3, 10];
 /// The standard deviation of a normal sample over its median absolute deviation.
 const NORMAL_SD_PER_MAD: f64 = 1.4826;
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 17] = [
+    "round",
     "neighbour",
     "more",
     "asked",
@@ -27,6 +28,8 @@ const COLUMNS: [&str; 14] = [
     "half_by_s",
     "80_percent_by_s",
     "80_percent_need_s",
+    "half_by_runs",
+    "80_percent_by_runs",
     "noise_percent",
     "target",
     "met",
@@ -35,21 +38,30 @@ const COLUMNS: [&str; 14] = [
 /// A row for everything that the proof plants, also where no try was made yet.
 pub fn table(tries: &[Try]) -> String {
     let mut lines = vec![COLUMNS.join("\t")];
-    for neighbour in [false, true] {
-        for (more_permille, asked) in plan::planted() {
-            let row =
-                Planned { kind: Kind::Planted, more_permille, neighbour, number: 0, pairs: 0 };
-            let is_of_row = |made: &&Try| {
-                let made = &made.planned;
-                (made.kind, made.more_permille, made.neighbour)
-                    == (row.kind, more_permille, neighbour)
-            };
-            let all: Vec<&Try> = tries.iter().filter(is_of_row).collect();
-            lines.push(cells(&row, asked, &all).join("\t"));
+    for each_once in [true, false] {
+        for neighbour in [false, true] {
+            for (more_permille, asked) in plan::planted() {
+                let kind = Kind::Planted;
+                let row =
+                    Planned { kind, more_permille, neighbour, each_once, number: 0, pairs: 0 };
+                let is_of_row = |made: &&Try| {
+                    let made = &made.planned;
+                    (made.kind, made.more_permille, made.neighbour, made.each_once)
+                        == (kind, more_permille, neighbour, each_once)
+                };
+                let all: Vec<&Try> = tries.iter().filter(is_of_row).collect();
+                // What nobody makes any more is missing from nothing.
+                if each_once || !all.is_empty() {
+                    lines.push(cells(&row, asked, &all).join("\t"));
+                }
+            }
         }
     }
     lines.join("\n") + "\n"
 }
+
+/// What a round holds.
+pub const ROUNDS: [&str; 2] = ["first twice", "each once"];
 
 /// The cells of a row, in the order of [`COLUMNS`].
 fn cells(row: &Planned, asked: usize, all: &[&Try]) -> [String; COLUMNS.len()] {
@@ -61,7 +73,9 @@ fn cells(row: &Planned, asked: usize, all: &[&Try]) -> [String; COLUMNS.len()] {
     let found: Vec<f64> =
         ends.iter().map(|end| if end.is_right() { end.seconds } else { f64::INFINITY }).collect();
     let needed: Vec<f64> = ends.iter().map(|end| end.needed_s).collect();
-    let is_asked = ASKED.contains(&row.more_permille);
+    let runs: Vec<f64> =
+        ends.iter().map(|end| if end.is_right() { end.runs } else { f64::INFINITY }).collect();
+    let is_asked = row.each_once && ASKED.contains(&row.more_permille);
     let met = match all.len() {
         _ if !is_asked => "-",
         0 => "not tried",
@@ -70,6 +84,7 @@ fn cells(row: &Planned, asked: usize, all: &[&Try]) -> [String; COLUMNS.len()] {
         _ => yes_or_no(share >= FOUND_SHARE),
     };
     [
+        ROUNDS[usize::from(row.each_once)].to_owned(),
         yes_or_no(row.neighbour).to_owned(),
         format!("{:.1} %", f64::from(row.more_permille) / 10.0),
         asked.to_string(),
@@ -81,6 +96,8 @@ fn cells(row: &Planned, asked: usize, all: &[&Try]) -> [String; COLUMNS.len()] {
         by(0.5, &found),
         by(FOUND_SHARE, &found),
         by(FOUND_SHARE, &needed),
+        by(0.5, &runs),
+        by(FOUND_SHARE, &runs),
         noise(all).map_or("-".to_owned(), |noise| format!("{:.1}", 100.0 * noise)),
         if is_asked { format!("at least {FOUND_SHARE} within {budget} s") } else { "-".to_owned() },
         met.to_owned(),
@@ -91,6 +108,8 @@ fn cells(row: &Planned, asked: usize, all: &[&Try]) -> [String; COLUMNS.len()] {
 struct End {
     outcome: Outcome,
     seconds: f64,
+    /// Of all programs.
+    runs: f64,
     /// Until the answer: as it was, or as it was to be expected at the end of a try without one.
     needed_s: f64,
 }
@@ -104,7 +123,8 @@ impl End {
             Outcome::Slower => 0.0,
             _ => candidate.seconds_to_go.unwrap_or(f64::INFINITY),
         };
-        Self { outcome, seconds, needed_s: seconds + more }
+        let runs = made.wall_ns.iter().map(Vec::len).sum::<usize>() as f64;
+        Self { outcome, seconds, runs, needed_s: seconds + more }
     }
 
     fn is_right(&self) -> bool {
@@ -125,7 +145,8 @@ fn by(part: f64, seconds: &[f64]) -> String {
     found.map_or("-".to_owned(), |seconds| format!("{seconds:.1}"))
 }
 
-/// The robust SD of ln(control / reference): by how much two runs of one program differ.
+/// The robust SD of ln(last / first) of a round's runs: by how much two runs differ beside what was
+/// planted.
 fn noise(tries: &[&Try]) -> Option<f64> {
     let rounds = tries.iter().flat_map(|made| &made.wall_ns);
     let difference = |round: &Vec<u64>| Some((*round.last()? as f64 / *round.first()? as f64).ln());

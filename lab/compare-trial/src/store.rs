@@ -7,11 +7,10 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-
-use crate::trial::Try;
+use serde::{Serialize, de::DeserializeOwned};
 
 /// The tries of a file; none where there is no file.
-pub fn read(path: &Path) -> Result<Vec<Try>> {
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     if !path.exists() {
         return Ok(Vec::new());
     }
@@ -29,7 +28,7 @@ pub fn read(path: &Path) -> Result<Vec<Try>> {
 }
 
 /// Appends a try.
-pub fn append(path: &Path, made: &Try) -> Result<()> {
+pub fn append(path: &Path, made: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_vec(made)?;
     line.push(b'\n');
     let file = OpenOptions::new().create(true).append(true).open(path);

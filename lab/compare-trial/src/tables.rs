@@ -9,15 +9,19 @@ use lab_compare::{
 };
 use lab_stats::sequence::Sequence;
 
-use crate::{page, plan::Kind, planted, real, store, trial::Try};
+use crate::{copies, page, plan::Kind, planted, real, store, trial::Try};
 
 /// Writes the tables beside the tries, and the page about them.
 pub fn write(folder: &Path) -> Result<()> {
     let packed = folder.join("tries.jsonl.zst");
     let file = if packed.exists() { packed } else { folder.join("tries.jsonl") };
-    let tries = store::read(&file)?;
+    let tries: Vec<Try> = store::read(&file)?;
     ensure!(!tries.is_empty(), "{} holds no try", file.display());
     let mut tables = vec![("same.tsv", same(&tries)), ("planted.tsv", planted::table(&tries))];
+    let copied: Vec<copies::Copied> = store::read(&folder.join("copies.jsonl.zst"))?;
+    if !copied.is_empty() {
+        tables.push(("copies.tsv", copies::table(&copied)));
+    }
     tables.extend(real::table(folder)?.map(|table| ("real.tsv", table)));
     for (name, table) in tables {
         let path = folder.join(name);

@@ -35,8 +35,12 @@ pub struct Try {
     pub settings: Settings,
     /// From the first round to the last.
     pub elapsed_s: f64,
-    /// Wall times in nanoseconds, round by round: the reference first, the control last.
+    /// Wall times in nanoseconds, round by round: the reference first; last, where a round held it,
+    /// the reference again.
     pub wall_ns: Vec<Vec<u64>>,
+    /// By round the programs in their order; not known of tries of before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<Vec<usize>>,
 }
 
 impl Try {
@@ -45,9 +49,11 @@ impl Try {
         let settings = self.settings.clone();
         let mut comparison =
             Comparison::new(settings, &["wall"]).expect("checked when it was made");
-        for round in &self.wall_ns {
+        for (number, round) in self.wall_ns.iter().enumerate() {
+            let order = self.orders.get(number).map_or(&[][..], Vec::as_slice);
             let runs: Vec<Vec<f64>> = round.iter().map(|ns| vec![*ns as f64 / 1e3]).collect();
-            comparison.add(&runs, self.elapsed_s).expect("a round has a run for each command");
+            let added = comparison.add(order, &runs, self.elapsed_s);
+            added.expect("a round has a run for each command");
         }
         comparison
     }
@@ -55,7 +61,9 @@ impl Try {
 
 /// The programs, with as much work as this machine needs for their times.
 pub struct Bench {
-    program: PathBuf,
+    /// This one, and a copy of it: another file with the same bytes.
+    programs: [PathBuf; 2],
+    _folder: tempfile::TempDir,
     commit: String,
     machine: String,
     loops_per_ms: f64,
@@ -72,7 +80,16 @@ const NEIGHBOUR_FACTOR: f64 = 3.0;
 impl Bench {
     /// Measures how many loops a millisecond holds: the median of a few runs of two sizes.
     pub fn calibrated(program: PathBuf) -> Result<Self> {
-        let mut bench = Self { program, commit: commit()?, machine: machine(), loops_per_ms: 0.0 };
+        let folder = tempfile::tempdir()?;
+        let copy = folder.path().join("compare-trial");
+        std::fs::copy(&program, &copy).context("cannot copy this program")?;
+        let mut bench = Self {
+            programs: [program, copy],
+            _folder: folder,
+            commit: commit()?,
+            machine: machine(),
+            loops_per_ms: 0.0,
+        };
         let typical_ms = |loops: u64| -> Result<f64> {
             let times: Result<Vec<f64>> =
                 (0..11).map(|_| Ok(bench.run(loops)? as f64 / 1e6)).collect();
@@ -92,7 +109,8 @@ impl Bench {
         let loops = [loops as u64, more.round() as u64];
         let load = lab_probe::load_1min().unwrap_or(f64::NAN);
         let settings = settings(planned);
-        let neighbour = planned.neighbour.then(|| Neighbour::start(&self.program)).transpose()?;
+        let neighbour =
+            planned.neighbour.then(|| Neighbour::start(&self.programs[0])).transpose()?;
         let mut made = Try {
             planned: planned.clone(),
             commit: self.commit.clone(),
@@ -102,6 +120,7 @@ impl Bench {
             settings,
             elapsed_s: 0.0,
             wall_ns: Vec::new(),
+            orders: Vec::new(),
         };
         self.rounds(&mut made)?;
         drop(neighbour);
@@ -115,16 +134,18 @@ impl Bench {
         let start = Instant::now();
         for plan in Schedule::new(made.planned.number as u64, commands).take(made.planned.pairs) {
             let mut round = vec![0; commands];
-            for command in plan.order {
-                // The control, which is last, is the reference again.
-                let loops = made.loops[usize::from(command == 1)];
-                let environment_bytes = usize::from(plan.layout.environment_bytes);
-                round[command] = self.run_in(loops, environment_bytes)?;
+            let environment_bytes = usize::from(plan.layout.environment_bytes);
+            for command in plan.wash {
+                self.run_in(command, made.loops[command], environment_bytes)?;
+            }
+            for command in &plan.order {
+                round[*command] = self.run_in(*command, made.loops[*command], environment_bytes)?;
             }
             made.elapsed_s = start.elapsed().as_secs_f64();
             let runs: Vec<Vec<f64>> = round.iter().map(|ns| vec![*ns as f64 / 1e3]).collect();
             made.wall_ns.push(round);
-            let next = comparison.add(&runs, made.elapsed_s)?;
+            let next = comparison.add(&plan.order, &runs, made.elapsed_s)?;
+            made.orders.push(plan.order);
             if next != Next::Round && made.planned.kind == Kind::Planted {
                 break;
             }
@@ -133,11 +154,12 @@ impl Bench {
     }
 
     fn run(&self, loops: u64) -> Result<u64> {
-        self.run_in(loops, 0)
+        self.run_in(0, loops, 0)
     }
 
-    fn run_in(&self, loops: u64, environment_bytes: usize) -> Result<u64> {
-        let words = [self.program.display().to_string(), "work".into(), loops.to_string()];
+    fn run_in(&self, program: usize, loops: u64, environment_bytes: usize) -> Result<u64> {
+        let words =
+            [self.programs[program].display().to_string(), "work".into(), loops.to_string()];
         let argv = words.into_iter().map(Into::into).collect();
         let run = Run { argv, environment_bytes, ..Run::default() };
         let finished = run.execute(&AtomicBool::new(false))?;
@@ -151,7 +173,7 @@ impl Bench {
 pub fn settings(planned: &Planned) -> Settings {
     let defaults = Settings::default();
     if planned.kind == Kind::Same {
-        return Settings { control: false, ..defaults };
+        return defaults;
     }
     let margin = defaults.margin.min(f64::from(planned.more_permille) / 1e3);
     let small = planned.more_permille <= WITHIN_S[0].0;
@@ -161,13 +183,13 @@ pub fn settings(planned: &Planned) -> Settings {
 }
 
 /// Of the checkout in which this is run.
-fn commit() -> Result<String> {
+pub fn commit() -> Result<String> {
     let state = lab_driver::git_state(Path::new("."));
     let state = state.context("no commit to record: run this in the checkout of this program")?;
     Ok(state.commit + if state.dirty { "+changes" } else { "" })
 }
 
-fn machine() -> String {
+pub fn machine() -> String {
     let machine = lab_probe::machine();
     format!("{}, {} CPUs", machine.cpu_model, machine.cpus)
 }

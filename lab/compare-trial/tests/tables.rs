@@ -57,15 +57,14 @@ fn a_try_that_could_name_no_commit_is_not_made() {
 /// Tries of runs of one program that differ by 10 % and more, so that 1 % is not found in them.
 fn noisy_tries(count: usize) -> String {
     let either = |is_long: bool| if is_long { 33_000_000 } else { 27_000_000 };
-    let rounds: Vec<[u64; 3]> =
-        (0..40).map(|round| [30_000_000, either(round % 4 < 2), either(round % 2 == 0)]).collect();
+    let rounds: Vec<[u64; 2]> = (0..40).map(|round| [30_000_000, either(round % 4 < 2)]).collect();
     let made = |number: usize| {
         json!({
-            "kind": "planted", "more_permille": 10, "neighbour": false, "number": number,
-            "pairs": 20000, "commit": "c", "machine": "m", "loops": [1, 1], "load": 0.5,
+            "kind": "planted", "more_permille": 10, "neighbour": false, "each_once": true,
+            "number": number, "pairs": 20000, "commit": "c", "machine": "m", "loops": [1, 1], "load": 0.5,
             "settings": {
                 "alpha": 0.01, "margin": 0.01, "budget_s": 15.0, "least_rounds": 25,
-                "most_rounds": null, "candidates": 1, "control": true, "question": "direction",
+                "most_rounds": null, "candidates": 1, "control": false, "question": "direction",
             },
             "elapsed_s": 15.0, "wall_ns": rounds,
         })
@@ -133,8 +132,8 @@ fn the_committed_page_follows_from_the_committed_tries() {
     let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports/compare");
     let dir = TempDir::new().unwrap();
     copied(&committed, dir.path());
-    let pages = ["report.md", "details/same.md", "details/real.md"];
-    let made = [&["same.tsv", "planted.tsv", "real.tsv"], &pages[..]].concat();
+    let pages = ["report.md", "details/same.md", "details/real.md", "details/before.md"];
+    let made = [&["same.tsv", "planted.tsv", "real.tsv", "copies.tsv"], &pages[..]].concat();
     made.iter().for_each(|name| fs::remove_file(dir.path().join(name)).unwrap());
     trial(dir.path()).args(["tables", "."]).assert().success();
     for name in made {
