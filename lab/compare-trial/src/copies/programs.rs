@@ -69,12 +69,17 @@ impl Programs {
         Ok(Self { folder, lab, cache_bytes: last_level_cache() })
     }
 
-    /// Makes the two sets in a new folder and gives the command of each.
+    /// Makes the two sets in a new folder and gives the command of each. Both are copies of a third:
+    /// the page cache holds what was written otherwise than what was copied, and to walk 67 MB of the
+    /// one took 10 ms where the other took 16.
     pub fn make(&self, class: Class, folder: &Path, seed: u64) -> Result<[String; 2]> {
-        let first = folder.join("a");
-        fs::create_dir_all(&first)?;
-        let command = self.make_one(class, &first, seed)?;
-        copy_all(&first, &folder.join("b"))?;
+        let made = folder.join("made");
+        fs::create_dir_all(&made)?;
+        let command = self.make_one(class, &made, seed)?;
+        for set in ["a", "b"] {
+            copy_all(&made, &folder.join(set))?;
+        }
+        fs::remove_dir_all(&made)?;
         let of = |name: &str| command.replace("{}", &folder.join(name).display().to_string());
         Ok([of("a"), of("b")])
     }
