@@ -61,6 +61,9 @@ impl Rounds {
 
 impl Referee for Rounds {
     fn map(&mut self, run: &Run, samples: &Samples) {
+        if is_analysed(run) {
+            self.questions.expect_control(run);
+        }
         if !self.questions.expected.is_empty() && is_analysed(run) {
             self.map.push(Row { run: run.clone(), samples: samples.clone() });
         }
@@ -163,6 +166,11 @@ impl Questions {
     /// Chooses the best of several, where an expectation asks for it, by the runs of the blocks.
     pub(crate) fn choose(&mut self, map: &[&Measured]) {
         self.expected.iter_mut().for_each(|one| one.choose(map));
+    }
+
+    /// Takes a run of the blocks: controls are asked wherever the twin ran.
+    pub(crate) fn expect_control(&mut self, run: &Run) {
+        self.trials.iter_mut().flatten().for_each(|trials| trials.expect_control(run));
     }
 
     fn expected_mut(&mut self, question: usize) -> Option<&mut Expected> {
