@@ -2,6 +2,7 @@
 //! what may be said after each, and so when to stop. The same code answers while a sweep runs and
 //! when its records are read again.
 
+pub(crate) mod carry;
 mod expected;
 mod forecast;
 mod trial;
@@ -212,6 +213,11 @@ impl Questions {
     /// The trials of a declared contrast.
     pub(crate) fn contrast(&self, id: &str) -> Option<&Trials> {
         self.trials.iter().flatten().find(|trials| trials.is_contrast(id))
+    }
+
+    /// The question that a declared contrast is.
+    pub(crate) fn place_of_contrast(&self, id: &str) -> Option<usize> {
+        self.trials.iter().position(|those| those.iter().any(|trials| trials.is_contrast(id)))
     }
 
     /// The rounds of an expectation.
