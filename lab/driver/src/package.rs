@@ -69,7 +69,7 @@ pub(crate) fn absent(mut run: Run, why: String) -> Done {
 
 /// The variant of a check that failed; it is not timed.
 pub(crate) fn unfit_variant(run: &Run) -> Option<String> {
-    (run.warmup && run.status != Status::Ok).then(|| run.variant.clone())
+    (run.block == 0 && run.status != Status::Ok).then(|| run.variant.clone())
 }
 
 #[cfg(test)]
@@ -192,6 +192,6 @@ pub(crate) mod tests {
         assert_eq!(unfit_variant(&run()), None);
         let failed = failed(run(), "x".to_owned()).run;
         assert_eq!(unfit_variant(&failed).as_deref(), Some("v"));
-        assert_eq!(unfit_variant(&Run { warmup: false, ..failed }), None);
+        assert_eq!(unfit_variant(&Run { block: 1, ..failed }), None);
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Recording<'w> {
     /// Variants whose check failed: they are not timed, and the failed check is their record.
     pub(crate) unfit: BTreeSet<String>,
     pub(crate) end: SweepEnd,
+    /// Question and kind (whether a control) of the last round of which this session ran something.
+    pub(crate) last_round: Option<(usize, bool)>,
     done_ms: u64,
     total_ms: u64,
     /// Runs of the blocks that were begun, and all of them.
@@ -42,6 +44,7 @@ impl<'w> Recording<'w> {
             done: before.iter().map(|run| run.order).collect(),
             unfit: before.iter().filter_map(unfit_variant).collect(),
             end: SweepEnd { finished: false, recorded: before.len(), failed },
+            last_round: None,
             done_ms: 0,
             total_ms,
             begun: 0,

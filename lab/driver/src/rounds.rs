@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::{Cell, Referee};
-use lab_plan::{Asked, PlannedRun};
+use lab_plan::{Asked, PlannedRun, Round};
 use lab_record::{Results, Run, RunFile, Samples};
 
 use crate::{DriverError, Progress, Sweep, package::Done, recording::Recording, sweep::label};
@@ -19,29 +19,48 @@ const SHARES_MOST: u64 = 3;
 /// The first pass spends half of the time, so that every question gets some of it; the second one
 /// what is left, and the third what still is.
 const PASSES: usize = 3;
-/// The runs of a round.
-type Rows = Vec<(Run, Samples)>;
+/// A run with its samples.
+type Row = (Run, Samples);
+/// Those of a round that count.
+type Rows = Vec<Row>;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// What earlier sessions recorded of the rounds, by order.
 pub(crate) struct Recorded<'r> {
     results: Option<&'r Results>,
-    by_order: BTreeMap<u64, &'r Run>,
+    by_order: BTreeMap<u64, Vec<&'r Run>>,
 }
 
 impl<'r> Recorded<'r> {
     pub(crate) fn of(results: Option<&'r Results>) -> Self {
-        let runs = results.into_iter().flat_map(|results| &results.runs);
-        Self { results, by_order: runs.map(|run| (run.order, run)).collect() }
+        let mut by_order: BTreeMap<u64, Vec<&Run>> = BTreeMap::new();
+        for run in results.into_iter().flat_map(|results| &results.runs) {
+            by_order.entry(run.order).or_default().push(run);
+        }
+        Self { results, by_order }
+    }
+
+    fn all(&self, order: u64) -> &[&'r Run] {
+        self.by_order.get(&order).map_or(&[], Vec::as_slice)
     }
 
     /// The run of this order with its samples.
-    pub(crate) fn get(&self, order: u64) -> Result<Option<(Run, Samples)>, DriverError> {
-        let (Some(results), Some(run)) = (self.results, self.by_order.get(&order)) else {
+    pub(crate) fn get(&self, order: u64) -> Result<Option<Row>, DriverError> {
+        let (Some(results), Some(run)) = (self.results, self.all(order).last()) else {
             return Ok(None);
         };
         Ok(Some(((*run).clone(), results.samples(run)?)))
+    }
+
+    /// How often a run of this order was recorded: a wash once in each session that it began.
+    fn times(&self, order: u64) -> u32 {
+        self.all(order).len() as u32
+    }
+
+    /// How long the runs of this order took.
+    fn spent_ns(&self, order: u64) -> u64 {
+        self.all(order).iter().map(|run| run.process_ns).sum()
     }
 }
 
@@ -77,8 +96,9 @@ impl Sweep<'_> {
                 let mut spent_ns = 0;
                 let is_open = loop {
                     let planned = self.next_round(question, next, referee, recording)?;
-                    if planned.is_empty() || spent_ns >= share_ns(pass, left_ns, others, next) {
-                        break !planned.is_empty();
+                    let Some(planned) = planned else { break false };
+                    if spent_ns >= share_ns(pass, left_ns, others, next) {
+                        break true;
                     }
                     let label = format!("{}, round {}", question.label, next + 1);
                     let done = self.round(&planned, &label, recording, recorded, progress)?;
@@ -98,16 +118,16 @@ impl Sweep<'_> {
         Ok(true)
     }
 
-    /// The runs of a question's next round; none where it is answered or was asked often enough.
+    /// A question's next round; none where it is answered or was asked often enough.
     fn next_round(
         &self,
         question: &Asked,
         round: u32,
         referee: &dyn Referee,
         recording: &Recording<'_>,
-    ) -> Result<Vec<PlannedRun>, DriverError> {
+    ) -> Result<Option<Round>, DriverError> {
         if round >= question.rounds.most {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let wanted = |variant: &str, cell: &Cell| {
             !recording.unfit.contains(variant) && referee.wants(question.place, variant, cell)
@@ -116,38 +136,60 @@ impl Sweep<'_> {
         planned.map_err(|error| DriverError::Input(error.to_string()))
     }
 
-    /// One round: its rows, recorded now or earlier, and how long they took. `None` when
-    /// interrupted.
+    /// One round: the rows that count, recorded now or earlier, and how long all of it took. `None`
+    /// when interrupted. Its first run must not find what a round of another question or kind left,
+    /// or the blocks, or whatever ran before this session: so the wash goes before it.
     fn round(
         &mut self,
-        planned: &[PlannedRun],
+        planned: &Round,
         question: &str,
         recording: &mut Recording<'_>,
         recorded: &Recorded<'_>,
         progress: &mut dyn Progress,
     ) -> Result<Option<(Rows, u64)>, DriverError> {
+        let kind = (planned.place, planned.is_control);
         let mut rows = Vec::new();
-        let mut spent_ns = 0;
-        for planned in planned {
-            if let Some(row) = recorded.get(planned.order)? {
+        let mut spent_ns = recorded.spent_ns(planned.wash.order);
+        for run in &planned.runs {
+            if let Some(row) = recorded.get(run.order)? {
                 spent_ns += row.0.process_ns;
                 rows.push(row);
                 continue;
             }
-            recording.at(progress, planned.expected_ms, question);
-            let before_ns = lab_probe::monotonic_ns();
-            if self.is_interrupted() {
-                return Ok(None);
+            let is_washed = recording.last_round.replace(kind) != Some(kind);
+            let wash = is_washed.then_some(&planned.wash);
+            for (next, counts) in wash.map(|wash| (wash, false)).into_iter().chain([(run, true)]) {
+                let attempt = recorded.times(next.order);
+                let done = self.recorded(next, attempt, question, recording, progress)?;
+                let Some((row, ns)) = done else { return Ok(None) };
+                spent_ns += ns;
+                if counts {
+                    rows.push(row);
+                }
             }
-            let Some(Done { run, samples }) = self.one(planned, progress)? else {
-                return Ok(None);
-            };
-            rows.push((run.clone(), samples.clone()));
-            recording.note(&run, &label(planned), progress);
-            recording.write(run, &samples, &mut self.gate)?;
-            spent_ns += lab_probe::monotonic_ns() - before_ns;
         }
         Ok(Some((rows, spent_ns)))
+    }
+
+    /// One run of a round, recorded, and how long it took. `None` when interrupted.
+    fn recorded(
+        &mut self,
+        planned: &PlannedRun,
+        attempt: u32,
+        question: &str,
+        recording: &mut Recording<'_>,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<(Row, u64)>, DriverError> {
+        recording.at(progress, planned.expected_ms, question);
+        let before_ns = lab_probe::monotonic_ns();
+        if self.is_interrupted() {
+            return Ok(None);
+        }
+        let Some(Done { run, samples }) = self.one(planned, progress)? else { return Ok(None) };
+        let row = (Run { attempt, ..run }, samples);
+        recording.note(&row.0, &label(planned), progress);
+        recording.write(row.0.clone(), &row.1, &mut self.gate)?;
+        Ok(Some((row, lab_probe::monotonic_ns() - before_ns)))
     }
 }
 

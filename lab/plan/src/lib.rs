@@ -19,4 +19,4 @@ pub use extends::{extended_file, merged};
 pub use lab_family::InputError;
 pub use manifest::Manifest;
 pub use order::{Entrant, Plan, PlannedRun, plan};
-pub use rounds::Asked;
+pub use rounds::{Asked, Round};

@@ -46,7 +46,7 @@ impl Plan {
 pub struct PlannedRun {
     /// Position in the plan.
     pub order: u64,
-    /// 1-based; 0 for warm-up.
+    /// 1-based; 0 for the check before anything is timed.
     pub block: u32,
     /// Kept and never analysed.
     pub warmup: bool,

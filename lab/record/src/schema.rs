@@ -295,7 +295,7 @@ pub struct Run {
     pub schema: u32,
     /// Position in the plan; (`order`, `attempt`) is unique.
     pub order: u64,
-    /// 0, or 1 for the one repeat that the noise gate allows.
+    /// 0; counted on where a wash, or in old records a disturbed run, is repeated.
     pub attempt: u32,
     /// The pass over all cells that it belongs to.
     pub block: u32,

@@ -286,7 +286,8 @@ pub fn by_pair_but(
     sums.into_iter().map(|(key, (sum, count))| (key, sum / count)).collect()
 }
 
-fn on_scale(value: Option<f64>, scale: Scale) -> Option<f64> {
+/// A value as differences of the scale are made of it.
+pub(crate) fn on_scale(value: Option<f64>, scale: Scale) -> Option<f64> {
     match scale {
         Scale::Difference => value,
         Scale::Ratio => value.filter(|value| *value > 0.0).map(f64::ln),

@@ -10,6 +10,7 @@
 
 mod aa;
 mod answer;
+mod carried;
 mod compare;
 mod contrast;
 mod data;

@@ -6,7 +6,7 @@ use lab_record::{Comparison, Contrast, ExpectationKind, RunFile};
 use lab_stats::{describe::median, outcome::Outcome};
 
 use crate::{
-    Entry, Page, Study, Table, answer::answer, contrast::Contrasted, frame::is_gated,
+    Entry, Page, Study, Table, answer::answer, carried, contrast::Contrasted, frame::is_gated,
     study::Compared,
 };
 
@@ -31,6 +31,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         page.items(study.compared.iter().map(|compared| sentence(study, compared)));
     }
     page.items(expected(study));
+    page.items(carried::sentence(study));
     if study.compared.is_empty() && study.contrasted.is_empty() {
         page.item("This run declares no comparison: it is a smoke test, and no verdict is given.");
     }

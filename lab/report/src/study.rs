@@ -430,6 +430,7 @@ fn ask(study: &mut Study) {
     for one in &study.in_rounds {
         rounds.entry(one.row.run.block).or_default().1.push(one);
     }
+    study.all.iter().for_each(|one| study.questions.expect_control(&one.row.run));
     study.questions.choose(&study.all.iter().collect::<Vec<_>>());
     for (block, (runs, measured)) in &rounds {
         if let Some(question) = file.question_of(*block) {
@@ -441,7 +442,7 @@ fn ask(study: &mut Study) {
 fn aa_tests<'a>(study: &Study<'a>, comparison: &Comparison) -> Vec<(&'a str, AaTest)> {
     if let Some(trials) = study.questions.comparison(comparison) {
         let twins = study.frame.twins().into_iter().filter_map(|(twin, _)| {
-            let control = trials.control.as_ref().filter(|control| control.name == twin)?;
+            let control = trials.control().filter(|control| control.name == twin)?;
             Some((twin, control.aa()))
         });
         return twins.collect();

@@ -10,7 +10,7 @@ use crate::aa::AA_LEVEL;
 use crate::frame::{cell_key, is_gated, name};
 use crate::study::is_unpaired;
 use crate::tables::show_p;
-use crate::{Entry, Measured, Page, Row, Study, Table, noise, show};
+use crate::{Entry, Measured, Page, Row, Study, Table, carried, noise, show};
 
 const FAILURES_SHOWN: usize = 20;
 
@@ -43,6 +43,9 @@ fn what_was_run(study: &Study, page: &mut Page) {
 fn was_the_lab_working(study: &Study, page: &mut Page) {
     first_aa(study, page);
     page.items(study.family.lab_checks(study));
+    if let Some(table) = carried::table(study) {
+        page.beside("carry-over", carried::HOLDS, &table);
+    }
     page.item(&verified(study));
     failures(study, page);
     noise::write(study, page);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use lab_family::Family;
-use lab_plan::{Experiment, InputError, Manifest, Plan, PlannedRun, plan};
+use lab_plan::{Experiment, InputError, Manifest, Plan, PlannedRun, Round, plan};
 use lab_record::{
     GitState, Machine, Noise, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Status,
     VariantEntry, Verification,
@@ -99,13 +99,14 @@ impl World {
         let plan = plan(&experiment, &manifests).unwrap_or_else(|error| panic!("{error}"));
         let asked = plan.asked.iter().flat_map(|asked| {
             let most = self.rounds.unwrap_or_default().min(asked.rounds.most);
-            (0..most).flat_map(|round| {
+            (0..most).filter_map(|round| {
                 let planned = asked.round(&experiment, round, |_, _| true);
                 planned.unwrap_or_else(|error| panic!("{error}"))
             })
         });
-        let runs = plan.runs.iter().cloned().chain(asked);
-        let rows = runs.map(|planned| row(family.name(), &planned, make(&planned)));
+        let runs = plan.runs.iter().cloned().chain(washed(asked));
+        let rows =
+            runs.zip(0..).map(|(planned, at)| row(family.name(), &planned, at, make(&planned)));
         let entries = plan.entrants.iter().map(|entrant| {
             let twin_of = entrant.twin_of.clone();
             entry(family.name(), &entrant.name, twin_of, &entrant.manifest.tags)
@@ -291,7 +292,19 @@ fn entry(family: &str, name: &str, twin_of: Option<String>, tags: &[String]) -> 
     }
 }
 
-fn row(family: &str, planned: &PlannedRun, made: Made) -> Row {
+/// The runs of rounds in their order, each round with its wash where the one before was of
+/// something else.
+fn washed(rounds: impl Iterator<Item = Round>) -> impl Iterator<Item = PlannedRun> {
+    let mut last = None;
+    rounds.flat_map(move |round| {
+        let kind = (round.place, round.is_control);
+        let is_washed = last.replace(kind) != Some(kind);
+        is_washed.then_some(round.wash).into_iter().chain(round.runs)
+    })
+}
+
+/// A run that began `at` seconds.
+fn row(family: &str, planned: &PlannedRun, at: u64, made: Made) -> Row {
     let (status, reason) = match (made.failed, made.unsupported) {
         (Some(reason), _) => (Status::Failed, Some(reason)),
         (None, Some(reason)) => (Status::Unsupported, Some(reason)),
@@ -312,7 +325,7 @@ fn row(family: &str, planned: &PlannedRun, made: Made) -> Row {
         reason,
         verification: Verification::Verified,
         binary_sha256: "0123456789abcdef".to_owned(),
-        start_ns: 1_000_000_000 * planned.order,
+        start_ns: 1_000_000_000 * at,
         process_ns: 900_000_000,
         cpu_ns: None,
         counters: counters.map(|(name, value)| (name.to_owned(), value)).collect(),

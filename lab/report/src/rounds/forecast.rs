@@ -192,7 +192,9 @@ fn filled(
     let measured = family.measure(record, &section, &rows);
     let mut questions = Questions::of(asked, family, &defaults);
     let is_map = |one: &&Measured| file.question_of(one.row.run.block).is_none();
-    questions.choose(&measured.iter().filter(is_map).collect::<Vec<_>>());
+    let map: Vec<&Measured> = measured.iter().filter(is_map).collect();
+    map.iter().for_each(|one| questions.expect_control(&one.row.run));
+    questions.choose(&map);
     let then = file.analysis.questions(&file.expectations);
     let mut apart = Vec::new();
     for (place, question) in now.iter().enumerate() {

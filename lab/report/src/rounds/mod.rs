@@ -2,6 +2,7 @@
 //! what may be said after each, and so when to stop. The same code answers while a sweep runs and
 //! when its records are read again.
 
+pub(crate) mod carry;
 mod expected;
 mod forecast;
 mod trial;
@@ -61,6 +62,9 @@ impl Rounds {
 
 impl Referee for Rounds {
     fn map(&mut self, run: &Run, samples: &Samples) {
+        if is_analysed(run) {
+            self.questions.expect_control(run);
+        }
         if !self.questions.expected.is_empty() && is_analysed(run) {
             self.map.push(Row { run: run.clone(), samples: samples.clone() });
         }
@@ -165,6 +169,11 @@ impl Questions {
         self.expected.iter_mut().for_each(|one| one.choose(map));
     }
 
+    /// Takes a run of the blocks: controls are asked wherever the twin ran.
+    pub(crate) fn expect_control(&mut self, run: &Run) {
+        self.trials.iter_mut().flatten().for_each(|trials| trials.expect_control(run));
+    }
+
     fn expected_mut(&mut self, question: usize) -> Option<&mut Expected> {
         self.expected.get_mut(question.checked_sub(self.trials.len())?)
     }
@@ -204,6 +213,11 @@ impl Questions {
     /// The trials of a declared contrast.
     pub(crate) fn contrast(&self, id: &str) -> Option<&Trials> {
         self.trials.iter().flatten().find(|trials| trials.is_contrast(id))
+    }
+
+    /// The question that a declared contrast is.
+    pub(crate) fn place_of_contrast(&self, id: &str) -> Option<usize> {
+        self.trials.iter().position(|those| those.iter().any(|trials| trials.is_contrast(id)))
     }
 
     /// The rounds of an expectation.

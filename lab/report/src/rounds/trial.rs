@@ -1,5 +1,7 @@
 //! One difference in rounds: a candidate against the reference, or a level against another.
 
+mod promise;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::Better;
@@ -8,11 +10,13 @@ use lab_stats::{
     interval::Interval,
     outcome::Outcome,
     paired::ShiftEstimate,
-    sequence::{Hull, Sequence, UNCOUNTED},
+    sequence::{Hull, Sequence},
     tail_sequence::{Earlier, TailSequence},
     verdict::{Missing, Size, Verdict, control_needs, control_suffices, reading},
 };
 
+pub(super) use self::promise::Promise;
+use self::promise::Tally;
 use super::more;
 use crate::{
     Line, Measured,
@@ -101,18 +105,6 @@ impl Trial {
         self.sequence.interval().is_some_and(|hull| hull.half_width() <= self.enough())
     }
 
-    /// All pairs of a sweep that should know its size.
-    fn pairs_needed(&self) -> Option<usize> {
-        Some(self.sequence.pairs_until(self.enough())? + UNCOUNTED)
-    }
-
-    /// What all pairs of a sweep should be able to detect.
-    fn detectable_in(&self, pairs: f64) -> Option<f64> {
-        let counted =
-            (pairs.round() as usize).checked_sub(UNCOUNTED).filter(|counted| *counted > 0)?;
-        self.sequence.detectable_after(counted, POWER)
-    }
-
     /// What the pairs say, in the words of the metric's direction.
     fn reading(&self) -> Option<Verdict> {
         let mut verdict = reading(&self.sequence, || self.tail.equivalent(), self.margin)?;
@@ -164,10 +156,11 @@ pub(crate) struct Trials {
     better: Better,
     alpha: f64,
     pub(crate) lines: Vec<Trial>,
-    pub(crate) control: Option<Trial>,
+    control: Option<Trial>,
     withheld: bool,
-    rounds: usize,
-    spent_ns: u64,
+    all: Tally,
+    of_question: Tally,
+    of_control: Tally,
 }
 
 /// What a question is about.
@@ -177,14 +170,6 @@ pub(super) enum Asked {
     Comparison { comparison: Comparison, reference: String, twin: Option<String> },
     /// A level against another.
     Contrast { contrast: Contrast, side: Comparison, of: usize },
-}
-
-/// What rounds take and what an answer needs, as those so far show it.
-pub(super) struct Promise {
-    /// How long a round takes; 0 where there was none.
-    pub(super) round_ns: f64,
-    /// The rounds of a sweep after which its size is known.
-    pub(super) rounds_needed: Option<f64>,
 }
 
 /// Who is still needed.
@@ -206,24 +191,38 @@ impl Trials {
             lines: Vec::new(),
             control: None,
             withheld: false,
-            rounds: 0,
-            spent_ns: 0,
+            all: Tally::default(),
+            of_question: Tally::default(),
+            of_control: Tally::default(),
         }
     }
 
+    /// Takes a run of the blocks: where the twin had one, rounds of its own will come, and no
+    /// verdict is given before.
+    pub(super) fn expect_control(&mut self, run: &Run) {
+        if let Asked::Comparison { comparison, twin: Some(twin), .. } = &self.asked
+            && run.variant == *twin
+            && takes_part(comparison, &run.cell)
+        {
+            self.begin_control();
+        }
+    }
+
+    /// The comparison of the reference with its twin, where there was a round of it.
+    pub(crate) fn control(&self) -> Option<&Trial> {
+        self.control.as_ref().filter(|_| self.of_control.rounds > 0)
+    }
+
     /// Takes the runs of one round: all of them to know who takes part, and those that were
-    /// measured for their values.
+    /// measured for their values. Records from before controls had rounds of their own have both
+    /// in one.
     pub(super) fn take(
         &mut self,
         candidates: &BTreeSet<String>,
         rows: &[&Run],
         measured: &[&Measured],
     ) {
-        if self.rounds == 0 {
-            self.begin(candidates, rows);
-        }
-        self.rounds += 1;
-        self.spent_ns += rows.iter().map(|run| run.process_ns).sum::<u64>();
+        self.count(candidates, rows);
         for run in rows.iter().filter(|run| run.status != Status::Ok) {
             let line = self.lines.iter_mut().find(|line| line.name == run.variant);
             line.into_iter().for_each(|line| line.refusals += 1);
@@ -253,30 +252,6 @@ impl Trials {
         }
     }
 
-    /// What its rounds so far promise of others.
-    pub(super) fn promise(&self) -> Promise {
-        // Who was answered early has fewer pairs than rounds there were.
-        let measured = || self.lines.iter().filter(|line| line.pairs > 0);
-        let most = measured().map(|line| line.pairs).max().unwrap_or_default();
-        let a_round = most as f64 / self.rounds.max(1) as f64;
-        let needed = measured().map(|line| line.pairs_needed()).collect::<Option<Vec<_>>>();
-        let needed = needed.and_then(|pairs| pairs.into_iter().max());
-        Promise {
-            round_ns: self.spent_ns as f64 / self.rounds.max(1) as f64,
-            rounds_needed: needed.map(|pairs| pairs as f64 / a_round),
-        }
-    }
-
-    /// What the best and the worst known of its lines should be able to detect in so many rounds.
-    pub(super) fn detectable_in(&self, rounds: f64) -> Option<(f64, f64)> {
-        let measured = || self.lines.iter().filter(|line| line.pairs > 0);
-        let most = measured().map(|line| line.pairs).max()?;
-        let pairs = rounds * most as f64 / self.rounds.max(1) as f64;
-        let sizes = measured().map(|line| line.detectable_in(pairs)).collect::<Option<Vec<_>>>()?;
-        let least = sizes.iter().copied().reduce(f64::min)?;
-        Some((least, sizes.into_iter().fold(least, f64::max)))
-    }
-
     /// Whether it is this contrast.
     pub(super) fn is_contrast(&self, id: &str) -> bool {
         matches!(&self.asked, Asked::Contrast { contrast, .. } if contrast.id == id)
@@ -287,20 +262,53 @@ impl Trials {
         matches!(&self.asked, Asked::Comparison { comparison, .. } if comparison == wanted)
     }
 
-    /// Who takes part is who is there in the first round: their number divides the level.
+    /// Counts a round as one of the question, of the control, or, in old records, of both.
+    fn count(&mut self, candidates: &BTreeSet<String>, rows: &[&Run]) {
+        let (reference, twin) = match &self.asked {
+            Asked::Comparison { reference, twin, .. } => (Some(reference), twin.as_ref()),
+            Asked::Contrast { .. } => (None, None),
+        };
+        let is_twins = |run: &&&Run| twin == Some(&run.variant);
+        let is_around = |run: &&&Run| is_twins(run) || reference == Some(&run.variant);
+        let is_control = rows.iter().any(|run| is_twins(&run));
+        let is_about = !is_control || rows.iter().any(|run| candidates.contains(&run.variant));
+        let is_first = self.of_question.rounds == 0;
+        self.all.add(rows.iter());
+        if is_control {
+            self.of_control.add(rows.iter().filter(is_around));
+        }
+        if is_about {
+            self.of_question.add(rows.iter().filter(|run| !is_twins(run)));
+        }
+        if is_control {
+            self.begin_control();
+        }
+        if is_about && is_first {
+            self.begin(candidates, rows);
+        }
+    }
+
+    fn begin_control(&mut self) {
+        if let Asked::Comparison { comparison, twin: Some(twin), .. } = &self.asked
+            && self.control.is_none()
+        {
+            self.control = Trial::new(twin, comparison, self.better, AA_LEVEL);
+        }
+    }
+
+    /// Who takes part is who is there in the question's first round: their number divides the
+    /// level.
     fn begin(&mut self, candidates: &BTreeSet<String>, rows: &[&Run]) {
         let there: BTreeSet<&str> = rows.iter().map(|run| run.variant.as_str()).collect();
         let trial =
             |name: &str, asked: &Comparison, alpha| Trial::new(name, asked, self.better, alpha);
         match &self.asked {
-            Asked::Comparison { comparison, twin, .. } => {
+            Asked::Comparison { comparison, .. } => {
                 let names: Vec<_> =
                     candidates.iter().filter(|name| there.contains(name.as_str())).collect();
                 let alpha = self.alpha / names.len().max(1) as f64;
                 self.lines =
                     names.iter().filter_map(|name| trial(name, comparison, alpha)).collect();
-                let twin = twin.as_ref().filter(|twin| there.contains(twin.as_str()));
-                self.control = twin.and_then(|twin| trial(twin, comparison, AA_LEVEL));
             }
             Asked::Contrast { contrast, side, of } => {
                 let alpha = self.alpha / *of as f64;
@@ -335,8 +343,8 @@ impl Trials {
         };
         let lines = self.lines.iter().filter(is_open).map(|line| line.name.as_str()).collect();
         match &self.asked {
-            Asked::Contrast { .. } => Open::Pair(self.rounds == 0 || !Vec::is_empty(&lines)),
-            Asked::Comparison { .. } if self.rounds == 0 => Open::All,
+            Asked::Contrast { .. } => Open::Pair(self.all.rounds == 0 || !Vec::is_empty(&lines)),
+            Asked::Comparison { .. } if self.of_question.rounds == 0 => Open::All,
             Asked::Comparison { .. } => Open::Lines(lines),
         }
     }
@@ -345,12 +353,12 @@ impl Trials {
     pub(crate) fn lines(&self) -> Vec<Line> {
         let line = |trial: &Trial| {
             let verdict = self.verdict(trial);
-            let (why, pairs) = match (verdict.size, verdict.missing) {
+            let (why, needs) = match (verdict.size, verdict.missing) {
                 (Some(Size::Beyond), _) => (Some("beyond the margin".to_owned()), None),
                 (Some(Size::Within), _) => (Some("within the margin".to_owned()), None),
                 (_, Some(missing)) => self.lacks(trial, missing),
                 _ if verdict.outcome == Outcome::CannotTell => {
-                    (too_few(trial), trial.pairs_to_go())
+                    (too_few(trial), self.more(trial.pairs_to_go(), trial))
                 }
                 _ => (None, None),
             };
@@ -361,36 +369,33 @@ impl Trials {
                 p_adjusted: None,
                 equivalence: None,
                 detectable: trial.sequence.detectable(POWER),
-                finding: Finding {
-                    outcome: verdict.outcome,
-                    why,
-                    needs: pairs.map(|pairs| self.more(pairs, trial)),
-                },
+                finding: Finding { outcome: verdict.outcome, why, needs },
                 clean: None,
             }
         };
         self.lines.iter().map(line).collect()
     }
 
-    /// What is missing, and the pairs until it should not be.
-    fn lacks(&self, trial: &Trial, missing: Missing) -> (Option<String>, Option<usize>) {
+    /// What is missing, and the rounds until it should not be.
+    fn lacks(&self, trial: &Trial, missing: Missing) -> (Option<String>, Option<String>) {
         match missing {
             Missing::Control => {
                 let enough = control_needs(&trial.sequence, trial.margin);
-                let pairs = self.control.as_ref().and_then(|control| control.pairs_until(enough));
-                (Some("the control is not known well enough".to_owned()), pairs)
+                let control = self.control.as_ref();
+                let needs = control.and_then(|one| self.more(one.pairs_until(enough), one));
+                (Some("the control is not known well enough".to_owned()), needs)
             }
             Missing::Tail => {
                 let rounds = trial.tail.rounds_to_go(trial.alpha).map(|rounds| rounds as usize);
-                (Some(format!("{TYPICAL}tail unknown")), rounds)
+                (Some(format!("{TYPICAL}tail unknown")), self.more(rounds, trial))
             }
         }
     }
 
-    /// The rounds that so many pairs of a line should take.
-    fn more(&self, pairs: usize, trial: &Trial) -> String {
-        let rounds = pairs as f64 * self.rounds as f64 / trial.pairs.max(1) as f64;
-        more("round", rounds, self.rounds, self.spent_ns)
+    /// The rounds, of both kinds, that so many pairs of a line or of the control should take.
+    fn more(&self, pairs: Option<usize>, trial: &Trial) -> Option<String> {
+        let rounds = pairs? as f64 * self.all.rounds as f64 / trial.pairs.max(1) as f64;
+        Some(more("round", rounds, self.all.rounds, self.all.spent_ns))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{
     cell::RefCell,
     fs,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -13,7 +14,7 @@ use std::{
 use lab_driver::{Catalog, Description, Position, Progress, Sweep, SweepEnd, SweepOptions};
 use lab_family::Referee;
 use lab_plan::{Experiment, plan};
-use lab_record::{Results, RunFile};
+use lab_record::{Results, RunFile, VariantEntry};
 use lab_report::{Frame, Report, Rounds, report};
 use lab_toys::Toys;
 use tempfile::TempDir;
@@ -64,6 +65,16 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What a sweep runs of an entrant.
+#[derive(Debug)]
+pub(crate) struct Copied {
+    pub(crate) variant: String,
+    pub(crate) twin_of: Option<String>,
+    pub(crate) sha256: String,
+    pub(crate) path: PathBuf,
+    pub(crate) inode: u64,
+}
+
 /// A checkout and the results of one sweep in it.
 pub(crate) struct Checkout {
     root: TempDir,
@@ -86,6 +97,23 @@ impl Checkout {
 
     pub(crate) fn results(&self) -> PathBuf {
         self.root.path().join("results").join("one")
+    }
+
+    /// Each entrant's program as a sweep would copy it.
+    pub(crate) fn programs(&self) -> Vec<Copied> {
+        let _alone = alone();
+        let root = self.root.path();
+        let experiment = Experiment::parse("adding.toml", &self.text, &[&Toys]).unwrap();
+        let catalog = Catalog::read(root, "toys", &[root.to_owned()]).unwrap();
+        let plan = plan(&experiment, &catalog.manifests).unwrap();
+        let copies = tempfile::tempdir().unwrap();
+        let copied = |entrant| {
+            let program = catalog.program(entrant, copies.path()).unwrap();
+            let inode = fs::metadata(&program.path).unwrap().ino();
+            let VariantEntry { variant, twin_of, binary_sha256: sha256, .. } = program.entry;
+            Copied { variant, twin_of, sha256, path: program.path, inode }
+        };
+        plan.entrants.iter().map(copied).collect()
     }
 
     /// Runs the sweep, or goes on with it, until so many runs have begun.

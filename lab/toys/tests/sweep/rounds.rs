@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_record::Rounds;
-use lab_report::{Forecast, Frame, Planned, forecast};
+use lab_record::{Rounds, Run};
+use lab_report::{Forecast, Frame, Planned, Row, forecast};
 use lab_toys::Toys;
 
 use crate::{
@@ -12,25 +12,40 @@ use crate::{
 };
 
 const BLOCKS: u32 = 8;
+const MOST: u32 = 900;
 
-/// The experiment, its questions in at most 400 rounds each.
-fn in_rounds() -> String {
+/// The experiment, its questions in at most [`MOST`] rounds each.
+pub(crate) fn in_rounds() -> String {
     let bounds = "at_least = ";
     let rounds = EXPERIMENT.replace(bounds, &format!("rounds = true\n{bounds}"));
     let questions = "[[analysis.comparisons]]";
-    let budget = "[analysis.rounds]\nbudget_s = 600\nmost = 400\n";
+    let budget = format!("[analysis.rounds]\nbudget_s = 600\nmost = {MOST}\n");
     rounds.replacen(questions, &format!("{budget}{questions}"), 1)
 }
 
-/// The variants of each round, by block, in the order in which they ran.
+fn is_control(runs: &[(u64, &str)]) -> bool {
+    runs.iter().any(|(_, variant)| *variant == "fast_twin")
+}
+
+/// The variants of each round, by block, in the order in which they ran, less what washed it.
 fn rounds(frame: &Frame) -> BTreeMap<u32, Vec<(u64, &str)>> {
     let mut rounds: BTreeMap<u32, Vec<(u64, &str)>> = BTreeMap::new();
-    for row in frame.rows.iter().filter(|row| row.run.block > BLOCKS) {
+    for row in frame.rows.iter().filter(|row| row.run.block > BLOCKS && !row.run.warmup) {
         let run = (row.run.start_ns, row.run.variant.as_str());
         rounds.entry(row.run.block).or_default().push(run);
     }
     rounds.values_mut().for_each(|runs| runs.sort_unstable());
     rounds
+}
+
+#[test]
+fn a_twin_is_a_file_of_its_own() {
+    let programs = Checkout::of(&in_rounds(), &["fast", "slow"]).programs();
+    let [fast, slow, twin] = &programs[..] else { panic!("{programs:?}") };
+    assert_eq!((&*slow.variant, twin.twin_of.as_deref()), ("slow", Some("fast")));
+    assert_eq!(fast.sha256, twin.sha256);
+    assert_ne!(fast.path, twin.path);
+    assert_ne!(fast.inode, twin.inode);
 }
 
 #[test]
@@ -47,16 +62,20 @@ fn a_question_is_asked_until_it_is_answered() {
     assert_eq!(outcome(&report, "expectations.tsv", "equal_rates"), "holds");
     let pairs = |table: &str, id: &str| field(&report, table, id, "n").parse::<u32>().unwrap();
     let (slow, equal) = (pairs("differences-1.tsv", "slow"), pairs("differences-1.tsv", "equal"));
-    // Half as much again is told at once; that tails are equal takes a while.
-    assert!(slow < 30 && 70 < equal && equal < 400, "{slow} {equal}");
+    // Half as much again is told as soon as the control is known; that tails are equal takes a
+    // while.
+    assert!(slow < 60 && 70 < equal && equal < MOST, "{slow} {equal}");
     // The slow one is left out as soon as it is known.
     let of_slow = |runs: &&Vec<(u64, &str)>| runs.iter().any(|(_, variant)| *variant == "slow");
-    let first = BLOCKS + 1..BLOCKS + 1 + 400;
+    let first = BLOCKS + 1..BLOCKS + 1 + MOST;
     let rounds = rounds(&frame);
-    let of_question = || rounds.range(first.clone()).map(|(_, runs)| runs);
+    let (controls, of_question): (Vec<_>, Vec<_>) =
+        rounds.range(first).map(|(_, runs)| runs).partition(|runs| is_control(runs));
+    let of_question = || of_question.iter().copied();
     assert_eq!(of_question().count() as u32, equal);
     assert_eq!(of_question().take_while(|runs| of_slow(runs)).count() as u32, slow);
     assert!(!of_question().skip(slow as usize).any(|runs| of_slow(&runs)));
+    assert_eq!(controls.len().to_string(), field(&report, "aa-1.tsv", "fast_twin", "n"));
     assert!(report.whole().contains("in rounds, at most 600 s"));
     assert!(
         report.tables["times.tsv"].contains("fast\t1000\t8\t"),
@@ -69,14 +88,51 @@ fn a_question_is_asked_until_it_is_answered() {
 fn a_round_has_everybody_side_by_side_and_a_coin_decides_the_order() {
     let (frame, _) = swept(&in_rounds(), &["fast", "slow"]);
     let rounds = rounds(&frame);
-    let full: Vec<Vec<&str>> = rounds
-        .values()
-        .filter(|runs| runs.iter().any(|(_, variant)| *variant == "fast_twin"))
-        .map(|runs| runs.iter().map(|(_, variant)| *variant).collect())
-        .collect();
-    assert!(full.iter().all(|runs| runs.contains(&"fast") && runs.len() <= 3), "{full:?}");
-    let firsts: BTreeSet<&str> = full.iter().map(|runs| runs[0]).collect();
-    assert_eq!(firsts.len(), 3, "{full:?}");
+    let first = rounds.range(BLOCKS + 1..BLOCKS + 1 + MOST).map(|(_, runs)| runs);
+    let (controls, question): (Vec<_>, Vec<_>) = first.partition(|runs| is_control(runs));
+    for (kind, second) in [(question, "slow"), (controls, "fast_twin")] {
+        let orders: BTreeSet<Vec<&str>> =
+            kind.iter().map(|runs| runs.iter().map(|(_, variant)| *variant).collect()).collect();
+        let expected = [vec!["fast", second], vec![second, "fast"]];
+        assert_eq!(orders, BTreeSet::from(expected));
+    }
+}
+
+/// Whether each block of the rounds began with a run that does not count, in the order in which
+/// they ran.
+fn washed(frame: &Frame) -> Vec<(u32, bool)> {
+    let of_rounds = frame.rows.iter().filter(|row| row.run.block > BLOCKS);
+    let mut runs: Vec<&Run> = of_rounds.map(|row| &row.run).collect();
+    runs.sort_by_key(|run| run.start_ns);
+    let blocks = runs.chunk_by(|one, next| one.block == next.block);
+    blocks.map(|runs| (runs[0].block, runs[0].warmup)).collect()
+}
+
+#[test]
+fn a_round_after_one_of_something_else_is_washed_by_any_of_its_own() {
+    let (frame, report) = swept(&in_rounds(), &["fast", "slow"]);
+    let rounds = rounds(&frame);
+    let kind = |block: u32| (frame.run_file.question_of(block), is_control(&rounds[&block]));
+    let mut last = None;
+    for (block, is_washed) in washed(&frame) {
+        assert_eq!(is_washed, last.replace(kind(block)) != Some(kind(block)), "{block}");
+    }
+    let washes: Vec<&Run> =
+        frame.rows.iter().map(|row| &row.run).filter(|run| run.warmup).collect();
+    let washes = || washes.iter().filter(|run| run.block > BLOCKS);
+    for wash in washes() {
+        let of_round = |row: &&Row| row.run.block == wash.block && !row.run.warmup;
+        let own = frame.rows.iter().filter(of_round).map(|row| (&row.run.variant, &row.run.cell));
+        assert!(own.into_iter().any(|own| own == (&wash.variant, &wash.cell)), "{wash:?}");
+    }
+    // By seed and block alone: of each of the three, in some round.
+    let of_comparison = washes().filter(|wash| wash.block <= BLOCKS + MOST);
+    let variants: BTreeSet<&str> = of_comparison.map(|wash| wash.variant.as_str()).collect();
+    assert_eq!(variants, BTreeSet::from(["fast", "fast_twin", "slow"]));
+    // No pair has a run of them.
+    let pairs = field(&report, "differences-1.tsv", "slow", "n").parse::<usize>().unwrap();
+    let of_slow = |runs: &&Vec<(u64, &str)>| runs.iter().any(|(_, variant)| *variant == "slow");
+    assert_eq!(rounds.range(..=BLOCKS + MOST).filter(|(_, runs)| of_slow(runs)).count(), pairs);
 }
 
 #[test]
@@ -106,11 +162,19 @@ fn a_stopped_question_goes_on_where_it_was() {
     }
     assert!(stopped.sweep(true, usize::MAX).finished);
     let (stopped, found) = stopped.report();
-    let orders = |frame: &Frame| {
-        let orders: Vec<u64> = frame.in_plan_order().iter().map(|row| row.run.order).collect();
-        orders
+    let counted = |frame: &Frame| {
+        let rows = frame.in_plan_order().into_iter().filter(|row| !row.run.warmup);
+        rows.map(|row| row.run.order).collect::<Vec<u64>>()
     };
-    assert_eq!(orders(&stopped), orders(&whole));
+    assert_eq!(counted(&stopped), counted(&whole));
+    // A session that goes on within rounds begins with a wash, maybe of a round that had one.
+    let washes = |frame: &Frame| {
+        let washes = frame.rows.iter().filter(|row| row.run.warmup && row.run.block > BLOCKS);
+        washes.map(|row| (row.run.order, row.run.attempt)).collect::<Vec<_>>()
+    };
+    let (of_stopped, of_whole) = (washes(&stopped), washes(&whole));
+    assert!(of_stopped.len() > of_whole.len(), "{of_stopped:?}");
+    assert_eq!(of_stopped.iter().collect::<BTreeSet<_>>().len(), of_stopped.len());
     for table in ["differences-1.tsv", "contrasts.tsv", "expectations.tsv"] {
         assert_eq!(found.tables[table], expected.tables[table]);
     }
@@ -127,18 +191,21 @@ fn without_time_nothing_is_asked_and_nothing_is_said() {
 
 #[test]
 fn too_few_rounds_are_counted_and_not_called_none() {
-    let text = in_rounds().replace("most = 400", "most = 5");
-    let (_, report) = swept(&text, &["fast", "slow"]);
+    let text = in_rounds().replace(&format!("most = {MOST}"), "most = 5");
+    let (frame, report) = swept(&text, &["fast", "slow"]);
+    let rounds = rounds(&frame);
+    let of_comparison = rounds.range(..=BLOCKS + 5).filter(|(_, runs)| !is_control(runs)).count();
     let why = |table: &str, id: &str| field(&report, table, id, "why");
     assert_eq!(outcome(&report, "expectations.tsv", "slow_costs_half_more"), "cannot tell");
     assert_eq!(why("expectations.tsv", "slow_costs_half_more"), "5 pairs are too few");
-    assert_eq!(why("differences-1.tsv", "slow"), "5 pairs are too few");
+    let few = format!("{of_comparison} pairs are too few");
+    assert_eq!(why("differences-1.tsv", "slow"), few);
 }
 
 /// What a sweep promises of the same questions in so many blocks, and in rounds of so many seconds.
 fn forecasts(frame: &Frame, blocks: u32, budget_s: Option<u32>) -> Vec<Forecast> {
     let mut analysis = frame.run_file.analysis.clone();
-    analysis.rounds = budget_s.map(|budget_s| Rounds { budget_s, most: 400 });
+    analysis.rounds = budget_s.map(|budget_s| Rounds { budget_s, most: MOST });
     let mut expectations = frame.run_file.expectations.clone();
     expectations.iter_mut().for_each(|one| one.rounds = one.over.is_some());
     let planned = Planned { analysis: &analysis, expectations: &expectations, blocks };
