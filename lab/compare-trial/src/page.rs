@@ -17,6 +17,7 @@ const CALM: &str = "30 ms, calm";
 const REPLAYS: &str = "replays.tsv";
 
 mod left;
+mod runs;
 
 /// A table as its file has it: the columns' names, then the rows.
 struct Table {
@@ -110,8 +111,12 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
         rules(folder, &same)?;
         page += "\nOther rules on the same runs: [a program with itself](details/same.md).\n";
         let replays = Table::read(folder, REPLAYS)?;
-        page += &left::chapter(copies.as_ref(), replays.as_ref());
+        let twice = Table::read(folder, "copies-twice.tsv")?;
+        page += &left::chapter(copies.as_ref(), twice.as_ref(), replays.as_ref());
         page += &work(&planted);
+        if let (Some(now), Some(before)) = (replays, Table::read(folder, "replays-before.tsv")?) {
+            page += &runs::chapter(&now, &before);
+        }
         write_detail(folder, "before.md", &before(&planted))?;
     }
     let stored = [
@@ -163,10 +168,14 @@ fn rules(folder: &Path, same: &Table) -> Result<()> {
 /// Writes what was found of real programs, and gives the line that leads there.
 fn real_programs(folder: &Path, real: &Table) -> Result<String> {
     let columns = ["of", "candidate", "difference", "outcome", "rounds", "seconds"];
+    let columns = columns.map(|name| (name, name)).into_iter();
+    let columns: Vec<_> = columns.chain([("bias (%)", "bias_percent")]).collect();
     let page = format!(
         "# Real programs\n\n[Report](../report.md)\n\nWall time against the first of each; \
-         rounds in [real/](../real), made by `tools/compare/real`. [real.tsv](../real.tsv)\n\n{}",
-        real.markdown(&columns.map(|name| (name, name)))
+         rounds in [real/](../real), made by `tools/compare/real`. Bias: what a difference owes to \
+         the first's being right after itself more often, by the rounds' own first runs, with a \
+         95 % interval; recordings of version 3 and before have it. [real.tsv](../real.tsv)\n\n{}",
+        real.markdown(&columns)
     );
     write_detail(folder, "real.md", &page)?;
     let told = real.rows.iter().filter(|row| real.cell(row, "outcome") != "cannot tell").count();

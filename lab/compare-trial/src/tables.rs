@@ -1,6 +1,9 @@
 //! What the tries show, as tables: here how often something false was found.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, ensure};
 use lab_compare::{
@@ -13,14 +16,16 @@ use crate::{copies, page, plan::Kind, planted, real, store, trial::Try};
 
 /// Writes the tables beside the tries, and the page about them.
 pub fn write(folder: &Path) -> Result<()> {
-    let packed = folder.join("tries.jsonl.zst");
-    let file = if packed.exists() { packed } else { folder.join("tries.jsonl") };
-    let tries: Vec<Try> = store::read(&file)?;
-    ensure!(!tries.is_empty(), "{} holds no try", file.display());
+    let tries: Vec<Try> = store::read(&packed_or_not(folder, "tries"))?;
+    ensure!(!tries.is_empty(), "{} holds no try", folder.display());
     let mut tables = vec![("same.tsv", same(&tries)), ("planted.tsv", planted::table(&tries))];
-    let copied: Vec<copies::Copied> = store::read(&folder.join("copies.jsonl.zst"))?;
+    let copied: Vec<copies::Copied> = store::read(&packed_or_not(folder, "copies"))?;
     if !copied.is_empty() {
         tables.push(("copies.tsv", copies::table(&copied)));
+    }
+    let twice: Vec<copies::Copied> = store::read(&packed_or_not(folder, "copies-twice"))?;
+    if !twice.is_empty() {
+        tables.push(("copies-twice.tsv", copies::again(&twice)));
     }
     tables.extend(real::table(folder)?.map(|table| ("real.tsv", table)));
     for (name, table) in tables {
@@ -28,6 +33,11 @@ pub fn write(folder: &Path) -> Result<()> {
         fs::write(&path, table).with_context(|| path.display().to_string())?;
     }
     page::write(folder, &tries)
+}
+
+fn packed_or_not(folder: &Path, name: &str) -> PathBuf {
+    let packed = folder.join(format!("{name}.jsonl.zst"));
+    if packed.exists() { packed } else { folder.join(format!("{name}.jsonl")) }
 }
 
 /// How often each rule calls a program different from itself.

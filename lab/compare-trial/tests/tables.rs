@@ -115,6 +115,46 @@ fn missing_tries_are_said_and_the_noise_of_a_missed_target() {
     }
 }
 
+/// Tries of equal files whose pairs differ by a per cent of noise, and by `more` of the second.
+fn copied_tries(count: usize, more: f64) -> String {
+    let noise = |at: usize| 0.01 * (((at * 7919) % 101) as f64 / 50.0 - 1.0);
+    let made = |number: usize| {
+        let wall = |round: usize| {
+            let second = 1e7 * (1.0 + noise(round + number) + more);
+            [10_000_000, second.round() as u64]
+        };
+        json!({
+            "class": "git", "number": number, "commit": "c", "machine": "m", "load": 0.5,
+            "elapsed_s": 4.0, "first": (0..120).map(|round| (round * 7 % 3) % 2).collect::<Vec<_>>(),
+            "wall_ns": (0..120).map(wall).collect::<Vec<_>>(),
+        })
+    };
+    (0..count).map(|number| format!("{}\n", made(number))).collect()
+}
+
+#[test]
+fn equal_files_that_are_called_different_are_counted() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("tries.jsonl"), noisy_tries(1)).unwrap();
+    for (equal, different, met) in
+        [(399, 0, "too few tries"), (400, 0, "yes"), (400, 8, "yes"), (400, 10, "no")]
+    {
+        let all = copied_tries(equal, 0.0) + &copied_tries(different, 0.02);
+        fs::write(dir.path().join("copies.jsonl"), all).unwrap();
+        trial(dir.path()).args(["tables", "."]).assert().success();
+        let table = fs::read_to_string(dir.path().join("copies.tsv")).unwrap();
+        assert_eq!(column(&table, "false"), [different.to_string(), different.to_string()]);
+        assert_eq!(column(&table, "met"), ["-", met], "{table}");
+        let page = fs::read_to_string(dir.path().join("report.md")).unwrap();
+        let said = format!(
+            "Of {} real comparisons of equal files, 1 kinds of program in 200 rounds each, \
+             {different} called the two different",
+            equal + different
+        );
+        assert!(page.contains(&said), "{page}");
+    }
+}
+
 /// The files of a folder, and of its folders, copied.
 fn copied(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
@@ -133,7 +173,7 @@ fn the_committed_page_follows_from_the_committed_tries() {
     let dir = TempDir::new().unwrap();
     copied(&committed, dir.path());
     let pages = ["report.md", "details/same.md", "details/real.md", "details/before.md"];
-    let made = [&["same.tsv", "planted.tsv", "real.tsv", "copies.tsv"], &pages[..]].concat();
+    let made = [&["same.tsv", "planted.tsv", "real.tsv", "copies.tsv", "copies-twice.tsv"], &pages[..]].concat();
     made.iter().for_each(|name| fs::remove_file(dir.path().join(name)).unwrap());
     trial(dir.path()).args(["tables", "."]).assert().success();
     for name in made {

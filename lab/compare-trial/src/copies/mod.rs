@@ -20,7 +20,7 @@ use serde_json::Value;
 
 pub use self::programs::Class;
 use self::programs::Programs;
-pub use self::table::table;
+pub use self::table::{again, table};
 use crate::{store, trial};
 
 /// What one call makes.
@@ -40,6 +40,10 @@ pub struct CopiesArgs {
     /// Rounds of a try
     #[arg(long, default_value_t = 200)]
     rounds: usize,
+    /// Compare the same two sets a second time, in the other order: what lies in the files is found
+    /// again, and what lies in the order is not
+    #[arg(long)]
+    again: bool,
     /// Seconds after which no further try begins
     #[arg(long)]
     within: Option<u64>,
@@ -52,6 +56,9 @@ pub struct Copied {
     pub class: Class,
     /// The number of the try among those of its class; of odd ones `b/` is the first command.
     pub number: usize,
+    /// Whether the same sets had been compared before, in the other order.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
     /// The revision of this repository, with `+changes` where the work tree has some.
     pub commit: String,
     /// The CPU's name and how many there are.
@@ -109,50 +116,62 @@ pub fn run(args: &CopiesArgs) -> Result<()> {
             break;
         }
         bar.set_message(format!("{class:?} {number}"));
-        let made = one(&programs, &lab, class, number, args.rounds)?;
-        store::append(&args.file, &made)?;
+        let folder = tempfile::tempdir()?;
+        let mut commands = programs.make(class, folder.path(), number as u64)?;
+        if number % 2 == 1 {
+            commands.reverse();
+        }
+        let made = compared(&lab, folder.path(), &commands, number, args.rounds)?;
+        store::append(&args.file, &made.of(class, number, false)?)?;
+        if args.again {
+            commands.reverse();
+            let made = compared(&lab, folder.path(), &commands, !number, args.rounds)?;
+            store::append(&args.file, &made.of(class, number, true)?)?;
+        }
         bar.inc(1);
     }
     bar.finish();
     Ok(())
 }
 
-fn one(
-    programs: &Programs,
-    lab: &Path,
-    class: Class,
-    number: usize,
-    rounds: usize,
-) -> Result<Copied> {
-    let folder = tempfile::tempdir()?;
-    let mut commands = programs.make(class, folder.path(), number as u64)?;
-    if number % 2 == 1 {
-        commands.reverse();
+/// What one call of the program measured.
+struct Measured {
+    load: f64,
+    elapsed_s: f64,
+    first: Vec<u8>,
+    wall_ns: Vec<[u64; 2]>,
+}
+
+impl Measured {
+    fn of(self, class: Class, number: usize, again: bool) -> Result<Copied> {
+        let Self { load, elapsed_s, first, wall_ns } = self;
+        let (commit, machine) = (trial::commit()?, trial::machine());
+        Ok(Copied { class, number, again, commit, machine, load, elapsed_s, first, wall_ns })
     }
+}
+
+fn compared(
+    lab: &Path,
+    folder: &Path,
+    commands: &[String; 2],
+    seed: usize,
+    rounds: usize,
+) -> Result<Measured> {
+    let record = folder.join(format!("rounds{seed}"));
     let load = lab_probe::load_1min().unwrap_or(f64::NAN);
-    let record = folder.path().join("rounds");
     let output = Command::new(lab)
         .arg("compare")
-        .args(&commands)
+        .args(commands)
         .args(["--runs", &rounds.to_string(), "--budget", "1e8", "--margin", MARGIN, "--json"])
-        .args(["--seed", &number.to_string(), "--record"])
+        .args(["--seed", &seed.to_string(), "--record"])
         .arg(&record)
         // A module's `__pycache__` is what one class is about.
         .env_remove("PYTHONDONTWRITEBYTECODE")
         .output()
         .context("lab")?;
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(matches!(output.status.code(), Some(0 | 10 | 11)), "{class:?}: {said}");
-    let mut made = Copied {
-        class,
-        number,
-        commit: trial::commit()?,
-        machine: trial::machine(),
-        load,
-        elapsed_s: 0.0,
-        first: Vec::new(),
-        wall_ns: Vec::new(),
-    };
+    ensure!(matches!(output.status.code(), Some(0 | 10 | 11)), "{}: {said}", commands[0]);
+    let mut made = Measured { load, elapsed_s: 0.0, first: Vec::new(), wall_ns: Vec::new() };
     for line in fs::read_to_string(&record)?.lines().skip(1) {
         let round: Value = serde_json::from_str(line)?;
         let wall_ns = |command: usize| {

@@ -81,6 +81,40 @@ fn robust_sd(values: &[f64]) -> f64 {
     1.4826 * median(&values.iter().map(|value| (value - centre).abs()).collect::<Vec<_>>())
 }
 
+/// Of sets that were compared twice, in both orders: the estimates of `b/` against `a/`, in per cent.
+/// A difference that lies in the files has the same sign both times.
+pub fn again(tries: &[Copied]) -> String {
+    let mut lines = vec!["programs\tnumber\tfirst\tagain\tboth_exclude_0\tsame_sign".to_owned()];
+    for second in tries.iter().filter(|made| made.again) {
+        let is_first = |made: &&Copied| {
+            !made.again && (made.class, made.number) == (second.class, second.number)
+        };
+        let Some(first) = tries.iter().find(is_first) else { continue };
+        // The first time, an odd number had the sets in the other order.
+        let sign = if first.number % 2 == 1 { -1.0 } else { 1.0 };
+        let [a, b] = [(first, sign), (second, -sign)].map(|(made, sign)| {
+            let state = made.comparison().state();
+            let estimate = state.candidates[0].metrics[0].estimate.as_ref();
+            (100.0 * sign * estimate.map_or(f64::NAN, |it| it.shift), ever_excluded(made))
+        });
+        lines.push(format!(
+            "{}\t{}\t{:+.2}\t{:+.2}\t{}\t{}",
+            name(first.class),
+            first.number,
+            a.0,
+            b.0,
+            yes_or_no(a.1 && b.1),
+            yes_or_no(a.0 * b.0 > 0.0)
+        ));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn name(class: Class) -> String {
+    let name = serde_json::to_value(class).expect("a class is a word");
+    name.as_str().unwrap_or_default().to_owned()
+}
+
 /// A row for each class, listed and not judged, and one for all.
 pub fn table(tries: &[Copied]) -> String {
     let mut classes: BTreeMap<Class, Vec<Shown>> = BTreeMap::new();
@@ -89,13 +123,7 @@ pub fn table(tries: &[Copied]) -> String {
     }
     let mut lines = vec![COLUMNS.join("\t")];
     for (class, shown) in &classes {
-        let name = serde_json::to_value(class).expect("a class is a word");
-        lines.push(row(
-            name.as_str().unwrap_or_default(),
-            &shown.iter().collect::<Vec<_>>(),
-            "-",
-            "-",
-        ));
+        lines.push(row(&name(*class), &shown.iter().collect::<Vec<_>>(), "-", "-"));
     }
     let all: Vec<&Shown> = classes.values().flatten().collect();
     let wrong = all.iter().filter(|shown| shown.excluded).count();

@@ -24,7 +24,11 @@ fn all(copies: &Table) -> Option<&[String]> {
 }
 
 /// What was wrong, and what shows that it no longer is.
-pub(super) fn chapter(copies: Option<&Table>, replays: Option<&Table>) -> String {
+pub(super) fn chapter(
+    copies: Option<&Table>,
+    twice: Option<&Table>,
+    replays: Option<&Table>,
+) -> String {
     let mut text =
         "\n## What a run leaves to the next\n\nUntil this commit a round held the first \
                     command twice and the others once. The first then followed itself in 5/9 of \
@@ -51,8 +55,28 @@ pub(super) fn chapter(copies: Option<&Table>, replays: Option<&Table>) -> String
             ("run (ms)", "median_ms"),
             ("met", "met"),
         ]);
+        text += &twice.map_or_else(String::new, of_twice);
     }
     text
+}
+
+/// Whether what was called different lies in the files.
+fn of_twice(twice: &Table) -> String {
+    let count = |name: &str| {
+        twice.rows.iter().filter(|row| twice.cell(row, name) == "yes").count()
+    };
+    let (both, all) = (count("both_exclude_0"), twice.rows.len());
+    let same = twice.rows.iter().filter(|row| {
+        twice.cell(row, "both_exclude_0") == "yes" && twice.cell(row, "same_sign") == "yes"
+    });
+    format!(
+        "\nWhere it lies: {all} pairs of sets were compared a second time, in the other order \
+         ([copies-twice.tsv](copies-twice.tsv)). {both} were called different both times, {} of \
+         them with the same set ahead, {} of all had the same sign. Such a difference is of the \
+         place of the files, which a sitting keeps; `--control --data FILE` asks for it.\n",
+        same.count(),
+        count("same_sign")
+    )
 }
 
 /// The worst of the rows in which carry-over is planted, and what the design of before gives.
