@@ -50,8 +50,8 @@ fn could_change(carried: &[Carried]) -> Option<String> {
     }
     (!names.is_empty()).then(|| {
         format!(
-            "**{} of {} verdicts in rounds could be what a run leaves to the next**: {{A, \
-             A, B}} favoured the reference. To be taken again: {}.",
+            "**{} of {} verdicts in rounds could be what a run leaves to the next**: its rounds \
+             held the reference twice. To be taken again: {}.",
             changing.len(),
             verdicts.len(),
             names.join(", ")

@@ -1,4 +1,4 @@
-//! What a run leaves to the next: the old rounds {A, A, B} make a difference of it, the new ones do
+//! What a run leaves to the next: rounds with the reference twice make a difference of it, the new ones do
 //! not, and a report says either.
 
 use std::collections::BTreeMap;
