@@ -1,5 +1,5 @@
-//! What `lab compare --json` said of real programs, as a table, and what of it a run may have left to
-//! the next.
+//! What `lab compare --json` said of real programs, as a table, and what of it a run may have left
+//! to the next.
 
 use std::{fs, path::Path};
 

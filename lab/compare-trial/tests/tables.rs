@@ -61,7 +61,8 @@ fn noisy_tries(count: usize) -> String {
     let made = |number: usize| {
         json!({
             "kind": "planted", "more_permille": 10, "neighbour": false, "each_once": true,
-            "number": number, "pairs": 20000, "commit": "c", "machine": "m", "loops": [1, 1], "load": 0.5,
+            "number": number, "pairs": 20000, "commit": "c", "machine": "m", "loops": [1, 1],
+            "load": 0.5,
             "settings": {
                 "alpha": 0.01, "margin": 0.01, "budget_s": 15.0, "least_rounds": 25,
                 "most_rounds": null, "candidates": 1, "control": false, "question": "direction",
@@ -123,10 +124,10 @@ fn copied_tries(count: usize, more: f64) -> String {
             let second = 1e7 * (1.0 + noise(round + number) + more);
             [10_000_000, second.round() as u64]
         };
+        let first: Vec<usize> = (0..120).map(|round| (round * 7 % 3) % 2).collect();
         json!({
             "class": "git", "number": number, "commit": "c", "machine": "m", "load": 0.5,
-            "elapsed_s": 4.0, "first": (0..120).map(|round| (round * 7 % 3) % 2).collect::<Vec<_>>(),
-            "wall_ns": (0..120).map(wall).collect::<Vec<_>>(),
+            "elapsed_s": 4.0, "first": first, "wall_ns": (0..120).map(wall).collect::<Vec<_>>(),
         })
     };
     (0..count).map(|number| format!("{}\n", made(number))).collect()
@@ -177,7 +178,8 @@ fn the_committed_page_follows_from_the_committed_tries() {
     let dir = TempDir::new().unwrap();
     copied(&committed, dir.path());
     let pages = ["report.md", "details/same.md", "details/real.md", "details/before.md"];
-    let made = [&["same.tsv", "planted.tsv", "real.tsv", "copies.tsv", "copies-twice.tsv"], &pages[..]].concat();
+    let tables = ["same.tsv", "planted.tsv", "real.tsv", "copies.tsv", "copies-twice.tsv"];
+    let made = [&tables[..], &pages[..]].concat();
     made.iter().for_each(|name| fs::remove_file(dir.path().join(name)).unwrap());
     trial(dir.path()).args(["tables", "."]).assert().success();
     for name in made {

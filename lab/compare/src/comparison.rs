@@ -166,8 +166,8 @@ impl Comparison {
         &self.settings
     }
 
-    /// Takes a finished round: the commands in their order, which may be empty where it is not known
-    /// or they ran at once; by command the values of its run, the reference first and the control
+    /// Takes a finished round: the commands in their order, which may be empty where it is not
+    /// known; by command the values of its run, the reference first and the control
     /// last, none of a command that the round did not hold; and the seconds since the comparison
     /// began.
     pub fn add(

@@ -64,7 +64,8 @@ impl Left {
                 })
             })
         };
-        result["after_itself"] = json!({ "all": value(&self.all), "each": self.each.iter().map(value).collect::<Vec<_>>() });
+        let each: Vec<Value> = self.each.iter().map(|found| json!(value(found))).collect();
+        result["after_itself"] = json!({ "all": value(&self.all), "each": each });
     }
 }
 

@@ -1,6 +1,7 @@
 //! `lab compare`: which of some commands is faster, anywhere and without a repository.
 
 mod annotate;
+mod answers;
 mod args;
 mod around;
 mod builds;

@@ -15,6 +15,7 @@ use lab_process::{Ended, Finished, Orphans, Output, Run, RunError};
 use lab_stats::describe::median;
 
 use super::{
+    answers,
     args::{CompareArgs, Metric},
     commands::{Command, for_each, in_shell},
     duet,
@@ -91,8 +92,8 @@ impl<'a> Runner<'a> {
         Ok(Self { args, commands, metrics, interrupted, orphans, output, folder, halves })
     }
 
-    /// Runs every command once with its answer looked at, and the first one again; returns sentences
-    /// about what differs.
+    /// Runs every command once with its answer looked at, and the first one again; returns
+    /// sentences about what differs.
     pub(crate) fn check(&self) -> Result<Vec<String>, Stopped> {
         let hash = |answer: &Finished| answer.output.as_ref().map(|(hash, _)| hash.clone());
         let (mut hashes, mut ends) = (Vec::new(), Vec::new());
@@ -104,10 +105,10 @@ impl<'a> Runner<'a> {
             ends.push(answers.iter().map(|answer| answer.ended).collect());
             hashes.push(answers.iter().map(hash).collect());
         }
-        let mut sentences = other_statuses(&self.commands, &ends);
+        let mut sentences = answers::other_statuses(&self.commands, &ends);
         if self.args.check == "same-output" {
             let again = hash(&self.answer(&self.commands[0], 0)?);
-            sentences.extend(differences(&self.commands, &hashes, &again));
+            sentences.extend(answers::differences(&self.commands, &hashes, &again));
         }
         Ok(sentences)
     }
@@ -409,46 +410,6 @@ fn end_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     file.take(EXCERPT_BYTES).read_to_end(&mut text)?;
     Ok(text)
-}
-
-/// Where any status is accepted: the commands one of whose builds ends with another one than the
-/// reference's first.
-fn other_statuses(commands: &[Command], ends: &[Vec<Ended>]) -> Vec<String> {
-    let status = |ended: &Ended| match ended {
-        Ended::Exited(status) => Some(*status),
-        _ => None,
-    };
-    let Some(first) = ends.first().and_then(|ends| status(ends.first()?)) else {
-        return Vec::new();
-    };
-    let others = commands.iter().zip(ends).filter_map(|(command, ends)| {
-        let other = ends.iter().filter_map(status).find(|status| *status != first)?;
-        let (name, reference) = (&command.name, &commands[0].name);
-        Some(format!("{name} ends with status {other}, and {reference} with {first}"))
-    });
-    others.collect()
-}
-
-/// By the hashes of each command's builds, and that of another run of the first.
-fn differences(
-    commands: &[Command],
-    hashes: &[Vec<Option<String>>],
-    again: &Option<String>,
-) -> Vec<String> {
-    let (first, reference) = (&hashes[0][0], &commands[0].name);
-    if again != first {
-        return vec![format!(
-            "{reference} prints something else each time, so outputs were not compared"
-        )];
-    }
-    let said = |(command, builds): (&Command, &Vec<Option<String>>)| {
-        let name = &command.name;
-        if builds.iter().any(|hash| *hash != builds[0]) {
-            return Some(format!("the builds of {name} print different things"));
-        }
-        (builds[0] != *first).then(|| format!("{name} prints something else than {reference}"))
-    };
-    commands.iter().zip(hashes).filter_map(said).collect()
 }
 
 /// The exit status; -1 where a signal ended it.

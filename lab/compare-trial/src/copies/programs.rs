@@ -69,9 +69,9 @@ impl Programs {
         Ok(Self { folder, lab, cache_bytes: last_level_cache() })
     }
 
-    /// Makes the two sets in a new folder and gives the command of each. Both are copies of a third:
-    /// the page cache holds what was written otherwise than what was copied, and to walk 67 MB of the
-    /// one took 10 ms where the other took 16.
+    /// Makes the two sets in a new folder and gives the command of each. Both are copies of a
+    /// third: the page cache holds what was written otherwise than what was copied, and to walk
+    /// 67 MB of the one took 10 ms where the other took 16.
     pub fn make(&self, class: Class, folder: &Path, seed: u64) -> Result<[String; 2]> {
         let made = folder.join("made");
         fs::create_dir_all(&made)?;

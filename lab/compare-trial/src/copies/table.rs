@@ -81,8 +81,8 @@ fn robust_sd(values: &[f64]) -> f64 {
     1.4826 * median(&values.iter().map(|value| (value - centre).abs()).collect::<Vec<_>>())
 }
 
-/// Of sets that were compared twice, in both orders: the estimates of `b/` against `a/`, in per cent.
-/// A difference that lies in the files has the same sign both times.
+/// Of sets that were compared twice, in both orders: the estimates of `b/` against `a/`, in per
+/// cent. A difference that lies in the files has the same sign both times.
 pub fn again(tries: &[Copied]) -> String {
     let mut lines = vec!["programs\tnumber\tfirst\tagain\tboth_exclude_0\tsame_sign".to_owned()];
     for second in tries.iter().filter(|made| made.again) {

@@ -38,13 +38,12 @@ pub(super) fn chapter(
     twice: Option<&Table>,
     replays: Option<&Table>,
 ) -> String {
-    let mut text =
-        "\n## What a run leaves to the next\n\nUntil 2026-11-26 a round held the first \
+    let mut text = "\n## What a run leaves to the next\n\nUntil 2026-11-26 a round held the first \
                     command twice and the others once. The first then followed itself in 5/9 of \
                     its runs and another in 1/9, and what a run left behind (caches, page cache, \
                     state) counted as a difference: equal programs over 3 MB of data came out 29 \
                     to 51 % apart. A round now holds each command once.\n"
-            .to_owned();
+        .to_owned();
     if let Some(replays) = replays {
         text += &of_replays(replays);
     }
@@ -95,8 +94,8 @@ fn of_replays(replays: &Table) -> String {
     let (least, most) = of("the reference twice in a round")
         .fold((f64::INFINITY, 0.0_f64), |(low, high), share| (low.min(share), high.max(share)));
     format!(
-        "\nIn {count} replays' rows programs are 1 to 40 % faster or slower after themselves, 2 and \
-         4 at a time, with and without a control, with slow first places: at most {:.2} % ever \
+        "\nIn {count} rows of replays programs are 1 to 40 % faster or slower after themselves, 2 \
+         and 4 at a time, with and without a control, with slow first places: at most {:.2} % ever \
          exclude 0. With the first command twice in a round it is {:.0} to {:.0} % at 10 %.\n",
         100.0 * worst,
         100.0 * least,

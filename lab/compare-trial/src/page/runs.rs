@@ -31,18 +31,20 @@ fn found(replays: &Table, runs_each: f64) -> Vec<Found> {
 
 /// Before and now, where both were found in replays of the same noise.
 pub(super) fn chapter(now: &Table, before: &Table) -> String {
-    let mut text = "\n## Runs until an answer\n\nReplays of stored noise: runs of both commands by \
+    let mut text =
+        "\n## Runs until an answer\n\nReplays of stored noise: runs of both commands by \
                     which half and 80 % of 2,000 comparisons found what was planted, and before, \
                     when a round held three runs and a verdict needed a control ([replays-before\
                     .tsv](replays-before.tsv)). Target: no more than before.\n\n\
                     | noise | more | half, before | half, now | 80 %, before | 80 %, now | met |\n\
                     |---|---|---:|---:|---:|---:|---|\n"
-        .to_owned();
+            .to_owned();
     let earlier = found(before, RUNS_BEFORE);
     for Found { noise, more, by } in found(now, 1.0) {
         let is_same = |one: &&Found| (&one.noise, &one.more) == (&noise, &more);
         let Some(was) = earlier.iter().find(is_same) else { continue };
-        let shown = |runs: Option<f64>| runs.map_or("never".to_owned(), |runs| format!("{runs:.0}"));
+        let shown =
+            |runs: Option<f64>| runs.map_or("never".to_owned(), |runs| format!("{runs:.0}"));
         // What was never found cost more than what is.
         let no_dearer = |now: Option<f64>, was: Option<f64>| {
             was.is_none_or(|was| now.is_some_and(|now| now <= was))

@@ -126,8 +126,8 @@ impl Bisect {
         }
     }
 
-    /// Takes a pair's values, the earlier commit's first; whether the later commit ran last; and the
-    /// seconds since the comparison's first pair began.
+    /// Takes a pair's values, the earlier commit's first; whether the later commit ran last; and
+    /// the seconds since the comparison's first pair began.
     pub fn pair(
         &mut self,
         [reference, candidate]: [f64; 2],

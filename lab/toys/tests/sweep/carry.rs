@@ -1,5 +1,5 @@
-//! What a run leaves to the next: rounds with the reference twice make a difference of it, the new ones do
-//! not, and a report says either.
+//! What a run leaves to the next: rounds with the reference twice make a difference of it, the new
+//! ones do not, and a report says either.
 
 use std::collections::BTreeMap;
 
