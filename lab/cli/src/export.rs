@@ -66,7 +66,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     for old in before.difference(&names(&report)).chain(&pictures) {
         remove(&to.join(old))?;
     }
-    draw_all(&report.figures, to);
+    draw_all(&report, to);
     println!("{}", to.join("report.md").display());
     Ok(())
 }

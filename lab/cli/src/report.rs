@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeSet,
-    fs, io,
+    fs,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
 };
@@ -10,7 +11,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use lab_driver::plots::Scripts;
 use lab_record::Results;
-use lab_report::{Figure, Frame, Report};
+use lab_report::{Frame, Report};
 
 use crate::{
     Failure,
@@ -97,7 +98,7 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
     }
     let report = write_report(&dir, &out)?;
     if !args.no_plots {
-        draw_all(&report.figures, &out);
+        draw_all(&report, &out);
     }
     let mut first = out.join("report.md");
     if format == Format::Html {
@@ -146,13 +147,13 @@ fn write<'f>(out: &Path, files: impl Iterator<Item = (&'f str, &'f str)>) -> Res
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         }
-        fs::write(&path, text).map_err(|error| cannot_write(&path, &error))?;
+        write_anew(&path, text.as_bytes()).map_err(|error| cannot_write(&path, &error))?;
     }
     Ok(())
 }
 
 /// Draws what can be drawn. A missing gnuplot costs pictures, not the report.
-pub(crate) fn draw_all(figures: &[Figure], dir: &Path) {
+pub(crate) fn draw_all(report: &Report, dir: &Path) {
     let scripts = match Scripts::unpack(lab_families::PLOTS) {
         Ok(scripts) => scripts,
         Err(error) => {
@@ -160,12 +161,27 @@ pub(crate) fn draw_all(figures: &[Figure], dir: &Path) {
             return;
         }
     };
-    for figure in figures {
-        if let Err(sentence) = scripts.draw(&figure.script, dir, dir) {
+    for figure in &report.figures {
+        let drawn = scripts.draw(&figure.script, &report.tables, &figure.file);
+        let written = drawn.and_then(|picture| {
+            write_anew(&dir.join(&figure.file), &picture).map_err(|error| error.to_string())
+        });
+        if let Err(sentence) = written {
             eprintln!("no picture {}: {sentence}", figure.file);
             break;
         }
     }
+}
+
+/// Writes a file in the place of whatever has its name: through a link that a record brought, a file
+/// elsewhere would be written.
+fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = fs::File::create_new(path)?;
+    file.write_all(bytes)
 }
 
 fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {

@@ -129,7 +129,7 @@ fn sweep(prepared: &Prepared, options: &SweepOptions, json: bool) -> Result<Swee
 
 fn report(results: &Path) -> Result<PathBuf, Failure> {
     let report = write_report(results, results)?;
-    draw_all(&report.figures, results);
+    draw_all(&report, results);
     Ok(results.join("report.md"))
 }
 

@@ -1,6 +1,11 @@
 //! gnuplot draws what the report has computed.
+//!
+//! A record may come from a stranger, and its tables hold names of its own. gnuplot and the tools
+//! that a script asks are given nothing of them that they could take for more than a name: tables
+//! are copied into a folder of ours, under names of ours, without any letter that a shell, awk or
+//! gnuplot reads otherwise, and pictures are taken out of another one.
 
-use std::{fs, io, path::Path, process::Command, time::Duration};
+use std::{collections::BTreeMap, fs, io, process::Command, time::Duration};
 
 use tempfile::TempDir;
 
@@ -8,6 +13,9 @@ use crate::child::{Limits, Unfinished, ask};
 
 /// The largest picture takes seconds.
 const DRAWING: Limits = Limits { time: Duration::from_secs(120), output_bytes: 1 << 20 };
+/// What gnuplot sees of a figure's tables, and where it draws.
+const TABLES: &str = "tables";
+const PICTURES: &str = "pictures";
 
 /// Scripts as files, for gnuplot reads nothing else: each finds the others beside it.
 #[derive(Debug)]
@@ -26,24 +34,69 @@ impl Scripts {
         Ok(Self(folder))
     }
 
-    /// Runs one of them with the folder of the tables and the folder for the picture.
+    /// Runs one of them over these tables, texts by file name, and gives the picture of this file
+    /// name.
     ///
     /// # Errors
     /// gnuplot's own first line, or that it is missing.
-    pub fn draw(&self, name: &str, tables: &Path, out: &Path) -> Result<(), String> {
+    pub fn draw(
+        &self,
+        name: &str,
+        tables: &BTreeMap<String, String>,
+        file: &str,
+    ) -> Result<Vec<u8>, String> {
+        let folder = tempfile::tempdir().and_then(|folder| {
+            fs::create_dir(folder.path().join(PICTURES))?;
+            fs::create_dir(folder.path().join(TABLES))?;
+            for (name, text) in tables {
+                fs::write(folder.path().join(TABLES).join(name), plain(text))?;
+            }
+            Ok(folder)
+        });
+        let folder = folder.map_err(|error| format!("a scratch folder cannot be made: {error}"))?;
         let mut command = Command::new("gnuplot");
-        command.arg("-c").arg(self.0.path().join(name)).arg(tables).arg(out);
+        command.arg("-c").arg(self.0.path().join(name)).args([TABLES, PICTURES]);
+        command.current_dir(folder.path());
         let output = ask(command, DRAWING).map_err(|unfinished| match unfinished {
             Unfinished::CannotStart(error) => {
                 format!("gnuplot cannot be started ({error}); install it or use ./enter")
             }
             other => format!("gnuplot {name} {other}"),
         })?;
-        if output.status.success() {
-            return Ok(());
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
+            return Err(format!("gnuplot {name}: {}", line.trim()));
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
-        Err(format!("gnuplot {name}: {}", line.trim()))
+        fs::read(folder.path().join(PICTURES).join(file))
+            .map_err(|error| format!("gnuplot {name} drew no {file}: {error}"))
+    }
+}
+
+/// A table without what ends a string or begins a command anywhere: each such letter is another one
+/// that looks alike, or a dot.
+fn plain(text: &str) -> String {
+    let letter = |letter: char| match letter {
+        '\n' | '\t' => letter,
+        '\'' | '`' => '’',
+        '"' => '”',
+        '\\' | '$' | '@' | '{' | '}' | '|' | '<' | '>' | '&' | ';' | '!' | '#' => '·',
+        _ if letter.is_control() => '·',
+        _ => letter,
+    };
+    text.chars().map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_loses_what_a_shell_or_gnuplot_would_read() {
+        let hostile =
+            "x'; touch pwn; echo '\t`id`\t$(id)\t@a\t{/=99 b}\t\"c\"\\\r\nplain 1.5 µs, -2 %\n";
+        let expected =
+            "x’· touch pwn· echo ’\t’id’\t·(id)\t·a\t·/=99 b·\t”c”··\nplain 1.5 µs, -2 %\n";
+        assert_eq!(plain(hostile), expected);
     }
 }

@@ -1,0 +1,130 @@
+//! Pictures of a stranger's record: no name in it is read as anything else.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use lab_driver::plots::Scripts;
+
+/// Whether gnuplot is here; a test without it says so, on the stream that the harness keeps.
+fn has_gnuplot(test: &str) -> bool {
+    let found = Command::new("gnuplot").arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !found {
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), "SKIPPED {test}: gnuplot is not installed");
+    }
+    found
+}
+
+fn committed() -> Vec<PathBuf> {
+    let reports =
+        std::env::current_dir().unwrap().join(env!("CARGO_MANIFEST_DIR")).join("../../reports");
+    let folders = fs::read_dir(reports).unwrap().map(|entry| entry.unwrap().path());
+    folders.filter(|folder| folder.join("run.json").exists()).collect()
+}
+
+/// The tables of a report, each text in their rows replaced; names of columns are ours.
+fn hostile(report: &Path, text: &str) -> BTreeMap<String, String> {
+    let mut tables = BTreeMap::new();
+    for entry in fs::read_dir(report).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        if !name.ends_with(".tsv") {
+            continue;
+        }
+        let table = fs::read_to_string(entry.path()).unwrap();
+        let mut lines = table.lines();
+        let head = lines.next().unwrap_or_default().to_owned();
+        let cell = |cell: &str| match cell.is_empty() || cell.parse::<f64>().is_ok() {
+            true => cell.to_owned(),
+            false => text.to_owned(),
+        };
+        let row = |line: &str| line.split('\t').map(cell).collect::<Vec<_>>().join("\t");
+        let rows: Vec<String> = [head].into_iter().chain(lines.map(row)).collect();
+        tables.insert(name, rows.join("\n") + "\n");
+    }
+    tables
+}
+
+/// Every script's picture of a committed report, with names that shells, awk and gnuplot would run.
+#[test]
+fn no_name_in_a_record_is_run() {
+    if !has_gnuplot("no_name_in_a_record_is_run") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let made = |number: usize| dir.path().join(format!("made{number}"));
+    let touch = |number: usize| format!("touch {}", made(number).display());
+    let names = [
+        format!("x'; {}; echo '", touch(0)),
+        format!("x\"; {}; echo \"", touch(1)),
+        format!("`{}`", touch(2)),
+        format!("$({})", touch(3)),
+        format!("x\"); system(\"{}\"); print(\"", touch(4)),
+        format!("| {}", touch(5)),
+        format!("< {}", touch(6)),
+        format!("@x {{/=90 {}}}", touch(7)),
+        format!("x\\047; {}; echo \\047", touch(8)),
+        format!("\" system(\"{}\") \"", touch(9)),
+    ];
+    let scripts = Scripts::unpack(lab_families::PLOTS).unwrap();
+    let mut drawn = 0;
+    for (script, text) in lab_families::PLOTS {
+        let (Some(table), Some(picture)) =
+            (named(text, "file = ARG1"), named(text, "set output ARG2"))
+        else {
+            continue;
+        };
+        let report = committed().into_iter().find(|report| report.join(&table).exists());
+        let report = report.unwrap_or_else(|| panic!("no report has {table}"));
+        for name in &names {
+            let tables = hostile(&report, name);
+            drawn += usize::from(scripts.draw(script, &tables, &picture).is_ok());
+        }
+    }
+    let made: Vec<usize> = (0..names.len()).filter(|number| made(*number).exists()).collect();
+    assert_eq!(made, [0; 0]);
+    // Scripts that stumble over a name would show nothing of this.
+    assert!(drawn > 50, "{drawn}");
+}
+
+/// The file that a line of a script names: `file = ARG1."/stalls.tsv"`.
+fn named(script: &str, beginning: &str) -> Option<String> {
+    let line = script.lines().find(|line| line.starts_with(beginning))?;
+    Some(line.split('"').nth(1)?.trim_start_matches('/').to_owned())
+}
+
+#[test]
+fn no_name_of_a_folder_is_run_and_no_link_of_a_record_is_written_through() {
+    if !has_gnuplot("no_name_of_a_folder_is_run_and_no_link_of_a_record_is_written_through") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let record = committed().into_iter().find(|report| report.ends_with("offload-wake")).unwrap();
+    let folder = dir.path().join("x'; touch pwn; echo '`touch pwn`$(touch pwn)");
+    fs::create_dir(&folder).unwrap();
+    for entry in fs::read_dir(record).unwrap().map(Result::unwrap) {
+        if entry.path().is_file() {
+            fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
+        }
+    }
+    let outside = dir.path().join("outside");
+    fs::write(&outside, "mine\n").unwrap();
+    let picture = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let picture = picture.filter(|path| path.extension().is_some_and(|ending| ending == "svg"));
+    let links: Vec<PathBuf> = picture.chain([folder.join("report.md")]).collect();
+    for link in &links {
+        let _ = fs::remove_file(link);
+        std::os::unix::fs::symlink(&outside, link).unwrap();
+    }
+    let lab = std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap();
+    let mut lab = Command::new(lab);
+    let ended = lab.current_dir(dir.path()).arg("report").arg(&folder).output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(!dir.path().join("pwn").exists() && !folder.join("pwn").exists());
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "mine\n");
+    assert!(links.iter().all(|link| fs::symlink_metadata(link).unwrap().is_file()), "{links:?}");
+    assert!(links.len() > 1);
+}
