@@ -57,7 +57,7 @@ fn whole(source: &Source, above: &str) -> String {
     );
     let head = source.runs.as_ref().map_or("", |_| runs::HEAD);
     let title = if opening.title.is_empty() { &source.name } else { opening.title };
-    document(&title.replace('`', ""), head, &picture::apart(&body))
+    document(&title.replace('`', ""), head, &picture::described(&body))
 }
 
 /// Question and answer with what else the first screen has.

@@ -1,13 +1,12 @@
-//! Pictures within a page: SVG files whose parts get names of their own.
+//! Pictures within a page: as images, in which no browser runs a script or loads anything, whoever
+//! drew them.
 
-/// What stands before the name of a part, where an SVG gives or uses one.
-const BEFORE_NAMES: [&str; 5] = [" id='", " id=\"", "href='#", "href=\"#", "url(#"];
+use base64::{Engine, prelude::BASE64_STANDARD};
 
 /// The picture as a part of a page.
 pub(crate) fn figure(svg: &str) -> String {
-    // What stands before the element is for a file of its own.
-    let svg = svg.find("<svg").map_or(svg, |start| &svg[start..]);
-    format!("<figure>{}</figure>", svg.trim_end())
+    let data = BASE64_STANDARD.encode(svg);
+    format!("<figure><img alt=\"\" src=\"data:image/svg+xml;base64,{data}\"></figure>")
 }
 
 /// Pictures out of the paragraphs that Markdown puts them in, each with its caption: the emphasised
@@ -28,31 +27,22 @@ pub(crate) fn alone(html: &str) -> String {
     whole
 }
 
-/// The page with a name of its own for each part of each picture, which come from one program that
-/// gives the parts of all pictures the same names. Each says what it shows.
-pub(crate) fn apart(html: &str) -> String {
-    let mut parts = html.split("<figure><svg");
+/// The page with each picture saying what it shows.
+pub(crate) fn described(html: &str) -> String {
+    let mut parts = html.split("<figure><img alt=\"\"");
     let mut whole = parts.next().unwrap_or_default().to_owned();
-    for (number, part) in parts.enumerate() {
-        let (svg, rest) = part.split_once("</svg>").unwrap_or((part, ""));
+    for part in parts {
+        let (image, rest) = part.split_once('>').unwrap_or((part, ""));
         let says = match rest.strip_prefix("<figcaption>") {
             Some(rest) => plain(rest.split("</figcaption>").next().unwrap_or_default()),
             None => "A picture of the numbers beside it".to_owned(),
         };
-        let svg = with_names(svg, &format!("p{}-", number + 1));
         // A narrow window shows a part; whoever has no pointer moves along with keys.
         whole.push_str(&format!(
-            "<figure><div class=\"wide\" tabindex=\"0\"><svg role=\"img\" aria-label=\"{says}\"\
-             {svg}</svg></div>{rest}"
+            "<figure><div class=\"wide\" tabindex=\"0\"><img alt=\"{says}\"{image}></div>{rest}"
         ));
     }
     whole
-}
-
-/// Every name of a part, with a text before it.
-fn with_names(svg: &str, prefix: &str) -> String {
-    let prefixed = |svg: String, before: &&str| svg.replace(before, &format!("{before}{prefix}"));
-    BEFORE_NAMES.iter().fold(svg.to_owned(), prefixed)
 }
 
 /// The text of a part of a page, as the value of an attribute.
@@ -67,19 +57,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_two_pictures_have_different_names() {
-        let svg = "<?xml?>\n<svg><use xlink:href='#dot' id=\"a\"/><path fill=\"url(#p)\"/></svg>\n";
+    fn a_picture_is_an_image_that_says_what_it_shows() {
+        let svg = "<?xml?>\n<svg onload=\"alert(1)\"><script>alert(2)</script></svg>\n";
         let page = format!("<p>{}</p>\n<p><em>The <code>a</code>.</em></p>", figure(svg)).repeat(2);
-        let page = apart(&alone(&page));
-        for number in [1, 2] {
-            for name in ["href='#pN-dot'", " id=\"pN-a\"", "url(#pN-p)"] {
-                let name = name.replace('N', &number.to_string());
-                assert_eq!(page.matches(&name).count(), 1, "{name} of {page}");
-            }
-        }
-        assert_eq!(page.matches("aria-label=\"The a.\"").count(), 2, "{page}");
-        let caption = "</svg></div><figcaption>The <code>a</code>.</figcaption></figure>";
+        let page = described(&alone(&page));
+        assert_eq!(page.matches("<img alt=\"The a.\" src=\"data:image/svg+xml;base64,").count(), 2);
+        let caption = "\"></div><figcaption>The <code>a</code>.</figcaption></figure>";
         assert_eq!(page.matches(caption).count(), 2, "{page}");
-        assert!(!page.contains("<p>") && !page.contains("<?xml"), "{page}");
+        for part in ["<p>", "<svg", "<script", "onload"] {
+            assert!(!page.contains(part), "{part} in {page}");
+        }
     }
 }
