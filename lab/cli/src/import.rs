@@ -12,6 +12,7 @@ use lab_import::{
     judge::{self, DRIFT, Judged, Settings},
     read, records,
 };
+use lab_record::Bounded;
 use serde_json::json;
 
 use crate::{Failure, streams};
@@ -167,8 +168,8 @@ fn load(paths: &[PathBuf]) -> Result<Vec<Benchmark>, Failure> {
     let mut benchmarks = Vec::new();
     for path in paths {
         for file in files(path)? {
-            let text = text(&file)?;
-            let beside = fs::read_to_string(file.with_file_name("benchmark.json")).ok();
+            let text = text_of(&file)?;
+            let beside = text_of(&file.with_file_name("benchmark.json")).ok();
             let name = file.display().to_string();
             let source = Source { file: &name, text: &text, beside: beside.as_deref() };
             benchmarks.extend(read(&source).map_err(|error| Failure {
@@ -180,9 +181,10 @@ fn load(paths: &[PathBuf]) -> Result<Vec<Benchmark>, Failure> {
     Ok(benchmarks)
 }
 
-fn text(file: &Path) -> Result<String, Failure> {
+fn text_of(file: &Path) -> Result<String, Failure> {
     let unreadable = |error| unreadable(file, error);
-    let bytes = fs::read(file).map_err(unreadable)?;
+    let bytes = fs::File::open(file).and_then(|file| Bounded::new(file).all());
+    let bytes = bytes.map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|_| {
         let sentence = format!("{} is no text in UTF-8", file.display());
         Failure { code: 4, sentence }

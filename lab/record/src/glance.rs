@@ -1,14 +1,14 @@
 //! A results folder at a glance: what it is about and how far it is, without its samples.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{File, TryLockError},
     path::Path,
 };
 
 use serde::Deserialize;
 
 use crate::{
-    RecordError, RunFile, Session, SessionEvent, Status,
+    Bounded, RecordError, RunFile, Session, SessionEvent, Status,
     store::{RUN_FILE, RUNS, SESSIONS, damaged, no_results, read_lines},
 };
 
@@ -19,8 +19,9 @@ impl RunFile {
     /// Where the folder is none, or the file is damaged.
     pub fn read(dir: &Path) -> Result<Self, RecordError> {
         let path = dir.join(RUN_FILE);
-        let text = fs::read_to_string(&path).map_err(|source| no_results(dir, source))?;
-        serde_json::from_str(&text).map_err(damaged(&path, 1))
+        let text = File::open(&path).and_then(|file| Bounded::new(file).all());
+        let text = text.map_err(|source| no_results(dir, source))?;
+        serde_json::from_slice(&text).map_err(damaged(&path, 1))
     }
 }
 

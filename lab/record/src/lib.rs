@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bounded;
 mod error;
 mod expectation;
 mod glance;
@@ -24,6 +25,7 @@ mod samples;
 mod schema;
 mod store;
 
+pub use bounded::{Bounded, MOST_BYTES};
 pub use error::RecordError;
 pub use expectation::{Expectation, ExpectationKind, OneOrMore, Quantity};
 pub use glance::{Rows, State};

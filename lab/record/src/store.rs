@@ -11,7 +11,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Expectation, RecordError, Run, RunFile, SCHEMA, Samples, Session, Verification, Window, redact,
+    Bounded, Expectation, RecordError, Run, RunFile, SCHEMA, Samples, Session, Verification,
+    Window, redact,
 };
 
 pub(crate) const RUN_FILE: &str = "run.json";
@@ -240,8 +241,7 @@ impl Results {
             let (path, name) = (runs_file(&self.dir), name.clone());
             return Err(RecordError::NoSamples { path, order: run.order, name });
         }
-        let file = File::open(&path).map_err(at(&path))?;
-        let bytes = zstd::decode_all(file).map_err(at(&path))?;
+        let bytes = unpacked(&path)?;
         if sha256_hex(&bytes) != *name {
             return Err(RecordError::Hash { path });
         }
@@ -317,10 +317,14 @@ fn runs_file(dir: &Path) -> PathBuf {
 fn runs_text(dir: &Path) -> Result<Vec<u8>, RecordError> {
     let path = runs_file(dir);
     if path.ends_with(RUNS_PACK) {
-        let file = File::open(&path).map_err(at(&path))?;
-        return zstd::decode_all(file).map_err(at(&path));
+        return unpacked(&path);
     }
-    fs::read(&path).map_err(at(&path))
+    File::open(&path).and_then(|file| Bounded::new(file).all()).map_err(at(&path))
+}
+
+fn unpacked(path: &Path) -> Result<Vec<u8>, RecordError> {
+    let decoder = File::open(path).and_then(zstd::Decoder::new);
+    decoder.and_then(|decoder| Bounded::new(decoder).all()).map_err(at(path))
 }
 
 /// The copy has one of the two files, also where an earlier copy had the other.
@@ -360,15 +364,14 @@ struct PackLine {
 }
 
 fn read_pack(path: &Path) -> Result<BTreeMap<String, Samples>, RecordError> {
-    let file = File::open(path).map_err(at(path))?;
-    let bytes = zstd::decode_all(file).map_err(at(path))?;
+    let bytes = unpacked(path)?;
     let lines: Vec<PackLine> = parse_lines(&bytes[..], path)?;
     Ok(lines.into_iter().map(|line| (line.name, line.samples)).collect())
 }
 
 pub(crate) fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RecordError> {
     match File::open(path) {
-        Ok(file) => parse_lines(BufReader::new(file), path),
+        Ok(file) => parse_lines(BufReader::new(Bounded::new(file)), path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(at(path)(error)),
     }
