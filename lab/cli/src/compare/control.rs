@@ -84,7 +84,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 /// What a command begins with, whether a shell runs it or not, and the file that this starts.
-fn program(command: &Command) -> Option<(String, PathBuf)> {
+pub(super) fn program(command: &Command) -> Option<(String, PathBuf)> {
     let word = command.words().into_iter().next()?;
     let path = found(&word).filter(|path| path.is_file())?;
     Some((word, path))

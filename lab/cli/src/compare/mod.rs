@@ -10,6 +10,7 @@ mod control;
 mod duet;
 mod export;
 mod files;
+mod held;
 mod left;
 mod measures;
 mod plot;
@@ -35,6 +36,7 @@ use std::{
 use self::{
     args::FailOn,
     commands::commands,
+    held::Held,
     measures::Measurable,
     record::{Header, Record},
     session::Session,
@@ -123,6 +125,7 @@ fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let all = commands.iter().cloned().chain(copy).collect();
     let runner = Runner::new(args, all, metrics, surroundings, folder.0.clone())?;
     let mut session = Session {
+        held: Held::new(args, &commands),
         comparison,
         record,
         rounds,

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::{
     args::CompareArgs,
     commands::Command,
+    held::programs,
     measures::Addresses,
     spend::{BETWEEN_TRIES, TRIES},
 };
@@ -53,7 +54,8 @@ pub(crate) struct Files {
     input: Option<String>,
     /// `--output`.
     output: String,
-    /// The SHA-256 of each command's program; nothing where it is no file.
+    /// The SHA-256 of each command's program, its script and its interpreter; nothing of what is
+    /// no file.
     programs: Vec<Option<String>>,
     /// The SHA-256 of each `--data`; nothing of a folder.
     data: Vec<Option<String>>,
@@ -66,7 +68,11 @@ impl Files {
             Ok(None) => Ok(path.display().to_string()),
             Err(error) => Err(failure(&path, error)),
         });
-        let program = |command: &Command| sha256(&found(&command.argv[0])?).ok()?;
+        let program = |command: &Command| {
+            let hashes = programs(command).into_iter().filter_map(|path| sha256(&path).ok()?);
+            let hashes: Vec<String> = hashes.collect();
+            (!hashes.is_empty()).then(|| hashes.join(" "))
+        };
         Ok(Self {
             input: input.transpose()?,
             output: args.output.clone(),

@@ -10,6 +10,7 @@ use super::{
     args::FailOn,
     builds,
     export::{self, Measured},
+    held::Held,
     left::Left,
     measures::{self, Addresses, LayoutReport},
     record::{Record, Round},
@@ -20,6 +21,8 @@ use super::{
 use crate::{Failure, streams};
 
 const SLOWER: u8 = 10;
+/// As of a command that failed.
+const COMMAND_FAILED: u8 = 1;
 /// Below this many microseconds a command is mostly its process's start and end.
 const SHORT: f64 = 1_000.0;
 /// The microseconds that several runs of such a command should take together.
@@ -27,6 +30,7 @@ const BATCH: f64 = 5_000.0;
 
 /// A comparison and the rounds that it has had.
 pub(super) struct Session {
+    pub(super) held: Held,
     pub(super) comparison: Comparison,
     pub(super) record: Record,
     pub(super) rounds: Vec<Round>,
@@ -69,6 +73,10 @@ impl Session {
                 }
             };
             round.elapsed_s = watch.seconds();
+            if let Err(failure) = self.is_still_the_same(args) {
+                line.end();
+                return Err(failure.into());
+            }
             self.record.append(&round)?;
             add(&mut self.comparison, &round)?;
             self.rounds.push(round);
@@ -79,6 +87,22 @@ impl Session {
         }
         line.end();
         Ok(())
+    }
+
+    /// Refuses to go on with programs that are not those of the rounds so far. What --prepare makes
+    /// anew before each run is meant to be.
+    fn is_still_the_same(&self, args: &CompareArgs) -> Result<(), Failure> {
+        let Some(changed) = self.held.changed().filter(|_| args.prepare.is_empty()) else {
+            return Ok(());
+        };
+        let (changed, rounds) = (changed.display(), self.rounds.len());
+        Err(Failure {
+            code: COMMAND_FAILED,
+            sentence: format!(
+                "{changed} was changed after {rounds} rounds, and rounds of two programs say nothing \
+                 of either; begin again when it stays as it is"
+            ),
+        })
     }
 
     /// Runs the commands under the tools that count.
