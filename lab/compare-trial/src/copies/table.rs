@@ -14,7 +14,7 @@ const ASKED: (usize, usize) = (400, 8);
 /// Per cent within which the mean of all estimates lies.
 const MEAN_WITHIN: f64 = 0.1;
 /// The row of all classes.
-const ALL: &str = "all";
+const ALL: &str = "judged";
 
 const COLUMNS: [&str; 11] = [
     "programs",

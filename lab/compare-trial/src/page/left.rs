@@ -3,7 +3,7 @@
 use super::Table;
 
 /// The row of all kinds of program.
-const ALL: &str = "all";
+const ALL: &str = "judged";
 
 /// The first sentence of the page.
 pub(super) fn answer(copies: &Table) -> String {
