@@ -173,8 +173,8 @@ pub(crate) fn draw_all(report: &Report, dir: &Path) {
     }
 }
 
-/// Writes a file in the place of whatever has its name: through a link that a record brought, a file
-/// elsewhere would be written.
+/// Writes a file in the place of whatever has its name: through a link that a record brought, a
+/// file elsewhere would be written.
 fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

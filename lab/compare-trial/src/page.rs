@@ -112,10 +112,13 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
         page += "\nOther rules on the same runs: [a program with itself](details/same.md).\n";
         let replays = Table::read(folder, REPLAYS)?;
         let twice = Table::read(folder, "copies-twice.tsv")?;
-        page += &left::chapter(copies.as_ref(), twice.as_ref(), replays.as_ref());
+        let chapter = left::chapter(copies.as_ref(), twice.as_ref(), replays.as_ref());
+        write_detail(folder, "left.md", &chapter)?;
+        page += &left::short(twice.as_ref());
         page += &work(&planted);
         if let (Some(now), Some(before)) = (replays, Table::read(folder, "replays-before.tsv")?) {
-            page += &runs::chapter(&now, &before);
+            write_detail(folder, "runs.md", &runs::chapter(&now, &before))?;
+            page += "\nRuns until an answer, before and now: [runs](details/runs.md).\n";
         }
         write_detail(folder, "before.md", &before(&planted))?;
     }

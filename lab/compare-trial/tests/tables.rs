@@ -177,7 +177,14 @@ fn the_committed_page_follows_from_the_committed_tries() {
     let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports/compare");
     let dir = TempDir::new().unwrap();
     copied(&committed, dir.path());
-    let pages = ["report.md", "details/same.md", "details/real.md", "details/before.md"];
+    let pages = [
+        "report.md",
+        "details/same.md",
+        "details/real.md",
+        "details/before.md",
+        "details/left.md",
+        "details/runs.md",
+    ];
     let tables = ["same.tsv", "planted.tsv", "real.tsv", "copies.tsv", "copies-twice.tsv"];
     let made = [&tables[..], &pages[..]].concat();
     made.iter().for_each(|name| fs::remove_file(dir.path().join(name)).unwrap());

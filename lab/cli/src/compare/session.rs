@@ -99,8 +99,8 @@ impl Session {
         Err(Failure {
             code: COMMAND_FAILED,
             sentence: format!(
-                "{changed} was changed after {rounds} rounds, and rounds of two programs say nothing \
-                 of either; begin again when it stays as it is"
+                "{changed} was changed after {rounds} rounds, and rounds of two programs say \
+                 nothing of either; begin again when it stays as it is"
             ),
         })
     }

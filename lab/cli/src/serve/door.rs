@@ -19,8 +19,8 @@ const CONNECTIONS_MAX: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Pages may come from records of strangers: nothing in them runs but our own script, and nothing
 /// is loaded from or sent to anywhere else.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; \
-                      base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; \
+                      img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// What was asked for.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -32,18 +32,45 @@ fn all(copies: &Table) -> Option<&[String]> {
     copies.rows.iter().find(|row| copies.cell(row, "programs") == ALL).map(Vec::as_slice)
 }
 
+/// The same in the few words of a first screen.
+pub(super) fn short(twice: Option<&Table>) -> String {
+    let mut text =
+        "\nUntil 2026-11-26 a round held the first command twice, and what a run leaves to \
+                    the next counted as a difference: [what shows that it no longer \
+                    does](details/left.md)."
+            .to_owned();
+    if let Some(twice) = twice {
+        let (both, same) = counts(twice);
+        text += &format!(
+            " The files that are still called different do differ, by their place in memory: of \
+             {both} pairs that were so a second time, in the other order, {same} had the same file \
+             ahead."
+        );
+    }
+    text + "\n"
+}
+
+/// Pairs that were called different both times, and those of them with the same set ahead.
+fn counts(twice: &Table) -> (usize, usize) {
+    let is = |row: &&Vec<String>, name| twice.cell(row, name) == "yes";
+    let both = || twice.rows.iter().filter(|row| is(row, "both_exclude_0"));
+    (both().count(), both().filter(|row| is(row, "same_sign")).count())
+}
+
 /// What was wrong, and what shows that it no longer is.
 pub(super) fn chapter(
     copies: Option<&Table>,
     twice: Option<&Table>,
     replays: Option<&Table>,
 ) -> String {
-    let mut text = "\n## What a run leaves to the next\n\nUntil 2026-11-26 a round held the first \
+    let mut text =
+        "# What a run leaves to the next\n\n[Report](../report.md)\n\nUntil 2026-11-26 a \
+                    round held the first \
                     command twice and the others once. The first then followed itself in 5/9 of \
                     its runs and another in 1/9, and what a run left behind (caches, page cache, \
                     state) counted as a difference: equal programs over 3 MB of data came out 29 \
                     to 51 % apart. A round now holds each command once.\n"
-        .to_owned();
+            .to_owned();
     if let Some(replays) = replays {
         text += &of_replays(replays);
     }
@@ -51,7 +78,7 @@ pub(super) fn chapter(
         text += "\nCopies of real programs and of what they read, in two folders, through the \
                  command line, both orders. Each row is listed, the last one is judged. \
                  *After itself*: a run right after its own program against one after the other, \
-                 with a 95 % interval. [copies.tsv](copies.tsv)\n\n";
+                 with a 95 % interval. [copies.tsv](../copies.tsv)\n\n";
         text += &copies.markdown(&[
             ("programs", "programs"),
             ("tries", "tries"),
@@ -70,16 +97,12 @@ pub(super) fn chapter(
 
 /// Whether what was called different lies in the files.
 fn of_twice(twice: &Table) -> String {
-    let is = |row: &&Vec<String>, name| twice.cell(row, name) == "yes";
-    let both = || twice.rows.iter().filter(|row| is(row, "both_exclude_0"));
-    let same = both().filter(|row| is(row, "same_sign"));
-    let (both, all) = (both().count(), twice.rows.len());
+    let ((both, same), all) = (counts(twice), twice.rows.len());
     format!(
         "\nWhy more than allowed: {all} pairs of sets were compared a second time, in the other \
-         order ([copies-twice.tsv](copies-twice.tsv)). {both} were called different both times, \
-         {} of them with the same set ahead. What differs is the files' place in memory, which one \
-         sitting keeps: the larger the data, the more. `--control --data FILE` asks for it.\n",
-        same.count(),
+         order ([copies-twice.tsv](../copies-twice.tsv)). {both} were called different both times, \
+         {same} of them with the same set ahead. What differs is the files' place in memory, which \
+         one sitting keeps: the larger the data, the more. `--control --data FILE` asks for it.\n"
     )
 }
 
