@@ -31,14 +31,14 @@ fn found(replays: &Table, runs_each: f64) -> Vec<Found> {
 
 /// Before and now, where both were found in replays of the same noise.
 pub(super) fn chapter(now: &Table, before: &Table) -> String {
-    let mut text =
-        "# Runs until an answer\n\n[Report](../report.md)\n\nReplays of stored noise: runs of \
-                    both commands by which half and 80 % of 2,000 comparisons found what was planted, and before, \
-                    when a round held three runs and a verdict needed a control ([replays-before\
-                    .tsv](../replays-before.tsv)). Target: no more than before.\n\n\
+    let mut text = "# Runs until an answer\n\n[Report](../report.md)\n\nReplays of stored noise: \
+                    runs of both commands by which half and 80 % of 2,000 comparisons found what \
+                    was planted, and before, when a round held three runs and a verdict needed a \
+                    control ([replays-before.tsv](../replays-before.tsv)). Target: no more than \
+                    before.\n\n\
                     | noise | more | half, before | half, now | 80 %, before | 80 %, now | met |\n\
                     |---|---|---:|---:|---:|---:|---|\n"
-            .to_owned();
+        .to_owned();
     let earlier = found(before, RUNS_BEFORE);
     for Found { noise, more, by } in found(now, 1.0) {
         let is_same = |one: &&Found| (&one.noise, &one.more) == (&noise, &more);
