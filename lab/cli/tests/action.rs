@@ -82,7 +82,7 @@ fn program() -> PathBuf {
 #[test]
 fn every_input_is_used_and_every_option_exists() {
     let action = action();
-    assert_eq!(action.inputs.len(), 10, "{:?}", action.inputs.keys());
+    assert_eq!(action.inputs.len(), 11, "{:?}", action.inputs.keys());
     assert_eq!(action.outputs, ["outcome", "json"]);
     for input in action.inputs.keys() {
         let place = format!("${{{{ inputs.{input} }}}}");
@@ -193,6 +193,8 @@ fn its_steps_run_as_on_a_runner() {
     let result: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(Path::new(json)).unwrap()).unwrap();
     assert_eq!(result["commands"][1]["argv"][1], "two words");
+    assert_eq!(result["settings"]["control"], true);
+    assert_eq!(compare(&[("control", "maybe")]).status.code(), Some(2));
     assert!(fs::read_to_string(job.path("summary")).unwrap().contains("| `head` |"));
 
     assert_eq!(compare(&[("fail-on", "never")]).status.code(), Some(0));
