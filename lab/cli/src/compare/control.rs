@@ -18,6 +18,8 @@ pub(super) fn copy(
     folder: &Path,
 ) -> Result<Command, Failure> {
     let folder = folder.join("control");
+    // Of before --setup.
+    let _ = fs::remove_dir_all(&folder);
     let mut copy = Command { name: format!("the copy of {}", reference.name), ..reference.clone() };
     if reference.builds.is_empty() {
         put_program(&mut copy, &folder)?;

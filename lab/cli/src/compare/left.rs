@@ -69,7 +69,7 @@ impl Left {
     }
 }
 
-/// "right after itself takes 2.1 % less (3.0 … 1.2 less) than after another".
+/// "right after itself: -2.10 % (-3.00 … -1.20) against after another".
 fn said(found: &AfterItself) -> Option<String> {
     let [low, high] = found.interval(CONFIDENCE).filter(|_| found.differs(CONFIDENCE))?;
     let percent = |shift: f64| 100.0 * shift.exp_m1();

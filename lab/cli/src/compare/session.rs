@@ -8,7 +8,7 @@ use lab_stats::outcome::Outcome;
 use super::{
     Command, CompareArgs, Metric, OPEN, ProgressLine, Runner, Stopped, Stopwatch,
     args::FailOn,
-    builds,
+    builds, control,
     export::{self, Measured},
     held::Held,
     left::Left,
@@ -50,6 +50,11 @@ impl Session {
             streams::tell(announcement(self.comparison.settings()));
         }
         runner.set_up()?;
+        // --setup may have made the programs.
+        self.held = Held::new(args, &self.commands);
+        if args.control {
+            control::copy(args, &self.commands[0], &runner.folder)?;
+        }
         for sentence in runner.check()? {
             streams::tell(format_args!("note: {sentence}"));
             self.notes.push(sentence);

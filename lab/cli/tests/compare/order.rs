@@ -218,6 +218,19 @@ fn a_program_that_is_replaced_amid_the_comparison_ends_it() {
 }
 
 #[test]
+fn what_setup_makes_is_what_is_compared_and_copied() {
+    let dir = TempDir::new().unwrap();
+    script(&dir, "old.sh", "echo stale >> ran");
+    script(&dir, "new.sh", "echo stale >> ran");
+    script(&dir, "made", "echo \"$0\" >> ran");
+    let setup = "cp made old.sh && cp made new.sh";
+    let arguments = ["./old.sh", "./new.sh", "--control", "--setup", setup, "--runs", "30"];
+    lab(&dir, &arguments).assert().code(predicates::ord::ne(1));
+    let ran: BTreeSet<String> = lines(&dir, "ran").into_iter().collect();
+    assert!(ran.len() == 3 && !ran.contains("stale"), "{ran:?}");
+}
+
+#[test]
 fn commands_that_share_files_with_some_alone_are_compared_apart() {
     let dir = TempDir::new().unwrap();
     for name in ["a/data", "b/data"] {

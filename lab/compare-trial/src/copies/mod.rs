@@ -74,8 +74,7 @@ pub struct Copied {
 }
 
 impl Copied {
-    /// The comparison with all its rounds. Its margin is too small to be reached, so that only a
-    /// direction ends it.
+    /// The comparison with all its rounds.
     pub fn comparison(&self) -> Comparison {
         let mut comparison =
             Comparison::new(Settings::default(), &["wall"]).expect("the defaults are valid");
