@@ -36,6 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-probe", &["lab-record"]),
     ("lab-report", &["lab-family", "lab-record", "lab-stats"]),
     // What benchmark tools write is read in one place.
+    ("lab-attacks", &[]),
     ("lab-audit", &["lab-import", "lab-record", "lab-stats"]),
     ("lab-audit-trial", &["lab-audit"]),
     ("lab-compare", &["lab-stats"]),
