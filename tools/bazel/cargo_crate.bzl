@@ -74,13 +74,14 @@ def extract_crate(ctx, name, sha256, manifest, to):
 def _cargo_crate_impl(ctx):
     attr = ctx.attr
     extract_crate(ctx, attr.strip_prefix, attr.sha256, ctx.path(attr.manifest), "")
-    ctx.file("BUILD.bazel", ctx.read(attr.build_file))
+    ctx.file("BUILD.bazel", attr.build_text or ctx.read(attr.build_file))
 
 cargo_crate = repository_rule(
     implementation = _cargo_crate_impl,
     doc = "One crate of a Cargo.lock.",
     attrs = {
-        "build_file": attr.label(mandatory = True, doc = "The crate's generated BUILD file."),
+        "build_file": attr.label(doc = "The crate's BUILD file, where there is one."),
+        "build_text": attr.string(doc = "Or what would stand in it."),
         "manifest": attr.label(
             default = Label("//:Cargo.toml"),
             doc = "The package or workspace whose lock names the crate.",

@@ -16,12 +16,11 @@ fn checkout() -> TempDir {
     let dir = TempDir::new().unwrap();
     let is_wanted = |path: &String| {
         let file = path.rsplit('/').next().unwrap_or(path);
-        !path.starts_with("third_party/")
-            && (["Cargo.toml", "Cargo.lock", "BUILD.bazel", "variant.toml"].contains(&file)
-                || ["lab/families/src/lib.rs", "lab/sweep.bzl", "docs/ADDING.md"]
-                    .contains(&path.as_str())
-                || path.ends_with("/src/main.rs")
-                || path.ends_with("/src/lib.rs"))
+        ["Cargo.toml", "Cargo.lock", "BUILD.bazel", "variant.toml"].contains(&file)
+            || ["lab/families/src/lib.rs", "lab/sweep.bzl", "docs/ADDING.md"]
+                .contains(&path.as_str())
+            || path.ends_with("/src/main.rs")
+            || path.ends_with("/src/lib.rs")
     };
     for path in ours.files().iter().filter(|path| is_wanted(path)) {
         let to = dir.path().join(path);

@@ -83,9 +83,8 @@ fn cargo_and_bazel_compile_with_the_same_flags() {
     let ours = ours();
     content(flags::differences(&ours.table("Cargo.toml"), &ours.read(".bazelrc")));
     let is_rule = |path: &&String| path.ends_with(".bzl") || path.ends_with("BUILD.bazel");
-    let is_own = |path: &&String| !path.starts_with("third_party/");
     let files = ours.files();
-    let rules: Vec<_> = files.iter().filter(is_rule).filter(is_own).collect();
+    let rules: Vec<_> = files.iter().filter(is_rule).collect();
     assert!(rules.len() > 20, "only {} rules were found", rules.len());
     let settings = files.iter().filter(|path| path.starts_with(".cargo/"));
     let check = |path: &String| flags::set_elsewhere(path, &ours.read(path));
@@ -110,23 +109,6 @@ fn every_variant_is_whole_and_tells_its_version() {
 #[test]
 fn bazel_and_cargo_name_the_same_dependencies() {
     content(packages::build_files(&ours()));
-}
-
-#[test]
-fn every_locked_crate_has_a_build_file() {
-    let lock = ours().table("Cargo.lock");
-    let packages = lock["package"].as_array().expect("packages in Cargo.lock");
-    let missing = |package: &toml::Value| {
-        package.get("source")?;
-        let crate_name = format!("{}-{}", package["name"].as_str()?, package["version"].as_str()?);
-        // The generator writes the + of a version as it can stand in the name of a target.
-        let known = [crate_name.clone(), crate_name.replace('+', "-")]
-            .iter()
-            .any(|name| ours().has(&format!("third_party/crates/BUILD.{name}.bazel")));
-        (!known)
-            .then(|| format!("third_party/crates lacks {crate_name}; regenerate-crates adds it"))
-    };
-    content(packages.iter().filter_map(missing).collect());
 }
 
 #[test]
