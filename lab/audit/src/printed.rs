@@ -37,11 +37,6 @@ impl Printed {
         scan::all(text)
     }
 
-    /// The value in another unit; `None` where the two are not of one dimension, or one is unknown.
-    pub fn value_in(&self, unit: &str) -> Option<f64> {
-        Some(self.value * unit::factor(self.unit.as_deref()?, unit)?)
-    }
-
     /// Half of the last printed digit: what rounding can hide.
     pub fn half_step(&self) -> f64 {
         0.5 * 10f64.powi(-self.decimals)

@@ -14,12 +14,10 @@
 #![forbid(unsafe_code)]
 
 pub mod after_itself;
-pub mod bootstrap;
 pub mod bounded;
 pub mod changes;
 pub mod correlation;
 pub mod describe;
-pub mod effect;
 pub mod equivalence;
 pub mod false_finds;
 pub mod grouped;

@@ -1,14 +1,12 @@
 //! What must hold for any numbers: invariances, bounds, and no NaN whatever comes in.
 
-use lab_stats::bootstrap::{mean_interval, ratio_interval};
 use lab_stats::correlation::{pearson, spearman};
 use lab_stats::describe::{median, quantile, summarize};
-use lab_stats::effect::{paired_dz, probability_of_superiority};
 use lab_stats::equivalence::equivalent;
 use lab_stats::interval::{Interval, median_interval};
 use lab_stats::multiple::holm;
 use lab_stats::paired::{hodges_lehmann, sign_flip_test};
-use lab_stats::unpaired::{cliffs_delta, permutation_test, welch_t};
+use lab_stats::unpaired::welch_t;
 use lab_stats::variance::{Observation, shares};
 use proptest::prelude::*;
 
@@ -51,13 +49,10 @@ proptest! {
             let shift = hodges_lehmann(&values, confidence);
             prop_assert!(shift.is_none_or(|s| s.estimate.is_finite()
                 && s.interval.is_none_or(finite_interval)));
-            prop_assert!(mean_interval(&values, confidence, 0).is_none_or(finite_interval));
             prop_assert!(equivalent(&values, confidence, 0.05)
                 .is_none_or(|e| (0.0..=1.0).contains(&e.p)));
         }
         prop_assert!(quantile(&values, level).is_none_or(f64::is_finite));
-        prop_assert!(paired_dz(&values).is_none_or(f64::is_finite));
-        prop_assert!(probability_of_superiority(&values).is_none_or(|p| (0.0..=1.0).contains(&p)));
         if let Some(s) = summarize(&values) {
             let quantiles = [s.min, s.p5, s.p25, s.median, s.p75, s.p95, s.max];
             prop_assert!(quantiles.is_sorted());
@@ -70,9 +65,7 @@ proptest! {
     fn two_samples_give_finite_numbers_or_none(a in anything(), b in anything()) {
         prop_assert!(welch_t(&a, &b).is_none_or(|w| w.t.is_finite() && w.df > 0.0
             && (0.0..=1.0).contains(&w.p)));
-        prop_assert!(cliffs_delta(&a, &b).is_none_or(|d| (-1.0..=1.0).contains(&d)));
         let n = a.len().min(b.len());
-        prop_assert!(ratio_interval(&a[..n], &b[..n], 0.9, 0).is_none_or(finite_interval));
         for r in [pearson(&a[..n], &b[..n]), spearman(&a[..n], &b[..n])] {
             prop_assert!(r.is_none_or(|r| (-1.0..=1.0).contains(&r)));
         }
@@ -104,17 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn the_permutation_test_ignores_names_shift_and_scale(a in whole(1..8), b in whole(1..8)) {
-        let p = permutation_test(&a, &b, 0).unwrap();
-        prop_assert!(p > 0.0 && p <= 1.0);
-        prop_assert_eq!(permutation_test(&b, &a, 1), Some(p));
-        let moved = |group: &[f64]| map(group, |x| 0.3 * x + 1000.0);
-        prop_assert_eq!(permutation_test(&moved(&a), &moved(&b), 2), Some(p));
-    }
-
-    #[test]
     fn exchanging_two_samples_changes_the_sign(a in whole(6..20), b in whole(6..20)) {
-        prop_assert_eq!(cliffs_delta(&a, &b).unwrap(), -cliffs_delta(&b, &a).unwrap());
         if let (Some(forth), Some(back)) = (welch_t(&a, &b), welch_t(&b, &a)) {
             prop_assert!((forth.t + back.t).abs() < 1e-9 && (forth.p - back.p).abs() < 1e-9);
         }

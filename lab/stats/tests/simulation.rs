@@ -1,10 +1,11 @@
 //! Do the intervals cover and the tests err as often as they say? Thousands of seeded samples
 //! from distributions whose truth is known.
 
-use lab_stats::{bootstrap, equivalence, interval, paired, studentised::Studentised, unpaired};
+use lab_stats::{equivalence, interval, paired, studentised::Studentised, unpaired};
 use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, LogNormal, StandardNormal};
 use rand_pcg::Pcg64;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 const SAMPLES: usize = 3_000;
 
@@ -59,41 +60,20 @@ fn paired_intervals_cover_as_they_report() {
     }
 }
 
-/// BCa is nominal and not exact: a little below 95 % for skewed values, far from the 90 % at which
-/// it would be useless.
-#[test]
-fn bootstrap_intervals_nearly_cover() {
-    let times = 600;
-    let covered = share(times, 1, |rng| {
-        holds(bootstrap::mean_interval(&draws(40, Exp1, rng), 0.95, 7).unwrap(), 1.0)
-    });
-    assert!((0.90..0.98).contains(&covered), "mean: {covered}");
-    let covered = share(times, 2, |rng| {
-        let below = draws(40, LogNormal::new(0.0, 0.5).unwrap(), rng);
-        let noise = draws(40, LogNormal::new(-0.02, 0.2).unwrap(), rng);
-        let above: Vec<f64> = below.iter().zip(noise).map(|(x, e)| 3.0 * x * e).collect();
-        holds(bootstrap::ratio_interval(&above, &below, 0.95, 7).unwrap(), 3.0)
-    });
-    assert!((0.90..0.98).contains(&covered), "ratio: {covered}");
-}
-
 /// Under the null a p-value is at most p with probability p, and nearly so with equality.
 #[test]
 fn p_values_are_uniform_without_a_difference() {
     let times = 1_000;
     let mut of_flips = Vec::new();
-    let mut of_groups = Vec::new();
     let mut of_welch = Vec::new();
     let mut rng = Pcg64::seed_from_u64(11);
     for seed in 0..times {
         let differences = draws(12, StandardNormal, &mut rng);
         of_flips.push(paired::sign_flip_test(&differences, seed).unwrap());
-        let (a, b) = (draws(6, Exp1, &mut rng), draws(7, Exp1, &mut rng));
-        of_groups.push(unpaired::permutation_test(&a, &b, seed).unwrap());
         let (a, b) = (draws(8, StandardNormal, &mut rng), draws(15, StandardNormal, &mut rng));
         of_welch.push(unpaired::welch_t(&a, &b).unwrap().p);
     }
-    for (name, p_values) in [("flips", of_flips), ("groups", of_groups), ("welch", of_welch)] {
+    for (name, p_values) in [("flips", of_flips), ("welch", of_welch)] {
         for level in [0.01, 0.05, 0.2, 0.5, 0.8] {
             let below = p_values.iter().filter(|p| **p <= level).count() as f64 / times as f64;
             let allowed = tolerance(level, times as usize) + 0.002;
@@ -160,8 +140,18 @@ fn bounded_means_at_the_margin_are_seldom_called_inside() {
     assert!(called < 0.05 + tolerance(0.05, SAMPLES), "{called}");
 }
 
-/// Few values of a large variance against more of a small one: dealing anew with the plain
-/// difference of the means errs many times too often, and the studentised test does not.
+/// The two-sided p-value of Student's test, which takes the variances for equal.
+fn pooled_t(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let squares = |values: &[f64]| values.iter().map(|x| (x - mean(values)).powi(2)).sum::<f64>();
+    let (n_a, n_b) = (a.len() as f64, b.len() as f64);
+    let variance = (squares(a) + squares(b)) / (n_a + n_b - 2.0);
+    let t = (mean(a) - mean(b)) / (variance * (1.0 / n_a + 1.0 / n_b)).sqrt();
+    2.0 * StudentsT::new(0.0, 1.0, n_a + n_b - 2.0).unwrap().cdf(-t.abs())
+}
+
+/// Few values of a large variance against more of a small one: a test that pools the variances errs
+/// many times too often, and the studentised one does not.
 #[test]
 fn a_studentised_permutation_test_holds_its_level_where_variances_differ() {
     let (level, tries) = (0.01, 1_000);
@@ -172,7 +162,7 @@ fn a_studentised_permutation_test_holds_its_level_where_variances_differ() {
         let test = Studentised::new(&wide, &narrow, level, 1).unwrap();
         let rejected = test.p_value(0.0) <= level;
         studentised += usize::from(rejected);
-        plain += usize::from(unpaired::permutation_test(&wide, &narrow, 1).unwrap() <= level);
+        plain += usize::from(pooled_t(&wide, &narrow) <= level);
         // The interval is the test's inversion; it takes forty times as long.
         if seen < 30 {
             assert_ne!(rejected, holds(test.interval(level).unwrap(), 0.0));

@@ -15,12 +15,6 @@ pub fn percentile_needs(p: f64) -> Option<usize> {
     Some((1.0 / tail - 1e-9).ceil() as usize)
 }
 
-/// The smallest two-sided p that a sign-flip test, a sign test or Wilcoxon's signed ranks can
-/// give for `n` pairs: 2/2ⁿ, both of the most extreme assignments.
-pub fn smallest_paired_p(n: usize) -> f64 {
-    2f64.powi(1 - i32::try_from(n).unwrap_or(i32::MAX)).min(1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,12 +27,5 @@ mod tests {
         assert_eq!(percentile_needs(0.5), Some(2));
         assert_eq!(percentile_needs(1.0), None);
         assert_eq!(percentile_needs(f64::NAN), None);
-    }
-
-    #[test]
-    fn few_pairs_have_no_small_p() {
-        assert_eq!(smallest_paired_p(5), 0.0625);
-        assert_eq!(smallest_paired_p(6), 0.031_25);
-        assert_eq!(smallest_paired_p(0), 1.0);
     }
 }
