@@ -14,6 +14,7 @@ pub mod packages;
 pub mod pins;
 pub mod repository;
 pub mod schema;
+pub mod sizes;
 pub mod supply;
 pub mod text;
 pub mod types;
