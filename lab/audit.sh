@@ -6,4 +6,8 @@ set -euo pipefail
 
 root=$PWD
 cd "${BUILD_WORKING_DIRECTORY:-$PWD}"
-exec "$root/lab/cli/lab" --root "$root" audit "$@"
+case "${1:--}" in
+  # Of claims: none, options alone, or a claim file.
+  -* | *.toml) exec "$root/lab/claims/claims_program" --root "$root" "$@" ;;
+  *) exec "$root/lab/cli/lab" --root "$root" audit "$@" ;;
+esac

@@ -7,12 +7,13 @@ macro_rules! checks {
     ($($variant:ident $name:literal,)*) => {
         /// A check, by the name that its findings carry.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Check {
-            $($variant,)*
+        pub enum Check {
+            $(#[doc = $name] $variant,)*
         }
 
         impl Check {
-            pub(crate) fn name(self) -> &'static str {
+            /// As findings carry it.
+            pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }

@@ -21,13 +21,12 @@ const MOST_BYTES: u64 = 64 << 20;
 
 #[derive(Args)]
 pub(crate) struct AuditArgs {
-    /// Markdown reports, folders, globs, `-` for standard input, or one claim file (TOML)
-    /// [default: the claims in claims/]
-    #[arg(value_name = "DOCUMENT")]
-    pub(crate) documents: Vec<PathBuf>,
+    /// Markdown reports, folders, globs, or `-` for standard input
+    #[arg(value_name = "DOCUMENT", required = true)]
+    documents: Vec<PathBuf>,
     /// Raw runs of the report: CSV, JSON, JSON Lines, or what a benchmark tool prints
     #[arg(long, visible_alias = "against", value_name = "FILE")]
-    pub(crate) raw: Vec<PathBuf>,
+    raw: Vec<PathBuf>,
     /// Meaning of columns whose names do not show it (TOML)
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
@@ -36,38 +35,19 @@ pub(crate) struct AuditArgs {
     format: Option<Format>,
     /// Same as --format json
     #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
+    json: bool,
     /// Lowest grade that makes the exit code 1
     #[arg(long, value_enum, default_value_t = FailOn::Impossible)]
-    pub(crate) fail_on: FailOn,
+    fail_on: FailOn,
     /// Findings to leave out, one fingerprint a line
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Write all findings as a baseline
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     write_baseline: Option<PathBuf>,
-    /// Without a document: store the facts of --raw, or rewrite reports/claims
-    #[arg(long)]
-    pub(crate) write: bool,
-    /// Without a document: fail if reports/claims differs from what claims/ and reports/ give
-    #[arg(long, conflicts_with_all = ["write", "raw"])]
-    pub(crate) check: bool,
     /// Number of findings to print of each document
     #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) top: usize,
-}
-
-impl AuditArgs {
-    /// What was given that means nothing for claims.
-    pub(crate) fn for_reports_alone(&self) -> Option<&'static str> {
-        let given = [
-            (self.mapping.is_some(), "--mapping"),
-            (self.format.is_some(), "--format"),
-            (self.baseline.is_some(), "--baseline"),
-            (self.write_baseline.is_some(), "--write-baseline"),
-        ];
-        given.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
-    }
+    top: usize,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -100,10 +80,10 @@ impl FailOn {
 }
 
 pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
-    if let [claims] = &args.documents[..]
-        && claims.extension().is_some_and(|ending| ending == "toml")
-    {
-        return crate::claims::one(claims, args);
+    let is_claims = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "toml");
+    if let Some(claims) = args.documents.iter().find(is_claims) {
+        let sentence = "is a claim file, which `cargo run -p lab-claims` audits; give a report";
+        return Err(Failure::input(format!("{} {sentence}", claims.display())));
     }
     let mapping = match &args.mapping {
         Some(path) => Mapping::parse(&path.display().to_string(), &text(path)?)

@@ -6,7 +6,6 @@ mod against;
 mod audit;
 mod bisect;
 mod builds;
-mod claims;
 mod compare;
 mod completions;
 mod corpus;
@@ -144,8 +143,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::New(args) => new::new(&args, &paths?),
         Command::Serve(args) => serve::serve(&args, paths.ok().as_ref()),
         Command::Site(args) => site::site(&args, &paths?),
-        Command::Audit(args) if !args.documents.is_empty() => audit::audit(&args),
-        Command::Audit(args) => claims::audit(&args, &paths?),
+        Command::Audit(args) => audit::audit(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Import(args) => import::import(&args),
         Command::Bisect(args) => bisect::bisect(&args),

@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use engines_kit::Query;
-use lab_audit::{Document, Mapping, Raw, audit_document, claims::Claims};
+use lab_audit::{Document, Mapping, Raw, audit_document};
+use lab_claims::Claims;
 use lab_family::Family;
 use lab_plan::Experiment;
 use lab_protocol::{RunOutcome, RunSpec, engines};

@@ -45,11 +45,11 @@ const EXAMPLE: &str = "claims/example/tea.toml";
 
 /// The sources of claim files' keys, all of which the example has.
 const CLAIMS: [&str; 5] = [
-    "lab/audit/src/claims/format.rs",
-    "lab/audit/src/claims/derivation.rs",
-    "lab/audit/src/claims/test.rs",
-    "lab/audit/src/declared.rs",
-    "lab/audit/src/declared/select.rs",
+    "lab/claims/src/format.rs",
+    "lab/claims/src/derivation.rs",
+    "lab/claims/src/test.rs",
+    "lab/claims/src/declared.rs",
+    "lab/claims/src/declared/select.rs",
 ];
 
 type Keys = BTreeSet<String>;
