@@ -1,5 +1,7 @@
 //! `claims`: what published documents say, held against their own numbers and their raw data.
 
+#![forbid(unsafe_code)]
+
 use std::{
     collections::BTreeMap,
     env, fs,

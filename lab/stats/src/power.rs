@@ -192,7 +192,7 @@ mod tests {
     use crate::paired::sign_flip_test;
     use statrs::distribution::{ContinuousCDF, Normal};
 
-    /// The p-value that two means are equal, by dealing all values anew: all ways, or 20,000 of them.
+    /// The p-value that two means are equal, by dealing all values anew: in all ways, or 20,000.
     fn dealt_anew(a: &[f64], b: &[f64]) -> f64 {
         let pooled = [a, b].concat();
         let masks = Masks::groups(pooled.len(), a.len(), 20_000, &mut generator(3));

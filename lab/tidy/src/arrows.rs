@@ -45,7 +45,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-corpus", &[]),
     (
         "lab-fuzz",
-        &["lab-audit", "lab-claims", "lab-families", "lab-family", "lab-plan", "lab-protocol", "lab-record"],
+        &[
+            "lab-audit",
+            "lab-claims",
+            "lab-families",
+            "lab-family",
+            "lab-plan",
+            "lab-protocol",
+            "lab-record",
+        ],
     ),
     ("lab-import", &["lab-stats"]),
     ("lab-process", &[]),

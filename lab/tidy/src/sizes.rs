@@ -1,4 +1,4 @@
-//! How large the repository is, in what a newcomer has to carry: lines of Rust a room, crates, files.
+//! How large the repository is, in what a newcomer carries: lines of Rust a room, crates, files.
 
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt};
 

@@ -133,8 +133,7 @@ fn raw(one: &Audited) -> String {
         return "\nNo raw data are public: it is held against itself alone.\n".to_owned();
     }
     let mut text =
-        "\nRaw data (facts **stored**; `claims --raw FOLDER` derives them again):\n\n"
-            .to_owned();
+        "\nRaw data (facts **stored**; `claims --raw FOLDER` derives them again):\n\n".to_owned();
     let mut files: Vec<&str> = one.claims.raw.iter().map(|info| info.file.as_str()).collect();
     files.dedup();
     for file in files {

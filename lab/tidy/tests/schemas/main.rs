@@ -34,11 +34,11 @@ const EXPERIMENT: [&str; 14] = [
 /// Where `Load` is; its other types have names that the sections have too.
 const LOADS: &str = "lab/protocol/src/schedulers.rs";
 const CLAIMS: [&str; 6] = [
-    "lab/audit/src/claims/format.rs",
-    "lab/audit/src/claims/derivation.rs",
-    "lab/audit/src/claims/test.rs",
-    "lab/audit/src/declared.rs",
-    "lab/audit/src/declared/select.rs",
+    "lab/claims/src/format.rs",
+    "lab/claims/src/derivation.rs",
+    "lab/claims/src/test.rs",
+    "lab/claims/src/declared.rs",
+    "lab/claims/src/declared/select.rs",
     "lab/audit/src/finding.rs",
 ];
 const RECORD: [&str; 3] =
