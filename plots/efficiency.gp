@@ -1,14 +1,20 @@
 # Parallel efficiency of every concurrent run, as published and against solo runs.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "efficiency.gp") - 1]."style.gp"
 file = ARG1."/efficiency.tsv"
 # Without runs alone there is no true efficiency, and no panel for it.
-panels = numbers_in(file, column_of(file, "efficiency_true")) > 0 ? 2 : 1
+numbers = 0
+count_number(text) = (numbers = numbers + (strlen(text) > 0 && text ne "nan"), 0)
+stats file using (count_number(strcol("efficiency_true"))) nooutput
+panels = numbers > 0 ? 2 : 1
 set terminal svg noenhanced size 1000, 90 + 335 * panels font "Helvetica,13" background "white"
 set output ARG2."/efficiency.svg"
 
 # The configurations of a variant stand side by side, in the order of their index.
-variants = names_in(file, 1)
-configs = words(names_in(file, 3))
+stats file using (collect($0, strcol(1))) nooutput
+variants = names
+stats file using (collect($0, strcol(3))) nooutput
+configs = words(names)
 x(variant, config) = variant + 0.7 * (config - (configs - 1) / 2.0) / configs
 
 set xrange [-0.6:words(variants) - 0.4]

@@ -1,10 +1,17 @@
 # Distribution of the delivery lag: the share of tokens that were handed over within a time.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "lag.gp") - 1]."style.gp"
 file = ARG1."/lag.tsv"
 set terminal svg noenhanced size 1000,520 font "Helvetica,13" background "white"
 set output ARG2."/lag.svg"
 
-names = columns_of(file)
+# The first line as a row: the names of the columns.
+unset datafile columnheaders
+stats file every ::0::0 using (0) nooutput
+do for [i = 1:STATS_columns] {
+    stats file every ::0::0 using (append(i - 1, strcol(i))) nooutput
+}
+set datafile columnheaders
 set title "Delivery lag of every token: received minus sent (".time_scale("lag").")"
 set logscale x
 set format x "%.0f"

@@ -1,6 +1,8 @@
 # Where the efficiency went: three parts that sum to the loss, mean over runs.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "loss.gp") - 1]."style.gp"
 file = ARG1."/loss.tsv"
+stats file using (collect($0, strcol(1))) nooutput
 set terminal svg noenhanced size 900,520 font "Helvetica,13" background "white"
 set output ARG2."/loss.svg"
 
@@ -11,7 +13,7 @@ set style fill solid 0.9 noborder
 set boxwidth 0.65
 set xtics rotate by 25 right noenhanced scale 0
 set format y "%g %%"
-set lmargin margin_for(9, strlen(word(names_in(file, 1), 1)))
+set lmargin margin_for(9, strlen(word(names, 1)))
 set key outside top center horizontal
 set xzeroaxis lt -1
 array part[3] = ["imbalance", "server contention", "client remainder"]

@@ -1,12 +1,15 @@
 # Cumulative regret against the oracle: a panel per costs, a line per policy with its interval.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "offload-regret.gp") - 1]."style.gp"
 file = ARG1."/regret.tsv"
-panels = names_in(file, 1)
-policies = names_in(file, 2)
+stats file using (collect($0, strcol(1))) nooutput
+panels = names
+stats file using (collect($0, strcol(2))) nooutput
+policies = names
 count = words(panels)
 across = count < 2 ? 1 : count < 5 ? 2 : 3
 down = (count + across - 1) / across
-legend = legend_width(longest_in(file, 2))
+legend = legend_width(longest)
 set terminal svg noenhanced size 380 * across + legend, 280 * down + 60 \
     font "Helvetica,12" background "white"
 set output ARG2."/regret.svg"

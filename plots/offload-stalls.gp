@@ -1,22 +1,23 @@
 # The tail of wake-ups and the longest block of a worker: a row per load, a mark per policy.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "offload-stalls.gp") - 1]."style.gp"
 file = ARG1."/stalls.tsv"
-policies = names_in(file, 3)
-places = system(sprintf( \
-    "awk -F '\t' 'NR > 1 && !seen[$1 \",\" $2]++ { print $1 \",\" $2 }' '%s'", file))
+stats file using (collect($0, strcol("load").",".strcol("tokio_workers"))) nooutput
+places = names
+stats file using (collect($0, strcol("load"))) nooutput
+load_letters = longest
+stats file using (collect($0, strcol("policy"))) nooutput
+policies = names
 count = words(places)
 # Characters of the longest label, and pixels of both panels beside the labels.
-labels = longest_in(file, 1) + 15
-width = 700 + 7 * labels + legend_width(longest_in(file, 3))
+labels = load_letters + 15
+width = 700 + 7 * labels + legend_width(longest)
 set terminal svg noenhanced size width, 32 * count + 150 font "Helvetica,12" background "white"
 set output ARG2."/stalls.svg"
 
 # Counted from above, in the order of the table.
-row(load, workers) = \
-    int(system(sprintf("awk -F '\t' 'NR > 1 && !seen[$1 \",\" $2]++ { n++ } \
-        $1 == \"%s\" && $2 == \"%s\" { print n; exit }' '%s'", load, workers, file)))
-shift_of(policy) = 0.09 * (index_of(policy) - 0.5 * (1 + words(policies)))
-index_of(policy) = sum [i = 1:words(policies)] (word(policies, i) eq policy ? i : 0)
+row(name, workers) = index_in(places, name.",".workers)
+shift_of(policy) = 0.09 * (index_in(policies, policy) - 0.5 * (1 + words(policies)))
 here(policy, value) = strcol("policy") eq policy ? value : NaN
 y(policy) = -row(strcol("load"), strcol("tokio_workers")) - shift_of(policy)
 

@@ -1,10 +1,13 @@
 # Which share of changes a policy has followed, over the steps since the change.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "offload-switch.gp") - 1]."style.gp"
 file = ARG1."/switch-times.tsv"
 # No panel for a change that no replay had.
-changes = names_in(file, 1)
-policies = names_in(file, 2)
-width = 400 * words(changes) + legend_width(longest_in(file, 2))
+stats file using (collect($0, strcol(1))) nooutput
+changes = names
+stats file using (collect($0, strcol(2))) nooutput
+policies = names
+width = 400 * words(changes) + legend_width(longest)
 set terminal svg noenhanced size width, 380 font "Helvetica,12" background "white"
 set output ARG2."/switch-times.svg"
 

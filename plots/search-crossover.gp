@@ -1,7 +1,9 @@
 # The fastest engine by corpus and query: a panel per number of threads, a field per cell.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "search-crossover.gp") - 1]."style.gp"
 file = ARG1."/crossover.tsv"
-threads = names_in(file, 1)
+stats file using (collect($0, strcol(1))) nooutput
+threads = names
 count = words(threads)
 across = count < 3 ? count : 2
 down = (count + across - 1) / across
@@ -14,7 +16,8 @@ shade(name, tie) = tie > 0 ? 0xEEEEEE : colour(name)
 stats file using "query_index" name "query" nooutput
 stats file using "corpus_index" name "corpus" nooutput
 # A field is as wide as the longest name in it.
-label_letters = longest_in(file, column_of(file, "label"))
+stats file using (collect($0, strcol("label"))) nooutput
+label_letters = longest
 width = 130 + (query_max + 1) * (7 * label_letters > 55 ? 7 * label_letters : 55)
 set terminal svg noenhanced size width * across + 40, 300 * down + 60 \
     font "Helvetica,11" background "white"

@@ -1,4 +1,5 @@
 # Gigabytes per second of every engine and peer, under the memory's bandwidth.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "search-roofline.gp") - 1]."style.gp"
 file = ARG1."/roofline.tsv"
 set terminal svg noenhanced size 1000,560 font "Helvetica,12" background "white"
@@ -16,6 +17,7 @@ label(row) = strcol("program")." ".strcol("read")
 speed = "gigabytes_per_s"
 stats file using (barred(column(speed))) name "bars" nooutput
 count = bars_records
+stats file using (collect($0, strcol(1))) nooutput
 
 # A ceiling stands last in the file, and its name on its line.
 set title "Speed of a whole search (".time_scale("roofline").")"
@@ -25,7 +27,7 @@ set xrange [-0.7:count - 0.3]
 set offsets graph 0, 0, 0.08, 0
 set xtics rotate by 35 right noenhanced scale 0
 set bmargin 9
-set lmargin margin_for(14, strlen(word(names_in(file, 1), 1)) + strlen(" buffered"))
+set lmargin margin_for(14, strlen(word(names, 1)) + strlen(" buffered"))
 set rmargin 3
 set boxwidth 0.7
 set style fill solid 0.85

@@ -1,7 +1,8 @@
 # The look that all pictures share. No statistic is made in a script: every number is read from a
 # TSV file that the report wrote.
 #
-# Called as: gnuplot -c plots/NAME.gp TSV_FOLDER OUT_FOLDER
+# Called as: gnuplot -c plots/NAME.gp TSV_FOLDER OUT_FOLDER. A script names its TSV_FOLDER in
+# `tables` before it loads this one.
 
 set encoding utf8
 set datafile separator "\t"
@@ -70,25 +71,17 @@ fallback(name) = int(word(fallback_colours, \
 # Parts of the efficiency loss.
 part_colours = "#88CCEE #CC6677 #DDCC77"
 
-# Names of a TSV file's columns, as gnuplot words (the report's names hold no space).
-columns_of(file) = system(sprintf("head -n 1 '%s'", file))
-
-# The names in a column, each once, in the order of the file. In quotes, so that a name with a space
-# is one gnuplot word.
-names_in(file, column) = system(sprintf( \
-    "awk -F '\t' -v q=\"'\" 'NR > 1 && !seen[$%d]++ { print q $%d q }' '%s'", column, column, file))
-
-# The number of a column by its name, and how many of its entries are numbers.
-column_of(file, name) = int(system(sprintf( \
-    "awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"%s\") print i }' '%s'", name, file)))
-numbers_in(file, column) = int(system(sprintf( \
-    "awk -F '\t' 'NR > 1 && $%d != \"\" && $%d != \"nan\" { n++ } END { print n + 0 }' '%s'", \
-    column, column, file)))
-
-# Letters of the longest entry of a column.
-longest_in(file, column) = int(system(sprintf( \
-    "awk -F '\t' 'NR > 1 && length($%d) > n { n = length($%d) } END { print n + 0 }' '%s'", \
-    column, column, file)))
+# What `stats` reads of a table stays in variables: an expression may set some, and no other program
+# is asked. `stats file using (collect($0, strcol(1))) nooutput` leaves in `names` the names of a
+# column, each once, in the order of the file, and in `longest` the letters of the longest one. In
+# quotes, so that a name with a space is one gnuplot word.
+names = ""
+longest = 0
+index_in(list, name) = sum [i = 1:words(list)] (word(list, i) eq name ? i : 0)
+append(row, text) = (names = (row == 0 ? "" : names." ")."'".text."'", 0)
+add(name) = (longest = strlen(name) > longest ? strlen(name) : longest, \
+    index_in(names, name) > 0 ? 0 : append(strlen(names), name))
+collect(row, name) = (row == 0 ? (names = "", longest = 0) : 0, add(name))
 
 # Pixels that a legend beside the panels needs, at 12 points.
 legend_width(letters) = 75 + 7 * letters
@@ -97,8 +90,9 @@ legend_width(letters) = 75 + 7 * letters
 margin_for(least, letters) = 0.9 * letters > least ? 0.9 * letters : least
 
 # The time scale of a picture's cells, as the report labelled it.
-time_scale(name) = system(sprintf( \
-    "awk -F '\t' '$1 == \"%s\" { printf \"%%s\", $2 }' '%s/figures.tsv'", name, ARG1))
+stats tables."/figures.tsv" using (append(2 * $0, strcol(1)), append(1, strcol(2))) nooutput
+time_scales = names
+time_scale(name) = word(time_scales, 1 + index_in(time_scales, name))
 
 # Stretches of a workflow's task.
 segment_colour(name) = \

@@ -1,18 +1,22 @@
 # Time of one transaction over the number of workers: a panel per load, a line per variant.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "threads-curve.gp") - 1]."style.gp"
 file = ARG1."/curve.tsv"
 panels = ARG1."/panels.tsv"
-count = int(system(sprintf("awk 'END { print NR - 1 }' '%s'", panels)))
+stats panels using (append($0, strcol("title"))) nooutput
+titles = names
+count = words(titles)
 across = count < 2 ? 1 : count < 5 ? 2 : 3
 down = (count + across - 1) / across
-legend = legend_width(longest_in(file, 1))
+stats file using (collect($0, strcol(1))) nooutput
+variants = names
+legend = legend_width(longest)
+stats file using "workers" nooutput
+most = STATS_max
 set terminal svg noenhanced size 380 * across + legend, 300 * down + 90 \
     font "Helvetica,12" background "white"
 set output ARG2."/curve.svg"
 
-variants = names_in(file, 1)
-title_of(panel) = system(sprintf( \
-    "awk -F '\t' 'NR > 1 && $1 == %d { printf \"%%s\", $2 }' '%s'", panel, panels))
 here(name, panel, value) = \
     strcol("variant") eq name && column("panel") == panel ? value : NaN
 
@@ -21,8 +25,6 @@ set logscale y
 set format y "%g"
 set xlabel "workers"
 set ylabel "ns per transaction"
-most = real(system(sprintf("awk -F '\t' 'NR > 1 && $7 + 0 > n { n = $7 + 0 } END { print n }' '%s'", \
-    file)))
 set xrange [0.8:1.25 * most]
 set xtics 1, 2, most
 set lmargin 11
@@ -41,7 +43,7 @@ do for [panel = 0:count - 1] {
     } else {
         unset key
     }
-    set title title_of(panel) font ",11" noenhanced
+    set title word(titles, panel + 1) font ",11" noenhanced
     plot for [name in variants] file using \
             (here(name, panel, column("workers"))):(column("ns_per_transaction")) \
             with lines lw 1.3 lc rgb colour(name) title name, \

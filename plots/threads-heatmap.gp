@@ -1,7 +1,9 @@
 # The fastest number of workers by streams and busy work: a panel per variant, a field per cell.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "threads-heatmap.gp") - 1]."style.gp"
 file = ARG1."/heatmap.tsv"
-variants = names_in(file, 1)
+stats file using (collect($0, strcol(1))) nooutput
+variants = names
 count = words(variants)
 across = count < 4 ? count : 3
 down = (count + across - 1) / across

@@ -1,8 +1,9 @@
 # Agents over time: a lane for each agent of one run of each variant.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "timeline.gp") - 1]."style.gp"
 file = ARG1."/timeline.tsv"
-lanes = int(system(sprintf( \
-    "awk -F '\t' 'NR > 1 && $3 >= most { most = $3 + 1 } END { print most + 0 }' '%s'", file)))
+stats file using "lane" nooutput
+lanes = int(STATS_max) + 1
 set terminal svg noenhanced size 1000, 24 * lanes + 165 font "Helvetica,12" background "white"
 set output ARG2."/timeline.svg"
 
@@ -19,7 +20,7 @@ set bmargin 7
 set key outside center bottom horizontal
 waiting = 0xE4E4E4
 # Records since variants tell it have, last, the thread that was given a call's last bytes.
-has_threads = int(system(sprintf("head -n 1 '%s' | tr '\t' '\n' | grep -cx thread", file)))
+has_threads = STATS_columns > 8
 thread_of(segment, number) = segment eq "streaming" ? sprintf("thread %d", number) : ""
 # Streaming has the variant's own colour.
 shade(segment, variant) = segment eq "waiting" ? waiting : colour(variant)

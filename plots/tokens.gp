@@ -1,12 +1,17 @@
 # Tokens per second in every cell: of one stream, and of all agents over the wall time.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "tokens.gp") - 1]."style.gp"
 file = ARG1."/tokens.tsv"
 set terminal svg noenhanced size 1100,760 font "Helvetica,13" background "white"
 set output ARG2."/tokens.svg"
 
 # The variants of a configuration stand side by side, in the order of their index.
-variants = names_in(file, 1)
-configs = names_in(file, 3)
+stats file using (collect($0, strcol(1))) nooutput
+variants = names
+variant_letters = longest
+stats file using (collect($0, strcol(3))) nooutput
+configs = names
+config_letters = longest
 x(config, variant) = config + 0.8 * (variant - (words(variants) - 1) / 2.0) / words(variants)
 here(name, value) = strcol("variant") eq name ? value : NaN
 
@@ -14,8 +19,8 @@ set xrange [-0.6:words(configs) - 0.4]
 set xtics noenhanced scale 0 font ",10" rotate by 12 right ()
 set for [i=1:words(configs)] xtics add (word(configs, i) i - 1)
 set format y "%g"
-set lmargin margin_for(11, 0.8 * longest_in(file, 3))
-set rmargin 12 + longest_in(file, 1)
+set lmargin margin_for(11, 0.8 * config_letters)
+set rmargin 12 + variant_letters
 
 # An axis is logarithmic where it spans a decade: below, the labels of a logarithm would touch.
 spans_decade(least, most) = most > 10 * least

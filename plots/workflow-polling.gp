@@ -1,12 +1,15 @@
 # Makespan over the client's polling interval: a panel per shape, a line per variant.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "workflow-polling.gp") - 1]."style.gp"
 file = ARG1."/polling.tsv"
 # Shapes that were run with one interval only say nothing here.
-shapes = system(sprintf( \
-    "awk -F '\t' 'NR > 1 && $3 > 0 && !seen[$2]++ { print $2 }' '%s'", file))
+names = ""
+stats file using (column("poll_ms") > 0 ? add(strcol("shape")) : 0) nooutput
+shapes = names
 count = words(shapes)
-variants = names_in(file, 1)
-legend = legend_width(longest_in(file, 1))
+stats file using (collect($0, strcol("variant"))) nooutput
+variants = names
+legend = legend_width(longest)
 set terminal svg noenhanced size 420 * count + legend, 360 font "Helvetica,12" background "white"
 set output ARG2."/polling.svg"
 

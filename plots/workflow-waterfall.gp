@@ -1,22 +1,31 @@
 # One task of each shape as bars in time: a panel per shape and variant, a lane per step.
+tables = ARG1
 load ARG0[1:strstrt(ARG0, "workflow-waterfall.gp") - 1]."style.gp"
 file = ARG1."/waterfall.tsv"
 panels = ARG1."/waterfall-panels.tsv"
-count = int(system(sprintf("awk 'END { print NR - 1 }' '%s'", panels)))
+stats panels using (append($0, strcol("shape").", ".strcol("variant"))) nooutput
+titles = names
+stats panels using (append($0, strcol("lanes"))) nooutput
+lane_counts = names
+stats panels using (append($0, strcol("makespan_us"))) nooutput
+makespans = names
+count = words(titles)
+# The rows of one panel alone are drawn, which stand together: a label is drawn for a row that is
+# not a number, too.
+array first[count]
+array last[count]
+do for [panel = 0:count - 1] {
+    stats file using (column("panel") == panel ? $0 : NaN) nooutput
+    first[panel + 1] = int(STATS_min)
+    last[panel + 1] = int(STATS_max)
+}
 across = count < 2 ? 1 : 2
 down = (count + across - 1) / across
 set terminal svg noenhanced size 560 * across, 250 * down + 90 font "Helvetica,11" \
     background "white"
 set output ARG2."/waterfall.svg"
 
-of(panel, field) = system(sprintf( \
-    "awk -F '\t' 'NR > 1 && $1 == %d { printf \"%%s\", $%d }' '%s'", panel, field, panels))
-# In one call: the words of a title cannot be joined where it is set.
-title_of(panel) = system(sprintf( \
-    "awk -F '\t' 'NR > 1 && $1 == %d { printf \"%%s, %%s\", $2, $3 }' '%s'", panel, panels))
 segments = "wait queue start work recording notification"
-# The rows of one panel alone: a label is drawn for a row that is not a number, too.
-rows_of(panel) = sprintf("< awk -F '\t' 'NR == 1 || $1 == %d' '%s'", panel, file)
 # A step off the critical path is pale.
 pale(colour) = 0xCC000000 + colour
 shade(name, critical) = critical > 0 ? segment_colour(name) : pale(segment_colour(name))
@@ -35,9 +44,9 @@ set size 1.0 / across, (1 - top) / down
 do for [panel = 0:count - 1] {
     set origin (panel % across) * 1.0 / across, \
         (1 - top) * (1 - (panel / across + 1) / (1.0 * down))
-    lanes = int(of(panel, 4))
-    end = real(of(panel, 5))
-    set title title_of(panel) font ",11" noenhanced
+    lanes = int(word(lane_counts, panel + 1))
+    end = real(word(makespans, panel + 1))
+    set title word(titles, panel + 1) font ",11" noenhanced
     set xrange [0:1.02 * end]
     set yrange [lanes - 0.5:-0.5]
     if (panel == 0) {
@@ -47,7 +56,7 @@ do for [panel = 0:count - 1] {
     }
     plot for [i = 1:words(segments)] keyentry with boxes fillstyle solid noborder \
             lc rgb segment_colour(word(segments, i)) title word(segments, i), \
-        rows_of(panel) using (column("from_us")):(column("lane")): \
+        file every ::first[panel + 1]::last[panel + 1] using (column("from_us")):(column("lane")): \
             (column("from_us")):(column("to_us")): \
             (column("lane") - 0.38):(column("lane") + 0.38): \
             (shade(strcol("segment"), column("critical"))):ytic(strcol("step")) \
