@@ -82,6 +82,7 @@ fn it_says_what_could_be_detected_today() {
 fn outside_a_checkout_it_leaves_programs_out_and_says_so() {
     let dir = tempfile::tempdir().unwrap();
     let said = contains("Detectable today").and(contains("Programs of variants: not checked"));
+    let said = said.and(contains("\nPictures: gnuplot is "));
     lab(dir.path(), &["doctor"]).assert().code(0).stdout(said);
     assert!(json(dir.path(), 0)["programs_missing"].is_null());
 }

@@ -7,6 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use lab_attacks::Attack;
 use lab_driver::plots::Scripts;
 
 /// Whether gnuplot is here; a test without it says so, on the stream that the harness keeps.
@@ -79,13 +80,14 @@ fn no_name_in_a_record_is_run() {
         };
         let report = committed().into_iter().find(|report| report.join(&table).exists());
         let report = report.unwrap_or_else(|| panic!("no report has {table}"));
-        for name in &names {
+        for (number, name) in names.iter().enumerate() {
+            let shown = name.replace(&*dir.path().to_string_lossy(), "");
+            let _attack = Attack::on("pictures", &format!("{script} draws names like {shown}"));
             let tables = hostile(&report, name);
             drawn += usize::from(scripts.draw(script, &tables, &picture).is_ok());
+            assert!(!made(number).exists(), "{script}: {name}");
         }
     }
-    let made: Vec<usize> = (0..names.len()).filter(|number| made(*number).exists()).collect();
-    assert_eq!(made, [0; 0]);
     // Scripts that stumble over a name would show nothing of this.
     assert!(drawn > 50, "{drawn}");
 }
@@ -119,6 +121,8 @@ fn no_name_of_a_folder_is_run_and_no_link_of_a_record_is_written_through() {
         let _ = fs::remove_file(link);
         std::os::unix::fs::symlink(&outside, link).unwrap();
     }
+    let _attack = Attack::on("pictures", "the name of a record's folder is a command");
+    let _links = Attack::on("links", "links stand where pages and pictures are written");
     let lab = std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap();
     let mut lab = Command::new(lab);
     let ended = lab.current_dir(dir.path()).arg("report").arg(&folder).output().unwrap();

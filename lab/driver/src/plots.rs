@@ -1,15 +1,19 @@
 //! gnuplot draws what the report has computed.
 //!
-//! A record may come from a stranger, and its tables hold names of its own. gnuplot and the tools
-//! that a script asks are given nothing of them that they could take for more than a name: tables
-//! are copied into a folder of ours, under names of ours, without any letter that a shell, awk or
-//! gnuplot reads otherwise, and pictures are taken out of another one.
+//! A record may come from a stranger, and its tables hold names of its own. gnuplot is given nothing
+//! of them that it could take for more than a name: tables are copied into a folder of ours, under
+//! names of ours, without any letter that a shell or gnuplot reads otherwise, and pictures are taken
+//! out of another one. No script asks another program, and gnuplot is held to that folder: see
+//! `held`.
 
-use std::{collections::BTreeMap, fs, io, process::Command, time::Duration};
+use std::{collections::BTreeMap, fs, io, path::Path, process::Command, time::Duration};
 
 use tempfile::TempDir;
 
-use crate::child::{Limits, Unfinished, ask};
+use crate::{
+    child::{Limits, Unfinished},
+    held::{self, Hold},
+};
 
 /// The largest picture takes seconds.
 const DRAWING: Limits = Limits { time: Duration::from_secs(120), output_bytes: 1 << 20 };
@@ -45,31 +49,58 @@ impl Scripts {
         tables: &BTreeMap<String, String>,
         file: &str,
     ) -> Result<Vec<u8>, String> {
+        let tables: Vec<(&str, String)> =
+            tables.iter().map(|(name, text)| (name.as_str(), plain(text))).collect();
+        self.draw_own(name, &tables, &[], file)
+    }
+
+    /// The same over tables of ours, which are taken as they are, with further arguments for the
+    /// script.
+    ///
+    /// # Errors
+    /// Those of `draw`.
+    pub fn draw_own(
+        &self,
+        name: &str,
+        tables: &[(&str, String)],
+        arguments: &[&str],
+        file: &str,
+    ) -> Result<Vec<u8>, String> {
         let folder = tempfile::tempdir().and_then(|folder| {
             fs::create_dir(folder.path().join(PICTURES))?;
             fs::create_dir(folder.path().join(TABLES))?;
             for (name, text) in tables {
-                fs::write(folder.path().join(TABLES).join(name), plain(text))?;
+                fs::write(folder.path().join(TABLES).join(name), text)?;
             }
             Ok(folder)
         });
         let folder = folder.map_err(|error| format!("a scratch folder cannot be made: {error}"))?;
-        let mut command = Command::new("gnuplot");
-        command.arg("-c").arg(self.0.path().join(name)).args([TABLES, PICTURES]);
-        command.current_dir(folder.path());
-        let output = ask(command, DRAWING).map_err(|unfinished| match unfinished {
-            Unfinished::CannotStart(error) => {
-                format!("gnuplot cannot be started ({error}); install it or use ./enter")
-            }
-            other => format!("gnuplot {name} {other}"),
-        })?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
-            return Err(format!("gnuplot {name}: {}", line.trim()));
-        }
+        self.run(name, arguments, folder.path())?;
         fs::read(folder.path().join(PICTURES).join(file))
             .map_err(|error| format!("gnuplot {name} drew no {file}: {error}"))
+    }
+
+    fn run(&self, name: &str, arguments: &[&str], folder: &Path) -> Result<(), String> {
+        let missing = |error: io::Error| {
+            format!("gnuplot cannot be started ({error}); install it or use ./enter")
+        };
+        let gnuplot =
+            held::found("gnuplot").ok_or_else(|| missing(io::ErrorKind::NotFound.into()))?;
+        let mut command = Command::new(gnuplot);
+        // No script of the user's home has a say.
+        command.arg("--default-settings").arg("-c").arg(self.0.path().join(name));
+        command.args([TABLES, PICTURES]).args(arguments);
+        let output =
+            Hold::here().ask(command, folder, DRAWING).map_err(|unfinished| match unfinished {
+                Unfinished::CannotStart(error) => missing(error),
+                other => format!("gnuplot {name} {other}"),
+            })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
+        Err(format!("gnuplot {name}: {}", line.trim()))
     }
 }
 

@@ -39,7 +39,7 @@ impl Session {
         let settings = self.comparison.settings();
         let (commands, rounds) = (&self.commands, &self.rounds);
         let drawing = Drawing { commands, settings, metrics: &labels, rounds, state };
-        let lines = drawing.draw(path, &runner.folder)?;
+        let lines = drawing.draw(path)?;
         // --json has the standard output for itself.
         if args.json {
             lines.iter().for_each(streams::tell);

@@ -1,8 +1,9 @@
 # The picture of `lab compare --plot`: the confidence sequence over time, and the differences of the
 # pairs. No statistic is made here: every number is read from TSV files.
 #
-# Called as: gnuplot -c plot.gp FOLDER OUT TERMINAL NUMBERS CONTROL CANDIDATES METRIC TITLE OUTSIDE
-# FOLDER holds looks.tsv and histogram.tsv; the columns of the middles are headed by the names.
+# Called as: gnuplot -c plot.gp TABLES PICTURES TERMINAL NUMBERS CONTROL CANDIDATES METRIC TITLE OUTSIDE
+# TABLES holds looks.tsv and histogram.tsv; the columns of the middles are headed by the names. The
+# picture is PICTURES/picture.TERMINAL.
 # NUMBERS are the margin and the ends of the axis, in one word each. CONTROL is 1 where the first
 # series is the control. OUTSIDE counts the pairs that no bar has.
 
@@ -36,7 +37,7 @@ if (ARG3 eq "png") {
 } else {
     set terminal svg noenhanced size 1000,760 font "Helvetica,13" background "white"
 }
-set output ARG2
+set output ARG2."/picture.".ARG3
 
 set lmargin 11
 set rmargin 3

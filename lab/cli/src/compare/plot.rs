@@ -1,12 +1,9 @@
 //! --plot: gnuplot draws where it is installed, and letters do where it is not.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Command as Program, Stdio},
-};
+use std::{fs, path::Path};
 
 use lab_compare::{Picture, Settings, State};
+use lab_driver::plots::Scripts;
 
 use super::{
     commands::{Command, is_program},
@@ -37,9 +34,8 @@ pub(crate) fn check(to: &Path) -> Result<(), Failure> {
 }
 
 impl Drawing<'_> {
-    /// Draws into a file, or answers with the lines of a terminal's picture. `scratch` is a folder
-    /// for what gnuplot reads.
-    pub(crate) fn draw(&self, to: &Path, scratch: &Path) -> Result<Vec<String>, Failure> {
+    /// Draws into a file, or answers with the lines of a terminal's picture.
+    pub(crate) fn draw(&self, to: &Path) -> Result<Vec<String>, Failure> {
         let rounds: Vec<_> = self.rounds.iter().map(Round::timed).collect();
         let picture = Picture::new(self.settings, self.metrics, &rounds);
         let picture = picture.map_err(|error| Failure::lab(error.to_string()))?;
@@ -50,7 +46,7 @@ impl Drawing<'_> {
             return Ok(self.in_letters(&picture));
         }
         let Some(range) = picture.range() else { return Ok(self.in_letters(&picture)) };
-        self.with_gnuplot(&picture, range, to, terminal, scratch)?;
+        self.with_gnuplot(&picture, range, to, terminal)?;
         Ok(Vec::new())
     }
 
@@ -73,42 +69,48 @@ impl Drawing<'_> {
         [low, high]: [f64; 2],
         to: &Path,
         terminal: &str,
-        scratch: &Path,
     ) -> Result<(), Failure> {
         let names: Vec<String> =
             self.commands[1..].iter().map(|command| short(&command.name)).collect();
         let control = picture.control.then_some("control");
         let series: Vec<&str> =
             control.into_iter().chain(names.iter().map(String::as_str)).collect();
-        let file = |name: &str, text: &str| -> Result<PathBuf, Failure> {
-            let path = scratch.join(name);
-            fs::write(&path, text).map(|()| path).map_err(|error| not_drawn(to, error))
-        };
-        let script = file("plot.gp", SCRIPT)?;
-        file("looks.tsv", &picture.looks_tsv(&series))?;
-        file("histogram.tsv", &picture.histogram_tsv())?;
-        // gnuplot answers to a file it cannot open with success.
+        // Before it is drawn: what cannot be written costs no time.
         fs::write(to, "").map_err(|error| not_drawn(to, error))?;
-        let outside = picture.histogram.as_ref().map_or(0, |histogram| histogram.outside);
-        let drawn = Program::new("gnuplot")
-            .arg("-c")
-            .args([&script, scratch, to])
-            .args([terminal, &format!("{} {low} {high}", picture.margin)])
-            .args([usize::from(picture.control), names.len()].map(|number| number.to_string()))
-            .args([self.metrics[0], &self.title(&names), &outside.to_string()])
-            .stdin(Stdio::null())
-            .output();
-        let drawn = drawn.map_err(|error| not_drawn(to, error))?;
-        if drawn.status.success() && fs::metadata(to).is_ok_and(|file| file.len() > 0) {
-            return Ok(());
-        }
-        let _ = fs::remove_file(to);
-        let errors = String::from_utf8_lossy(&drawn.stderr).into_owned();
-        let last = errors.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        Err(not_drawn(to, format!("gnuplot: {}", last.trim())))
+        let drawn = self.picture_file(picture, &series, [low, high], terminal);
+        let written =
+            drawn.and_then(|bytes| fs::write(to, bytes).map_err(|error| error.to_string()));
+        written.map_err(|sentence| {
+            let _ = fs::remove_file(to);
+            not_drawn(to, sentence)
+        })
     }
 
-    fn title(&self, names: &[String]) -> String {
+    fn picture_file(
+        &self,
+        picture: &Picture,
+        series: &[&str],
+        [low, high]: [f64; 2],
+        terminal: &str,
+    ) -> Result<Vec<u8>, String> {
+        let names = &series[usize::from(picture.control)..];
+        let tables =
+            [("looks.tsv", picture.looks_tsv(series)), ("histogram.tsv", picture.histogram_tsv())];
+        let outside = picture.histogram.as_ref().map_or(0, |histogram| histogram.outside);
+        let arguments = [
+            terminal,
+            &format!("{} {low} {high}", picture.margin),
+            &usize::from(picture.control).to_string(),
+            &names.len().to_string(),
+            self.metrics[0],
+            &self.title(names),
+            &outside.to_string(),
+        ];
+        let scripts = Scripts::unpack(&[("plot.gp", SCRIPT)]).map_err(|error| error.to_string())?;
+        scripts.draw_own("plot.gp", &tables, &arguments, &format!("picture.{terminal}"))
+    }
+
+    fn title(&self, names: &[&str]) -> String {
         let reference = short(&self.commands[0].name);
         match names {
             [name] => format!("{name} against {reference}: {}", self.state.candidates[0].verdict),

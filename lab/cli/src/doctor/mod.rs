@@ -12,7 +12,7 @@ use std::{
 };
 
 use clap::Args;
-use lab_driver::{Catalog, families, noise_causes, tool_version};
+use lab_driver::{Catalog, Hold, families, noise_causes, tool_version};
 use lab_probe::Floors;
 use lab_record::Machine;
 use serde_json::{Value, json};
@@ -55,6 +55,7 @@ pub(crate) fn doctor(args: &DoctorArgs, paths: Option<&Paths>) -> Result<ExitCod
         println!("{}\n", shown(&values.machine));
         print_findings(&found);
         println!("\n{}", values.pilot.text());
+        println!("\nPictures: {}.", Hold::here());
         if !values.in_checkout {
             println!("\n{OUTSIDE}.");
         }
@@ -114,6 +115,7 @@ impl Values {
             "load_1min": self.seen.load,
             "floors": self.floors,
             "tools": self.tools,
+            "pictures": Hold::here().to_string(),
             "programs_missing": self.in_checkout.then(|| self.seen.unbuilt()),
             "left_out": if self.in_checkout { vec![] } else { vec![OUTSIDE] },
         })
