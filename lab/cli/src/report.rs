@@ -116,7 +116,8 @@ fn write_page(records: &Path, out: &Path) -> Result<PathBuf, Failure> {
     let mut source = source(out).map_err(|error| cannot_write(out, &error))?;
     add_runs(&mut source, records)?;
     let page = out.join("index.html");
-    fs::write(&page, lab_site::page_alone(&source)).map_err(|error| cannot_write(&page, &error))?;
+    let html = lab_site::page_alone(&source);
+    write_anew(&page, html.as_bytes()).map_err(|error| cannot_write(&page, &error))?;
     Ok(page)
 }
 

@@ -6,7 +6,7 @@
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-use crate::{chapter::escaped, runs};
+use crate::{address::quoted, runs};
 
 /// Where the reader of a page's events is.
 #[derive(Debug, Default)]
@@ -79,7 +79,7 @@ impl<'v> Links<'v> {
             _ => return None,
         };
         self.comparisons.get(comparison).copied().flatten()?;
-        let variant = escaped(self.variant?);
+        let variant = quoted(self.variant?);
         let start = format!(
             "<a href=\"#{}\" data-asked=\"{comparison}\" data-variant=\"{variant}\" \
              title=\"the runs behind it\">",

@@ -5,6 +5,9 @@ use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html
 
 use crate::{Source, asked::Links, picture};
 
+/// Where the text of a column may stand.
+const PLACES: [&str; 3] = ["left", "center", "right"];
+
 /// The HTML of one of the report's Markdown files; `page` is before links into the report's page,
 /// and empty on that page itself.
 pub(crate) fn html(source: &Source, markdown: &str, page: &str) -> String {
@@ -55,7 +58,17 @@ pub(crate) fn html(source: &Source, markdown: &str, page: &str) -> String {
     }
     let mut html = String::with_capacity(2 * markdown.len());
     push_html(&mut html, events.into_iter());
-    picture::alone(&html)
+    picture::alone(&aligned(html))
+}
+
+/// Columns have a class for where their text stands: a style in an attribute is not of the page's
+/// policy. No text holds the beginning of an element.
+fn aligned(mut html: String) -> String {
+    for (cell, place) in ["th", "td"].iter().flat_map(|cell| PLACES.map(|place| (cell, place))) {
+        let style = format!("<{cell} style=\"text-align: {place}\">");
+        html = html.replace(&style, &format!("<{cell} class=\"{place}\">"));
+    }
+    html
 }
 
 /// A Markdown text of one paragraph, without the paragraph.

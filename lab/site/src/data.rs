@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::chapter::escaped;
+use crate::{address::quoted, chapter::escaped};
 
 /// All tables of a page together; longer ones lose rows, and say so.
 const BYTES_MAX: usize = 600_000;
@@ -32,10 +32,10 @@ fn table(name: &str, text: &str, bytes_max: usize) -> String {
         0 => String::new(),
         left_out => format!(" The first {} are here, {left_out} are left out.", shown.len()),
     };
-    let name = escaped(name);
+    let (id, name) = (quoted(name), escaped(name));
     let (header, rows_there) = (row("th", header), all.len());
     format!(
-        "<details class=\"data\" id=\"{name}\"><summary>{name}</summary>\
+        "<details class=\"data\" id=\"{id}\"><summary>{name}</summary>\
          <p>{rows_there} rows.{thinned}</p><div class=\"wide\"><table><thead>{header}</thead>\
          <tbody>{rows}</tbody></table></div></details>\n"
     )

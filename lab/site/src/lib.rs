@@ -17,6 +17,7 @@ mod live;
 mod opening;
 mod page;
 mod picture;
+mod policy;
 mod runs;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub use history::{History, Line, Point, history};
 pub use index::{INDEX_TITLE, index};
 pub use live::{Going, Link, Listed, choices, compared, going, links, listed, sorry};
 pub use page::{SCRIPTS, page, page_alone, page_under};
+pub use policy::{policy_element, policy_served};
 pub use runs::{Asked, OneRun, Quantity, Runs};
 
 /// The files of one report.

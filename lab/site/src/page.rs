@@ -2,13 +2,16 @@
 
 use crate::{
     Source,
+    address::{encoded, quoted},
     chapter::{self, escaped},
     data,
     opening::Opening,
-    picture, runs,
+    picture,
+    policy::policy_element,
+    runs,
 };
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// The scripts of pages, by the name of a file that a server can give them. Each stands in its page
 /// as `<script>…</script>`: the first in every one, the others where runs are drawn.
@@ -55,9 +58,10 @@ fn whole(source: &Source, above: &str) -> String {
         contents(source, &files),
         source.runs.as_ref().map(runs::section).unwrap_or_default(),
     );
-    let head = source.runs.as_ref().map_or("", |_| runs::HEAD);
+    let style = |_: &runs::Runs| format!("<style>{}</style>", runs::STYLE);
+    let head = source.runs.as_ref().map(style).unwrap_or_default();
     let title = if opening.title.is_empty() { &source.name } else { opening.title };
-    document(&title.replace('`', ""), head, &picture::described(&body))
+    document(&title.replace('`', ""), &head, &picture::described(&body))
 }
 
 /// Question and answer with what else the first screen has.
@@ -84,7 +88,8 @@ fn contents(source: &Source, files: &[&str]) -> String {
     if source.runs.is_some() {
         links.push((runs::PLACE.to_owned(), "Every run".to_owned()));
     }
-    let chapter = |file: &&str| ((*file).to_owned(), escaped(title_of(source, file)));
+    // A file's name may hold whatever ends an attribute.
+    let chapter = |file: &&str| (quoted(&encoded(file)), escaped(title_of(source, file)));
     links.extend(files.iter().map(chapter));
     if !source.tables.is_empty() {
         links.push((TABLES.to_owned(), "Tables".to_owned()));
@@ -103,16 +108,18 @@ fn contents(source: &Source, files: &[&str]) -> String {
 fn folded(source: &Source, file: &str) -> String {
     let (title, markdown) = (escaped(title_of(source, file)), &source.chapters[file]);
     let body = chapter::html(source, without_title(markdown), "");
-    format!("<details id=\"{file}\"><summary>{title}</summary>\n{body}</details>\n")
+    let id = quoted(file);
+    format!("<details id=\"{id}\"><summary>{title}</summary>\n{body}</details>\n")
 }
 
 /// A page; `head` is what only this one has in its head.
 pub(crate) fn document(title: &str, head: &str, body: &str) -> String {
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">{}\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{head}\
          <title>{}</title><style>{STYLE}</style></head>\n<body id=\"top\"><main>\n{body}</main>\n\
          <script>{SCRIPT}</script></body></html>\n",
+        policy_element(),
         escaped(title)
     )
 }

@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 
 pub(crate) const PLOT: &str = include_str!("../vendor/uplot/uPlot.iife.min.js");
 pub(crate) const SCRIPT: &str = include_str!("runs.js");
-/// What a page with this picture has in its head.
-pub(crate) const HEAD: &str =
-    concat!("<style>", include_str!("../vendor/uplot/uPlot.min.css"), "</style>");
+/// The style of a page with this picture.
+pub(crate) const STYLE: &str = include_str!("../vendor/uplot/uPlot.min.css");
 /// The place of the picture on its page.
 pub(crate) const PLACE: &str = "part-runs";
 /// What the numbers of a page may take; more runs are thinned.

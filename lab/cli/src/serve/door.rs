@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lab_site::policy_served;
+
 use crate::Failure;
 
 /// A request has a line and some headers.
@@ -17,10 +19,6 @@ const HEAD_BYTES_MAX: usize = 16 << 10;
 const CONNECTIONS_MAX: usize = 32;
 /// Whoever takes longer to say what is wanted is not served.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Pages may come from records of strangers: nothing in them runs but our own script, and nothing
-/// is loaded from or sent to anywhere else.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; \
-                      img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// What was asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -106,8 +104,10 @@ fn talk(socket: &mut TcpStream, answer: impl Fn(&Asked) -> Answer) -> io::Result
     let mut text = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nAllow: GET, HEAD\r\n\
          Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: \
-         no-referrer\r\nContent-Security-Policy: {POLICY}\r\nConnection: close\r\n\r\n",
-        body.len()
+         no-referrer\r\nContent-Security-Policy: {}\r\nConnection: close\r\n\r\n",
+        body.len(),
+        // Nothing that a stranger's record brought runs.
+        policy_served()
     );
     if !is_head {
         text.push_str(&body);

@@ -14,7 +14,7 @@ use std::{
 };
 
 use clap::Args;
-use lab_site::{Link, SCRIPTS, compared, listed};
+use lab_site::{Link, SCRIPTS, compared, listed, policy_element};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
@@ -88,8 +88,10 @@ fn answer(asked: &Asked, shelf: &Shelf) -> Answer {
     }
 }
 
-/// Scripts within a page are not run here, for a record may bring its own: see `door`.
+/// Scripts within a page are not run here, for a record may bring its own: see `door`, whose policy
+/// stands for the page's.
 fn with_scripts_apart(page: String) -> String {
+    let page = page.replace(policy_element(), "");
     SCRIPTS.iter().fold(page, |page, (name, script)| {
         let place = format!("<script src=\"/{name}\"></script>");
         page.replace(&format!("<script>{script}</script>"), &place)
