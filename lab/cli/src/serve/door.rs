@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_site::policy_served;
+use lab_site::{SCRIPTS, policy_element, policy_served};
 
 use crate::Failure;
 
@@ -46,7 +46,8 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn page(body: String) -> Self {
+    pub(super) fn page(html: &str) -> Self {
+        let body = with_scripts_apart(html);
         Self { status: "200 OK", kind: "text/html; charset=utf-8", body }
     }
 
@@ -56,12 +57,22 @@ impl Answer {
     }
 
     pub(super) fn nothing() -> Self {
-        Self { status: "204 No Content", ..Self::page(String::new()) }
+        Self { status: "204 No Content", ..Self::page("") }
     }
 
     pub(super) fn sorry(status: &'static str, sentence: &str) -> Self {
-        Self { status, ..Self::page(lab_site::sorry(sentence)) }
+        Self { status, ..Self::page(&lab_site::sorry(sentence)) }
     }
+}
+
+/// Scripts within a page are not run here, for a record may bring its own: ours are files. The
+/// server's policy stands for the page's.
+fn with_scripts_apart(page: &str) -> String {
+    let page = page.replace(policy_element(), "");
+    SCRIPTS.iter().fold(page, |page, (name, script)| {
+        let place = format!("<script src=\"/{name}\"></script>");
+        page.replace(&format!("<script>{script}</script>"), &place)
+    })
 }
 
 /// Listens at a loopback address; port 0 takes a free one.

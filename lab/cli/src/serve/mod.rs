@@ -14,7 +14,7 @@ use std::{
 };
 
 use clap::Args;
-use lab_site::{Link, SCRIPTS, compared, listed, policy_element};
+use lab_site::{Link, SCRIPTS, compared, listed};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
@@ -81,21 +81,11 @@ fn answer(asked: &Asked, shelf: &Shelf) -> Answer {
         _ => Ok(None),
     };
     match page {
-        Ok(Some(page)) => Answer::page(with_scripts_apart(page)),
+        Ok(Some(page)) => Answer::page(&page),
         Ok(None) => Answer::sorry("404 Not Found", "There is no such page."),
         Err(Failure { code: 2, sentence }) => Answer::sorry("400 Bad Request", &sentence),
         Err(Failure { sentence, .. }) => Answer::sorry("500 Internal Server Error", &sentence),
     }
-}
-
-/// Scripts within a page are not run here, for a record may bring its own: see `door`, whose policy
-/// stands for the page's.
-fn with_scripts_apart(page: String) -> String {
-    let page = page.replace(policy_element(), "");
-    SCRIPTS.iter().fold(page, |page, (name, script)| {
-        let place = format!("<script src=\"/{name}\"></script>");
-        page.replace(&format!("<script>{script}</script>"), &place)
-    })
 }
 
 fn list(shelf: &Shelf) -> String {
