@@ -1,6 +1,8 @@
 //! Pages in a browser: what a stranger's record brings neither runs nor loads, and what is ours
 //! does.
 
+mod served;
+
 use std::{
     collections::BTreeSet,
     ffi::OsStr,
@@ -8,7 +10,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
     sync::{Arc, Mutex},
     thread,
     time::Duration,
@@ -16,6 +18,7 @@ use std::{
 
 use lab_attacks::Attack;
 use lab_record::{Results, Run, RunFile, Status, Writer, sha256_hex};
+use served::{Server, committed, copy, root};
 use tempfile::TempDir;
 
 /// Names of the program; `CHROMIUM` names another one.
@@ -198,12 +201,8 @@ fn filled((name, text): &(&str, &str), home: &Home) -> String {
     text.replace("RUN", RUN).replace("HOME", &home.address).replace("NAME", name)
 }
 
-fn root() -> PathBuf {
-    std::path::absolute(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
-}
-
 fn lab(arguments: &[&OsStr]) {
-    let mut lab = Command::new(std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap());
+    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
     let ended = lab.arg("--root").arg(root()).args(arguments).output().unwrap();
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
 }
@@ -212,37 +211,10 @@ fn lab(arguments: &[&OsStr]) {
 fn site_of_two(world: &Path) -> (PathBuf, PathBuf) {
     let (site, reports) = (world.join("site"), world.join("reports"));
     for name in ["offload-wake", "audit"] {
-        fs::create_dir_all(reports.join(name)).unwrap();
-        for entry in fs::read_dir(root().join("reports").join(name)).unwrap() {
-            let from = entry.unwrap().path();
-            if from.is_file() {
-                fs::copy(&from, reports.join(name).join(from.file_name().unwrap())).unwrap();
-            }
-        }
+        copy(&committed(name), &reports.join(name));
     }
     lab(&["site".as_ref(), site.as_os_str(), "--reports".as_ref(), reports.as_os_str()]);
     (site, reports)
-}
-
-/// `lab serve` on a free port, which ends with the test.
-struct Server(Child, String);
-
-impl Server {
-    fn of(folder: &Path) -> Self {
-        let mut lab = Command::new(std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap());
-        lab.arg("--root").arg(root()).args(["serve", "--listen", "127.0.0.1:0"]).arg(folder);
-        let mut child = lab.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self(child, line.trim().trim_end_matches('/').to_owned())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn picture(home: &Home) -> String {
@@ -416,12 +388,12 @@ fn what_a_record_brings_does_nothing_on_a_page_of_lab_serve() {
     };
     let (world, home) = (TempDir::new().unwrap(), Home::open());
     report(&world.path().join("hostile"), &home);
-    let server = Server::of(world.path());
-    let (dom, _) = shown(&browser, &format!("{}/r/0/hostile.html", server.1));
+    let server = Server::of(&[world.path()]);
+    let (dom, _) = shown(&browser, &format!("http://{}/r/0/hostile.html", server.address));
     judge("lab serve", &[&HTML, &WHOLE, &PICTURE], &dom, &home);
     judge_links("lab serve", &dom);
     assert!(dom.contains("class=\"u-wrap\""), "no run is drawn");
-    let (dom, _) = shown(&browser, &format!("{}/", server.1));
+    let (dom, _) = shown(&browser, &format!("http://{}/", server.address));
     judge("the list of lab serve", &[&HTML, &WHOLE], &dom, &home);
 }
 
@@ -448,15 +420,15 @@ fn our_own_pages_keep_to_their_policy() {
     let Some(browser) = browser("our_own_pages_keep_to_their_policy") else { return };
     let world = TempDir::new().unwrap();
     let (site, reports) = site_of_two(world.path());
-    let server = Server::of(&reports);
+    let server = Server::of(&[&reports]);
     let history = "/history?experiment=offload-wake&metric=tick_p99_ns&variant=thompson";
     for (address, part) in [
         (file(&site.join("offload-wake.html")), "class=\"u-wrap\""),
         (file(&site.join("index.html")), "<article>"),
-        (format!("{}/r/0/offload-wake.html", server.1), "class=\"u-wrap\""),
-        (format!("{}/", server.1), "<option"),
-        (format!("{}{history}", server.1), "<circle"),
-        (format!("{}/nowhere", server.1), "No page"),
+        (format!("http://{}/r/0/offload-wake.html", server.address), "class=\"u-wrap\""),
+        (format!("http://{}/", server.address), "<option"),
+        (format!("http://{}{history}", server.address), "<circle"),
+        (format!("http://{}/nowhere", server.address), "No page"),
     ] {
         let (dom, complaints) = shown(&browser, &address);
         assert!(dom.contains(part), "{address}: {part}");

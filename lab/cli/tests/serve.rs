@@ -1,96 +1,17 @@
 //! `lab serve`: the real server, asked as a browser asks.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
-    path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
-};
+mod served;
+
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use lab_record::{Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Writer};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
+use served::{Server, committed, copy, lab, root, values};
 use tempfile::TempDir;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn committed(name: &str) -> PathBuf {
-    root().join("reports").join(name)
-}
-
-/// A server on a free port, which ends with the test.
-struct Server {
-    child: Child,
-    address: String,
-}
-
-impl Server {
-    fn of(folders: &[&Path]) -> Self {
-        let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
-        lab.arg("--root").arg(root()).args(["serve", "--listen", "127.0.0.1:0"]).args(folders);
-        let mut child = lab.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
-        Self { child, address }
-    }
-
-    /// What comes back, head and body.
-    fn say(&self, request: &str) -> (String, String) {
-        let mut socket = TcpStream::connect(&self.address).unwrap();
-        socket.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        socket.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-        (head.to_owned(), body.to_owned())
-    }
-
-    fn ask(&self, target: &str) -> (u16, String) {
-        let request = format!("GET {target} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
-        let (head, body) = self.say(&request);
-        let status = head.split(' ').nth(1).unwrap_or_else(|| panic!("{target}: {head}"));
-        (status.parse().unwrap(), body)
-    }
-
-    fn page(&self, target: &str) -> String {
-        let (status, page) = self.ask(target);
-        assert_eq!(status, 200, "{target}: {page}");
-        page
-    }
-
-    fn status(&self, target: &str) -> u16 {
-        self.ask(target).0
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Every value of an attribute, as a browser reads it.
-fn values(html: &str, attribute: &str) -> Vec<String> {
-    let start = format!(" {attribute}=\"");
-    let found = html.split(&start).skip(1).filter_map(|rest| rest.split('"').next());
-    found.map(|value| value.replace("&quot;", "\"").replace("&amp;", "&")).collect()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        if entry.path().is_file() {
-            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-        }
-    }
-}
 
 /// Changes one file of a record.
 fn change(file: &Path, change: impl Fn(&mut Value)) {
@@ -326,6 +247,7 @@ fn what_changed_between_two_sweeps_is_the_table_of_the_command_line() {
     for (target, status) in
         [("of=new&with=none", 404), ("of=new", 400), ("of=..%2Fnew&with=old", 404)]
     {
+        let _attack = Attack::on("serve", &format!("a comparison: {target}"));
         assert_eq!(server.status(&format!("/against?{target}")), status, "{target}");
     }
 }
@@ -379,115 +301,6 @@ fn a_metric_over_sweeps_shows_every_run_and_where_it_changed() {
     }
     assert_eq!(server.status("/history?experiment=none&metric=x"), 400);
     assert!(server.page("/history").contains("offload-wake (12 sweeps)"));
-}
-
-#[test]
-fn nothing_is_served_but_what_is_listed() {
-    let world = TempDir::new().unwrap();
-    let (inside, outside) = (world.path().join("inside"), world.path().join("outside"));
-    copy(&committed("audit"), &inside.join("record"));
-    copy(&committed("audit"), &outside);
-    std::os::unix::fs::symlink(&outside, inside.join("link")).unwrap();
-    let server = Server::of(&[&inside]);
-    assert_eq!(server.status("/r/0/record.html"), 200);
-    assert!(!server.page("/").contains("link.html"));
-    for target in [
-        "/none",
-        "/r",
-        "/r/0/none.html",
-        "/r/0/link.html",
-        "/r/1/record.html",
-        "/r/-1/record.html",
-        "/r/0/record",
-        "/r/0/record/report.md",
-        "/r/0/../outside.html",
-        "/r/0/..%2Foutside.html",
-        "/r/0/%2e%2e%2foutside.html",
-        "/r/0/..html",
-        "/r/0/.html",
-        "/r/0//etc/passwd",
-        "/../../Cargo.toml",
-    ] {
-        assert_eq!(server.status(target), 404, "{target}");
-    }
-    for (request, status) in [
-        ("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n", "405"),
-        ("GET / HTTP/1.1\r\nHost: rebound.example.test\r\n\r\n", "403"),
-        ("GET / HTTP/3\r\n\r\n", "400"),
-        ("GET /%zz HTTP/1.1\r\n\r\n", "400"),
-        ("GET /favicon.ico HTTP/1.1\r\n\r\n", "204"),
-    ] {
-        let (head, _) = server.say(request);
-        assert_eq!(head.split(' ').nth(1), Some(status), "{request}");
-    }
-    let (head, body) = server.say("HEAD / HTTP/1.1\r\n\r\n");
-    assert!(head.contains("200 OK") && body.is_empty(), "{head}");
-    assert!(head.contains("Content-Security-Policy: default-src 'none'; script-src 'self'"));
-}
-
-#[test]
-fn no_script_of_a_record_is_run() {
-    let world = TempDir::new().unwrap();
-    let record = world.path().join("record");
-    copy(&committed("audit"), &record);
-    fs::remove_file(record.join("report.md")).unwrap();
-    fs::write(record.join("report.md"), "# x\n\n<script>alert(1)</script>\n").unwrap();
-    let server = Server::of(&[world.path()]);
-    let page = server.page("/r/0/record.html");
-    assert!(page.contains("<script src=\"/page.js\"></script>"), "{page}");
-    assert!(!page.contains("\"use strict\""), "{page}");
-    assert!(server.page("/page.js").contains("\"use strict\""));
-}
-
-#[test]
-fn a_request_without_end_is_no_load() {
-    let server = Server::of(&[&committed("audit")]);
-    let mut endless = TcpStream::connect(&server.address).unwrap();
-    // The server hangs up long before; what it has not read by then may break the pipe.
-    let mut sent = 0;
-    while sent < 64 << 20 && endless.write_all(&[b'x'; 64 << 10]).is_ok() {
-        sent += 64 << 10;
-    }
-    assert!(sent < 64 << 20, "everything was read");
-    // Those who say nothing keep nobody else waiting.
-    let silent: Vec<_> = (0..8).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
-    assert_eq!(server.status("/"), 200);
-    drop(silent);
-}
-
-fn refused(args: &[&str], dir: &Path) -> Output {
-    let mut lab = Command::new(lab());
-    let lab = lab.env_remove("BUILD_WORKSPACE_DIRECTORY").current_dir(dir).arg("serve").args(args);
-    lab.output().unwrap()
-}
-
-/// The program by a path that holds in every folder.
-fn lab() -> PathBuf {
-    std::env::current_dir().unwrap().join(env!("CARGO_BIN_EXE_lab"))
-}
-
-#[test]
-fn what_cannot_be_served_is_refused_in_one_sentence() {
-    let world = TempDir::new().unwrap();
-    fs::create_dir(world.path().join("results")).unwrap();
-    for (args, sentence) in [
-        (&["--listen", "0.0.0.0:0", "results"][..], "0.0.0.0:0: is no loopback address"),
-        (&["--listen", "[::]:0", "results"][..], "[::]:0: is no loopback address"),
-        (&["none"][..], "none is no folder; name one"),
-        (&[][..], "there is no results/ or reports/ here"),
-    ] {
-        let output = refused(args, world.path());
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.starts_with("lab: ") && said.contains(sentence), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
-    }
-    let held = TcpListener::bind("127.0.0.1:0").unwrap();
-    let taken = held.local_addr().unwrap().to_string();
-    let output = refused(&["--listen", &taken, "results"], world.path());
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && said.contains("cannot listen there"), "{said}");
-    drop(held);
 }
 
 #[test]
