@@ -1,10 +1,10 @@
 //! gnuplot draws what the report has computed.
 //!
-//! A record may come from a stranger, and its tables hold names of its own. gnuplot is given nothing
-//! of them that it could take for more than a name: tables are copied into a folder of ours, under
-//! names of ours, without any letter that a shell or gnuplot reads otherwise, and pictures are taken
-//! out of another one. No script asks another program, and gnuplot is held to that folder: see
-//! `held`.
+//! A record may come from a stranger, and its tables hold names of its own. gnuplot is given
+//! nothing of them that it could take for more than a name: tables are copied into a folder of
+//! ours, under names of ours, without any letter that a shell or gnuplot reads otherwise, and
+//! pictures are taken out of another one. No script asks another program, and gnuplot is held to
+//! that folder: see `held`.
 
 use std::{collections::BTreeMap, fs, io, path::Path, process::Command, time::Duration};
 

@@ -1,5 +1,5 @@
-//! What a browser may do with a page: show it, with the styles and scripts of ours that stand in it.
-//! Nothing is loaded from or sent to anywhere, and whatever a record brings is no script of ours.
+//! What a browser may do with a page: show it, with the styles and scripts of ours that stand in
+//! it. Nothing is loaded from or sent to anywhere, and what a record brings is no script of ours.
 
 use std::sync::LazyLock;
 

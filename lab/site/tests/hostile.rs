@@ -150,12 +150,13 @@ fn with_text(text: &str) -> Source {
     let line = text.replace('\n', " ");
     let cell = line.replace('|', " ");
     let body = format!(
-        "A paragraph: {text}\n\n* a bullet: {text}\n\n> {line}\n\n`{line}`\n\n```{line}\n{text}\n```\n\n\
-         ### {line}\n\n| {cell} | b |\n| :-: | --: |\n| `{cell}` | {cell} |\n\n![a](a.svg)\n\n*{line}*\n"
+        "A paragraph: {text}\n\n* a bullet: {text}\n\n> {line}\n\n`{line}`\n\n\
+         ```{line}\n{text}\n```\n\n### {line}\n\n\
+         | {cell} | b |\n| :-: | --: |\n| `{cell}` | {cell} |\n\n![a](a.svg)\n\n*{line}*\n"
     );
     let first = format!(
-        "# {line}\n\n**{line}?**\n\n{text} is the answer.\n\n{line} CPUs, commit {line}.\n\n{body}\n\
-         Details: [a](details/a.md)\n"
+        "# {line}\n\n**{line}?**\n\n{text} is the answer.\n\n{line} CPUs, commit {line}.\n\n\
+         {body}\nDetails: [a](details/a.md)\n"
     );
     Source {
         name: line.clone(),
