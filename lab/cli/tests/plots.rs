@@ -116,7 +116,8 @@ fn no_name_of_a_folder_is_run_and_no_link_of_a_record_is_written_through() {
     fs::write(&outside, "mine\n").unwrap();
     let picture = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let picture = picture.filter(|path| path.extension().is_some_and(|ending| ending == "svg"));
-    let links: Vec<PathBuf> = picture.chain([folder.join("report.md")]).collect();
+    let pages = ["report.md", "index.html"].map(|name| folder.join(name));
+    let links: Vec<PathBuf> = picture.chain(pages).collect();
     for link in &links {
         let _ = fs::remove_file(link);
         std::os::unix::fs::symlink(&outside, link).unwrap();
@@ -125,7 +126,8 @@ fn no_name_of_a_folder_is_run_and_no_link_of_a_record_is_written_through() {
     let _links = Attack::on("links", "links stand where pages and pictures are written");
     let lab = std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap();
     let mut lab = Command::new(lab);
-    let ended = lab.current_dir(dir.path()).arg("report").arg(&folder).output().unwrap();
+    lab.current_dir(dir.path()).args(["report", "--format", "html"]).arg(&folder);
+    let ended = lab.output().unwrap();
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     assert!(!dir.path().join("pwn").exists() && !folder.join("pwn").exists());
     assert_eq!(fs::read_to_string(&outside).unwrap(), "mine\n");
