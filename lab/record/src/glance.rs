@@ -1,14 +1,11 @@
 //! A results folder at a glance: what it is about and how far it is, without its samples.
 
-use std::{
-    fs::{File, TryLockError},
-    path::Path,
-};
+use std::{fs::TryLockError, path::Path};
 
 use serde::Deserialize;
 
 use crate::{
-    Bounded, RecordError, RunFile, Session, SessionEvent, Status,
+    Folder, RecordError, RunFile, Session, SessionEvent, Status,
     store::{RUN_FILE, RUNS, SESSIONS, damaged, no_results, read_lines},
 };
 
@@ -18,10 +15,12 @@ impl RunFile {
     /// # Errors
     /// Where the folder is none, or the file is damaged.
     pub fn read(dir: &Path) -> Result<Self, RecordError> {
-        let path = dir.join(RUN_FILE);
-        let text = File::open(&path).and_then(|file| Bounded::new(file).all());
-        let text = text.map_err(|source| no_results(dir, source))?;
-        serde_json::from_slice(&text).map_err(damaged(&path, 1))
+        Self::of(&Folder::at(dir))
+    }
+
+    pub(crate) fn of(folder: &Folder) -> Result<Self, RecordError> {
+        let text = folder.read(RUN_FILE).map_err(|source| no_results(folder.path(), source))?;
+        serde_json::from_slice(&text).map_err(damaged(&folder.join(RUN_FILE), 1))
     }
 }
 
@@ -43,18 +42,19 @@ impl State {
     /// # Errors
     /// Where `sessions.jsonl` cannot be read.
     pub fn of(dir: &Path) -> Result<Self, RecordError> {
-        let sessions: Vec<Session> = read_lines(&dir.join(SESSIONS))?;
+        let folder = Folder::at(dir);
+        let sessions: Vec<Session> = read_lines(&folder, SESSIONS)?;
         Ok(match sessions.last().map(|session| session.event) {
             Some(SessionEvent::Finished) => Self::Finished,
             Some(SessionEvent::Stopped) => Self::Stopped,
-            _ if is_locked(&dir.join(RUNS)) => Self::GoingOn,
+            _ if is_locked(&folder) => Self::GoingOn,
             _ => Self::Stopped,
         })
     }
 }
 
-fn is_locked(path: &Path) -> bool {
-    let looked = File::open(path).map(|runs| runs.try_lock_shared());
+fn is_locked(folder: &Folder) -> bool {
+    let looked = folder.file(RUNS).map(|runs| runs.try_lock_shared());
     matches!(looked, Ok(Err(TryLockError::WouldBlock)))
 }
 
@@ -87,7 +87,7 @@ impl Rows {
     /// # Errors
     /// Where `runs.jsonl` cannot be read.
     pub fn of(dir: &Path, run_file: &RunFile) -> Result<Self, RecordError> {
-        let lines: Vec<Line> = read_lines(&dir.join(RUNS))?;
+        let lines: Vec<Line> = read_lines(&Folder::at(dir), RUNS)?;
         let is_planned = |line: &&Line| line.attempt == 0 && line.order < run_file.runs_planned;
         let planned = lines.iter().filter(is_planned).count() as u64;
         let failed = lines.iter().filter(|line| line.status == Status::Failed).count() as u64;

@@ -17,6 +17,7 @@
 mod bounded;
 mod error;
 mod expectation;
+mod folder;
 mod glance;
 mod histogram;
 mod redact;
@@ -25,9 +26,10 @@ mod samples;
 mod schema;
 mod store;
 
-pub use bounded::{Bounded, MOST_BYTES};
+pub use bounded::{Bounded, MOST_BYTES, limit_bytes};
 pub use error::RecordError;
 pub use expectation::{Expectation, ExpectationKind, OneOrMore, Quantity};
+pub use folder::Folder;
 pub use glance::{Rows, State};
 pub use histogram::{HISTOGRAM_DIGITS, Histogram};
 pub use rounds::{Question, Rounds};

@@ -43,6 +43,18 @@ impl Samples {
         }
     }
 
+    /// About as many bytes as it takes in memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        let of_column = |(name, column): (&String, &Column)| {
+            let of_values = match column {
+                Column::Raw(values) => size_of_val(values.as_slice()),
+                Column::Histogram(histogram) => histogram.hdr_v2_deflate.len(),
+            };
+            (name.len() + of_values) as u64
+        };
+        self.columns.iter().map(of_column).sum()
+    }
+
     /// The bytes that are stored (before compression) and the name they are stored under.
     pub(crate) fn encode(&self) -> (String, Vec<u8>) {
         let bytes = serde_json::to_vec(self).expect("columns of integers always serialise");

@@ -2,17 +2,17 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, TryLockError},
     io::{self, BufRead, BufReader, Read, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Bounded, Expectation, RecordError, Run, RunFile, SCHEMA, Samples, Session, Verification,
-    Window, redact,
+    Expectation, Folder, RecordError, Run, RunFile, SCHEMA, Samples, Session, Verification, Window,
+    redact,
 };
 
 pub(crate) const RUN_FILE: &str = "run.json";
@@ -59,7 +59,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 /// Appends to a results folder, as the only one: the file of the runs is locked.
 #[derive(Debug)]
 pub struct Writer {
-    dir: PathBuf,
+    folder: Folder,
     runs: File,
     sessions: File,
     windows: File,
@@ -77,8 +77,7 @@ impl Writer {
         fs::create_dir(dir).map_err(at(dir))?;
         let samples = dir.join(SAMPLES);
         fs::create_dir(&samples).map_err(at(&samples))?;
-        let path = dir.join(RUN_FILE);
-        write_run_file(&path, run_file)?;
+        write_run_file(&Folder::at(dir), run_file)?;
         Self::open(dir)
     }
 
@@ -94,28 +93,22 @@ impl Writer {
         }
         let writer = Self::open(dir)?;
         for name in [RUNS, SESSIONS, WINDOWS] {
-            cut_torn_line(&dir.join(name))?;
+            cut_torn_line(&Folder::at(dir), name)?;
         }
         // Again: until the lock was held, another one may have appended.
         Ok((writer, Results::load(dir)?))
     }
 
     fn open(dir: &Path) -> Result<Self, RecordError> {
-        let append = |name: &str| {
-            let path = dir.join(name);
-            OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))
-        };
+        let folder = Folder::at(dir);
+        let append = |name: &str| folder.append(name).map_err(at(&folder.join(name)));
         let runs = append(RUNS)?;
         runs.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => RecordError::InUse { path: dir.to_owned() },
             TryLockError::Error(source) => RecordError::Io { path: dir.join(RUNS), source },
         })?;
-        Ok(Self {
-            dir: dir.to_owned(),
-            runs,
-            sessions: append(SESSIONS)?,
-            windows: append(WINDOWS)?,
-        })
+        let (sessions, windows) = (append(SESSIONS)?, append(WINDOWS)?);
+        Ok(Self { folder, runs, sessions, windows })
     }
 
     /// Appends a session line and syncs it.
@@ -123,7 +116,7 @@ impl Writer {
     /// # Errors
     /// Where the file cannot be written.
     pub fn session(&mut self, session: &Session) -> Result<(), RecordError> {
-        append_line(&mut self.sessions, &self.dir.join(SESSIONS), session)
+        append_line(&mut self.sessions, &self.folder.join(SESSIONS), session)
     }
 
     /// Appends a window's line and syncs it.
@@ -131,7 +124,7 @@ impl Writer {
     /// # Errors
     /// Where the file cannot be written.
     pub fn window(&mut self, window: &Window) -> Result<(), RecordError> {
-        append_line(&mut self.windows, &self.dir.join(WINDOWS), window)
+        append_line(&mut self.windows, &self.folder.join(WINDOWS), window)
     }
 
     /// Stores the samples first, then appends the run's line and syncs it: a line never names
@@ -143,21 +136,21 @@ impl Writer {
         if !samples.columns.is_empty() {
             run.samples = Some(self.store_samples(samples)?);
         }
-        append_line(&mut self.runs, &self.dir.join(RUNS), &run)
+        append_line(&mut self.runs, &self.folder.join(RUNS), &run)
     }
 
     fn store_samples(&self, samples: &Samples) -> Result<String, RecordError> {
         let (name, bytes) = samples.encode();
-        let path = self.dir.join(SAMPLES).join(format!("{name}.zst"));
-        let packed = zstd::encode_all(bytes.as_slice(), ZSTD_LEVEL).map_err(at(&path))?;
-        write_whole(&path, &packed)?;
+        let file = format!("{SAMPLES}/{name}.zst");
+        let packed = zstd::encode_all(bytes.as_slice(), ZSTD_LEVEL);
+        write_whole(&self.folder, &file, &packed.map_err(at(&self.folder.join(&file)))?)?;
         Ok(name)
     }
 }
 
-fn write_run_file(path: &Path, run_file: &RunFile) -> Result<(), RecordError> {
+fn write_run_file(folder: &Folder, run_file: &RunFile) -> Result<(), RecordError> {
     let text = serde_json::to_string_pretty(run_file).expect("run.json always serialises");
-    write_whole(path, format!("{text}\n").as_bytes())
+    write_whole(folder, RUN_FILE, format!("{text}\n").as_bytes())
 }
 
 /// A results folder, read.
@@ -170,7 +163,7 @@ pub struct Results {
     /// `runs.jsonl`, in the order of writing. Runs that were too short to be gated alone have the
     /// verdict of their window.
     pub runs: Vec<Run>,
-    dir: PathBuf,
+    folder: Folder,
     pack: BTreeMap<String, Samples>,
 }
 
@@ -187,16 +180,14 @@ impl Results {
     ) -> Result<(), RecordError> {
         let found = self.run_file.schema;
         if found > SCHEMA {
-            return Err(RecordError::Newer { path: self.dir.clone(), found });
+            return Err(RecordError::Newer { path: self.folder.path().to_owned(), found });
         }
         if self.run_file.expectations.iter().any(|one| !one.declared_after_run) {
-            return Err(RecordError::Declared { path: self.dir.clone() });
+            return Err(RecordError::Declared { path: self.folder.path().to_owned() });
         }
         expectations.iter_mut().for_each(|one| one.declared_after_run = true);
         self.run_file.expectations = expectations;
-        let new = self.dir.join("run.json.new");
-        write_run_file(&new, &self.run_file)?;
-        fs::rename(&new, self.dir.join(RUN_FILE)).map_err(at(&new))
+        write_run_file(&self.folder, &self.run_file)
     }
 
     /// Reads everything but unpacked samples.
@@ -204,11 +195,11 @@ impl Results {
     /// # Errors
     /// Names the file and the line that cannot be read. A torn last line is not an error.
     pub fn load(dir: &Path) -> Result<Self, RecordError> {
-        let run_file = RunFile::read(dir)?;
-        let pack_path = dir.join(SAMPLES_PACK);
-        let pack = if pack_path.exists() { read_pack(&pack_path)? } else { BTreeMap::new() };
-        let mut runs = read_runs(dir)?;
-        let windows: Vec<Window> = read_lines(&dir.join(WINDOWS))?;
+        let folder = Folder::at(dir);
+        let run_file = RunFile::of(&folder)?;
+        let pack = read_pack(&folder)?;
+        let mut runs = read_runs(&folder)?;
+        let windows: Vec<Window> = read_lines(&folder, WINDOWS)?;
         for run in &mut runs {
             windows.iter().for_each(|window| window.gate(run));
             // Schema 1 knew no state between; what a real server answers is known to nobody.
@@ -216,13 +207,7 @@ impl Results {
                 run.verification = Verification::Checked;
             }
         }
-        Ok(Self {
-            run_file,
-            sessions: read_lines(&dir.join(SESSIONS))?,
-            runs,
-            dir: dir.to_owned(),
-            pack,
-        })
+        Ok(Self { run_file, sessions: read_lines(&folder, SESSIONS)?, runs, folder, pack })
     }
 
     /// The samples of a run; empty where it left none.
@@ -234,14 +219,16 @@ impl Results {
         // No name in a pack begins with another, so this is the only one that can begin this name.
         let packed = self.pack.range::<String, _>(..=name).next_back();
         if let Some((_, samples)) = packed.filter(|(packed, _)| name.starts_with(*packed)) {
-            return Ok(samples.clone());
+            // Any number of runs may name the same samples.
+            let held = self.folder.hold(samples.bytes());
+            return held.map(|()| samples.clone()).map_err(at(&self.folder.join(SAMPLES_PACK)));
         }
-        let path = self.dir.join(SAMPLES).join(format!("{name}.zst"));
-        if !path.exists() {
-            let (path, name) = (runs_file(&self.dir), name.clone());
-            return Err(RecordError::NoSamples { path, order: run.order, name });
+        let file = format!("{SAMPLES}/{name}.zst");
+        if !self.folder.has(&file) {
+            let path = self.folder.join(runs_file(&self.folder));
+            return Err(RecordError::NoSamples { path, order: run.order, name: name.clone() });
         }
-        let bytes = unpacked(&path)?;
+        let (bytes, path) = (unpacked(&self.folder, &file)?, self.folder.join(&file));
         if sha256_hex(&bytes) != *name {
             return Err(RecordError::Hash { path });
         }
@@ -261,19 +248,19 @@ impl Results {
         to: &Path,
         slim: impl Fn(&RunFile, &Run, Samples) -> Samples,
     ) -> Result<usize, RecordError> {
-        fs::create_dir_all(to).map_err(at(to))?;
-        let read = |name: &str| fs::read(self.dir.join(name)).map_err(at(&self.dir.join(name)));
+        let (from, to) = (&self.folder, &Folder::at(to));
+        let read = |name: &str| from.read(name).map_err(at(&from.join(name)));
         let written = read(RUN_FILE)?;
         let changed = redact::json(&written, redact::of_run_file);
-        write_whole(&to.join(RUN_FILE), changed.as_ref().unwrap_or(&written))?;
+        write_whole(to, RUN_FILE, changed.as_ref().unwrap_or(&written))?;
         let (sessions, in_sessions) = redact::lines(&read(SESSIONS)?, redact::of_session);
-        write_whole(&to.join(SESSIONS), &sessions)?;
-        match self.dir.join(WINDOWS).exists() {
-            true => write_whole(&to.join(WINDOWS), &read(WINDOWS)?)?,
+        write_whole(to, SESSIONS, &sessions)?;
+        match from.has(WINDOWS) {
+            true => write_whole(to, WINDOWS, &read(WINDOWS)?)?,
             // Records from before windows have none; an earlier copy may.
-            false => remove_if_there(&to.join(WINDOWS))?,
+            false => to.remove(WINDOWS).map_err(at(&to.join(WINDOWS)))?,
         }
-        let in_runs = export_runs(&self.dir, to)?;
+        let in_runs = export_runs(from, to)?;
         let digits = self.digits_that_tell_samples_apart();
         let mut lines = Vec::new();
         let mut written = HashSet::new();
@@ -287,10 +274,9 @@ impl Results {
             serde_json::to_writer(&mut lines, &line).expect("samples always serialise");
             lines.push(b'\n');
         }
-        let path = to.join(SAMPLES_PACK);
         let level = if lines.len() > LARGEST_PACKED_WELL { ZSTD_LEVEL } else { EXPORT_ZSTD_LEVEL };
-        let packed = zstd::encode_all(lines.as_slice(), level).map_err(at(&path))?;
-        write_whole(&path, &packed)?;
+        let packed = zstd::encode_all(lines.as_slice(), level);
+        write_whole(to, SAMPLES_PACK, &packed.map_err(at(&to.join(SAMPLES_PACK)))?)?;
         Ok(usize::from(changed.is_some()) + in_sessions + in_runs)
     }
 
@@ -308,53 +294,52 @@ impl Results {
 }
 
 /// Whichever of the two files a folder has its runs in.
-fn runs_file(dir: &Path) -> PathBuf {
-    let packed = dir.join(RUNS_PACK);
-    if packed.exists() { packed } else { dir.join(RUNS) }
+fn runs_file(folder: &Folder) -> &'static str {
+    if folder.has(RUNS_PACK) { RUNS_PACK } else { RUNS }
 }
 
 /// The lines as they were written.
-fn runs_text(dir: &Path) -> Result<Vec<u8>, RecordError> {
-    let path = runs_file(dir);
-    if path.ends_with(RUNS_PACK) {
-        return unpacked(&path);
+fn runs_text(folder: &Folder) -> Result<Vec<u8>, RecordError> {
+    match runs_file(folder) {
+        RUNS_PACK => unpacked(folder, RUNS_PACK),
+        name => folder.read(name).map_err(at(&folder.join(name))),
     }
-    File::open(&path).and_then(|file| Bounded::new(file).all()).map_err(at(&path))
 }
 
-fn unpacked(path: &Path) -> Result<Vec<u8>, RecordError> {
-    let decoder = File::open(path).and_then(zstd::Decoder::new);
-    decoder.and_then(|decoder| Bounded::new(decoder).all()).map_err(at(path))
+/// What a packed file unpacks to, a piece at a time. Its window is at most what this library
+/// takes without being asked, 128 MiB.
+fn unpacking(folder: &Folder, name: &str) -> Result<impl BufRead + use<>, RecordError> {
+    let decoder = folder.file(name).and_then(zstd::Decoder::new);
+    let bounded = decoder.map(|decoder| BufReader::new(folder.bounded(decoder)));
+    bounded.map_err(at(&folder.join(name)))
+}
+
+fn unpacked(folder: &Folder, name: &str) -> Result<Vec<u8>, RecordError> {
+    let mut bytes = Vec::new();
+    unpacking(folder, name)?.read_to_end(&mut bytes).map_err(at(&folder.join(name)))?;
+    Ok(bytes)
 }
 
 /// The copy has one of the two files, also where an earlier copy had the other.
-fn export_runs(from: &Path, to: &Path) -> Result<usize, RecordError> {
+fn export_runs(from: &Folder, to: &Folder) -> Result<usize, RecordError> {
     let (text, redacted) = redact::lines(&runs_text(from)?, redact::of_run);
-    let (plain, packed) = (to.join(RUNS), to.join(RUNS_PACK));
-    let (other, written) = if text.len() > LARGEST_RUNS {
-        let bytes = zstd::encode_all(text.as_slice(), EXPORT_ZSTD_LEVEL).map_err(at(&packed))?;
-        (&plain, write_whole(&packed, &bytes))
+    let other = if text.len() > LARGEST_RUNS {
+        let packed = zstd::encode_all(text.as_slice(), EXPORT_ZSTD_LEVEL);
+        write_whole(to, RUNS_PACK, &packed.map_err(at(&to.join(RUNS_PACK)))?)?;
+        RUNS
     } else {
-        (&packed, write_whole(&plain, &text))
+        write_whole(to, RUNS, &text)?;
+        RUNS_PACK
     };
-    written?;
-    remove_if_there(other)?;
+    to.remove(other).map_err(at(&to.join(other)))?;
     Ok(redacted)
 }
 
-fn remove_if_there(path: &Path) -> Result<(), RecordError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
-        _ => Ok(()),
+fn read_runs(folder: &Folder) -> Result<Vec<Run>, RecordError> {
+    match runs_file(folder) {
+        RUNS_PACK => parse_lines(unpacking(folder, RUNS_PACK)?, &folder.join(RUNS_PACK)),
+        name => read_lines(folder, name),
     }
-}
-
-fn read_runs(dir: &Path) -> Result<Vec<Run>, RecordError> {
-    let path = runs_file(dir);
-    if path.ends_with(RUNS_PACK) {
-        return parse_lines(runs_text(dir)?.as_slice(), &path);
-    }
-    read_lines(&path)
 }
 
 #[derive(Serialize, serde::Deserialize)]
@@ -363,17 +348,25 @@ struct PackLine {
     samples: Samples,
 }
 
-fn read_pack(path: &Path) -> Result<BTreeMap<String, Samples>, RecordError> {
-    let bytes = unpacked(path)?;
-    let lines: Vec<PackLine> = parse_lines(&bytes[..], path)?;
+fn read_pack(folder: &Folder) -> Result<BTreeMap<String, Samples>, RecordError> {
+    if !folder.has(SAMPLES_PACK) {
+        return Ok(BTreeMap::new());
+    }
+    let lines = unpacking(folder, SAMPLES_PACK)?;
+    let lines: Vec<PackLine> = parse_lines(lines, &folder.join(SAMPLES_PACK))?;
     Ok(lines.into_iter().map(|line| (line.name, line.samples)).collect())
 }
 
-pub(crate) fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RecordError> {
-    match File::open(path) {
-        Ok(file) => parse_lines(BufReader::new(Bounded::new(file)), path),
+/// The lines of a file that may be missing.
+pub(crate) fn read_lines<T: DeserializeOwned>(
+    folder: &Folder,
+    name: &str,
+) -> Result<Vec<T>, RecordError> {
+    let path = folder.join(name);
+    match folder.open(name) {
+        Ok(file) => parse_lines(BufReader::new(file), &path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(at(path)(error)),
+        Err(error) => Err(at(&path)(error)),
     }
 }
 
@@ -394,15 +387,14 @@ fn parse_lines<T: DeserializeOwned>(
     Ok(rows)
 }
 
-fn cut_torn_line(path: &Path) -> Result<(), RecordError> {
-    if !path.exists() {
+fn cut_torn_line(folder: &Folder, name: &str) -> Result<(), RecordError> {
+    if !folder.has(name) {
         return Ok(());
     }
-    let bytes = fs::read(path).map_err(at(path))?;
+    let bytes = folder.read(name).map_err(at(&folder.join(name)))?;
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     if whole < bytes.len() {
-        let file = OpenOptions::new().write(true).open(path).map_err(at(path))?;
-        file.set_len(whole as u64).and_then(|()| file.sync_all()).map_err(at(path))?;
+        folder.cut(name, whole as u64).map_err(at(&folder.join(name)))?;
     }
     Ok(())
 }
@@ -413,19 +405,8 @@ fn append_line(file: &mut File, path: &Path, row: &impl Serialize) -> Result<(),
     file.write_all(&line).and_then(|()| file.sync_data()).map_err(at(path))
 }
 
-/// Writes under a temporary name and renames, so that nobody ever sees half a file. The folder is
-/// synced too: a line that names samples must not outlive their name in a power cut.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-    let temporary = path.with_extension("tmp");
-    let write = || {
-        let mut file = File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
-    };
-    write().map_err(at(path))
+fn write_whole(folder: &Folder, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
+    folder.write(name, bytes).map_err(at(&folder.join(name)))
 }
 
 /// What a folder without a readable `run.json` is, in words.
@@ -455,15 +436,16 @@ mod tests {
 
     #[test]
     fn only_a_file_that_is_not_there_may_be_missing() {
-        let folder = tempfile::tempdir().unwrap();
-        let (absent, loops) = (folder.path().join("absent"), folder.path().join("loops"));
-        std::os::unix::fs::symlink(&loops, &loops).unwrap();
-        assert_eq!(read_lines::<u8>(&absent).unwrap(), [0; 0]);
-        assert!(matches!(read_lines::<u8>(&loops), Err(RecordError::Io { .. })));
-        remove_if_there(&absent).unwrap();
-        assert!(remove_if_there(folder.path()).is_err(), "a folder is no earlier export");
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::at(place.path());
+        std::os::unix::fs::symlink("loops", folder.join("loops")).unwrap();
+        assert_eq!(read_lines::<u8>(&folder, "absent").unwrap(), [0; 0]);
+        assert!(matches!(read_lines::<u8>(&folder, "loops"), Err(RecordError::Io { .. })));
+        folder.remove("absent").unwrap();
+        fs::create_dir(folder.join("below")).unwrap();
+        assert!(folder.remove("below").is_err(), "a folder is no earlier export");
         // A folder whose run.json cannot be read is one all the same.
-        let said = |kind| no_results(folder.path(), io::Error::from(kind)).to_string();
+        let said = |kind| no_results(place.path(), io::Error::from(kind)).to_string();
         assert!(said(io::ErrorKind::NotFound).contains("it holds no run.json"));
         assert!(said(io::ErrorKind::PermissionDenied).contains("run.json: permission denied"));
     }

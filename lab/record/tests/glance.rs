@@ -2,6 +2,7 @@
 
 use std::{fs, fs::OpenOptions, io::Write, path::Path};
 
+use lab_attacks::Attack;
 use lab_record::{
     RecordError, Rows, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, State, Writer,
 };
@@ -79,6 +80,7 @@ fn rows_of_the_plan_are_told_from_further_ones() {
 
 #[test]
 fn the_question_is_read_alone() {
+    let _attack = Attack::on("records", "a run.json that is cut, beside rows that are none");
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     drop(Writer::create(&dir, &run_file()).unwrap());

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fs, fs::File, fs::OpenOptions, io::Write, path::Path};
 
+use lab_attacks::Attack;
 use lab_record::{
     Analysis, CardUse, Column, Expectation, Histogram, Kept, Machine, Noise, Pairing, RecordError,
     Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, Verification,
@@ -247,6 +248,7 @@ fn a_file_has_the_hash_of_its_bytes_however_many_pieces_it_is_read_in() {
 
 #[test]
 fn a_folder_is_never_written_over() {
+    let _attack = Attack::on("records", "a sweep into a folder that holds one");
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     written(&dir);
@@ -256,6 +258,7 @@ fn a_folder_is_never_written_over() {
 
 #[test]
 fn a_torn_line_is_no_record_and_a_resume_cuts_it() {
+    let _attack = Attack::on("records", "a last line that is torn");
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     drop(written(&dir));
@@ -271,6 +274,7 @@ fn a_torn_line_is_no_record_and_a_resume_cuts_it() {
 
 #[test]
 fn a_folder_has_one_writer() {
+    let _attack = Attack::on("records", "two labs that write into one folder");
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     let first = written(&dir);
@@ -285,6 +289,7 @@ fn a_folder_has_one_writer() {
 
 #[test]
 fn a_damaged_line_is_named() {
+    let _attack = Attack::on("records", "a line with a letter for a number");
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     drop(written(&dir));
@@ -297,6 +302,7 @@ fn a_damaged_line_is_named() {
 
 #[test]
 fn changed_samples_are_found_out() {
+    let _attack = Attack::on("records", "samples that do not hash to their name");
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     drop(written(&dir));
@@ -309,6 +315,7 @@ fn changed_samples_are_found_out() {
 
 #[test]
 fn samples_that_are_not_there_are_told_with_the_file_that_names_them() {
+    let _attack = Attack::on("records", "a run that names samples that are not there");
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     drop(written(&dir));
@@ -325,6 +332,7 @@ fn samples_that_are_not_there_are_told_with_the_file_that_names_them() {
 
 #[test]
 fn a_newer_schema_is_not_written_to() {
+    let _attack = Attack::on("records", "a record of a newer schema, to be written to");
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     drop(written(&dir));
@@ -339,6 +347,7 @@ fn a_newer_schema_is_not_written_to() {
 
 #[test]
 fn an_export_says_nothing_of_the_machine() {
+    let _attack = Attack::on("records", "a failed run whose reason tells of the machine");
     let home = tempfile::tempdir().unwrap();
     let (dir, copy) = (home.path().join("r"), home.path().join("copy"));
     let mut writer = written(&dir);
@@ -358,6 +367,7 @@ fn an_export_says_nothing_of_the_machine() {
 
 #[test]
 fn an_export_names_no_host_and_no_path_that_the_command_line_named() {
+    let _attack = Attack::on("records", "a command line that tells of hosts and paths");
     let home = tempfile::tempdir().unwrap();
     let (dir, copy) = (home.path().join("r"), home.path().join("copy"));
     let addresses = ["http://gpu-box:11434", "http://127.0.0.1:11435"].map(str::to_owned);
@@ -483,6 +493,7 @@ fn expectations_that_come_after_the_run_are_marked_so() {
 
 #[test]
 fn expectations_from_before_the_run_are_never_replaced() {
+    let _attack = Attack::on("records", "expectations that are replaced after the run");
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     let declared = RunFile { expectations: vec![expectation("one")], ..run_file() };
