@@ -1,7 +1,7 @@
 //! `lab import`: results of other benchmark tools, as records or judged.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -12,7 +12,7 @@ use lab_import::{
     judge::{self, DRIFT, Judged, Settings},
     read, records,
 };
-use lab_record::Bounded;
+use lab_record::{Bounded, Folder};
 use serde_json::json;
 
 use crate::{Failure, streams};
@@ -65,7 +65,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     let judged = if let Some(reference) = &args.reference {
         judge::within(&new, reference, &settings)
     } else if args.against.is_empty() {
-        streams::print(records(&new).as_bytes())?;
+        streams::print_all(records(&new))?;
         return Ok(ExitCode::SUCCESS);
     } else {
         let old = load(&args.against)?;
@@ -167,61 +167,69 @@ fn time(ns: f64) -> String {
 fn load(paths: &[PathBuf]) -> Result<Vec<Benchmark>, Failure> {
     let mut benchmarks = Vec::new();
     for path in paths {
-        for file in files(path)? {
-            let text = text_of(&file)?;
-            let beside = text_of(&file.with_file_name("benchmark.json")).ok();
-            let name = file.display().to_string();
-            let source = Source { file: &name, text: &text, beside: beside.as_deref() };
-            benchmarks.extend(read(&source).map_err(|error| Failure {
-                code: if matches!(error, ImportError::Unknown { .. }) { 2 } else { 4 },
-                sentence: error.to_string(),
-            })?);
+        if path.is_dir() {
+            let folder = Folder::at(path);
+            for name in samples(&folder)? {
+                let text = folder.read(&name);
+                benchmarks.extend(of_file(&folder.join(&name), text)?);
+            }
+        } else {
+            let text = fs::File::open(path).and_then(|file| Bounded::new(file).all());
+            benchmarks.extend(of_file(path, text)?);
         }
     }
     Ok(benchmarks)
 }
 
-fn text_of(file: &Path) -> Result<String, Failure> {
-    let unreadable = |error| unreadable(file, error);
-    let bytes = fs::File::open(file).and_then(|file| Bounded::new(file).all());
-    let bytes = bytes.map_err(unreadable)?;
-    String::from_utf8(bytes).map_err(|_| {
-        let sentence = format!("{} is no text in UTF-8", file.display());
+fn of_file(path: &Path, bytes: io::Result<Vec<u8>>) -> Result<Vec<Benchmark>, Failure> {
+    let bytes = bytes.map_err(|error| unreadable(path, error))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        let sentence = format!("{} is no text in UTF-8", path.display());
         Failure { code: 4, sentence }
+    })?;
+    let beside = Folder::at(path.parent().unwrap_or(Path::new(""))).text("benchmark.json").ok();
+    let name = path.display().to_string();
+    let source = Source { file: &name, text: &text, beside: beside.as_deref() };
+    read(&source).map_err(|error| Failure {
+        code: if matches!(error, ImportError::Unknown { .. }) { 2 } else { 4 },
+        sentence: error.to_string(),
     })
 }
 
-/// A file as it is; of a folder the samples of criterion's last run.
-fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
+/// The samples of criterion's last run, by their names in its folder.
+fn samples(folder: &Folder) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
-    samples_below(path, DEEPEST, &mut found)?;
+    samples_below(folder, "", DEEPEST, &mut found)?;
     if found.is_empty() {
         let expected = "holds no `new/sample.json` of criterion; name a file, or target/criterion";
-        return Err(Failure::input(format!("{} {expected}", path.display())));
+        return Err(Failure::input(format!("{} {expected}", folder.path().display())));
     }
-    found.sort();
     Ok(found)
 }
 
-fn samples_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let sample = folder.join("new/sample.json");
-    if sample.is_file() {
+/// A link is left out: it leads out of the folder.
+fn samples_below(
+    folder: &Folder,
+    below: &str,
+    depth: usize,
+    found: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let sample = format!("{below}new/sample.json");
+    if folder.has(&sample) {
         found.push(sample);
         return Ok(());
     }
-    let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, error))?;
-    for entry in entries.flatten() {
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && depth > 0 {
-            samples_below(&entry.path(), depth - 1, found)?;
+    let names = folder.names(below).map_err(|error| unreadable(&folder.join(below), error))?;
+    for name in names {
+        let inner = format!("{below}{name}/");
+        let is_folder = fs::symlink_metadata(folder.join(&inner[..inner.len() - 1]));
+        if is_folder.is_ok_and(|kind| kind.is_dir()) && depth > 0 {
+            samples_below(folder, &inner, depth - 1, found)?;
         }
     }
     Ok(())
 }
 
-fn unreadable(path: &Path, error: std::io::Error) -> Failure {
+fn unreadable(path: &Path, error: io::Error) -> Failure {
     Failure { code: 4, sentence: format!("cannot read {}: {error}", path.display()) }
 }

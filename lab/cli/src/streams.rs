@@ -3,7 +3,7 @@
 
 use std::{
     fmt::Display,
-    io::{self, ErrorKind, Write},
+    io::{self, BufWriter, ErrorKind, Write},
 };
 
 use crate::Failure;
@@ -14,7 +14,21 @@ use crate::Failure;
 /// Where it cannot be written and somebody still reads it, such as a file on a full disk: code 4.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
-    match output.write_all(bytes).and_then(|()| output.flush()) {
+    printed(output.write_all(bytes).and_then(|()| output.flush()))
+}
+
+/// Prints texts to the standard output, one after the other.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_all(mut texts: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let mut output = BufWriter::new(io::stdout().lock());
+    let written = texts.try_for_each(|text| output.write_all(text.as_bytes()));
+    printed(written.and_then(|()| output.flush()))
+}
+
+fn printed(written: io::Result<()>) -> Result<(), Failure> {
+    match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure { code: 4, sentence: format!("cannot print the result: {error}") })
         }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
+use lab_attacks::Attack;
 use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -204,6 +205,7 @@ fn what_has_no_spread_is_imported_and_not_judged() {
 fn what_is_broken_is_one_sentence_and_a_code() {
     let dir = TempDir::new().unwrap();
     let sentence = |code, content: &str, expected: &str| {
+        let _attack = Attack::on("import", &format!("a file of {content}"));
         let path = dir.path().join("file");
         fs::write(&path, content).unwrap();
         let assert =

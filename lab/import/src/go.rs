@@ -1,20 +1,34 @@
 //! The text of `go test -bench`: a line a sample, `BenchmarkName-8 2000 1165 ns/op …`. The format
 //! is golang.org/design/14313-benchmark-format.
 
-use serde_json::Value;
+use std::borrow::Cow;
 
-use crate::{Benchmark, ImportError, Sample, Tool};
+use serde::{Deserialize, de::IgnoredAny};
+
+use crate::{Benchmark, ImportError, Sample, Tool, json::Json};
+
+/// A line of `go test -json`, as far as it matters here.
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "Action")]
+    action: Option<IgnoredAny>,
+    #[serde(rename = "Output")]
+    output: Option<Json>,
+}
 
 /// The text, where this is one: as it is, or put together from the events of `go test -json`.
-pub(crate) fn text(text: &str) -> Option<String> {
-    let event = |line: &str| serde_json::from_str::<Value>(line).ok();
+pub(crate) fn text(text: &str) -> Option<Cow<'_, str>> {
+    let event = |line: &str| serde_json::from_str::<Event>(line).ok();
     let first = text.lines().next().and_then(event);
     let plain = match first {
-        Some(first) if first.get("Action").is_some() => {
-            let output = |line| Some(event(line)?.get("Output")?.as_str()?.to_owned());
+        Some(Event { action: Some(_), .. }) => {
+            let output = |line| match event(line)?.output? {
+                Json::Text(output) => Some(output),
+                _ => None,
+            };
             text.lines().filter_map(output).collect()
         }
-        _ => text.to_owned(),
+        _ => Cow::Borrowed(text),
     };
     plain.lines().any(|line| result(line).is_some()).then_some(plain)
 }

@@ -19,6 +19,9 @@ use serde::Serialize;
 
 use crate::{Benchmark, Sample};
 
+/// Of both sides together: the regroupings take some 2,500 bytes for each.
+const MOST_SAMPLES: usize = 100_000;
+
 /// What stands beside every verdict.
 pub const DRIFT: &str = "not interleaved: drift is not excluded";
 
@@ -221,7 +224,8 @@ fn one(
     settings: &Settings,
 ) -> (Judged, Shown) {
     let (a, b) = (candidate.logarithms(), reference.logarithms());
-    let test = Studentised::new(&a, &b, alpha_each, settings.seed);
+    let is_few = a.len() + b.len() <= MOST_SAMPLES;
+    let test = is_few.then(|| Studentised::new(&a, &b, alpha_each, settings.seed)).flatten();
     let interval = test.as_ref().and_then(|test| test.interval(alpha_each));
     let margin = settings.margin.ln_1p();
     let equivalence = test.as_ref().zip(interval).map(|(test, interval)| Equivalence {
@@ -243,7 +247,7 @@ fn one(
         slower_beyond_margin: None,
         reason: reason(&a, &b),
     };
-    let tail = median(&b).and_then(|centre| {
+    let tail = median(&b).filter(|_| is_few).and_then(|centre| {
         let multiples =
             |values: &[f64]| values.iter().map(|value| (value - centre).exp()).collect::<Vec<_>>();
         tail::of_samples(&multiples(&a), &multiples(&b), settings.margin, alpha_each)
@@ -255,7 +259,10 @@ fn reason(a: &[f64], b: &[f64]) -> Option<String> {
     if a.is_empty() || b.is_empty() {
         return Some("only a mean is known, and no spread: not judgeable".to_owned());
     }
-    let least = a.len().min(b.len());
+    let (least, all) = (a.len().min(b.len()), a.len() + b.len());
+    if all > MOST_SAMPLES {
+        return Some(format!("{all} samples; {MOST_SAMPLES} are judged at the most: give fewer"));
+    }
     (least < FEWEST).then(|| format!("{least} independent samples; {FEWEST} are needed of each"))
 }
 

@@ -14,6 +14,7 @@ mod google;
 mod google_text;
 mod hyperfine;
 mod jmh;
+mod json;
 pub mod judge;
 mod node;
 mod pytest;

@@ -1,9 +1,8 @@
 //! Which tool wrote a text.
 
-use serde_json::Value;
-
 use crate::{
-    Benchmark, criterion, go, google, google_text, hyperfine, jmh, node::Node, pytest, record,
+    Benchmark, criterion, go, google, google_text, hyperfine, jmh, json::Json, node::Node, pytest,
+    record,
 };
 
 /// A file.
@@ -94,11 +93,11 @@ pub fn read(source: &Source<'_>) -> Result<Vec<Benchmark>, ImportError> {
     Ok(benchmarks)
 }
 
-fn json(source: &Source<'_>, value: &Value) -> Result<Vec<Benchmark>, ImportError> {
+fn json(source: &Source<'_>, value: &Json) -> Result<Vec<Benchmark>, ImportError> {
     let root = Node::root(source.file, value);
     let has = |key: &str| value.get(key).is_some();
-    let items = value.as_array().and_then(|items| items.first());
-    if items.is_some_and(|item| item.get("primaryMetric").or(item.get("jmhVersion")).is_some()) {
+    let item = value.first();
+    if item.is_some_and(|item| item.get("primaryMetric").or(item.get("jmhVersion")).is_some()) {
         jmh::read(&root)
     } else if has("results") {
         hyperfine::read(&root)
