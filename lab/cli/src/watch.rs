@@ -70,7 +70,8 @@ pub(crate) struct WatchArgs {
 /// Whom to ask and how.
 #[derive(Args)]
 struct LiveArgs {
-    /// Ollama servers to ask, http://HOST:PORT; one small request goes to each per round
+    /// Ollama servers to ask, http://HOST:PORT; one small request goes to each per round, and has
+    /// failed where its reply is empty, cut, redirected, of another model, or says what cannot be
     #[arg(long, value_name = "ADDRESSES", value_delimiter = ',', requires = "model")]
     servers: Vec<String>,
     /// Model to ask for

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lab_attacks::Attack;
 use lab_record::{Run, RunFile, Samples, Writer};
 use nix::{
     errno::Errno,
@@ -140,6 +141,7 @@ fn failures_and_time_outs_are_rates_with_reasons() {
     let world = TempDir::new().unwrap();
     let rules =
         rule("error_rate", "over = 0.2", "alert") + &rule("timeout_rate", "over = 0.2", "alert");
+    let attack = Attack::on("watch", "a server that fails at every second request");
     let faults = json!([{"kind": "http_500", "every": 2, "port_index": 0}]);
     let output = Servers::start("free", &[2000.0], &faults).watch(&world, &rules, &["--json"]);
     let end = lines(&output).pop().unwrap();
@@ -147,6 +149,8 @@ fn failures_and_time_outs_are_rates_with_reasons() {
     assert_eq!(end["alerts"], json!(["error_rate_over_0.2"]));
     assert!(said(&output).contains("status 500: {\"error\":\"the server failed"));
 
+    drop(attack);
+    let _attack = Attack::on("watch", "a server that goes silent amid a reply");
     let faults = json!([{"kind": "stall", "after_tokens": 3, "port_index": 1}]);
     let servers = Servers::start("free", &[2000.0], &faults);
     let output = servers.watch(&world, &rules, &["--json", "--timeout", "200ms"]);
@@ -196,6 +200,7 @@ fn a_command_reads_each_alert_as_json() {
 fn a_command_that_hangs_is_ended_and_one_that_fails_is_told() {
     let (servers, world) = (Servers::good(), TempDir::new().unwrap());
     let process = world.path().join("pid");
+    let attack = Attack::on("watch", "a command of --on-alert that hangs");
     let hangs = format!("echo $$ >> '{}'; exec sleep 600", process.display());
     let rules = rule("ttft_p50_s", "over = 0.000001", "alert");
     let more = ["--on-alert", &hangs, "--on-alert-limit", "300ms"];
@@ -208,6 +213,7 @@ fn a_command_that_hangs_is_ended_and_one_that_fails_is_told() {
         let process = Pid::from_raw(process.parse().unwrap());
         assert_eq!(kill(process, None), Err(Errno::ESRCH), "{process} still runs");
     }
+    drop(attack);
     let output = servers.watch(&world, &rules, &["--on-alert", "exit 7"]);
     assert!(said(&output).contains("--on-alert ended with status 7"), "{}", said(&output));
 }
@@ -257,6 +263,7 @@ fn metrics_are_served_on_loopback_until_the_watch_is_interrupted() {
 fn what_cannot_be_watched_is_refused_in_one_sentence() {
     let (servers, world) = (Servers::good(), TempDir::new().unwrap());
     let refused = |args: &[&str], code: i32, expected: &str| {
+        let _attack = Attack::on("watch", &format!("a command line of {expected}"));
         let output = lab(&["watch"]).args(args).output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{args:?}: {}", said(&output));
         assert!(said(&output).contains(expected), "{args:?}: {}", said(&output));

@@ -17,6 +17,7 @@ mod live;
 mod metric;
 mod on_alert;
 mod recorded;
+mod reply;
 mod rules;
 mod seen;
 mod watch;

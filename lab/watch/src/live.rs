@@ -145,6 +145,7 @@ impl Live {
         Question {
             model: self.asking.model.clone(),
             prompt: format!("Request {}.\nCount from one to one hundred in words.", self.rounds),
+            tokens: self.asking.tokens,
             options,
         }
     }
