@@ -45,6 +45,32 @@ pub fn crates(lock: &Table, deny: &Table, licences: &str) -> Vec<String> {
     complaints
 }
 
+/// Complaints about actions of others in a workflow, an action or a page that are named by a tag,
+/// which their owner may move, or whose version no comment tells. `OWNER/REPOSITORY` is ours.
+pub fn actions(path: &str, text: &str) -> Vec<String> {
+    let complaint = |(number, line): (usize, &str)| {
+        let (_, used) = line.split_once("uses:")?;
+        let before = line.split("uses:").next()?.trim_matches(['-', ' ']);
+        let used = used.trim().trim_start_matches(['"', '\'']);
+        if !before.is_empty() || used.starts_with("./") || used.starts_with("OWNER/REPOSITORY/") {
+            return None;
+        }
+        let (action, comment) = used.split_once('#').unwrap_or((used, ""));
+        let action = action.trim().trim_end_matches(['"', '\'']);
+        let (_, revision) = action.split_once('@').unwrap_or((action, ""));
+        let is_digest = revision.len() == 71 && revision.starts_with("sha256:");
+        let is_hash = is_digest
+            || revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let version = comment.trim().strip_prefix('v').unwrap_or_default();
+        let has_version = version.starts_with(|one: char| one.is_ascii_digit());
+        (!is_hash || !has_version).then(|| {
+            let number = number + 1;
+            format!("{path}:{number}: {action} is not `ACTION@HASH # vVERSION`, 40 digits of hash")
+        })
+    };
+    text.lines().enumerate().filter_map(complaint).collect()
+}
+
 /// Complaints about dependencies without a version in a manifest.
 pub fn wildcards(path: &str, manifest: &Table) -> Vec<String> {
     let tables = ["dependencies", "dev-dependencies", "build-dependencies"];

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use lab_attacks::Attack;
 use lab_tidy::{environments, repository::Repository, supply};
 
 fn ours() -> Repository {
@@ -35,6 +36,47 @@ fn every_image_is_pinned_by_digest() {
         .collect();
     assert!(named.len() >= 3, "only {named:?}");
     content(named.into_iter().flat_map(|path| supply::images(path, &ours().read(path))).collect());
+}
+
+#[test]
+fn every_action_of_others_is_pinned_by_its_hash() {
+    let files = ours().files();
+    let is_named = |path: &&String| {
+        let is_yaml = path.ends_with(".yml") || path.ends_with(".yaml");
+        path.starts_with(".github/") && is_yaml || path.ends_with(".md")
+    };
+    let named: Vec<_> = files.iter().filter(is_named).collect();
+    assert!(named.iter().any(|path| path.starts_with(".github/workflows/")), "{named:?}");
+    content(named.into_iter().flat_map(|path| supply::actions(path, &ours().read(path))).collect());
+}
+
+#[test]
+fn an_action_that_its_owner_may_move_is_found() {
+    let hash = "34e114876b0b11c390a56381ad16ebd13914f8d5";
+    let complaints = |line: &str| supply::actions("a.yml", line).len();
+    for line in [
+        "      - uses: actions/checkout@v4",
+        "      - uses: actions/checkout@main # v4.3.1",
+        "        uses: actions/checkout",
+        "- uses: \"actions/checkout@v4.3.1\"",
+        "- uses: actions/checkout@34e1148 # v4.3.1",
+        &format!("- uses: actions/checkout@{hash}"),
+        &format!("- uses: actions/checkout@{hash} # pinned"),
+        &format!("- uses: actions/checkout@{}g # v4.3.1", &hash[1..]),
+        "- uses: docker://alpine:3 # v3",
+    ] {
+        let _attack = Attack::on("programs", &format!("a workflow's {}", line.trim()));
+        assert_eq!(complaints(line), 1, "{line}");
+    }
+    for line in [
+        format!("- uses: actions/checkout@{hash} # v4.3.1"),
+        "- uses: ./.github/actions/compare".to_owned(),
+        "        uses: OWNER/REPOSITORY/.github/actions/compare@REVISION".to_owned(),
+        "  causes: many".to_owned(),
+        "Nobody uses: actions/checkout@v4".to_owned(),
+    ] {
+        assert_eq!(complaints(&line), 0, "{line}");
+    }
 }
 
 #[test]
