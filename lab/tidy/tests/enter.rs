@@ -8,6 +8,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use lab_attacks::Attack;
 use lab_tidy::repository::Repository;
 use tempfile::TempDir;
 
@@ -52,12 +53,17 @@ impl Place {
             ("mmdebstrap", mmdebstrap),
         ];
         for (name, text) in programs {
-            let path = tools.join(name);
-            let text = format!("#!/bin/sh\nPLACE='{}'\n{text}\n", place.path("").display());
-            fs::write(&path, text).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            place.program(name, text);
         }
         Some(place)
+    }
+
+    /// Puts a program before those of this machine.
+    fn program(&self, name: &str, text: &str) {
+        let path = self.path("home/.cargo/bin").join(name);
+        let text = format!("#!/bin/sh\nPLACE='{}'\n{text}\n", self.path("").display());
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -135,6 +141,31 @@ fn a_signal_ends_it_with_the_signals_code_and_leaves_nothing() {
         assert_eq!(status.code(), Some(code), "SIG{signal}: {}", place.said());
         assert!(place.path("ended").exists(), "mmdebstrap goes on after SIG{signal}");
         assert_eq!(place.made(), [""; 0], "SIG{signal}");
+    }
+}
+
+/// An index that is older than it says it may be: a mirror that stands still, or somebody's replay.
+#[test]
+fn the_date_of_an_index_counts_unless_this_machine_ignores_it() {
+    let test = "the_date_of_an_index_counts_unless_this_machine_ignores_it";
+    let telling = "echo \"$*\" >\"$PLACE/told\"\nexit 25";
+    for (told, ignored) in [
+        ("echo false", true),
+        ("echo No", true),
+        ("echo 0", true),
+        ("echo true", false),
+        ("echo falsehood", false),
+        ("", false),
+        ("exit 1", false),
+    ] {
+        let _attack =
+            Attack::on("programs", &format!("an old index, where apt-config says {told}"));
+        let Some(place) = Place::new(test, telling) else { return };
+        place.program("apt-config", told);
+        assert_eq!(place.enter().status().unwrap().code(), Some(69), "{}", place.said());
+        let options = fs::read_to_string(place.path("told")).unwrap();
+        assert_eq!(options.contains("Check-Valid-Until"), ignored, "{told}: {options}");
+        assert_eq!(place.said().contains("takes indexes of any age"), ignored, "{told}");
     }
 }
 
