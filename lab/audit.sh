@@ -5,6 +5,8 @@
 set -euo pipefail
 
 root=$PWD
+# Every file of reports/ is a link here; in a record `lab` follows only those that Bazel made.
+export RUNFILES_DIR=${RUNFILES_DIR:-${root%/*}}
 cd "${BUILD_WORKING_DIRECTORY:-$PWD}"
 case "${1:--}" in
   # Of claims: none, options alone, or a claim file.

@@ -7,4 +7,6 @@
 set -euo pipefail
 
 root=$PWD
+# `lab` follows the links of a record that Bazel laid out here, and no others.
+export RUNFILES_DIR=${RUNFILES_DIR:-${root%/*}}
 exec "$root/lab/cli/lab" --root "$root" run "$@"

@@ -13,10 +13,11 @@ use lab_audit::{
     output::{self, Audited},
     suppress,
 };
+use lab_record::Bounded;
 
 use crate::{Failure, streams};
 
-/// A report or raw file larger than this is refused.
+/// A report or raw file larger than this is refused, unless --max-bytes allows it.
 const MOST_BYTES: u64 = 64 << 20;
 
 #[derive(Args)]
@@ -151,16 +152,11 @@ fn raws(paths: &[PathBuf]) -> Result<Vec<Raw>, Failure> {
 fn text(path: &Path) -> Result<String, Failure> {
     let name = path.display();
     let wrong = |error: std::io::Error| Failure::input(format!("cannot read {name}: {error}"));
-    let mut bytes = Vec::new();
     let source: Box<dyn Read> = if path == Path::new("-") {
         Box::new(std::io::stdin())
     } else {
         Box::new(fs::File::open(path).map_err(wrong)?)
     };
-    source.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(wrong)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let most = MOST_BYTES >> 20;
-        return Err(Failure::input(format!("{name} is larger than {most} MiB")));
-    }
+    let bytes = Bounded::of(source, MOST_BYTES).all().map_err(wrong)?;
     decode(&bytes).map_err(|error| Failure::input(format!("{name} {error}")))
 }

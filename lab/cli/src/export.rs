@@ -11,7 +11,7 @@ use std::{
 };
 
 use clap::Args;
-use lab_record::{Results, Run, RunFile, Samples};
+use lab_record::{Folder, Results, Run, RunFile, Samples};
 use lab_report::{Frame, Report, flat, medians_json, openmetrics};
 
 use crate::{
@@ -64,7 +64,10 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     let pictures: Vec<String> = report.figures.iter().map(|figure| figure.file.clone()).collect();
     // Tables of the record before that this one lacks; pictures, which may not be drawn here.
     for old in before.difference(&names(&report)).chain(&pictures) {
-        remove(&to.join(old))?;
+        Folder::at(to).remove(old).map_err(|error| Failure {
+            code: 4,
+            sentence: format!("cannot replace {}: {error}", to.join(old).display()),
+        })?;
     }
     draw_all(&report, to);
     println!("{}", to.join("report.md").display());
@@ -75,16 +78,6 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
 fn names(report: &Report) -> BTreeSet<String> {
     let pictures = report.figures.iter().map(|figure| figure.file.as_str());
     files(report).map(|(name, _)| name).chain(pictures).map(str::to_owned).collect()
-}
-
-/// A file that may be absent.
-fn remove(old: &Path) -> Result<(), Failure> {
-    match fs::remove_file(old) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Failure { code: 4, sentence: format!("cannot replace {}: {error}", old.display()) })
-        }
-        _ => Ok(()),
-    }
 }
 
 /// What a committed report keeps of a run's samples, as the run's family says.

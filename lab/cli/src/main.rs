@@ -67,6 +67,11 @@ struct Place {
     /// Folder of the variants' programs [default: that of `lab`, else target/release of --root]
     #[arg(long, global = true, value_name = "DIR")]
     bin_dir: Option<PathBuf>,
+    /// Bytes, unpacked, to read at most of one file of a record, results file or document; all
+    /// files of a record may hold four times as many together [default: 536870912, and 67108864 of
+    /// a document]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_bytes: Option<u64>,
 }
 
 #[derive(Subcommand)]
@@ -130,6 +135,7 @@ fn main() -> ExitCode {
 }
 
 fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
+    place.max_bytes.into_iter().for_each(lab_record::limit_bytes);
     // Not every command needs a checkout around it.
     let paths = Paths::find(place.root, place.bin_dir);
     match command {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use lab_family::Unit;
-use lab_record::{Machine, Results, RunFile};
+use lab_record::{Folder, Machine, Results, RunFile};
 use lab_report::{Entry, Forecast, Frame, Planned, Table, forecast};
 
 use crate::{paths::Paths, plan::Prepared};
@@ -93,10 +93,9 @@ fn records(
     folders.sort();
     folders.dedup();
     let known = |folder: PathBuf| {
-        let text = fs::read_to_string(folder.join("run.json")).ok()?;
-        let file: RunFile = serde_json::from_str(&text).ok()?;
+        let file = RunFile::read(&folder).ok()?;
         let is_same = file.experiment == experiment && is_same(&file.machine, machine);
-        let sessions = fs::read_to_string(folder.join("sessions.jsonl")).unwrap_or_default();
+        let sessions = Folder::at(&folder).text("sessions.jsonl").unwrap_or_default();
         let finished = sessions.contains("\"finished\"");
         let rank = (finished, file.profile.as_deref() == profile, file.started_unix_s);
         is_same.then_some((Reverse(rank), folder))

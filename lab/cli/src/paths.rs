@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    io::Read,
     path::{Path, PathBuf},
     process,
     time::SystemTime,
@@ -143,10 +144,14 @@ pub(crate) fn read(path: &Path, shown: &str) -> Result<String, Failure> {
     if !known.is_file() {
         return Err(refuse("is no regular file; name one".to_owned()));
     }
-    if known.len() > WRITTEN_BYTES_MAX {
+    let mut text = String::new();
+    let file = fs::File::open(path).map(|file| file.take(WRITTEN_BYTES_MAX + 1));
+    let read = file.and_then(|mut file| file.read_to_string(&mut text));
+    // Of what the kernel makes up, the length is known when it has been read.
+    if known.len().max(text.len() as u64) > WRITTEN_BYTES_MAX {
         return Err(refuse(format!("has more than {WRITTEN_BYTES_MAX} bytes; name a smaller one")));
     }
-    fs::read_to_string(path).map_err(|error| refuse(error.to_string()))
+    read.map(|_| text).map_err(|error| refuse(error.to_string()))
 }
 
 /// [`Paths::to_make`] for a command that works outside of a checkout too, where a name is a name.

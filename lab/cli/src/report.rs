@@ -2,22 +2,21 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
     process::{Command, ExitCode},
 };
 
 use clap::{Args, ValueEnum};
 use lab_driver::plots::Scripts;
-use lab_record::Results;
+use lab_record::{Folder, Results};
 use lab_report::{Frame, Report};
 
 use crate::{
     Failure,
     against::against,
     paths::{Paths, to_make},
-    source::{add_runs, source},
+    source::{add_runs, naming, source},
     streams::print,
 };
 
@@ -115,10 +114,8 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
 fn write_page(records: &Path, out: &Path) -> Result<PathBuf, Failure> {
     let mut source = source(out).map_err(|error| cannot_write(out, &error))?;
     add_runs(&mut source, records)?;
-    let page = out.join("index.html");
-    let html = lab_site::page_alone(&source);
-    write_anew(&page, html.as_bytes()).map_err(|error| cannot_write(&page, &error))?;
-    Ok(page)
+    write(out, [("index.html", lab_site::page_alone(&source).as_str())].into_iter())?;
+    Ok(out.join("index.html"))
 }
 
 /// Hands a page to the desktop's own program for it.
@@ -142,13 +139,10 @@ pub(crate) fn write_report(records: &Path, out: &Path) -> Result<Report, Failure
 }
 
 fn write<'f>(out: &Path, files: impl Iterator<Item = (&'f str, &'f str)>) -> Result<(), Failure> {
-    fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
+    let folder = Folder::at(out);
     for (name, text) in files {
-        let path = out.join(name);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-        }
-        write_anew(&path, text.as_bytes()).map_err(|error| cannot_write(&path, &error))?;
+        let written = folder.write(name, text.as_bytes());
+        written.map_err(|error| cannot_write(&folder.join(name), &error))?;
     }
     Ok(())
 }
@@ -165,7 +159,7 @@ pub(crate) fn draw_all(report: &Report, dir: &Path) {
     for figure in &report.figures {
         let drawn = scripts.draw(&figure.script, &report.tables, &figure.file);
         let written = drawn.and_then(|picture| {
-            write_anew(&dir.join(&figure.file), &picture).map_err(|error| error.to_string())
+            Folder::at(dir).write(&figure.file, &picture).map_err(|error| error.to_string())
         });
         if let Err(sentence) = written {
             eprintln!("no picture {}: {sentence}", figure.file);
@@ -174,25 +168,13 @@ pub(crate) fn draw_all(report: &Report, dir: &Path) {
     }
 }
 
-/// Writes a file in the place of whatever has its name: through a link that a record brought, a
-/// file elsewhere would be written.
-fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = fs::File::create_new(path)?;
-    file.write_all(bytes)
-}
-
 fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
     let report = make(dir)?;
-    let differs = |(name, text): &(&str, &str)| {
-        fs::read_to_string(dir.join(name)).ok().as_deref() != Some(text)
-    };
+    let folder = Folder::at(dir);
+    let differs = |(name, text): &(&str, &str)| folder.text(name).ok().as_deref() != Some(text);
     let different: Vec<_> = files(&report).filter(differs).map(|(name, _)| name).collect();
     let known: BTreeSet<&str> = files(&report).map(|(name, _)| name).collect();
-    let strange = written(dir).map_err(|error| cannot_read(dir, &error))?;
+    let strange = written(&folder).map_err(|error| cannot_read(dir, &error))?;
     let strange: Vec<String> =
         strange.into_iter().filter(|name| !known.contains(name.as_str())).collect();
     if different.is_empty() && strange.is_empty() {
@@ -211,16 +193,10 @@ fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
 }
 
 /// The tables and chapters in a report's folder, by their names in it.
-fn written(dir: &Path) -> io::Result<Vec<String>> {
+fn written(folder: &Folder) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for (folder, before, ending) in
-        [(dir.to_owned(), "", "tsv"), (dir.join("details"), "details/", "md")]
-    {
-        if !folder.is_dir() {
-            continue;
-        }
-        for entry in fs::read_dir(folder)? {
-            let name = entry?.file_name().to_string_lossy().into_owned();
+    for (below, before, ending) in [("", "", "tsv"), ("details", "details/", "md")] {
+        for name in folder.names(below).map_err(|error| naming(below, &error))? {
             if Path::new(&name).extension().is_some_and(|found| found == ending) {
                 names.push(format!("{before}{name}"));
             }

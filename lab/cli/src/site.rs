@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use lab_record::Folder;
 use lab_site::Source;
 
 use crate::{
@@ -16,7 +17,11 @@ use crate::{
     streams::tell,
 };
 
+/// A report, or its record, cannot be read; the others have their pages.
+const UNREADABLE: u8 = 4;
+
 #[derive(Args)]
+#[command(after_help = CODES)]
 pub(crate) struct SiteArgs {
     /// Where the pages go: a new folder, or one that holds such pages
     dir: PathBuf,
@@ -25,57 +30,75 @@ pub(crate) struct SiteArgs {
     reports: Option<PathBuf>,
 }
 
+const CODES: &str = "Exit codes:
+  0    every report has its page
+  2    the command line is wrong, or the pages cannot be written
+  4    a report or its record cannot be read; the others have their pages";
+
 pub(crate) fn site(args: &SiteArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let reports = match &args.reports {
         Some(dir) => paths.results(dir),
         None => paths.workspace.join("reports"),
     };
-    let mut sources = sources(&reports)?;
-    for (folder, source) in &mut sources {
+    let mut is_whole = true;
+    let mut sources: Vec<Source> = Vec::new();
+    for folder in folders(&reports)? {
+        let mut source = match source(&folder) {
+            Ok(source) => source,
+            Err(error) => {
+                is_whole = false;
+                tell(format_args!("{} has no page: {error}", paths.shown(&folder)));
+                continue;
+            }
+        };
         // What cannot be drawn costs the picture, not the site.
-        if let Err(failure) = add_runs(source, folder) {
+        if let Err(failure) = add_runs(&mut source, &folder) {
+            is_whole &= failure.code != UNREADABLE;
             let page = format!("{}.html", source.name);
             tell(format_args!("{page} has no picture of every run: {}", failure.sentence));
         }
+        sources.push(source);
     }
-    let sources: Vec<Source> = sources.into_iter().map(|(_, source)| source).collect();
-    if sources.is_empty() {
+    if sources.is_empty() && is_whole {
         let message = "holds no folder with a report.md; name the folder above the reports";
         return Err(Failure::input(format!("{}: {message}", paths.shown(&reports))));
     }
-    let dir = paths.to_make(&args.dir);
+    write(&sources, &paths.to_make(&args.dir), paths)?;
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(UNREADABLE) })
+}
+
+fn write(sources: &[Source], dir: &Path, paths: &Paths) -> Result<(), Failure> {
     let mut pages: Vec<_> = sources
         .iter()
         .map(|source| (format!("{}.html", source.name), lab_site::page(source)))
         .collect();
-    pages.push(("index.html".to_owned(), lab_site::index(&sources)));
-    let cannot = |error: io::Error| {
-        Failure::input(format!("{}: cannot write the pages: {error}", paths.shown(&dir)))
-    };
+    pages.push(("index.html".to_owned(), lab_site::index(sources)));
     // Somebody else's pages are not written over.
-    let index = dir.join("index.html");
+    let folder = Folder::at(dir);
     let is_ours = |text: String| text.contains(lab_site::INDEX_TITLE);
-    if index.exists() && !fs::read_to_string(&index).is_ok_and(is_ours) {
+    if folder.has("index.html") && !folder.text("index.html").is_ok_and(is_ours) {
+        let index = paths.shown(&dir.join("index.html"));
         let message = "is no page of `lab site`; name a new folder";
-        return Err(Failure::input(format!("{}: {message}", paths.shown(&index))));
+        return Err(Failure::input(format!("{index}: {message}")));
     }
-    fs::create_dir_all(&dir).map_err(cannot)?;
     for (name, html) in &pages {
-        fs::write(dir.join(name), html).map_err(cannot)?;
+        folder.write(name, html.as_bytes()).map_err(|error| {
+            Failure::input(format!("{}: cannot write the pages: {error}", paths.shown(dir)))
+        })?;
     }
     println!("{} pages: {}", pages.len(), paths.shown(&dir.join("index.html")));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-/// Every report of a folder, by name, each with its own folder.
-fn sources(reports: &Path) -> Result<Vec<(PathBuf, Source)>, Failure> {
+/// The folders of all reports, by name. A link leads out of the folder, and is left out.
+fn folders(reports: &Path) -> Result<Vec<PathBuf>, Failure> {
     let cannot = |error: io::Error| Failure::input(format!("{}: {error}", reports.display()));
-    let mut folders: Vec<PathBuf> = fs::read_dir(reports)
-        .map_err(cannot)?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|folder| folder.join("report.md").is_file())
+    let entries = fs::read_dir(reports).map_err(cannot)?.flatten();
+    let folders = entries.filter(|one| one.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut folders: Vec<PathBuf> = folders
+        .map(|one| one.path())
+        .filter(|folder| Folder::at(folder).has("report.md"))
         .collect();
     folders.sort();
-    let with_source = |folder: PathBuf| source(&folder).map(|source| (folder, source));
-    folders.into_iter().map(|folder| with_source(folder).map_err(cannot)).collect()
+    Ok(folders)
 }

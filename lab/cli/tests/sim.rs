@@ -9,6 +9,8 @@ use std::{
     time::Duration,
 };
 
+use lab_attacks::Attack;
+
 /// So many descriptors leave room for a few connections.
 const DESCRIPTORS: usize = 80;
 
@@ -66,6 +68,7 @@ fn ask(mut socket: &TcpStream) -> String {
 
 #[test]
 fn more_clients_than_descriptors_are_refused_or_wait_and_nothing_spins() {
+    let _attack = Attack::on("servers", "lab sim: more clients than descriptors");
     let sim = Sim::with_few_descriptors();
     // Idle ones, more than there may be.
     let idle: Vec<TcpStream> = (0..2 * DESCRIPTORS).map(|_| sim.connect()).collect();

@@ -11,7 +11,7 @@ use std::{
 };
 
 use lab_compare::{Layout, Settings, TimedRound};
-use lab_record::sha256_of_file;
+use lab_record::{Bounded, sha256_of_file};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -205,6 +205,9 @@ impl Record {
         if let Some(path) = &args.resume {
             let file = OpenOptions::new().read(true).append(true).open(path);
             let mut file = file.map_err(|error| failure(path, error))?;
+            if !file.metadata().is_ok_and(|known| known.is_file()) {
+                return Err(failure(path, "is no regular file; name what --record wrote"));
+            }
             lock(path, &file)?;
             // Who had it until now may have removed it: nobody would find the rounds.
             if !is_at(path, &file) {
@@ -304,7 +307,7 @@ struct Read {
 
 fn read(path: &Path, file: &mut File) -> Result<Read, Failure> {
     let mut text = String::new();
-    file.read_to_string(&mut text).map_err(|error| failure(path, error))?;
+    Bounded::new(file).read_to_string(&mut text).map_err(|error| failure(path, error))?;
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let mut lines = text[..whole].lines();
     let first = lines.next().ok_or_else(|| failure(path, "is empty"))?;

@@ -14,6 +14,7 @@ use std::{
 };
 
 use lab_compare::Settings;
+use lab_record::Bounded;
 use lab_stats::multiple::spent_on;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +64,7 @@ impl Spending {
         // The file itself is replaced, and not a link to it, which others may follow too.
         let path = &fs::canonicalize(path).map_err(|error| failure(path, error))?;
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|error| failure(path, error))?;
+        Bounded::new(&mut file).read_to_string(&mut text).map_err(|error| failure(path, error))?;
         let (head, attempts) = parse(&text).map_err(|sentence| failure(path, sentence))?;
         let mut spending = Self { path: path.to_owned(), file, head, attempts, ended: false };
         let attempt = spending.attempts.len() as u64 + 1;
@@ -145,6 +146,9 @@ pub(crate) fn percent(alpha: f64) -> String {
 /// The file that has the name when it is locked; the one that was opened may have been replaced.
 fn locked(path: &Path) -> Result<File, Failure> {
     let failed = |error: io::Error| failure(path, error);
+    if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
+        return Err(failure(path, "is no regular file; name another"));
+    }
     for _ in 0..TRIES {
         let file = OpenOptions::new().read(true).append(true).create(true).open(path);
         let file = file.map_err(failed)?;

@@ -1,8 +1,8 @@
 //! The page of one record, and its entry in the list.
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
 
-use lab_record::{Rows, RunFile, State};
+use lab_record::{Folder, Rows, RunFile, State};
 use lab_report::{day, question};
 use lab_site::{Going, Link, Listed, Source, encoded, links, page_under};
 
@@ -20,7 +20,8 @@ pub(super) const SO_FAR: &str = "so_far";
 /// What the list says of a record.
 pub(super) fn entry(record: &Record) -> Listed {
     let first = match (&record.run_file, record.has_report()) {
-        (_, true) => fs::read_to_string(record.dir.join("report.md")).unwrap_or_default(),
+        // What cannot be read is told by its page.
+        (_, true) => Folder::at(&record.dir).text("report.md").unwrap_or_default(),
         (Some(file), false) => format!("**{}**\n", question(file)),
         (None, false) => String::new(),
     };

@@ -142,10 +142,10 @@ impl Record {
 
     /// Whether it has a report for people.
     pub(super) fn has_report(&self) -> bool {
-        self.dir.join("report.md").is_file()
+        lab_record::Folder::at(&self.dir).has("report.md")
     }
 }
 
 fn is_record(dir: &Path) -> bool {
-    ["run.json", "report.md"].iter().any(|name| dir.join(name).is_file())
+    ["run.json", "report.md"].iter().any(|name| lab_record::Folder::at(dir).has(name))
 }

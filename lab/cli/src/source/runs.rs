@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use lab_family::{Metric, Unit};
-use lab_record::{Analysis, Comparison, Results};
+use lab_record::{Analysis, Comparison, Folder, Results};
 use lab_report::{Flat, Frame, family_of, flat};
 use lab_site::{Asked, OneRun, Quantity, Runs, Source};
 
@@ -20,7 +20,7 @@ const QUANTITIES_MAX: usize = 8;
 /// # Errors
 /// Where the record cannot be read or is of no family of this lab: the source is as it was.
 pub(crate) fn add_runs(source: &mut Source, folder: &Path) -> Result<(), Failure> {
-    if !folder.join("run.json").is_file() {
+    if !Folder::at(folder).has("run.json") {
         return Ok(());
     }
     let frame = Frame::load(&Results::load(folder)?)?;
