@@ -184,13 +184,17 @@ fn a_record_without_anything_to_draw_is_a_page_without_a_picture() {
     let (server, site) = (Server::of(&[world.path()]), TempDir::new().unwrap());
     let mut command = Command::new(lab());
     command.arg("--root").arg(root()).arg("site").arg(site.path());
-    let said = command.arg("--reports").arg(world.path()).assert().success();
+    // One of the records was changed.
+    let said = command.arg("--reports").arg(world.path()).assert().code(4);
     for name in ["without-samples", "failed", "made-up", "audit"] {
         let file = site.path().join(format!("{name}.html"));
         for page in [server.page(&format!("/r/0/{name}.html")), fs::read_to_string(file).unwrap()] {
             assert!(drawn(&page).is_none() && !page.contains("run-picture"), "{name}: {page}");
         }
     }
+    let page = server.page("/r/0/without-samples.html");
+    assert!(page.contains("Its record cannot be read: ") && page.contains("which are not in"));
+    assert!(!server.page("/r/0/failed.html").contains("Its record cannot be read"));
     let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
     let told: Vec<&str> = said.lines().filter_map(|line| line.split(".html").next()).collect();
     assert_eq!(told, ["made-up", "without-samples"], "{said}");

@@ -215,7 +215,7 @@ impl Folder {
     /// are set by whoever started this program, never by a record, and the link leads to a file
     /// that lies in its repository as the link does in the runfiles.
     fn laid_out_by_bazel(&self, name: &str) -> Option<PathBuf> {
-        let roots = RUNFILES.iter().filter_map(|variable| env::var_os(variable));
+        let roots = RUNFILES.iter().filter_map(env::var_os);
         let roots: Vec<PathBuf> = roots.filter_map(|root| fs::canonicalize(root).ok()).collect();
         if roots.is_empty() || !is_link_at(&self.join(name)) {
             return None;

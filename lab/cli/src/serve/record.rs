@@ -61,14 +61,13 @@ pub(super) fn page(record: &Record, shelf: &Shelf, so_far: bool) -> Result<Strin
     if let (State::GoingOn, false, Some(file)) = (state, so_far, &record.run_file) {
         return going(record, file);
     }
-    let sentence = match state {
+    let mut sentence = match state {
         State::Finished => String::new(),
         State::GoingOn => "This sweep goes on; the page is of its records until now.".to_owned(),
         State::Stopped => {
             format!("This sweep was stopped: lab run --resume {} goes on.", record.shown)
         }
     };
-    let above = links(&sentence, &around(record, shelf));
     let mut source = match state == State::Finished && record.has_report() {
         true => source(&record.dir).map_err(|error| {
             let sentence = format!("{}: cannot read the report: {error}", record.shown);
@@ -78,10 +77,12 @@ pub(super) fn page(record: &Record, shelf: &Shelf, so_far: bool) -> Result<Strin
     };
     // A sweep that goes on measures this machine, which reads the runs for no picture then.
     if state != State::GoingOn {
-        // What cannot be drawn costs the picture, not the page.
-        let _ = add_runs(&mut source, &record.dir);
+        // What cannot be drawn costs the picture, not the page; what was changed is told.
+        if let Err(Failure { code: 4, sentence: why }) = add_runs(&mut source, &record.dir) {
+            sentence = format!("Its record cannot be read: {why}. {sentence}");
+        }
     }
-    Ok(page_under(&source, &above))
+    Ok(page_under(&source, &links(sentence.trim_end(), &around(record, shelf))))
 }
 
 fn going(record: &Record, file: &RunFile) -> Result<String, Failure> {
