@@ -212,3 +212,34 @@ fn a_script_of_the_home_folder_is_not_run() {
     let after = String::from_utf8(fs::read(&picture).unwrap()).unwrap();
     assert!(!before.is_empty() && !after.contains("CHANGED"), "{after}");
 }
+
+#[test]
+fn no_name_of_a_command_is_run_by_a_picture() {
+    if !is_held("no_name_of_a_command_is_run_by_a_picture") {
+        return;
+    }
+    let names = [
+        "`touch made`",
+        "\"; system(\"touch made\"); \"",
+        "'; system('touch made'); '",
+        "x\\\"; system(\"touch made\")",
+        "$(touch made)",
+        "< touch made",
+        "| touch made",
+        "!touch made",
+        "@ARG1 @name {/=90 a}",
+        "a\tb\nsystem(\"touch made\")",
+        "#\n!touch made",
+    ];
+    for name in names {
+        let _attack = Attack::on("pictures", &format!("a command named: {name}"));
+        let dir = tempfile::tempdir().unwrap();
+        let mut lab = Command::new(std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap());
+        lab.args(["compare", "true", "true", "-N", "--runs", "40", "-n", "old", "-n", name]);
+        let ended = lab.args(["--plot", "a.svg"]).current_dir(dir.path()).output().unwrap();
+        let picture = fs::read_to_string(dir.path().join("a.svg")).unwrap_or_default();
+        assert!(picture.contains("against old"), "{name}: {ended:?}");
+        let files = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(files.collect::<Vec<_>>(), ["a.svg"], "{name}");
+    }
+}

@@ -59,6 +59,7 @@ mod tests {
     #[test]
     fn a_picture_is_an_image_that_says_what_it_shows() {
         let svg = "<?xml?>\n<svg onload=\"alert(1)\"><script>alert(2)</script></svg>\n";
+        let _attack = lab_attacks::Attack::on("pictures", "an SVG with scripts in a page");
         let page = format!("<p>{}</p>\n<p><em>The <code>a</code>.</em></p>", figure(svg)).repeat(2);
         let page = described(&alone(&page));
         assert_eq!(page.matches("<img alt=\"The a.\" src=\"data:image/svg+xml;base64,").count(), 2);

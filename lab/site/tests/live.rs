@@ -1,5 +1,6 @@
 //! The pages of a server, made of made-up records.
 
+use lab_attacks::Attack;
 use lab_site::{
     Going, History, Line, Link, Listed, Point, choices, compared, going, history, links, listed,
     sorry,
@@ -72,6 +73,7 @@ fn what_is_said_and_linked_is_no_html_of_its_own() {
         links("no <b>", &[link("/\"", "no <b>")]),
         choices("no <b>", "no <b>", &[("no <b>".to_owned(), vec![link("/\"", "no <b>")])]),
     ] {
+        let _attack = Attack::on("serve", "elements in a sentence, a title, an address");
         assert!(html.contains("no &lt;b&gt;") && !html.contains("no <b>"), "{html}");
         assert!(!html.contains("href=\"/\"\""), "{html}");
     }

@@ -2,6 +2,7 @@
 
 mod markup;
 
+use lab_attacks::Attack;
 use lab_site::{Asked, OneRun, Quantity, Runs, Source, index, page};
 use markup::Markup;
 use serde_json::Value;
@@ -86,6 +87,7 @@ fn html_in_a_report_is_text() {
                 <javascript:alert(1)> [c](data://text/html,x) [d](https://example.test/x)\n";
     source.chapters.insert("bars".to_owned(), text.to_owned());
     let html = page(&source);
+    let _attack = Attack::on("pages", "HTML and javascript: links in a chapter");
     let mut links = sound(&html).links;
     assert!(html.contains("&lt;script&gt;alert(1)") && html.contains("&lt;b&gt;more"), "{html}");
     assert_eq!(links.iter().filter(|link| *link == "#top").count(), 4, "{links:?}");
@@ -127,6 +129,7 @@ fn drawn(html: &str) -> Value {
 #[test]
 fn every_run_is_in_the_page_and_no_name_ends_the_script() {
     let name = "</script><script>alert(1)</script><!--";
+    let _attack = Attack::on("pages", "a variant's name that ends the script of its numbers");
     let data = drawn(&page(&with_runs(name, 5)));
     assert_eq!(data["variants"], serde_json::json!([name]));
     assert_eq!(data["cells"], serde_json::json!([["0"], ["1"]]));
