@@ -8,6 +8,7 @@ use std::{
 };
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
+use lab_attacks::Attack;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -190,5 +191,21 @@ fn what_is_left_running_ends_and_a_failed_cleanup_takes_no_answer_away() {
     let failed = repository.run("v0", "v1", &more).code(1);
     let result: Value = serde_json::from_slice(&failed.get_output().stdout).unwrap();
     assert_eq!((&result["end"]["kind"], &result["exit"]), (&"no_change".into(), &1.into()));
+    repository.is_clean();
+}
+
+#[test]
+fn a_commit_whose_program_is_wrong_after_the_check_ends_the_search() {
+    let _attack = Attack::on("answers", "a bad commit that is right until its sixth run");
+    let repository = Repository::new();
+    let lie = "git checkout -q v5
+        echo 'echo >> $COUNT; test $(wc -l < $COUNT) -lt 6 && echo right || echo wrong' > source
+        echo 'sleep 0.005' >> source; git commit -qam 'answer faster'; git tag liar
+        git checkout -q v0; echo 'echo right; sleep 0.02' > source; git commit -qam honest
+        git tag honest; git checkout -q liar -- source; git commit -qam again; git tag last";
+    Command::new("sh").args(["-ec", lie]).current_dir(&repository.files).assert().success();
+    let mut lab = repository.lab("honest", "last", &["--faster"]);
+    let ended = lab.env("COUNT", repository.cache.path().join("count")).assert().code(1);
+    ended.stderr(contains("last: tool` printed something else in its run ")).stdout("");
     repository.is_clean();
 }

@@ -37,7 +37,9 @@ impl Finished {
             usage: self.usage.and(next.usage),
             transfers: self.transfers.zip(next.transfers).map(|(a, b)| a.and(b)),
             counters: self.counters.zip(next.counters).map(|(a, b)| a.and(b)),
+            outputs_differ: self.outputs_differ || self.output != next.output,
             output: next.output,
+            errors: next.errors,
         }
     }
 }

@@ -11,6 +11,7 @@ mod counters;
 mod cpus;
 mod kernel;
 mod orphans;
+mod printed;
 mod running;
 
 use std::{
@@ -27,6 +28,7 @@ use std::{
 use nix::sys::resource::{UsageWho, getrusage};
 
 use counters::Open;
+use printed::{Kept, Last};
 use running::{Running, follow};
 
 pub use addresses::{Addresses, addresses, fix_addresses};
@@ -49,6 +51,11 @@ pub enum Output {
     Hash,
     /// Where the lab's own output goes.
     Inherit,
+    /// Into a file in memory, hashed after the command's end. It is ended where it prints more than
+    /// this many bytes, or soon afterwards.
+    Memory(u64),
+    /// Into this file, from its start, hashed after the command's end.
+    Hashed(PathBuf),
 }
 
 /// What to run, and how.
@@ -62,6 +69,10 @@ pub struct Run {
     pub output: Output,
     /// Where its complaints go; nowhere without one.
     pub errors: Option<PathBuf>,
+    /// Whether the last of its complaints is kept in [`Finished::errors`], where no file takes them.
+    pub keeps_errors: bool,
+    /// Added to its environment.
+    pub variables: Vec<(String, String)>,
     /// Where it runs; where the lab does without one.
     pub directory: Option<PathBuf>,
     /// After this long it is ended.
@@ -86,6 +97,8 @@ pub enum Ended {
     TimedOut,
     /// By us, as the user asked.
     Interrupted,
+    /// By itself or by us, with more output than [`Output::Memory`] takes.
+    PrintedTooMuch,
 }
 
 /// A finished execution.
@@ -103,6 +116,10 @@ pub struct Finished {
     pub counters: Option<Counters>,
     /// The SHA-256 of its output and its length, where that was asked for.
     pub output: Option<(String, u64)>,
+    /// Whether one of several executions printed other bytes than the last.
+    pub outputs_differ: bool,
+    /// The last of its complaints, where that was asked for.
+    pub errors: Vec<u8>,
 }
 
 /// Why a command could not be run.
@@ -165,9 +182,10 @@ impl Run {
         Ok([first?, second?])
     }
 
-    fn command(&self) -> Result<(Command, Option<PipeReader>), RunError> {
+    fn command(&self) -> Result<(Command, Taken), RunError> {
         let mut command = Command::new(&self.argv[0]);
         command.args(&self.argv[1..]).process_group(0);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.env(PADDING, "x".repeat(self.environment_bytes));
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
@@ -178,20 +196,55 @@ impl Run {
         command.stdin(self.input.as_ref().map_or(Ok(Stdio::null()), |path| {
             File::open(path).map(Stdio::from).map_err(opening(path))
         })?);
-        command.stderr(self.errors.as_ref().map_or(Ok(Stdio::null()), create)?);
-        let mut reader = None;
-        command.stdout(match &self.output {
-            Output::Null => Stdio::null(),
-            Output::Inherit => Stdio::inherit(),
-            Output::File(path) => create(path)?,
+        let mut taken = Taken::default();
+        command.stderr(self.errors_to(&mut taken)?);
+        command.stdout(self.output_to(&mut taken)?);
+        Ok((command, taken))
+    }
+
+    fn errors_to(&self, taken: &mut Taken) -> Result<Stdio, RunError> {
+        match &self.errors {
+            Some(path) => create(path),
+            None if self.keeps_errors => {
+                let (read, write) = io::pipe()?;
+                taken.errors = Some(Last::of(read));
+                Ok(write.into())
+            }
+            None => Ok(Stdio::null()),
+        }
+    }
+
+    fn output_to(&self, taken: &mut Taken) -> Result<Stdio, RunError> {
+        let kept = match &self.output {
+            Output::Null => return Ok(Stdio::null()),
+            Output::Inherit => return Ok(Stdio::inherit()),
+            Output::File(path) => return create(path),
             Output::Hash => {
                 let (read, write) = io::pipe()?;
-                reader = Some(read);
-                write.into()
+                taken.reader = Some(read);
+                return Ok(write.into());
             }
-        });
-        Ok((command, reader))
+            Output::Memory(bytes_max) => Kept::in_memory(*bytes_max)?,
+            Output::Hashed(path) => {
+                // Read after it was written, which what is no file need not allow.
+                let mut how = File::options();
+                how.write(true).create(true).truncate(true);
+                let file = how.clone().read(true).open(path).or_else(|_| how.open(path));
+                Kept::of(file.map_err(opening(path))?)
+            }
+        };
+        let to = kept.for_command()?;
+        taken.kept = Some(kept);
+        Ok(to.into())
     }
+}
+
+/// What takes a command's output, and hashes it.
+#[derive(Default)]
+pub(crate) struct Taken {
+    pub(crate) reader: Option<PipeReader>,
+    pub(crate) kept: Option<Kept>,
+    pub(crate) errors: Option<Last>,
 }
 
 fn create(path: impl AsRef<Path>) -> Result<Stdio, RunError> {

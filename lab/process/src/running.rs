@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, PipeReader, Read},
-    os::fd::{AsFd, AsRawFd, OwnedFd},
+    os::fd::{AsFd, OwnedFd},
     process::Child,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -16,10 +16,16 @@ use nix::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::{Ended, Finished, Run, RunError, counters::Open, cpus, kernel};
+use crate::{
+    Ended, Finished, Run, RunError, Taken,
+    counters::Open,
+    cpus, kernel,
+    printed::{Kept, Last, PIECE_BYTES, hex},
+};
 
-/// A loop over a pipe reads this much at once: what a pipe holds.
-const PIPE_BYTES: usize = 64 << 10;
+/// Between two looks at how much a command has printed into memory: what it prints meanwhile is
+/// what it may go beyond its bound.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// A started command.
 pub(crate) struct Running {
@@ -31,6 +37,8 @@ pub(crate) struct Running {
     reader: Option<PipeReader>,
     /// Whether the pipe's other end may still be open.
     open: bool,
+    kept: Option<Kept>,
+    errors: Option<Last>,
     hash: Sha256,
     bytes: u64,
     stopped: Option<Stop>,
@@ -46,7 +54,7 @@ struct Stop {
 
 impl Running {
     pub(crate) fn start(run: &Run, counters: Open) -> Result<Self, RunError> {
-        let (mut command, reader) = run.command()?;
+        let (mut command, Taken { reader, kept, errors }) = run.command()?;
         cpus::pin(&mut command, &run.cpus)?;
         let start = Instant::now();
         let mut child = command.spawn().map_err(|source| RunError::Start {
@@ -67,6 +75,8 @@ impl Running {
             deadline: run.timeout.map(|timeout| start + timeout),
             open: reader.is_some(),
             reader,
+            kept,
+            errors,
             hash: Sha256::new(),
             bytes: 0,
             stopped: None,
@@ -93,14 +103,35 @@ impl Running {
             return Err(RunError::Follow(io::Error::other("cannot end the command's group")));
         }
         let counters = self.counters.read();
-        let ended = by_us.unwrap_or(status);
-        Ok(Finished { ended, wall, usage, transfers, counters, output: self.output()? })
+        let is_full = self.kept.as_ref().map_or(Ok(false), Kept::is_full)?;
+        let ended = match by_us {
+            None if is_full => Ended::PrintedTooMuch,
+            _ => by_us.unwrap_or(status),
+        };
+        let errors = self.errors()?;
+        let output = match &self.kept {
+            // Nobody reads what is too long.
+            Some(kept) if !is_full => kept.hash()?,
+            _ => self.output()?,
+        };
+        let outputs_differ = false;
+        Ok(Finished { ended, wall, usage, transfers, counters, output, outputs_differ, errors })
+    }
+
+    /// The last complaints, with what is left of them in the pipe.
+    fn errors(&mut self) -> io::Result<Vec<u8>> {
+        let Some(mut errors) = self.errors.take() else { return Ok(Vec::new()) };
+        let mut left = PIECE_BYTES;
+        while errors.open && left > 0 && is_readable(&errors.pipe)? {
+            left = left.saturating_sub(errors.read()?.max(1));
+        }
+        Ok(errors.into_bytes())
     }
 
     /// Reads what the pipe holds.
     fn read(&mut self) -> io::Result<()> {
         let Some(reader) = &mut self.reader else { return Ok(()) };
-        let mut buffer = [0; PIPE_BYTES];
+        let mut buffer = [0; PIECE_BYTES];
         let count = reader.read(&mut buffer)?;
         self.hash.update(&buffer[..count]);
         self.bytes += count as u64;
@@ -112,19 +143,34 @@ impl Running {
     /// which it gave the pipe, writes later.
     fn output(mut self) -> io::Result<Option<(String, u64)>> {
         let ended = self.bytes;
-        while self.open && self.bytes < ended + PIPE_BYTES as u64 {
+        while self.open && self.bytes < ended + PIECE_BYTES as u64 {
             let Some(pipe) = &self.reader else { break };
-            let mut watched = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
-            wait_for(&mut watched, Some(Duration::ZERO))?;
-            if !watched[0].any().unwrap_or(false) {
+            if !is_readable(pipe)? {
                 break;
             }
             self.read()?;
         }
         let Self { reader, hash, bytes, .. } = self;
-        let hex = |byte: &u8| format!("{byte:02x}");
-        Ok(reader.map(|_| (hash.finalize().iter().map(hex).collect(), bytes)))
+        Ok(reader.map(|_| (hex(hash), bytes)))
     }
+
+    /// Why it is ended by us now, if it is.
+    fn to_be_ended(&self, rest: Option<Duration>, interrupted: bool) -> io::Result<Option<Ended>> {
+        Ok(if interrupted {
+            Some(Ended::Interrupted)
+        } else if rest.is_some_and(|rest| rest.is_zero()) {
+            Some(Ended::TimedOut)
+        } else {
+            let is_full = self.kept.as_ref().map_or(Ok(false), Kept::is_full)?;
+            is_full.then_some(Ended::PrintedTooMuch)
+        })
+    }
+}
+
+fn is_readable(pipe: &PipeReader) -> io::Result<bool> {
+    let mut watched = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
+    wait_for(&mut watched, Some(Duration::ZERO))?;
+    Ok(watched[0].any().unwrap_or(false))
 }
 
 /// Returns when each command has ended or has been ended. A poll and no thread that looks again
@@ -135,24 +181,30 @@ pub(crate) fn follow(commands: &mut [&mut Running], interrupted: &AtomicBool) ->
         let mut left: Option<Duration> = None;
         for command in commands.iter_mut().filter(|command| command.stopped.is_none()) {
             let rest = command.deadline.map(|at| at.saturating_duration_since(now));
-            let by_us = match interrupted.load(Ordering::Relaxed) {
-                true => Some(Ended::Interrupted),
-                false => rest.filter(Duration::is_zero).map(|_| Ended::TimedOut),
-            };
+            let by_us = command.to_be_ended(rest, interrupted.load(Ordering::Relaxed))?;
+            let look = command.kept.as_ref().is_some_and(Kept::is_bounded);
             match by_us {
                 Some(_) => command.stopped = Some(command.stop(by_us)),
-                None => left = left.into_iter().chain(rest).min(),
+                None => {
+                    let next = rest.into_iter().chain(look.then_some(BETWEEN_LOOKS));
+                    left = left.into_iter().chain(next).min();
+                }
             }
         }
         if commands.iter().all(|command| command.stopped.is_some()) {
             return Ok(());
         }
         let ready = ready(commands, left)?;
-        for (command, Ready { ended, readable }) in commands.iter_mut().zip(ready) {
+        for (command, Ready { ended, readable, complains }) in commands.iter_mut().zip(ready) {
             if ended {
                 command.stopped = Some(command.stop(None));
-            } else if readable {
+                continue;
+            }
+            if readable {
                 command.read()?;
+            }
+            if let Some(errors) = command.errors.as_mut().filter(|_| complains) {
+                errors.read()?;
             }
         }
     }
@@ -163,6 +215,15 @@ pub(crate) fn follow(commands: &mut [&mut Running], interrupted: &AtomicBool) ->
 struct Ready {
     ended: bool,
     readable: bool,
+    complains: bool,
+}
+
+/// What of a command is watched.
+#[derive(Clone, Copy)]
+enum Watched {
+    End,
+    Output,
+    Errors,
 }
 
 /// Waits for an end or for output of any, a signal or the time; nothing is ready after these.
@@ -171,19 +232,29 @@ fn ready(commands: &[&mut Running], left: Option<Duration>) -> io::Result<Vec<Re
     let mut places = Vec::new();
     for (place, command) in commands.iter().enumerate() {
         if command.stopped.is_none() {
-            let pipe = command.reader.as_ref().filter(|_| command.open).map(AsFd::as_fd);
-            for fd in [command.process.as_fd()].into_iter().chain(pipe) {
+            let output = command.reader.as_ref().filter(|_| command.open);
+            let errors = command.errors.as_ref().filter(|errors| errors.open);
+            let all = [
+                Some((Watched::End, command.process.as_fd())),
+                output.map(|pipe| (Watched::Output, pipe.as_fd())),
+                errors.map(|errors| (Watched::Errors, errors.pipe.as_fd())),
+            ];
+            for (what, fd) in all.into_iter().flatten() {
                 watched.push(PollFd::new(fd, PollFlags::POLLIN));
-                places.push((place, fd.as_raw_fd() == command.process.as_raw_fd()));
+                places.push((place, what));
             }
         }
     }
     wait_for(&mut watched, left)?;
     let mut ready = vec![Ready::default(); commands.len()];
-    for (fd, (place, is_process)) in watched.iter().zip(places) {
+    for (fd, (place, what)) in watched.iter().zip(places) {
         let any = fd.any().unwrap_or(false);
         let ready: &mut Ready = &mut ready[place];
-        *(if is_process { &mut ready.ended } else { &mut ready.readable }) |= any;
+        *match what {
+            Watched::End => &mut ready.ended,
+            Watched::Output => &mut ready.readable,
+            Watched::Errors => &mut ready.complains,
+        } |= any;
     }
     Ok(ready)
 }

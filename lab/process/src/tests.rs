@@ -187,3 +187,54 @@ fn several_executions_are_added_up() {
     assert_eq!(fails.execute_times(4, true, &interrupted).unwrap().ended, Ended::Exited(3));
     assert_eq!(log(), 11);
 }
+
+#[test]
+fn output_in_memory_or_in_a_file_is_hashed_after_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("out");
+    for output in [Output::Memory(1 << 20), Output::Hashed(to.clone()), Output::Hash] {
+        let run = Run { output, ..shell("printf abc") };
+        let (hash, bytes) = self::output(&run);
+        assert_eq!(bytes, 3);
+        assert_eq!(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+    assert_eq!(fs::read_to_string(to).unwrap(), "abc");
+    let device = Run { output: Output::Hashed("/dev/null".into()), ..shell("printf abc") };
+    assert_eq!(execute(&device).output, None);
+    // A command that opens it by its name finds a file.
+    let by_name = Run { output: Output::Memory(9), ..shell("printf abc > /dev/stdout") };
+    assert_eq!(output(&by_name).1, 3);
+}
+
+#[test]
+fn what_prints_more_than_memory_takes_is_ended() {
+    let run = |script, most| execute(&Run { output: Output::Memory(most), ..shell(script) });
+    assert_eq!(run("printf abc", 3).ended, Ended::Exited(0));
+    for (script, most) in [("printf abcd", 3), ("cat /dev/zero", 1 << 20)] {
+        let _attack = lab_attacks::Attack::on("memory", &format!("{script} into {most} bytes"));
+        let finished = run(script, most);
+        assert_eq!((finished.ended, finished.output), (Ended::PrintedTooMuch, None), "{script}");
+    }
+}
+
+#[test]
+fn the_last_complaints_of_many_are_kept() {
+    let run = Run { keeps_errors: true, ..shell("head -c 9000000 /dev/zero >&2; echo bad >&2") };
+    let finished = execute(&run);
+    assert_eq!(finished.ended, Ended::Exited(0));
+    assert_eq!(finished.errors.len(), 64 << 10);
+    assert!(finished.errors.ends_with(b"bad\n"));
+    let at_once = Run { keeps_errors: true, ..shell("echo bad >&2") };
+    assert_eq!(execute(&at_once).errors, b"bad\n");
+}
+
+#[test]
+fn one_of_several_executions_that_prints_otherwise_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = Some(folder.path().to_owned());
+    let prints = "echo >> n; test $(wc -l < n) = 2 && echo wrong || echo right";
+    let run = Run { directory: here, output: Output::Memory(99), ..shell(prints) };
+    let interrupted = AtomicBool::new(false);
+    assert!(run.execute_times(4, false, &interrupted).unwrap().outputs_differ);
+    assert!(!run.execute_times(4, false, &interrupted).unwrap().outputs_differ);
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser};
 
-use crate::compare::{CompareArgs, Metric};
+use crate::compare::{Check, CompareArgs, Metric, To};
 
 /// Two revisions, how to build them and what to run
 #[derive(Args, Debug)]
@@ -62,18 +62,20 @@ pub(crate) struct RunArgs {
     /// File that each run reads from standard input
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Where the output of timed runs goes: null, pipe, inherit or a file
-    #[arg(long, value_name = "WHERE", default_value = "null")]
-    output: String,
+    /// Where the output of timed runs goes: null, memory, pipe, inherit or a file. Default: memory
+    /// where --check looks at each run's, else null
+    #[arg(long, value_name = "WHERE")]
+    output: Option<To>,
     /// Accept any exit status
     #[arg(short, long)]
     ignore_failure: bool,
     /// Rounds to run in each comparison before the first that counts
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     warmup: usize,
-    /// Check answers before timing: same-output, status, or a command that reads a run's output
+    /// Check answers: same-output, of each run, whose output then is a file of 64 MiB at most; once,
+    /// the same before timing alone; status; or a command that reads a run's output before timing
     #[arg(long, value_name = "HOW", default_value = "same-output")]
-    check: String,
+    check: Check,
     /// Seconds after which a run has failed, and its --prepare and its --check too
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,

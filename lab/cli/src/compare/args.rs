@@ -4,7 +4,11 @@ use std::{path::PathBuf, str::FromStr};
 
 use clap::{Args, ValueEnum};
 
-use super::{around::AroundArgs, measures::MeasureArgs};
+use super::{
+    answers::{Check, To},
+    around::AroundArgs,
+    measures::MeasureArgs,
+};
 use crate::builds::BuildArgs;
 
 /// Commands to compare and how; options that hyperfine has are named as there.
@@ -58,9 +62,10 @@ pub(crate) struct CompareArgs {
     /// File that each run reads from standard input, or `null`, which is the default
     #[arg(long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
-    /// Where the output of timed runs goes: null, pipe, inherit or a file
-    #[arg(long, value_name = "WHERE", default_value = "null")]
-    pub(crate) output: String,
+    /// Where the output of timed runs goes: null, memory, pipe, inherit or a file. Default: memory
+    /// where --check looks at each run's, else null
+    #[arg(long, value_name = "WHERE")]
+    pub(crate) output: Option<To>,
     /// Accept any exit status
     #[arg(short, long)]
     pub(crate) ignore_failure: bool,
@@ -82,9 +87,10 @@ pub(crate) struct CompareArgs {
     /// Seed of the random orders. Default: another one each time
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// Check answers before timing: same-output, status, or a command that reads a run's output
+    /// Check answers: same-output, of each run, whose output then is a file of 64 MiB at most; once,
+    /// the same before timing alone; status; or a command that reads a run's output before timing
     #[arg(long, value_name = "HOW", default_value = "same-output")]
-    pub(crate) check: String,
+    pub(crate) check: Check,
     /// Compare the first command with a copy of its program too, in rounds of their own
     #[arg(long)]
     pub(crate) control: bool,

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{annotate, args::CompareArgs, plot};
+use super::{annotate, answers::To, args::CompareArgs, plot};
 use crate::Failure;
 
 /// Refuses files that will not be writable at the end, and one that two options would write. What
@@ -43,13 +43,16 @@ pub(crate) fn check(args: &CompareArgs) -> Result<(), Failure> {
 
 /// What is written without having been opened before, by the options and variables that name it.
 fn at_the_end(args: &CompareArgs) -> Vec<(&'static str, PathBuf)> {
-    let output = !["null", "pipe", "inherit"].contains(&args.output.as_str());
+    let output = match args.output() {
+        To::File(path) => Some(path),
+        _ => None,
+    };
     let plot = args.around.plot.as_ref().filter(|path| plot::terminal(path).is_some());
     let options = [
         ("--export-json", args.export_json.clone()),
         ("--export-markdown", args.export_markdown.clone()),
         ("--plot", plot.cloned()),
-        ("--output", output.then(|| PathBuf::from(&args.output))),
+        ("--output", output),
     ];
     // The table goes to one page, so --export-markdown may name the summary.
     let summary = args.export_markdown.is_none().then_some(annotate::SUMMARY);

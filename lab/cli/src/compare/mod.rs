@@ -33,6 +33,13 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+pub(crate) use self::{
+    answers::{Check, To},
+    args::{CompareArgs, Metric},
+    commands::{Command, Parameters, in_shell},
+    run::{Runner, Stopped, Stopwatch, Surroundings, excerpt},
+    text::{ProgressLine, interval, seconds_text},
+};
 use self::{
     args::FailOn,
     commands::commands,
@@ -42,12 +49,6 @@ use self::{
     session::Session,
     spend::Spending,
     untimed::Counted,
-};
-pub(crate) use self::{
-    args::{CompareArgs, Metric},
-    commands::{Command, Parameters, in_shell},
-    run::{Runner, Stopped, Stopwatch, Surroundings, excerpt},
-    text::{ProgressLine, interval, seconds_text},
 };
 use crate::{
     Failure,

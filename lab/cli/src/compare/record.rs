@@ -75,7 +75,7 @@ impl Files {
         };
         Ok(Self {
             input: input.transpose()?,
-            output: args.output.clone(),
+            output: args.output().to_string(),
             programs: commands.iter().map(program).collect(),
             data: args.data.iter().map(|path| sha256(path).ok()?).collect(),
         })

@@ -1,6 +1,7 @@
 //! Running the commands: the answers first, then round after round.
 
 use std::{
+    cell::OnceCell,
     env,
     fs::File,
     io::{self, Read, Seek, SeekFrom},
@@ -15,7 +16,7 @@ use lab_process::{Ended, Finished, Orphans, Output, Run, RunError};
 use lab_stats::describe::median;
 
 use super::{
-    answers,
+    answers::{Answers, MEMORY},
     args::{CompareArgs, Metric},
     commands::{Command, for_each, in_shell},
     duet,
@@ -28,7 +29,7 @@ const EXCERPT_CHARS: usize = 200;
 /// What is read of them, which may be a gigabyte.
 const EXCERPT_BYTES: u64 = 64 << 10;
 /// The exit code of a comparison one of whose commands failed.
-const COMMAND_FAILED: u8 = 1;
+pub(super) const COMMAND_FAILED: u8 = 1;
 /// A shell's status where there is no such program.
 const NOT_FOUND: i32 = 127;
 
@@ -40,12 +41,14 @@ pub(crate) struct Runner<'a> {
     pub(crate) metrics: Vec<Metric>,
     pub(crate) interrupted: &'a AtomicBool,
     orphans: &'a Orphans,
-    output: Output,
+    pub(super) output: Output,
     /// For what a command prints while its answer is checked, what gnuplot reads, and names of the
     /// working folder.
     pub(crate) folder: PathBuf,
     /// The processors of a duet.
     halves: Option<[Vec<usize>; 2]>,
+    /// What the commands printed before the rounds, where each run's output is looked at.
+    pub(super) answers: OnceCell<Answers>,
 }
 
 /// What runs are made in.
@@ -83,58 +86,8 @@ impl<'a> Runner<'a> {
         folder: PathBuf,
     ) -> Result<Self, Failure> {
         let halves = args.measures.duet.then(duet::halves).transpose()?;
-        let output = match args.output.as_str() {
-            "null" => Output::Null,
-            "pipe" => Output::Hash,
-            "inherit" => Output::Inherit,
-            path => Output::File(path.into()),
-        };
-        Ok(Self { args, commands, metrics, interrupted, orphans, output, folder, halves })
-    }
-
-    /// Runs every command once with its answer looked at, and the first one again; returns
-    /// sentences about what differs.
-    pub(crate) fn check(&self) -> Result<Vec<String>, Stopped> {
-        let hash = |answer: &Finished| answer.output.as_ref().map(|(hash, _)| hash.clone());
-        let (mut hashes, mut ends) = (Vec::new(), Vec::new());
-        for command in &self.commands {
-            // Any round may run any build.
-            let answers = (0..command.builds.len().max(1))
-                .map(|build| self.answer(command, build as u16))
-                .collect::<Result<Vec<Finished>, _>>()?;
-            ends.push(answers.iter().map(|answer| answer.ended).collect());
-            hashes.push(answers.iter().map(hash).collect());
-        }
-        let mut sentences = answers::other_statuses(&self.commands, &ends);
-        if self.args.check == "same-output" {
-            let again = hash(&self.answer(&self.commands[0], 0)?);
-            sentences.extend(answers::differences(&self.commands, &hashes, &again));
-        }
-        Ok(sentences)
-    }
-
-    /// Runs a build of a command once, and what looks at its answer.
-    fn answer(&self, command: &Command, build: u16) -> Result<Finished, Stopped> {
-        let errors = self.folder.join("errors");
-        self.prepare(command)?;
-        let output = match self.args.check.as_str() {
-            "same-output" | "status" => Output::Hash,
-            _ => Output::File(self.folder.join("answer")),
-        };
-        let run = Run { output, errors: Some(errors.clone()), ..self.run_of(command, build) };
-        let finished = self.finish(command, &run).map_err(|stopped| match stopped {
-            Stopped::Failed(mut failure) => {
-                failure.sentence.push_str(&excerpt(&errors));
-                Stopped::Failed(failure)
-            }
-            interrupted => interrupted,
-        })?;
-        if let Output::File(answer) = run.output {
-            let of = format!(" for what `{}` printed", command.text);
-            let run = Run { input: Some(answer), timeout: self.timeout(), ..Run::default() };
-            self.beside("--check", &self.args.check, run, &of)?;
-        }
-        Ok(finished)
+        let (output, answers) = (args.output_of_runs(), OnceCell::new());
+        Ok(Self { args, commands, metrics, interrupted, orphans, output, folder, halves, answers })
     }
 
     /// Runs one round in its order, after what washes out the round before.
@@ -152,7 +105,7 @@ impl<'a> Runner<'a> {
         // The first run of a block counts for nothing in any case.
         let wash = if in_a_row.is_some() { Vec::new() } else { plan.wash };
         if !wash.is_empty() {
-            self.together(&wash, &run_of)?;
+            self.together(&wash, build, &run_of)?;
         }
         let mut round = Round {
             elapsed_s: 0.0,
@@ -172,7 +125,7 @@ impl<'a> Runner<'a> {
             return Ok(round);
         }
         for together in order.chunks(if self.halves.is_some() { 2 } else { 1 }) {
-            let finished = self.together(together, &run_of)?;
+            let finished = self.together(together, build, &run_of)?;
             for (place, finished) in together.iter().zip(finished) {
                 round.runs[*place] = self.values(&finished)?;
                 round.statuses[*place] = status(&finished);
@@ -192,7 +145,7 @@ impl<'a> Runner<'a> {
     ) -> Result<(), Stopped> {
         let mut runs = Vec::new();
         for _ in 0..times {
-            for finished in self.together(&[place], run_of)? {
+            for finished in self.together(&[place], round.layout.build, run_of)? {
                 runs.push(self.values(&finished)?);
                 if round.statuses[place] == 0 {
                     round.statuses[place] = status(&finished);
@@ -212,18 +165,20 @@ impl<'a> Runner<'a> {
     fn together(
         &self,
         places: &[usize],
+        build: u16,
         run_of: &impl Fn(usize) -> Run,
     ) -> Result<Vec<Finished>, Stopped> {
         for place in places {
             self.prepare(&self.commands[*place])?;
         }
-        self.finish_together(places, run_of)
+        self.finish_together(places, build, run_of)
     }
 
     /// A command, or both of a duet at once, the first on the first half of the processors.
     fn finish_together(
         &self,
         places: &[usize],
+        build: u16,
         run_of: &impl Fn(usize) -> Run,
     ) -> Result<Vec<Finished>, Stopped> {
         let args = self.args;
@@ -244,12 +199,16 @@ impl<'a> Runner<'a> {
         self.orphans.end();
         let finished = finished.map_err(broken)?;
         let judged = places.iter().zip(finished);
-        judged.map(|(place, finished)| self.judge(&self.commands[*place], finished)).collect()
+        let judged = judged.map(|(place, finished)| {
+            let finished = self.judge(&self.commands[*place], finished)?;
+            self.is_as_checked(*place, build, &finished).map(|()| finished)
+        });
+        judged.collect()
     }
 
     /// Another name of the working folder, as long as the layout says: a link to the root, so that
     /// what is relative to it stays what it is, its parents too.
-    fn working_folder(&self, layout: Layout) -> Result<Option<PathBuf>, Stopped> {
+    pub(super) fn working_folder(&self, layout: Layout) -> Result<Option<PathBuf>, Stopped> {
         if layout.path_bytes == 0 {
             return Ok(None);
         }
@@ -286,7 +245,13 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs a command of the user's that is not compared; `of` says in its failure what it was for.
-    fn beside(&self, option: &str, text: &str, run: Run, of: &str) -> Result<(), Stopped> {
+    pub(super) fn beside(
+        &self,
+        option: &str,
+        text: &str,
+        run: Run,
+        of: &str,
+    ) -> Result<(), Stopped> {
         let argv = in_shell(text, self.args.named_shell());
         // A file for each option: a server of --setup may still write to its own.
         let errors = self.folder.join(format!("errors{option}"));
@@ -307,7 +272,7 @@ impl<'a> Runner<'a> {
         self.beside("--prepare", text, run, "")
     }
 
-    fn timeout(&self) -> Option<Duration> {
+    pub(super) fn timeout(&self) -> Option<Duration> {
         self.args.timeout.map(Duration::from_secs_f64)
     }
 
@@ -321,10 +286,6 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn finish(&self, command: &Command, run: &Run) -> Result<Finished, Stopped> {
-        self.judge(command, self.execute(run)?)
-    }
-
     /// Runs it, and ends what it leaves behind and what --prepare did before it.
     pub(crate) fn execute(&self, run: &Run) -> Result<Finished, Stopped> {
         let finished = run.execute(self.interrupted).map_err(broken);
@@ -332,7 +293,7 @@ impl<'a> Runner<'a> {
         finished
     }
 
-    fn judge(&self, command: &Command, finished: Finished) -> Result<Finished, Stopped> {
+    pub(super) fn judge(&self, command: &Command, finished: Finished) -> Result<Finished, Stopped> {
         match finished.ended {
             Ended::Exited(0) => Ok(finished),
             Ended::Exited(_) if self.args.ignore_failure => Ok(finished),
@@ -376,6 +337,10 @@ fn told(ended: Ended, timeout: Option<f64>) -> String {
             format!("was ended after {} s, the --timeout", timeout.unwrap_or_default())
         }
         Ended::Interrupted => "was interrupted".to_owned(),
+        Ended::PrintedTooMuch => format!(
+            "printed more than {MEMORY}, which is what is kept of an output in memory; give \
+             --output pipe, or --check once"
+        ),
     }
 }
 
@@ -394,8 +359,11 @@ pub(crate) fn broken(error: RunError) -> Stopped {
 
 /// The last words of a failed command.
 pub(crate) fn excerpt(errors: &Path) -> String {
-    let text = end_of(errors).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
+    excerpt_of(&end_of(errors).unwrap_or_default())
+}
+
+pub(super) fn excerpt_of(errors: &[u8]) -> String {
+    let text = String::from_utf8_lossy(errors);
     let last = text.trim().lines().last().unwrap_or_default();
     // What colours a terminal has no place in a sentence.
     let words = last.chars().filter(|letter| !letter.is_control());

@@ -1,5 +1,6 @@
 //! `lab compare`, in a folder that is no repository.
 
+mod answers;
 mod around;
 mod commands;
 mod ends;
