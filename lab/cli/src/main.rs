@@ -117,13 +117,16 @@ enum Command {
     Completions(completions::CompletionsArgs),
     /// Print the manual page of `lab` or of one command, or write all of them
     Man(man::ManArgs),
-    /// Wait beside a sweep, and end what it leaves
+    /// Wait beside a sweep or a comparison, and end what it leaves
     #[command(hide = true)]
     Guard {
         /// In the environment of what the sweep starts
         mark: String,
         /// The sweep's scratch files
         scratch: PathBuf,
+        /// Start one, and leave it to itself
+        #[arg(long)]
+        apart: bool,
     },
 }
 
@@ -159,9 +162,10 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Corpus(args) => corpus::corpus(&args),
         Command::Completions(args) => completions::completions(&args, shown()),
         Command::Man(args) => man::man(&args, shown(), paths.ok().as_ref()),
-        Command::Guard { mark, scratch } => {
-            let kept = lab_driver::keep_guard(&mark, &scratch);
-            kept.map_err(|error| Failure::lab(format!("the guard of a sweep: {error}")))?;
+        Command::Guard { mark, scratch, apart } => {
+            let guard = if apart { lab_driver::leave_guard } else { lab_driver::keep_guard };
+            guard(&mark, &scratch)
+                .map_err(|error| Failure::lab(format!("the guard of a sweep: {error}")))?;
             Ok(ExitCode::SUCCESS)
         }
     }

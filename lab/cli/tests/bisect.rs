@@ -44,11 +44,15 @@ impl Repository {
     }
 
     fn lab(&self, good: &str, bad: &str, more: &[&str]) -> Command {
+        self.lab_of(good, bad, BUILD, more)
+    }
+
+    fn lab_of(&self, good: &str, bad: &str, build: &str, more: &[&str]) -> Command {
         // Relative to the workspace's root where Bazel runs this.
         let program = std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap();
         let mut lab = Command::new(program);
         lab.current_dir(&self.files).env("XDG_CACHE_HOME", self.cache.path());
-        lab.args(["bisect", "--good", good, "--bad", bad, "--build", BUILD]).args(more);
+        lab.args(["bisect", "--good", good, "--bad", bad, "--build", build]).args(more);
         lab.args(["--", "tool"]);
         lab
     }
@@ -208,4 +212,49 @@ fn a_commit_whose_program_is_wrong_after_the_check_ends_the_search() {
     let ended = lab.env("COUNT", repository.cache.path().join("count")).assert().code(1);
     ended.stderr(contains("last: tool` printed something else in its run ")).stdout("");
     repository.is_clean();
+}
+
+#[test]
+fn a_killed_search_leaves_no_process_and_no_scratch_folder() {
+    for (amid, source, build) in [
+        ("a run", "echo $$ >> $PIDS; setsid sleep 997 & echo $! >> $PIDS; sleep 998; :", ""),
+        ("a build", "sleep 0.005", "echo $$ >> $PIDS; sleep 997 & echo $! >> $PIDS; wait; "),
+    ] {
+        let _attack = Attack::on("kills", &format!("SIGKILL of a search amid {amid}"));
+        let repository = Repository::new();
+        let commits = format!(
+            "echo '{source}' > source; git commit -qam a; git tag a
+            echo 1 >> number; git commit -qam b; git tag b"
+        );
+        Command::new("sh")
+            .args(["-ec", &commits])
+            .current_dir(&repository.files)
+            .assert()
+            .success();
+        let (temporary, pids) = (TempDir::new().unwrap(), repository.cache.path().join("pids"));
+        let build = format!("{build}{BUILD}");
+        let mut lab = repository.lab_of("a", "b", &build, &[]);
+        lab.env("TMPDIR", temporary.path()).env("PIDS", &pids);
+        let mut child = lab.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let left = || fs::read_to_string(&pids).unwrap_or_default();
+        until(|| left().lines().count() >= 2);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let is_there = |pid: &str| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
+            stat.is_ok_and(|text| !text.contains(") Z "))
+        };
+        until(|| !left().lines().any(is_there));
+        until(|| fs::read_dir(&temporary).unwrap().count() == 0);
+    }
+}
+
+fn until(is_so: impl Fn() -> bool) {
+    for _ in 0..3_000 {
+        if is_so() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    panic!("that did not come about");
 }

@@ -7,7 +7,7 @@
 
 use std::{
     fs,
-    io::{self, Read},
+    io::{self, PipeWriter, Read},
     os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, Stdio, id},
@@ -41,7 +41,8 @@ fn own_mark() -> &'static str {
     static MARK: OnceLock<String> = OnceLock::new();
     MARK.get_or_init(|| {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-        format!("{}-{now}", id())
+        // Of one length: what is started finds its memory at the same places under another lab.
+        format!("{:010}-{now:020}", id())
     })
 }
 
@@ -56,6 +57,8 @@ impl Guard {
             .arg("guard")
             .arg(own_mark())
             .arg(scratch)
+            // Of a lab that started this one, whose own guard is not to end this one's.
+            .env_remove(VARIABLE)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             // Ctrl-C is for the lab.
@@ -75,6 +78,49 @@ impl Drop for Guard {
         drop(self.0.stdin.take());
         let _ = self.0.wait();
     }
+}
+
+/// The variable, with its value, by which the guard of this process knows what this process starts.
+#[must_use]
+pub fn guarded() -> (&'static str, &'static str) {
+    (VARIABLE, own_mark())
+}
+
+/// A guard that is no child of this process, for one that takes every child for a stranger. It
+/// lasts as long as this value, or its process, and a moment longer.
+#[derive(Debug)]
+pub struct GuardApart(#[expect(dead_code, reason = "held open")] PipeWriter);
+
+impl GuardApart {
+    /// Starts `lab guard` out of the program that runs here.
+    ///
+    /// # Errors
+    /// Where it cannot be started.
+    pub fn start(scratch: &Path) -> io::Result<Self> {
+        let (read, write) = io::pipe()?;
+        let mut between = own_guard(own_mark(), scratch);
+        match between.arg("--apart").stdin(read).status()?.success() {
+            true => Ok(Self(write)),
+            false => Err(io::Error::other("it ended at once")),
+        }
+    }
+}
+
+/// What `lab guard --apart` does: starts the guard and leaves it to process 1.
+///
+/// # Errors
+/// Where it cannot be started.
+pub fn leave_guard(mark: &str, scratch: &Path) -> io::Result<()> {
+    own_guard(mark, scratch).process_group(0).spawn().map(drop)
+}
+
+/// `lab guard`, whatever lies at this program's path by now.
+fn own_guard(mark: &str, scratch: &Path) -> Command {
+    let mut guard = Command::new("/proc/self/exe");
+    guard.arg0("lab").arg("guard").arg(mark).arg(scratch).env_remove(VARIABLE);
+    // Nobody waits for its end who reads what the lab prints.
+    guard.stdout(Stdio::null()).stderr(Stdio::null());
+    guard
 }
 
 /// What `lab guard` does: waits for the end of who started it, ends everything that carries `mark`

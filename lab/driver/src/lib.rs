@@ -38,7 +38,7 @@ mod tools;
 pub use catalog::{Catalog, Program, families};
 pub use gate::causes as noise_causes;
 pub use given::check_servers;
-pub use guard::keep_guard;
+pub use guard::{GuardApart, guarded, keep_guard, leave_guard};
 pub use held::Hold;
 pub use pinning::CPUS_MIN as PINNING_CPUS_MIN;
 pub use progress::{Disturbance, Position, Progress};

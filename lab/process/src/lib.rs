@@ -21,7 +21,7 @@ use std::{
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::atomic::AtomicBool,
+    sync::{OnceLock, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -39,6 +39,14 @@ pub use orphans::Orphans;
 
 /// The variable that makes the environment as large as [`Run::environment_bytes`] asks.
 pub const PADDING: &str = "LAB_PADDING";
+/// What [`mark_all`] was given.
+static MARK: OnceLock<(String, String)> = OnceLock::new();
+
+/// Puts this variable into the environment of every command from now on; the first one holds.
+pub fn mark_all(name: &str, value: &str) {
+    MARK.get_or_init(|| (name.to_owned(), value.to_owned()));
+}
+
 /// Where a command's output goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Output {
@@ -71,8 +79,6 @@ pub struct Run {
     pub errors: Option<PathBuf>,
     /// Whether the last of its complaints is kept in [`Finished::errors`], where no file takes them.
     pub keeps_errors: bool,
-    /// Added to its environment.
-    pub variables: Vec<(String, String)>,
     /// Where it runs; where the lab does without one.
     pub directory: Option<PathBuf>,
     /// After this long it is ended.
@@ -185,7 +191,9 @@ impl Run {
     fn command(&self) -> Result<(Command, Taken), RunError> {
         let mut command = Command::new(&self.argv[0]);
         command.args(&self.argv[1..]).process_group(0);
-        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if let Some((name, value)) = MARK.get() {
+            command.env(name, value);
+        }
         command.env(PADDING, "x".repeat(self.environment_bytes));
         if let Some(directory) = &self.directory {
             command.current_dir(directory);

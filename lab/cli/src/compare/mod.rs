@@ -59,6 +59,7 @@ use lab_compare::{
     Comparison, Question, Settings, SettingsError,
     replay::{Row, Size, prove, recordings},
 };
+use lab_driver::GuardApart;
 use lab_process::Orphans;
 
 pub(crate) const OPEN: u8 = 11;
@@ -203,11 +204,23 @@ pub(crate) fn any_seed() -> u64 {
     u64::from(now.subsec_nanos()) ^ now.as_secs().rotate_left(32) ^ u64::from(process::id())
 }
 
-/// A folder of this process, gone with it.
-pub(crate) struct Folder(pub(crate) PathBuf);
+/// A folder of this process, gone with it, however it ends, and what it started with it. To be made
+/// before [`Orphans`]: the guard is none.
+pub(crate) struct Folder(pub(crate) PathBuf, Option<GuardApart>);
 
 impl Folder {
     pub(crate) fn new() -> Result<Self, Failure> {
+        let mut folder = Self(Self::make()?, None);
+        let guard = GuardApart::start(&folder.0).map_err(|error| {
+            Failure::lab(format!("cannot start the guard of this comparison: {error}"))
+        })?;
+        folder.1 = Some(guard);
+        let (name, value) = lab_driver::guarded();
+        lab_process::mark_all(name, value);
+        Ok(folder)
+    }
+
+    fn make() -> Result<PathBuf, Failure> {
         // Git and $PWD are told of it, and look from elsewhere.
         let place = path::absolute(env::temp_dir());
         let place = place
@@ -217,7 +230,7 @@ impl Folder {
             let path = place.join(format!("lab-compare-{}-{number}", process::id()));
             // A new one that is nobody else's: everybody may write beside it.
             match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
+                Ok(()) => return Ok(path),
                 // A killed lab of the same number, as in a container, left it behind.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && number < NAMES => {
                     number += 1;
