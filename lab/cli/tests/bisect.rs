@@ -215,6 +215,29 @@ fn a_commit_whose_program_is_wrong_after_the_check_ends_the_search() {
 }
 
 #[test]
+fn a_build_that_is_changed_amid_the_search_ends_it() {
+    for (what, way) in [
+        ("is written anew", "cp \"$0\" t; echo : >> t; cat t > \"$0\""),
+        ("is replaced", "cp -p \"$0\" \"$0.new\"; echo : >> \"$0.new\"; mv \"$0.new\" \"$0\""),
+        ("is away and back", "mv \"$0\" \"$0.t\"; sleep 0.02; mv \"$0.t\" \"$0\""),
+    ] {
+        let _attack = Attack::on("programs", &format!("a build of a search {what}"));
+        let repository = Repository::new();
+        let source = format!(
+            "echo >> $COUNT; test $(wc -l < $COUNT) = 9 && {{ cd ${{COUNT%/*}}; {way}; }}; :"
+        );
+        fs::write(repository.files.path().join("source"), format!("sleep 0.005; {source}\n"))
+            .unwrap();
+        let commits =
+            "git commit -qam a; git tag a; echo 1 > number; git commit -qam b; git tag b";
+        Command::new("sh").args(["-ec", commits]).current_dir(&repository.files).assert().success();
+        let mut lab = repository.lab("a", "b", &[]);
+        let ended = lab.env("COUNT", repository.cache.path().join("count")).assert().code(1);
+        ended.stderr(contains("tool was changed after ")).stdout("");
+    }
+}
+
+#[test]
 fn a_killed_search_leaves_no_process_and_no_scratch_folder() {
     for (amid, source, build) in [
         ("a run", "echo $$ >> $PIDS; setsid sleep 997 & echo $! >> $PIDS; sleep 998; :", ""),
@@ -224,7 +247,7 @@ fn a_killed_search_leaves_no_process_and_no_scratch_folder() {
         let repository = Repository::new();
         let commits = format!(
             "echo '{source}' > source; git commit -qam a; git tag a
-            echo 1 >> number; git commit -qam b; git tag b"
+            echo 1 > number; git commit -qam b; git tag b"
         );
         Command::new("sh")
             .args(["-ec", &commits])

@@ -143,6 +143,7 @@ impl Search<'_> {
         let metrics = vec![self.args.metric];
         let folder = self.store.git.folder.to_owned();
         let runner = Runner::new(&self.comparison, commands, metrics, self.surroundings, folder)?;
+        runner.hold()?;
         for sentence in runner.check()? {
             streams::tell(format_args!("note: {sentence}"));
         }
@@ -168,6 +169,9 @@ impl Search<'_> {
             }
         }
         line.end();
+        for sentence in runner.release()? {
+            streams::tell(format_args!("note: {sentence}"));
+        }
         Ok(())
     }
 

@@ -8,56 +8,223 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{args::CompareArgs, commands::Command, control::program};
+use super::{
+    args::CompareArgs,
+    commands::Command,
+    control::program,
+    record::{found, sha256},
+    run::{COMMAND_FAILED, Runner},
+};
+use crate::Failure;
 
 /// Programs whose first argument that is a file is the program.
 const INTERPRETERS: [&str; 10] =
     ["bash", "sh", "python", "node", "ruby", "perl", "php", "lua", "java", "Rscript"];
 /// What a system takes of a first line `#!`.
 const SHEBANG_BYTES: u64 = 255;
+/// Data that is longer is known by its size and times.
+const DATA_BYTES: u64 = 4 << 30;
 
 /// What tells a file from one that was put in its place, or written anew.
 #[derive(Clone, Debug, PartialEq)]
 struct Identity {
     device: u64,
     inode: u64,
-    /// Size and times of a program; data may be what a command writes.
-    content: Option<(u64, [i64; 4])>,
+    size: u64,
+    times: [i64; 4],
 }
 
-/// The files as they were before the first run.
-pub(super) struct Held(Vec<(PathBuf, Option<Identity>)>);
+/// A file as it was before the first run, or as --prepare made it.
+struct HeldFile {
+    path: PathBuf,
+    /// Data may be what a command writes, as long as it is written back.
+    is_data: bool,
+    identity: Option<Identity>,
+    sha256: Option<String>,
+    /// Whether --prepare makes it anew.
+    is_prepared: bool,
+}
+
+/// The files as they were.
+pub(super) struct Held(Vec<HeldFile>);
 
 impl Held {
-    /// Programs, their interpreters and scripts, and `--data`.
+    /// Programs, their interpreters and scripts, and `--data`, by what is cheap to look at.
     pub(super) fn new(args: &CompareArgs, commands: &[Command]) -> Self {
-        let programs = commands.iter().flat_map(programs).map(|path| (path, true));
-        let data = args.data.iter().cloned().map(|path| (path, false));
-        let held = programs.chain(data).map(|(path, is_program)| {
-            let identity = identity(&path, is_program);
-            (path, identity)
-        });
-        Self(held.collect())
+        let mut held: Vec<HeldFile> = Vec::new();
+        let programs = commands.iter().flat_map(all_programs).map(|path| (path, false));
+        for (path, is_data) in programs.chain(args.data.iter().cloned().map(|path| (path, true))) {
+            if held.iter().all(|other| other.path != path) {
+                let identity = identity(&path);
+                held.push(HeldFile { path, is_data, identity, sha256: None, is_prepared: false });
+            }
+        }
+        Self(held)
+    }
+
+    /// With the hashes of their bytes.
+    fn hashed(mut self) -> Self {
+        self.0.iter_mut().for_each(|file| file.sha256 = file.hash());
+        self
     }
 
     /// The first that is no longer what it was.
-    pub(super) fn changed(&self) -> Option<&Path> {
-        let changed = self.0.iter().find(|(path, was)| {
-            let is_program = was.as_ref().is_none_or(|was| was.content.is_some());
-            identity(path, is_program) != *was
-        });
-        changed.map(|(path, _)| path.as_path())
+    fn changed(&self) -> Option<&HeldFile> {
+        self.0.iter().find(|file| !file.is_like(&identity(&file.path)))
+    }
+
+    /// What is another file, or written anew, since `before`.
+    pub(super) fn since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Path> {
+        let was = |file: &HeldFile| {
+            let before = before.0.iter().find(|before| before.path == file.path);
+            before.and_then(|before| before.identity.clone())
+        };
+        let changed = self.0.iter().filter(move |file| file.identity != was(file));
+        changed.map(|file| file.path.as_path())
     }
 }
 
-fn identity(path: &Path, is_program: bool) -> Option<Identity> {
+impl HeldFile {
+    fn is_like(&self, now: &Option<Identity>) -> bool {
+        let place = |identity: &Option<Identity>| {
+            identity.as_ref().map(|identity| (identity.device, identity.inode))
+        };
+        match self.is_data {
+            true => place(now) == place(&self.identity),
+            false => *now == self.identity,
+        }
+    }
+
+    /// `None` of what is no file, cannot be read, or is too long.
+    fn hash(&self) -> Option<String> {
+        let bytes = self.identity.as_ref()?.size;
+        (!self.is_data || bytes <= DATA_BYTES).then(|| sha256(&self.path).ok()?)?
+    }
+
+    /// Whether its bytes are those of the start. A folder of data is known by its place.
+    fn has_its_bytes(&self) -> bool {
+        let now = identity(&self.path);
+        if self.is_data && self.path.is_dir() {
+            return self.is_like(&now);
+        }
+        match &self.sha256 {
+            Some(hash) => sha256(&self.path).is_ok_and(|now| now.as_ref() == Some(hash)),
+            None => now == self.identity,
+        }
+    }
+}
+
+impl Runner<'_> {
+    /// From now on the files of the commands have to stay what they are.
+    ///
+    /// # Errors
+    /// Where a build is no longer what was built.
+    pub(crate) fn hold(&self) -> Result<(), Failure> {
+        let held = Held::new(self.args, &self.commands).hashed();
+        for built in self.commands.iter().flat_map(|command| &command.builds) {
+            let file = held.0.iter().find(|file| file.path == built.program);
+            let now = file.and_then(|file| file.sha256.as_ref());
+            // A control's copy has the bytes of its build.
+            if now != Some(&built.sha256) {
+                let path = built.program.display();
+                return Err(failure(format!(
+                    "{path} is not what was built; give --rebuild to build it again"
+                )));
+            }
+        }
+        self.held.replace(Some(held));
+        Ok(())
+    }
+
+    /// Refuses to go on with programs that are not those of the rounds so far.
+    pub(crate) fn is_still_the_same(&self) -> Result<(), Failure> {
+        let held = self.held.borrow();
+        let Some(file) = held.as_ref().and_then(Held::changed) else { return Ok(()) };
+        let (path, rounds) = (file.path.display(), self.rounds.get());
+        let now = if file.has_its_bytes() { ", and has its bytes again" } else { "" };
+        Err(failure(format!(
+            "{path} was changed after {rounds} rounds{now}; rounds of two programs say nothing of \
+             either, so begin again when it stays as it is"
+        )))
+    }
+
+    /// Takes what `prepare` makes anew for what is compared from there on.
+    pub(super) fn holding<E: From<Failure>>(
+        &self,
+        prepare: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.is_still_the_same()?;
+        let Some(before) = self.held.take() else { return prepare() };
+        let looked: Vec<Option<Identity>> =
+            before.0.iter().map(|file| identity(&file.path)).collect();
+        let prepared = prepare();
+        let mut held = before;
+        for (file, before) in held.0.iter_mut().zip(looked) {
+            let now = identity(&file.path);
+            if now != before {
+                file.identity = now;
+                if !file.is_prepared {
+                    (file.is_prepared, file.sha256) = (true, file.hash());
+                }
+            }
+        }
+        self.held.replace(Some(held));
+        prepared
+    }
+
+    /// Looks at the bytes of all after the last run; returns what --prepare replaced.
+    ///
+    /// # Errors
+    /// Where something else did.
+    pub(crate) fn release(&self) -> Result<Vec<String>, Failure> {
+        self.is_still_the_same()?;
+        let Some(Held(files)) = self.held.take() else { return Ok(Vec::new()) };
+        let mut sentences = Vec::new();
+        for file in files {
+            let (path, same) = (file.path.display(), file.has_its_bytes());
+            if file.is_prepared {
+                let other = if same { "" } else { ", and its bytes are not always the same" };
+                sentences.push(format!("--prepare replaced {path} before each run{other}"));
+            } else if !same {
+                let remedy = if file.is_data {
+                    "let --prepare make it anew before each run, or begin again when it stays as \
+                     it is"
+                } else {
+                    "begin again when it stays as it is"
+                };
+                return Err(failure(format!(
+                    "{path} has other bytes after the rounds than before them, and rounds of two \
+                     say nothing of either; {remedy}"
+                )));
+            }
+        }
+        Ok(sentences)
+    }
+}
+
+fn failure(sentence: String) -> Failure {
+    Failure { code: COMMAND_FAILED, sentence }
+}
+
+fn identity(path: &Path) -> Option<Identity> {
     let there = fs::metadata(path).ok()?;
     let times = [there.mtime(), there.mtime_nsec(), there.ctime(), there.ctime_nsec()];
-    Some(Identity {
-        device: there.dev(),
-        inode: there.ino(),
-        content: is_program.then_some((there.size(), times)),
-    })
+    Some(Identity { device: there.dev(), inode: there.ino(), size: there.size(), times })
+}
+
+/// What a command runs, with the shell that reads it and what `env` finds for a script.
+fn all_programs(command: &Command) -> Vec<PathBuf> {
+    let mut all = programs(command);
+    let shell = command.argv.first().filter(|_| command.is_in_shell());
+    all.extend(shell.and_then(|shell| found(shell)));
+    let scripts: Vec<PathBuf> = all.clone();
+    for script in scripts {
+        let words = first_line(&script);
+        let by_env = words.first().is_some_and(|first| first.ends_with("/env"));
+        let name = words.iter().skip(1).find(|word| !word.starts_with('-'));
+        all.extend(name.filter(|_| by_env).and_then(|name| found(name)));
+    }
+    all
 }
 
 /// What a command runs: each build, or its first word, with what reads it or what it reads.
@@ -69,17 +236,20 @@ pub(super) fn programs(command: &Command) -> Vec<PathBuf> {
             let mut words = command.words().into_iter().skip(1).map(PathBuf::from);
             all.extend(words.find(|word| word.is_file()));
         }
-        all.extend(interpreter(&path));
+        all.extend(first_line(&path).first().map(PathBuf::from));
         all.push(path);
     }
     all
 }
 
-/// The file that a script's first line names.
-fn interpreter(script: &Path) -> Option<PathBuf> {
+/// The words of a script's first line `#!`: the file that reads it, and its arguments.
+fn first_line(script: &Path) -> Vec<String> {
     let mut start = Vec::new();
-    File::open(script).ok()?.take(SHEBANG_BYTES).read_to_end(&mut start).ok()?;
-    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
-    let line = String::from_utf8_lossy(line);
-    Some(PathBuf::from(line.split_whitespace().next()?))
+    let file = File::open(script).map(|file| file.take(SHEBANG_BYTES));
+    if file.and_then(|mut file| file.read_to_end(&mut start)).is_err() {
+        return Vec::new();
+    }
+    let line = start.strip_prefix(b"#!").and_then(|rest| rest.split(|byte| *byte == b'\n').next());
+    let line = String::from_utf8_lossy(line.unwrap_or_default());
+    line.split_whitespace().map(str::to_owned).collect()
 }

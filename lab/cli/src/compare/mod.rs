@@ -43,7 +43,6 @@ pub(crate) use self::{
 use self::{
     args::FailOn,
     commands::commands,
-    held::Held,
     measures::Measurable,
     record::{Header, Record},
     session::Session,
@@ -127,7 +126,6 @@ fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let all = commands.iter().cloned().chain(copy).collect();
     let runner = Runner::new(args, all, metrics, surroundings, folder.0.clone())?;
     let mut session = Session {
-        held: Held::new(args, &commands),
         comparison,
         record,
         rounds,
@@ -138,7 +136,7 @@ fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
         notes,
         counted: Counted::default(),
     };
-    let ran = session.run(&runner);
+    let ran = released(session.run(&runner), &runner, &mut session);
     let counted = if ran.is_ok() { session.count(&runner) } else { Ok(()) };
     let after = counted.and(runner.clean_up());
     orphans.end_all();
@@ -159,6 +157,20 @@ fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
         }
         _ => Ok(ended),
     }
+}
+
+/// How the rounds ended, and whether it was on the files with which they began.
+fn released(
+    ran: Result<(), Stopped>,
+    runner: &Runner<'_>,
+    session: &mut Session,
+) -> Result<(), Stopped> {
+    if !matches!(ran, Err(Stopped::Failed(_))) {
+        for sentence in runner.release()? {
+            session.note(sentence);
+        }
+    }
+    ran
 }
 
 /// Refuses times that are none, and a comparison without a round.

@@ -82,6 +82,18 @@ impl Files {
     }
 }
 
+impl Files {
+    fn difference(&self, found: &Self) -> Option<&'static str> {
+        let parts = [
+            (self.input != found.input, "the bytes of --input"),
+            (self.output != found.output, "--output"),
+            (self.programs != found.programs, "the bytes of a program"),
+            (self.data != found.data, "the bytes of --data"),
+        ];
+        parts.into_iter().find(|(differs, _)| *differs).map(|(_, part)| part)
+    }
+}
+
 /// The file that is started under this name.
 pub(crate) fn found(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
@@ -92,7 +104,7 @@ pub(crate) fn found(name: &str) -> Option<PathBuf> {
 }
 
 /// Of a file's bytes; `None` of a pipe or a device, whose bytes are gone when they are read.
-fn sha256(path: &Path) -> io::Result<Option<String>> {
+pub(super) fn sha256(path: &Path) -> io::Result<Option<String>> {
     if !fs::metadata(path)?.is_file() {
         return Ok(None);
     }
@@ -136,9 +148,6 @@ impl Header {
         };
         let (own_settings, found_settings) =
             (without_bounds(&own.settings), without_bounds(&found.settings));
-        let differs = |part: fn(&Files, &Files) -> bool| {
-            own.files.as_ref().zip(found.files.as_ref()).is_some_and(|(a, b)| part(a, b))
-        };
         let parts = [
             (own.commands != found.commands, "its commands"),
             (seed.is_some_and(|seed| seed != found.seed), "--seed"),
@@ -147,10 +156,6 @@ impl Header {
             (own.fixed_layout != found.fixed_layout, "--fixed-layout"),
             (own_settings.margin != found_settings.margin, "--margin"),
             (own_settings != found_settings, "--control, --order, --duet, --fail-on or --spend"),
-            (differs(|a, b| a.input != b.input), "the bytes of --input"),
-            (differs(|a, b| a.output != b.output), "--output"),
-            (differs(|a, b| a.programs != b.programs), "the bytes of a program"),
-            (differs(|a, b| a.data != b.data), "the bytes of --data"),
         ];
         parts.into_iter().find(|(differs, _)| *differs).map(|(_, part)| part)
     }
@@ -190,6 +195,8 @@ pub(crate) struct Record {
     /// Whether the file was made here and holds no round. It goes then: nothing was measured, and
     /// its name would be in the way of the next try.
     is_new: bool,
+    /// Of the rounds that are in the file, or will be.
+    header: Header,
 }
 
 impl Record {
@@ -197,11 +204,8 @@ impl Record {
     /// and the rounds that are in it.
     pub(crate) fn open(
         args: &CompareArgs,
-        mut header: Header,
+        header: Header,
     ) -> Result<(Self, Header, Vec<Round>), Failure> {
-        if args.resume.is_some() || args.record.is_some() {
-            header.files = Some(Files::new(args, &header.commands)?);
-        }
         if let Some(path) = &args.resume {
             let file = OpenOptions::new().read(true).append(true).open(path);
             let mut file = file.map_err(|error| failure(path, error))?;
@@ -216,20 +220,40 @@ impl Record {
             }
             let Read { header: found, rounds, whole } = read(path, &mut file)?;
             if let Some(part) = header.difference(&found, args.seed) {
-                let sentence = format!("holds another comparison, by {part}; give the same");
-                return Err(failure(path, sentence));
+                return Err(another(path, part));
             }
             file.set_len(whole).map_err(|error| failure(path, error))?;
-            return Ok((Self { file: Some((path.clone(), file)), is_new: false }, found, rounds));
+            let file = Some((path.clone(), file));
+            return Ok((Self { file, is_new: false, header: found.clone() }, found, rounds));
         }
-        let mut record = Self { file: None, is_new: false };
+        let mut record = Self { file: None, is_new: false, header: header.clone() };
         if let Some(path) = &args.record {
             let file = File::create_new(path).map_err(|error| failure(path, error))?;
             lock(path, &file)?;
-            record = Self { file: Some((path.clone(), file)), is_new: true };
-            record.line(&header)?;
+            (record.file, record.is_new) = (Some((path.clone(), file)), true);
         }
         Ok((record, header, Vec::new()))
+    }
+
+    /// Before the first run, and after --setup, which may make the files: writes the first line, or
+    /// holds the files against those of the rounds in the file.
+    pub(crate) fn begin(
+        &mut self,
+        args: &CompareArgs,
+        commands: &[Command],
+    ) -> Result<(), Failure> {
+        let Some((path, _)) = &self.file else { return Ok(()) };
+        let files = Files::new(args, commands)?;
+        if !self.is_new {
+            let found = self.header.files.as_ref();
+            return match found.and_then(|found| files.difference(found)) {
+                Some(part) => Err(another(path, part)),
+                None => Ok(()),
+            };
+        }
+        self.header.files = Some(files);
+        let header = self.header.clone();
+        self.line(&header)
     }
 
     /// About the file, or about the command line where there is none.
@@ -337,6 +361,10 @@ fn read(path: &Path, file: &mut File) -> Result<Read, Failure> {
 
 fn parse<T: DeserializeOwned>(path: &Path, line: &str) -> Result<T, Failure> {
     serde_json::from_str(line).map_err(|error| failure(path, format!("has a broken line: {error}")))
+}
+
+fn another(path: &Path, part: &str) -> Failure {
+    failure(path, format!("holds another comparison, by {part}; give the same"))
 }
 
 fn failure(path: &Path, error: impl std::fmt::Display) -> Failure {

@@ -1,7 +1,7 @@
 //! Running the commands: the answers first, then round after round.
 
 use std::{
-    cell::OnceCell,
+    cell::{Cell, OnceCell, RefCell},
     env,
     fs::File,
     io::{self, Read, Seek, SeekFrom},
@@ -20,6 +20,7 @@ use super::{
     args::{CompareArgs, Metric},
     commands::{Command, for_each, in_shell},
     duet,
+    held::Held,
     record::Round,
 };
 use crate::{Failure, interrupt::INTERRUPTED};
@@ -49,6 +50,10 @@ pub(crate) struct Runner<'a> {
     halves: Option<[Vec<usize>; 2]>,
     /// What the commands printed before the rounds, where each run's output is looked at.
     pub(super) answers: OnceCell<Answers>,
+    /// The files that have to stay what they are.
+    pub(super) held: RefCell<Option<Held>>,
+    /// How many have ended.
+    pub(super) rounds: Cell<usize>,
 }
 
 /// What runs are made in.
@@ -86,12 +91,31 @@ impl<'a> Runner<'a> {
         folder: PathBuf,
     ) -> Result<Self, Failure> {
         let halves = args.measures.duet.then(duet::halves).transpose()?;
-        let (output, answers) = (args.output_of_runs(), OnceCell::new());
-        Ok(Self { args, commands, metrics, interrupted, orphans, output, folder, halves, answers })
+        Ok(Self {
+            args,
+            commands,
+            metrics,
+            interrupted,
+            orphans,
+            output: args.output_of_runs(),
+            folder,
+            halves,
+            answers: OnceCell::new(),
+            held: RefCell::new(None),
+            rounds: Cell::new(0),
+        })
+    }
+
+    /// Runs one round, whose commands are made of the same files at its end.
+    pub(crate) fn round(&self, plan: RoundPlan) -> Result<Round, Stopped> {
+        let round = self.run_round(plan)?;
+        self.is_still_the_same()?;
+        self.rounds.set(self.rounds.get() + 1);
+        Ok(round)
     }
 
     /// Runs one round in its order, after what washes out the round before.
-    pub(crate) fn round(&self, plan: RoundPlan) -> Result<Round, Stopped> {
+    fn run_round(&self, plan: RoundPlan) -> Result<Round, Stopped> {
         let fixed = self.args.measures.fixed_layout;
         let build = plan.layout.build;
         let layout = if fixed { Layout { build, ..Layout::default() } } else { plan.layout };
@@ -269,7 +293,7 @@ impl<'a> Runner<'a> {
     pub(crate) fn prepare(&self, command: &Command) -> Result<(), Stopped> {
         let Some(text) = &command.prepare else { return Ok(()) };
         let run = Run { timeout: self.timeout(), ..Run::default() };
-        self.beside("--prepare", text, run, "")
+        self.holding(|| self.beside("--prepare", text, run, ""))
     }
 
     pub(super) fn timeout(&self) -> Option<Duration> {

@@ -21,8 +21,6 @@ use super::{
 use crate::{Failure, streams};
 
 const SLOWER: u8 = 10;
-/// As of a command that failed.
-const COMMAND_FAILED: u8 = 1;
 /// Below this many microseconds a command is mostly its process's start and end.
 const SHORT: f64 = 1_000.0;
 /// The microseconds that several runs of such a command should take together.
@@ -30,7 +28,6 @@ const BATCH: f64 = 5_000.0;
 
 /// A comparison and the rounds that it has had.
 pub(super) struct Session {
-    pub(super) held: Held,
     pub(super) comparison: Comparison,
     pub(super) record: Record,
     pub(super) rounds: Vec<Round>,
@@ -49,15 +46,19 @@ impl Session {
         if !args.json {
             streams::tell(announcement(self.comparison.settings()));
         }
+        let before = Held::new(args, &self.commands);
         runner.set_up()?;
         // --setup may have made the programs.
-        self.held = Held::new(args, &self.commands);
+        for path in Held::new(args, &self.commands).since(&before) {
+            self.note(format!("--setup replaced {}, which is compared", path.display()));
+        }
         if args.control {
             control::copy(args, &self.commands[0], &runner.folder)?;
         }
+        runner.hold()?;
+        self.record.begin(args, &self.commands)?;
         for sentence in runner.check()? {
-            streams::tell(format_args!("note: {sentence}"));
-            self.notes.push(sentence);
+            self.note(sentence);
         }
         let design = self.comparison.settings().design();
         let schedule = |seed| Schedule::of(seed, design.clone()).with_builds(args.builds.count());
@@ -78,10 +79,6 @@ impl Session {
                 }
             };
             round.elapsed_s = watch.seconds();
-            if let Err(failure) = self.is_still_the_same(args) {
-                line.end();
-                return Err(failure.into());
-            }
             self.record.append(&round)?;
             add(&mut self.comparison, &round)?;
             self.rounds.push(round);
@@ -94,20 +91,9 @@ impl Session {
         Ok(())
     }
 
-    /// Refuses to go on with programs that are not those of the rounds so far. What --prepare makes
-    /// anew before each run is meant to be.
-    fn is_still_the_same(&self, args: &CompareArgs) -> Result<(), Failure> {
-        let Some(changed) = self.held.changed().filter(|_| args.prepare.is_empty()) else {
-            return Ok(());
-        };
-        let (changed, rounds) = (changed.display(), self.rounds.len());
-        Err(Failure {
-            code: COMMAND_FAILED,
-            sentence: format!(
-                "{changed} was changed after {rounds} rounds, and rounds of two programs say \
-                 nothing of either; begin again when it stays as it is"
-            ),
-        })
+    pub(super) fn note(&mut self, sentence: String) {
+        streams::tell(format_args!("note: {sentence}"));
+        self.notes.push(sentence);
     }
 
     /// Runs the commands under the tools that count.

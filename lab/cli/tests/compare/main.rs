@@ -4,6 +4,7 @@ mod answers;
 mod around;
 mod commands;
 mod ends;
+mod held;
 mod killed;
 mod measures;
 mod order;

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{json, lab, text};
 
-fn script(dir: &TempDir, name: &str, body: &str) {
+pub(crate) fn script(dir: &TempDir, name: &str, body: &str) {
     let path = dir.path().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
@@ -192,29 +192,6 @@ fn what_cannot_be_copied_is_one_sentence() {
     }
     // Calls of before go on.
     lab(&dir, &["true", "true", "--no-control", "--runs", "1"]).assert().code(11);
-}
-
-#[test]
-fn a_program_that_is_replaced_amid_the_comparison_ends_it() {
-    let replace = "echo >> runs; test $(wc -l < runs) = 9 && cp other new.tmp && mv new.tmp new.sh";
-    for (new, command) in [("./new.sh", "./new.sh"), ("sh new.sh", "new.sh")] {
-        let dir = TempDir::new().unwrap();
-        script(&dir, "old.sh", &format!("{replace}; true"));
-        script(&dir, command, "sleep 0.01");
-        script(&dir, "other", "true");
-        let arguments = ["./old.sh", new, "--budget", "60", "--record", "r"];
-        let ended = lab(&dir, &arguments).assert().code(1);
-        ended.stderr(contains("new.sh was changed after "));
-        let text = fs::read_to_string(dir.path().join("r")).unwrap();
-        assert!((2..12).contains(&text.lines().count()), "what was measured before is kept");
-        // What was recorded before is not gone on with.
-        let resumed = lab(&dir, &["./old.sh", new, "--resume", "r"]).assert().code(4);
-        resumed.stderr(contains("by the bytes of a program"));
-        // What --prepare makes anew is meant to be.
-        let _ = fs::remove_file(dir.path().join("runs"));
-        let more = ["--prepare", "true", "--runs", "12"];
-        lab(&dir, &[&arguments[..2], &more].concat()).assert().code(predicates::ord::ne(1));
-    }
 }
 
 #[test]
