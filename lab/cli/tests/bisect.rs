@@ -228,8 +228,7 @@ fn a_build_that_is_changed_amid_the_search_ends_it() {
         );
         fs::write(repository.files.path().join("source"), format!("sleep 0.005; {source}\n"))
             .unwrap();
-        let commits =
-            "git commit -qam a; git tag a; echo 1 > number; git commit -qam b; git tag b";
+        let commits = "git commit -qam a; git tag a; echo 1 > number; git commit -qam b; git tag b";
         Command::new("sh").args(["-ec", commits]).current_dir(&repository.files).assert().success();
         let mut lab = repository.lab("a", "b", &[]);
         let ended = lab.env("COUNT", repository.cache.path().join("count")).assert().code(1);

@@ -5,6 +5,7 @@ mod answers;
 mod args;
 mod around;
 mod builds;
+mod chain;
 mod commands;
 mod control;
 mod duet;

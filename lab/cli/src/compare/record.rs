@@ -1,5 +1,5 @@
 //! The file that --record writes and --resume reads: one line about the comparison, then one for
-//! each round.
+//! each round, which are chained.
 
 use std::{
     env,
@@ -11,12 +11,13 @@ use std::{
 };
 
 use lab_compare::{Layout, Settings, TimedRound};
-use lab_record::{Bounded, sha256_of_file};
+use lab_record::{Bounded, sha256_hex, sha256_of_file};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     args::CompareArgs,
+    chain,
     commands::Command,
     held::programs,
     measures::Addresses,
@@ -29,6 +30,8 @@ use crate::{Failure, streams};
 const VERSION: u32 = 4;
 /// The first version whose rounds hold every command once.
 const SYMMETRIC: u32 = 4;
+
+const BEGIN_AGAIN: &str = "begin again with --record";
 
 /// What has to be the same for rounds to belong together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -197,6 +200,8 @@ pub(crate) struct Record {
     is_new: bool,
     /// Of the rounds that are in the file, or will be.
     header: Header,
+    /// Of the last line.
+    chain: String,
 }
 
 impl Record {
@@ -218,15 +223,23 @@ impl Record {
                 let sentence = "was removed while it was in use; begin again with --record";
                 return Err(failure(path, sentence));
             }
-            let Read { header: found, rounds, whole } = read(path, &mut file)?;
+            let Read { header: found, rounds, chain, unchained, whole } = read(path, &mut file)?;
             if let Some(part) = header.difference(&found, args.seed) {
                 return Err(another(path, part));
             }
             file.set_len(whole).map_err(|error| failure(path, error))?;
+            if unchained > 0 {
+                let path = path.display();
+                streams::tell(format_args!(
+                    "note: {path}: {unchained} of its lines are from before lines were chained, so \
+                     whether they are as they were written is not known"
+                ));
+            }
             let file = Some((path.clone(), file));
-            return Ok((Self { file, is_new: false, header: found.clone() }, found, rounds));
+            return Ok((Self { file, is_new: false, header: found.clone(), chain }, found, rounds));
         }
-        let mut record = Self { file: None, is_new: false, header: header.clone() };
+        let chain = String::new();
+        let mut record = Self { file: None, is_new: false, header: header.clone(), chain };
         if let Some(path) = &args.record {
             let file = File::create_new(path).map_err(|error| failure(path, error))?;
             lock(path, &file)?;
@@ -269,9 +282,10 @@ impl Record {
 
     fn line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let Some((path, file)) = &mut self.file else { return Ok(()) };
-        let mut line = serde_json::to_vec(value).map_err(|error| failure(path, error))?;
-        line.push(b'\n');
-        file.write_all(&line).map_err(|error| failure(path, error))
+        let content = serde_json::to_string(value).map_err(|error| failure(path, error))?;
+        self.chain = chain::link(&self.chain, &content);
+        let line = chain::with_key(&content, &self.chain) + "\n";
+        file.write_all(line.as_bytes()).map_err(|error| failure(path, error))
     }
 }
 
@@ -325,6 +339,10 @@ struct Version {
 struct Read {
     header: Header,
     rounds: Vec<Round>,
+    /// What the next line's chain begins with.
+    chain: String,
+    /// Lines from before they were chained.
+    unchained: usize,
     /// The bytes of its whole lines. What was killed while it wrote leaves part of one behind.
     whole: u64,
 }
@@ -350,13 +368,45 @@ fn read(path: &Path, file: &mut File) -> Result<Read, Failure> {
             format!("has version {version}, and this lab reads {VERSION}; use a newer one");
         return Err(failure(path, sentence));
     }
+    let (chain, unchained) = chained(&text[..whole]).map_err(|why| failure(path, why))?;
     let header: Header = parse(path, first)?;
     let rounds = lines.map(|line| parse(path, line)).collect::<Result<Vec<Round>, _>>()?;
     // That there is a run for each command is looked at where the rounds are added.
     if rounds.iter().any(|round| round.statuses.len() != round.runs.len()) {
         return Err(failure(path, "has a round without a status for each run"));
     }
-    Ok(Read { header, rounds, whole: whole as u64 })
+    Ok(Read { header, rounds, chain, unchained, whole: whole as u64 })
+}
+
+/// The chain of the last line, and the number of lines before the first that has one: its own
+/// begins with the hash of all these.
+fn chained(text: &str) -> Result<(String, usize), String> {
+    let (mut last, mut unchained, mut bytes) = (None, 0, 0);
+    for (place, line) in text.lines().enumerate() {
+        let number = place + 1;
+        match (chain::split(line), &last) {
+            (None, None) => unchained += 1,
+            (None, Some(_)) => return Err(format!("line {number} has no chain; {BEGIN_AGAIN}")),
+            (Some((content, found)), before) => {
+                let of_all = || before_first(&text[..bytes]);
+                let before = before.clone().unwrap_or_else(of_all);
+                if chain::link(&before, &content) != found {
+                    return Err(format!(
+                        "line {number} is not what was written there, or lines before it are \
+                         missing; {BEGIN_AGAIN}"
+                    ));
+                }
+                last = Some(found.to_owned());
+            }
+        }
+        bytes += line.len() + 1;
+    }
+    Ok((last.unwrap_or_else(|| before_first(text)), unchained))
+}
+
+/// What the first chain begins with.
+fn before_first(text: &str) -> String {
+    if text.is_empty() { String::new() } else { sha256_hex(text.as_bytes()) }
 }
 
 fn parse<T: DeserializeOwned>(path: &Path, line: &str) -> Result<T, Failure> {

@@ -8,6 +8,7 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use predicates::{prelude::PredicateBooleanExt, str::contains};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -71,11 +72,12 @@ fn a_broken_file_of_attempts_is_refused_and_left_alone() {
     };
     for (content, sentence) in [
         ("{}\n".to_owned(), "s: line 1 does not give the error level"),
-        (head.replace("-1", "-2"), "s: has the schema lab-spend-2, not lab-spend-1"),
+        (head.replace("-1", "-3"), "s: has the schema lab-spend-3, not lab-spend-2"),
         (head.replace("0.01", "1.5"), "s: alpha in line 1 is 1.5, and should lie between 0 and 1"),
         (format!("{head}{{\"attempt\""), "s: line 2 is no attempt"),
         (format!("{head}{}{}", attempt(1), attempt(3)), "s: line 3 should be attempt 2"),
     ] {
+        let _attack = Attack::on("records", &format!("a file of attempts: {sentence}"));
         fs::write(dir.path().join("s"), &content).unwrap();
         lab(&dir, &SPEND).assert().code(4).stderr(contains(sentence));
         assert_eq!(read(&dir, "s"), content);

@@ -2,6 +2,7 @@
 
 mod answers;
 mod around;
+mod chains;
 mod commands;
 mod ends;
 mod held;
