@@ -20,6 +20,7 @@ mod migrate;
 mod new;
 mod outlook;
 mod paths;
+mod plain;
 mod plan;
 mod progress;
 mod report;

@@ -6,7 +6,7 @@ use std::{
     io::{self, BufWriter, ErrorKind, Write},
 };
 
-use crate::Failure;
+use crate::{Failure, plain};
 
 /// Prints to the standard output.
 ///
@@ -36,7 +36,13 @@ fn printed(written: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// A line to the standard error; what becomes of it changes nothing.
+/// A line to the standard error; what becomes of it changes nothing. Strangers' words in it do
+/// nothing to a terminal or a CI system.
 pub(crate) fn tell(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{}", plain::lines(&line.to_string()));
+}
+
+/// A line that a CI system obeys.
+pub(crate) fn tell_ci(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }

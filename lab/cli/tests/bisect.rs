@@ -199,6 +199,32 @@ fn what_is_left_running_ends_and_a_failed_cleanup_takes_no_answer_away() {
 }
 
 #[test]
+fn a_commits_message_does_nothing_to_a_terminal_or_a_job() {
+    for (what, subject) in [
+        ("clears the screen", "slow \u{1b}[2J down"),
+        ("is a workflow command", "slow ##[error]down"),
+        ("turns the text round", "slow \u{202e}down"),
+        ("writes over its line", "slow\rdown"),
+    ] {
+        let _attack = Attack::on("pages", &format!("a commit's message that {what}"));
+        let repository = Repository::new();
+        let commits = "git checkout -q v5; git tag good; echo sleep 0.08 > source
+            git commit -qam \"$SUBJECT\"; git tag bad";
+        let mut git = Command::new("sh");
+        git.args(["-ec", commits]).env("SUBJECT", subject).current_dir(&repository.files);
+        git.assert().success();
+        for json in [false, true] {
+            let more: &[&str] = if json { &["--json"] } else { &[] };
+            let found = repository.run("good", "bad", more).code(0);
+            let said =
+                String::from_utf8(found.get_output().stdout.clone()).unwrap() + &errors(&found);
+            let acts = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+            assert!(!said.contains(acts) && !said.contains("##["), "{said}");
+        }
+    }
+}
+
+#[test]
 fn a_commit_whose_program_is_wrong_after_the_check_ends_the_search() {
     let _attack = Attack::on("answers", "a bad commit that is right until its sixth run");
     let repository = Repository::new();

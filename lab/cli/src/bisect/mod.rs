@@ -21,7 +21,7 @@ use crate::{
         Stopwatch, Surroundings, any_seed,
     },
     interrupt::{INTERRUPTED, interruption},
-    streams,
+    plain, streams,
 };
 
 /// Searches for the commit and prints it.
@@ -202,8 +202,8 @@ impl Search<'_> {
     /// Prints the end, or what is known where the user stopped it.
     fn print(&self, end: Option<End>, code: u8) -> Result<(), Failure> {
         let text = match self.args.json {
-            true => result(self, end, code).to_string(),
-            false => ending(self, end)?.join("\n"),
+            true => plain::json(&result(self, end, code).to_string()),
+            false => plain::lines(&ending(self, end)?.join("\n")),
         };
         streams::print((text + "\n").as_bytes())
     }

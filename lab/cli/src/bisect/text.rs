@@ -11,6 +11,7 @@ use crate::{
     Failure,
     builds::Revision,
     compare::{interval, seconds_text},
+    plain,
 };
 
 /// Of what --json prints.
@@ -95,7 +96,7 @@ fn found(
     confirmation: Confirmation,
 ) -> Result<Vec<String>, Failure> {
     let revision = &search.commits[commit];
-    let subject = search.store.git.subject(&revision.commit)?;
+    let subject = plain::line(&search.store.git.subject(&revision.commit)?);
     let hash = &revision.commit;
     let first = match confirmation {
         _ if commit > after + 1 => format!(

@@ -11,7 +11,7 @@ use super::{
     commands::Command,
     text::{interval, primary},
 };
-use crate::Failure;
+use crate::{Failure, plain};
 
 /// Whether this job wants workflow commands.
 pub(crate) fn is_wanted(args: &AroundArgs) -> bool {
@@ -45,7 +45,7 @@ pub(crate) fn lines(
 
 /// The workflow command for what ends the comparison without a verdict, or fails after it.
 pub(crate) fn failure(sentence: &str) -> String {
-    format!("::error title=lab compare::{}", data(sentence))
+    format!("::error title=lab compare::{}", data(&plain::lines(sentence)))
 }
 
 /// An error is what the job fails for; what was looked for and is open is a warning.

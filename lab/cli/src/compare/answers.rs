@@ -201,7 +201,7 @@ impl Runner<'_> {
             interrupted => interrupted,
         })?;
         if let (Check::By(check), Output::File(answer)) = (&self.args.check, run.output) {
-            let of = format!(" for what `{}` printed", command.text);
+            let of = format!(" for what `{}` printed", command.shown());
             let run = Run { input: Some(answer), timeout: self.timeout(), ..Run::default() };
             self.beside("--check", check, run, &of)?;
         }
@@ -224,7 +224,7 @@ impl Runner<'_> {
         if expected.is_none() || expected == found && !finished.outputs_differ {
             return Ok(());
         }
-        let text = &self.commands[place].text;
+        let text = self.commands[place].shown();
         Err(failed(
             COMMAND_FAILED,
             format!(

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use lab_compare::State;
 
 use super::{Session, annotate, plot::Drawing, run::Runner, table::Row};
-use crate::{Failure, streams};
+use crate::{Failure, plain, streams};
 
 #[derive(Args, Debug)]
 pub(crate) struct AroundArgs {
@@ -62,10 +62,11 @@ impl Session {
             return Ok(());
         }
         let lines = annotate::lines(state, &self.commands, metrics[0], args.fail_on);
-        lines.iter().for_each(streams::tell);
+        lines.iter().for_each(streams::tell_ci);
         if args.export_markdown.is_none() {
             let page = self.page(state, metrics, tables);
-            let notes: String = notes.iter().map(|note| format!("\n{note}\n")).collect();
+            let notes: String =
+                notes.iter().map(|note| format!("\n{}\n", plain::markdown(note))).collect();
             annotate::append(annotate::SUMMARY, &format!("{page}{notes}\n"))?;
         }
         let verdicts = self.verdicts().unwrap_or_default();

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, env, ffi::OsString, path::Path};
 use serde::{Deserialize, Serialize};
 
 use super::args::CompareArgs;
-use crate::{Failure, builds::Built};
+use crate::{Failure, builds::Built, plain};
 
 /// Commands of a comparison at most.
 const COMMANDS_MAX: usize = 1_000;
@@ -33,6 +33,11 @@ impl Command {
             argv[0] = built.program.clone().into();
         }
         argv
+    }
+
+    /// Its text in a sentence.
+    pub(crate) fn shown(&self) -> String {
+        plain::line(&self.text)
     }
 
     /// Whether a shell reads its text.
@@ -64,8 +69,9 @@ pub(crate) fn commands(args: &CompareArgs) -> Result<Vec<Command>, Failure> {
         let of_all = names.first().filter(|name| filled(name, &parameters) != **name);
         let name = names.get(place).or(of_all);
         let full = filled(text, &parameters);
+        let name = name.map_or_else(|| title(text, &parameters), |name| filled(name, &parameters));
         Ok(Command {
-            name: name.map_or_else(|| title(text, &parameters), |name| filled(name, &parameters)),
+            name: plain::line(&name),
             argv: argv(&full, args)?,
             text: full,
             prepare: prepare.map(|prepare| filled(prepare, &parameters)),
@@ -195,7 +201,10 @@ fn argv(text: &str, args: &CompareArgs) -> Result<Vec<String>, Failure> {
         return Ok(in_shell());
     }
     let Some(Words { words, needs_shell }) = split(text) else {
-        return Err(Failure::input(format!("`{text}` has a quote that is not closed")));
+        return Err(Failure::input(format!(
+            "`{}` has a quote that is not closed",
+            plain::line(text)
+        )));
     };
     let Some(program) = words.first() else {
         return Err(Failure::input("a command is empty"));

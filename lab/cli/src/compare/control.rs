@@ -98,7 +98,7 @@ fn put_program(command: &mut Command, folder: &Path) -> Result<(), Failure> {
         Failure::input(format!(
             "--control copies the program that a command begins with, and `{}` begins with none; \
              begin with it, or leave --control out",
-            command.text
+            command.shown()
         ))
     };
     let (word, path) = program(command).ok_or_else(none)?;

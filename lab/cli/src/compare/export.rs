@@ -15,7 +15,7 @@ use super::{
     text::{interval, primary},
     untimed::Counted,
 };
-use crate::Failure;
+use crate::{Failure, plain};
 
 /// Of what --json prints.
 const SCHEMA: &str = "lab-compare-1";
@@ -86,7 +86,7 @@ pub(crate) fn markdown(
     rounds: &[Round],
     tables: &[Vec<Row>],
 ) -> String {
-    let cell = |name: &str| name.replace('|', "\\|").replace('\n', " ");
+    let cell = |name: &str| plain::code(name).replace('|', "\\|");
     let mut page = format!(
         "| Command | Median [ms] | {} against the first (interval) | Verdict |\n\
          |:---|---:|---:|:---|\n",
@@ -100,14 +100,14 @@ pub(crate) fn markdown(
         let against = candidate.and_then(primary).map_or("-".to_owned(), interval);
         let verdict = candidate.map_or("reference".to_owned(), |found| found.verdict.to_string());
         let name = cell(&command.name);
-        let _ = writeln!(page, "| `{name}` | {median} | {against} | {verdict} |");
+        let _ = writeln!(page, "| {name} | {median} | {against} | {verdict} |");
     }
     for (rows, command) in tables.iter().zip(&commands[1..]) {
         let names = [&commands[0].name, &command.name].map(|name| cell(name));
         let [reference, candidate] = names;
         let _ = writeln!(
             page,
-            "\n| Median | `{reference}` | `{candidate}` | Difference (interval) |\n\
+            "\n| Median | {reference} | {candidate} | Difference (interval) |\n\
              |:---|---:|---:|---:|"
         );
         for Row { metric, medians: [a, b], difference } in rows {

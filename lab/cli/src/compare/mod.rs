@@ -74,7 +74,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     compared(args).inspect_err(|failure| {
         // What the user stopped has not failed.
         if failure.code != INTERRUPTED && annotate::is_wanted(&args.around) {
-            streams::tell(annotate::failure(&failure.sentence));
+            streams::tell_ci(annotate::failure(&failure.sentence));
         }
     })
 }

@@ -127,9 +127,17 @@ pub(crate) fn terminal(to: &Path) -> Option<&'static str> {
     }
 }
 
+/// A name as gnuplot takes it, in a table and in a title.
 fn short(name: &str) -> String {
+    let read = |letter| match letter {
+        '"' => '”',
+        '`' => '’',
+        '\\' => '·',
+        _ => letter,
+    };
+    let name: String = name.chars().map(read).collect();
     if name.chars().count() <= NAME_CHARS {
-        return name.to_owned();
+        return name;
     }
     name.chars().take(NAME_CHARS - 1).chain(['…']).collect()
 }

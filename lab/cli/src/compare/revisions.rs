@@ -9,6 +9,7 @@ use super::{
 use crate::{
     Failure,
     builds::{Built, Git, Revision, Store},
+    plain,
 };
 
 /// A command for each revision, the first being the reference; and sentences about what was built.
@@ -36,7 +37,7 @@ pub(crate) fn commands(
         let rest = args.commands[1..].iter().cloned();
         let name = &revision.name;
         commands.push(Command {
-            name: args.command_name.get(place).unwrap_or(name).clone(),
+            name: plain::line(args.command_name.get(place).unwrap_or(name)),
             text: format!("{name}: {}", args.commands.join(" ")),
             argv: [builds[0].program.display().to_string()].into_iter().chain(rest).collect(),
             prepare: args.prepare.get(place).or(args.prepare.first()).cloned(),

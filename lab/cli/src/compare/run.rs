@@ -23,7 +23,7 @@ use super::{
     held::Held,
     record::Round,
 };
-use crate::{Failure, interrupt::INTERRUPTED};
+use crate::{Failure, interrupt::INTERRUPTED, plain};
 
 /// The end of a failed command's complaints that is shown.
 const EXCERPT_CHARS: usize = 200;
@@ -285,6 +285,7 @@ impl<'a> Runner<'a> {
             Ended::Interrupted => Err(Stopped::Interrupted),
             ended => {
                 let (told, last) = (told(ended, self.args.timeout), excerpt(&errors));
+                let text = plain::line(text);
                 Err(failed(COMMAND_FAILED, format!("{option} `{text}` {told}{of}{last}")))
             }
         }
@@ -325,7 +326,7 @@ impl<'a> Runner<'a> {
             ended => {
                 let told = told_of_run(ended, self.args.timeout);
                 let code = if ended == Ended::Exited(NOT_FOUND) { 2 } else { COMMAND_FAILED };
-                Err(failed(code, format!("`{}` {told}", command.text)))
+                Err(failed(code, format!("`{}` {told}", command.shown())))
             }
         }
     }
@@ -392,7 +393,7 @@ pub(super) fn excerpt_of(errors: &[u8]) -> String {
     // What colours a terminal has no place in a sentence.
     let words = last.chars().filter(|letter| !letter.is_control());
     let words: String = words.take(EXCERPT_CHARS).collect();
-    if words.is_empty() { words } else { format!(": {words}") }
+    if words.is_empty() { words } else { format!(": {}", plain::line(&words)) }
 }
 
 fn end_of(path: &Path) -> io::Result<Vec<u8>> {

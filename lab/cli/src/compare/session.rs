@@ -18,7 +18,7 @@ use super::{
     text::{announcement, items, summary},
     untimed::Counted,
 };
-use crate::{Failure, streams};
+use crate::{Failure, plain, streams};
 
 const SLOWER: u8 = 10;
 /// Below this many microseconds a command is mostly its process's start and end.
@@ -130,7 +130,7 @@ impl Session {
             if let Some((attempt, _)) = attempt {
                 result["attempt"] = attempt.into();
             }
-            streams::print(format!("{result}\n").as_bytes())
+            streams::print((plain::json(&result.to_string()) + "\n").as_bytes())
         } else {
             let mut lines = summary(&state, &self.commands, metrics[0], settings);
             lines.extend(builds::lines(&self.commands, &self.rounds, settings));
@@ -139,12 +139,12 @@ impl Session {
             lines.extend(attempt.map(|(attempt, alpha)| {
                 format!("attempt {attempt}: error level {}", spend::percent(alpha))
             }));
-            streams::print((lines.join("\n") + "\n").as_bytes())
+            streams::print((plain::lines(&lines.join("\n")) + "\n").as_bytes())
         };
         late.iter().for_each(|note| streams::tell(format_args!("note: {note}")));
         let runs = args.export_json.as_ref().map_or(Ok(()), |path| {
             let runs = export::hyperfine(&self.commands, metrics, &self.rounds);
-            export::write(path, &format!("{runs:#}\n"))
+            export::write(path, &plain::json(&format!("{runs:#}\n")))
         });
         let page = args
             .export_markdown

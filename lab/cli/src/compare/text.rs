@@ -12,7 +12,7 @@ use lab_stats::{
 };
 
 use super::{args::Metric, commands::Command};
-use crate::streams;
+use crate::{plain, streams};
 
 /// Between two lines on a terminal, and in a log.
 const EVERY: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
@@ -118,7 +118,7 @@ pub(crate) fn summary(
 
 /// What stands below the verdicts, as the items of a list in Markdown.
 pub(crate) fn items(state: &State, commands: &[Command], settings: &Settings) -> Vec<String> {
-    let code = |command: &Command| format!("`{}`", command.name.replace('\n', " "));
+    let code = |command: &Command| plain::code(&command.name);
     let candidates = state.candidates.iter().zip(&commands[1..]);
     let reasons = candidates.filter_map(|(candidate, command)| {
         Some(format!("{}: {}", code(command), why_not(candidate, settings)?))

@@ -95,7 +95,7 @@ fn under(
         ended => {
             let told = told_of_run(ended, run.timeout.map(|timeout| timeout.as_secs_f64()));
             let last = excerpt(&errors);
-            Err(failed(1, format!("`{}` under {name} {told}{last}", command.text)))
+            Err(failed(1, format!("`{}` under {name} {told}{last}", command.shown())))
         }
     }
 }

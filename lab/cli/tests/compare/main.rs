@@ -8,6 +8,7 @@ mod ends;
 mod held;
 mod killed;
 mod measures;
+mod names;
 mod order;
 
 use std::process::Command;

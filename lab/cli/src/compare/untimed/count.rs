@@ -36,7 +36,8 @@ fn run(runner: &Runner<'_>, command: &Command) -> Result<u64, Stopped> {
     let texts = files.map(|file| fs::read_to_string(file.path()).unwrap_or_default());
     let counts: Vec<u64> = texts.filter_map(|text| text.lines().find_map(refs)).collect();
     if counts.is_empty() {
-        let sentence = format!("valgrind printed no number of instructions of `{}`", command.text);
+        let sentence =
+            format!("valgrind printed no number of instructions of `{}`", command.shown());
         return Err(failed(1, sentence));
     }
     Ok(counts.iter().sum())

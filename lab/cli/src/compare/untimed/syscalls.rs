@@ -63,7 +63,7 @@ fn run(tool: &Tool, runner: &Runner<'_>, command: &Command) -> Result<Syscalls, 
         *calls.entry(name).or_insert(0) += count;
     }
     if calls.is_empty() {
-        let (tool, text) = (tool.words[0], &command.text);
+        let (tool, text) = (tool.words[0], command.shown());
         return Err(failed(1, format!("{tool} counted no system call of `{text}`")));
     }
     Ok(Syscalls(calls))
