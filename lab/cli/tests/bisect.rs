@@ -155,6 +155,7 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
 
 #[test]
 fn an_interrupted_search_says_what_is_left() {
+    let _attack = Attack::on("kills", "a search interrupted amid its work");
     let repository = Repository::new();
     let around = ["--setup", "touch started", "--cleanup", "touch cleaned"];
     let mut lab = repository.lab("v0", "v12", &around);
@@ -177,6 +178,7 @@ fn an_interrupted_search_says_what_is_left() {
 
 #[test]
 fn what_is_left_running_ends_and_a_failed_cleanup_takes_no_answer_away() {
+    let _attack = Attack::on("kills", "--setup of a search leaves a session running");
     let repository = Repository::new();
     let pids = repository.cache.path().join("pids");
     let setup = format!(

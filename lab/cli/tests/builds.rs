@@ -9,6 +9,7 @@ use std::{
 };
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
+use lab_attacks::Attack;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -149,6 +150,7 @@ fn the_work_tree_is_a_revision_too() {
 
 #[test]
 fn a_kept_program_that_was_changed_is_not_taken() {
+    let _attack = Attack::on("programs", "a kept build that was changed");
     let repository = Repository::new();
     let first = repository.run(["one", "two"], &["--runs", "1", "--json"]).code(11);
     let built = json(&first)["commands"][0]["builds"][0].clone();
@@ -200,6 +202,7 @@ fn builds_differ_by_their_number_and_each_round_is_of_one() {
 
 #[test]
 fn every_build_is_checked() {
+    let _attack = Attack::on("answers", "a build that prints something else");
     let repository = Repository::new();
     let more = ["--builds", "3", "--runs", "2"];
     let with = |last: &str| {
@@ -207,8 +210,11 @@ fn every_build_is_checked() {
         repository.lab(&build, ["one", "two"], &more).assert()
     };
     with("exit 7").code(1).stderr(contains("`one: out/tool` ended with status 7"));
-    let noted = with("date").code(11).stderr(contains("note: the builds of one print different"));
-    noted.stderr(contains("note: the builds of two print different things\n"));
+    for prints in ["echo more", "date +%N"] {
+        let noted = with(prints).code(11);
+        let noted = noted.stderr(contains("note: the builds of one print different things\n"));
+        noted.stderr(contains("note: the builds of two print different things\n"));
+    }
 }
 
 #[test]
@@ -279,6 +285,7 @@ fn two_labs_build_one_after_the_other() {
 
 #[test]
 fn an_interrupted_build_leaves_nothing_and_is_not_taken() {
+    let _attack = Attack::on("kills", "a build interrupted amid its work");
     let repository = Repository::new();
     let slow = format!("{BUILD}; echo x > $STARTED; test -e $GO || sleep 1000");
     let [started, go] = ["started", "go"].map(|name| repository.cache.path().join(name));
@@ -304,6 +311,7 @@ fn an_interrupted_build_leaves_nothing_and_is_not_taken() {
 
 #[test]
 fn what_a_build_leaves_running_is_ended() {
+    let _attack = Attack::on("kills", "a build that leaves a session running");
     let repository = Repository::new();
     let pids = repository.cache.path().join("pids");
     let daemon = format!(

@@ -1,5 +1,7 @@
 use std::{fs, thread};
 
+use lab_attacks::Attack;
+
 use super::*;
 
 fn shell(script: &str) -> Run {
@@ -59,6 +61,7 @@ fn input_and_output_are_files_or_nothing() {
 
 #[test]
 fn a_command_that_hangs_is_ended_with_its_children() {
+    let _attack = Attack::on("kills", "a command that hangs with a child");
     let folder = tempfile::tempdir().unwrap();
     let run = Run {
         timeout: Some(Duration::from_millis(300)),
@@ -72,6 +75,7 @@ fn a_command_that_hangs_is_ended_with_its_children() {
 
 #[test]
 fn what_a_command_leaves_running_is_ended_and_not_waited_for() {
+    let _attack = Attack::on("kills", "a command that leaves a child running");
     let folder = tempfile::tempdir().unwrap();
     let run = Run {
         directory: Some(folder.path().to_owned()),
@@ -137,6 +141,7 @@ fn two_at_once_overlap_and_one_that_hangs_does_not_end_the_other() {
 
 #[test]
 fn of_two_the_first_is_ended_where_the_second_cannot_start() {
+    let _attack = Attack::on("kills", "a duet whose second command cannot start");
     let folder = tempfile::tempdir().unwrap();
     let long = Run {
         directory: Some(folder.path().to_owned()),
@@ -211,7 +216,7 @@ fn what_prints_more_than_memory_takes_is_ended() {
     let run = |script, most| execute(&Run { output: Output::Memory(most), ..shell(script) });
     assert_eq!(run("printf abc", 3).ended, Ended::Exited(0));
     for (script, most) in [("printf abcd", 3), ("cat /dev/zero", 1 << 20)] {
-        let _attack = lab_attacks::Attack::on("memory", &format!("{script} into {most} bytes"));
+        let _attack = Attack::on("memory", &format!("{script} into {most} bytes"));
         let finished = run(script, most);
         assert_eq!((finished.ended, finished.output), (Ended::PrintedTooMuch, None), "{script}");
     }
@@ -219,6 +224,7 @@ fn what_prints_more_than_memory_takes_is_ended() {
 
 #[test]
 fn the_last_complaints_of_many_are_kept() {
+    let _attack = Attack::on("memory", "megabytes of complaints");
     let run = Run { keeps_errors: true, ..shell("head -c 9000000 /dev/zero >&2; echo bad >&2") };
     let finished = execute(&run);
     assert_eq!(finished.ended, Ended::Exited(0));
@@ -230,6 +236,7 @@ fn the_last_complaints_of_many_are_kept() {
 
 #[test]
 fn one_of_several_executions_that_prints_otherwise_is_told() {
+    let _attack = Attack::on("answers", "one of several inner runs that prints otherwise");
     let folder = tempfile::tempdir().unwrap();
     let here = Some(folder.path().to_owned());
     let prints = "echo >> n; test $(wc -l < n) = 2 && echo wrong || echo right";

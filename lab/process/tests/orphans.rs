@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lab_attacks::Attack;
 use lab_process::{Ended, Orphans, Run};
 use nix::{
     sys::{
@@ -39,6 +40,7 @@ fn is_there(process: i32) -> bool {
 
 #[test]
 fn what_left_its_group_is_ended_unless_it_is_kept_until_the_end() {
+    let _attack = Attack::on("kills", "processes that left their group");
     let folder = tempfile::tempdir().unwrap();
     // What is there before: a child, and one of its own that becomes ours when it ends.
     let mut shell = Command::new("sh")

@@ -272,11 +272,11 @@ fn differences(
     }
     let said = |(command, (builds, stable)): (&Command, (&Vec<_>, &Vec<_>))| {
         let name = &command.name;
-        if builds != stable {
-            return Some(format!("{name} prints something else each time, {reference} does not"));
-        }
         if builds.iter().any(|hash| *hash != builds[0]) {
             return Some(format!("the builds of {name} print different things"));
+        }
+        if builds != stable {
+            return Some(format!("{name} prints something else each time, {reference} does not"));
         }
         (builds[0] != *first).then(|| format!("{name} prints something else than {reference}"))
     };

@@ -90,7 +90,7 @@ fn no_line_of_a_recording_is_changed_unseen() {
         let swapped = swapped.join("\n") + "\n";
         refused(&format!("lines {} and the next in turn", place + 1), &swapped, &line(place + 1));
     }
-    let bare = with_line(&text, 3, |line| unchained(line));
+    let bare = with_line(&text, 3, unchained);
     refused("a line without a chain", &bare, "line 4 has no chain");
     let added = text.clone() + &unchained(lines[5]);
     refused("a line more, without a chain", &added, "line 7 has no chain");

@@ -3,6 +3,7 @@
 use std::{fs, process::Stdio, thread, time::Duration};
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -148,6 +149,7 @@ fn a_recorded_comparison_is_gone_on_with() {
     assert_eq!(text.lines().count(), 1 + 13);
     run(&["--record", "r.jsonl"]).code(4).stderr(contains("r.jsonl: File exists"));
     // What is killed while it writes leaves part of a line.
+    let _attack = Attack::on("records", "a recording that ends amid a line");
     fs::write(dir.path().join("r.jsonl"), text + "{\"elapsed_s\":1,\"ord").unwrap();
     let again = json(&run(&["--resume", "r.jsonl", "--runs", "14"]));
     assert_eq!(again["state"]["rounds"], 14);
@@ -165,6 +167,7 @@ fn a_recorded_comparison_is_gone_on_with() {
 
 #[test]
 fn an_interrupted_comparison_prints_what_was_measured() {
+    let _attack = Attack::on("kills", "a comparison interrupted amid its rounds");
     let dir = TempDir::new().unwrap();
     let arguments = ["sleep 0.01", "sleep 0.01", "--json", "--record", "r"];
     let cleanup = ["--cleanup", "touch cleaned"];
@@ -184,6 +187,7 @@ fn an_interrupted_comparison_prints_what_was_measured() {
 
 #[test]
 fn answers_are_compared_and_checked() {
+    let _attack = Attack::on("answers", "commands that print different things");
     let runs = ["--runs", "2"];
     let with = |arguments: &[&str]| compare(&[arguments, &runs].concat());
     with(&["echo a", "echo b"])
@@ -204,6 +208,7 @@ fn answers_are_compared_and_checked() {
 
 #[test]
 fn a_status_that_varies_is_a_note() {
+    let _attack = Attack::on("answers", "a status that is another one in one run");
     let dir = TempDir::new().unwrap();
     // The check is the first run, and six rounds follow.
     let varies = "echo >> n; test $(wc -l < n) != 4";
@@ -238,6 +243,7 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
     for option in ["--setup", "--prepare", "--check"] {
         let why = if option == "--check" { " for what `true` printed: why" } else { ": why" };
         let text = format!("{option} `{}` ended with status 5{why}\n", fails(option)[3]);
+        let _attack = Attack::on("answers", &format!("{option} fails"));
         sentence(1, &fails(option), &text);
     }
     sentence(1, &["true", "true", "--setup", "exit 5"], "60 s, or 25 rounds where these take");
@@ -251,6 +257,7 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
 
 #[test]
 fn a_gigabyte_of_output_is_no_harm() {
+    let _attack = Attack::on("memory", "a gigabyte of output");
     let large = "head -c 1000000000 /dev/zero";
     let arguments = [large, large, "--runs", "1", "--output", "null", "--check", "status"];
     compare(&arguments).code(11);

@@ -11,6 +11,7 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -58,6 +59,7 @@ fn until(condition: impl Fn() -> bool) {
 
 #[test]
 fn sessions_that_commands_begin_end_with_the_comparison() {
+    let _attack = Attack::on("kills", "a command that leaves a session running");
     let dir = TempDir::new().unwrap();
     lab(&dir, &[DAEMON, "true", "--runs", "2", "--seed", "1"]).assert().code(11);
     // Twice for the check and in two rounds, and maybe to wash the first of them.
@@ -65,10 +67,12 @@ fn sessions_that_commands_begin_end_with_the_comparison() {
     assert!((4..=5).contains(&daemons), "{daemons}");
     all_ended(&dir, daemons);
     let hangs = format!("{DAEMON}; sleep 997");
+    let _attack = Attack::on("kills", "a command that hangs beside its session");
     let ended = lab(&dir, &["true", &hangs, "--timeout", "2"]).assert().code(1);
     ended.stderr(contains("was ended after 2 s, the --timeout"));
     all_ended(&dir, daemons + 1);
     for option in ["--prepare", "--setup", "--cleanup", "--check"] {
+        let _attack = Attack::on("kills", &format!("{option} leaves a session running"));
         let before = left(&dir).len();
         lab(&dir, &["true", "true", "--runs", "1", option, DAEMON]).assert().code(11);
         all_ended(&dir, before + 1);
@@ -80,6 +84,7 @@ fn sessions_that_commands_begin_end_with_the_comparison() {
 
 #[test]
 fn sessions_end_with_an_interrupted_comparison() {
+    let _attack = Attack::on("kills", "an interrupted comparison with a session");
     let dir = TempDir::new().unwrap();
     let mut child = quiet(lab(&dir, &[&format!("{DAEMON}; sleep 997"), "true"]));
     until(|| !left(&dir).is_empty());
@@ -157,6 +162,7 @@ fn rounds_of_other_bytes_are_not_gone_on_with() {
     with(&["--input", "in", "--record", "r"]).code(11);
     with(&["--input", "same", "--resume", "r"]).code(11);
     let refused = |more: &[&str], part: &str| {
+        let _attack = Attack::on("records", &format!("another {part} for --resume: {more:?}"));
         let sentence = format!("r: holds another comparison, by {part}; give the same");
         with(&[more, &["--resume", "r"]].concat()).code(4).stderr(contains(sentence));
     };
@@ -169,6 +175,7 @@ fn rounds_of_other_bytes_are_not_gone_on_with() {
 
 #[test]
 fn rounds_that_another_comparison_adds_to_are_left_to_it() {
+    let _attack = Attack::on("records", "two comparisons that add to one recording");
     let dir = TempDir::new().unwrap();
     let commands = ["sleep 0.01", "sleep 0.01"];
     let mut child = quiet(lab(&dir, &[&commands[..], &["--record", "r"]].concat()));
@@ -185,6 +192,7 @@ fn rounds_that_another_comparison_adds_to_are_left_to_it() {
 
 #[test]
 fn rounds_are_not_added_to_a_file_that_was_removed() {
+    let _attack = Attack::on("records", "a recording that is removed while it is waited for");
     let dir = TempDir::new().unwrap();
     lab(&dir, &["true", "true", "--runs", "1", "--record", "r"]).assert().code(11);
     let path = dir.path().join("r");
@@ -208,6 +216,7 @@ fn rounds_are_not_added_to_a_file_that_was_removed() {
 
 #[test]
 fn a_record_without_a_round_is_in_nobodys_way() {
+    let _attack = Attack::on("records", "a round without statuses");
     let dir = TempDir::new().unwrap();
     lab(&dir, &["true", "no-such-program", "--record", "r"]).assert().code(2);
     assert!(!dir.path().join("r").exists());
@@ -225,6 +234,8 @@ fn a_file_that_cannot_be_written_is_told_of_before_anything_runs() {
     let ran = ["echo >> ran", "true", "--setup", "echo >> ran"];
     for option in ["--export-json", "--export-markdown", "--plot", "--output"] {
         for file in ["no/a.svg", "folder.svg"] {
+            let _attack =
+                Attack::on("links", &format!("{option} names {file}, which cannot be written"));
             let _ = fs::create_dir(dir.path().join("folder.svg"));
             let refused = lab(&dir, &[&ran[..], &[option, file]].concat()).assert().code(4);
             refused.stderr(contains(format!("lab: {option}: cannot write {file}: ")));
@@ -260,6 +271,7 @@ fn one_file_is_not_written_by_two_options() {
         (["--input", "in", "--output", "link"], "--output and --input name the same file"),
         (["--spend", "s", "--export-json", "s"], "--export-json and --spend name the same file"),
     ] {
+        let _attack = Attack::on("links", &format!("one file for two: {files:?}"));
         let refused = lab(&dir, &[&["true", "true"], &files[..]].concat()).assert().code(2);
         refused.stderr(contains(sentence));
     }
@@ -279,6 +291,7 @@ fn a_reader_that_is_gone_takes_nothing_away() {
     let dir = TempDir::new().unwrap();
     let arguments = ["sleep 0.01", "true", "--runs", "3", "--export-json", "a", "--plot", "-"];
     for (gone, json) in [("stdout", false), ("stdout", true), ("both", false)] {
+        let _attack = Attack::on("kills", &format!("the reader of {gone} is gone, JSON: {json}"));
         let _ = fs::remove_file(dir.path().join("a"));
         let mut lab = lab(&dir, &[&arguments[..], if json { &["--json"] } else { &[] }].concat());
         let mut child = lab.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -362,6 +375,7 @@ fn a_file_of_attempts_behind_a_link_is_one_for_all() {
     let shared = fs::read_to_string(dir.path().join("shared")).unwrap();
     assert_eq!(shared.lines().count(), 3);
     // A file that was cut off in a line is refused as it is.
+    let _attack = Attack::on("records", "a file of attempts that was cut off in a line");
     let torn = &shared[..shared.len() - 9];
     let mut file = fs::File::create(dir.path().join("shared")).unwrap();
     file.write_all(torn.as_bytes()).unwrap();

@@ -12,6 +12,7 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     sys::resource::{UsageWho, getrusage},
@@ -321,6 +322,7 @@ fn a_duet_of_three_or_on_one_processor_is_refused() {
 
 #[test]
 fn a_gigabyte_through_the_pipe_needs_little_memory() {
+    let _attack = Attack::on("memory", "a gigabyte through a pipe");
     let large = "head -c 1000000000 /dev/zero";
     let arguments = [large, large, "--runs", "1", "--output", "pipe"];
     compare(&arguments).code(11);
@@ -331,6 +333,7 @@ fn a_gigabyte_through_the_pipe_needs_little_memory() {
 
 #[test]
 fn what_hangs_is_ended_with_the_children_of_its_children() {
+    let _attack = Attack::on("kills", "a command that hangs with children of its children");
     let dir = TempDir::new().unwrap();
     let hangs = "sh -c \"sleep 1000 & echo \\$! >> pids; wait\" & wait";
     let arguments = ["true", hangs, "--timeout", "1.5", "--check", "status"];

@@ -8,6 +8,7 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use predicates::{prelude::PredicateBooleanExt, str::contains};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -39,6 +40,10 @@ sleep 0.004"#;
 #[test]
 fn equal_programs_that_are_warm_after_themselves_are_not_told_apart() {
     for reversed in [false, true] {
+        let _attack = Attack::on(
+            "answers",
+            &format!("programs that are fast after themselves, turned: {reversed}"),
+        );
         let dir = TempDir::new().unwrap();
         let mut names = ["./one.sh", "./two.sh"];
         names.iter().for_each(|name| script(&dir, name, WARM_AFTER_ITSELF));
@@ -108,6 +113,7 @@ fn recordings_with_the_reference_twice_in_a_round_are_refused() {
         (3, "nothing is added to them: begin again with --record"),
         (99, "old: has version 99, and this lab reads 4; use a newer one"),
     ] {
+        let _attack = Attack::on("records", &format!("a recording of version {version}"));
         let old = text.replace("\"version\":4", &format!("\"version\":{version}"));
         fs::write(dir.path().join("old"), &old).unwrap();
         with(&["--resume", "old"]).code(4).stderr(contains(sentence));
@@ -161,6 +167,7 @@ fn the_control_is_a_copy_of_the_program_and_of_its_data_in_rounds_of_its_own() {
 
 #[test]
 fn a_copy_that_differs_withholds_the_verdict() {
+    let _attack = Attack::on("programs", "a program that is slow wherever it is not at home");
     let dir = TempDir::new().unwrap();
     // Slow wherever it is not at home.
     let body = r#"case "$0" in ./*) ;; *) sleep 0.02 ;; esac"#;
