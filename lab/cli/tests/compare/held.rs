@@ -146,23 +146,3 @@ fn a_program_that_setup_makes_otherwise_is_not_gone_on_with() {
     let _attack = Attack::on("programs", "--setup makes another program for --resume");
     with("old.sh", ["--resume", "r"]).code(4).stderr(contains("by the bytes of a program"));
 }
-
-#[test]
-fn a_program_that_is_replaced_amid_the_comparison_ends_it() {
-    let replace = "echo >> runs; test $(wc -l < runs) = 9 && cp other new.tmp && mv new.tmp new.sh";
-    for (new, command) in [("./new.sh", "./new.sh"), ("sh new.sh", "new.sh")] {
-        let _attack = Attack::on("programs", &format!("{new} is replaced, and resumed"));
-        let dir = TempDir::new().unwrap();
-        script(&dir, "old.sh", &format!("{replace}; true"));
-        script(&dir, command, "sleep 0.01");
-        script(&dir, "other", "true");
-        let arguments = ["./old.sh", new, "--budget", "60", "--record", "r"];
-        let ended = lab(&dir, &arguments).assert().code(1);
-        ended.stderr(contains("new.sh was changed after "));
-        let text = fs::read_to_string(dir.path().join("r")).unwrap();
-        assert!((2..12).contains(&text.lines().count()), "what was measured before is kept");
-        // What was recorded before is not gone on with.
-        let resumed = lab(&dir, &["./old.sh", new, "--resume", "r"]).assert().code(4);
-        resumed.stderr(contains("by the bytes of a program"));
-    }
-}
