@@ -77,7 +77,7 @@ pub struct Run {
     pub output: Output,
     /// Where its complaints go; nowhere without one.
     pub errors: Option<PathBuf>,
-    /// Whether the last of its complaints is kept in [`Finished::errors`], where no file takes them.
+    /// Whether the last of its complaints is kept in [`Finished::errors`] where no file takes them.
     pub keeps_errors: bool,
     /// Where it runs; where the lab does without one.
     pub directory: Option<PathBuf>,

@@ -62,8 +62,8 @@ pub(crate) struct RunArgs {
     /// File that each run reads from standard input
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Where the output of timed runs goes: null, memory, pipe, inherit or a file. Default: memory
-    /// where --check looks at each run's, else null
+    /// Where the output of timed runs goes: null, kept (a file in memory), pipe, inherit or a file.
+    /// Default: kept where --check looks at each run's, else null
     #[arg(long, value_name = "WHERE")]
     output: Option<To>,
     /// Accept any exit status
@@ -72,8 +72,8 @@ pub(crate) struct RunArgs {
     /// Rounds to run in each comparison before the first that counts
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     warmup: usize,
-    /// Check answers: same-output, of each run, whose output then is a file of 64 MiB at most; once,
-    /// the same before timing alone; status; or a command that reads a run's output before timing
+    /// Check answers: same-output, of each run, for which standard output is a file of 64 MiB at
+    /// most; once, before timing alone; status; or a command that reads an output before timing
     #[arg(long, value_name = "HOW", default_value = "same-output")]
     check: Check,
     /// Seconds after which a run has failed, and its --prepare and its --check too

@@ -68,7 +68,7 @@ impl FromStr for To {
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(match text {
             "null" => Self::Null,
-            "memory" => Self::Memory,
+            "kept" => Self::Memory,
             "pipe" => Self::Pipe,
             "inherit" => Self::Inherit,
             path => Self::File(path.into()),
@@ -80,7 +80,7 @@ impl Display for To {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Null => f.write_str("null"),
-            Self::Memory => f.write_str("memory"),
+            Self::Memory => f.write_str("kept"),
             Self::Pipe => f.write_str("pipe"),
             Self::Inherit => f.write_str("inherit"),
             Self::File(path) => path.display().fmt(f),

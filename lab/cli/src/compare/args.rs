@@ -62,8 +62,8 @@ pub(crate) struct CompareArgs {
     /// File that each run reads from standard input, or `null`, which is the default
     #[arg(long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
-    /// Where the output of timed runs goes: null, memory, pipe, inherit or a file. Default: memory
-    /// where --check looks at each run's, else null
+    /// Where the output of timed runs goes: null, kept (a file in memory), pipe, inherit or a file.
+    /// Default: kept where --check looks at each run's, else null
     #[arg(long, value_name = "WHERE")]
     pub(crate) output: Option<To>,
     /// Accept any exit status
@@ -87,8 +87,8 @@ pub(crate) struct CompareArgs {
     /// Seed of the random orders. Default: another one each time
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// Check answers: same-output, of each run, whose output then is a file of 64 MiB at most; once,
-    /// the same before timing alone; status; or a command that reads a run's output before timing
+    /// Check answers: same-output, of each run, for which standard output is a file of 64 MiB at
+    /// most; once, before timing alone; status; or a command that reads an output before timing
     #[arg(long, value_name = "HOW", default_value = "same-output")]
     pub(crate) check: Check,
     /// Compare the first command with a copy of its program too, in rounds of their own

@@ -1,5 +1,4 @@
-//! What `lab compare` and `lab bisect` do with commands that print something else in the rounds than
-//! before them.
+//! What `lab compare` does with commands that print something else in the rounds than before them.
 
 use std::fs;
 
@@ -34,7 +33,7 @@ fn a_command_that_is_wrong_after_the_check_has_no_verdict() {
         &[],
         &["--check", "same-output"],
         &["--json"],
-        &["--output", "memory"],
+        &["--output", "kept"],
         &["--output", "pipe"],
         &["--output", "out"],
         &["--shell", "sh"],

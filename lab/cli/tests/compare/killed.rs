@@ -17,8 +17,8 @@ use tempfile::TempDir;
 
 use crate::lab;
 
-/// Sleeps with a child of its own and one in a session of its own, and notes all three. In its first
-/// run, which is the check, it only prints.
+/// Sleeps with a child of its own and one in a session of its own, and notes all three. In its
+/// first run, which is the check, it does not.
 const SLEEPS: &str = "test -e once || { touch once; exit 0; }; sh -c 'echo $$ >> pids; sleep 996' &
     setsid sh -c 'echo $$ >> pids; exec sleep 997' & echo $$ >> pids; sleep 998; :";
 /// The same from its first run on.
