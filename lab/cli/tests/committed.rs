@@ -1,13 +1,15 @@
 //! Every report in reports/ is what its records give, to the byte.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_family::{Account, Address, WORK_DECLARED_NS, text};
+use lab_record::{Results, Status};
 use predicates::str::contains;
 
 fn root() -> PathBuf {
@@ -30,6 +32,45 @@ fn committed_reports_follow_from_their_records() {
         lab.arg("--root").arg(root()).arg("report").arg(&report).arg("--check");
         lab.assert().success();
     }
+}
+
+/// Committed rows are from before the driver wrote down what work was declared: it is planned again
+/// here. So the bounds of the laws are those of records that nobody doubts.
+#[test]
+fn no_committed_row_breaks_the_laws_of_declared_work() {
+    let mut held = BTreeMap::<String, usize>::new();
+    for report in reports_with("run.json") {
+        let results = Results::load(&report).unwrap();
+        let sweep = &results.run_file;
+        let first = sweep.variants.first().map_or("", |entry| entry.family.as_str());
+        let family = lab_families::ALL.iter().find(|family| family.name() == first).unwrap();
+        let profile = sweep.profile.as_deref();
+        let table = text::stored_section(&sweep.experiment_toml, family.definition(), profile);
+        let Ok(mut section) = family.section("e.toml", &table) else {
+            // Only those that declare work have to be read again.
+            assert!(!["ledgers", "schedulers"].contains(&first), "{}", report.display());
+            continue;
+        };
+        if let Some(name) = section.attachment().map(|(name, _)| name) {
+            section.attach(&sweep.attachments[name]).unwrap();
+        }
+        for run in results.runs.iter().filter(|run| run.status == Status::Ok) {
+            let variant = &run.variant;
+            let (seed, block, order, cell) = (sweep.seed, run.block, run.order, &run.cell);
+            let at = Address { seed, block, order, variant, cell };
+            let Ok(planned) = section.plan("e.toml", &at) else { continue };
+            let entry = sweep.variants.iter().find(|entry| entry.variant == *variant).unwrap();
+            let Some(declared_ns) = planned.work.declared_ns(&entry.tags) else { continue };
+            let mut run = run.clone();
+            run.counters.insert(WORK_DECLARED_NS.to_owned(), declared_ns);
+            let samples = results.samples(&run).unwrap();
+            let law = family.laws(&Account { run: &run, samples: &samples });
+            assert_eq!(law, Ok(()), "{} {}", report.display(), run.order);
+            *held.entry(first.to_owned()).or_default() += 1;
+        }
+    }
+    let least = [("ledgers", 1_000), ("schedulers", 2_000)];
+    assert!(least.iter().all(|(family, rows)| held[*family] >= *rows), "{held:?}");
 }
 
 #[test]

@@ -12,6 +12,20 @@ const CPU_SLACK_NS: u64 = 10_000;
 /// Counters of time that a run spent within its process's life.
 const SPENT: [&str; 4] = ["wall_ns", "elapsed_ns", "hyperfine_wall_ns", "block_longest_ns"];
 
+/// CPU time that nobody can tell a run of: after its last reading it ends a runtime and frees its
+/// memory. In the committed records the kernel counted at most 1.44 times what runs said.
+const ENDING_CPU_NS: u64 = 50_000_000;
+/// The counter that the driver adds: how long one CPU is busy with one repetition's declared work.
+pub const WORK_DECLARED_NS: &str = "work_declared_ns";
+/// Of declared work, what all repetitions together really take at least, and what one of them does:
+/// it is calibrated beside others, on a processor that changes its speed. In the committed records
+/// the middle repetitions of a run took 0.82 of it at least.
+const DONE_TOGETHER: (i128, i128) = (1, 2);
+const DONE_EACH: (i128, i128) = (1, 4);
+/// By how much a CPU time within a time may exceed what the CPUs had in it: both are read one after
+/// the other.
+const READINGS_NS: i128 = 1_000_000;
+
 /// What a column says where it may say that nobody knows.
 const UNSAID: i64 = -1;
 
@@ -47,7 +61,78 @@ impl<'a> Account<'a> {
                 return Err(format!("elapsed_ns sums to {spent}, its process lived {life} ns"));
             }
         }
-        self.cpu_at_most_counted("cpu_total_ns")
+        self.work_took_time()?;
+        self.cpu_fits_times()?;
+        self.cpu_at_most_counted("cpu_total_ns")?;
+        match self.counter("cpu_total_ns") {
+            Some(said) => self.cpu_nearly_counted("cpu_total_ns", u128::from(said), ENDING_CPU_NS),
+            None => Ok(()),
+        }
+    }
+
+    /// The kernel counted at most twice a CPU time, and what was spent beside it.
+    ///
+    /// # Errors
+    /// Names both numbers.
+    pub fn cpu_nearly_counted(&self, what: &str, said: u128, beside_ns: u64) -> Result<(), String> {
+        let most = 2 * said + u128::from(beside_ns);
+        match self.run.cpu_ns.filter(|counted| u128::from(*counted) > most) {
+            Some(counted) => Err(format!("{what} is {said}, but the kernel counted {counted} ns")),
+            None => Ok(()),
+        }
+    }
+
+    /// At least as many CPUs as the machine had.
+    pub fn cpus(&self) -> Option<u64> {
+        let capacity = self.run.noise.capacity_ns.filter(|_| self.run.process_ns > 0)?;
+        Some(capacity.div_ceil(self.run.process_ns))
+    }
+
+    /// Declared work kept the CPUs busy: no repetition ended sooner than all of them can do it, and
+    /// the CPU time of each is that of its work. Rows from before it was kept are not held to it.
+    fn work_took_time(&self) -> Result<(), String> {
+        let Some(declared) = self.counter(WORK_DECLARED_NS).map(i128::from) else {
+            return Ok(());
+        };
+        let elapsed = self.cpus().map(|cpus| ("elapsed_ns", i128::from(cpus)));
+        for (name, cpus) in elapsed.into_iter().chain([("cpu_ns", 1)]) {
+            let Some(values) = self.samples.raw(name) else { continue };
+            let least = |(part, whole): (i128, i128), times: i128| times * declared * part / whole;
+            let all: i128 = values.iter().copied().map(i128::from).sum();
+            let too_short = |value: &i64| i128::from(*value) * cpus < least(DONE_EACH, 1);
+            if let Some(row) = values.iter().position(too_short) {
+                return Err(format!(
+                    "{name} is {} in row {row}, for {declared} ns of declared work on {cpus} CPUs",
+                    values[row]
+                ));
+            }
+            if all * cpus < least(DONE_TOGETHER, values.len() as i128) {
+                return Err(format!(
+                    "{name} sums to {all} in {} rows, each for {declared} ns of declared work on \
+                     {cpus} CPUs",
+                    values.len()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The CPU time of a repetition is no more than the CPUs had in its time.
+    fn cpu_fits_times(&self) -> Result<(), String> {
+        let columns = (self.samples.raw("elapsed_ns"), self.samples.raw("cpu_ns"), self.cpus());
+        let (Some(elapsed), Some(cpu), Some(cpus)) = columns else { return Ok(()) };
+        let had = |elapsed: i64| i128::from(elapsed) * i128::from(cpus);
+        let is_more =
+            |(elapsed, cpu): (&i64, &i64)| i128::from(*cpu) > had(*elapsed) * 11 / 10 + READINGS_NS;
+        match elapsed.iter().zip(cpu).position(is_more) {
+            Some(row) => Err(format!(
+                "cpu_ns is {} in row {row}, but {cpus} CPUs had {} ns in its elapsed_ns of {}",
+                cpu[row],
+                had(elapsed[row]),
+                elapsed[row]
+            )),
+            None => Ok(()),
+        }
     }
 
     /// A CPU time is no larger than what the kernel counted for the process and its children.
@@ -69,6 +154,14 @@ impl<'a> Account<'a> {
             return Err(format!("{name} is {negative}: impossible"));
         }
         self.cpu_is_counted(name, values.iter().copied().map(i128::from).sum())
+    }
+
+    /// A sum of CPU times is no larger than what the kernel counted.
+    ///
+    /// # Errors
+    /// Names both numbers.
+    pub fn cpu_at_most(&self, what: &str, said: u128) -> Result<(), String> {
+        self.cpu_is_counted(what, i128::try_from(said).unwrap_or(i128::MAX))
     }
 
     fn cpu_is_counted(&self, name: &str, said: i128) -> Result<(), String> {
@@ -264,6 +357,53 @@ mod tests {
         assert_eq!(all_laws(&Account { run: &older, samples: &Samples::default() }), Ok(()));
     }
 
+    /// On two CPUs, of 20 ns of declared work in each of two repetitions.
+    fn declared(elapsed: [i64; 2], cpu: [i64; 2]) -> Result<(), String> {
+        let mut run = run();
+        run.noise.capacity_ns = Some(200);
+        run.counters.insert(WORK_DECLARED_NS.to_owned(), 20);
+        let columns = [("elapsed_ns", elapsed), ("cpu_ns", cpu)];
+        let columns = columns.map(|(name, values)| (name.to_owned(), values.to_vec()));
+        let samples = Samples::from_raw(columns.into());
+        Account { run: &run, samples: &samples }.common()
+    }
+
+    #[test]
+    fn declared_work_takes_time_and_cpu_time() {
+        for (name, elapsed, cpu, said) in [
+            ("no time for declared work", [1, 1], [20, 20], "elapsed_ns is 1 in row 0, for 20"),
+            ("no time for one repetition", [20, 2], [20, 20], "elapsed_ns is 2 in row 1, for 20"),
+            ("a third of the time", [4, 4], [20, 20], "elapsed_ns sums to 8 in 2 rows"),
+            ("no CPU time", [20, 20], [0, 0], "cpu_ns is 0 in row 0, for 20"),
+            ("no CPU time for one repetition", [20, 20], [20, 4], "cpu_ns is 4 in row 1, for"),
+            ("a third of the CPU time", [20, 20], [7, 7], "cpu_ns sums to 14 in 2 rows"),
+            ("time that is negative", [-20, 60], [20, 20], "elapsed_ns sums to 40, its process"),
+            (
+                "more CPU time than there was",
+                [20, 20],
+                [20, 1_000_045],
+                "cpu_ns is 1000045 in row 1, but 2 CPUs had 40 ns",
+            ),
+        ] {
+            let _attack = lab_attacks::Attack::on("answers", name);
+            let found = declared(elapsed, cpu).unwrap_err();
+            assert!(found.contains(said), "{name}: {found}");
+        }
+        assert_eq!(declared([5, 5], [10, 10]), Ok(()), "half of it, by both CPUs");
+    }
+
+    #[test]
+    fn a_cpu_time_is_about_what_the_kernel_counted() {
+        let counted = |cpu_ns| {
+            let run = Run { cpu_ns: Some(cpu_ns), ..run() };
+            Account { run: &run, samples: &Samples::default() }.common()
+        };
+        let _attack = lab_attacks::Attack::on("answers", "a CPU time that leaves most out");
+        let found = counted(50_000_101).unwrap_err();
+        assert_eq!(found, "cpu_total_ns is 50, but the kernel counted 50000101 ns");
+        assert_eq!(counted(50_000_100), Ok(()));
+    }
+
     #[test]
     fn each_law_finds_the_counter_that_breaks_it() {
         for (name, value, said) in [
@@ -272,6 +412,7 @@ mod tests {
             ("inner_ns", 91, "inner_ns is 91, but wall_ns, which holds it, is 90"),
             ("cpu_total_ns", 10_051, "cpu_total_ns is 10051, but the kernel counted 50 ns"),
         ] {
+            let _attack = lab_attacks::Attack::on("answers", said);
             let mut run = run();
             run.counters.insert(name.to_owned(), value);
             let found = all_laws(&Account { run: &run, samples: &samples() }).unwrap_err();
@@ -301,6 +442,7 @@ mod tests {
             ("elsewhere_ns", &[-1, 5_000], "its times span 5001 ns, from -1 to 5000"),
         ];
         for (name, values, said) in cases {
+            let _attack = lab_attacks::Attack::on("answers", said);
             let mut samples = samples();
             samples.columns.insert(name.to_owned(), Column::Raw(values.to_vec()));
             let found = all_laws(&Account { run: &run(), samples: &samples }).unwrap_err();

@@ -19,7 +19,7 @@ use std::{fmt::Debug, sync::Arc};
 
 pub use cell::{Cell, Factor, Levels};
 pub use input::InputError;
-pub use laws::Account;
+pub use laws::{Account, WORK_DECLARED_NS};
 pub use metric::{Better, Metric, Unit, Verb, higher, lower, neither};
 pub use referee::Referee;
 use serde::de::DeserializeOwned;

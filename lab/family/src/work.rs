@@ -116,6 +116,12 @@ pub trait Work: Debug + Send + Sync {
         None
     }
 
+    /// How long one CPU is busy with the work that a repetition was asked for, in nanoseconds; none
+    /// where the workload does not declare it, or a variant with these tags does no work.
+    fn declared_ns(&self, _tags: &[String]) -> Option<u64> {
+        None
+    }
+
     /// Counters of the record that the plan knows.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

@@ -32,7 +32,32 @@ impl Family for Engines {
 
     fn laws(&self, account: &Account<'_>) -> Result<(), String> {
         account.common()?;
-        account.within_counter(SEARCH, WALL)
+        account.within_counter(SEARCH, WALL)?;
+        search_is_of_the_process(account)
+    }
+}
+
+/// CPU time of a process outside its search. In the committed records the kernel counted at most
+/// 0.75 ms more than twice what the CPUs had in the search.
+const OUTSIDE_CPU_NS: u128 = 20_000_000;
+/// Time of a process outside its search, however busy the machine is: 23 ms in those records.
+const OUTSIDE_NS: u64 = 1_000_000_000;
+
+/// A process searched most of its time, as hyperfine saw it, and with most of its CPU time.
+fn search_is_of_the_process(account: &Account<'_>) -> Result<(), String> {
+    let counter = |name| account.counter(name);
+    let (Some(search), Some(whole)) = (counter(SEARCH), counter(WALL)) else { return Ok(()) };
+    if whole > search.saturating_mul(2).saturating_add(OUTSIDE_NS) {
+        return Err(format!("{SEARCH} is {search}, but {WALL}, its process's time, is {whole}"));
+    }
+    let kernel = (counter("hyperfine_user_ns"), counter("hyperfine_system_ns"), account.cpus());
+    let (Some(user), Some(system), Some(cpus)) = kernel else { return Ok(()) };
+    let counted = u128::from(user) + u128::from(system);
+    match counted > 2 * u128::from(search) * u128::from(cpus) + OUTSIDE_CPU_NS {
+        true => Err(format!(
+            "{SEARCH} is {search}, but the kernel counted {counted} ns of CPU time on {cpus} CPUs"
+        )),
+        false => Ok(()),
     }
 }
 
@@ -75,6 +100,35 @@ mod tests {
         });
         let run: Run = serde_json::from_value(run).expect("a run");
         Engines.laws(&Account { run: &run, samples: &Samples::default() })
+    }
+
+    #[test]
+    fn a_search_is_most_of_its_process() {
+        let whole = |wall: u64, hyperfine: u64, cpu: u64| {
+            let run = json!({
+                "schema": 2, "order": 0, "attempt": 0, "block": 1, "warmup": false,
+                "family": "engines", "variant": "v", "cell": {}, "status": "ok",
+                "verification": "verified", "binary_sha256": "", "start_ns": 0,
+                "process_ns": 4_000_000_000_u64, "noise": { "capacity_ns": 8_000_000_000_u64 },
+                "counters": {
+                    "wall_ns": wall, "hyperfine_wall_ns": hyperfine, "hyperfine_user_ns": cpu,
+                    "hyperfine_system_ns": 0,
+                },
+            });
+            let run: Run = serde_json::from_value(run).expect("a run");
+            Engines.laws(&Account { run: &run, samples: &Samples::default() })
+        };
+        for (name, wall, hyperfine, cpu, said) in [
+            ("1 ns of 1.1 s", 1, 1_100_000_000, 1, "wall_ns is 1, but hyperfine_wall_ns, its"),
+            ("1 s of 3.1 s", 1_000_000_000, 3_100_000_000, 1, "its process's time, is 31"),
+            ("1 ns with 40 ms of CPU time", 1, 90_000_000, 40_000_000, "counted 40000000 ns"),
+            ("10 ms with 61 ms of CPU time", 10_000_000, 90_000_000, 61_000_000, "on 2 CPUs"),
+        ] {
+            let _attack = lab_attacks::Attack::on("answers", name);
+            let found = whole(wall, hyperfine, cpu).unwrap_err();
+            assert!(found.contains(said), "{name}: {found}");
+        }
+        assert_eq!(whole(10_000_000, 90_000_000, 60_000_000), Ok(()));
     }
 
     #[test]

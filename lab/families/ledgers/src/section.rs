@@ -136,6 +136,13 @@ impl Work for LedgersWork {
         (!is_harness).then(|| json!(floor_workload(&self.0)))
     }
 
+    fn declared_ns(&self, tags: &[String]) -> Option<u64> {
+        let Data { streams, transactions, .. } = self.0.data;
+        let transactions = u64::from(streams) * u64::from(transactions);
+        let is_harness = tags.iter().any(|tag| tag == HARNESS_TAG);
+        (!is_harness && self.0.work_ns > 0).then(|| transactions.saturating_mul(self.0.work_ns))
+    }
+
     fn check(&self, answer: &Answer<'_>, truth: &Truth<'_>) -> Result<Checked, String> {
         check::times(&self.0, answer.outcome, answer.process_ns)?;
         match truth {

@@ -109,6 +109,12 @@ fn stream(test: &Stream, outcome: &RunOutcome, process_ns: u64) -> Result<(), St
 }
 
 fn wake(test: &Wake, outcome: &RunOutcome) -> Result<(), String> {
+    // Ticks and jobs last as long as they were to. The last ones may come a little early.
+    let least = test.duration_ms * 900_000;
+    if let Some(elapsed) = outcome.counters.get(names::ELAPSED_NS).filter(|ns| **ns < least) {
+        let asked = test.duration_ms;
+        return Err(format!("elapsed_ns is {elapsed}, but it was to last {asked} ms"));
+    }
     let ticks = test.duration_ms * 1_000 / test.tick_us;
     counter(outcome, names::TICKS_INTENDED, ticks)?;
     let latencies = column(outcome, names::TICK_LATENCY_NS, ticks as usize)?;

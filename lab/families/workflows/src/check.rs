@@ -38,6 +38,7 @@ pub(crate) fn answer(workload: &Workload, outcome: &RunOutcome) -> Result<(), St
     in_order(outcome, &[names::TASK_SUBMITTED_NS, names::TASK_ACCEPTED_NS], tasks)?;
     let rows = outcome.samples.get(names::STEP).map_or(0, Vec::len);
     in_order(outcome, &STEP_TIMES, rows)?;
+    causes_first(&workload.shape, outcome, rows)?;
     let mut found = steps(outcome, rows)?;
     for &number in numbers {
         let task = u32::try_from(number).map_err(|_| format!("there is no task {number}"))?;
@@ -71,6 +72,34 @@ fn steps(outcome: &RunOutcome, rows: usize) -> Result<BTreeMap<i64, Vec<Value>>,
         });
     }
     Ok(found)
+}
+
+/// No step began before the steps whose values it takes were done.
+fn causes_first(shape: &Shape, outcome: &RunOutcome, rows: usize) -> Result<(), String> {
+    let of = |name: &str| column(outcome, name, rows);
+    let (tasks, steps) = (of(names::STEP_TASK)?, of(names::STEP)?);
+    let (started, finished) = (of(names::STEP_STARTED_NS)?, of(names::STEP_FINISHED_NS)?);
+    let mut last: BTreeMap<(i64, i64), i64> = BTreeMap::new();
+    for row in 0..rows {
+        let done = last.entry((tasks[row], steps[row])).or_insert(i64::MIN);
+        *done = finished[row].max(*done);
+    }
+    for row in 0..rows {
+        // A step that the shape has not is told by its value.
+        let index = usize::try_from(steps[row]).unwrap_or(usize::MAX);
+        let Some(step) = shape.steps.get(index) else { continue };
+        let decides = step.when.map(|when| when.step);
+        for cause in step.after.iter().copied().chain(step.parts_of).chain(decides) {
+            let done = last.get(&(tasks[row], i64::from(cause)));
+            if let Some(done) = done.filter(|done| **done > started[row]) {
+                let (name, task, start) = (&step.name, tasks[row], started[row]);
+                return Err(format!(
+                    "{name} of task {task} began at {start}, but what it takes was done at {done}"
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn difference(shape: &Shape, task: i64, says: &[Value], truth: &[Value]) -> String {
