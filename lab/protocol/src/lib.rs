@@ -26,9 +26,12 @@ pub mod runtimes;
 pub mod schedulers;
 pub mod workflows;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, Error, MapAccess, Visitor},
+};
 
 /// The version of everything in this crate. A variant refuses a spec of another version (exit code
 /// 2).
@@ -101,12 +104,42 @@ pub struct RunOutcome {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Whole-run numbers, unit in the name (`cpu_streaming_ns`, `rss_high_water_bytes`).
-    #[serde(default)]
+    #[serde(default, deserialize_with = "once_each")]
     pub counters: BTreeMap<String, u64>,
     /// Raw samples as columns of integers, unit in the name (`token_received_ns`). The family's
     /// page says which columns belong together row by row.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "once_each")]
     pub samples: BTreeMap<String, Vec<i64>>,
+}
+
+/// A map in which no key stands twice: of two numbers of one name nobody knows which is meant.
+fn once_each<'de, D, V>(deserializer: D) -> Result<BTreeMap<String, V>, D::Error>
+where
+    D: Deserializer<'de>,
+    V: Deserialize<'de>,
+{
+    struct OnceEach<V>(PhantomData<V>);
+
+    impl<'de, V: Deserialize<'de>> Visitor<'de> for OnceEach<V> {
+        type Value = BTreeMap<String, V>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a map")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut found = BTreeMap::new();
+            while let Some((key, value)) = map.next_entry::<String, V>()? {
+                if found.contains_key(&key) {
+                    return Err(A::Error::custom(format!("`{key}` stands there twice")));
+                }
+                found.insert(key, value);
+            }
+            Ok(found)
+        }
+    }
+
+    deserializer.deserialize_map(OnceEach(PhantomData))
 }
 
 impl RunOutcome {
