@@ -55,7 +55,8 @@ const EXIT_CODES: &str = "Exit codes:
        found an impossible value
   2    invalid command line, experiment, manifest or table, or unreadable audit input
   3    a named server is not usable
-  4    a results folder or corpus cannot be read, written or resumed
+  4    a results folder or corpus cannot be read, written or resumed, or a program or data was
+       changed amid a sweep
   5    internal error
   130  interrupted; continue with `lab run --resume DIR`";
 
@@ -204,11 +205,11 @@ impl Failure {
 
 impl From<lab_driver::DriverError> for Failure {
     fn from(error: lab_driver::DriverError) -> Self {
-        use lab_driver::DriverError::{Input, Lab, Record, Resume, Server};
+        use lab_driver::DriverError::{Changed, Input, Lab, Record, Resume, Server};
         let code = match error {
             Input(_) => 2,
             Server(_) => 3,
-            Resume(_) | Record(_) => 4,
+            Resume(_) | Record(_) | Changed(_) => 4,
             Lab(_) => 5,
         };
         Self { code, sentence: error.to_string() }

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeSet,
     fs,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -16,8 +17,11 @@ use crate::{
     DriverError,
     child::{self, Limits},
     foreign,
+    words::harmless,
 };
 
+/// A copy may be read and run, and not written.
+const PROGRAM_MODE: u32 = 0o555;
 /// An identity is a line.
 const DESCRIBE: Limits = Limits { time: Duration::from_secs(10), output_bytes: 64 << 10 };
 
@@ -57,6 +61,8 @@ pub struct Program {
     pub path: PathBuf,
     /// What goes into `run.json`.
     pub entry: VariantEntry,
+    /// The file that reads it, where it is no program by itself.
+    pub reader: Option<PathBuf>,
     /// Servers that it can keep up over runs.
     pub keep_up: Vec<String>,
     /// Why this machine has no such program; then path and hash are empty.
@@ -122,6 +128,9 @@ impl Catalog {
         fs::copy(&built, &path).map_err(|error| {
             DriverError::Lab(format!("cannot copy the program of {}: {error}", entrant.name))
         })?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(PROGRAM_MODE)).map_err(|error| {
+            DriverError::Lab(format!("cannot protect the copy of {}: {error}", entrant.name))
+        })?;
         let bytes = fs::read(&path).map_err(|error| {
             DriverError::Input(format!("cannot read the program of {}: {error}", entrant.name))
         })?;
@@ -139,7 +148,8 @@ impl Catalog {
             binary_sha256: sha256_hex(&bytes),
             binary_bytes: bytes.len() as u64,
         };
-        Ok(Program { path, entry, keep_up: manifest.keep_up.clone(), absent: None })
+        let reader = manifest.interpreter.as_deref().and_then(foreign::file);
+        Ok(Program { path, entry, reader, keep_up: manifest.keep_up.clone(), absent: None })
     }
 
     /// The folder of the program that does a family's steps outside its variants; empty where it
@@ -150,6 +160,13 @@ impl Catalog {
         let has_it = |folder: &&PathBuf| folder.join(worker(family)).is_file();
         let found = places.iter().find(has_it).and_then(|folder| folder.canonicalize().ok());
         found.unwrap_or_default()
+    }
+
+    /// That program and the library that it has for other languages, as far as they were built.
+    pub(crate) fn worker_files(&self, family: &str) -> Vec<PathBuf> {
+        let folder = self.worker_folder(family);
+        let names = [worker(family), format!("lib{family}_worker.so")];
+        names.into_iter().map(|name| folder.join(name)).filter(|file| file.is_file()).collect()
     }
 
     /// What built the programs of these entrants: those in a variant's own folder are Bazel's,
@@ -233,11 +250,13 @@ fn absent(entrant: &Entrant, why: String) -> Program {
         binary_sha256: String::new(),
         binary_bytes: 0,
     };
-    Program { path: PathBuf::new(), entry, keep_up: Vec::new(), absent: Some(why) }
+    let (path, keep_up, absent) = (PathBuf::new(), Vec::new(), Some(why));
+    Program { path, entry, reader: None, keep_up, absent }
 }
 
 fn describe(path: &Path, name: &str) -> Result<Identity, DriverError> {
-    let refuse = |what: String| DriverError::Input(format!("{name} --describe: {what}"));
+    let refuse =
+        |what: String| DriverError::Input(format!("{name} --describe: {}", harmless(&what)));
     let mut command = Command::new(path);
     command.arg("--describe");
     let output = child::ask(command, DESCRIBE).map_err(|why| refuse(why.to_string()))?;
@@ -246,6 +265,10 @@ fn describe(path: &Path, name: &str) -> Result<Identity, DriverError> {
     }
     let identity: Identity = serde_json::from_slice(&output.stdout)
         .map_err(|error| refuse(format!("did not print its identity: {error}")))?;
+    // The rest has to be what the manifest says.
+    if let Some(feature) = identity.features.iter().find(|name| harmless(name) != **name) {
+        return Err(refuse(format!("names a feature with letters that do not show: {feature}")));
+    }
     match identity.protocol {
         PROTOCOL => Ok(identity),
         other => Err(refuse(format!("speaks protocol {other}, this lab speaks {PROTOCOL}"))),
@@ -263,7 +286,8 @@ fn agree(manifest: &Manifest, identity: &Identity) -> Result<(), DriverError> {
         if written != said {
             let place = format!("{}/{}/variant.toml", manifest.family, manifest.name);
             return Err(DriverError::Input(format!(
-                "{place}: key `{key}` is `{written}`, but the program says `{said}`"
+                "{place}: key `{key}` is `{written}`, but the program says `{}`",
+                harmless(said)
             )));
         }
     }

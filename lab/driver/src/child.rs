@@ -64,6 +64,8 @@ pub(crate) enum Unfinished {
     TooLate(Duration),
     #[error("printed more than {0} bytes and was killed")]
     TooMuch(u64),
+    #[error("printed more than {0} bytes to standard error and was ended")]
+    TooMuchError(u64),
     #[error("closed its output but did not exit, and was killed")]
     Hiding,
     #[error("was interrupted")]
@@ -103,10 +105,14 @@ pub(crate) fn finish(
         Err(unfinished) => Err(unfinished),
         Ok(stdout) => {
             let before = children_cpu_ns();
-            reap(&mut child).ok_or(Unfinished::Hiding).map(|status| {
+            reap(&mut child).ok_or(Unfinished::Hiding).and_then(|status| {
                 let cpu_ns = children_cpu_ns().zip(before).map(|(after, before)| after - before);
                 let stderr = stderr.recv_timeout(ENDING).unwrap_or_default();
-                Finished { status, cpu_ns, stdout, stderr }
+                // Nobody reads on: what it wrote then ended it, or was lost.
+                match stderr.len() as u64 > limits.output_bytes {
+                    true => Err(Unfinished::TooMuchError(limits.output_bytes)),
+                    false => Ok(Finished { status, cpu_ns, stdout, stderr }),
+                }
             })
         }
     };
@@ -169,7 +175,7 @@ fn reap(child: &mut Child) -> Option<ExitStatus> {
 
 /// CPU time of all children that this process has waited for, and of theirs. Its growth around one
 /// wait is the CPU time of that child, or somewhat more where another thread waited too.
-fn children_cpu_ns() -> Option<u64> {
+pub(crate) fn children_cpu_ns() -> Option<u64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
     let times = [usage.user_time(), usage.system_time()];
     let microseconds: i64 = times.iter().map(|time| time.num_microseconds()).sum();
@@ -201,6 +207,8 @@ pub(crate) fn hanging(folder: &Path) -> std::path::PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use lab_attacks::Attack;
+
     use super::*;
 
     fn shell(script: &str, limits: Limits) -> Result<Finished, Unfinished> {
@@ -212,13 +220,29 @@ mod tests {
     #[test]
     fn what_takes_too_long_or_says_too_much_is_ended() {
         let limits = Limits { time: Duration::from_millis(300), output_bytes: 10 };
-        let said = |script| shell(script, limits).unwrap_err().to_string();
-        assert_eq!(said("sleep 100"), "did not end within 0.3 s and was killed");
-        assert_eq!(said("yes"), "printed more than 10 bytes and was killed");
-        assert_eq!(
-            said("exec >&-; sleep 100"),
-            "closed its output but did not exit, and was killed"
-        );
+        for (name, script, said) in [
+            ("a program that hangs", "sleep 100", "did not end within 0.3 s and was killed"),
+            ("output without an end", "yes", "printed more than 10 bytes and was killed"),
+            ("a byte too much", "printf 01234567890", "printed more than 10 bytes and was killed"),
+            (
+                "errors without an end",
+                "yes >&2",
+                "printed more than 10 bytes to standard error and was ended",
+            ),
+            (
+                "a byte too much of errors",
+                "printf 01234567890 >&2; echo",
+                "printed more than 10 bytes to standard error and was ended",
+            ),
+            (
+                "a program that hides",
+                "exec >&-; sleep 100",
+                "closed its output but did not exit, and was killed",
+            ),
+        ] {
+            let _attack = Attack::on("programs", name);
+            assert_eq!(shell(script, limits).unwrap_err().to_string(), said, "{name}");
+        }
         let right = shell("printf 0123456789; printf e >&2; exit 3", Limits::QUESTION).unwrap();
         assert_eq!((right.stdout, right.stderr), (b"0123456789".to_vec(), b"e".to_vec()));
         assert_eq!(right.status.code(), Some(3));
@@ -234,6 +258,7 @@ mod tests {
             finish(command, None, Some(file.path()), limits, &AtomicBool::new(false))
         };
         let said = |script| into_file(script).unwrap_err().to_string();
+        let _attack = Attack::on("programs", "a file without an end");
         let endless = "while :; do echo yes; sleep 0.01; done >$1";
         assert_eq!(said(endless), "printed more than 10 bytes and was killed");
         assert_eq!(said("printf 01234567890 >$1"), "printed more than 10 bytes and was killed");
@@ -243,6 +268,7 @@ mod tests {
     #[test]
     fn input_that_nobody_reads_does_not_hold_the_lab() {
         let limits = Limits { time: Duration::from_millis(300), output_bytes: 10 };
+        let _attack = Attack::on("programs", "input that nobody reads");
         let mut command = Command::new("sleep");
         command.arg("100");
         let line = "x".repeat(1 << 20);

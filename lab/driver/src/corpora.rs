@@ -12,7 +12,7 @@ use std::{
 
 use lab_family::Corpus;
 
-use crate::{DriverError, child::stop_group, guard};
+use crate::{DriverError, child::stop_group, guard, held::Held};
 
 /// Between two looks at one that is made. No run goes on meanwhile.
 const LOOK: Duration = Duration::from_millis(5);
@@ -22,7 +22,14 @@ const LOOK: Duration = Duration::from_millis(5);
 pub(crate) struct Corpora {
     lab: PathBuf,
     folder: PathBuf,
-    ready: BTreeMap<Corpus, PathBuf>,
+    ready: BTreeMap<Corpus, Ready>,
+}
+
+/// A corpus, checked byte by byte, and its files as they must stay.
+#[derive(Debug)]
+struct Ready {
+    folder: PathBuf,
+    held: Vec<Held>,
 }
 
 impl Corpora {
@@ -39,9 +46,32 @@ impl Corpora {
         if !self.ready.contains_key(corpus) {
             let folder = self.folder.join(name(corpus));
             self.make(corpus, &folder, interrupt)?;
-            self.ready.insert(corpus.clone(), folder);
+            let what = format!("the corpus {}", name(corpus));
+            let held = Held::below(&what, &folder)
+                .map_err(|error| DriverError::Lab(format!("cannot look at {what}: {error}")))?;
+            // After the look: what is changed meanwhile is found by this or by the next one.
+            self.check(&folder, interrupt)?;
+            self.ready.insert(corpus.clone(), Ready { folder, held });
         }
-        Ok(&self.ready[corpus])
+        Ok(&self.ready[corpus].folder)
+    }
+
+    /// The files of a corpus, once it is there.
+    pub(crate) fn held(&self, corpus: &Corpus) -> &[Held] {
+        self.ready.get(corpus).map_or(&[], |ready| &ready.held)
+    }
+
+    /// Those of all.
+    pub(crate) fn all_held(&self) -> impl Iterator<Item = &Held> {
+        self.ready.values().flat_map(|ready| &ready.held)
+    }
+
+    /// That every byte is as the corpus's manifest says: one that is kept is looked at by its sizes
+    /// alone when it is asked for.
+    fn check(&self, folder: &Path, interrupt: &AtomicBool) -> Result<(), DriverError> {
+        let mut command = Command::new(&self.lab);
+        command.arg("corpus").arg(folder).arg("--check");
+        run(command, &format!("lab corpus {} --check", folder.display()), interrupt)
     }
 
     fn make(
@@ -64,21 +94,25 @@ impl Corpora {
                 command.arg(flag);
             }
         }
-        // A group of its own, as the paced server.
-        let mut child = guard::mark(&mut command)
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .map_err(|error| DriverError::Lab(format!("cannot start `lab corpus`: {error}")))?;
-        let place = folder.display();
-        match wait(&mut child, interrupt) {
-            Some(status) if status.success() => Ok(()),
-            Some(status) => Err(DriverError::Lab(format!(
-                "`lab corpus {place}` exited with {status}; its message is above"
-            ))),
-            None => Err(DriverError::Lab(format!("`lab corpus {place}` was interrupted"))),
+        run(command, &format!("lab corpus {}", folder.display()), interrupt)
+    }
+}
+
+/// Runs `lab corpus` to its end.
+fn run(mut command: Command, shown: &str, interrupt: &AtomicBool) -> Result<(), DriverError> {
+    // A group of its own, as the paced server.
+    let mut child = guard::mark(&mut command)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .map_err(|error| DriverError::Lab(format!("cannot start `lab corpus`: {error}")))?;
+    match wait(&mut child, interrupt) {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => {
+            Err(DriverError::Lab(format!("`{shown}` exited with {status}; its message is above")))
         }
+        None => Err(DriverError::Lab(format!("`{shown}` was interrupted"))),
     }
 }
 
@@ -116,5 +150,57 @@ mod tests {
         let stopped = corpora.folder(&corpus, &AtomicBool::new(true)).unwrap_err().to_string();
         assert!(stopped.ends_with("was interrupted"), "{stopped}");
         assert!(corpora.ready.is_empty());
+    }
+
+    /// A `lab` that makes a corpus of one file, and says of every one that it fits.
+    fn easy(folder: &Path, check: &str) -> PathBuf {
+        let script = format!(
+            "#!/bin/sh\n[ \"$3\" != --check ] || {check}\n\
+             mkdir -p \"$2\" && [ -e \"$2/a.jsonl\" ] || echo 1 >\"$2/a.jsonl\"\n"
+        );
+        let lab = folder.join("lab");
+        let write = "printf %s \"$1\" >\"$2\" && chmod +x \"$2\"";
+        // By another process, as in `child::hanging`.
+        let status = Command::new("sh").args(["-c", write, "sh", &script]).arg(&lab).status();
+        assert!(status.unwrap().success());
+        lab
+    }
+
+    const CORPUS: Corpus = Corpus { files: 1, bytes: 2, seed: 1, skew: false, hostile: false };
+
+    #[test]
+    fn a_corpus_that_is_changed_between_two_runs_is_named() {
+        let cases: [(&str, &str, &str); 5] = [
+            ("a byte of a corpus", "echo 2 > a.jsonl", "a.jsonl in the corpus 1-files"),
+            ("a file more in a corpus", "echo 1 > b.jsonl", "the corpus 1-files-2-bytes"),
+            ("a file less in a corpus", "rm a.jsonl", "is gone"),
+            ("a link in a corpus", "mv a.jsonl x && ln -s x a.jsonl", "a.jsonl in the corpus"),
+            (
+                "a corpus put back with its times",
+                "cp -p a.jsonl x; echo 2 > a.jsonl; cat x > a.jsonl; touch -r x a.jsonl; rm x",
+                "was changed",
+            ),
+        ];
+        for (name, attack, said) in cases {
+            let _attack = lab_attacks::Attack::on("programs", name);
+            let home = tempfile::tempdir().unwrap();
+            let mut corpora = Corpora::new(&easy(home.path(), "exit 0"), home.path());
+            let never = AtomicBool::new(false);
+            let folder = corpora.folder(&CORPUS, &never).unwrap().to_owned();
+            assert!(corpora.held(&CORPUS).iter().all(|held| held.change().is_none()));
+            let shell = Command::new("sh").args(["-c", attack]).current_dir(&folder).status();
+            assert!(shell.unwrap().success());
+            let found: Vec<String> = corpora.all_held().filter_map(Held::change).collect();
+            assert!(found.iter().any(|one| one.contains(said)), "{name}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_corpus_that_was_kept_and_is_not_what_its_manifest_says_is_refused() {
+        let _attack = lab_attacks::Attack::on("programs", "a kept corpus with other bytes");
+        let home = tempfile::tempdir().unwrap();
+        let mut corpora = Corpora::new(&easy(home.path(), "exit 1"), home.path());
+        let refused = corpora.folder(&CORPUS, &AtomicBool::new(false)).unwrap_err().to_string();
+        assert!(refused.contains("--check` exited with exit status: 1"), "{refused}");
     }
 }

@@ -19,6 +19,8 @@ use crate::{
 
 /// A variant that prints more than this is not printing an outcome.
 const OUTPUT_BYTES_MAX: u64 = 256 << 20;
+/// A longer name of a counter or a column is none.
+const NAME_BYTES_MAX: usize = 64;
 /// How much of a variant's last words goes into a reason.
 const EXCERPT_CHARS: usize = 200;
 
@@ -181,7 +183,10 @@ fn judge(status: ExitStatus, output: &[u8], stderr: &[u8], run: &str) -> Execute
 /// Reads the one line of an outcome. `ended` says in a sentence how its program did.
 fn outcome(output: &[u8], stderr: &[u8], ended: &str, run: &str) -> Executed {
     let said = last_words(stderr);
-    let text = String::from_utf8_lossy(output);
+    let Ok(text) = std::str::from_utf8(output) else {
+        let shown = excerpt(output);
+        return Executed::Broken(format!("printed bytes that are no UTF-8: `{shown}`{said}"));
+    };
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let [line] = lines[..] else {
         let count = lines.len();
@@ -200,10 +205,22 @@ fn outcome(output: &[u8], stderr: &[u8], ended: &str, run: &str) -> Executed {
         let theirs = outcome.protocol;
         return Executed::Broken(format!("speaks protocol {theirs}, this lab speaks {PROTOCOL}"));
     }
+    let names = outcome.counters.keys().chain(outcome.samples.keys());
+    if let Some(name) = names.into_iter().find(|name| !is_name(name)) {
+        return Executed::Broken(format!(
+            "names a number `{name}`: names are up to {NAME_BYTES_MAX} letters, digits and `_`"
+        ));
+    }
     if outcome.run != run {
         return Executed::Broken(format!("answered for run `{}` instead of `{run}`", outcome.run));
     }
     Executed::Outcome(outcome)
+}
+
+/// Of a counter or a column, which tables and exports show as it is.
+fn is_name(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_letter)
 }
 
 fn last_words(stderr: &[u8]) -> String {
@@ -262,12 +279,60 @@ mod tests {
                 "speaks protocol 2, this lab speaks 1",
             ),
         ] {
+            let _attack = lab_attacks::Attack::on("answers", expected);
             assert_eq!(judged(0, output, ""), expected);
         }
         let no_json = judged(0, "hello\n", "first\n last \n");
         assert!(no_json.starts_with("printed no outcome but `hello` ("), "{no_json}");
         assert!(no_json.ends_with("; it said: last"), "{no_json}");
         assert_eq!(excerpt("é".repeat(300).as_bytes()), "é".repeat(EXCERPT_CHARS));
+    }
+
+    #[test]
+    fn an_outcome_of_two_minds_or_with_names_that_are_none_is_no_outcome() {
+        let with = |more: &str| line("r", "ok").replace("\"ok\"}", &format!("\"ok\",{more}}}"));
+        let escape = "\"counters\":{\"\\u001b[2Ja\":1}";
+        let long = format!("\"samples\":{{\"{}\":[1]}}", "a".repeat(65));
+        let cases = [
+            ("a counter twice", "\"counters\":{\"a\":1,\"a\":2}", "`a` stands there twice"),
+            ("a column twice", "\"samples\":{\"a\":[1],\"a\":[2]}", "`a` stands there twice"),
+            (
+                "a counter twice, once escaped",
+                "\"counters\":{\"a\":1,\"\\u0061\":2}",
+                "`a` stands there twice",
+            ),
+            ("counters twice", "\"counters\":{},\"counters\":{}", "duplicate field `counters`"),
+            ("a status twice", "\"status\":\"failed\"", "duplicate field `status`"),
+            ("a key that nobody knows", "\"verified\":true", "unknown field `verified`"),
+            ("an escape sequence in a name", escape, "names a number"),
+            ("a name with a space", "\"counters\":{\"a b\":1}", "names a number `a b`"),
+            ("a name with a comma", "\"samples\":{\"a,b\":[1]}", "names a number `a,b`"),
+            ("a name with markup", "\"counters\":{\"<b>\":1}", "names a number `<b>`"),
+            ("a name that is empty", "\"counters\":{\"\":1}", "names a number ``"),
+            ("a name without an end", &long, "up to 64 letters"),
+            ("a number below 0", "\"counters\":{\"a\":-1}", "invalid value: integer `-1`"),
+            ("a number that is a text", "\"counters\":{\"a\":\"1\"}", "invalid type: string"),
+            ("a number past 64 bits", "\"counters\":{\"a\":18446744073709551616}", "invalid"),
+            ("no number", "\"counters\":{\"a\":NaN}", "expected value"),
+            ("a fraction", "\"samples\":{\"a\":[0.5]}", "invalid type: floating point"),
+        ];
+        for (name, more, said) in cases {
+            let _attack = lab_attacks::Attack::on("answers", name);
+            let found = judged(0, &with(more), "");
+            assert!(found.contains(said), "{name}: {found}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_no_outcome() {
+        let _attack = lab_attacks::Attack::on("answers", "a reason that is no UTF-8");
+        let mut output = line("r", "ok").into_bytes();
+        output.extend(b"\xff\xfe");
+        let status = ExitStatus::from_raw(0);
+        match judge(status, &output, b"", "r") {
+            Executed::Broken(said) => assert!(said.starts_with("printed bytes that are no UTF-8")),
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

@@ -1,13 +1,19 @@
 //! Variants that Cargo does not build: a script of their own builds them, or an interpreter reads
 //! them. A machine may lack what either needs.
 
-use std::{path::Path, process::Command, time::Duration};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
 use lab_plan::Manifest;
 
 use crate::{
     child::{self, Limits},
     tools::tool_version,
+    words::harmless,
 };
 
 /// The script in a variant's folder that makes its program there.
@@ -34,7 +40,7 @@ pub(crate) fn build(folder: &Path) -> Result<(), String> {
     }
     let said = String::from_utf8_lossy(&ended.stderr);
     Err(match said.lines().rev().find(|line| !line.trim().is_empty()) {
-        Some(line) => format!("it is not built: {}", line.trim()),
+        Some(line) => format!("it is not built: {}", harmless(line.trim())),
         None => format!("it is not built: its `{BUILD}` ended with {}", ended.status),
     })
 }
@@ -45,4 +51,11 @@ pub(crate) fn interpreter(manifest: &Manifest) -> Result<Option<String>, String>
     let Some(name) = &manifest.interpreter else { return Ok(None) };
     let version = tool_version(name).ok_or_else(|| format!("{name} is not installed"))?;
     Ok(Some(format!("{name}, {version}")))
+}
+
+/// The file that a program of this name is, as the system looks for it.
+pub(crate) fn file(name: &str) -> Option<PathBuf> {
+    let folders = env::var_os("PATH")?;
+    let mut places = env::split_paths(&folders).map(|folder| folder.join(name));
+    places.find(|place| place.is_file())?.canonicalize().ok()
 }

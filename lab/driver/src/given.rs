@@ -18,7 +18,7 @@ use ureq::{
     http::{Response, StatusCode},
 };
 
-use crate::DriverError;
+use crate::{DriverError, words::harmless};
 
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 /// Loading a large model from a slow disk takes a while.
@@ -32,6 +32,8 @@ pub(crate) struct GivenServers {
     pub(crate) addresses: Vec<String>,
     model: String,
     loaded: HashMap<String, Value>,
+    /// Version and model of each server as it was first asked around a run.
+    known: HashMap<String, (String, Option<String>)>,
 }
 
 /// What a server says of itself, for the records.
@@ -45,7 +47,7 @@ struct Identity {
 
 impl GivenServers {
     pub(crate) fn new(addresses: Vec<String>, model: String) -> Self {
-        Self { addresses, model, loaded: HashMap::new() }
+        Self { addresses, model, loaded: HashMap::new(), known: HashMap::new() }
     }
 
     /// Version and model of each server, or why they are not known.
@@ -55,6 +57,40 @@ impl GivenServers {
             Err(error) => json!({"address": address, "reason": error.to_string()}),
         };
         self.addresses.iter().map(identity).collect()
+    }
+
+    /// That these servers are those that they were: runs of two models say nothing of either. One
+    /// that does not answer now is a matter of the runs that ask it.
+    ///
+    /// # Errors
+    /// Names the server and what has changed.
+    pub(crate) fn same(&mut self, addresses: &[String]) -> Result<(), DriverError> {
+        for address in addresses {
+            let Ok(Identity { version, model_digest, .. }) = check(address, &self.model) else {
+                continue;
+            };
+            let now = (version, model_digest);
+            let known = self.known.entry(address.clone()).or_insert_with(|| now.clone());
+            if *known == now {
+                continue;
+            }
+            let model = &self.model;
+            let digest = |digest: &Option<String>| digest.clone().unwrap_or("none".to_owned());
+            return Err(DriverError::Changed(match known.0 == now.0 {
+                true => format!(
+                    "the model {model} of {address} was replaced amid the sweep: its digest was \
+                     {} and is {}; the run beside it is not recorded",
+                    digest(&known.1),
+                    digest(&now.1)
+                ),
+                false => format!(
+                    "the server {address} was replaced amid the sweep: it was version {} and is \
+                     {}; the run beside it is not recorded",
+                    known.0, now.0
+                ),
+            }));
+        }
+        Ok(())
     }
 
     /// Sends an untimed request to every server whose runner options differ from those it has
@@ -103,13 +139,13 @@ fn check(address: &str, model: &str) -> Result<Identity, DriverError> {
         return Err(DriverError::Server(format!(
             "the server {address} has no model `{model}`, only: {}; correct --model or load it \
              there",
-            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+            if names.is_empty() { "none".to_owned() } else { harmless(&names.join(", ")) }
         )));
     };
     Ok(Identity {
         address: address.to_owned(),
-        version: version["version"].as_str().unwrap_or("unknown").to_owned(),
-        model_digest: found["digest"].as_str().map(str::to_owned),
+        version: harmless(version["version"].as_str().unwrap_or("unknown")),
+        model_digest: found["digest"].as_str().map(harmless),
     })
 }
 
@@ -203,8 +239,71 @@ mod tests {
         request.get_mut().write_all(answer.as_bytes()).unwrap();
     }
 
+    /// Answers one request after the other, each with the next of these bodies.
+    fn answering(bodies: Vec<String>) -> (String, thread::JoinHandle<()>) {
+        let (listener, address) = listen();
+        let server = thread::spawn(move || {
+            for body in bodies {
+                let mut request = BufReader::new(listener.accept().unwrap().0);
+                let mut line = String::new();
+                while request.read_line(&mut line).unwrap() > 2 {
+                    line.clear();
+                }
+                let length = body.len();
+                let answer = format!(
+                    "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+                );
+                request.get_mut().write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        (address, server)
+    }
+
+    /// What a server answers that is asked who it is.
+    fn identity(version: &str, digest: &str) -> [String; 2] {
+        let models = json!([{ "name": "m:latest", "digest": digest }]);
+        [json!({ "version": version }).to_string(), json!({ "models": models }).to_string()]
+    }
+
+    #[test]
+    fn a_model_or_a_server_that_is_replaced_amid_a_sweep_ends_it() {
+        for (name, second, said) in [
+            ("another model by its name", identity("1", "b"), "its digest was a and is b; the run"),
+            ("another server at its address", identity("2", "a"), "it was version 1 and is 2; the"),
+            ("both", identity("2", "b"), "it was version 1 and is 2"),
+            ("escape sequences in a digest", identity("1", "\u{1b}[2J"), "and is \\u{1b}[2J; the"),
+        ] {
+            let _attack = lab_attacks::Attack::on("servers", name);
+            let first = identity("1", "a");
+            let bodies = [&first[..], &first[..], &second[..]].concat();
+            let (address, server) = answering(bodies);
+            let addresses = [address.clone()];
+            let mut servers = GivenServers::new(addresses.to_vec(), "m".to_owned());
+            servers.same(&addresses).unwrap();
+            servers.same(&addresses).unwrap();
+            let changed = servers.same(&addresses).unwrap_err();
+            assert!(matches!(changed, DriverError::Changed(_)), "{name}");
+            let changed = changed.to_string();
+            assert!(changed.contains(&address) && changed.contains(said), "{name}: {changed}");
+            server.join().unwrap();
+            // A server that is gone is a matter of the runs that ask it.
+            servers.same(&addresses).unwrap();
+        }
+    }
+
+    #[test]
+    fn names_of_a_servers_models_do_nothing_to_a_terminal() {
+        let _attack = lab_attacks::Attack::on("servers", "escape sequences in a model's name");
+        let models = json!({ "models": [{ "name": "\u{1b}]0;x\u{7}" }] }).to_string();
+        let (address, server) = answering(vec![json!({ "version": "1" }).to_string(), models]);
+        let said = check_servers(&[address], "m").unwrap_err().to_string();
+        assert!(said.contains("only: \\u{1b}]0;x\\u{7}; correct --model"), "{said}");
+        server.join().unwrap();
+    }
+
     #[test]
     fn nobody_is_asked_whom_the_user_did_not_name() {
+        let _attack = lab_attacks::Attack::on("servers", "a redirect to another server");
         let ((redirects, address), (other, target)) = (listen(), listen());
         let server = thread::spawn(move || {
             for _ in 0..2 {
@@ -224,6 +323,7 @@ mod tests {
 
     #[test]
     fn a_model_that_takes_long_does_not_hold_who_wants_to_stop() {
+        let _attack = lab_attacks::Attack::on("servers", "silence while a model is loaded");
         let (silent, server) = listen();
         let wanted = ModelLoad { server, model: "m".to_owned(), options: json!({}) };
         let mut servers = GivenServers::new(vec![], "m".to_owned());

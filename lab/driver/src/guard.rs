@@ -1,9 +1,10 @@
 //! Nothing that the lab has started outlives it, not even where it is killed: a guard beside it
 //! waits for its end, then ends what is left and removes its scratch folder.
 //!
-//! What the lab starts carries a mark in its environment, which daemons inherit too. The guard
-//! holds the end of a pipe whose other end the lab alone has, so the kernel tells it of every way
-//! to die.
+//! What the lab starts carries two marks, which daemons inherit too: a variable of its environment,
+//! and limits that no other process has. A program that starts its daemon with an empty environment
+//! leaves the limits as they are; one that knows of both can take both away. The guard holds the
+//! end of a pipe whose other end the lab alone has, so the kernel tells it of every way to die.
 
 use std::{
     fs,
@@ -17,12 +18,23 @@ use std::{
 };
 
 use nix::{
-    sys::signal::{Signal, kill},
+    sys::{
+        resource::{Resource, getrlimit, setrlimit},
+        signal::{Signal, kill},
+    },
     unistd::Pid,
 };
 
+use crate::scratch;
+
 /// The variable that everything we start has in its environment.
 const VARIABLE: &str = "LAB_STARTED_BY";
+/// What is limited of everything that we start.
+const MARKED: Resource = Resource::RLIMIT_MSGQUEUE;
+/// Its name in `/proc/PID/limits`.
+const MARKED_NAME: &str = "Max msgqueue size";
+/// What Linux allows who did not ask for more or less.
+const QUEUE_BYTES_MOST: u64 = 819_200;
 /// A process that starts others while it is ended needs another look; after so many it wins.
 const LOOKS_MAX: u32 = 200;
 /// A process whose program is about to be replaced by another has no environment for a moment: so
@@ -36,14 +48,42 @@ pub(crate) fn mark(command: &mut Command) -> &mut Command {
     command.env(VARIABLE, own_mark())
 }
 
-/// No other lab has it, before or after.
+/// No other lab has it, before or after: process, time, and the two limits.
 fn own_mark() -> &'static str {
     static MARK: OnceLock<String> = OnceLock::new();
     MARK.get_or_init(|| {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        let (soft, hard) = own_limits(now).unwrap_or_default();
         // Of one length: what is started finds its memory at the same places under another lab.
-        format!("{:010}-{now:020}", id())
+        format!("{:010}-{now:020}-{soft:06}-{hard:06}", id())
     })
+}
+
+/// Bytes of POSIX message queues, which nothing here uses: a little less than what is allowed, by
+/// so much as no lab beside this one took. Anybody may lower limits.
+fn own_limits(now_ns: u128) -> Option<(u64, u64)> {
+    let (_, allowed) = getrlimit(MARKED).ok()?;
+    let most = allowed.min(QUEUE_BYTES_MOST);
+    let draw = u64::from(id()).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (now_ns as u64);
+    // The two are not equal, or those of a system that sets them itself might be the same.
+    let hard = most.checked_sub(1 + draw % (most / 4).max(1))?;
+    let soft = hard.checked_sub(1 + (draw >> 32) % (most / 4).max(1))?;
+    Some((soft, hard))
+}
+
+/// The limits in a mark, where there are any.
+fn limits(mark: &str) -> Option<(u64, u64)> {
+    let mut parts = mark.rsplit('-').map(str::parse::<u64>);
+    let (hard, soft) = (parts.next()?.ok()?, parts.next()?.ok()?);
+    (soft > 0 && soft < hard).then_some((soft, hard))
+}
+
+/// Puts the second mark on this process, for what it starts: after its guard, which must not find
+/// itself. Where it is refused the other mark is left.
+fn limit_own() {
+    if let Some((soft, hard)) = limits(own_mark()) {
+        let _ = setrlimit(MARKED, soft, hard);
+    }
 }
 
 /// A guard that lasts as long as this value, or its process.
@@ -64,6 +104,7 @@ impl Guard {
             // Ctrl-C is for the lab.
             .process_group(0)
             .spawn()?;
+        limit_own();
         Ok(Self(child))
     }
 
@@ -99,10 +140,11 @@ impl GuardApart {
     pub fn start(scratch: &Path) -> io::Result<Self> {
         let (read, write) = io::pipe()?;
         let mut between = own_guard(own_mark(), scratch);
-        match between.arg("--apart").stdin(read).status()?.success() {
-            true => Ok(Self(write)),
-            false => Err(io::Error::other("it ended at once")),
+        if !between.arg("--apart").stdin(read).status()?.success() {
+            return Err(io::Error::other("it ended at once"));
         }
+        limit_own();
+        Ok(Self(write))
     }
 }
 
@@ -124,27 +166,26 @@ fn own_guard(mark: &str, scratch: &Path) -> Command {
 }
 
 /// What `lab guard` does: waits for the end of who started it, ends everything that carries `mark`
-/// and removes `scratch`.
+/// and removes `scratch_folder`.
 ///
 /// # Errors
 /// Where the folder cannot be removed, or a process cannot be ended.
-pub fn keep_guard(mark: &str, scratch: &Path) -> io::Result<()> {
+pub fn keep_guard(mark: &str, scratch_folder: &Path) -> io::Result<()> {
     let mut nothing = Vec::new();
     // An error is an end, too.
     let _ = io::stdin().take(1).read_to_end(&mut nothing);
     end_marked(mark)?;
-    match fs::remove_dir_all(scratch) {
+    match scratch::remove(scratch_folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Ends every process with this mark in its environment, again until there is none.
+/// Ends every process with one of these marks, again until there is none.
 fn end_marked(mark: &str) -> io::Result<()> {
-    let wanted = format!("{VARIABLE}={mark}");
     let mut at_nothing = 0;
     for _ in 0..LOOKS_MAX {
-        let left = marked(&wanted)?;
+        let left = marked(mark)?;
         at_nothing = if left.is_empty() { at_nothing + 1 } else { 0 };
         if at_nothing == LOOKS_AT_NOTHING {
             return Ok(());
@@ -158,19 +199,42 @@ fn end_marked(mark: &str) -> io::Result<()> {
     Err(io::Error::other("a process that was started cannot be ended"))
 }
 
-fn marked(wanted: &str) -> io::Result<Vec<Pid>> {
-    let has_it = |environment: Vec<u8>| {
-        environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+fn marked(mark: &str) -> io::Result<Vec<Pid>> {
+    let variable = format!("{VARIABLE}={mark}");
+    let has_variable = |environment: Vec<u8>| {
+        environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
     };
+    let limits = limits(mark);
+    // The lab has the limits too, and goes on.
+    let lab = mark.split('-').next().and_then(|pid| pid.parse::<i32>().ok());
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")?.flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<i32>() else { continue };
+        if Some(pid) == lab {
+            continue;
+        }
         // Those of other people cannot be read; that of a zombie is empty.
-        if fs::read(entry.path().join("environ")).is_ok_and(has_it) {
+        let read = |name: &str| fs::read(entry.path().join(name)).unwrap_or_default();
+        let is_limited =
+            || limits.is_some() && limits_in(&String::from_utf8_lossy(&read("limits"))) == limits;
+        if has_variable(read("environ")) || (is_limited() && !is_zombie(&read("stat"))) {
             found.push(Pid::from_raw(pid));
         }
     }
     Ok(found)
+}
+
+/// The limits of message queues in `/proc/PID/limits`: soft, hard.
+fn limits_in(text: &str) -> Option<(u64, u64)> {
+    let line = text.lines().find_map(|line| line.strip_prefix(MARKED_NAME))?;
+    let mut values = line.split_whitespace().map(str::parse);
+    Some((values.next()?.ok()?, values.next()?.ok()?))
+}
+
+/// It has limits until somebody waits for it.
+fn is_zombie(stat: &[u8]) -> bool {
+    let stat = String::from_utf8_lossy(stat);
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
 #[cfg(test)]
@@ -190,5 +254,19 @@ mod tests {
         assert!(other.try_wait().unwrap().is_none());
         other.kill().unwrap();
         other.wait().unwrap();
+    }
+
+    #[test]
+    fn limits_are_a_mark_of_their_own() {
+        let (soft, hard) = own_limits(7).unwrap();
+        assert!(0 < soft && soft < hard && hard < QUEUE_BYTES_MOST, "{soft} {hard}");
+        assert_eq!(limits(&format!("12-34-{soft}-{hard}")), Some((soft, hard)));
+        assert_eq!(limits("12-34-0-0"), None, "a system that has none");
+        assert_eq!(limits("12-test"), None);
+        let text = "Limit   Soft Limit   Hard Limit   Units\n\
+                    Max msgqueue size         700000               800000               bytes\n";
+        assert_eq!(limits_in(text), Some((700_000, 800_000)));
+        assert_eq!(limits_in("Max msgqueue size unlimited unlimited bytes\n"), None);
+        assert!(is_zombie(b"7 (a) b) Z 1 7") && !is_zombie(b"7 (Z ) S 1 7"));
     }
 }

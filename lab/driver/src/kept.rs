@@ -25,7 +25,7 @@ use lab_protocol::kept;
 use lab_record::Kept;
 use serde_json::{Value, json};
 
-use crate::{Program, child::stop_group, guard};
+use crate::{Program, child::stop_group, guard, words::harmless};
 
 /// A server of ours takes seconds to start, and a few more where the machine is busy.
 const START: Duration = Duration::from_secs(90);
@@ -232,8 +232,8 @@ impl Keeper {
                 }
                 Ok(None) | Err(RecvTimeoutError::Disconnected) => {
                     let said = fs::read_to_string(&complaints).unwrap_or_default();
-                    let last = said.lines().last().unwrap_or("it says nothing").to_owned();
-                    return Err(NotStarted::Refused(last));
+                    let last = said.lines().last().unwrap_or("it says nothing");
+                    return Err(NotStarted::Refused(harmless(last)));
                 }
                 Err(RecvTimeoutError::Timeout) if interrupt.load(Ordering::Relaxed) => {
                     return Err(NotStarted::Interrupted);

@@ -7,6 +7,7 @@
 mod cards;
 mod catalog;
 mod child;
+mod confine;
 mod corpora;
 mod execute;
 mod floor;
@@ -34,12 +35,14 @@ mod services;
 mod startup;
 mod sweep;
 mod tools;
+mod traces;
+mod words;
 
 pub use catalog::{Catalog, Program, families};
+pub use confine::Hold;
 pub use gate::causes as noise_causes;
 pub use given::check_servers;
 pub use guard::{GuardApart, guarded, keep_guard, leave_guard};
-pub use held::Hold;
 pub use pinning::CPUS_MIN as PINNING_CPUS_MIN;
 pub use progress::{Disturbance, Position, Progress};
 pub use repository::git_state;
@@ -61,6 +64,9 @@ pub enum DriverError {
     /// The results folder belongs to something else.
     #[error("{0}")]
     Resume(String),
+    /// A program or data changed amid the sweep: what comes after is of something else.
+    #[error("{0}")]
+    Changed(String),
     /// The results folder cannot be read or written.
     #[error(transparent)]
     Record(#[from] lab_record::RecordError),

@@ -4,6 +4,8 @@ use lab_family::{Account, Checked, Family};
 use lab_protocol::RunOutcome;
 use lab_record::{Run, Samples, Status, Verification};
 
+use crate::words::harmless;
+
 /// A run, ready to be recorded.
 #[derive(Debug)]
 pub(crate) struct Done {
@@ -40,30 +42,31 @@ fn joined(mut run: Run, outcome: RunOutcome, checked: Result<Checked, String>) -
         }
         (lab_protocol::Status::Ok, Err(reason)) => {
             run.status = Status::Failed;
-            run.reason = Some(format!("wrong answer: {reason}"));
+            run.reason = Some(harmless(&format!("wrong answer: {reason}")));
         }
         (lab_protocol::Status::Failed, _) => {
             run.status = Status::Failed;
-            run.reason = Some(outcome.reason.unwrap_or_else(|| "no reason given".to_owned()));
+            let reason = outcome.reason.as_deref().map(harmless);
+            run.reason = Some(reason.unwrap_or_else(|| "no reason given".to_owned()));
         }
         (lab_protocol::Status::Unsupported, _) => {
             run.status = Status::Unsupported;
-            run.reason = outcome.reason;
+            run.reason = outcome.reason.as_deref().map(harmless);
         }
     }
     Done { run, samples: Samples::from_raw(columns) }
 }
 
-pub(crate) fn failed(mut run: Run, reason: String) -> Done {
+pub(crate) fn failed(mut run: Run, reason: &str) -> Done {
     run.status = Status::Failed;
-    run.reason = Some(reason);
+    run.reason = Some(harmless(reason));
     Done { run, samples: Samples::default() }
 }
 
 /// A run of a program that this machine does not have.
-pub(crate) fn absent(mut run: Run, why: String) -> Done {
+pub(crate) fn absent(mut run: Run, why: &str) -> Done {
     run.status = Status::Unsupported;
-    run.reason = Some(why);
+    run.reason = Some(harmless(why));
     Done { run, samples: Samples::default() }
 }
 
@@ -161,6 +164,22 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_reason_is_stored_as_it_may_be_shown() {
+        let shown = "\\u{1b}[2Jno server\\r\\u{202e}";
+        for status in ["failed", "unsupported"] {
+            let name = format!("escape sequences in the reason of a run that is {status}");
+            let _attack = lab_attacks::Attack::on("answers", &name);
+            let reason = "\u{1b}[2Jno server\r\u{202e}";
+            let done = package(&Toy, run(), outcome(status, Some(reason)), right());
+            assert_eq!(done.run.reason.as_deref(), Some(shown));
+        }
+        let _attack = lab_attacks::Attack::on("answers", "escape sequences in a wrong answer");
+        let wrong = Err("\u{1b}c of step 0".to_owned());
+        let done = package(&Toy, run(), outcome("ok", None), wrong);
+        assert_eq!(done.run.reason.as_deref(), Some("wrong answer: \\u{1b}c of step 0"));
+    }
+
+    #[test]
     fn numbers_that_cannot_be_true_fail_a_right_answer_and_no_other_is_asked() {
         let impossible = || {
             let mut run = run();
@@ -176,12 +195,12 @@ pub(crate) mod tests {
 
     #[test]
     fn what_did_not_run_has_a_reason_and_no_samples() {
-        let broken = failed(run(), "killed".to_owned());
+        let broken = failed(run(), "killed");
         assert_eq!(
             (broken.run.status, broken.run.reason.as_deref()),
             (Status::Failed, Some("killed"))
         );
-        let absent = absent(run(), "no python3".to_owned());
+        let absent = absent(run(), "no python3");
         let found = (absent.run.status, absent.run.reason.as_deref());
         assert_eq!(found, (Status::Unsupported, Some("no python3")));
         assert!(broken.samples.columns.is_empty() && absent.samples.columns.is_empty());
@@ -190,7 +209,7 @@ pub(crate) mod tests {
     #[test]
     fn a_variant_is_unfit_where_its_check_was_not_ok() {
         assert_eq!(unfit_variant(&run()), None);
-        let failed = failed(run(), "x".to_owned()).run;
+        let failed = failed(run(), "x").run;
         assert_eq!(unfit_variant(&failed).as_deref(), Some("v"));
         assert_eq!(unfit_variant(&Run { block: 1, ..failed }), None);
     }

@@ -4,7 +4,7 @@
 //! nothing of them that it could take for more than a name: tables are copied into a folder of
 //! ours, under names of ours, without any letter that a shell or gnuplot reads otherwise, and
 //! pictures are taken out of another one. No script asks another program, and gnuplot is held to
-//! that folder: see `held`.
+//! that folder: see `confine`.
 
 use std::{collections::BTreeMap, fs, io, path::Path, process::Command, time::Duration};
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::{
     child::{Limits, Unfinished},
-    held::{self, Hold},
+    confine::{self, Hold},
 };
 
 /// The largest picture takes seconds.
@@ -85,7 +85,7 @@ impl Scripts {
             format!("gnuplot cannot be started ({error}); install it or use ./enter")
         };
         let gnuplot =
-            held::found("gnuplot").ok_or_else(|| missing(io::ErrorKind::NotFound.into()))?;
+            confine::found("gnuplot").ok_or_else(|| missing(io::ErrorKind::NotFound.into()))?;
         let mut command = Command::new(gnuplot);
         // No script of the user's home has a say.
         command.arg("--default-settings").arg("-c").arg(self.0.path().join(name));

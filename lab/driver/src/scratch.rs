@@ -1,9 +1,10 @@
 //! The folder of a sweep's scratch files, and those that killed ones left.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Permissions},
     io,
-    path::Path,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
 };
 
 use tempfile::TempDir;
@@ -12,6 +13,9 @@ use tempfile::TempDir;
 const PREFIX: &str = "scratch-";
 /// Held locked in a folder as long as its sweep lives.
 const LOCK: &str = "in-use";
+
+/// Of the programs' copies, which nobody writes into once they are there.
+const PROGRAMS: &str = "programs";
 
 /// A scratch folder, removed with this value.
 #[derive(Debug)]
@@ -31,11 +35,43 @@ impl Scratch {
         let lock = File::create(&unnamed)?;
         lock.lock()?;
         fs::rename(&unnamed, folder.path().join(LOCK))?;
+        fs::create_dir(folder.path().join(PROGRAMS))?;
         Ok(Self { folder, _lock: lock })
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The folder of the programs' copies.
+    pub(crate) fn programs(&self) -> PathBuf {
+        self.path().join(PROGRAMS)
+    }
+
+    /// From now on no name is added to the programs' copies, and none taken away.
+    pub(crate) fn seal(&self) -> io::Result<()> {
+        fs::set_permissions(self.programs(), Permissions::from_mode(0o555))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        unseal(self.path());
+    }
+}
+
+/// Removes a scratch folder, whoever made it.
+pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+    unseal(folder);
+    fs::remove_dir_all(folder)
+}
+
+/// Only root can remove what lies in a folder that nobody may write into.
+fn unseal(folder: &Path) {
+    let programs = folder.join(PROGRAMS);
+    // Not through a link, which something else than a lab has put there.
+    if fs::symlink_metadata(&programs).is_ok_and(|there| there.is_dir()) {
+        let _ = fs::set_permissions(&programs, Permissions::from_mode(0o755));
     }
 }
 
@@ -45,7 +81,7 @@ fn remove_abandoned(workspace: &Path) -> io::Result<()> {
         let Ok(lock) = File::open(entry.path().join(LOCK)) else { continue };
         if is_scratch && lock.try_lock().is_ok() {
             // Another lab may be at it.
-            let _ = fs::remove_dir_all(entry.path());
+            let _ = remove(&entry.path());
         }
     }
     Ok(())

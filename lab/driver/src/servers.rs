@@ -45,15 +45,22 @@ impl Servers {
                 let spec = work.paced().expect("a plan for the paced server says what it must be");
                 server.begin(run, spec).map(Ok)
             }
-            Self::Given(servers) => Ok(servers.prepare(&work.model_loads(at), interrupt)),
+            Self::Given(servers) => {
+                servers.same(&at.servers)?;
+                Ok(servers.prepare(&work.model_loads(at), interrupt))
+            }
         }
     }
 
     /// What the server knows of the run; a given one keeps no account.
-    pub(crate) fn served(&mut self, run: &str) -> Result<Option<Vec<ServedCall>>, DriverError> {
+    pub(crate) fn served(
+        &mut self,
+        run: &str,
+        at: &Places,
+    ) -> Result<Option<Vec<ServedCall>>, DriverError> {
         match self {
             Self::Paced(server) => server.collect(run).map(Some),
-            Self::Given(_) => Ok(None),
+            Self::Given(servers) => servers.same(&at.servers).map(|()| None),
         }
     }
 }

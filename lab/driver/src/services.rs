@@ -16,6 +16,7 @@ use crate::{
     execute::Starter,
     floor::{FloorAnswers, spec_line},
     given::GivenServers,
+    held::Held,
     ingest,
     kept::{KeptServers, Offer},
     paced::PacedServer,
@@ -30,6 +31,8 @@ pub(crate) struct Services {
     servers: Option<Servers>,
     floor: Option<FloorAnswers>,
     corpora: Corpora,
+    /// The folder of text files, as it must stay.
+    texts: Vec<Held>,
     /// Over the runs of a sweep; each run of a check has its own.
     kept: Option<KeptServers>,
     /// A folder on the disk that is measured.
@@ -65,11 +68,10 @@ impl Services {
         pinning: &Pinning,
     ) -> Result<Self, DriverError> {
         let needs = experiment.needs();
-        if let Some((files, bytes)) = needs.text_files {
-            ingest::make_folder(&scratch.join(TEXT_FILES), files, bytes).map_err(|error| {
-                DriverError::Lab(format!("cannot write the folder of text files: {error}"))
-            })?;
-        }
+        let texts = match needs.text_files {
+            None => Vec::new(),
+            Some((files, bytes)) => text_files(&scratch.join(TEXT_FILES), files, bytes)?,
+        };
         let servers = needs.servers.as_ref();
         let servers = servers.map(|wanted| servers_for(wanted, experiment, options, pinning));
         let floor = needs.floor_answers.then(|| FloorAnswers::of(experiment, programs));
@@ -78,6 +80,7 @@ impl Services {
             floor: floor.transpose()?,
             kept: None,
             corpora: Corpora::new(&options.lab, &options.workspace.join("corpora")),
+            texts,
             scratch: scratch.to_owned(),
             worker_folder: catalog.worker_folder(experiment.family.name()),
             needs,
@@ -124,6 +127,17 @@ impl Services {
             Some(Servers::Given(servers)) => servers.identities(),
             _ => Vec::new(),
         }
+    }
+
+    /// What a run of this work reads.
+    pub(crate) fn held(&self, work: &dyn Work) -> impl Iterator<Item = &Held> {
+        let corpus = work.corpus().map_or(&[][..], |corpus| self.corpora.held(corpus));
+        self.texts.iter().chain(corpus)
+    }
+
+    /// What all runs read.
+    pub(crate) fn all_held(&self) -> impl Iterator<Item = &Held> {
+        self.texts.iter().chain(self.corpora.all_held())
     }
 
     /// Whether all CPU time beside the variant's and ours is somebody else's. On given servers
@@ -183,7 +197,7 @@ impl Services {
         let answer = Answer { outcome: left.outcome, process_ns: left.process_ns, tags };
         // The paced server keeps its account until it is asked, whatever the variant says.
         let served = match &mut self.servers {
-            Some(servers) => servers.served(left.run)?,
+            Some(servers) => servers.served(left.run, &ready.places)?,
             None => None,
         };
         if left.outcome.status != Status::Ok {
@@ -199,7 +213,15 @@ impl Services {
     }
 }
 
-const TEXT_FILES: &str = "ingest";
+/// Of the text files that every run reads.
+pub(crate) const TEXT_FILES: &str = "ingest";
+
+fn text_files(folder: &Path, files: u32, bytes: u32) -> Result<Vec<Held>, DriverError> {
+    let made = ingest::make_folder(folder, files, bytes);
+    made.and_then(|()| Held::below("the folder of text files", folder)).map_err(|error| {
+        DriverError::Lab(format!("cannot write the folder of text files: {error}"))
+    })
+}
 
 fn servers_for(
     wanted: &ServersNeeded,

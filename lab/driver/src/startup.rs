@@ -41,7 +41,7 @@ impl Sweep<'_> {
                 if self.is_interrupted() {
                     return Ok(false);
                 }
-                let Done { run, samples } = self.start_once(index, round, order);
+                let Done { run, samples } = self.start_once(index, round, order)?;
                 recording.end.recorded += 1;
                 recording.end.failed += usize::from(run.status == Status::Failed);
                 recording.writer.run(run, &samples)?;
@@ -50,7 +50,7 @@ impl Sweep<'_> {
         Ok(true)
     }
 
-    fn start_once(&self, index: usize, round: u32, order: u64) -> Done {
+    fn start_once(&mut self, index: usize, round: u32, order: u64) -> Result<Done, DriverError> {
         let program = &self.programs[index];
         let like = self.plan.runs.iter().find(|run| run.variant == program.entry.variant);
         let mut planned = like.expect("every program has a planned run").clone();
@@ -58,15 +58,17 @@ impl Sweep<'_> {
         planned.block = round + 1;
         planned.warmup = false;
         planned.cell = BTreeMap::from([("probe".to_owned(), "startup".to_owned())]);
+        self.nothing_changed(&planned)?;
         let mut run = self.row(&planned, lab_probe::monotonic_ns(), 0);
-        match time_once(&program.path, self.scratch.path()) {
+        let done = match time_once(&program.path, self.scratch.path()) {
             Ok(time_ns) => {
                 run.process_ns = time_ns;
                 run.counters.insert("startup_ns".to_owned(), time_ns);
                 Done { run, samples: Samples::default() }
             }
-            Err(reason) => failed(run, reason),
-        }
+            Err(reason) => failed(run, &reason),
+        };
+        Ok(self.unless_changed(&planned, done))
     }
 }
 

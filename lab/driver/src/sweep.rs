@@ -1,14 +1,14 @@
 //! A sweep: every planned run in order, recorded as it ends.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use lab_family::Referee;
+use lab_family::{Referee, WORK_DECLARED_NS};
 use lab_plan::{Experiment, Plan, PlannedRun};
 use lab_probe::Snapshot;
 use lab_record::{
@@ -23,6 +23,7 @@ use crate::{
     execute::{Call, Executed, execute},
     gate::Gate,
     guard::Guard,
+    held::{self, Held},
     hyperfine, orphans,
     package::{Done, absent, failed, package},
     pinning::Pinning,
@@ -33,6 +34,7 @@ use crate::{
     scratch::Scratch,
     services::{Left, Services},
     tools::tool_version,
+    traces::{Traces, tell_once},
 };
 
 /// Why a row has no readings of noise and cards.
@@ -116,7 +118,11 @@ pub struct Sweep<'a> {
     pub(crate) experiment: &'a Experiment,
     pub(crate) plan: &'a Plan,
     pub(crate) programs: Vec<Program>,
-    services: Services,
+    /// Programs and what belongs to them, as they must stay.
+    pub(crate) held: Vec<Held>,
+    /// What was changed amid a run.
+    pub(crate) changed: Option<String>,
+    pub(crate) services: Services,
     pinning: Pinning,
     cards: CardWatch,
     pub(crate) gate: Gate,
@@ -125,6 +131,8 @@ pub struct Sweep<'a> {
     lab_sha256: Option<String>,
     /// Processes of the user's.
     others: Vec<u32>,
+    /// Variants of which a person was told what they leave.
+    told: BTreeSet<String>,
     /// CPU time that kept servers had during runs of others than those that they were for: it is
     /// among the lab's own, and disturbs a run as that of strangers does.
     unused_ns: u64,
@@ -162,8 +170,10 @@ impl<'a> Sweep<'a> {
         let programs = plan
             .entrants
             .iter()
-            .map(|entrant| catalog.program(entrant, scratch.path()))
+            .map(|entrant| catalog.program(entrant, &scratch.programs()))
             .collect::<Result<Vec<_>, _>>()?;
+        let worker = catalog.worker_files(experiment.family.name());
+        let held = held::programs(&programs, &worker, &scratch)?;
         let pinning = Pinning::choose(experiment.needs().servers.is_some());
         let services =
             Services::set(experiment, options, catalog, &programs, scratch.path(), &pinning)?;
@@ -182,6 +192,8 @@ impl<'a> Sweep<'a> {
             experiment,
             plan,
             programs,
+            held,
+            changed: None,
             services,
             pinning,
             cards,
@@ -190,6 +202,7 @@ impl<'a> Sweep<'a> {
             built_by: catalog.built_by(&plan.entrants),
             lab_sha256,
             others,
+            told: BTreeSet::new(),
             unused_ns: 0,
             scratch,
             guard,
@@ -216,6 +229,7 @@ impl<'a> Sweep<'a> {
             };
             verdicts.push(Verified { variant: planned.variant.clone(), checked });
         }
+        self.same_to_the_end()?;
         Ok(verdicts)
     }
 
@@ -237,6 +251,7 @@ impl<'a> Sweep<'a> {
         writer.session(&self.session(event))?;
         let mut referee = referee(&run_file);
         let outcome = self.all(&mut writer, before.as_ref(), options, referee.as_mut(), progress);
+        let outcome = outcome.and_then(|end| self.same_to_the_end().map(|()| end));
         if let Some(window) = self.gate.rest() {
             writer.window(&window)?;
         }
@@ -294,7 +309,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// One planned run: begin, execute, compare, package. `None` when interrupted.
-    pub(crate) fn one(
+    pub(crate) fn once(
         &mut self,
         planned: &PlannedRun,
         progress: &mut dyn Progress,
@@ -302,7 +317,7 @@ impl<'a> Sweep<'a> {
         let name = label(planned);
         if let Some(why) = &program(&self.programs, planned).absent {
             let run = self.row(planned, lab_probe::monotonic_ns(), 0);
-            return Ok(Some(absent(run, why.clone())));
+            return Ok(Some(absent(run, why)));
         }
         let begun = self.services.begin(&name, planned.work.as_ref(), self.interrupt);
         // What the user stops has not failed.
@@ -313,7 +328,7 @@ impl<'a> Sweep<'a> {
             Ok(ready) => ready,
             Err(reason) => {
                 let run = self.row(planned, lab_probe::monotonic_ns(), 0);
-                return Ok(Some(failed(run, reason)));
+                return Ok(Some(failed(run, &reason)));
             }
         };
         let program = program(&self.programs, planned);
@@ -326,6 +341,7 @@ impl<'a> Sweep<'a> {
         let helpers = self.cards.pid().into_iter().chain([self.guard.pid()]);
         let ours: Vec<u32> = self.services.pids().into_iter().chain(helpers).collect();
         let ours_known = self.services.knows_outside_cpu().then_some(&ours[..]);
+        let traces = Traces::take(self.scratch.path());
         let before = Snapshot::take(ours_known).without(self.unused_ns);
         let execution = {
             let _pinned = self.pinning.for_client();
@@ -334,7 +350,9 @@ impl<'a> Sweep<'a> {
             let call = Call { program: path, variables, spec_line: &ready.line, run: &name };
             execute(self.services.starter(), call, deadline, self.interrupt)
         };
-        orphans::end(&[&ours[..], &self.others[..]].concat());
+        let left = orphans::end(&[&ours[..], &self.others[..]].concat());
+        let traces = (&traces, &Traces::take(self.scratch.path()));
+        tell_once(&mut self.told, &planned.variant, &name, left, traces, progress);
         self.unused_ns += offer.others_cpu_ns();
         let after = Snapshot::take(ours_known).without(self.unused_ns);
         let mut run = self.row(planned, execution.start_ns, execution.process_ns);
@@ -343,11 +361,13 @@ impl<'a> Sweep<'a> {
         self.gate.judge(&mut run, before, after);
         let outcome = match execution.ended {
             Executed::Interrupted => return Ok(None),
-            Executed::Broken(reason) => return Ok(Some(failed(run, reason))),
+            Executed::Broken(reason) => return Ok(Some(failed(run, &reason))),
             Executed::Outcome(outcome) => outcome,
         };
-        run.cpu_ns = execution.cpu_ns;
+        // What it did not wait for worked for it all the same.
+        run.cpu_ns = execution.cpu_ns.map(|ns| ns + left.cpu_ns);
         run.counters.clone_from(&outcome.counters);
+        left.count(&mut run);
         if let Some(timed) = execution.timed {
             run.counters.insert("hyperfine_wall_ns".to_owned(), timed.wall_ns);
             run.counters.insert("hyperfine_user_ns".to_owned(), timed.user_ns);
@@ -355,6 +375,8 @@ impl<'a> Sweep<'a> {
         }
         let planned_counters = planned.work.counters().into_iter();
         run.counters.extend(planned_counters.map(|(name, value)| (name.to_owned(), value)));
+        let declared_ns = planned.work.declared_ns(&program.entry.tags);
+        run.counters.extend(declared_ns.map(|ns| (WORK_DECLARED_NS.to_owned(), ns)));
         let process_ns = execution.process_ns;
         let left = Left { run: &name, program, outcome: &outcome, process_ns };
         let work = planned.work.as_ref();

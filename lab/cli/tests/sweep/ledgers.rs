@@ -5,6 +5,7 @@ use std::fs;
 
 use crate::world::{World, assert_not_timed, of};
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use lab_record::{Results, Status, Verification};
 use predicates::str::contains;
 
@@ -111,6 +112,7 @@ fn a_run_cannot_have_measured_more_time_than_it_lived() {
     world.ledger("tidier", &["t"], tidy);
     let results = world.run(1);
     for (liar, column) in [("boaster", "elapsed_ns"), ("tidier", "teardown_ns")] {
+        let _attack = Attack::on("answers", &format!("more {column} than the process lived"));
         let reason = of(&results, liar)[0].reason.clone().unwrap();
         let said = format!("column {column}: says that it measured 99");
         assert!(reason.contains(&said) && reason.contains("but it lived only"), "{reason}");

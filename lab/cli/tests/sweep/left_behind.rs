@@ -9,11 +9,13 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use lab_record::{Results, Status};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
+use predicates::str::contains;
 
 use crate::{kept, ledgers::EXPERIMENT, world::World};
 
@@ -73,8 +75,13 @@ fn has_scratch(folder: &Path) -> bool {
 
 #[test]
 fn daemons_of_a_good_run_are_ended() {
+    let _attack = Attack::on("kills", "a daemon of a good run");
     let world = world("exec \"$FLOOR\"");
-    world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]).assert().code(0);
+    let run = ["run", "experiments/e.toml", "--out", "r", "--no-startup"];
+    let told = world.lab(&run).assert().code(0);
+    told.stderr(contains("steady solo c #0` left processes behind (1, "));
+    let runs = Results::load(&world.path("r")).unwrap().runs;
+    assert!(runs.iter().all(|run| run.counters["left_processes"] == 1), "{runs:?}");
     assert_nothing_is_left(&world);
 }
 
@@ -95,6 +102,7 @@ fn what_the_user_started_before_is_left_running() {
 
 #[test]
 fn a_killed_lab_leaves_nothing_behind() {
+    let _attack = Attack::on("kills", "SIGKILL amid a run");
     let world = world("sleep 1000");
     let mut lab = started(&world, &["run", "experiments/e.toml", "--out", "r", "--no-startup"]);
     assert!(has_scratch(&world.path("results")));
@@ -103,8 +111,81 @@ fn a_killed_lab_leaves_nothing_behind() {
     assert_nothing_is_left(&world);
 }
 
+/// Daemons that give up more and more of what tells whose they are.
+const HIDING: [(&str, &str); 5] = [
+    ("an empty environment", "env -i setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >> P"),
+    (
+        "no parent, and an empty environment",
+        "(env -i setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >> P)",
+    ),
+    (
+        "a folder and a name of its own",
+        "cp \"$(command -v sleep)\" \"P.d\"; (cd /; env -i setsid \"P.d\" 1000 </dev/null \
+         >/dev/null 2>&1 & echo $! >> P)",
+    ),
+    (
+        "other limits of files and memory",
+        "(ulimit -n 64; ulimit -s 4096; env -i setsid sleep 1000 </dev/null >/dev/null 2>&1 & \
+         echo $! >> P)",
+    ),
+    (
+        "three generations",
+        "(env -i setsid sh -c '(setsid sh -c \"sleep 1000 & echo \\$! >> P; wait\" &)' \
+         </dev/null >/dev/null 2>&1 &)",
+    ),
+];
+
+#[test]
+fn a_daemon_that_hides_ends_with_a_lab_that_is_killed() {
+    for (name, daemon) in HIDING {
+        let _attack = Attack::on("kills", &format!("a daemon with {name}"));
+        let world = World::new();
+        let pids = world.path("pids").display().to_string();
+        world.variant("steady", &format!("{}\nexec sleep 1000", daemon.replace('P', &pids)));
+        world.experiment("paced", 1, "");
+        let mut lab = started(&world, &["run", "experiments/e.toml", "--out", "r"]);
+        let pid = fs::read_to_string(&pids).unwrap().trim().to_owned();
+        // The daemon has come as far as its own program: no environment is left to find it by.
+        until("the daemon's own program", || {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            !String::from_utf8_lossy(&environment).contains("LAB_STARTED_BY")
+        });
+        send(&lab, Signal::SIGKILL);
+        lab.wait().unwrap();
+        assert_nothing_is_left(&world);
+    }
+}
+
+#[test]
+fn what_a_run_leaves_to_be_found_is_named() {
+    for (name, leave, said) in [
+        ("a file for the next run", "echo 7 > \"$TMPDIR/answer\"", "temporary/answer"),
+        ("a folder for the next run", "mkdir -p \"$TMPDIR/answers\"", "temporary/answers"),
+        ("a pipe for the next run", "mkfifo \"$TMPDIR/p\" 2>/dev/null", "temporary/p"),
+        ("a file where the lab is", "echo 7 > answer-of-mine", "/answer-of-mine"),
+        (
+            "a file beside the programs' folder",
+            "echo 7 > \"$(dirname \"$0\")/../kept-mine\"",
+            "/kept-mine",
+        ),
+    ] {
+        let _attack = Attack::on("variants", name);
+        let world = World::new();
+        world.variant("steady", &format!("{leave}\nexec \"$FLOOR\""));
+        world.experiment("paced", 1, "");
+        fs::create_dir(world.path("temporary")).unwrap();
+        let mut lab = world.lab(&["run", "experiments/e.toml", "--out", "r", "--no-startup"]);
+        let told = lab.env("TMPDIR", world.path("temporary")).assert().code(0);
+        let told = String::from_utf8(told.get_output().stderr.clone()).unwrap();
+        let line = told.lines().find(|line| line.contains(said));
+        let line = line.unwrap_or_else(|| panic!("{name}: {told}"));
+        assert!(line.starts_with("beside the run `block 0 steady "), "{line}");
+    }
+}
+
 #[test]
 fn a_terminal_that_is_closed_is_as_ctrl_c() {
+    let _attack = Attack::on("kills", "a terminal that is closed");
     let world = world("sleep 1000");
     let mut lab = started(&world, &["run", "experiments/e.toml", "--out", "r", "--no-startup"]);
     send(&lab, Signal::SIGHUP);
@@ -114,6 +195,7 @@ fn a_terminal_that_is_closed_is_as_ctrl_c() {
 
 #[test]
 fn ctrl_c_while_the_floor_answers_loses_that_run_alone() {
+    let _attack = Attack::on("kills", "Ctrl-C while the floor answers");
     let world = World::new();
     let asked = world.path("asked");
     // The first time that it is asked what is right, it takes long.
@@ -141,6 +223,7 @@ fn ctrl_c_while_the_floor_answers_loses_that_run_alone() {
 
 #[test]
 fn an_interrupted_check_leaves_nothing_behind() {
+    let _attack = Attack::on("kills", "Ctrl-C amid a check");
     let world = world("sleep 1000");
     let mut lab = started(&world, &["verify", "experiments/e.toml"]);
     send(&lab, Signal::SIGINT);
@@ -151,6 +234,7 @@ fn an_interrupted_check_leaves_nothing_behind() {
 #[test]
 fn a_server_that_is_kept_up_ends_with_a_lab_that_is_killed_or_interrupted() {
     for (signal, code) in [(Signal::SIGKILL, None), (Signal::SIGINT, Some(130))] {
+        let _attack = Attack::on("kills", &format!("{signal} while a server is kept up"));
         let world = kept::hanging();
         let mut lab = started(&world, &["run", "experiments/e.toml", "--out", "r"]);
         send(&lab, signal);

@@ -2,6 +2,7 @@
 //! are scripts around it.
 
 mod cards;
+mod changed;
 mod damage;
 mod installed;
 mod kept;
@@ -11,6 +12,7 @@ mod left_behind;
 mod noise;
 mod plan;
 mod runtimes;
+mod sayings;
 mod schedulers;
 mod screen;
 mod workflows;

@@ -4,12 +4,15 @@ use std::{fs, path::Path};
 
 use crate::{ledgers::EXPERIMENT, world::World};
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use lab_record::{Results, Run, Window};
 use serde_json::Value;
 
 /// A shell that works until the kernel has counted 20 ticks of 10 ms for it.
 const BURN: &str = r"read -r l </proc/$$/stat; set -- $l; [ $((${14}+${15})) -ge 20 ] && break";
 const BURNT_NS: u64 = 200_000_000;
+/// The floor's answer without a CPU time, which would be less than the run's.
+const ANSWER: &str = r#""$FLOOR" | sed 's/"cpu_total_ns":[0-9]*,//'"#;
 
 fn recorded(script: &str) -> (Results, Vec<Window>) {
     let world = World::new();
@@ -43,7 +46,7 @@ fn assert_own(runs: &[Run], least_ns: u64) {
 
 #[test]
 fn a_child_of_the_variant_is_no_other_process() {
-    let (results, _) = recorded("sh -c 'BURN'; exec \"$FLOOR\"");
+    let (results, _) = recorded(&format!("sh -c 'BURN'; {ANSWER}"));
     assert_own(&results.runs, BURNT_NS);
 }
 
@@ -53,10 +56,43 @@ fn a_process_that_the_variant_leaves_behind_is_no_other_process() {
         return; // The kernel does not say who is whose child.
     }
     // The inner shell starts it and ends, so that nobody is left to wait for it.
-    let script = "(sh -c 'BURN; : >DONE' </dev/null >/dev/null 2>&1 &)
-        while [ ! -e DONE ]; do sleep 0.01; done
-        rm DONE; exec \"$FLOOR\"";
-    assert_own(&recorded(script).0.runs, BURNT_NS);
+    for clear in ["", "env -i "] {
+        let _attack = Attack::on("variants", &format!("work of a process left behind: {clear}"));
+        let script = format!(
+            "({clear}sh -c 'BURN; : >DONE' </dev/null >/dev/null 2>&1 &)
+            while [ ! -e DONE ]; do sleep 0.01; done
+            rm DONE; {ANSWER}"
+        );
+        let runs = recorded(&script).0.runs;
+        assert_own(&runs, BURNT_NS);
+        // It is the run's own, and the row says so.
+        for run in runs.iter().filter(|run| run.variant == "busy") {
+            assert!(run.counters["left_processes"] >= 1, "{:?}", run.counters);
+            let counted = run.counters["left_cpu_ns"];
+            assert!(counted >= BURNT_NS - 20_000_000, "{counted}");
+            assert!(run.cpu_ns.unwrap() >= counted);
+        }
+    }
+}
+
+#[test]
+fn work_of_a_process_left_behind_is_not_hidden_from_the_laws() {
+    let _attack = Attack::on("variants", "a CPU time without that of a daemon");
+    let world = World::new();
+    world.ledger("floor", &["t"], "exec \"$FLOOR\"");
+    let done = world.path("done").display().to_string();
+    let script = format!(
+        "(env -i sh -c 'while :; do {BURN}; done; : >{done}' </dev/null >/dev/null 2>&1 &)
+        while [ ! -e {done} ]; do sleep 0.01; done
+        rm {done}; exec \"$FLOOR\""
+    );
+    world.ledger("sly", &["t"], &script);
+    fs::write(world.path("experiments/e.toml"), EXPERIMENT).unwrap();
+    let results = world.run(1);
+    let sly: Vec<&Run> = results.runs.iter().filter(|run| run.variant == "sly").collect();
+    let reason = sly[0].reason.as_deref().unwrap_or_default();
+    assert!(reason.starts_with("impossible numbers: cpu_total_ns is "), "{reason}");
+    assert!(reason.contains(", but the kernel counted "), "{reason}");
 }
 
 #[test]

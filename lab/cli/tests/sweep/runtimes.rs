@@ -5,6 +5,7 @@ use std::fs;
 
 use crate::world::{FaultyServer, World};
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use lab_record::{Results, Run, SessionEvent, Verification};
 use nix::{sys::stat::Mode, unistd::mkfifo};
 use predicates::{prelude::PredicateBooleanExt, str::contains};
@@ -103,6 +104,7 @@ fn two_servers_that_are_asked_for_must_be_given() {
 
 #[test]
 fn a_report_that_does_not_follow_from_its_records_is_found_out() {
+    let _attack = Attack::on("records", "a report with other words");
     let world = World::new();
     world.variant("steady", "exec \"$FLOOR\"");
     world.experiment("paced", 1, "");
@@ -129,6 +131,7 @@ fn a_bad_variant_is_one_failed_record_and_the_others_go_on() {
         ("rubbish", "printed no outcome but `all is well`"),
     ];
     for (variant, reason) in expected {
+        let _attack = Attack::on("variants", &format!("a {variant} in the place of an answer"));
         let found = reasons(&runs, variant);
         assert_eq!(found.len(), 1, "{variant}: {found:?}");
         assert!(found[0].contains(reason), "{variant}: {found:?}");
@@ -138,6 +141,7 @@ fn a_bad_variant_is_one_failed_record_and_the_others_go_on() {
 
 #[test]
 fn a_variant_that_fails_later_is_recorded_each_time() {
+    let _attack = Attack::on("variants", "a failure after a good check");
     let world = World::new();
     world.variant("steady", "exec \"$FLOOR\"");
     // Its check passes; it loses its senses in the first block.
@@ -207,6 +211,7 @@ fn misbehaving_servers_are_failed_records_with_agent_and_server() {
         (json!({"kind": "not_found"}), "404"),
     ];
     for (fault, expected) in cases {
+        let _attack = Attack::on("servers", &format!("an answer with {}", fault["kind"]));
         let server = FaultyServer::start(&fault);
         let world = World::new();
         world.variant("steady", "exec \"$FLOOR\"");
@@ -306,6 +311,7 @@ fn what_has_no_bounds_is_refused_before_anything_runs() {
 
 #[test]
 fn a_program_that_never_ends_saying_who_it_is_is_refused() {
+    let _attack = Attack::on("programs", "an identity without an end");
     let world = World::new();
     world.variant("steady", "exec \"$FLOOR\"");
     let program = world.path("runtimes/steady/runtimes-steady");
@@ -317,6 +323,7 @@ fn a_program_that_never_ends_saying_who_it_is_is_refused() {
 
 #[test]
 fn a_program_of_another_protocol_is_refused() {
+    let _attack = Attack::on("programs", "an identity of another protocol");
     let world = World::new();
     world.variant("steady", "exec \"$FLOOR\"");
     let program = world.path("runtimes/steady/runtimes-steady");
@@ -329,6 +336,7 @@ fn a_program_of_another_protocol_is_refused() {
 
 #[test]
 fn a_program_that_is_not_what_its_manifest_says_is_refused() {
+    let _attack = Attack::on("programs", "an identity of another version");
     let world = World::new();
     world.variant("steady", "exec \"$FLOOR\"");
     let manifest = world.path("runtimes/steady/variant.toml");

@@ -5,6 +5,7 @@ use std::fs;
 
 use crate::world::{World, assert_not_timed, of};
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use lab_record::Status;
 use predicates::{prelude::PredicateBooleanExt, str::contains};
 
@@ -65,7 +66,7 @@ w = [1_000, 20_000]
 l = { open = { work_ns = 10_000, every_us = 5_000 } }
 "#;
 
-fn world() -> World {
+pub fn world() -> World {
     let world = World::new();
     world.policy("good", "exec \"$FLOOR\"");
     fs::write(world.path("experiments/e.toml"), EXPERIMENT).unwrap();
@@ -120,6 +121,7 @@ fn an_item_lost_a_batch_cut_and_a_tick_left_out_are_failed_records() {
         ("cutter", "decide", "batch 0 has 7 calls"),
         ("sleeper", "wake", "column tick_latency_ns has 99 rows, not 100"),
     ] {
+        let _attack = Attack::on("answers", &format!("of a {variant} among policies: {reason}"));
         for run in of(&results, variant) {
             let failed = run.cell["test"] == test;
             assert_eq!(run.status == Status::Failed, failed, "{variant}: {:?}", run.reason);

@@ -10,6 +10,7 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use lab_record::{Results, Run, Status, Verification};
 use nix::{
     sys::signal::{Signal, killpg},
@@ -220,6 +221,7 @@ pub fn of<'a>(results: &'a Results, variant: &str) -> Vec<&'a Run> {
 /// timed then.
 pub fn assert_not_timed(results: &Results, reasons: &[(&str, &str)]) {
     for (variant, reason) in reasons {
+        let _attack = Attack::on("answers", &format!("of a {variant}: {reason}"));
         let runs = of(results, variant);
         assert_eq!(runs.len(), 1, "the check of {variant} fails, so it is not timed");
         assert!(runs[0].reason.as_ref().unwrap().contains(reason), "{:?}", runs[0].reason);

@@ -84,6 +84,7 @@ fn monotonic_ns() -> u64 {
 #[test]
 fn a_step_of_the_wall_clock_changes_dates_and_no_duration() {
     let _alone = alone();
+    let _attack = lab_attacks::Attack::on("records", "a wall clock that steps back amid a sweep");
     let checkout = Checkout::of(EXPERIMENT, &["fast", "slow"]);
     let begun_ns = monotonic_ns();
     STEPS.store(true, SeqCst);
