@@ -66,7 +66,7 @@ fn a_variant_whose_numbers_cannot_be_true_has_failed() {
 
 /// Of one variant nothing was believed.
 fn assert_impossible(results: &Results, name: &str, said: &str) {
-    let _attack = Attack::on("answers", &format!("numbers of a variant that is {name}"));
+    let _attack = Attack::on("answers", &format!("numbers of a variant that is {name}: {said}"));
     let runs = of(results, name);
     assert!(!runs.is_empty(), "{name}");
     for run in runs {
