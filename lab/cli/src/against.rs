@@ -15,10 +15,10 @@ use lab_import::{
     Benchmark, Sample, Tool,
     judge::{self, DRIFT, Judged, Settings},
 };
-use lab_record::{Comparison, Results, RunFile, Scale};
+use lab_record::{Comparison, RunFile, Scale};
 use lab_report::{Entry, FamilyReport, Frame, Study, Table, family_of, show, show_percent};
 
-use crate::Failure;
+use crate::{Failure, load};
 
 const SLOWER: u8 = 10;
 /// Of the random regroupings; the answer does not depend on the day.
@@ -47,7 +47,7 @@ pub(crate) fn against(new: &Path, old: &Path) -> Result<ExitCode, Failure> {
 
 /// Judges the newer of two sweeps by the older one.
 pub(crate) fn changed(new: &Path, old: &Path) -> Result<Changed, Failure> {
-    let (new_frame, old_frame) = (frame(new)?, frame(old)?);
+    let (new_frame, old_frame) = (load::frame(new)?, load::frame(old)?);
     let family = family(&new_frame)?;
     let nothing = |what: &str| {
         let (new, old) = (new.display(), old.display());
@@ -78,10 +78,6 @@ pub(crate) fn changed(new: &Path, old: &Path) -> Result<Changed, Failure> {
         tables: format!("{tables}{DRIFT}; `lab compare --rev OLD --rev NEW` runs both in turns\n"),
         is_worse: lines.any(|line| line.slower_beyond_margin == Some(true)),
     })
-}
-
-fn frame(dir: &Path) -> Result<Frame, Failure> {
-    Ok(Frame::load(&Results::load(dir)?)?)
 }
 
 fn family(frame: &Frame) -> Result<&'static dyn FamilyReport, Failure> {

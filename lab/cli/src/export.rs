@@ -11,13 +11,15 @@ use std::{
 };
 
 use clap::Args;
-use lab_record::{Folder, Results, Run, RunFile, Samples};
-use lab_report::{Frame, Report, flat, medians_json, openmetrics};
+use lab_record::{Folder, Run, RunFile, Samples};
+use lab_report::{Report, flat, medians_json, openmetrics};
 
 use crate::{
     Failure,
+    bound::{Place, write},
+    load,
     paths::{Paths, to_make},
-    report::{draw_all, files, make, write_report},
+    report::{files, make, with_pictures},
     streams,
 };
 
@@ -56,11 +58,12 @@ pub(crate) fn export(args: &ExportArgs, paths: Option<&Paths>) -> Result<ExitCod
 fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     // What is no record, or none that can be read, has no files of ours.
     let before = make(to).map(|report| names(&report)).unwrap_or_default();
-    let redacted = Results::load(from)?.export(to, slim)?;
+    let redacted = load::results(from)?.export(to, slim)?;
     if redacted > 0 {
         eprintln!("hosts, paths and variables were left out of {redacted} lines of the copy");
     }
-    let report = write_report(to, to)?;
+    let results = load::results(to)?;
+    let report = make(to)?;
     let pictures: Vec<String> = report.figures.iter().map(|figure| figure.file.clone()).collect();
     // Tables of the record before that this one lacks; pictures, which may not be drawn here.
     for old in before.difference(&names(&report)).chain(&pictures) {
@@ -69,7 +72,11 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
             sentence: format!("cannot replace {}: {error}", to.join(old).display()),
         })?;
     }
-    draw_all(&report, to);
+    let place = Place { out: to, record: to, heads: results.heads(), replaces: true };
+    write(place, &with_pictures(&report, true))?;
+    if let Some(heads) = results.heads() {
+        eprintln!("head {}, as of the record that was copied", heads.whole());
+    }
     println!("{}", to.join("report.md").display());
     Ok(())
 }
@@ -89,7 +96,7 @@ fn slim(sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
 }
 
 fn numbers(args: &ExportArgs, from: &Path, paths: Option<&Paths>) -> Result<(), Failure> {
-    let frame = Frame::load(&Results::load(from)?)?;
+    let frame = load::frame(from)?;
     let families = lab_families::ALL;
     let refused = |error: lab_report::ReportError| Failure::input(error.to_string());
     if let Some(path) = &args.parquet {

@@ -5,6 +5,7 @@
 mod against;
 mod audit;
 mod bisect;
+mod bound;
 mod builds;
 mod compare;
 mod completions;
@@ -15,6 +16,7 @@ mod export;
 mod idle;
 mod import;
 mod interrupt;
+mod load;
 mod man;
 mod migrate;
 mod new;

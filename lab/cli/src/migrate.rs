@@ -3,9 +3,8 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use lab_record::Results;
 
-use crate::{Failure, paths::Paths, plan::read_experiment};
+use crate::{Failure, load, paths::Paths, plan::read_experiment};
 
 #[derive(Args)]
 pub(crate) struct MigrateArgs {
@@ -17,7 +16,7 @@ pub(crate) struct MigrateArgs {
 pub(crate) fn migrate(args: &MigrateArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     for dir in &args.dirs {
         let dir = paths.results(dir);
-        let mut results = Results::load(&dir)?;
+        let mut results = load::results(&dir)?;
         let stored = results.run_file.clone();
         let file = PathBuf::from(&stored.experiment_file);
         let (path, shown) = paths.experiment(&file);

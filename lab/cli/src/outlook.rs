@@ -8,10 +8,10 @@ use std::{
 };
 
 use lab_family::Unit;
-use lab_record::{Folder, Machine, Results, RunFile};
-use lab_report::{Entry, Forecast, Frame, Planned, Table, forecast};
+use lab_record::{Folder, Machine, RunFile};
+use lab_report::{Entry, Forecast, Planned, Table, forecast};
 
-use crate::{paths::Paths, plan::Prepared};
+use crate::{load, paths::Paths, plan::Prepared};
 
 /// Results lie in results/ or in a folder of it; reports in reports/.
 const PLACES: [(&str, usize); 2] = [("results", 3), ("reports", 1)];
@@ -32,7 +32,7 @@ pub(crate) fn outlook(prepared: &Prepared, paths: &Paths) -> Option<String> {
     let profile = prepared.description.profile.as_deref();
     let records = records(&written.name, profile, &lab_probe::machine(), paths);
     let forecasts = records.iter().take(TRIED).find_map(|folder| {
-        let frame = Frame::load(&Results::load(folder).ok()?).ok()?;
+        let frame = load::frame(folder).ok()?;
         Some((folder, forecast(frame, &planned, lab_families::ALL).ok()?))
     });
     Some(match forecasts {

@@ -9,12 +9,14 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use lab_driver::plots::Scripts;
-use lab_record::{Folder, Results};
+use lab_record::{Folder, Heads, Results};
 use lab_report::{Frame, Report};
 
 use crate::{
     Failure,
     against::against,
+    bound::{Place, Written, cannot_read, cannot_write, check_shown, write},
+    load,
     paths::{Paths, to_make},
     source::{add_runs, naming, source},
     streams::print,
@@ -39,6 +41,9 @@ pub(crate) struct ReportArgs {
     /// Write nothing; fail if a page or a table in DIR is not what the records give
     #[arg(long, conflicts_with = "out")]
     check: bool,
+    /// Fail where the record's rows are others than those of this head, which `lab run` printed
+    #[arg(long, value_name = "HEAD", conflicts_with = "against")]
+    head: Option<String>,
     /// Write no pictures
     #[arg(long)]
     no_plots: bool,
@@ -75,33 +80,36 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
         let old = paths.map_or_else(|| old.clone(), |paths| paths.results(old));
         return against(&dir, &old);
     }
+    let results = load::results(&dir)?;
+    let head = results.heads().map(Heads::whole);
+    told_head(&shown(&dir), args.head.as_deref(), head.as_deref())?;
     if args.check {
-        return check(&dir, &shown(&dir));
+        return check(&dir, &shown(&dir), &results);
     }
     let out = args.out.as_ref().map_or_else(|| dir.clone(), |out| to_make(paths, out));
     let format = if args.open { Format::Html } else { args.format };
     match format {
         Format::Json => {
-            let frame = frame(&dir)?;
+            let frame = Frame::load(&results)?;
             let object = lab_report::json(&frame, &made(&frame, &dir)?);
             print(format!("{object:#}\n").as_bytes())?;
             return Ok(ExitCode::SUCCESS);
         }
         Format::Tsv => {
-            let tables = make(&dir)?.tables;
-            write(&out, tables.iter().map(|(name, text)| (name.as_str(), text.as_str())))?;
-            println!("{} tables: {}", tables.len(), shown(&out));
+            let tables = made(&Frame::load(&results)?, &dir)?.tables;
+            let count = tables.len();
+            let tables: Vec<Written> =
+                tables.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
+            write(place(&dir, &out, &results), &tables)?;
+            println!("{count} tables: {}", shown(&out));
             return Ok(ExitCode::SUCCESS);
         }
         Format::Md | Format::Html => {}
     }
-    let report = write_report(&dir, &out)?;
-    if !args.no_plots {
-        draw_all(&report, &out);
-    }
+    write_report(place(&dir, &out, &results), &results, !args.no_plots)?;
     let mut first = out.join("report.md");
     if format == Format::Html {
-        first = write_page(&dir, &out)?;
+        first = write_page(place(&dir, &out, &results), &results)?;
     }
     println!("{}", shown(&first));
     if args.open {
@@ -110,12 +118,37 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where the report of a record goes.
+fn place<'p>(record: &'p Path, out: &'p Path, results: &'p Results) -> Place<'p> {
+    Place { out, record, heads: results.heads(), replaces: false }
+}
+
+/// Says whether a record is chained, and refuses one with another head than the one that was kept.
+fn told_head(place: &str, kept: Option<&str>, head: Option<&str>) -> Result<(), Failure> {
+    let refuse = |what: String| Err(Failure { code: 4, sentence: format!("{place}: {what}") });
+    match (kept, head) {
+        (Some(kept), Some(head)) if !kept.eq_ignore_ascii_case(head) => refuse(format!(
+            "its head is {head}, and --head is {kept}: these are not the rows that had that head"
+        )),
+        (Some(_), None) => refuse("has no head to hold against --head: it is unchained".to_owned()),
+        (_, Some(head)) => {
+            eprintln!("{place}: every row follows in its chain; head {head}");
+            Ok(())
+        }
+        (None, None) => {
+            eprintln!("{place}: unchained: from before rows were; not every changed row is told");
+            Ok(())
+        }
+    }
+}
+
 /// Writes `index.html` from the report's files beside it and the runs of its record.
-fn write_page(records: &Path, out: &Path) -> Result<PathBuf, Failure> {
-    let mut source = source(out).map_err(|error| cannot_write(out, &error))?;
-    add_runs(&mut source, records)?;
-    write(out, [("index.html", lab_site::page_alone(&source).as_str())].into_iter())?;
-    Ok(out.join("index.html"))
+fn write_page(place: Place, results: &Results) -> Result<PathBuf, Failure> {
+    let mut source = source(place.out).map_err(|error| cannot_write(place.out, &error))?;
+    add_runs(&mut source, place.record, results)?;
+    let page = ("index.html".to_owned(), lab_site::page_alone(&source).into_bytes());
+    write(place, &[page])?;
+    Ok(place.out.join("index.html"))
 }
 
 /// Hands a page to the desktop's own program for it.
@@ -131,45 +164,51 @@ fn open(page: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes `report.md`, its details and the tables; the pictures are the caller's.
-pub(crate) fn write_report(records: &Path, out: &Path) -> Result<Report, Failure> {
-    let report = make(records)?;
-    write(out, files(&report))?;
+/// Writes `report.md`, its details, the tables and, where they are wanted, the pictures.
+pub(crate) fn write_report(
+    place: Place,
+    results: &Results,
+    pictures: bool,
+) -> Result<Report, Failure> {
+    let report = made(&Frame::load(results)?, place.record)?;
+    write(place, &with_pictures(&report, pictures))?;
     Ok(report)
 }
 
-fn write<'f>(out: &Path, files: impl Iterator<Item = (&'f str, &'f str)>) -> Result<(), Failure> {
-    let folder = Folder::at(out);
-    for (name, text) in files {
-        let written = folder.write(name, text.as_bytes());
-        written.map_err(|error| cannot_write(&folder.join(name), &error))?;
+/// All files of a report.
+pub(crate) fn with_pictures(report: &Report, pictures: bool) -> Vec<Written> {
+    let texts = files(report).map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+    let mut written: Vec<Written> = texts.collect();
+    if pictures {
+        written.extend(drawn(report));
     }
-    Ok(())
+    written
 }
 
-/// Draws what can be drawn. A missing gnuplot costs pictures, not the report.
-pub(crate) fn draw_all(report: &Report, dir: &Path) {
+/// What can be drawn. A missing gnuplot costs pictures, not the report.
+fn drawn(report: &Report) -> Vec<Written> {
     let scripts = match Scripts::unpack(lab_families::PLOTS) {
         Ok(scripts) => scripts,
         Err(error) => {
             eprintln!("no pictures: their scripts cannot be written to a scratch folder: {error}");
-            return;
+            return Vec::new();
         }
     };
+    let mut drawn = Vec::new();
     for figure in &report.figures {
-        let drawn = scripts.draw(&figure.script, &report.tables, &figure.file);
-        let written = drawn.and_then(|picture| {
-            Folder::at(dir).write(&figure.file, &picture).map_err(|error| error.to_string())
-        });
-        if let Err(sentence) = written {
-            eprintln!("no picture {}: {sentence}", figure.file);
-            break;
+        match scripts.draw(&figure.script, &report.tables, &figure.file) {
+            Ok(picture) => drawn.push((figure.file.clone(), picture)),
+            Err(sentence) => {
+                eprintln!("no picture {}: {sentence}", figure.file);
+                break;
+            }
         }
     }
+    drawn
 }
 
-fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
-    let report = make(dir)?;
+fn check(dir: &Path, place: &str, results: &Results) -> Result<ExitCode, Failure> {
+    let report = made(&Frame::load(results)?, dir)?;
     let folder = Folder::at(dir);
     let differs = |(name, text): &(&str, &str)| folder.text(name).ok().as_deref() != Some(text);
     let different: Vec<_> = files(&report).filter(differs).map(|(name, _)| name).collect();
@@ -178,6 +217,8 @@ fn check(dir: &Path, place: &str) -> Result<ExitCode, Failure> {
     let strange: Vec<String> =
         strange.into_iter().filter(|name| !known.contains(name.as_str())).collect();
     if different.is_empty() && strange.is_empty() {
+        let shown = source(dir).map_err(|error| cannot_read(dir, &error))?;
+        check_shown(dir, results, &shown)?;
         println!("{place}: every page and table follows from the records");
         return Ok(ExitCode::SUCCESS);
     }
@@ -208,7 +249,7 @@ fn written(folder: &Folder) -> io::Result<Vec<String>> {
 
 /// The report of a folder of records, which is not written.
 pub(crate) fn make(records: &Path) -> Result<Report, Failure> {
-    made(&frame(records)?, records)
+    made(&load::frame(records)?, records)
 }
 
 fn made(frame: &Frame, records: &Path) -> Result<Report, Failure> {
@@ -219,20 +260,8 @@ fn made(frame: &Frame, records: &Path) -> Result<Report, Failure> {
     lab_report::report(frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
 }
 
-fn frame(records: &Path) -> Result<Frame, Failure> {
-    Ok(Frame::load(&Results::load(records)?)?)
-}
-
 pub(crate) fn files(report: &Report) -> impl Iterator<Item = (&str, &str)> {
     let tables = report.tables.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let details = report.details.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     std::iter::once(("report.md", report.markdown.as_str())).chain(details).chain(tables)
-}
-
-fn cannot_read(path: &Path, error: &io::Error) -> Failure {
-    Failure { code: 4, sentence: format!("cannot read {}: {error}", path.display()) }
-}
-
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    Failure { code: 4, sentence: format!("{}: {error}", path.display()) }
 }

@@ -10,17 +10,19 @@ use std::{
 use clap::Args;
 use lab_driver::{Sweep, SweepEnd, SweepOptions, check_servers};
 use lab_family::Referee;
-use lab_record::{Results, RunFile};
+use lab_record::RunFile;
 use serde_json::json;
 
 use crate::{
     Failure,
+    bound::Place,
     idle::{IdleArgs, before_start},
     interrupt::{INTERRUPTED, interruption},
+    load,
     paths::Paths,
     plan::{Choices, Prepared, Question, given_model, prepare, summary},
     progress::Bar,
-    report::{draw_all, write_report},
+    report::write_report,
 };
 
 #[derive(Args)]
@@ -90,7 +92,7 @@ fn question(args: &RunArgs, paths: &Paths) -> Result<Question, Failure> {
         choices: args.choices.clone(),
     };
     if let Some(dir) = &args.resume {
-        let stored = Results::load(&paths.results(dir))?.run_file;
+        let stored = load::results(&paths.results(dir))?.run_file;
         question.choices.profile = stored.profile;
         question.choices.model = args.choices.model.clone().or(stored.model);
         if args.experiment.is_none() {
@@ -128,8 +130,9 @@ fn sweep(prepared: &Prepared, options: &SweepOptions, json: bool) -> Result<Swee
 }
 
 fn report(results: &Path) -> Result<PathBuf, Failure> {
-    let report = write_report(results, results)?;
-    draw_all(&report, results);
+    let record = load::results(results)?;
+    let place = Place { out: results, record: results, heads: record.heads(), replaces: false };
+    write_report(place, &record, true)?;
     Ok(results.join("report.md"))
 }
 
@@ -143,12 +146,17 @@ fn say(args: &RunArgs, paths: &Paths, results: &Path, end: &SweepEnd, report: Op
     if args.json {
         let line = json!({
             "results": shown, "finished": end.finished, "recorded": end.recorded,
-            "failed": end.failed, "report": report.map(|path| paths.shown(path)),
+            "failed": end.failed, "head": end.head, "report": report.map(|path| paths.shown(path)),
         });
         println!("{line}");
         return;
     }
     eprintln!("{} rows recorded, {} failed: {shown}", end.recorded, end.failed);
+    if let Some(head) = &end.head {
+        eprintln!(
+            "head {head}: kept elsewhere, it tells these rows from others (lab report --head)"
+        );
+    }
     if !end.finished {
         eprintln!("continue with: lab run --resume {shown}");
     }

@@ -3,10 +3,9 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, value_parser};
-use lab_record::Results;
-use lab_report::{Frame, Study, Tried, selftest as tries};
+use lab_report::{Study, Tried, selftest as tries};
 
-use crate::{Failure, paths::Paths};
+use crate::{Failure, load, paths::Paths};
 
 #[derive(Args)]
 pub(crate) struct SelftestArgs {
@@ -44,7 +43,7 @@ pub(crate) fn selftest(args: &SelftestArgs, paths: Option<&Paths>) -> Result<Exi
 }
 
 fn of_record(folder: &std::path::Path, args: &SelftestArgs) -> Result<Vec<Tried>, Failure> {
-    let frame = Frame::load(&Results::load(folder)?)?;
+    let frame = load::frame(folder)?;
     let name = frame.run_file.variants.first().map_or("", |entry| entry.family.as_str());
     let found = lab_families::ALL.iter().find(|family| family.name() == name);
     let family = found.ok_or_else(|| {

@@ -7,11 +7,13 @@ use std::{
 };
 
 use clap::Args;
-use lab_record::Folder;
+use lab_record::{Folder, RunFile};
 use lab_site::Source;
 
 use crate::{
     Failure,
+    bound::check_shown,
+    load,
     paths::Paths,
     source::{add_runs, source},
     streams::tell,
@@ -51,11 +53,16 @@ pub(crate) fn site(args: &SiteArgs, paths: &Paths) -> Result<ExitCode, Failure> 
                 continue;
             }
         };
-        // What cannot be drawn costs the picture, not the site.
-        if let Err(failure) = add_runs(&mut source, &folder) {
-            is_whole &= failure.code != UNREADABLE;
-            let page = format!("{}.html", source.name);
-            tell(format_args!("{page} has no picture of every run: {}", failure.sentence));
+        if Folder::at(&folder).has("run.json") {
+            match add_record(&mut source, &folder) {
+                Ok(is_read) => is_whole &= is_read,
+                // What was changed is not shown.
+                Err(failure) => {
+                    is_whole = false;
+                    tell(format_args!("{}", failure.sentence));
+                    continue;
+                }
+            }
         }
         sources.push(source);
     }
@@ -88,6 +95,35 @@ fn write(sources: &[Source], dir: &Path, paths: &Paths) -> Result<(), Failure> {
     }
     println!("{} pages: {}", pages.len(), paths.shown(&dir.join("index.html")));
     Ok(())
+}
+
+/// Adds the runs of a report's record, where nothing of the two was changed; whether it could be
+/// read.
+fn add_record(source: &mut Source, folder: &Path) -> Result<bool, Failure> {
+    let page = format!("{}.html", source.name);
+    let lacks =
+        |sentence: &str| tell(format_args!("{page} has no picture of every run: {sentence}"));
+    let results = match load::results(folder) {
+        Err(failure) if !is_chained(folder) => {
+            lacks(&failure.sentence);
+            return Ok(failure.code != UNREADABLE);
+        }
+        loaded => loaded?,
+    };
+    check_shown(folder, &results, source)?;
+    match add_runs(source, folder, &results) {
+        // What cannot be drawn costs the picture, not the site; a chained record has its samples.
+        Err(Failure { code, sentence }) if code == 2 || results.heads().is_none() => {
+            lacks(&sentence);
+            Ok(code != UNREADABLE)
+        }
+        added => added.map(|()| true),
+    }
+}
+
+/// Whether its files are bound: where that cannot be known they are not.
+fn is_chained(folder: &Path) -> bool {
+    RunFile::is_chained(folder).unwrap_or(false)
 }
 
 /// The folders of all reports, by name. A link leads out of the folder, and is left out.

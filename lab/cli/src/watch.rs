@@ -16,7 +16,6 @@ use std::{
 use clap::Args;
 use humantime::parse_duration;
 use lab_driver::check_servers;
-use lab_record::Results;
 use lab_watch::{
     Asking, Change, Endpoint, Event, Exposition, Live, Moment, OnAlert, Origin, PUBLISHED, Rule,
     SCHEMA, Seen, Severity, Watch, WatchError, published, recorded, rules,
@@ -26,6 +25,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     Failure,
     interrupt::{INTERRUPTED, interruption},
+    load,
     paths::{self, Paths},
 };
 
@@ -133,7 +133,7 @@ pub(crate) fn watch(args: &WatchArgs, paths: Option<&Paths>) -> Result<ExitCode,
 }
 
 fn of_record(args: &WatchArgs, rules: Vec<Rule>, dir: &Path) -> Result<ExitCode, Failure> {
-    let moments = recorded(&Results::load(dir)?).map_err(|error| match error {
+    let moments = recorded(&load::results(dir)?).map_err(|error| match error {
         WatchError::Input(error) => Failure::from(error),
         WatchError::Record(error) => Failure::from(error),
     })?;

@@ -3,6 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use predicates::str::contains;
 
 /// In a folder that is no checkout.
@@ -83,11 +84,14 @@ fn a_variant_in_the_place_of_another_is_slower_than_it_was() {
     let swapped = dir.path().join("swapped");
     copy(&sweep, &swapped);
     // `floor` gets the runs of `smol`, which cost more, and the other way round.
-    let runs = fs::read_to_string(swapped.join("runs.jsonl")).unwrap();
-    let name = |variant: &str| format!("\"variant\":\"{variant}\"");
-    let runs = runs.replace(&name("floor"), "\"variant\":0").replace(&name("smol"), &name("floor"));
-    let runs = runs.replace("\"variant\":0", &name("smol"));
-    fs::write(swapped.join("runs.jsonl"), runs).unwrap();
+    for (file, space, next) in [("runs.jsonl", "", "cell"), ("run.json", " ", "family")] {
+        let text = fs::read_to_string(swapped.join(file)).unwrap();
+        let lines = if space.is_empty() { "" } else { "\n      " };
+        let name = |variant: &str| format!("\"variant\":{space}\"{variant}\",{lines}\"{next}\"");
+        let [floor, smol] = ["floor", "smol"].map(name);
+        let text = text.replace(&floor, "\"variant\":0").replace(&smol, &floor);
+        fs::write(swapped.join(file), text.replace("\"variant\":0", &smol)).unwrap();
+    }
     let end = report(dir.path(), &["swapped", "--against", sweep.to_str().unwrap()]).code(10);
     let text = String::from_utf8(end.get_output().stdout.clone()).unwrap();
     let outcome = |variant: &str, outcome: &str| {
@@ -181,4 +185,81 @@ fn a_page_is_handed_to_the_desktop() {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     open(dir.path()).code(0).stdout("r/index.html\n");
     assert_eq!(fs::read_to_string(dir.path().join("opened")).unwrap(), "r/index.html\n");
+}
+
+/// A change of one file of a record from before chains, and what is said of it.
+const LAWS: [(&str, &str, &str, &str, &str); 14] = [
+    ("alpha", "run.json", "\"alpha\": 0.05", "\"alpha\": 0.5", "`analysis` is not what"),
+    ("a margin", "run.json", "\"margin\": ", "\"margin\": 9", "`analysis` is not what"),
+    ("pairing", "run.json", "\"paired\"", "\"unpaired\"", "`analysis` is not what"),
+    ("a bound", "run.json", "\"at_least\": ", "\"at_least\": 9", "`expectations` is not what"),
+    (
+        "afterwards",
+        "run.json",
+        "\"kind\": \"",
+        "\"declared_after_run\": true, \"kind\": \"",
+        "`expectations` is not what",
+    ),
+    ("the seed", "run.json", "\"seed\": ", "\"seed\": 9", "`seed` is not what"),
+    ("blocks", "run.json", "\"blocks\": ", "\"blocks\": 9", "`blocks` is not what"),
+    (
+        "the name",
+        "run.json",
+        "\"experiment\": \"",
+        "\"experiment\": \"x",
+        "`experiment` is not what",
+    ),
+    (
+        "the experiment",
+        "run.json",
+        "\\nalpha = 0.05",
+        "\\nalpha = 0.5",
+        "`experiment_sha256` is not",
+    ),
+    (
+        "a hash",
+        "run.json",
+        "\"experiment_sha256\": \"",
+        "\"experiment_sha256\": \"0",
+        "`experiment_sha256` is not",
+    ),
+    (
+        "a twin",
+        "run.json",
+        "\"twin_of\": \"tokio_default\"",
+        "\"twin_of\": \"smol\"",
+        "is no copy of",
+    ),
+    (
+        "a program",
+        "runs.jsonl",
+        "\"binary_sha256\":\"",
+        "\"binary_sha256\":\"0",
+        "runs.jsonl, line 1: `binary_sha256` is not that of",
+    ),
+    ("a variant", "runs.jsonl", "\"variant\":\"", "\"variant\":\"x", "line 1: `variant` is x"),
+    (
+        "a number twice",
+        "runs.jsonl",
+        "\"counters\":{",
+        "\"counters\":{\"wall_ns\":1,",
+        "line 1: the key `wall_ns` stands twice",
+    ),
+];
+
+#[test]
+fn a_record_without_a_chain_must_agree_with_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&committed("tr115-ollama"), &dir.path().join("r"));
+    report(dir.path(), &["r", "--no-plots"]).code(0).stderr(contains("unchained"));
+    for (name, file, from, to, said) in LAWS {
+        let _attack = Attack::on("records", &format!("without a chain: {name}"));
+        let path = dir.path().join("r").join(file);
+        let honest = fs::read_to_string(&path).unwrap();
+        let changed = honest.replacen(from, to, 1);
+        assert_ne!(honest, changed, "{name}");
+        fs::write(&path, changed).unwrap();
+        report(dir.path(), &["r", "--no-plots"]).code(4).stderr(contains(said));
+        fs::write(&path, honest).unwrap();
+    }
 }

@@ -6,7 +6,9 @@ use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use assert_cmd::assert::OutputAssertExt;
 use lab_attacks::Attack;
-use lab_record::{Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Writer};
+use lab_record::{
+    Folder, Manifest, RunFile, SCHEMA, Samples, Session, SessionEvent, Writer, sha256_hex,
+};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -30,27 +32,23 @@ fn drawn(page: &str) -> Option<Value> {
 
 /// A sweep of ten planned runs, of which some are recorded.
 fn begun(dir: &Path, rows: u64) -> Writer {
-    let machine =
-        json!({"cpu_model": "m", "cpus": 2, "memory_bytes": 1, "kernel": "k", "arch": "a"});
-    let analysis = json!({"reference": "v", "pairing": "paired", "alpha": 0.05, "comparisons": []});
-    let file = json!({
-        "schema": SCHEMA, "experiment": "made-up", "attachments": {}, "experiment_sha256": "",
-        "experiment_toml": "question = \"Does it go on?\"", "arguments": [], "seed": 1,
-        "blocks": 1, "analysis": analysis, "runs_planned": 10, "git": null, "variants": [],
-        "machine": machine, "started_unix_s": 2_000_000_000,
-    });
-    let file: RunFile = serde_json::from_value(file).unwrap();
+    let mut file = RunFile::read(&committed("offload-wake")).unwrap();
+    let toml = "question = \"Does it go on?\"";
+    (file.experiment, file.experiment_toml) = ("made-up".to_owned(), toml.to_owned());
+    file.experiment_sha256 = RunFile::hash_of(&file.experiment_toml, &file.attachments);
+    (file.runs_planned, file.started_unix_s) = (10, 2_000_000_000);
+    let own = json!({"variant": "v", "family": "f", "measures": "", "version": "", "tags": [],
+        "features": [], "binary_sha256": "", "binary_bytes": 1});
+    file.variants = vec![serde_json::from_value(own).unwrap()];
     let mut writer = Writer::create(dir, &file).unwrap();
     session(&mut writer, SessionEvent::Start);
     for order in 0..rows {
         let run = json!({
             "schema": SCHEMA, "order": order, "attempt": 0, "block": 1, "warmup": false,
-            "family": "f", "variant": "v", "cell": {}, "status": "ok", "counters": {},
+            "family": "f", "variant": "v", "cell": {}, "status": "ok", "counters": {}, "noise": {},
             "verification": "verified", "binary_sha256": "", "start_ns": 1, "process_ns": 1,
-            "noise": {},
         });
-        let run: Run = serde_json::from_value(run).unwrap();
-        writer.run(run, &Samples::default()).unwrap();
+        writer.run(serde_json::from_value(run).unwrap(), &Samples::default()).unwrap();
     }
     writer
 }
@@ -178,8 +176,11 @@ fn a_record_without_anything_to_draw_is_a_page_without_a_picture() {
     let made_up = world.path().join("made-up");
     let mut writer = begun(&made_up, 3);
     session(&mut writer, SessionEvent::Finished);
-    drop(writer);
-    fs::write(made_up.join("report.md"), "# made-up\n\n**Is it there?**\n").unwrap();
+    let page = "# made-up\n\n**Is it there?**\n";
+    fs::write(made_up.join("report.md"), page).unwrap();
+    let mut manifest = Manifest::of(&writer.heads().unwrap());
+    manifest.put("report.md", sha256_hex(page.as_bytes()));
+    manifest.write(&Folder::at(&made_up)).unwrap();
     copy(&committed("audit"), &world.path().join("audit"));
     let (server, site) = (Server::of(&[world.path()]), TempDir::new().unwrap());
     let mut command = Command::new(lab());
@@ -265,16 +266,18 @@ fn a_metric_over_sweeps_shows_every_run_and_where_it_changed() {
         change(&dir.join("run.json"), |value| {
             value["started_unix_s"] = json!(86_400 * number);
             value["git"]["commit"] = json!(format!("{number:040}"));
+            value["variants"][3]["twin_of"] =
+                json!(["always_offload", "always_inline"][number / 6]);
         });
-        if number >= 6 {
-            // One variant gets the runs of another one, and the other way round.
-            let file = dir.join("runs.jsonl");
-            let name = |variant: &str| format!("\"variant\":\"{variant}\"");
+        // One variant gets the runs of another one, and the other way round.
+        let both = [("run.json", "version"), ("runs.jsonl", "cell")];
+        for (file, next) in both.into_iter().filter(|_| number >= 6) {
+            let file = dir.join(file);
+            let name = |variant: &str| format!("\"variant\":\"{variant}\",\"{next}\"");
             let [one, other] = ["always_inline", "always_offload"].map(name);
-            let text = fs::read_to_string(&file).unwrap().replace(&one, "\"variant\":0");
-            let text = text.replace(&other, &one).replace("\"variant\":0", &other);
+            let text = fs::read_to_string(&file).unwrap().replace(&one, "\0").replace(&other, &one);
             fs::remove_file(&file).unwrap();
-            fs::write(&file, text).unwrap();
+            fs::write(&file, text.replace('\0', &other)).unwrap();
         }
     }
     let server = Server::of(&[world.path()]);

@@ -12,7 +12,7 @@ use std::{
 };
 
 use lab_attacks::Attack;
-use lab_record::{Run, RunFile, Samples, Writer};
+use lab_record::{Run, RunFile, Samples, Writer, sha256_hex};
 use nix::{
     errno::Errno,
     sys::signal::{Signal, kill},
@@ -315,12 +315,18 @@ impl Record {
         let machine = json!({
             "cpu_model": "m", "cpus": 2, "memory_bytes": 1, "kernel": "k", "arch": "a",
         });
+        let entry = |name: &str| {
+            json!({"variant": name, "family": "f", "measures": "", "version": "", "features": [],
+                "tags": [], "binary_sha256": "", "binary_bytes": 1})
+        };
         let run_file: RunFile = serde_json::from_value(json!({
             "schema": lab_record::SCHEMA, "experiment": "made-up", "experiment_toml": "",
-            "attachments": {}, "experiment_sha256": "", "arguments": [], "seed": 1, "blocks": 1,
+            "attachments": {}, "experiment_sha256": sha256_hex(b""), "arguments": [],
+            "seed": 1, "blocks": 1,
             "analysis": {"reference": "fair", "pairing": "paired", "alpha": 0.05,
                 "comparisons": []},
-            "runs_planned": 0, "git": null, "variants": [], "machine": machine,
+            "runs_planned": 0, "variants": (["fair", "serial", "shaky"].map(entry)),
+            "machine": machine,
             "started_unix_s": 0,
         }))
         .unwrap();

@@ -43,7 +43,7 @@ impl<'w> Recording<'w> {
             writer,
             done: before.iter().map(|run| run.order).collect(),
             unfit: before.iter().filter_map(unfit_variant).collect(),
-            end: SweepEnd { finished: false, recorded: before.len(), failed },
+            end: SweepEnd { finished: false, recorded: before.len(), failed, head: None },
             last_round: None,
             done_ms: 0,
             total_ms,

@@ -49,7 +49,7 @@ pub(crate) fn open(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::{collections::BTreeMap, path::Path};
 
     use lab_record::VariantEntry;
     use serde_json::json;
@@ -65,7 +65,8 @@ mod tests {
         });
         let whole = json!({
             "schema": 2, "experiment": "e", "experiment_toml": "", "attachments": {},
-            "experiment_sha256": "e", "lab_sha256": "l", "profile": "quick", "arguments": [],
+            "experiment_sha256": RunFile::hash_of("", &BTreeMap::new()),
+            "lab_sha256": "l", "profile": "quick", "arguments": [],
             "analysis": { "reference": "v", "pairing": "paired", "alpha": 0.05, "comparisons": [] },
             "seed": 1, "blocks": 1, "runs_planned": 1, "git": null, "variants": [entry],
             "machine": {

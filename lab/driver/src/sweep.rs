@@ -89,6 +89,8 @@ pub struct SweepEnd {
     pub recorded: usize,
     /// Of those, failed ones.
     pub failed: usize,
+    /// One value for all rows, by which the record is known again; none of one from before chains.
+    pub head: Option<String>,
 }
 
 /// The result of checking one variant.
@@ -251,7 +253,7 @@ impl<'a> Sweep<'a> {
         writer.session(&self.session(event))?;
         let mut referee = referee(&run_file);
         let outcome = self.all(&mut writer, before.as_ref(), options, referee.as_mut(), progress);
-        let outcome = outcome.and_then(|end| self.same_to_the_end().map(|()| end));
+        let mut outcome = outcome.and_then(|end| self.same_to_the_end().map(|()| end));
         if let Some(window) = self.gate.rest() {
             writer.window(&window)?;
         }
@@ -259,6 +261,9 @@ impl<'a> Sweep<'a> {
         let event = if finished { SessionEvent::Finished } else { SessionEvent::Stopped };
         writer.session(&self.session(event))?;
         self.services.end_kept();
+        if let Ok(end) = &mut outcome {
+            end.head = writer.heads().map(|heads| heads.whole());
+        }
         outcome
     }
 
@@ -416,8 +421,7 @@ impl<'a> Sweep<'a> {
 
     fn run_file(&self, options: &SweepOptions) -> RunFile {
         let description = options.description.clone();
-        let mut hashed = description.experiment_toml.clone();
-        hashed.extend(description.attachments.values().map(String::as_str));
+        let hash = RunFile::hash_of(&description.experiment_toml, &description.attachments);
         RunFile {
             schema: SCHEMA,
             experiment: self.experiment.written.name.clone(),
@@ -425,7 +429,7 @@ impl<'a> Sweep<'a> {
             profile: description.profile,
             servers: description.servers,
             model: description.model,
-            experiment_sha256: lab_record::sha256_hex(hashed.as_bytes()),
+            experiment_sha256: hash,
             experiment_toml: description.experiment_toml,
             attachments: description.attachments,
             lab_sha256: self.lab_sha256.clone(),

@@ -203,8 +203,10 @@ fn record(bytes: &[u8]) {
     }
 }
 
-const RUN_FILE: &str = r#"{"schema":2,"experiment":"e","experiment_toml":"","attachments":{},
-    "experiment_sha256":"","arguments":[],"analysis":{"reference":"v","pairing":"paired",
+const RUN_FILE: &str = r#"{"schema":2,"experiment_sha256":
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "experiment":"e","experiment_toml":"","attachments":{},
+    "arguments":[],"analysis":{"reference":"v","pairing":"paired",
     "alpha":0.05,"comparisons":[]},"seed":1,"blocks":1,"runs_planned":1,"git":null,"variants":[],
     "machine":{"cpu_model":"","cpus":1,"memory_bytes":1,"kernel":"","arch":""},
     "started_unix_s":1}"#;

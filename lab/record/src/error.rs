@@ -33,6 +33,24 @@ pub enum RecordError {
         /// What is wrong.
         message: String,
     },
+    /// A line that does not belong to the record as it was written.
+    #[error("{path}, line {line}: {what}; the record was changed after it was written")]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line.
+        line: usize,
+        /// What does not agree.
+        what: String,
+    },
+    /// A file that does not agree with itself or with the record.
+    #[error("{path}: {what}")]
+    Unlike {
+        /// The file.
+        path: PathBuf,
+        /// What does not agree.
+        what: String,
+    },
     /// A record whose expectations were declared before its runs.
     #[error(
         "{path}: its expectations were declared before its runs, and stay as they are; \

@@ -5,8 +5,9 @@ use std::{fs::TryLockError, path::Path};
 use serde::Deserialize;
 
 use crate::{
-    Folder, RecordError, RunFile, Session, SessionEvent, Status,
-    store::{RUN_FILE, RUNS, SESSIONS, damaged, no_results, read_lines},
+    Folder, RecordError, RunFile, Session, SessionEvent, Status, chain, distinct,
+    lines::read_lines,
+    store::{RUN_FILE, RUNS, SESSIONS, damaged, no_results},
 };
 
 impl RunFile {
@@ -15,12 +16,33 @@ impl RunFile {
     /// # Errors
     /// Where the folder is none, or the file is damaged.
     pub fn read(dir: &Path) -> Result<Self, RecordError> {
-        Self::of(&Folder::at(dir))
+        Self::read_chained(&Folder::at(dir)).map(|(run_file, _)| run_file)
     }
 
-    pub(crate) fn of(folder: &Folder) -> Result<Self, RecordError> {
+    /// Whether the record of a folder is chained.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and where the file was changed after the sweep began.
+    pub fn is_chained(dir: &Path) -> Result<bool, RecordError> {
+        Self::read_chained(&Folder::at(dir)).map(|(_, begin)| begin.is_some())
+    }
+
+    /// The same, and where the chains of the record begin; none in one from before chains.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and where the file was changed after the sweep began.
+    pub(crate) fn read_chained(folder: &Folder) -> Result<(Self, Option<String>), RecordError> {
+        let path = folder.join(RUN_FILE);
         let text = folder.read(RUN_FILE).map_err(|source| no_results(folder.path(), source))?;
-        serde_json::from_slice(&text).map_err(damaged(&folder.join(RUN_FILE), 1))
+        let run_file = distinct::read(&text).map_err(damaged(&path, 1))?;
+        let begin = chain::stored(&text).map_err(damaged(&path, 1))?;
+        if let Some(begin) = &begin
+            && chain::of_run_file(&text).map_err(damaged(&path, 1))? != *begin
+        {
+            let what = "its `chain` does not follow from it: it was changed after the sweep began";
+            return Err(RecordError::Unlike { path, what: what.to_owned() });
+        }
+        Ok((run_file, begin))
     }
 }
 

@@ -4,9 +4,10 @@
 
 use std::net::IpAddr;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Run, RunFile, Session};
+use crate::{Run, RunFile, Session, Window};
 
 /// What separates the words of a text.
 const BETWEEN: &[char] = &[' ', '\t', '\n', '"', '\'', '`', '(', ')', '[', ']', '{', '}', ',', ';'];
@@ -15,9 +16,50 @@ const AFTER_HOST: &[char] =
     &[' ', '\t', '\n', '"', '\'', '`', '(', ')', '{', '}', ',', ';', '/', '?', '#', '\\', '<'];
 /// Where people have their folders, by names of their own.
 const HOMES: &[&str] = &["/home", "/Users"];
+/// Of a text: a piece that goes may lay bare another one.
+const MOST_PASSES: usize = 64;
 
 /// The texts of a piece of JSON that may name what must go.
 pub(crate) type Texts = fn(&[u8]) -> Vec<String>;
+
+/// A row of a record's file.
+pub(crate) trait Row: DeserializeOwned {
+    /// Those of its texts that may name what must go.
+    fn texts(&self) -> Vec<String>;
+}
+
+impl Row for Session {
+    fn texts(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        let mut values: Vec<&Value> = self.environment.values().collect();
+        while let Some(value) = values.pop() {
+            match value {
+                Value::String(text) => texts.push(text.clone()),
+                Value::Array(items) => values.extend(items),
+                Value::Object(entries) => values.extend(entries.values()),
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
+        texts
+    }
+}
+
+impl Row for Run {
+    fn texts(&self) -> Vec<String> {
+        self.reason.iter().chain(&self.gpu_reason).cloned().collect()
+    }
+}
+
+impl Row for Window {
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Of a line with such a row; none of a line that holds none.
+pub(crate) fn of_row<R: Row>(json: &[u8]) -> Vec<String> {
+    serde_json::from_slice(json).map_or_else(|_| Vec::new(), |row: R| row.texts())
+}
 
 /// Of `run.json`.
 pub(crate) fn of_run_file(json: &[u8]) -> Vec<String> {
@@ -26,32 +68,14 @@ pub(crate) fn of_run_file(json: &[u8]) -> Vec<String> {
     file.map(texts).unwrap_or_default()
 }
 
-/// Of a line of `sessions.jsonl`.
-pub(crate) fn of_session(json: &[u8]) -> Vec<String> {
-    let session: Option<Session> = serde_json::from_slice(json).ok();
-    let mut texts = Vec::new();
-    let mut values: Vec<Value> =
-        session.map(|session| session.environment.into_values().collect()).unwrap_or_default();
-    while let Some(value) = values.pop() {
-        match value {
-            Value::String(text) => texts.push(text),
-            Value::Array(items) => values.extend(items),
-            Value::Object(entries) => values.extend(entries.into_iter().map(|(_, value)| value)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-    texts
-}
-
-/// Of a line of `runs.jsonl`.
-pub(crate) fn of_run(json: &[u8]) -> Vec<String> {
-    let run: Option<Run> = serde_json::from_slice(json).ok();
-    run.map(|run| run.reason.into_iter().chain(run.gpu_reason).collect()).unwrap_or_default()
-}
-
 /// The JSON with such texts redacted, and the rest as it was written; `None` where none has to be.
 pub(crate) fn json(json: &[u8], texts: Texts) -> Option<Vec<u8>> {
-    let mut texts = texts(json);
+    replaced(json, texts(json))
+}
+
+/// The same, where the texts are known. What it gives is redacted no further: the chain of a record
+/// and of its export rest on that.
+pub(crate) fn replaced(json: &[u8], mut texts: Vec<String>) -> Option<Vec<u8>> {
     texts.retain(|text| redacted(text) != *text);
     if texts.is_empty() {
         return None;
@@ -80,8 +104,21 @@ pub(crate) fn lines(text: &[u8], texts: Texts) -> (Vec<u8>, usize) {
 }
 
 /// The text with absolute paths cut down to their last part, and without values of variables and
-/// hosts of addresses, where these are not this machine.
+/// hosts of addresses, where these are not this machine. Of what it gives it leaves all.
 fn redacted(text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..MOST_PASSES {
+        let once = redacted_once(&text);
+        if once == text {
+            return text;
+        }
+        text = once;
+    }
+    // No text is known that comes here: nothing of it is kept.
+    "<redacted>".to_owned()
+}
+
+fn redacted_once(text: &str) -> String {
     let text = without_hosts(text);
     let mut kept = String::with_capacity(text.len());
     let mut rest = &text[..];
@@ -217,5 +254,26 @@ mod tests {
             ("http://me:secret@127.0.0.1:3: no", "http://127.0.0.1:3: no"),
             ("[http://gpu-box] [http://gpu-box:9]", "[http://<host>] [http://<host>:9]"),
         ]);
+    }
+
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Exports of exports rest on it, and the chain of every record.
+        #[test]
+        fn twice_is_as_once_of_any_text(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "/", "/home/me", "//", "http://", "file://", "me:secret@", "gpu-box", ":11434",
+                    "[::1]", "[", "]", "=", "A=", "TOKEN=x", "<path>", "<host>", "<value>", "-I",
+                    " ", "\"", "'", "\\", ",", "localhost", "é", "\n", "#", "?",
+                ]),
+                0..12,
+            )
+        ) {
+            let once = redacted(&parts.concat());
+            prop_assert_eq!(redacted(&once), once.clone());
+            prop_assert!(once != "<redacted>", "{:?}", parts);
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, store::sha256_hex};
+use crate::{Histogram, sha256_hex};
 
 /// The columns of one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -2,28 +2,31 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
-    fs::{self, File, TryLockError},
-    io::{self, BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read},
     path::Path,
 };
 
-use serde::{Serialize, de::DeserializeOwned};
-use sha2::{Digest, Sha256};
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    Expectation, Folder, RecordError, Run, RunFile, SCHEMA, Samples, Session, Verification, Window,
-    redact,
+    Expectation, Folder, Manifest, RecordError, Run, RunFile, SCHEMA, Samples, Session,
+    SessionEvent, Verification, Window,
+    chain::{Heads, Recorded, Walk},
+    laws,
+    lines::{parse_lines, parse_rows, read_lines, read_rows},
+    redact, sha256_hex,
+    writer::write_run_file,
 };
 
 pub(crate) const RUN_FILE: &str = "run.json";
 pub(crate) const SESSIONS: &str = "sessions.jsonl";
 pub(crate) const RUNS: &str = "runs.jsonl";
-const WINDOWS: &str = "windows.jsonl";
+pub(crate) const WINDOWS: &str = "windows.jsonl";
 /// An exported report keeps its runs in this file, where they would be larger than `LARGEST_RUNS`.
 const RUNS_PACK: &str = "runs.jsonl.zst";
 /// In bytes: what a repository takes without harm, and a reader's tools still open.
 const LARGEST_RUNS: usize = 2_000_000;
-const SAMPLES: &str = "samples";
+pub(crate) const SAMPLES: &str = "samples";
 /// An exported report keeps all samples in one file: a line `{"name":…,"samples":…}` per run.
 const SAMPLES_PACK: &str = "samples.jsonl.zst";
 /// Of a name in it, at least: with as many no two of a million names are likely to begin alike.
@@ -34,124 +37,6 @@ const ZSTD_LEVEL: i32 = 9;
 const EXPORT_ZSTD_LEVEL: i32 = 19;
 /// Bytes of text. Beyond, that level takes minutes, and what comes of it is too large to commit.
 const LARGEST_PACKED_WELL: usize = 100_000_000;
-
-/// sha256 of bytes, in lower-case hexadecimal.
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
-}
-
-/// sha256 of a file's bytes, which are read a piece at a time. Errors: of opening and reading it.
-pub fn sha256_of_file(path: &Path) -> io::Result<String> {
-    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
-    let mut piece = vec![0; 1 << 18];
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(hexadecimal(&hash.finalize())),
-            count => hash.update(&piece[..count]),
-        }
-    }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Appends to a results folder, as the only one: the file of the runs is locked.
-#[derive(Debug)]
-pub struct Writer {
-    folder: Folder,
-    runs: File,
-    sessions: File,
-    windows: File,
-}
-
-impl Writer {
-    /// Makes the folder and writes `run.json`.
-    ///
-    /// # Errors
-    /// Where the folder exists already, or cannot be written.
-    pub fn create(dir: &Path, run_file: &RunFile) -> Result<Self, RecordError> {
-        if let Some(parent) = dir.parent() {
-            fs::create_dir_all(parent).map_err(at(parent))?;
-        }
-        fs::create_dir(dir).map_err(at(dir))?;
-        let samples = dir.join(SAMPLES);
-        fs::create_dir(&samples).map_err(at(&samples))?;
-        write_run_file(&Folder::at(dir), run_file)?;
-        Self::open(dir)
-    }
-
-    /// Goes on with a folder that a stopped sweep left, and reads what is in it. A last line
-    /// without its newline was never a record: it is cut off.
-    ///
-    /// # Errors
-    /// Where the folder is of a newer schema, in use, or cannot be written.
-    pub fn resume(dir: &Path) -> Result<(Self, Results), RecordError> {
-        let schema = Results::load(dir)?.run_file.schema;
-        if schema > SCHEMA {
-            return Err(RecordError::Newer { path: dir.to_owned(), found: schema });
-        }
-        let writer = Self::open(dir)?;
-        for name in [RUNS, SESSIONS, WINDOWS] {
-            cut_torn_line(&Folder::at(dir), name)?;
-        }
-        // Again: until the lock was held, another one may have appended.
-        Ok((writer, Results::load(dir)?))
-    }
-
-    fn open(dir: &Path) -> Result<Self, RecordError> {
-        let folder = Folder::at(dir);
-        let append = |name: &str| folder.append(name).map_err(at(&folder.join(name)));
-        let runs = append(RUNS)?;
-        runs.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => RecordError::InUse { path: dir.to_owned() },
-            TryLockError::Error(source) => RecordError::Io { path: dir.join(RUNS), source },
-        })?;
-        let (sessions, windows) = (append(SESSIONS)?, append(WINDOWS)?);
-        Ok(Self { folder, runs, sessions, windows })
-    }
-
-    /// Appends a session line and syncs it.
-    ///
-    /// # Errors
-    /// Where the file cannot be written.
-    pub fn session(&mut self, session: &Session) -> Result<(), RecordError> {
-        append_line(&mut self.sessions, &self.folder.join(SESSIONS), session)
-    }
-
-    /// Appends a window's line and syncs it.
-    ///
-    /// # Errors
-    /// Where the file cannot be written.
-    pub fn window(&mut self, window: &Window) -> Result<(), RecordError> {
-        append_line(&mut self.windows, &self.folder.join(WINDOWS), window)
-    }
-
-    /// Stores the samples first, then appends the run's line and syncs it: a line never names
-    /// samples that are not there.
-    ///
-    /// # Errors
-    /// Where a file cannot be written.
-    pub fn run(&mut self, mut run: Run, samples: &Samples) -> Result<(), RecordError> {
-        if !samples.columns.is_empty() {
-            run.samples = Some(self.store_samples(samples)?);
-        }
-        append_line(&mut self.runs, &self.folder.join(RUNS), &run)
-    }
-
-    fn store_samples(&self, samples: &Samples) -> Result<String, RecordError> {
-        let (name, bytes) = samples.encode();
-        let file = format!("{SAMPLES}/{name}.zst");
-        let packed = zstd::encode_all(bytes.as_slice(), ZSTD_LEVEL);
-        write_whole(&self.folder, &file, &packed.map_err(at(&self.folder.join(&file)))?)?;
-        Ok(name)
-    }
-}
-
-fn write_run_file(folder: &Folder, run_file: &RunFile) -> Result<(), RecordError> {
-    let text = serde_json::to_string_pretty(run_file).expect("run.json always serialises");
-    write_whole(folder, RUN_FILE, format!("{text}\n").as_bytes())
-}
 
 /// A results folder, read.
 #[derive(Debug, Clone)]
@@ -165,6 +50,9 @@ pub struct Results {
     pub runs: Vec<Run>,
     folder: Folder,
     pack: BTreeMap<String, Samples>,
+    /// Where the chains begin and where they are; none in a record from before chains.
+    chained: Option<(String, Heads)>,
+    manifest: Option<Manifest>,
 }
 
 impl Results {
@@ -187,19 +75,41 @@ impl Results {
         }
         expectations.iter_mut().for_each(|one| one.declared_after_run = true);
         self.run_file.expectations = expectations;
-        write_run_file(&self.folder, &self.run_file)
+        let begin = self.chained.as_ref().map(|(begin, _)| &**begin);
+        write_run_file(&self.folder, &self.run_file, begin)
     }
 
-    /// Reads everything but unpacked samples.
+    /// Reads everything but unpacked samples, and follows the chains.
     ///
     /// # Errors
-    /// Names the file and the line that cannot be read. A torn last line is not an error.
+    /// Names the file and the line that cannot be read, or that was changed after it was written. A
+    /// torn last line is not an error.
     pub fn load(dir: &Path) -> Result<Self, RecordError> {
         let folder = Folder::at(dir);
-        let run_file = RunFile::of(&folder)?;
+        let (run_file, begin) = RunFile::read_chained(&folder)?;
+        // Before the rows, and sessions before runs: a sweep that goes on appends meanwhile.
+        let manifest = match &begin {
+            Some(_) => Manifest::read(&folder)?,
+            None => None,
+        };
+        let walk = |name| begin.as_deref().map(|begin| Walk::of_file(begin, name));
+        let mut walks = [RUNS, SESSIONS, WINDOWS].map(walk);
+        let [of_runs, of_sessions, of_windows] = &mut walks;
+        let sessions = read_rows(&folder, SESSIONS, of_sessions)?;
+        let mut runs = read_runs(&folder, of_runs)?;
+        let windows: Vec<Window> = read_rows(&folder, WINDOWS, of_windows)?;
+        laws::check(dir, &run_file, (&folder.join(runs_file(&folder)), &runs))?;
+        let heads = match walks {
+            [Some(runs), Some(ended), Some(windows)] => {
+                let walks = Walks { runs, sessions: ended, windows };
+                Some(walks.ended(&folder, &sessions, manifest.as_ref())?)
+            }
+            _ => None,
+        };
+        if heads.is_some() && folder.has(SAMPLES_PACK) {
+            bound(&folder, manifest.as_ref(), SAMPLES_PACK)?;
+        }
         let pack = read_pack(&folder)?;
-        let mut runs = read_runs(&folder)?;
-        let windows: Vec<Window> = read_lines(&folder, WINDOWS)?;
         for run in &mut runs {
             windows.iter().for_each(|window| window.gate(run));
             // Schema 1 knew no state between; what a real server answers is known to nobody.
@@ -207,7 +117,29 @@ impl Results {
                 run.verification = Verification::Checked;
             }
         }
-        Ok(Self { run_file, sessions: read_lines(&folder, SESSIONS)?, runs, folder, pack })
+        let chained = begin.zip(heads);
+        Ok(Self { run_file, sessions, runs, folder, pack, chained, manifest })
+    }
+
+    /// How far the files are; `None` of a record from before chains.
+    pub fn heads(&self) -> Option<&Heads> {
+        self.chained.as_ref().map(|(_, heads)| heads)
+    }
+
+    /// `manifest.json`, where the record has a chain and that file.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_ref()
+    }
+
+    /// That a file of the report in a chained record's folder is as it was written.
+    ///
+    /// # Errors
+    /// Names the file.
+    pub fn check_file(&self, name: &str) -> Result<(), RecordError> {
+        match self.heads() {
+            Some(_) => bound(&self.folder, self.manifest(), name),
+            None => Ok(()),
+        }
     }
 
     /// The samples of a run; empty where it left none.
@@ -251,9 +183,10 @@ impl Results {
         let (from, to) = (&self.folder, &Folder::at(to));
         let read = |name: &str| from.read(name).map_err(at(&from.join(name)));
         let written = read(RUN_FILE)?;
+        Manifest::remove(to)?;
         let changed = redact::json(&written, redact::of_run_file);
         write_whole(to, RUN_FILE, changed.as_ref().unwrap_or(&written))?;
-        let (sessions, in_sessions) = redact::lines(&read(SESSIONS)?, redact::of_session);
+        let (sessions, in_sessions) = redact::lines(&read(SESSIONS)?, redact::of_row::<Session>);
         write_whole(to, SESSIONS, &sessions)?;
         match from.has(WINDOWS) {
             true => write_whole(to, WINDOWS, &read(WINDOWS)?)?,
@@ -276,7 +209,13 @@ impl Results {
         }
         let level = if lines.len() > LARGEST_PACKED_WELL { ZSTD_LEVEL } else { EXPORT_ZSTD_LEVEL };
         let packed = zstd::encode_all(lines.as_slice(), level);
-        write_whole(to, SAMPLES_PACK, &packed.map_err(at(&to.join(SAMPLES_PACK)))?)?;
+        let packed = packed.map_err(at(&to.join(SAMPLES_PACK)))?;
+        write_whole(to, SAMPLES_PACK, &packed)?;
+        if let Some(heads) = self.heads() {
+            let mut manifest = Manifest::of(heads);
+            manifest.put(SAMPLES_PACK, sha256_hex(&packed));
+            manifest.write(to)?;
+        }
         Ok(usize::from(changed.is_some()) + in_sessions + in_runs)
     }
 
@@ -291,6 +230,79 @@ impl Results {
         };
         (PACK_DIGITS..SHA256_DIGITS).find(apart).unwrap_or(SHA256_DIGITS)
     }
+}
+
+/// That a manifest names a file as it is.
+fn bound(folder: &Folder, manifest: Option<&Manifest>, name: &str) -> Result<(), RecordError> {
+    let what = "has no manifest.json beside it, by which it could be told from another one";
+    let path = || folder.join(name);
+    let manifest =
+        manifest.ok_or_else(|| RecordError::Unlike { path: path(), what: what.to_owned() })?;
+    manifest.check(folder, name)
+}
+
+/// The chains of a record that was read.
+struct Walks {
+    runs: Walk,
+    sessions: Walk,
+    windows: Walk,
+}
+
+impl Walks {
+    /// Where they are, once they were where the ends of sessions and the manifest say.
+    fn ended(
+        self,
+        folder: &Folder,
+        sessions: &[Session],
+        manifest: Option<&Manifest>,
+    ) -> Result<Heads, RecordError> {
+        let changed = |line, what: String| {
+            Err(RecordError::Changed { path: folder.join(SESSIONS), line, what })
+        };
+        let ends: Vec<End> = read_lines(folder, SESSIONS)?;
+        for ((session, end), line) in sessions.iter().zip(&ends).zip(1..) {
+            let is_end = matches!(session.event, SessionEvent::Finished | SessionEvent::Stopped);
+            let recorded = match &end.recorded {
+                Some(recorded) => recorded,
+                None if is_end => return changed(line, "it has no `recorded`".to_owned()),
+                None => continue,
+            };
+            let both =
+                [(RUNS, &self.runs, &recorded.runs), (WINDOWS, &self.windows, &recorded.windows)];
+            for (file, walk, head) in both {
+                if !walk.passed(head) {
+                    let rows = head.rows;
+                    return changed(
+                        line,
+                        format!("by then {file} had {rows} rows, others than now"),
+                    );
+                }
+                if line == sessions.len() && walk.head() != head {
+                    return changed(line, format!("{file} has rows from after this last session"));
+                }
+            }
+        }
+        let [runs, sessions, windows] =
+            [&self.runs, &self.sessions, &self.windows].map(|walk| walk.head().clone());
+        let files = [(RUNS, &self.runs), (SESSIONS, &self.sessions), (WINDOWS, &self.windows)];
+        if let Some(Heads { runs, sessions, windows }) = manifest.map(Manifest::record) {
+            for ((file, walk), head) in files.into_iter().zip([runs, sessions, windows]) {
+                if !walk.passed(head) {
+                    let rows = head.rows;
+                    let what =
+                        format!("had {rows} rows when manifest.json was written, others than now");
+                    return Err(RecordError::Unlike { path: folder.join(file), what });
+                }
+            }
+        }
+        Ok(Heads { runs, sessions, windows })
+    }
+}
+
+/// What is read of a session's line beside the session.
+#[derive(Deserialize)]
+struct End {
+    recorded: Option<Recorded>,
 }
 
 /// Whichever of the two files a folder has its runs in.
@@ -322,7 +334,7 @@ fn unpacked(folder: &Folder, name: &str) -> Result<Vec<u8>, RecordError> {
 
 /// The copy has one of the two files, also where an earlier copy had the other.
 fn export_runs(from: &Folder, to: &Folder) -> Result<usize, RecordError> {
-    let (text, redacted) = redact::lines(&runs_text(from)?, redact::of_run);
+    let (text, redacted) = redact::lines(&runs_text(from)?, redact::of_row::<Run>);
     let other = if text.len() > LARGEST_RUNS {
         let packed = zstd::encode_all(text.as_slice(), EXPORT_ZSTD_LEVEL);
         write_whole(to, RUNS_PACK, &packed.map_err(at(&to.join(RUNS_PACK)))?)?;
@@ -335,14 +347,14 @@ fn export_runs(from: &Folder, to: &Folder) -> Result<usize, RecordError> {
     Ok(redacted)
 }
 
-fn read_runs(folder: &Folder) -> Result<Vec<Run>, RecordError> {
+fn read_runs(folder: &Folder, walk: &mut Option<Walk>) -> Result<Vec<Run>, RecordError> {
     match runs_file(folder) {
-        RUNS_PACK => parse_lines(unpacking(folder, RUNS_PACK)?, &folder.join(RUNS_PACK)),
-        name => read_lines(folder, name),
+        RUNS_PACK => parse_rows(unpacking(folder, RUNS_PACK)?, &folder.join(RUNS_PACK), walk),
+        name => read_rows(folder, name, walk),
     }
 }
 
-#[derive(Serialize, serde::Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct PackLine {
     name: String,
     samples: Samples,
@@ -352,60 +364,12 @@ fn read_pack(folder: &Folder) -> Result<BTreeMap<String, Samples>, RecordError> 
     if !folder.has(SAMPLES_PACK) {
         return Ok(BTreeMap::new());
     }
-    let lines = unpacking(folder, SAMPLES_PACK)?;
-    let lines: Vec<PackLine> = parse_lines(lines, &folder.join(SAMPLES_PACK))?;
+    let (lines, path) = (unpacking(folder, SAMPLES_PACK)?, folder.join(SAMPLES_PACK));
+    let lines: Vec<PackLine> = parse_lines(lines, &path, |_, _| Ok(()))?;
     Ok(lines.into_iter().map(|line| (line.name, line.samples)).collect())
 }
 
-/// The lines of a file that may be missing.
-pub(crate) fn read_lines<T: DeserializeOwned>(
-    folder: &Folder,
-    name: &str,
-) -> Result<Vec<T>, RecordError> {
-    let path = folder.join(name);
-    match folder.open(name) {
-        Ok(file) => parse_lines(BufReader::new(file), &path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(at(&path)(error)),
-    }
-}
-
-fn parse_lines<T: DeserializeOwned>(
-    mut reader: impl BufRead,
-    path: &Path,
-) -> Result<Vec<T>, RecordError> {
-    let mut rows = Vec::new();
-    let mut line = String::new();
-    for number in 1.. {
-        line.clear();
-        let length = reader.read_line(&mut line).map_err(at(path))?;
-        if length == 0 || !line.ends_with('\n') {
-            break; // The end, or a line that was never finished.
-        }
-        rows.push(serde_json::from_str(&line).map_err(damaged(path, number))?);
-    }
-    Ok(rows)
-}
-
-fn cut_torn_line(folder: &Folder, name: &str) -> Result<(), RecordError> {
-    if !folder.has(name) {
-        return Ok(());
-    }
-    let bytes = folder.read(name).map_err(at(&folder.join(name)))?;
-    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    if whole < bytes.len() {
-        folder.cut(name, whole as u64).map_err(at(&folder.join(name)))?;
-    }
-    Ok(())
-}
-
-fn append_line(file: &mut File, path: &Path, row: &impl Serialize) -> Result<(), RecordError> {
-    let mut line = serde_json::to_vec(row).expect("a row always serialises");
-    line.push(b'\n');
-    file.write_all(&line).and_then(|()| file.sync_data()).map_err(at(path))
-}
-
-fn write_whole(folder: &Folder, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
+pub(crate) fn write_whole(folder: &Folder, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
     folder.write(name, bytes).map_err(at(&folder.join(name)))
 }
 
@@ -420,7 +384,7 @@ pub(crate) fn no_results(dir: &Path, source: io::Error) -> RecordError {
     RecordError::NoResults { path: dir.to_owned(), why }
 }
 
-fn at(path: &Path) -> impl Fn(io::Error) -> RecordError {
+pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> RecordError {
     let path = path.to_owned();
     move |source| RecordError::Io { path: path.clone(), source }
 }
@@ -435,17 +399,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_file_that_is_not_there_may_be_missing() {
+    fn a_folder_is_told_in_words() {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::at(place.path());
-        std::os::unix::fs::symlink("loops", folder.join("loops")).unwrap();
-        assert_eq!(read_lines::<u8>(&folder, "absent").unwrap(), [0; 0]);
-        assert!(matches!(read_lines::<u8>(&folder, "loops"), Err(RecordError::Io { .. })));
         folder.remove("absent").unwrap();
-        fs::create_dir(folder.join("below")).unwrap();
+        std::fs::create_dir(folder.join("below")).unwrap();
         assert!(folder.remove("below").is_err(), "a folder is no earlier export");
         // A folder whose run.json cannot be read is one all the same.
-        let said = |kind| no_results(place.path(), io::Error::from(kind)).to_string();
+        let said = |kind| no_results(folder.path(), io::Error::from(kind)).to_string();
         assert!(said(io::ErrorKind::NotFound).contains("it holds no run.json"));
         assert!(said(io::ErrorKind::PermissionDenied).contains("run.json: permission denied"));
     }

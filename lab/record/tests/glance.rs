@@ -5,6 +5,7 @@ use std::{fs, fs::OpenOptions, io::Write, path::Path};
 use lab_attacks::Attack;
 use lab_record::{
     RecordError, Rows, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, State, Writer,
+    sha256_hex,
 };
 use serde_json::json;
 
@@ -16,8 +17,9 @@ fn run_file() -> RunFile {
     });
     let file = json!({
         "schema": SCHEMA, "experiment": "e", "experiment_toml": "", "attachments": {},
-        "experiment_sha256": "", "arguments": [], "seed": 1, "blocks": 1, "analysis": analysis,
-        "runs_planned": 3, "git": null, "variants": [], "machine": machine, "started_unix_s": 0,
+        "experiment_sha256": sha256_hex(b""), "arguments": [], "seed": 1, "blocks": 1,
+        "analysis": analysis, "runs_planned": 3, "git": null, "variants": [], "machine": machine,
+        "started_unix_s": 0,
     });
     serde_json::from_value(file).unwrap()
 }

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fs, fs::File, fs::OpenOptions, io::Write, path:
 
 use lab_attacks::Attack;
 use lab_record::{
-    Analysis, CardUse, Column, Expectation, Histogram, Kept, Machine, Noise, Pairing, RecordError,
-    Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, Verification,
+    Analysis, CardUse, Column, Histogram, Kept, Machine, Noise, Pairing, RecordError, Results, Run,
+    RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, VariantEntry, Verification,
     Window, Writer, sha256_hex, sha256_of_file,
 };
 
@@ -19,7 +19,7 @@ fn run_file() -> RunFile {
         model: None,
         experiment_toml: "schema = 1".to_owned(),
         attachments: BTreeMap::new(),
-        experiment_sha256: "00".to_owned(),
+        experiment_sha256: sha256_hex(b"schema = 1"),
         lab_sha256: None,
         arguments: vec![],
         expectations: vec![],
@@ -36,7 +36,7 @@ fn run_file() -> RunFile {
         blocks: 1,
         runs_planned: 2,
         git: None,
-        variants: vec![],
+        variants: vec![variant("v", "ff")],
         machine: Machine {
             cpu_model: "m".to_owned(),
             cpus: 2,
@@ -45,6 +45,21 @@ fn run_file() -> RunFile {
             arch: "x".to_owned(),
         },
         started_unix_s: 0,
+    }
+}
+
+fn variant(name: &str, binary_sha256: &str) -> VariantEntry {
+    VariantEntry {
+        variant: name.to_owned(),
+        family: "f".to_owned(),
+        twin_of: None,
+        measures: "m".to_owned(),
+        version: "1".to_owned(),
+        features: vec![],
+        interpreter: None,
+        tags: vec![],
+        binary_sha256: binary_sha256.to_owned(),
+        binary_bytes: 1,
     }
 }
 
@@ -110,6 +125,22 @@ fn written(dir: &Path) -> Writer {
     writer.run(run(0), &samples()).unwrap();
     writer.run(run(1), &Samples::default()).unwrap();
     writer
+}
+
+/// Makes a record one from before chains.
+fn unchain(dir: &Path) {
+    let path = dir.join("run.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut run_file: serde_json::Value = serde_json::from_str(&text).unwrap();
+    run_file.as_object_mut().unwrap().remove("chain").expect("it is chained");
+    fs::write(&path, run_file.to_string()).unwrap();
+    for name in ["runs.jsonl", "sessions.jsonl", "windows.jsonl"] {
+        let path = dir.join(name);
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let plain =
+            text.lines().map(|line| format!("{}}}\n", line.rsplit_once(",\"chain\"").unwrap().0));
+        fs::write(&path, plain.collect::<String>()).unwrap();
+    }
 }
 
 #[test]
@@ -197,6 +228,7 @@ fn a_run_that_could_not_be_gated_has_the_verdict_of_its_window() {
     Results::load(&dir).unwrap().export(&copy, |_, _, samples| samples).unwrap();
     assert_eq!(verdicts(&copy), expected);
     // Read as it was written: an older record has no windows.
+    unchain(&copy);
     fs::remove_file(copy.join("windows.jsonl")).unwrap();
     assert_eq!(verdicts(&copy)[1], (vec![], Some("too short".to_owned())));
     Results::load(&copy).unwrap().export(&dir, |_, _, samples| samples).unwrap();
@@ -319,6 +351,7 @@ fn samples_that_are_not_there_are_told_with_the_file_that_names_them() {
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     drop(written(&dir));
+    unchain(&dir);
     let path = dir.join("runs.jsonl");
     let read = Results::load(&dir).unwrap();
     let name = read.runs[0].samples.clone().unwrap();
@@ -336,8 +369,9 @@ fn a_newer_schema_is_not_written_to() {
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("r");
     drop(written(&dir));
+    unchain(&dir);
     let path = dir.join("run.json");
-    let text = fs::read_to_string(&path).unwrap().replacen("\"schema\": 2", "\"schema\": 3", 1);
+    let text = fs::read_to_string(&path).unwrap().replacen("\"schema\":2", "\"schema\":3", 1);
     fs::write(&path, text).unwrap();
     let error = Writer::resume(&dir).unwrap_err();
     assert!(matches!(error, RecordError::Newer { found: 3, .. }), "{error}");
@@ -363,6 +397,8 @@ fn an_export_says_nothing_of_the_machine() {
         Some("exited; it said: cannot open <path>/x.so, TOKEN=<value>")
     );
     assert_eq!(others, &source.runs[..others.len()]);
+    // What went is in no hash.
+    assert_eq!(read.heads(), source.heads());
 }
 
 #[test]
@@ -399,6 +435,7 @@ fn an_export_names_no_host_and_no_path_that_the_command_line_named() {
     let read = Results::load(&copy).unwrap();
     let host = "http://<host>:11434";
     assert_eq!(read.run_file, file("<path>/e.toml", host, "<path>/r"));
+    assert_eq!(read.heads(), source.heads());
     assert_eq!((read.sessions, read.runs), (vec![session(host)], source.runs));
 }
 
@@ -467,38 +504,4 @@ fn many_runs_are_exported_packed_and_read_the_same() {
     // A copy can be exported once more.
     read.export(&again, |_, _, samples| samples).unwrap();
     assert_eq!(Results::load(&again).unwrap().runs, many.runs);
-}
-
-fn expectation(id: &str) -> Expectation {
-    let value = serde_json::json!({
-        "id": id, "kind": "bar", "says": "s", "at_least": 2.0,
-        "value": { "variant": "a", "metric": "m" },
-    });
-    serde_json::from_value(value).unwrap()
-}
-
-#[test]
-fn expectations_that_come_after_the_run_are_marked_so() {
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("r");
-    Writer::create(&dir, &run_file()).unwrap();
-    let mut results = Results::load(&dir).unwrap();
-    results.declare_after_run(vec![expectation("one")]).unwrap();
-    results.declare_after_run(vec![expectation("one"), expectation("two")]).unwrap();
-    let stored = Results::load(&dir).unwrap().run_file;
-    assert_eq!(stored.expectations.len(), 2);
-    assert!(stored.expectations.iter().all(|one| one.declared_after_run));
-    assert_eq!(RunFile { expectations: vec![], ..stored }, run_file());
-}
-
-#[test]
-fn expectations_from_before_the_run_are_never_replaced() {
-    let _attack = Attack::on("records", "expectations that are replaced after the run");
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("r");
-    let declared = RunFile { expectations: vec![expectation("one")], ..run_file() };
-    Writer::create(&dir, &declared).unwrap();
-    let error = Results::load(&dir).unwrap().declare_after_run(vec![]).unwrap_err().to_string();
-    assert!(error.contains("declared before its runs"), "{error}");
-    assert_eq!(Results::load(&dir).unwrap().run_file, declared);
 }

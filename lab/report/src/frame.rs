@@ -20,6 +20,8 @@ pub struct Frame {
     pub sessions: Vec<Session>,
     /// Every run, failed ones and warm-ups included.
     pub rows: Vec<Row>,
+    /// One value for all rows; none of a record from before chains.
+    pub head: Option<String>,
 }
 
 impl Frame {
@@ -33,6 +35,7 @@ impl Frame {
             run_file: results.run_file.clone(),
             sessions: results.sessions.clone(),
             rows: results.runs.iter().map(row).collect::<Result<_, _>>()?,
+            head: results.heads().map(lab_record::Heads::whole),
         })
     }
 

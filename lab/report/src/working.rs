@@ -77,6 +77,9 @@ fn identity(study: &Study, page: &mut Page) {
         file.seed,
         file.arguments.join(" ")
     ));
+    if let Some(head) = &study.frame.head {
+        page.item(&format!("Record: head `{head}`."));
+    }
 }
 
 /// Rows by what became of them.

@@ -115,6 +115,7 @@ impl World {
             run_file: self.run_file(&experiment, entries.collect(), plan.runs.len() as u64),
             sessions: sessions(),
             rows: rows.collect(),
+            head: None,
         }
     }
 
@@ -146,7 +147,7 @@ impl World {
             model: None,
             experiment_toml: self.experiment.clone(),
             attachments: self.attachments.clone(),
-            experiment_sha256: "00ff".to_owned(),
+            experiment_sha256: RunFile::hash_of(&self.experiment, &self.attachments),
             lab_sha256: None,
             arguments: vec!["run".to_owned(), "experiments/made-up.toml".to_owned()],
             analysis: written.analysis.clone(),

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::{Unit, text::stored_section};
-use lab_record::{Machine, Results, RunFile, State};
+use lab_record::{Machine, RunFile, State};
 use lab_report::{
     FamilyReport, Frame, Measured, Row, day, family_of, frame::cell_key, is_analysed, show,
 };
 use lab_site::{History, Line, Link, Point, choices, encoded, history};
 use lab_stats::{changes::changes, describe::median};
 
-use crate::Failure;
+use crate::{Failure, load};
 
 use super::{
     door::Asked,
@@ -197,7 +197,7 @@ fn point(sweep: &Sweep, values: Vec<f64>) -> Point {
 
 /// A metric's values by cell; `None` of a sweep without a run.
 fn measured(sweep: &Sweep, metric: &str, variant: &str) -> Result<Option<(Cells, Unit)>, Failure> {
-    let frame = Frame::load(&Results::load(&sweep.record.dir)?)?;
+    let frame = load::frame(&sweep.record.dir)?;
     let Ok(family) = family_of(&frame, lab_families::ALL) else { return Ok(None) };
     let mut cells = Cells::new();
     for one in analysed(&frame, family).iter().filter(|one| one.variant() == variant) {

@@ -8,6 +8,8 @@ use lab_site::{Going, Link, Listed, Source, encoded, links, page_under};
 
 use crate::{
     Failure,
+    bound::{check_alone, check_shown},
+    load,
     report::make,
     source::{add_runs, source},
 };
@@ -20,8 +22,10 @@ pub(super) const SO_FAR: &str = "so_far";
 /// What the list says of a record.
 pub(super) fn entry(record: &Record) -> Listed {
     let first = match (&record.run_file, record.has_report()) {
-        // What cannot be read is told by its page.
-        (_, true) => Folder::at(&record.dir).text("report.md").unwrap_or_default(),
+        (_, true) => match first_screen(record) {
+            Ok(text) => text,
+            Err(failure) => format!("**{}**\n", failure.sentence),
+        },
         (Some(file), false) => format!("**{}**\n", question(file)),
         (None, false) => String::new(),
     };
@@ -33,6 +37,13 @@ pub(super) fn entry(record: &Record) -> Listed {
         first,
         is_sweep: record.run_file.is_some(),
     }
+}
+
+/// The first screen of a report that was written.
+fn first_screen(record: &Record) -> Result<String, Failure> {
+    let text = Folder::at(&record.dir).text("report.md").unwrap_or_default();
+    check_alone(&record.dir, "report.md", &text)?;
+    Ok(text)
 }
 
 /// When, of what, and whether it has all its runs.
@@ -68,7 +79,8 @@ pub(super) fn page(record: &Record, shelf: &Shelf, so_far: bool) -> Result<Strin
             format!("This sweep was stopped: lab run --resume {} goes on.", record.shown)
         }
     };
-    let mut source = match state == State::Finished && record.has_report() {
+    let is_written = state == State::Finished && record.has_report();
+    let mut source = match is_written {
         true => source(&record.dir).map_err(|error| {
             let sentence = format!("{}: cannot read the report: {error}", record.shown);
             Failure { code: 4, sentence }
@@ -76,10 +88,18 @@ pub(super) fn page(record: &Record, shelf: &Shelf, so_far: bool) -> Result<Strin
         false => made(record)?,
     };
     // A sweep that goes on measures this machine, which reads the runs for no picture then.
-    if state != State::GoingOn {
-        // What cannot be drawn costs the picture, not the page; what was changed is told.
-        if let Err(Failure { code: 4, sentence: why }) = add_runs(&mut source, &record.dir) {
-            sentence = format!("Its record cannot be read: {why}. {sentence}");
+    if state != State::GoingOn && Folder::at(&record.dir).has("run.json") {
+        let results = load::results(&record.dir)?;
+        if is_written {
+            check_shown(&record.dir, &results, &source)?;
+        }
+        match add_runs(&mut source, &record.dir, &results) {
+            // What cannot be drawn costs the picture; a chained record has its samples.
+            Err(failure) if failure.code != 2 && results.heads().is_some() => return Err(failure),
+            Err(Failure { code: 4, sentence: why }) => {
+                sentence = format!("Its record cannot be read: {why}. {sentence}");
+            }
+            _ => {}
         }
     }
     Ok(page_under(&source, &links(sentence.trim_end(), &around(record, shelf))))

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use lab_family::{Metric, Unit};
-use lab_record::{Analysis, Comparison, Folder, Results};
+use lab_record::{Analysis, Comparison, Results};
 use lab_report::{Flat, Frame, family_of, flat};
 use lab_site::{Asked, OneRun, Quantity, Runs, Source};
 
@@ -14,16 +14,18 @@ const IDENTITY: usize = 5;
 /// More would be a long list to choose from, and a large page.
 const QUANTITIES_MAX: usize = 8;
 
-/// Gives a page's source its record's runs and the name of their family; a folder without a record
-/// of a sweep has neither, and a record without a number to draw has no runs.
+/// Gives a page's source its record's runs and the name of their family; a record without a number
+/// to draw has no runs.
 ///
 /// # Errors
-/// Where the record cannot be read or is of no family of this lab: the source is as it was.
-pub(crate) fn add_runs(source: &mut Source, folder: &Path) -> Result<(), Failure> {
-    if !Folder::at(folder).has("run.json") {
-        return Ok(());
-    }
-    let frame = Frame::load(&Results::load(folder)?)?;
+/// Where samples cannot be read (4), or the record is of no family of this lab (2): the source is
+/// as it was.
+pub(crate) fn add_runs(
+    source: &mut Source,
+    folder: &Path,
+    results: &Results,
+) -> Result<(), Failure> {
+    let frame = Frame::load(results)?;
     let refused =
         |error: lab_report::ReportError| Failure::input(format!("{}: {error}", folder.display()));
     let family = family_of(&frame, lab_families::ALL).map_err(refused)?;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
+use lab_attacks::Attack;
 use lab_record::{Results, SessionEvent};
 
 use crate::world::World;
@@ -113,7 +114,6 @@ fn a_damaged_file_is_named_or_does_no_harm() {
         })
         .collect();
     assert!(stored.len() > 10, "{stored:?}");
-    let (mut refused, mut all) = (0, 0);
     // One of the samples' files stands for all.
     let samples = stored.iter().filter(|path| path.extension().unwrap() == "zst").take(1);
     let others = stored.iter().filter(|path| path.extension().unwrap() != "zst");
@@ -121,25 +121,19 @@ fn a_damaged_file_is_named_or_does_no_harm() {
         let whole = fs::read(path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         for (damage, bytes) in damages(&whole) {
+            let _attack = Attack::on("records", &format!("{name} {damage}"));
             fs::write(path, bytes).unwrap();
             let output = world.lab(&["report", "r", "--check"]).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
-            // 1: the report on the disk does not follow from what can still be read; 2: no run is
-            // left to read.
             let code = output.status.code();
-            assert!(matches!(code, Some(0 | 1 | 2 | 4)), "{name} {damage}: {code:?} {said}");
-            let flipped = damage.starts_with("flipped");
-            if matches!(code, Some(2 | 4)) {
-                refused += usize::from(!flipped);
-                // A run that contradicts itself names the run; what cannot be read names the file.
-                let named = said.contains(&name) || said.contains("cannot be true");
-                assert!(named, "{name} {damage}: {said}");
+            // A bit of packed samples may hold nothing.
+            if name.ends_with(".zst") && damage.starts_with("flipped") && code == Some(0) {
+                continue;
             }
-            all += usize::from(!flipped);
+            assert_eq!(code, Some(4), "{name} {damage}: {said}");
+            assert!(said.contains(&name), "{name} {damage}: {said}");
         }
         fs::write(path, whole).unwrap();
     }
-    // A flipped byte may lie in what no report reads.
-    assert!(2 * refused > all, "{refused} of {all} were refused");
     world.lab(&["report", "r", "--check"]).assert().code(0);
 }

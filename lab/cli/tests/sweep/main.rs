@@ -2,8 +2,10 @@
 //! are scripts around it.
 
 mod cards;
+mod chained;
 mod changed;
 mod damage;
+mod edited;
 mod installed;
 mod kept;
 mod laws;

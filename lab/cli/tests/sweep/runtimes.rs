@@ -192,7 +192,7 @@ fn a_resume_refuses_another_experiment_program_or_lab() {
     let text = fs::read_to_string(&file).unwrap();
     let lab = Results::load(&world.path("r")).unwrap().run_file.lab_sha256.unwrap();
     fs::write(&file, text.replace(&lab, &"0".repeat(64))).unwrap();
-    world.lab(&resume).assert().code(4).stderr(contains("the lab itself has changed"));
+    world.lab(&resume).assert().code(4).stderr(contains("it was changed after the sweep"));
     fs::write(&file, text).unwrap();
     world.experiment("paced", 2, "");
     world.lab(&resume).assert().code(4).stderr(contains("the experiment or a table"));

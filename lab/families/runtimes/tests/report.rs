@@ -244,7 +244,8 @@ fn a_stored_sweep_gives_the_report_of_the_one_in_memory() {
     for row in &frame.rows {
         writer.run(row.run.clone(), &row.samples).unwrap();
     }
-    let loaded = Frame::load(&Results::load(&dir).unwrap()).unwrap();
+    let mut loaded = Frame::load(&Results::load(&dir).unwrap()).unwrap();
+    assert!(loaded.head.take().is_some(), "what is stored is chained");
     assert_eq!(read(&loaded), read(&frame));
 }
 

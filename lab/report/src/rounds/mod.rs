@@ -54,8 +54,9 @@ impl Rounds {
         let definition = family.definition();
         let section = text::stored_section(&run_file.experiment_toml, definition, profile);
         let defaults = text::defaults(&section);
-        let frame = Frame { run_file: run_file.clone(), sessions: Vec::new(), rows: Vec::new() };
-        let questions = Questions::of(run_file, family, &defaults);
+        let run_file = run_file.clone();
+        let frame = Frame { run_file, sessions: Vec::new(), rows: Vec::new(), head: None };
+        let questions = Questions::of(&frame.run_file, family, &defaults);
         Self { questions, frame, family, section, map: Vec::new() }
     }
 }

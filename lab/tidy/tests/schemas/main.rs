@@ -79,7 +79,10 @@ fn experiment() -> Value {
 
 fn record(title: &str, root: &str) -> Value {
     let manner = Manner { has_null: true, ..Manner::default() };
-    sources(&RECORD).schema(title, root, manner)
+    let mut sources = sources(&RECORD);
+    let chain = "What follows from all before it; records from before chains have none.";
+    sources.add(root, "chain", "Option<String>", chain);
+    sources.schema(title, root, manner)
 }
 
 /// Every schema by its file.

@@ -1,0 +1,64 @@
+//! Reading a record, for every command: what `run.json` declares must be what its experiment says.
+
+use std::path::Path;
+
+use lab_family::Family;
+use lab_plan::{Experiment, InputError};
+use lab_record::{Results, RunFile};
+use lab_report::Frame;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::Failure;
+
+/// A record that agrees with itself, without its samples.
+pub(crate) fn results(dir: &Path) -> Result<Results, Failure> {
+    let results = Results::load(dir)?;
+    match undeclared(&results.run_file) {
+        Some(key) => {
+            let path = dir.join("run.json");
+            let sentence = format!(
+                "{}: `{key}` is not what `experiment_toml` says; one of them was changed",
+                path.display()
+            );
+            Err(Failure { code: 4, sentence })
+        }
+        None => Ok(results),
+    }
+}
+
+/// The same with all samples.
+pub(crate) fn frame(dir: &Path) -> Result<Frame, Failure> {
+    Ok(Frame::load(&results(dir)?)?)
+}
+
+/// The first key that differs from the experiment's text. Of a text that this lab does not
+/// understand, from an older or a newer one, nothing is known.
+fn undeclared(file: &RunFile) -> Option<&'static str> {
+    let written = declared(file).ok()?.written;
+    let before = file.expectations.iter().filter(|one| !one.declared_after_run);
+    let expectations: Vec<_> = before.cloned().collect();
+    let differs = [
+        ("experiment", written.name != file.experiment),
+        ("seed", written.seed != file.seed),
+        ("blocks", written.blocks != file.blocks),
+        ("analysis", stored(&written.analysis).as_ref() != Some(&file.analysis)),
+        ("expectations", stored(&written.expect).as_ref() != Some(&expectations)),
+    ];
+    differs.into_iter().find_map(|(key, differs)| differs.then_some(key))
+}
+
+/// What was declared before the sweep.
+fn declared(file: &RunFile) -> Result<Experiment, InputError> {
+    let families: Vec<&'static dyn Family> =
+        lab_families::ALL.iter().map(|one| *one as _).collect();
+    let experiment = Experiment::parse("experiment_toml", &file.experiment_toml, &families)?;
+    match &file.profile {
+        Some(profile) => experiment.with_profile(profile),
+        None => Ok(experiment),
+    }
+}
+
+/// As it comes back from a file: reading a number may round its last digit.
+fn stored<T: Serialize + DeserializeOwned>(value: &T) -> Option<T> {
+    serde_json::from_str(&serde_json::to_string(value).ok()?).ok()
+}
