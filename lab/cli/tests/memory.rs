@@ -187,7 +187,7 @@ fn of_one_sample(folder: &Path, values: usize, runs: usize) {
     });
     let run_file: RunFile = serde_json::from_value(json!({
         "schema": SCHEMA, "experiment": "e", "experiment_toml": "", "attachments": {},
-        "experiment_sha256": "", "arguments": [], "seed": 1, "blocks": 1, "analysis": analysis,
+        "experiment_sha256": sha256_hex(b""), "arguments": [], "seed": 1, "blocks": 1, "analysis": analysis,
         "runs_planned": 3, "git": null, "variants": [], "machine": machine, "started_unix_s": 0,
     }))
     .unwrap();

@@ -120,14 +120,6 @@ impl Manifest {
             false => Err(told(&path, "was changed: manifest.json has another sha256 of it")),
         }
     }
-
-    /// The same of all its files.
-    ///
-    /// # Errors
-    /// Names the first file that is not as it was.
-    pub fn check_all(&self, folder: &Folder) -> Result<(), RecordError> {
-        self.names().try_for_each(|name| self.check(folder, name))
-    }
 }
 
 fn told(path: &Path, what: &str) -> RecordError {

@@ -131,17 +131,6 @@ impl Results {
         self.manifest.as_ref()
     }
 
-    /// That a file of the report in a chained record's folder is as it was written.
-    ///
-    /// # Errors
-    /// Names the file.
-    pub fn check_file(&self, name: &str) -> Result<(), RecordError> {
-        match self.heads() {
-            Some(_) => bound(&self.folder, self.manifest(), name),
-            None => Ok(()),
-        }
-    }
-
     /// The samples of a run; empty where it left none.
     ///
     /// # Errors

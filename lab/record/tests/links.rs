@@ -22,7 +22,7 @@ fn run_file() -> RunFile {
     });
     let file = json!({
         "schema": SCHEMA, "experiment": "e", "experiment_toml": "", "attachments": {},
-        "experiment_sha256": "", "arguments": [], "seed": 1, "blocks": 1, "analysis": analysis,
+        "experiment_sha256": sha256_hex(b""), "arguments": [], "seed": 1, "blocks": 1, "analysis": analysis,
         "runs_planned": 3, "git": null, "variants": [], "machine": machine, "started_unix_s": 0,
     });
     serde_json::from_value(file).unwrap()

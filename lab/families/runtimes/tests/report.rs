@@ -238,11 +238,12 @@ fn a_stored_sweep_gives_the_report_of_the_one_in_memory() {
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("stored-sweep");
     let _ = std::fs::remove_dir_all(&dir);
     let mut writer = Writer::create(&dir, &frame.run_file).unwrap();
-    for session in &frame.sessions {
-        writer.session(session).unwrap();
-    }
     for row in &frame.rows {
         writer.run(row.run.clone(), &row.samples).unwrap();
+    }
+    // The last one says how many rows there were.
+    for session in &frame.sessions {
+        writer.session(session).unwrap();
     }
     let mut loaded = Frame::load(&Results::load(&dir).unwrap()).unwrap();
     assert!(loaded.head.take().is_some(), "what is stored is chained");
