@@ -12,7 +12,7 @@ use std::{
 };
 
 use lab_attacks::Attack;
-use lab_record::{Results, Run, RunFile, SCHEMA, Samples, Writer};
+use lab_record::{Results, Run, RunFile, SCHEMA, Samples, Writer, sha256_hex};
 use nix::{sys::stat::Mode, unistd::mkfifo};
 use serde_json::json;
 use tempfile::TempDir;
@@ -185,10 +185,15 @@ fn of_one_sample(folder: &Path, values: usize, runs: usize) {
     let analysis = json!({
         "reference": "a", "pairing": "paired", "alpha": 0.05, "comparisons": [],
     });
+    let variant = json!({
+        "variant": "v", "family": "f", "twin_of": null, "measures": "m", "version": "1",
+        "features": [], "tags": [], "binary_sha256": "", "binary_bytes": 1,
+    });
     let run_file: RunFile = serde_json::from_value(json!({
         "schema": SCHEMA, "experiment": "e", "experiment_toml": "", "attachments": {},
-        "experiment_sha256": sha256_hex(b""), "arguments": [], "seed": 1, "blocks": 1, "analysis": analysis,
-        "runs_planned": 3, "git": null, "variants": [], "machine": machine, "started_unix_s": 0,
+        "experiment_sha256": sha256_hex(b""), "arguments": [], "seed": 1, "blocks": 1,
+        "analysis": analysis, "runs_planned": 3, "git": null, "variants": [variant],
+        "machine": machine, "started_unix_s": 0,
     }))
     .unwrap();
     let run: Run = serde_json::from_value(json!({

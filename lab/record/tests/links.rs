@@ -7,7 +7,7 @@ use std::{
 };
 
 use lab_attacks::Attack;
-use lab_record::{Folder, Results, Run, RunFile, SCHEMA, Samples, State, Writer};
+use lab_record::{Folder, Results, Run, RunFile, SCHEMA, Samples, State, Writer, sha256_hex};
 use nix::{sys::stat::Mode, unistd::mkfifo};
 use serde_json::json;
 
@@ -20,10 +20,15 @@ fn run_file() -> RunFile {
     let analysis = json!({
         "reference": "a", "pairing": "paired", "alpha": 0.05, "comparisons": [],
     });
+    let variant = json!({
+        "variant": "v", "family": "f", "twin_of": null, "measures": "m", "version": "1",
+        "features": [], "tags": [], "binary_sha256": "", "binary_bytes": 1,
+    });
     let file = json!({
         "schema": SCHEMA, "experiment": "e", "experiment_toml": "", "attachments": {},
-        "experiment_sha256": sha256_hex(b""), "arguments": [], "seed": 1, "blocks": 1, "analysis": analysis,
-        "runs_planned": 3, "git": null, "variants": [], "machine": machine, "started_unix_s": 0,
+        "experiment_sha256": sha256_hex(b""), "arguments": [], "seed": 1, "blocks": 1,
+        "analysis": analysis, "runs_planned": 3, "git": null, "variants": [variant],
+        "machine": machine, "started_unix_s": 0,
     });
     serde_json::from_value(file).unwrap()
 }
