@@ -46,40 +46,45 @@ struct HeldFile {
 }
 
 /// The files as they were.
-pub(super) struct Held(Vec<HeldFile>);
+pub(super) struct Held {
+    files: Vec<HeldFile>,
+    /// What the commands start, by their names: another file may come before these on PATH.
+    starts: Vec<PathBuf>,
+}
 
 impl Held {
     /// Programs, their interpreters and scripts, and `--data`, by what is cheap to look at.
     pub(super) fn new(args: &CompareArgs, commands: &[Command]) -> Self {
         let mut held: Vec<HeldFile> = Vec::new();
-        let programs = commands.iter().flat_map(all_programs).map(|path| (path, false));
+        let starts = starts(commands);
+        let programs = starts.iter().map(|path| (path.clone(), false));
         for (path, is_data) in programs.chain(args.data.iter().cloned().map(|path| (path, true))) {
             if held.iter().all(|other| other.path != path) {
                 let identity = identity(&path);
                 held.push(HeldFile { path, is_data, identity, sha256: None, is_prepared: false });
             }
         }
-        Self(held)
+        Self { files: held, starts }
     }
 
     /// With the hashes of their bytes.
     fn hashed(mut self) -> Self {
-        self.0.iter_mut().for_each(|file| file.sha256 = file.hash());
+        self.files.iter_mut().for_each(|file| file.sha256 = file.hash());
         self
     }
 
     /// The first that is no longer what it was.
     fn changed(&self) -> Option<&HeldFile> {
-        self.0.iter().find(|file| !file.is_like(&identity(&file.path)))
+        self.files.iter().find(|file| !file.is_like(&identity(&file.path)))
     }
 
     /// What is another file, or written anew, since `before`.
     pub(super) fn since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Path> {
         let was = |file: &HeldFile| {
-            let before = before.0.iter().find(|before| before.path == file.path);
+            let before = before.files.iter().find(|before| before.path == file.path);
             before.and_then(|before| before.identity.clone())
         };
-        let changed = self.0.iter().filter(move |file| file.identity != was(file));
+        let changed = self.files.iter().filter(move |file| file.identity != was(file));
         changed.map(|file| file.path.as_path())
     }
 }
@@ -122,7 +127,7 @@ impl Runner<'_> {
     pub(crate) fn hold(&self) -> Result<(), Failure> {
         let held = Held::new(self.args, &self.commands).hashed();
         for built in self.commands.iter().flat_map(|command| &command.builds) {
-            let file = held.0.iter().find(|file| file.path == built.program);
+            let file = held.files.iter().find(|file| file.path == built.program);
             let now = file.and_then(|file| file.sha256.as_ref());
             // A control's copy has the bytes of its build.
             if now != Some(&built.sha256) {
@@ -139,8 +144,20 @@ impl Runner<'_> {
     /// Refuses to go on with programs that are not those of the rounds so far.
     pub(crate) fn is_still_the_same(&self) -> Result<(), Failure> {
         let held = self.held.borrow();
-        let Some(file) = held.as_ref().and_then(Held::changed) else { return Ok(()) };
-        let (path, rounds) = (file.path.display(), self.rounds.get());
+        let Some(held) = held.as_ref() else { return Ok(()) };
+        let rounds = self.rounds.get();
+        let Some(file) = held.changed() else {
+            let now = starts(&self.commands);
+            let other = now.iter().zip(&held.starts).find(|(now, before)| now != before);
+            return other.map_or(Ok(()), |(now, before)| {
+                let [now, before] = [now, before].map(|path| path.display());
+                Err(failure(format!(
+                    "{now} stands in the place of {before} after {rounds} rounds, and rounds of \
+                     two programs say nothing of either; name programs by their paths"
+                )))
+            });
+        };
+        let path = file.path.display();
         let now = if file.has_its_bytes() { ", and has its bytes again" } else { "" };
         Err(failure(format!(
             "{path} was changed after {rounds} rounds{now}; rounds of two programs say nothing of \
@@ -156,16 +173,26 @@ impl Runner<'_> {
         self.is_still_the_same()?;
         let Some(before) = self.held.take() else { return prepare() };
         let looked: Vec<Option<Identity>> =
-            before.0.iter().map(|file| identity(&file.path)).collect();
+            before.files.iter().map(|file| identity(&file.path)).collect();
         let prepared = prepare();
         let mut held = before;
-        for (file, before) in held.0.iter_mut().zip(looked) {
+        held.starts = starts(&self.commands);
+        for (file, before) in held.files.iter_mut().zip(looked) {
             let now = identity(&file.path);
             if now != before {
                 file.identity = now;
                 if !file.is_prepared {
                     (file.is_prepared, file.sha256) = (true, file.hash());
                 }
+            }
+        }
+        // It may have made a script that another file reads.
+        for path in held.starts.clone() {
+            if held.files.iter().all(|file| file.path != path) {
+                let identity = identity(&path);
+                let file =
+                    HeldFile { path, is_data: false, identity, sha256: None, is_prepared: true };
+                held.files.push(HeldFile { sha256: file.hash(), ..file });
             }
         }
         self.held.replace(Some(held));
@@ -178,7 +205,7 @@ impl Runner<'_> {
     /// Where something else did.
     pub(crate) fn release(&self) -> Result<Vec<String>, Failure> {
         self.is_still_the_same()?;
-        let Some(Held(files)) = self.held.take() else { return Ok(Vec::new()) };
+        let Some(Held { files, .. }) = self.held.take() else { return Ok(Vec::new()) };
         let mut sentences = Vec::new();
         for file in files {
             let (path, same) = (file.path.display(), file.has_its_bytes());
@@ -210,6 +237,10 @@ fn identity(path: &Path) -> Option<Identity> {
     let there = fs::metadata(path).ok()?;
     let times = [there.mtime(), there.mtime_nsec(), there.ctime(), there.ctime_nsec()];
     Some(Identity { device: there.dev(), inode: there.ino(), size: there.size(), times })
+}
+
+fn starts(commands: &[Command]) -> Vec<PathBuf> {
+    commands.iter().flat_map(all_programs).collect()
 }
 
 /// What a command runs, with the shell that reads it and what `env` finds for a script.

@@ -81,6 +81,34 @@ fn no_change_of_a_program_goes_unseen() {
 }
 
 #[test]
+fn another_program_of_the_name_that_comes_first_on_the_path_is_seen() {
+    for (what, command, shell) in [
+        ("a program", "tool", "sh"),
+        ("what env finds for a script", "./by-env.sh", "sh"),
+        ("a shell", "./new.sh; true", "tool"),
+    ] {
+        let dir = world("cp late/tool early/tool");
+        let _attack = Attack::on("programs", &format!("{what} is put before the one of its name"));
+        fs::create_dir(dir.path().join("early")).unwrap();
+        script(&dir, "late/tool", "exec sh \"$@\"");
+        if command == "tool" {
+            script(&dir, "late/tool", "sleep 0.003");
+        }
+        fs::write(dir.path().join("by-env.sh"), "#!/usr/bin/env tool\nsleep 0.003\n").unwrap();
+        let mut arguments = vec!["./old.sh", command, "--budget", "60"];
+        arguments.extend((shell != "sh").then_some(["--shell", shell]).into_iter().flatten());
+        let [early, late] = ["early", "late"].map(|name| dir.path().join(name));
+        let path = std::env::var("PATH").unwrap();
+        let path = format!("{}:{}:{path}", early.display(), late.display());
+        let ended = lab(&dir, &arguments).env("PATH", path).assert().code(1);
+        let ended = ended.stderr(
+            contains("early/tool stands in the place of ").and(contains("name programs by")),
+        );
+        assert_eq!(text(&ended), "");
+    }
+}
+
+#[test]
 fn a_program_that_has_its_bytes_again_is_told_so() {
     let dir = world(&WAYS[3].1.replace("FILE", "new.sh"));
     let ended = lab(&dir, &["./old.sh", "./new.sh", "--budget", "60"]).assert().code(1);
