@@ -74,7 +74,8 @@ struct Place {
     /// Bytes, unpacked, to read at most of one file of a record, results file or document; all
     /// files of a record may hold four times as many together [default: 536870912, and 67108864 of
     /// a document]
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, global = true, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     max_bytes: Option<u64>,
 }
 

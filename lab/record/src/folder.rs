@@ -142,20 +142,34 @@ impl Folder {
     }
 
     /// Writes a file under a name of its own and renames it, so that nobody ever sees half a file,
-    /// and a link that had the name is replaced. Folders on the way are made. The folder is synced
-    /// too: a line that names samples must not outlive their name in a power cut.
+    /// and a link that had the name is replaced. Folders on the way are made.
     ///
     /// # Errors
     /// Where a folder on the way is a link, or something cannot be written.
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.write_and(name, bytes, |_| Ok(()))
+    }
+
+    /// As [`Folder::write`], and syncs the file and its folder: a line that names samples must not
+    /// outlive their name in a power cut.
+    pub(crate) fn write_synced(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.write_and(name, bytes, File::sync_all)
+    }
+
+    fn write_and(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        sync: impl Fn(&File) -> io::Result<()>,
+    ) -> io::Result<()> {
         let (folder, last) = self.parent(name, true)?;
         let beside = format!("{last}.tmp");
         let write = || {
             let mut file = new_file(&folder, &beside)?;
             file.write_all(bytes)?;
-            file.sync_all()?;
+            sync(&file)?;
             renameat(&folder, beside.as_str(), &folder, last.as_str())?;
-            File::from(folder.try_clone()?).sync_all()
+            sync(&File::from(folder.try_clone()?))
         };
         write().inspect_err(|_| {
             let _ = unlinkat(&folder, beside.as_str(), UnlinkatFlags::NoRemoveDir);

@@ -359,7 +359,7 @@ fn read_pack(folder: &Folder) -> Result<BTreeMap<String, Samples>, RecordError> 
 }
 
 pub(crate) fn write_whole(folder: &Folder, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
-    folder.write(name, bytes).map_err(at(&folder.join(name)))
+    folder.write_synced(name, bytes).map_err(at(&folder.join(name)))
 }
 
 /// What a folder without a readable `run.json` is, in words.
