@@ -1,5 +1,5 @@
-//! JSON in little memory: what benchmark tools write are long arrays of numbers, and each is held as
-//! the eight bytes that it is.
+//! JSON in little memory: what benchmark tools write are long arrays of numbers, and each is held
+//! as the eight bytes that it is.
 
 use std::{collections::BTreeMap, fmt};
 

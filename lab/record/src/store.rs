@@ -106,10 +106,10 @@ impl Results {
             }
             _ => None,
         };
+        let pack = read_pack(&folder)?;
         if heads.is_some() && folder.has(SAMPLES_PACK) {
             bound(&folder, manifest.as_ref(), SAMPLES_PACK)?;
         }
-        let pack = read_pack(&folder)?;
         for run in &mut runs {
             windows.iter().for_each(|window| window.gate(run));
             // Schema 1 knew no state between; what a real server answers is known to nobody.

@@ -112,6 +112,12 @@ fn samples() -> Samples {
     )]))
 }
 
+/// A folder that is not there yet, in one that goes with the test.
+fn place() -> (std::path::PathBuf, tempfile::TempDir) {
+    let home = tempfile::tempdir().unwrap();
+    (home.path().join("r"), home)
+}
+
 /// A folder with two runs, the second without samples.
 fn written(dir: &Path) -> Writer {
     let mut writer = Writer::create(dir, &run_file()).unwrap();
@@ -145,8 +151,7 @@ fn unchain(dir: &Path) {
 
 #[test]
 fn every_field_comes_back() {
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("r");
+    let (dir, _home) = place();
     written(&dir);
     let read = Results::load(&dir).unwrap();
     assert_eq!(read.run_file, run_file());
@@ -280,9 +285,7 @@ fn a_file_has_the_hash_of_its_bytes_however_many_pieces_it_is_read_in() {
 
 #[test]
 fn a_folder_is_never_written_over() {
-    let _attack = Attack::on("records", "a sweep into a folder that holds one");
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("r");
+    let (dir, _home) = place();
     written(&dir);
     assert!(matches!(Writer::create(&dir, &run_file()), Err(RecordError::Io { .. })));
     assert_eq!(Results::load(&dir).unwrap().runs.len(), 2);
@@ -291,8 +294,7 @@ fn a_folder_is_never_written_over() {
 #[test]
 fn a_torn_line_is_no_record_and_a_resume_cuts_it() {
     let _attack = Attack::on("records", "a last line that is torn");
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("r");
+    let (dir, _home) = place();
     drop(written(&dir));
     let torn = |text: &str| {
         let path = dir.join("runs.jsonl");
@@ -307,8 +309,7 @@ fn a_torn_line_is_no_record_and_a_resume_cuts_it() {
 #[test]
 fn a_folder_has_one_writer() {
     let _attack = Attack::on("records", "two labs that write into one folder");
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("r");
+    let (dir, _home) = place();
     let first = written(&dir);
     let refused = Writer::resume(&dir).unwrap_err();
     assert!(matches!(refused, RecordError::InUse { .. }), "{refused}");
@@ -322,8 +323,7 @@ fn a_folder_has_one_writer() {
 #[test]
 fn a_damaged_line_is_named() {
     let _attack = Attack::on("records", "a line with a letter for a number");
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("r");
+    let (dir, _home) = place();
     drop(written(&dir));
     let path = dir.join("runs.jsonl");
     let text = fs::read_to_string(&path).unwrap().replacen("\"order\":1", "\"order\":x", 1);
@@ -335,8 +335,7 @@ fn a_damaged_line_is_named() {
 #[test]
 fn changed_samples_are_found_out() {
     let _attack = Attack::on("records", "samples that do not hash to their name");
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("r");
+    let (dir, _home) = place();
     drop(written(&dir));
     let read = Results::load(&dir).unwrap();
     let name = read.runs[0].samples.clone().unwrap();
@@ -348,8 +347,7 @@ fn changed_samples_are_found_out() {
 #[test]
 fn samples_that_are_not_there_are_told_with_the_file_that_names_them() {
     let _attack = Attack::on("records", "a run that names samples that are not there");
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("r");
+    let (dir, _home) = place();
     drop(written(&dir));
     unchain(&dir);
     let path = dir.join("runs.jsonl");
@@ -365,9 +363,7 @@ fn samples_that_are_not_there_are_told_with_the_file_that_names_them() {
 
 #[test]
 fn a_newer_schema_is_not_written_to() {
-    let _attack = Attack::on("records", "a record of a newer schema, to be written to");
-    let home = tempfile::tempdir().unwrap();
-    let dir = home.path().join("r");
+    let (dir, _home) = place();
     drop(written(&dir));
     unchain(&dir);
     let path = dir.join("run.json");
