@@ -4,8 +4,14 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
+use crate::inflate::first_bytes;
+
 /// Significant decimal digits that a stored histogram keeps.
 pub const HISTOGRAM_DIGITS: u8 = 2;
+/// Of a histogram before it is packed: many times as many as one with these digits can have.
+const COUNTS_BYTES_MAX: u32 = 1 << 20;
+/// Before the packed stream: what it is, and its length.
+const HEAD_BYTES: usize = 8;
 
 /// A distribution of non-negative integers. Negative samples are counted and not stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +48,16 @@ impl Histogram {
         let bytes = STANDARD
             .decode(&self.hdr_v2_deflate)
             .map_err(|error| format!("histogram is not base64: {error}"))?;
+        // Its reader sets aside what the stream tells in its fifth to eighth byte, unread.
+        let told = first_bytes(bytes.get(HEAD_BYTES..).unwrap_or_default(), 8);
+        let told = told.and_then(|head| Some(u32::from_be_bytes(head[4..].try_into().ok()?)));
+        match told {
+            None => return Err("histogram is damaged: its stream is broken".to_owned()),
+            Some(told) if told > COUNTS_BYTES_MAX => {
+                return Err(format!("histogram is damaged: it tells of {told} bytes"));
+            }
+            Some(_) => {}
+        }
         Deserializer::new()
             .deserialize(&mut bytes.as_slice())
             .map_err(|error| format!("histogram is damaged: {error}"))
@@ -54,6 +70,7 @@ fn empty() -> hdrhistogram::Histogram<u64> {
 
 #[cfg(test)]
 mod tests {
+    use lab_attacks::Attack;
     use proptest::prelude::*;
 
     use super::*;
@@ -69,6 +86,29 @@ mod tests {
             let kept = stored.value_at_quantile(0.5) as f64;
             prop_assert_eq!(stored.len(), values.len() as u64);
             prop_assert!((kept - median).abs() <= 1.0 + median * 0.02, "{kept} against {median}");
+        }
+    }
+
+    /// What a reader would set aside gigabytes for, by zlib at all its levels and ways.
+    #[test]
+    fn a_histogram_that_tells_of_gigabytes_is_damaged() {
+        for (what, stored) in [
+            ("packed well", "HISTBAAAABt42pNpmcz8HwgYIIAJSjPC+PYfGNAAAAFNBmc="),
+            (
+                "stored",
+                "HISTBAAAAD14AQEyAM3/HISTA/////8AAAAAAAAAAgAAAAAAAAABAAAAAAAAAAI/8AAAAAAAAAAAAAAAAAAAAAABTQZn",
+            ),
+            ("in fixed codes", "HISTBAAAABt4AZNpmcz8HwgYIIAJSjPC+PYfGNAAAAFNBmc="),
+            ("of 1 GiB", "HISTBAAAABl4nJNpmczswAAHTFCaEca3/8CABgBbcAKr"),
+        ] {
+            let _attack = Attack::on("memory", &format!("a histogram of 4 GiB, {what}"));
+            let stored = Histogram { negative_count: 0, hdr_v2_deflate: stored.to_owned() };
+            let error = stored.decode().unwrap_err();
+            assert!(error.contains("it tells of"), "{what}: {error}");
+        }
+        for stored in ["", "AAAA", "HISTBAAAABt4nA==", "HISTBAAAAAR4nP//"] {
+            let stored = Histogram { negative_count: 0, hdr_v2_deflate: stored.to_owned() };
+            assert!(stored.decode().is_err());
         }
     }
 

@@ -25,6 +25,7 @@ mod folder;
 mod glance;
 mod hash;
 mod histogram;
+mod inflate;
 mod laws;
 mod lines;
 mod manifest;
