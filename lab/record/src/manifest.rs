@@ -65,6 +65,18 @@ impl Manifest {
         Ok(Some(read))
     }
 
+    /// That of a record without a chain, which has none.
+    ///
+    /// # Errors
+    /// Where there is one all the same.
+    pub(crate) fn refuse(folder: &Folder) -> Result<Option<Self>, RecordError> {
+        let path = folder.join(MANIFEST);
+        match folder.has(MANIFEST) {
+            true => Err(told(&path, "is of a record with a chain, and run.json has no `chain`")),
+            false => Ok(None),
+        }
+    }
+
     /// Writes it into a folder.
     ///
     /// # Errors

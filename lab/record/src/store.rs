@@ -90,7 +90,7 @@ impl Results {
         // Before the rows, and sessions before runs: a sweep that goes on appends meanwhile.
         let manifest = match &begin {
             Some(_) => Manifest::read(&folder)?,
-            None => None,
+            None => Manifest::refuse(&folder)?,
         };
         let walk = |name| begin.as_deref().map(|begin| Walk::of_file(begin, name));
         let mut walks = [RUNS, SESSIONS, WINDOWS].map(walk);
@@ -104,7 +104,10 @@ impl Results {
                 let walks = Walks { runs, sessions: ended, windows };
                 Some(walks.ended(&folder, &sessions, manifest.as_ref())?)
             }
-            _ => None,
+            _ => {
+                never_chained(&folder)?;
+                None
+            }
         };
         let pack = read_pack(&folder)?;
         if heads.is_some() && folder.has(SAMPLES_PACK) {
@@ -285,6 +288,19 @@ impl Walks {
             }
         }
         Ok(Heads { runs, sessions, windows })
+    }
+}
+
+/// That no session of a record without a chain is one of a chained record.
+fn never_chained(folder: &Folder) -> Result<(), RecordError> {
+    let path = folder.join(SESSIONS);
+    let ends: Vec<End> = read_lines(folder, SESSIONS)?;
+    match ends.iter().position(|end| end.recorded.is_some()) {
+        Some(place) => {
+            let what = "it has a `recorded`, and run.json has no `chain`".to_owned();
+            Err(RecordError::Changed { path, line: place + 1, what })
+        }
+        None => Ok(()),
     }
 }
 

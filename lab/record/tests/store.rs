@@ -135,6 +135,7 @@ fn written(dir: &Path) -> Writer {
 
 /// Makes a record one from before chains.
 fn unchain(dir: &Path) {
+    let _ = fs::remove_file(dir.join("manifest.json"));
     let path = dir.join("run.json");
     let text = fs::read_to_string(&path).unwrap();
     let mut run_file: serde_json::Value = serde_json::from_str(&text).unwrap();

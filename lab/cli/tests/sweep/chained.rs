@@ -5,6 +5,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
+    os::unix::fs::symlink,
     path::Path,
     process::{Child, Command, Stdio},
 };
@@ -16,7 +17,7 @@ use predicates::str::contains;
 
 use crate::{
     edited::{EXPECTATION, RUN, recorded},
-    world::World,
+    world::{World, unchain},
 };
 
 fn head(world: &World, folder: &str) -> String {
@@ -195,6 +196,62 @@ fn a_check_and_a_page_for_a_browser_tell_what_was_changed() {
     // A folder of another record's report is written over.
     world.lab(&["run", "experiments/e.toml", "--out", "s"]).assert().code(1);
     world.lab(&["report", "s", "--out", "o", "--no-plots"]).assert().code(0);
+}
+
+#[test]
+fn a_chain_that_is_taken_away_leaves_its_traces() {
+    let world = recorded();
+    let [sessions, manifest] = ["sessions.jsonl", "manifest.json"].map(|name| {
+        let path = world.path("r").join(name);
+        (fs::read_to_string(&path).unwrap(), path)
+    });
+    unchain(&world.path("r"));
+    let report = || world.lab(&["report", "r", "--no-plots"]).assert();
+    report().code(0).stderr(contains("unchained"));
+    let _attack = Attack::on("records", "no chain, and a manifest that names one");
+    fs::write(&manifest.1, &manifest.0).unwrap();
+    report().code(4).stderr(contains("manifest.json: is of a record with a chain"));
+    fs::remove_file(&manifest.1).unwrap();
+    let _attack = Attack::on("records", "no chain, and a session that knows one");
+    let plain = sessions.0.lines().map(|line| line.rsplit_once(",\"chain\"").unwrap().0);
+    fs::write(&sessions.1, plain.map(|row| format!("{row}}}\n")).collect::<String>()).unwrap();
+    report().code(4).stderr(contains("sessions.jsonl, line 2: it has a `recorded`"));
+}
+
+#[test]
+fn nothing_is_written_or_removed_through_a_link_of_a_record() {
+    let world = recorded();
+    let outside = world.path("outside");
+    fs::create_dir(&outside).unwrap();
+    for name in ["mine", "verdicts.md", "half.tmp"] {
+        fs::write(outside.join(name), "mine\n").unwrap();
+    }
+    let untouched = || {
+        let names = fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().path());
+        let texts: Vec<String> = names.map(|path| fs::read_to_string(path).unwrap()).collect();
+        assert_eq!(texts, ["mine\n"; 3]);
+    };
+    let report = || world.lab(&["report", "r", "--no-plots"]).assert();
+    let _attack = Attack::on("links", "a link where manifest.json is written");
+    symlink(outside.join("mine"), world.path("r/manifest.json.tmp")).unwrap();
+    report().code(0);
+    untouched();
+    let _attack = Attack::on("links", "a link in the place of the chapters' folder");
+    fs::remove_dir_all(world.path("r/details")).unwrap();
+    symlink(&outside, world.path("r/details")).unwrap();
+    report().code(4);
+    untouched();
+    let out = ["report", "r", "--no-plots", "--out", "o"];
+    fs::create_dir(world.path("o")).unwrap();
+    symlink(&outside, world.path("o/details")).unwrap();
+    world.lab(&out).assert().code(4).stderr(contains("is a symbolic link"));
+    untouched();
+    fs::remove_file(world.path("r/details")).unwrap();
+    let _attack = Attack::on("links", "a link in the place of the samples, in a resume");
+    fs::rename(world.path("r/samples"), world.path("kept")).unwrap();
+    symlink(&outside, world.path("r/samples")).unwrap();
+    world.lab(&["run", "--resume", "r", "--no-startup"]).assert().code(4);
+    untouched();
 }
 
 /// A changed file of a report, by what is in the place of a text.

@@ -198,6 +198,7 @@ rows = 0
 
 /// Makes a record one from before chains, in which not every change is told.
 pub fn unchain(record: &Path) {
+    fs::remove_file(record.join("manifest.json")).unwrap();
     let path = record.join("run.json");
     let mut file: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     file.as_object_mut().unwrap().remove("chain").expect("it is chained");
@@ -206,6 +207,7 @@ pub fn unchain(record: &Path) {
         let path = record.join(name);
         let text = fs::read_to_string(&path).unwrap();
         let plain = text.lines().map(|line| line.rsplit_once(",\"chain\"").unwrap().0);
+        let plain = plain.map(|row| row.split(",\"recorded\"").next().unwrap());
         fs::write(&path, plain.map(|row| format!("{row}}}\n")).collect::<String>()).unwrap();
     }
 }
