@@ -59,9 +59,9 @@ impl Traces {
         let mut files: Vec<&PathBuf> =
             self.files.difference(&before.files).filter(is_own).collect();
         // First what lies where others of the user have less to do.
-        files.sort_by_key(|path| {
-            FOLDERS.iter().any(|folder| path.parent() == Some(folder.as_ref()))
-        });
+        let is_shared =
+            |path: &&PathBuf| FOLDERS.iter().any(|folder| path.parent() == Some(Path::new(folder)));
+        files.sort_by_key(is_shared);
         let files = files.into_iter().map(|path| path.display().to_string());
         let found: Vec<String> = sockets.chain(files).collect();
         let named = found.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");

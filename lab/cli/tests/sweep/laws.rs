@@ -117,7 +117,7 @@ const LEDGERS: [Lie; 6] = [
     ),
     (
         "hasty",
-        r#"s/"elapsed_ns":\[\([0-9]*\)[0-9]\{2\},\([0-9]*\)[0-9]\{2\}/"elapsed_ns":[\1,\2/"#,
+        r#"s/"elapsed_ns":\[\([0-9]*\)[0-9]\{3\},\([0-9]*\)[0-9]\{3\}/"elapsed_ns":[\1,\2/"#,
         "for 2000000 ns of declared work on",
     ),
     (
@@ -127,7 +127,7 @@ const LEDGERS: [Lie; 6] = [
     ),
     (
         "lazy",
-        r#"s/"cpu_ns":\[\([0-9]*\)[0-9],\([0-9]*\)[0-9]/"cpu_ns":[\1,\2/"#,
+        r#"s/"cpu_ns":\[\([0-9]*\)[0-9]\{2\},\([0-9]*\)[0-9]\{2\}/"cpu_ns":[\1,\2/"#,
         "for 2000000 ns of declared work on 1 CPUs",
     ),
     ("negative", r#"s/"cpu_ns":\[/"cpu_ns":[-/"#, "in row 0, for 2000000 ns of declared work"),
