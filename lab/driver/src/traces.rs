@@ -73,8 +73,8 @@ impl Traces {
     }
 }
 
-/// Tells a person of a variant, once in a sweep, what a run of it left: processes, and what is there
-/// since `before`.
+/// Tells a person of a variant, once in a sweep, what a run of it left: processes, and what came
+/// between two looks.
 pub(crate) fn tell_once(
     told: &mut BTreeSet<String>,
     variant: &str,
