@@ -136,7 +136,9 @@ fn told_head(place: &str, kept: Option<&str>, head: Option<&str>) -> Result<(), 
             Ok(())
         }
         (None, None) => {
-            eprintln!("{place}: unchained: from before rows were; not every changed row is told");
+            eprintln!(
+                "{place}: unchained, as all records once were: not every changed row is told"
+            );
             Ok(())
         }
     }

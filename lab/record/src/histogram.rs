@@ -96,7 +96,8 @@ mod tests {
             ("packed well", "HISTBAAAABt42pNpmcz8HwgYIIAJSjPC+PYfGNAAAAFNBmc="),
             (
                 "stored",
-                "HISTBAAAAD14AQEyAM3/HISTA/////8AAAAAAAAAAgAAAAAAAAABAAAAAAAAAAI/8AAAAAAAAAAAAAAAAAAAAAABTQZn",
+                "HISTBAAAAD14AQEyAM3/HISTA/////8AAAAAAAAAAgAAAA\
+                 AAAAABAAAAAAAAAAI/8AAAAAAAAAAAAAAAAAAAAAABTQZn",
             ),
             ("in fixed codes", "HISTBAAAABt4AZNpmcz8HwgYIIAJSjPC+PYfGNAAAAFNBmc="),
             ("of 1 GiB", "HISTBAAAABl4nJNpmczswAAHTFCaEca3/8CABgBbcAKr"),

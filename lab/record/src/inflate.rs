@@ -1,5 +1,5 @@
-//! The first bytes of what a zlib stream unpacks to (RFC 1950 and 1951). A histogram tells there how
-//! much memory its reader is to set aside, and a stranger's may tell gigabytes.
+//! The first bytes of what a zlib stream unpacks to (RFC 1950 and 1951). A histogram tells there
+//! how much memory its reader is to set aside, and a stranger's may tell gigabytes.
 
 /// Bits of the longest code of a symbol.
 const CODE_BITS_MAX: usize = 15;

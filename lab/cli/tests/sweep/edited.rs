@@ -336,6 +336,11 @@ fn a_page_or_a_table_that_was_changed_is_told_and_not_written_over() {
         ("no JSON", text("{", "")),
     ];
     assert_all_told(&world, "manifest.json", of_manifest);
+    // As a kill amid the first report leaves it.
+    fs::remove_file(world.path("r/manifest.json")).unwrap();
+    fs::remove_file(world.path("r/rows.tsv")).unwrap();
+    world.lab(&["report", "r"]).assert().code(0);
+    world.lab(&["report", "r", "--check"]).assert().code(0);
     // What a person has removed, to have it written anew, is.
     fs::remove_file(world.path("r/noise.tsv")).unwrap();
     world.lab(&["report", "r", "--no-plots"]).assert().code(0);
