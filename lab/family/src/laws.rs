@@ -13,8 +13,9 @@ const CPU_SLACK_NS: u64 = 10_000;
 const SPENT: [&str; 4] = ["wall_ns", "elapsed_ns", "hyperfine_wall_ns", "block_longest_ns"];
 
 /// CPU time that nobody can tell a run of: after its last reading it ends a runtime and frees its
-/// memory. In the committed records the kernel counted at most 1.44 times what runs said.
-const ENDING_CPU_NS: u64 = 50_000_000;
+/// memory, and a script around it starts programs, which takes long on a busy machine. In the
+/// committed records the kernel counted at most 1.44 times what runs said.
+const ENDING_CPU_NS: u64 = 200_000_000;
 /// The counter that the driver adds: how long one CPU is busy with one repetition's declared work.
 pub const WORK_DECLARED_NS: &str = "work_declared_ns";
 /// Of declared work, what all repetitions together really take at least, and what one of them does:
@@ -399,9 +400,9 @@ mod tests {
             Account { run: &run, samples: &Samples::default() }.common()
         };
         let _attack = lab_attacks::Attack::on("answers", "a CPU time that leaves most out");
-        let found = counted(50_000_101).unwrap_err();
-        assert_eq!(found, "cpu_total_ns is 50, but the kernel counted 50000101 ns");
-        assert_eq!(counted(50_000_100), Ok(()));
+        let found = counted(200_000_101).unwrap_err();
+        assert_eq!(found, "cpu_total_ns is 50, but the kernel counted 200000101 ns");
+        assert_eq!(counted(200_000_100), Ok(()));
     }
 
     #[test]

@@ -51,7 +51,7 @@ const TOKENS_HELD_BACK: i64 = 16;
 const CLOCKS_DIFFER_NS: i64 = 1_000_000;
 /// CPU time outside the two parts: from the first agent's start to the first token, and after the
 /// last one. In the committed records the kernel counted at most 1.01 ms more than twice both.
-const OUTSIDE_PARTS_NS: u64 = 20_000_000;
+const OUTSIDE_PARTS_NS: u64 = 100_000_000;
 /// And for each byte that the agents read from files before their first call.
 const INGEST_CPU_NS: u64 = 20;
 /// Time of a process outside its agents': a runtime that starts and ends. In the committed records
@@ -391,9 +391,9 @@ mod tests {
         let said = "the sum of cpu_startup_ns and cpu_streaming_ns is";
         for (name, startup, streaming, found) in [
             ("175 ms counted, 1 ns of it while tokens came", 1_000_000, 1, true),
-            ("half of the counted time left out", 40_000_000, 37_000_000, true),
+            ("most of the counted time left out", 20_000_000, 17_000_000, true),
             ("both parts 1 ns", 1, 1, true),
-            ("half of the counted time and a moment", 40_000_000, 37_500_001, false),
+            ("as much as may be left out", 20_000_000, 17_500_001, false),
         ] {
             let _attack = lab_attacks::Attack::on("answers", name);
             let mut run = run(175_000_000);
