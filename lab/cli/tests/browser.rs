@@ -17,7 +17,7 @@ use std::{
 };
 
 use lab_attacks::Attack;
-use lab_record::{Results, Run, RunFile, Status, Writer, sha256_hex};
+use lab_record::{Results, Run, RunFile, Status, Writer};
 use served::{Server, committed, copy, root};
 use tempfile::TempDir;
 
@@ -247,7 +247,7 @@ fn record(dir: &Path, home: &Home) {
     let said = texts(home).join(" ").replace('\\', "\\\\").replace('"', "\\\"");
     assert!(file.experiment_toml.contains(question));
     file.experiment_toml = file.experiment_toml.replace(question, &said);
-    file.experiment_sha256 = sha256_hex(file.experiment_toml.as_bytes());
+    file.experiment_sha256 = RunFile::hash_of(&file.experiment_toml, &file.attachments);
     file.machine.cpu_model = texts(home).join(" ");
     let mut writer = Writer::create(dir, &file).unwrap();
     committed.sessions.iter().for_each(|session| writer.session(session).unwrap());
@@ -263,7 +263,24 @@ fn record(dir: &Path, home: &Home) {
         }
         writer.run(run, &samples).unwrap();
     }
+    unchain(dir);
     fs::write(dir.join("stalls.svg"), picture(home)).unwrap();
+}
+
+/// Makes a record one from before chains, whose report may be anybody's.
+fn unchain(dir: &Path) {
+    let path = dir.join("run.json");
+    let mut file: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    file.as_object_mut().unwrap().remove("chain").expect("it is chained");
+    fs::write(&path, file.to_string()).unwrap();
+    for name in ["runs.jsonl", "sessions.jsonl"] {
+        let text = fs::read_to_string(dir.join(name)).unwrap();
+        let plain = text.lines().map(|line| line.rsplit_once(",\"chain\"").unwrap().0);
+        let plain = plain.map(|row| row.split(",\"recorded\"").next().unwrap());
+        let rows: String = plain.map(|row| format!("{row}}}\n")).collect();
+        fs::write(dir.join(name), rows).unwrap();
+    }
 }
 
 /// The same with a report that its author wrote by hand.
