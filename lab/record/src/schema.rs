@@ -321,7 +321,7 @@ pub struct Run {
     pub start_ns: u64,
     /// From spawn to exit, as the driver saw it.
     pub process_ns: u64,
-    /// CPU time of the process and of its children that it waited for, as the kernel counted it.
+    /// CPU time of the process, of its children that it waited for, and of what it left behind.
     /// Records from before it was kept lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,

@@ -136,17 +136,14 @@ fn written(dir: &Path) -> Writer {
 /// Makes a record one from before chains.
 fn unchain(dir: &Path) {
     let _ = fs::remove_file(dir.join("manifest.json"));
-    let path = dir.join("run.json");
-    let text = fs::read_to_string(&path).unwrap();
-    let mut run_file: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let text = fs::read(dir.join("run.json")).unwrap();
+    let mut run_file: serde_json::Value = serde_json::from_slice(&text).unwrap();
     run_file.as_object_mut().unwrap().remove("chain").expect("it is chained");
-    fs::write(&path, run_file.to_string()).unwrap();
-    for name in ["runs.jsonl", "sessions.jsonl", "windows.jsonl"] {
-        let path = dir.join(name);
+    fs::write(dir.join("run.json"), run_file.to_string()).unwrap();
+    let row = |line: &str| format!("{}}}\n", line.rsplit_once(",\"chain\"").unwrap().0);
+    for path in ["runs.jsonl", "sessions.jsonl", "windows.jsonl"].map(|name| dir.join(name)) {
         let text = fs::read_to_string(&path).unwrap_or_default();
-        let plain =
-            text.lines().map(|line| format!("{}}}\n", line.rsplit_once(",\"chain\"").unwrap().0));
-        fs::write(&path, plain.collect::<String>()).unwrap();
+        fs::write(path, text.lines().map(row).collect::<String>()).unwrap();
     }
 }
 
@@ -389,10 +386,8 @@ fn an_export_says_nothing_of_the_machine() {
     assert_eq!(source.export(&copy, |_, _, samples| samples).unwrap(), 1);
     let read = Results::load(&copy).unwrap();
     let (last, others) = read.runs.split_last().unwrap();
-    assert_eq!(
-        last.reason.as_deref(),
-        Some("exited; it said: cannot open <path>/x.so, TOKEN=<value>")
-    );
+    let said = "exited; it said: cannot open <path>/x.so, TOKEN=<value>";
+    assert_eq!(last.reason.as_deref(), Some(said));
     assert_eq!(others, &source.runs[..others.len()]);
     // What went is in no hash.
     assert_eq!(read.heads(), source.heads());

@@ -103,8 +103,13 @@ fn a_resume_follows_in_the_chain_and_removes_what_was_never_whole() {
     world.interrupt_after(&RUN, "r", 4);
     world.lab(&["report", "r", "--no-plots"]).assert().code(0);
     // As a kill or a full disk leaves them.
-    let unfinished =
-        ["r/samples/00.tmp", "r/samples/00.new", "r/run.tmp", "r/run.json.new", "r/manifest.tmp"];
+    let unfinished = [
+        "r/samples/00.tmp",
+        "r/samples/00.new",
+        "r/run.json.tmp",
+        "r/run.json.new",
+        "r/manifest.json.tmp",
+    ];
     unfinished.iter().for_each(|path| fs::write(world.path(path), "half").unwrap());
     fs::write(world.path("r/notes.tmp"), "of a person").unwrap();
     for name in ["runs.jsonl", "windows.jsonl"] {

@@ -48,7 +48,9 @@ fn times(key: &str, factor: f64) -> Change {
         let space = &after[..after.len() - digits.len()];
         let end = digits.find(|one: char| !one.is_ascii_digit()).unwrap();
         let number: f64 = digits[..end].parse().unwrap();
-        format!("{before}{key}{space}{:.0}{}", number * factor + 1.0, &digits[end..])
+        let other = (number * factor).round() + 1.0;
+        let other = if other == number { other + 1.0 } else { other };
+        format!("{before}{key}{space}{other:.0}{}", &digits[end..])
     })
 }
 
