@@ -2,6 +2,7 @@
 //! does.
 
 mod served;
+mod unchained;
 
 use std::{
     collections::BTreeSet,
@@ -263,24 +264,9 @@ fn record(dir: &Path, home: &Home) {
         }
         writer.run(run, &samples).unwrap();
     }
-    unchain(dir);
+    // Its report may be anybody's.
+    unchained::unchain(dir);
     fs::write(dir.join("stalls.svg"), picture(home)).unwrap();
-}
-
-/// Makes a record one from before chains, whose report may be anybody's.
-fn unchain(dir: &Path) {
-    let path = dir.join("run.json");
-    let mut file: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    file.as_object_mut().unwrap().remove("chain").expect("it is chained");
-    fs::write(&path, file.to_string()).unwrap();
-    for name in ["runs.jsonl", "sessions.jsonl"] {
-        let text = fs::read_to_string(dir.join(name)).unwrap();
-        let plain = text.lines().map(|line| line.rsplit_once(",\"chain\"").unwrap().0);
-        let plain = plain.map(|row| row.split(",\"recorded\"").next().unwrap());
-        let rows: String = plain.map(|row| format!("{row}}}\n")).collect();
-        fs::write(dir.join(name), rows).unwrap();
-    }
 }
 
 /// The same with a report that its author wrote by hand.

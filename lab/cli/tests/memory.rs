@@ -1,6 +1,8 @@
 //! What has no end, unpacks to gigabytes or is named a thousand times, given to every command that
 //! reads it: one sentence, in bounded memory.
 
+mod unchained;
+
 use std::{
     collections::BTreeMap,
     fs::{self, File, OpenOptions},
@@ -180,18 +182,6 @@ fn a_report_is_not_read_beyond_the_limit_and_the_others_have_their_pages() {
     }
 }
 
-/// Makes a record one from before chains; its only run.
-fn unchained(record: &Path) -> String {
-    let path = record.join("run.json");
-    let mut file: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    file.as_object_mut().unwrap().remove("chain").expect("it is chained");
-    fs::write(&path, file.to_string()).unwrap();
-    fs::remove_file(record.join("manifest.json")).unwrap();
-    let line = fs::read_to_string(record.join("runs.jsonl")).unwrap();
-    format!("{}}}\n", line.rsplit_once(",\"chain\"").unwrap().0)
-}
-
 /// A record whose runs all name the same samples.
 fn of_one_sample(folder: &Path, values: usize, runs: usize) {
     let machine =
@@ -222,7 +212,8 @@ fn of_one_sample(folder: &Path, values: usize, runs: usize) {
     fs::write(folder.join("taken/sessions.jsonl"), "").unwrap();
     let results = Results::load(&folder.join("taken")).unwrap();
     results.export(&folder.join("r"), |_, _, samples| samples).unwrap();
-    let line = unchained(&folder.join("r"));
+    unchained::unchain(&folder.join("r"));
+    let line = fs::read_to_string(folder.join("r/runs.jsonl")).unwrap();
     fs::write(folder.join("r/runs.jsonl"), line.repeat(runs)).unwrap();
 }
 

@@ -64,9 +64,10 @@ fn assert_nothing_is_left(dir: &TempDir) {
 
 #[test]
 fn a_killed_comparison_leaves_no_process_and_no_folder() {
-    let ways: [(&str, &[&str]); 10] = [
+    let ways: [(&str, &[&str]); 11] = [
         ("a run of a round", &[SLEEPS, "true"]),
         ("a run without a shell's help", &["true", "sh sleeps"]),
+        ("a run with an empty environment", &["true", "env -i PATH=/usr/bin:/bin sh sleeps"]),
         ("a run of the check", &["true", AT_ONCE]),
         ("a run that warms up", &[SLEEPS, "true", "--warmup", "3"]),
         ("a run of a block", &[SLEEPS, "true", "--order", "blocks:3"]),

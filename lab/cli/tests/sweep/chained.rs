@@ -17,7 +17,8 @@ use predicates::str::contains;
 
 use crate::{
     edited::{EXPECTATION, RUN, recorded},
-    world::{World, unchain},
+    unchained::unchain,
+    world::World,
 };
 
 fn head(world: &World, folder: &str) -> String {

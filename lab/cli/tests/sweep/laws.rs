@@ -3,8 +3,10 @@
 use std::fs;
 
 use crate::{
-    ledgers, schedulers, workflows,
-    world::{World, assert_not_timed, of, unchain},
+    ledgers, schedulers,
+    unchained::unchain,
+    workflows,
+    world::{World, assert_not_timed, of},
 };
 use assert_cmd::assert::OutputAssertExt;
 use lab_attacks::Attack;

@@ -17,5 +17,7 @@ mod runtimes;
 mod sayings;
 mod schedulers;
 mod screen;
+#[path = "../unchained/mod.rs"]
+mod unchained;
 mod workflows;
 mod world;

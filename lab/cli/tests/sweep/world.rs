@@ -196,22 +196,6 @@ rows = 0
     }
 }
 
-/// Makes a record one from before chains, in which not every change is told.
-pub fn unchain(record: &Path) {
-    fs::remove_file(record.join("manifest.json")).unwrap();
-    let path = record.join("run.json");
-    let mut file: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    file.as_object_mut().unwrap().remove("chain").expect("it is chained");
-    fs::write(&path, file.to_string()).unwrap();
-    for name in ["runs.jsonl", "sessions.jsonl", "windows.jsonl"] {
-        let path = record.join(name);
-        let text = fs::read_to_string(&path).unwrap();
-        let plain = text.lines().map(|line| line.rsplit_once(",\"chain\"").unwrap().0);
-        let plain = plain.map(|row| row.split(",\"recorded\"").next().unwrap());
-        fs::write(&path, plain.map(|row| format!("{row}}}\n")).collect::<String>()).unwrap();
-    }
-}
-
 /// The children of a process that hear of a terminal's Ctrl-C as it does: their names.
 fn of_the_group_of(parent: u32) -> Vec<String> {
     let mut names = Vec::new();
