@@ -1,9 +1,12 @@
 //! What a check found.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How sure a finding is that something is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Cannot be true, whatever was measured: arithmetic or the document's own data exclude it

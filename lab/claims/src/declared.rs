@@ -9,6 +9,7 @@ mod select;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::facts::{Facts, formula::Formula};
@@ -21,7 +22,7 @@ use select::Values;
 pub use select::{Select, Take};
 
 /// `[[check]]`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// Its name.

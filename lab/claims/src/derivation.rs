@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Scope;
 use lab_audit::{Raw, RawError};
 
 /// `[[raw]]`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RawInfo {
     /// The name that `[[derive]]` uses, and of `facts/NAME.toml`.
@@ -40,7 +41,7 @@ impl RawInfo {
 }
 
 /// `[[derive]]`: facts of one kind from one raw file.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Derive {
     /// Its name.
@@ -94,7 +95,7 @@ fn one() -> f64 {
 }
 
 /// One name or several.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum OneOrMore {
     /// One.
@@ -114,7 +115,7 @@ impl OneOrMore {
 }
 
 /// What `[[derive]]` derives.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Statistics of a value per group.
@@ -134,7 +135,7 @@ pub enum Kind {
 
 /// `[[relation]]`: an equation that holds by definition wherever all its metrics are stated for
 /// one subject and scope.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Relation {
     /// Its name.

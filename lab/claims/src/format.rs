@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Derive, RawInfo, Relation, Statement, Test};
@@ -11,7 +12,7 @@ use crate::declared::Check;
 pub type Scope = BTreeMap<String, String>;
 
 /// A claim file with its tables read.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
     /// The format's version, 1.
@@ -51,7 +52,7 @@ pub struct Claims {
 }
 
 /// `[[differs]]`: how workload and machine of one of our reports differ from the document's.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Differs {
     /// The folder in reports/.
@@ -61,7 +62,7 @@ pub struct Differs {
 }
 
 /// `[document]`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentInfo {
     /// The name of the claim file without its ending.
@@ -79,7 +80,7 @@ pub struct DocumentInfo {
 }
 
 /// `[[subject]]`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
     /// The name used everywhere else in the file.
@@ -90,7 +91,7 @@ pub struct Subject {
 }
 
 /// `[[metric]]`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
     /// The name used everywhere else in the file.
@@ -110,7 +111,7 @@ pub struct Metric {
 }
 
 /// The values a metric can take.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MetricRange {
     /// The smallest.
@@ -120,7 +121,7 @@ pub struct MetricRange {
 }
 
 /// Which direction of a metric is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// The higher.
@@ -130,7 +131,7 @@ pub enum Better {
 }
 
 /// `[[factor]]`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Factor {
     /// The name used in scopes.
@@ -145,7 +146,7 @@ pub struct Factor {
 }
 
 /// `[[factor.level]]`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
     /// The name used in scopes.
@@ -158,7 +159,7 @@ pub struct Level {
 }
 
 /// What a level really set.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Treatment {
     /// The settings as they took effect.
@@ -169,7 +170,7 @@ pub struct Treatment {
 }
 
 /// What a value is said of; in tables every level (table, row, column) adds what it knows.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
     /// The metric's id.
@@ -193,7 +194,7 @@ pub struct Part {
 }
 
 /// The other side: what differs from the claim's own quantity.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Against {
     /// Another metric.
@@ -212,7 +213,7 @@ pub struct Against {
 }
 
 /// How a claim's value relates to its quantity.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 pub enum Comparator {
     /// Equal, within the printed rounding.
     #[default]
@@ -260,7 +261,7 @@ pub enum Comparator {
 }
 
 /// `[[table]]`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableInfo {
     /// Its name.
@@ -299,7 +300,7 @@ pub struct TableInfo {
 }
 
 /// A table that prints single runs.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Runs {
     /// Factors that are summarised away, each list one summary: `[["run"], ["run", "config"]]`.
@@ -309,7 +310,7 @@ pub struct Runs {
 }
 
 /// `[[claim]]`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Its name.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::OneOrMore;
 
 /// `[[claim.test]]`: rows of a committed table, and what they must show.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Test {
     /// The folder in reports/.
@@ -35,7 +36,7 @@ pub struct Test {
 }
 
 /// What a test must show.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// The cell's text is one of these (for a column of verdicts).

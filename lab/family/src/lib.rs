@@ -22,6 +22,7 @@ pub use input::InputError;
 pub use laws::{Account, WORK_DECLARED_NS};
 pub use metric::{Better, Metric, Unit, Verb, higher, lower, neither};
 pub use referee::Referee;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 pub use work::{
     Answer, Checked, Columns, Corpus, ModelLoad, Needs, Places, ServedCall, ServersNeeded, Truth,
@@ -89,6 +90,8 @@ pub struct Definition {
     pub metrics: &'static [Metric],
     /// Reads the family's section: [`section`] of its type.
     pub section: fn(toml::Table) -> Result<Box<dyn Section>, toml::de::Error>,
+    /// The JSON schema of that section: [`section_schema`] of its type.
+    pub section_schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// A section as a table has it.
@@ -99,6 +102,11 @@ pub fn section<S: Section + DeserializeOwned + 'static>(
     table: toml::Table,
 ) -> Result<Box<dyn Section>, toml::de::Error> {
     Ok(Box::new(table.try_into::<S>()?))
+}
+
+/// The JSON schema of a section; its types stand in the generator's definitions.
+pub fn section_schema<S: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<S>()
 }
 
 /// A family's section of one experiment: it turns cells into work.

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt::Debug, path::PathBuf};
 
 use lab_protocol::RunOutcome;
 use lab_record::Verification;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -57,7 +58,7 @@ pub struct Places {
 }
 
 /// A corpus that `lab corpus` makes.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Corpus {
     /// Files.
@@ -200,7 +201,7 @@ pub enum Truth<'a> {
 }
 
 /// One request as the paced server saw it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct ServedCall {
     /// The request's seed, which names it.
     pub seed: i64,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lab_family::{Cell, Family, InputError, Needs, Section, text};
 use lab_record::{Analysis, Contrast, Expectation, Rounds};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -34,7 +35,7 @@ pub struct Experiment {
 }
 
 /// What every experiment says, whatever its family.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Written {
     /// The format's version, 1.
@@ -65,7 +66,7 @@ pub struct Written {
 }
 
 /// Which variants of the family take part.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Selection {
     /// All variants that have every one of these tags.
@@ -78,7 +79,7 @@ pub struct Selection {
 }
 
 /// What a profile changes.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Passes over all cells.

@@ -4,9 +4,9 @@ use lab_family::InputError;
 use toml::{Table, Value};
 
 /// The key with the name of the other file, which lies beside this one.
-const EXTENDS: &str = "extends";
+pub(crate) const EXTENDS: &str = "extends";
 /// The key with the ids of the other file's entries that are left out.
-const WITHOUT: &str = "without";
+pub(crate) const WITHOUT: &str = "without";
 
 /// The file that an experiment's text extends, as it names it.
 pub fn extended_file(text: &str) -> Option<String> {

@@ -13,6 +13,7 @@ mod extends;
 mod manifest;
 mod order;
 mod rounds;
+mod schema;
 
 pub use experiment::{Experiment, Selection};
 pub use extends::{extended_file, merged};
@@ -20,3 +21,4 @@ pub use lab_family::InputError;
 pub use manifest::Manifest;
 pub use order::{Entrant, Plan, PlannedRun, plan};
 pub use rounds::{Asked, Round};
+pub use schema::{experiment_schema, schema_of, variant_schema};

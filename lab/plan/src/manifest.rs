@@ -1,10 +1,11 @@
 //! `variant.toml`: what a folder of a family says about its program.
 
 use lab_family::InputError;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A variant's manifest.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// The folder's name.

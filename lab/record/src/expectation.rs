@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Scale;
 
 /// One expectation. Exactly one of `value`, `contrast`, `all_of` and `not_testable` says what it
 /// rests on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// Names it in tables and claims.
@@ -66,7 +67,9 @@ pub struct Expectation {
 }
 
 /// What kind of sentence an expectation is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ExpectationKind {
     /// A goal that was set for this repository's programs.
@@ -78,7 +81,7 @@ pub enum ExpectationKind {
 }
 
 /// A metric of one variant in one cell, by block.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {
     /// The variant; of several the one that is best in all other blocks, so that none is judged by
@@ -110,7 +113,7 @@ pub struct Quantity {
 }
 
 /// One name or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum OneOrMore {
     /// One.

@@ -1,13 +1,14 @@
 //! The questions that a sweep measures by themselves, in rounds of adjacent runs, and the blocks
 //! that their runs stand in.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Analysis, Comparison, Contrast, Expectation, RunFile};
 
 /// `[analysis.rounds]`: after the blocks, the declared comparisons and contrasts that are not left
 /// to the blocks, and the expectations that say so, are measured in rounds until they are decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rounds {
     /// Seconds for all questions together; what one leaves is for those after it.

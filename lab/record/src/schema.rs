@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Expectation;
 
 /// `run.json`: everything that is fixed when a sweep starts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFile {
     /// [`crate::SCHEMA`].
     pub schema: u32,
@@ -61,7 +62,7 @@ pub struct RunFile {
 
 /// What an experiment declares before anything runs: who is compared with whom, on what, and how
 /// small a difference counts as none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Analysis {
     /// The variant that every other one is compared with.
@@ -85,7 +86,7 @@ pub struct Analysis {
 }
 
 /// Whether two variants saw the same work in the same block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pairing {
     /// Same lengths and schedules: differences within (cell, block).
@@ -95,7 +96,7 @@ pub enum Pairing {
 }
 
 /// One declared comparison: all variants against the reference, on one metric, over some cells.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
     /// The metric, for example `wall_ns`.
@@ -122,7 +123,7 @@ fn is_yes(value: &bool) -> bool {
 
 /// One declared contrast: a variant at one level of a factor against itself at another, paired over
 /// the further levels of the cell and the blocks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contrast {
     /// Names it in reports and claims, for example `workers_8_against_default`.
@@ -150,7 +151,7 @@ pub struct Contrast {
 }
 
 /// How two values are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// Logarithm of value over reference.
@@ -160,7 +161,7 @@ pub enum Scale {
 }
 
 /// Commit and cleanliness of the checkout.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GitState {
     /// The commit's hash.
     pub commit: String,
@@ -169,7 +170,7 @@ pub struct GitState {
 }
 
 /// One program of a sweep.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VariantEntry {
     /// The name in this sweep; a twin has its own.
     pub variant: String,
@@ -195,7 +196,7 @@ pub struct VariantEntry {
 }
 
 /// A machine, by an allow-list: no host name, no user name, no path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// CPU model as the kernel names it.
     pub cpu_model: String,
@@ -210,7 +211,7 @@ pub struct Machine {
 }
 
 /// A line of `sessions.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
     /// [`crate::SCHEMA`].
     pub schema: u32,
@@ -224,7 +225,7 @@ pub struct Session {
 }
 
 /// What a session line reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionEvent {
     /// The sweep began.
@@ -238,7 +239,7 @@ pub enum SessionEvent {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Done; `verification` says how far its answer was held against what is known.
@@ -250,7 +251,9 @@ pub enum Status {
 }
 
 /// How far the answer of a run was held against what is known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Verification {
     /// Equal to an answer that is known without the variant.
@@ -278,7 +281,7 @@ fn word_or_agreed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Verifica
 }
 
 /// A server that was kept up over runs, as one of them found it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Kept {
     /// How often this session had started it: 2 and more, where it had ended between two runs.
     pub start: u32,
@@ -289,7 +292,7 @@ pub struct Kept {
 }
 
 /// A line of `runs.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// [`crate::SCHEMA`].
     pub schema: u32,
@@ -349,7 +352,7 @@ pub struct Run {
 
 /// Noise during a run or a window; `None` where the machine does not tell. Records from before the
 /// fields that may be left out lack them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Noise {
     /// CPU time that the hypervisor took, over all CPUs.
     pub steal_ns: Option<u64>,
@@ -379,7 +382,7 @@ pub struct Noise {
 
 /// A line of `windows.jsonl`: noise over runs that follow each other, for runs that are too short
 /// for the kernel's counters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
     /// [`crate::SCHEMA`].
     pub schema: u32,
@@ -406,7 +409,7 @@ impl Window {
 }
 
 /// One card during a run: what was in use by all programs, not by the run's servers alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CardUse {
     /// Its number.
     pub card: u32,
@@ -426,7 +429,7 @@ pub struct CardUse {
 }
 
 /// The middle and the largest of the samples of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// Nearest rank: of an even number of samples the lower of the two in the middle.
     pub median: u64,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::facts::Facts;
@@ -10,7 +11,7 @@ use lab_audit::checks::Span;
 use lab_audit::{Place, Printed};
 
 /// Which values a name stands for: all that fit every part given.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Select {
     /// The id of one claim: its value, whatever it relates to.
@@ -37,7 +38,7 @@ pub struct Select {
 }
 
 /// What is made of several values.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Take {
     /// Whatever any of them can be: the condition must fail for each.

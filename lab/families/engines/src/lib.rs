@@ -7,7 +7,7 @@ mod metrics;
 mod report;
 mod section;
 
-use lab_family::{Account, Definition, Factor, Family, section};
+use lab_family::{Account, Definition, Factor, Family, section, section_schema};
 
 use crate::{
     metrics::{METRICS, SEARCH, WALL},
@@ -27,6 +27,7 @@ impl Family for Engines {
             adjacent_factor: None,
             metrics: METRICS,
             section: section::<EnginesSection>,
+            section_schema: section_schema::<EnginesSection>,
         }
     }
 

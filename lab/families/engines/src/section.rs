@@ -7,6 +7,7 @@ use lab_family::{
     Truth, Work,
 };
 use lab_protocol::engines::{Advise, Granularity, Parser, Query, Read, Workload};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -24,7 +25,7 @@ const RUN_MS: u64 = 10;
 const DEADLINE_FACTOR: u64 = 60;
 
 /// `[search]` of an experiment.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EnginesSection {
     /// The level of every factor that a group of cells does not name. Every variant must be able to
@@ -37,7 +38,7 @@ pub(crate) struct EnginesSection {
 }
 
 /// A query as an experiment writes it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     /// In the query language.

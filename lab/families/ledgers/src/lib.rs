@@ -8,7 +8,7 @@ mod report;
 mod section;
 mod slim;
 
-use lab_family::{Definition, Factor, Family, section};
+use lab_family::{Definition, Factor, Family, section, section_schema};
 
 use crate::{metrics::METRICS, section::LedgersSection};
 
@@ -25,6 +25,7 @@ impl Family for Ledgers {
             adjacent_factor: None,
             metrics: METRICS,
             section: section::<LedgersSection>,
+            section_schema: section_schema::<LedgersSection>,
         }
     }
 }

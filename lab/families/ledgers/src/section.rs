@@ -7,6 +7,7 @@ use lab_family::{
     Work, draw,
 };
 use lab_protocol::ledgers::{Contention, Data, Kinds, Spawn, Workers, Workload};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -21,7 +22,7 @@ const RUN_MS: u64 = 15;
 const DEADLINE_FACTOR: u64 = 20;
 
 /// `[ledgers]` of an experiment.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LedgersSection {
     /// The level of every factor that a group of cells does not name. Every variant must be able to

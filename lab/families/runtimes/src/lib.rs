@@ -14,8 +14,9 @@ mod samples;
 mod section;
 mod slim;
 
-use lab_family::{Account, Definition, Factor, Family, section};
+use lab_family::{Account, Definition, Factor, Family, section, section_schema};
 
+pub use crate::section::Table as Configurations;
 use crate::{metrics::METRICS, section::RuntimesSection};
 
 /// The family, as the plan, the driver and the report know it.
@@ -31,6 +32,7 @@ impl Family for Runtimes {
             adjacent_factor: Some("arrangement"),
             metrics: METRICS,
             section: section::<RuntimesSection>,
+            section_schema: section_schema::<RuntimesSection>,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use lab_family::{Address, InputError};
 use lab_protocol::runtimes::Options;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The factor that says how long prompts are; without it they are short.
@@ -10,7 +11,7 @@ pub(crate) const PROMPT: &str = "prompt";
 pub(crate) const PROMPTS: [&str; 2] = ["short", "full"];
 
 /// What an agent is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Role {
     /// It gathers data.

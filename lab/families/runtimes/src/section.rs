@@ -8,6 +8,7 @@ use lab_family::{
 };
 use lab_protocol::runtimes::{Agent, Arrangement, Call, Options, Workload};
 use rand::Rng;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ const INGEST_BYTES_MAX: u64 = 1 << 30;
 const CALLS: usize = 2;
 
 /// `[runtimes]` of an experiment.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RuntimesSection {
     /// Whether all variants get the same lengths.
@@ -65,7 +66,7 @@ pub(crate) struct RuntimesSection {
 }
 
 /// Where reply lengths come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Mode {
     /// From (seed, block, cell, agent, call): equal for all variants, analysed in pairs.
@@ -75,7 +76,7 @@ pub(crate) enum Mode {
 }
 
 /// Which servers answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Servers {
     /// The embedded paced server, all agents on one simulated GPU.
@@ -85,8 +86,8 @@ pub(crate) enum Servers {
 }
 
 /// The table of configurations.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub(crate) struct Table {
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct Table {
     /// The format's version, 1.
     pub(crate) schema: u32,
     /// A row per configuration. Further keys (source, published figures) are for the report.
@@ -94,7 +95,7 @@ pub(crate) struct Table {
 }
 
 /// One configuration.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
     /// For people.
@@ -120,7 +121,7 @@ pub(crate) struct Row {
 }
 
 /// A log-normal distribution.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogNormal {
     /// Median.
@@ -130,7 +131,7 @@ pub(crate) struct LogNormal {
 }
 
 /// A distribution by its quantiles, linear between them.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Quantiles {
     /// Rising from 0 to 1.

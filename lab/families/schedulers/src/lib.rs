@@ -10,7 +10,7 @@ mod section;
 mod slim;
 mod steps;
 
-use lab_family::{Account, Definition, Factor, Family, section};
+use lab_family::{Account, Definition, Factor, Family, section, section_schema};
 use lab_protocol::schedulers::names;
 
 use crate::{metrics::METRICS, section::SchedulersSection};
@@ -36,6 +36,7 @@ impl Family for Schedulers {
             adjacent_factor: None,
             metrics: METRICS,
             section: section::<SchedulersSection>,
+            section_schema: section_schema::<SchedulersSection>,
         }
     }
 

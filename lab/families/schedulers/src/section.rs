@@ -8,6 +8,7 @@ use lab_family::{
     Work, draw,
 };
 use lab_protocol::schedulers::{Decide, Load, Part, Replay, Stream, Test, Wake, Workload};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -30,7 +31,7 @@ const ITEMS_MANY: u64 = 64;
 const DEADLINE_FACTOR: u64 = 20;
 
 /// `[schedulers]` of an experiment.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SchedulersSection {
     /// The level of every factor that a group of cells does not name. Every variant must be able to
@@ -52,6 +53,7 @@ pub(crate) struct SchedulersSection {
     /// Busy work of each class of a stream, by the level of `work`.
     pub work_ns: BTreeMap<String, Vec<u64>>,
     /// Loads by the level of `load`.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub load: BTreeMap<String, Load>,
     /// Batches, steps, repetitions and time are divided by this; for smoke tests.
     #[serde(default = "one")]
@@ -59,7 +61,7 @@ pub(crate) struct SchedulersSection {
 }
 
 /// How decisions are timed.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecideSection {
     /// Calls of a batch, between one pair of clock reads.
@@ -78,7 +80,7 @@ pub struct DecideSection {
 }
 
 /// How streams are timed.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamSection {
     /// Repetitions are of as many items as have about so much busy work.
@@ -92,7 +94,7 @@ pub struct StreamSection {
 }
 
 /// How wake-ups are timed.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WakeSection {
     /// How long a load lasts.

@@ -12,7 +12,7 @@ mod slim;
 mod task;
 mod values;
 
-use lab_family::{Account, Definition, Factor, Family, section};
+use lab_family::{Account, Definition, Factor, Family, section, section_schema};
 use lab_protocol::workflows::names;
 
 use crate::{metrics::METRICS, section::WorkflowsSection};
@@ -30,6 +30,7 @@ impl Family for Workflows {
             adjacent_factor: None,
             metrics: METRICS,
             section: section::<WorkflowsSection>,
+            section_schema: section_schema::<WorkflowsSection>,
         }
     }
 

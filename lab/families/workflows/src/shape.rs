@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lab_family::InputError;
 use lab_protocol::workflows::{Operation, Shape, Step, When};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
 
@@ -19,24 +20,25 @@ pub(crate) fn stored(section: &Table) -> BTreeMap<String, Shape> {
 }
 
 /// A task's steps, in an order in which every step comes after those that it names.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShapeSection {
     steps: Vec<Named>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Named {
     name: String,
     #[serde(default)]
     after: Vec<String>,
+    #[schemars(with = "serde_json::Value")]
     operation: Operation,
     when: Option<NamedWhen>,
     parts_of: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NamedWhen {
     step: String,
