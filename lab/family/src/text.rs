@@ -55,6 +55,7 @@ mod tests {
         adjacent_factor: None,
         metrics: &[],
         section: |_| unreachable!("no test reads it"),
+        section_schema: |_| unreachable!("no test reads it"),
     };
 
     const TEXT: &str = r#"

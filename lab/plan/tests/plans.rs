@@ -8,10 +8,11 @@ use std::{
 
 use lab_family::{
     Address, Answer, Cell, Checked, Definition, Factor, Family, InputError, Needs, Places, Planned,
-    Section, Truth, Work, section,
+    Section, Truth, Work, section, section_schema,
 };
 use lab_plan::{Experiment, Manifest, Plan, plan};
 use proptest::prelude::*;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A family whose levels of `c` are run back to back.
@@ -28,12 +29,13 @@ impl Family for Made {
                 adjacent_factor: Some("c"),
                 metrics: &[],
                 section: section::<MadeSection>,
+                section_schema: section_schema::<MadeSection>,
             }
         }
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct MadeSection {
     defaults: Cell,
 }

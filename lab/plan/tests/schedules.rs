@@ -6,9 +6,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use lab_family::{
     Address, Answer, Cell, Checked, Definition, Factor, Family, InputError, Needs, Places, Planned,
-    Section, Truth, Unit, Work, lower, section,
+    Section, Truth, Unit, Work, lower, section, section_schema,
 };
 use lab_plan::{Asked, Experiment, Manifest, Plan, PlannedRun, plan};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 #[derive(Debug)]
@@ -24,12 +25,13 @@ impl Family for Made {
                 adjacent_factor: None,
                 metrics: &[lower(("m", "m"), Unit::Ns, "A time.")],
                 section: section::<MadeSection>,
+                section_schema: section_schema::<MadeSection>,
             }
         }
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct MadeSection {
     defaults: Cell,
 }

@@ -6,9 +6,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use lab_family::{
     Address, Answer, Cell, Checked, Definition, Factor, Family, InputError, Levels, Needs, Places,
-    Planned, Section, Truth, Unit, Work, higher, lower, section,
+    Planned, Section, Truth, Unit, Work, higher, lower, section, section_schema,
 };
 use lab_report::{FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
@@ -44,12 +45,13 @@ impl Family for Toys {
                     ),
                 ],
                 section: section::<ToysSection>,
+                section_schema: section_schema::<ToysSection>,
             }
         }
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct ToysSection {
     defaults: Cell,
 }
