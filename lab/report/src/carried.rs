@@ -1,10 +1,11 @@
 //! What a run leaves to the next, told: one table, and a sentence where a verdict may rest on it.
 
-use lab_family::Unit;
 use lab_stats::after_itself::AfterItself;
 
+use crate::Column::{Any, Code, Text};
 use crate::{
-    Entry, Study, Table,
+    Study, Table,
+    chapter::number,
     rounds::carry::{Carried, carried},
     tables::show_with_ends,
 };
@@ -79,10 +80,9 @@ fn differs(study: &Study, carried: &[Carried]) -> Option<String> {
 /// A row for each line asked in rounds, unrounded and on its own scale; none where nothing was.
 pub(crate) fn table(study: &Study) -> Option<Table> {
     let carried = carried(study);
-    let number = |value: Option<f64>| Entry::value(value, Unit::Count);
     let gain = |one: &Carried, side: usize| one.gains.map(|gains| gains[side]);
     let end = |gain: Option<AfterItself>, end: usize| {
-        number(gain.and_then(|gain| gain.interval(CONFIDENCE)).map(|ends| ends[end]))
+        gain.and_then(|gain| gain.interval(CONFIDENCE)).map(|ends| ends[end])
     };
     let bias = |one: &Carried| one.bias().filter(|_| !one.is_fair).map(|bias| bias.shift);
     let could = |one: &Carried| match one.could_change() {
@@ -92,28 +92,28 @@ pub(crate) fn table(study: &Study) -> Option<Table> {
         Some(false) => "no",
         None => "not known",
     };
-    let table = Table::of(
+    let table = Table::over(
         &carried,
         &[
-            ("", "question", &|one| Entry::text(&one.question)),
-            ("", "line", &|one| Entry::code(&one.line.variant)),
-            ("", "metric", &|one| Entry::text(&one.asked.metric)),
-            ("", "outcome", &|one| one.line.finding.word()),
-            ("", "difference", &|one| number(one.line.estimate())),
-            ("", "low", &|one| number(one.line.interval().map(|ends| ends.low))),
-            ("", "high", &|one| number(one.line.interval().map(|ends| ends.high))),
-            ("", "reference_after_itself", &|one| number(gain(one, 0).map(|gain| gain.shift))),
-            ("", "reference_after_itself_low", &|one| end(gain(one, 0), 0)),
-            ("", "reference_after_itself_high", &|one| end(gain(one, 0), 1)),
-            ("", "after_itself", &|one| number(gain(one, 1).map(|gain| gain.shift))),
-            ("", "after_itself_low", &|one| end(gain(one, 1), 0)),
-            ("", "after_itself_high", &|one| end(gain(one, 1), 1)),
-            ("", "reference_share", &|one| number(Some(one.shares[0]))),
-            ("", "share", &|one| number(Some(one.shares[1]))),
-            ("", "bias", &|one| number(bias(one))),
-            ("", "bias_low", &|one| number(one.bias_ends().map(|ends| ends[0]))),
-            ("", "bias_high", &|one| number(one.bias_ends().map(|ends| ends[1]))),
-            ("", "could_change", &|one| Entry::text(could(one))),
+            Text("", "question", &|one| &one.question),
+            Code("", "line", &|one| &one.line.variant),
+            Text("", "metric", &|one| &one.asked.metric),
+            Any("", "outcome", &|one| one.line.finding.word()),
+            number("difference", &|one| one.line.estimate()),
+            number("low", &|one| Some(one.line.interval()?.low)),
+            number("high", &|one| Some(one.line.interval()?.high)),
+            number("reference_after_itself", &|one| Some(gain(one, 0)?.shift)),
+            number("reference_after_itself_low", &|one| end(gain(one, 0), 0)),
+            number("reference_after_itself_high", &|one| end(gain(one, 0), 1)),
+            number("after_itself", &|one| Some(gain(one, 1)?.shift)),
+            number("after_itself_low", &|one| end(gain(one, 1), 0)),
+            number("after_itself_high", &|one| end(gain(one, 1), 1)),
+            number("reference_share", &|one| Some(one.shares[0])),
+            number("share", &|one| Some(one.shares[1])),
+            number("bias", &|one| bias(one)),
+            number("bias_low", &|one| one.bias_ends().map(|ends| ends[0])),
+            number("bias_high", &|one| one.bias_ends().map(|ends| ends[1])),
+            Text("", "could_change", &|one| could(one)),
         ],
     );
     (!table.is_empty()).then_some(table)

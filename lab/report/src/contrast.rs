@@ -6,6 +6,8 @@ use lab_family::Unit;
 use lab_record::{Comparison, Contrast};
 use lab_stats::outcome::Outcome;
 
+use crate::Column::{self, Any, Code, Count, Text};
+use crate::chapter::number;
 use crate::compare::{Asked, by_pair_but, in_rounds, judge_family, scaled_margin};
 use crate::data::Data;
 use crate::study::show_on;
@@ -82,21 +84,20 @@ pub fn write(study: &Study, page: &mut Page) {
     ));
     let (open, shown): (Vec<&Contrasted>, Vec<&Contrasted>) =
         contrasted.iter().partition(|one| contrasted.len() > SHOWN_WHOLE && one.is_open());
-    let table = Table::of(
+    page.markdown_table(&Table::over(
         shown,
         &[
-            ("contrast", "", &|one| Entry::code(&one.contrast.id)),
-            ("variant", "", &|one| Entry::code(&one.contrast.variant)),
-            ("metric", "", &|one| Entry::text(study.noun(&one.contrast.metric))),
-            ("pairs", "", &|one| Entry::count(one.line.n)),
-            ("estimate", "", &|one| Entry::optional(one.in_short())),
-            ("margin", "", &|one| Entry::text(one.size(one.margin))),
-            ("detectable", "", &|one| Entry::optional(one.line.detectable.map(|d| one.size(d)))),
-            ("outcome", "outcome", &|one| one.line.finding.word()),
-            ("why", "", &|one| one.line.finding.reason_in_short()),
+            Code("contrast", "", &|one| &one.contrast.id),
+            Code("variant", "", &|one| &one.contrast.variant),
+            Column::Words("metric", "", &|one| study.noun(&one.contrast.metric)),
+            Count("pairs", "", &|one| one.line.n),
+            Any("estimate", "", &|one| Entry::optional(one.in_short())),
+            Column::Words("margin", "", &|one| one.size(one.margin)),
+            Any("detectable", "", &|one| Entry::optional(one.detectable())),
+            Any("outcome", "outcome", &|one| one.line.finding.word()),
+            Any("why", "", &|one| one.line.finding.reason_in_short()),
         ],
-    );
-    page.markdown_table(&table);
+    ));
     if !open.is_empty() {
         let named: Vec<String> = open.iter().map(|one| one.name_and_detectable()).collect();
         page.paragraph(&format!("Cannot tell (detectable): {}.", named.join(", ")));
@@ -129,12 +130,16 @@ impl Contrasted<'_> {
         })
     }
 
+    pub(crate) fn detectable(&self) -> Option<String> {
+        self.line.detectable.map(|detectable| self.size(detectable))
+    }
+
     fn is_open(&self) -> bool {
         self.line.finding.outcome == Outcome::CannotTell
     }
 
     fn name_and_detectable(&self) -> String {
-        let size = self.line.detectable.map(|d| format!(" {}", self.size(d)));
+        let size = self.detectable().map(|size| format!(" {size}"));
         format!("`{}`{}", self.contrast.id, size.unwrap_or_default())
     }
 }
@@ -164,26 +169,25 @@ fn asked<'a>(measured: &[Measured], contrast: &Contrast, sides: &'a [Comparison;
 }
 
 fn numbers(contrasted: &[Contrasted]) -> Table {
-    let number = |value: Option<f64>| Entry::value(value, Unit::Count);
-    Table::of(
+    Table::over(
         contrasted,
         &[
-            ("id", "id", &|one| Entry::text(&one.contrast.id)),
-            ("variant", "variant", &|one| Entry::text(&one.contrast.variant)),
-            ("metric", "metric", &|one| Entry::text(&one.contrast.metric)),
-            ("factor", "factor", &|one| Entry::text(&one.contrast.factor)),
-            ("level", "level", &|one| Entry::text(&one.contrast.level)),
-            ("reference", "reference", &|one| Entry::text(&one.contrast.reference)),
-            ("n", "n", &|one| Entry::count(one.line.n)),
-            ("estimate", "estimate", &|one| number(one.line.estimate())),
-            ("low", "low", &|one| number(one.line.interval().map(|i| i.low))),
-            ("high", "high", &|one| number(one.line.interval().map(|i| i.high))),
-            ("confidence", "confidence", &|one| number(one.line.interval().map(|i| i.confidence))),
-            ("p_holm", "p_holm", &|one| number(one.line.p_adjusted)),
-            ("margin", "margin", &|one| number(Some(one.margin))),
-            ("detectable", "detectable", &|one| number(one.line.detectable)),
-            ("outcome", "outcome", &|one| one.line.finding.word()),
-            ("why", "why", &|one| one.line.finding.reason()),
+            Text("", "id", &|one| &one.contrast.id),
+            Text("", "variant", &|one| &one.contrast.variant),
+            Text("", "metric", &|one| &one.contrast.metric),
+            Text("", "factor", &|one| &one.contrast.factor),
+            Text("", "level", &|one| &one.contrast.level),
+            Text("", "reference", &|one| &one.contrast.reference),
+            Count("", "n", &|one| one.line.n),
+            number("estimate", &|one| one.line.estimate()),
+            number("low", &|one| Some(one.line.interval()?.low)),
+            number("high", &|one| Some(one.line.interval()?.high)),
+            number("confidence", &|one| Some(one.line.interval()?.confidence)),
+            number("p_holm", &|one| one.line.p_adjusted),
+            number("margin", &|one| Some(one.margin)),
+            number("detectable", &|one| one.line.detectable),
+            Any("", "outcome", &|one| one.line.finding.word()),
+            Any("", "why", &|one| one.line.finding.reason()),
         ],
     )
 }

@@ -5,6 +5,8 @@ use lab_family::{Better, Unit};
 use lab_record::{Expectation, ExpectationKind, OneOrMore, Quantity};
 use lab_stats::outcome::{Outcome, Region};
 
+use crate::Column::{Any, Text, Words};
+use crate::chapter::number;
 use crate::judge::{Evidence, Finding, judge};
 use crate::quantity::{OfStudy, Side, log_ratios, shared};
 use crate::study::Runs;
@@ -292,16 +294,16 @@ fn for_people(judged: &[&Judged]) -> Table {
     // Where the number settles it, its interval says more than what could have been detected.
     let is_open = |one: &Judged| one.finding.outcome == Outcome::CannotTell;
     let detectable = |one: &Judged| one.detectable().filter(|_| is_open(one));
-    Table::of(
+    Table::over(
         judged,
         &[
-            ("expected", "says", &|one| Entry::text(&one.expectation.says)),
-            ("bound", "bound", &|one| Entry::text(bound(one))),
-            ("measured", "measured", &|one| Reading::in_short(one.reading)),
-            ("n", "n", &|one| blocks(one)),
-            ("detectable", "detectable", &|one| Entry::optional(detectable(one))),
-            ("outcome", "outcome", &|one| one.finding.word()),
-            ("why", "why", &|one| one.finding.reason()),
+            Text("expected", "", &|one| &one.expectation.says),
+            Words("bound", "", &|one| bound(one)),
+            Any("measured", "", &|one| Reading::in_short(one.reading)),
+            Any("n", "", &|one| blocks(one)),
+            Any("detectable", "", &|one| Entry::optional(detectable(one))),
+            Any("outcome", "outcome", &|one| one.finding.word()),
+            Any("why", "", &|one| one.finding.reason()),
         ],
     )
 }
@@ -325,7 +327,6 @@ pub fn bound(judged: &Judged) -> String {
 }
 
 fn numbers(study: &Study) -> Table {
-    let number = |value: Option<f64>| Entry::value(value, Unit::Count);
     let kind = |one: &Judged| match one.expectation.kind {
         ExpectationKind::Bar => "bar",
         ExpectationKind::Published => "published",
@@ -335,27 +336,25 @@ fn numbers(study: &Study) -> Table {
         true => "after the run",
         false => "before",
     };
-    let published = |one: &Judged| one.expectation.published.clone().unwrap_or_default();
-    let note = |one: &Judged| one.expectation.note.clone().unwrap_or_default();
     let low_high = |one: &Judged| one.reading.and_then(|reading| reading.low_high);
-    Table::of(
+    Table::over(
         &study.expected,
         &[
-            ("id", "id", &|one| Entry::text(&one.expectation.id)),
-            ("kind", "kind", &|one| Entry::text(kind(one))),
-            ("says", "says", &|one| Entry::text(&one.expectation.says)),
-            ("published", "published", &|one| Entry::text(published(one))),
-            ("measured", "measured", &|one| number(one.reading.map(|reading| reading.estimate))),
-            ("low", "low", &|one| number(low_high(one).map(|(low, _)| low))),
-            ("high", "high", &|one| number(low_high(one).map(|(_, high)| high))),
-            ("n", "n", &|one| number(one.reading.map(|reading| reading.n as f64))),
-            ("at_least", "at_least", &|one| number(one.expectation.at_least)),
-            ("at_most", "at_most", &|one| number(one.expectation.at_most)),
-            ("detectable_log", "detectable_log", &|one| number(one.detectable)),
-            ("declared", "declared", &|one| Entry::text(declared(one))),
-            ("outcome", "outcome", &|one| one.finding.word()),
-            ("why", "why", &|one| one.finding.reason()),
-            ("note", "note", &|one| Entry::text(note(one))),
+            Text("", "id", &|one| &one.expectation.id),
+            Text("", "kind", &|one| kind(one)),
+            Text("", "says", &|one| &one.expectation.says),
+            Words("", "published", &|one| one.expectation.published.clone().unwrap_or_default()),
+            number("measured", &|one| Some(one.reading?.estimate)),
+            number("low", &|one| Some(low_high(one)?.0)),
+            number("high", &|one| Some(low_high(one)?.1)),
+            number("n", &|one| Some(one.reading?.n as f64)),
+            number("at_least", &|one| one.expectation.at_least),
+            number("at_most", &|one| one.expectation.at_most),
+            number("detectable_log", &|one| one.detectable),
+            Text("", "declared", &|one| declared(one)),
+            Any("", "outcome", &|one| one.finding.word()),
+            Any("", "why", &|one| one.finding.reason()),
+            Words("", "note", &|one| one.expectation.note.clone().unwrap_or_default()),
         ],
     )
 }

@@ -11,6 +11,7 @@
 mod aa;
 mod answer;
 mod carried;
+mod chapter;
 mod compare;
 mod contrast;
 mod data;
@@ -44,6 +45,7 @@ use std::collections::BTreeMap;
 use lab_family::{Cell, Family};
 use lab_record::{Comparison, Run, RunFile, Samples, VariantEntry, Verification};
 
+pub use chapter::{Chapter, Column, Kept, number};
 pub use compare::{Line, takes_part};
 pub use distribution::Distribution;
 pub use effect::{CONFIDENCE, Effect, Series, centre, log_ratios, minus};

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use lab_family::Unit;
+use lab_family::Unit::{self, Share};
 use lab_record::{Noise, Run};
 use lab_stats::describe::{Summary, summarize};
 
-use crate::{Entry, Page, Study, Table, frame::is_gated, show};
+use crate::Column::{Count, Number, Text};
+use crate::{Page, Study, Table, frame::is_gated, show};
 
 /// A reading of a run's noise.
 type Reading = fn(&Noise) -> Option<u64>;
@@ -76,15 +77,14 @@ fn summaries(study: &Study) -> Vec<(&'static str, Summary)> {
 }
 
 fn shares(study: &Study) -> Table {
-    let share = |value: f64| Entry::Value(value, Unit::Share);
-    Table::of(
+    Table::over(
         summaries(study),
         &[
-            ("reading", "reading", &|(title, _)| Entry::text(*title)),
-            ("runs", "runs", &|(_, summary)| Entry::count(summary.n)),
-            ("median", "median", &|(_, summary)| share(summary.median)),
-            ("P95", "p95", &|(_, summary)| share(summary.p95)),
-            ("max", "max", &|(_, summary)| share(summary.max)),
+            Text("", "reading", &|(title, _)| title),
+            Count("", "runs", &|(_, of)| of.n),
+            Number("", "median", Share, &|(_, of)| Some(of.median)),
+            Number("", "p95", Share, &|(_, of)| Some(of.p95)),
+            Number("", "max", Share, &|(_, of)| Some(of.max)),
         ],
     )
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lab_record::{Comparison, Contrast, ExpectationKind, RunFile};
 use lab_stats::{describe::median, outcome::Outcome};
 
+use crate::Column::{Any, Code};
 use crate::{
     Entry, Page, Study, Table, answer::answer, carried, contrast::Contrasted, frame::is_gated,
     study::Compared,
@@ -109,17 +110,14 @@ fn place(comparison: &Comparison, shown: &[&Compared]) -> String {
 }
 
 fn of_contrasts(study: &Study) -> Table {
-    Table::of(
+    let estimate = |one: &Contrasted| Some(one.show(one.line.estimate()?));
+    Table::over(
         study.contrasted.iter().take(CONTRASTS_SHOWN),
         &[
-            ("contrast", "id", &|one| Entry::code(&one.contrast.id)),
-            ("estimate", "estimate", &|one| {
-                Entry::optional(one.line.estimate().map(|estimate| one.show(estimate)))
-            }),
-            ("detectable", "detectable", &|one| {
-                Entry::optional(one.line.detectable.map(|detectable| one.size(detectable)))
-            }),
-            ("outcome", "outcome", &|one| one.line.finding.word()),
+            Code("contrast", "", &|one| &one.contrast.id),
+            Any("estimate", "", &|one| Entry::optional(estimate(one))),
+            Any("detectable", "", &|one| Entry::optional(one.detectable())),
+            Any("outcome", "outcome", &|one| one.line.finding.word()),
         ],
     )
 }

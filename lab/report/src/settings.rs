@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use lab_family::{Cell, Unit};
 
+use crate::Column::{Code, Count, Each, Interval, Number, Text, Words};
 use crate::study::with;
-use crate::tables::Column;
 use crate::{Effect, Entry, Reading, Series, Study, Table, log_ratios};
 
 /// One level of a factor against another one, for one variant.
@@ -22,9 +22,6 @@ pub struct Setting<'a> {
     /// other one, by block.
     cells: Vec<(Cell, Series)>,
 }
-
-/// A setting in one of its cells.
-pub type SettingIn<'s> = (&'s Setting<'s>, &'s Cell, &'s Series);
 
 impl<'a> Setting<'a> {
     /// A setting with its cells; those without a block are left out.
@@ -97,47 +94,43 @@ pub fn pooled<'s>(
         let ratios = kept.clone().flat_map(|(_, ratios)| ratios.values().copied());
         (one, kept.count(), ratio(ratios))
     };
-    let pairs = |ratio: &Option<Reading>| ratio.map(|ratio| ratio.n as f64);
-    Table::of(
+    Table::over(
         settings.iter().map(pool),
         &[
-            ("factor", "factor", &|(one, ..)| Entry::text(one.factor)),
-            ("level", "level", &|(one, ..)| Entry::text(&one.level)),
-            ("against", "reference", &|(one, ..)| Entry::text(&one.against)),
-            (who, who, &|(one, ..)| Entry::code(one.variant)),
-            (cells, "cells", &|(_, cells, _)| Entry::count(*cells)),
-            ("pairs", "n", &|(.., ratio)| Entry::value(pairs(ratio), Unit::Count)),
-            ("time ratio", "", &|(.., ratio)| Reading::in_short(*ratio)),
-            ("", "ratio", &|(.., ratio)| Reading::middle(*ratio)),
-            ("", "ratio_low", &|(.., ratio)| Reading::low(*ratio)),
-            ("", "ratio_high", &|(.., ratio)| Reading::high(*ratio)),
+            Text("factor", "factor", &|(one, ..)| one.factor),
+            Text("level", "level", &|(one, ..)| &one.level),
+            Text("against", "reference", &|(one, ..)| &one.against),
+            Code(who, who, &|(one, ..)| one.variant),
+            Count(cells, "cells", &|(_, cells, _)| *cells),
+            Number("pairs", "n", Unit::Count, &|(.., ratio)| Some(ratio.as_ref()?.n as f64)),
+            Interval("time ratio", "ratio", &|(.., ratio)| *ratio),
         ],
     )
 }
 
-/// A row for each setting and cell, with columns of the family's own after the cell.
-pub fn by_cell<'s>(
-    study: &Study,
-    settings: &'s [Setting<'s>],
-    who: &str,
-    own: &[Column<'_, SettingIn<'s>>],
-) -> Table {
+/// The metric that a setting is judged by in a cell.
+pub type JudgedBy<'m> = dyn Fn(&Setting, &Cell) -> &'static str + 'm;
+
+/// A row for each setting and cell; `metric` says what it is judged by, where that is not always
+/// the same.
+pub fn by_cell(study: &Study, settings: &[Setting], who: &str, metric: Option<&JudgedBy>) -> Table {
     let cells = settings.iter().flat_map(|one| one.cells.iter().map(move |(c, r)| (one, c, r)));
-    let ratio = |ratios: &Series| ratio(ratios.values().copied());
-    let setting: [Column<SettingIn>; 5] = [
-        ("factor", "factor", &|(one, ..)| Entry::text(one.factor)),
-        ("level", "level", &|(one, ..)| Entry::text(&one.level)),
-        ("against", "reference", &|(one, ..)| Entry::text(&one.against)),
-        (who, who, &|(one, ..)| Entry::code(one.variant)),
-        ("cell", "cell", &|(_, cell, _)| Entry::text(study.label(cell))),
-    ];
-    let ratios: [Column<SettingIn>; 4] = [
-        ("n", "n", &|(.., ratios)| Entry::count(ratios.len())),
-        ("time ratio", "ratio", &|(.., ratios)| Reading::middle(ratio(ratios))),
-        ("low", "ratio_low", &|(.., ratios)| Reading::low(ratio(ratios))),
-        ("high", "ratio_high", &|(.., ratios)| Reading::high(ratio(ratios))),
-    ];
-    Table::of(cells, &[&setting[..], own, &ratios].concat())
+    let judged_by: &[_] = if metric.is_some() { &[("", "metric")] } else { &[] };
+    Table::over(
+        cells,
+        &[
+            Text("", "factor", &|(one, ..)| one.factor),
+            Text("", "level", &|(one, ..)| &one.level),
+            Text("", "reference", &|(one, ..)| &one.against),
+            Code("", who, &|(one, ..)| one.variant),
+            Words("", "cell", &|(_, cell, _)| study.label(cell)),
+            Each(judged_by, &|(one, cell, _), _| {
+                Entry::optional(metric.map(|metric| metric(one, cell)))
+            }),
+            Count("", "n", &|(.., ratios)| ratios.len()),
+            Interval("", "ratio", &|(.., ratios)| ratio(ratios.values().copied())),
+        ],
+    )
 }
 
 fn ratio(logarithms: impl Iterator<Item = f64>) -> Option<Reading> {

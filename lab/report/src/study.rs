@@ -15,8 +15,8 @@ use crate::frame::{is_gated, is_probe};
 use crate::rounds::{Questions, more};
 use crate::tables::{show_p, show_with_ends};
 use crate::{
-    FamilyReport, Frame, Line, Measured, Row, Series, centre, is_analysed, show, show_difference,
-    show_percent, takes_part,
+    Entry, FamilyReport, Frame, Line, Measured, Row, Series, centre, is_analysed, show,
+    show_difference, show_percent, takes_part,
 };
 
 /// Positions of runs by variant and cell.
@@ -277,6 +277,11 @@ impl<'a> Study<'a> {
     /// The median over blocks.
     pub fn median(&self, variant: &str, cell: &Cell, metric: &str) -> Option<f64> {
         centre(&self.series(variant, cell, metric))
+    }
+
+    /// The same, as a table has it.
+    pub fn middle(&self, variant: &str, cell: &Cell, metric: &str) -> Entry {
+        Entry::value(self.median(variant, cell, metric), self.unit(metric))
     }
 
     /// The levels of one factor by everything else, wherever a variant ran, in the order of tables.

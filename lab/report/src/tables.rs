@@ -71,7 +71,7 @@ impl Entry {
 pub type Column<'c, T> = (&'c str, &'c str, &'c dyn Fn(&T) -> Entry);
 
 /// A table: titles for people, keys for machines.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Table {
     columns: Vec<(String, String)>,
     rows: Vec<Vec<Entry>>,
@@ -95,6 +95,19 @@ impl Table {
         let names: Vec<_> = columns.iter().map(|(title, key, _)| (*title, *key)).collect();
         let row = |subject: T| columns.iter().map(|(.., entry)| entry(&subject)).collect();
         Self { rows: subjects.into_iter().map(row).collect(), ..Self::new(&names) }
+    }
+
+    /// Columns as (title, key), and an entry of each for every row.
+    pub(crate) fn from_entries(columns: Vec<(String, String)>, rows: Vec<Vec<Entry>>) -> Self {
+        debug_assert!(rows.iter().all(|row| row.len() == columns.len()));
+        Self { columns, rows, asked: BTreeSet::new() }
+    }
+
+    /// Of a long table people see the rows of declared questions: a word on each row.
+    pub(crate) fn asked(mut self, rows: impl IntoIterator<Item = bool>) -> Self {
+        let places = rows.into_iter().enumerate();
+        self.asked = places.filter_map(|(place, is_asked)| is_asked.then_some(place)).collect();
+        self
     }
 
     /// Appends a row with an entry for each column.

@@ -1,9 +1,10 @@
 //! The declared comparisons, one table each.
 
-use lab_family::Unit;
 use lab_record::{Analysis, Rounds, Scale};
 
+use crate::Column::{Any, Code, Count, Text, Words};
 use crate::aa::AaTest;
+use crate::chapter::number;
 use crate::compare::scaled_margin;
 use crate::study::{Compared, is_unpaired};
 use crate::tables::{show_p, show_with_ends};
@@ -82,14 +83,21 @@ fn one(study: &Study, judged: &Compared, position: usize, page: &mut Page) {
         page.paragraph(&format!("No run pair with `{}` has this metric.", study.reference()));
         return;
     }
-    let number = |value: Option<f64>| Entry::optional(value.map(|value| judged.show(value)));
+    let table = lines(judged);
+    page.markdown_table(&table);
+    page.data(&format!("verdicts-{position}"), &table);
+    page.data(&format!("differences-{position}"), &numbers(judged));
+    page.data(&format!("aa-{position}"), &twins(judged));
+    page.data(&format!("values-{position}"), &values(study, judged));
+    notes(judged, page);
+}
+
+fn lines(judged: &Compared) -> Table {
+    let shown = |value: Option<f64>| Entry::optional(value.map(|value| judged.show(value)));
     // A fraction for ratios, as margins are declared; else in the metric's unit.
-    let plain = |value: Option<f64>| {
-        let value = value.map(|value| match judged.comparison.scale {
-            Scale::Ratio => value.exp_m1(),
-            Scale::Difference => value,
-        });
-        Entry::value(value, Unit::Count)
+    let plain = |value: f64| match judged.comparison.scale {
+        Scale::Ratio => value.exp_m1(),
+        Scale::Difference => value,
     };
     let interval = |line: &Line| {
         line.interval().map(|i| format!("{} … {}", judged.show(i.low), judged.show(i.high)))
@@ -102,31 +110,25 @@ fn one(study: &Study, judged: &Compared, position: usize, page: &mut Page) {
         })
     };
     let clean = |line: &Line| line.clean.map(|(n, outcome)| format!("{outcome} ({n})"));
-    let table = Table::of(
+    Table::over(
         judged.lines.iter().filter(|line| line.n > 0),
         &[
-            ("variant", "variant", &|line| Entry::code(&line.variant)),
-            ("", "n", &|line| Entry::count(line.n)),
-            ("estimate", "", &|line| Entry::optional(in_short(line))),
-            ("", "estimate", &|line| number(line.estimate())),
-            ("", "interval", &|line| Entry::optional(interval(line))),
-            ("", "p_holm", &|line| Entry::optional(line.p_adjusted.map(show_p))),
-            ("", "detectable", &|line| number(line.detectable)),
-            ("", "detectable_value", &|line| plain(line.detectable)),
-            ("", "margin", &|_| Entry::text(judged.show_margin())),
-            ("", "margin_value", &|_| Entry::Value(judged.comparison.margin, Unit::Count)),
-            ("outcome", "outcome", &|line| line.finding.word()),
-            ("why", "", &|line| line.finding.reason_in_short()),
-            ("", "why", &|line| line.finding.reason()),
-            ("", "past_gate", &|line| Entry::optional(clean(line))),
+            Code("variant", "variant", &|line| &line.variant),
+            Count("", "n", &|line| line.n),
+            Any("estimate", "", &|line| Entry::optional(in_short(line))),
+            Any("", "estimate", &|line| shown(line.estimate())),
+            Any("", "interval", &|line| Entry::optional(interval(line))),
+            Any("", "p_holm", &|line| Entry::optional(line.p_adjusted.map(show_p))),
+            Any("", "detectable", &|line| shown(line.detectable)),
+            number("detectable_value", &|line| line.detectable.map(plain)),
+            Words("", "margin", &|_| judged.show_margin()),
+            number("margin_value", &|_| Some(judged.comparison.margin)),
+            Any("outcome", "outcome", &|line| line.finding.word()),
+            Any("why", "", &|line| line.finding.reason_in_short()),
+            Any("", "why", &|line| line.finding.reason()),
+            Any("", "past_gate", &|line| Entry::optional(clean(line))),
         ],
-    );
-    page.markdown_table(&table);
-    page.data(&format!("verdicts-{position}"), &table);
-    page.data(&format!("differences-{position}"), &numbers(judged));
-    page.data(&format!("aa-{position}"), &twins(judged));
-    page.data(&format!("values-{position}"), &values(study, judged));
-    notes(judged, page);
+    )
 }
 
 /// " 36 pairs; detectable ±0.0706 % to ±0.94 %.", from the least to the most of any variant.
@@ -152,43 +154,40 @@ fn known(study: &Study, judged: &Compared) -> String {
 
 /// The same, unrounded and on the comparison's own scale (logarithms for ratios).
 fn numbers(judged: &Compared) -> Table {
-    let number = |value: Option<f64>| Entry::value(value, Unit::Count);
     let margin = scaled_margin(judged.comparison);
-    Table::of(
+    Table::over(
         &judged.lines,
         &[
-            ("variant", "variant", &|line| Entry::code(&line.variant)),
-            ("n", "n", &|line| Entry::count(line.n)),
-            ("estimate", "estimate", &|line| number(line.estimate())),
-            ("low", "low", &|line| number(line.interval().map(|i| i.low))),
-            ("high", "high", &|line| number(line.interval().map(|i| i.high))),
-            ("confidence", "confidence", &|line| number(line.interval().map(|i| i.confidence))),
-            ("p", "p_holm", &|line| number(line.p_adjusted)),
-            ("p of equivalence", "p_equivalence", &|line| number(line.equivalence.map(|e| e.p))),
-            ("margin", "margin", &|_| number(Some(margin))),
-            ("detectable", "detectable", &|line| number(line.detectable)),
-            ("outcome", "outcome", &|line| line.finding.word()),
-            ("why", "why", &|line| line.finding.reason()),
+            Code("", "variant", &|line| &line.variant),
+            Count("", "n", &|line| line.n),
+            number("estimate", &|line| line.estimate()),
+            number("low", &|line| Some(line.interval()?.low)),
+            number("high", &|line| Some(line.interval()?.high)),
+            number("confidence", &|line| Some(line.interval()?.confidence)),
+            number("p_holm", &|line| line.p_adjusted),
+            number("p_equivalence", &|line| Some(line.equivalence?.p)),
+            number("margin", &|_| Some(margin)),
+            number("detectable", &|line| line.detectable),
+            Any("", "outcome", &|line| line.finding.word()),
+            Any("", "why", &|line| line.finding.reason()),
         ],
     )
 }
 
 /// What two equal programs showed, on the comparison's scale.
 fn twins(judged: &Compared) -> Table {
-    let number = |value: Option<f64>| Entry::value(value, Unit::Count);
-    let estimate = |test: &AaTest| test.shift.as_ref().map(|shift| shift.estimate);
-    let interval = |test: &AaTest| test.shift.as_ref().and_then(|shift| shift.interval);
-    Table::of(
+    let interval = |test: &AaTest| test.shift.as_ref()?.interval;
+    Table::over(
         &judged.aa,
         &[
-            ("", "variant", &|(twin, _)| Entry::code(twin)),
-            ("", "n", &|(_, test)| Entry::count(test.n)),
-            ("", "estimate", &|(_, test)| number(estimate(test))),
-            ("", "low", &|(_, test)| number(interval(test).map(|ends| ends.low))),
-            ("", "high", &|(_, test)| number(interval(test).map(|ends| ends.high))),
-            ("", "confidence", &|(_, test)| number(interval(test).map(|it| it.confidence))),
-            ("", "detectable", &|(_, test)| number(test.detectable)),
-            ("", "told_apart", &|(_, test)| Entry::text(test.failed().to_string())),
+            Code("", "variant", &|(twin, _)| twin),
+            Count("", "n", &|(_, test)| test.n),
+            number("estimate", &|(_, test)| Some(test.shift.as_ref()?.estimate)),
+            number("low", &|(_, test)| Some(interval(test)?.low)),
+            number("high", &|(_, test)| Some(interval(test)?.high)),
+            number("confidence", &|(_, test)| Some(interval(test)?.confidence)),
+            number("detectable", &|(_, test)| test.detectable),
+            Words("", "told_apart", &|(_, test)| test.failed().to_string()),
         ],
     )
 }
@@ -200,13 +199,13 @@ fn values(study: &Study, judged: &Compared) -> Table {
         let values = study.values(judged.comparison, variant).into_iter();
         values.map(move |((cell, block), value)| (variant, cell, block, value))
     };
-    Table::of(
+    Table::over(
         study.frame.variants().into_iter().flat_map(of),
         &[
-            ("variant", "variant", &|(variant, ..)| Entry::code(variant)),
-            ("cell", "cell", &|(_, cell, ..)| Entry::text(cell)),
-            ("block", "block", &|(.., block, _)| Entry::count(*block as usize)),
-            ("value", "value", &|(.., value)| Entry::Value(*value, Unit::Count)),
+            Code("", "variant", &|(variant, ..)| variant),
+            Text("", "cell", &|(_, cell, ..)| cell),
+            Count("", "block", &|(.., block, _)| *block as usize),
+            number("value", &|(.., value)| Some(*value)),
         ],
     )
 }

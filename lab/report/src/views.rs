@@ -1,9 +1,12 @@
 //! The three tables that most chapters are: metrics by cell, one variant over another, one level of
 //! a factor over another.
 
+use std::collections::BTreeMap;
+
 use lab_family::Cell;
 
-use crate::{Entry, Reading, Study, Table, study::with};
+use crate::Column::{Code, Count, Intervals, Levels};
+use crate::{Reading, Study, Table, study::with};
 
 /// Which rows a view has.
 pub struct Rows<'r> {
@@ -50,34 +53,25 @@ fn table(
     metrics: &[&str],
     read: impl Fn(&str, &Cell, &str) -> Option<Reading>,
 ) -> Table {
-    let mut columns = vec![("variant".to_owned(), "variant".to_owned())];
-    columns.extend(rows.factors.iter().map(|factor| ((*factor).to_owned(), (*factor).to_owned())));
-    columns.push(("n".to_owned(), "n".to_owned()));
-    for metric in metrics {
-        columns.push((study.noun(metric), String::new()));
-        let keys = [(*metric).to_owned(), format!("{metric}_low"), format!("{metric}_high")];
-        columns.extend(keys.map(|key| (String::new(), key)));
-    }
-    let columns: Vec<(&str, &str)> =
-        columns.iter().map(|(title, key)| (title.as_str(), key.as_str())).collect();
-    let mut table = Table::new(&columns);
-    for variant in rows.variants {
-        for cell in study.cells(variant).into_iter().filter(|cell| (rows.keep)(cell)) {
-            let readings: Vec<Option<Reading>> =
-                metrics.iter().map(|metric| read(variant, cell, metric)).collect();
-            let Some(n) = readings.iter().flatten().map(|reading| reading.n).max() else {
-                continue;
-            };
-            let level = |factor: &&str| cell.get(*factor).map_or(Entry::Missing, Entry::text);
-            let mut row = vec![Entry::code(variant)];
-            row.extend(rows.factors.iter().map(level));
-            row.push(Entry::count(n));
-            for reading in readings {
-                row.push(Reading::in_short(reading));
-                row.extend(Reading::entries(reading));
-            }
-            table.row_of(row, study.is_asked(cell, None));
-        }
-    }
-    table
+    let read = |(variant, cell)| {
+        let readings: BTreeMap<&str, Reading> =
+            metrics.iter().filter_map(|one| Some((*one, read(variant, cell, one)?))).collect();
+        let n = readings.values().map(|reading| reading.n).max()?;
+        Some((variant, cell, n, readings))
+    };
+    let places = study.places(rows.variants).into_iter();
+    let rows_read: Vec<_> = places.filter(|(_, cell)| (rows.keep)(cell)).filter_map(read).collect();
+    let titles: Vec<String> = metrics.iter().map(|metric| study.noun(metric)).collect();
+    let titles: Vec<(&str, &str)> =
+        titles.iter().zip(metrics).map(|(title, metric)| (title.as_str(), *metric)).collect();
+    let table = Table::over(
+        &rows_read,
+        &[
+            Code("variant", "variant", &|(variant, ..)| variant),
+            Levels(rows.factors, &|(_, cell, ..)| cell),
+            Count("n", "n", &|(_, _, n, _)| *n),
+            Intervals(&titles, &|(.., readings), metric| readings.get(metric).copied()),
+        ],
+    );
+    table.asked(rows_read.iter().map(|(_, cell, ..)| study.is_asked(cell, None)))
 }

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_family::Unit;
+use lab_family::Unit::{self, Bytes};
 use lab_record::{Run, Status, VariantEntry, Verification};
 use serde_json::Value;
 
+use crate::Column::{Code, Count, Levels, Number, Text, Words};
 use crate::aa::AA_LEVEL;
 use crate::frame::{cell_key, is_gated, name};
 use crate::study::is_unpaired;
 use crate::tables::show_p;
-use crate::{Entry, Measured, Page, Row, Study, Table, carried, noise, show};
+use crate::{Measured, Page, Row, Study, Table, carried, noise, show};
 
 const FAILURES_SHOWN: usize = 20;
 
@@ -126,13 +127,13 @@ fn unsupported(study: &Study, page: &mut Page) {
     let refusers: Vec<String> = refusers.iter().map(|name| format!("`{name}`")).collect();
     page.item(&format!("Refused cells, `unsupported.tsv`: {}.", refusers.join(", ")));
     let cells = |runs: &[&Run]| runs.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len();
-    let table = Table::of(
+    let table = Table::over(
         refused,
         &[
-            ("variant", "variant", &|((variant, _), _)| Entry::code(variant)),
-            ("cells", "cells", &|(_, runs)| Entry::count(cells(runs))),
-            ("reason", "reason", &|((_, reason), _)| Entry::text(*reason)),
-            ("runs", "runs", &|(_, runs)| Entry::count(runs.len())),
+            Code("", "variant", &|((variant, _), _)| variant),
+            Count("", "cells", &|(_, runs)| cells(runs)),
+            Text("", "reason", &|((_, reason), _)| reason),
+            Count("", "runs", &|(_, runs)| runs.len()),
         ],
     );
     page.data("unsupported", &table);
@@ -144,22 +145,19 @@ fn rows_per_cell(study: &Study) -> Table {
         study.all.iter().flat_map(|one| one.row.run.cell.keys().map(String::as_str)).collect();
     let known = study.family.factors().iter().map(|factor| factor.name);
     let known: Vec<&str> = known.filter(|name| factors.contains(name)).collect();
-    let mut columns = vec![("variant", "variant")];
-    columns.extend(known.iter().map(|name| (*name, *name)));
-    columns.extend([("runs", "runs"), ("blocks", "blocks")]);
-    let mut table = Table::new(&columns);
-    for variant in study.measured_variants() {
-        for cell in study.cells(variant) {
-            let runs = study.runs(variant, cell);
-            let blocks: BTreeSet<u32> = runs.iter().map(|one| one.row.run.block).collect();
-            let level = |name: &&str| cell.get(*name).map_or(Entry::Missing, Entry::text);
-            let mut row = vec![Entry::text(variant)];
-            row.extend(known.iter().map(level));
-            row.extend([Entry::count(runs.len()), Entry::count(blocks.len())]);
-            table.row(row);
-        }
-    }
-    table
+    let variants = study.measured_variants();
+    let blocks = |runs: Vec<&Measured>| {
+        runs.iter().map(|one| one.row.run.block).collect::<BTreeSet<u32>>().len()
+    };
+    Table::over(
+        study.places(&variants),
+        &[
+            Text("", "variant", &|(variant, _)| variant),
+            Levels(&known, &|(_, cell)| cell),
+            Count("", "runs", &|(variant, cell)| study.runs(variant, cell).len()),
+            Count("", "blocks", &|(variant, cell)| blocks(study.runs(variant, cell))),
+        ],
+    )
 }
 
 /// The measured programs of others by version.
@@ -270,12 +268,12 @@ fn failures(study: &Study, page: &mut Page) {
     page.item(&format!("Failed runs: {}.", failed.len()));
     page.markdown.push('\n');
     let reason = |run: &Run| run.reason.clone().unwrap_or("no reason was recorded".to_owned());
-    let table = Table::of(
+    let table = Table::over(
         failed.iter().take(FAILURES_SHOWN).map(|row| &row.run),
         &[
-            ("run", "run", &|run| Entry::text(name(run))),
-            ("status", "status", &|run| Entry::text(format!("{:?}", run.status).to_lowercase())),
-            ("reason", "reason", &|run| Entry::text(reason(run))),
+            Words("run", "run", &|run| name(run)),
+            Words("status", "status", &|run| format!("{:?}", run.status).to_lowercase()),
+            Words("reason", "reason", &|run| reason(run)),
         ],
     );
     page.table("failures", &table);
@@ -286,12 +284,9 @@ fn failures(study: &Study, page: &mut Page) {
 
 fn environment(study: &Study) -> Table {
     let session = study.frame.sessions.iter().rev().find(|one| !one.environment.is_empty());
-    Table::of(
+    Table::over(
         session.into_iter().flat_map(|session| &session.environment),
-        &[
-            ("key", "key", &|(key, _)| Entry::code(key)),
-            ("value", "value", &|(_, value)| Entry::text(plain(value))),
-        ],
+        &[Code("", "key", &|(key, _)| key), Words("", "value", &|(_, value)| plain(value))],
     )
 }
 
@@ -308,16 +303,16 @@ fn version(entry: &VariantEntry) -> String {
 
 fn programs(study: &Study) -> Table {
     let hash = |one: &VariantEntry| one.binary_sha256.chars().take(12).collect::<String>();
-    Table::of(
+    Table::over(
         &study.frame.run_file.variants,
         &[
-            ("variant", "variant", &|one| Entry::code(&one.variant)),
-            ("measures", "measures", &|one| Entry::text(&one.measures)),
-            ("version", "version", &|one| Entry::text(version(one))),
-            ("features", "features", &|one| Entry::text(one.features.join(" "))),
-            ("copy of", "twin_of", &|one| Entry::text(one.twin_of.as_deref().unwrap_or(""))),
-            ("binary", "binary_bytes", &|one| Entry::Value(one.binary_bytes as f64, Unit::Bytes)),
-            ("sha256", "binary_sha256", &|one| Entry::text(hash(one))),
+            Code("", "variant", &|one| &one.variant),
+            Text("", "measures", &|one| &one.measures),
+            Words("", "version", &|one| version(one)),
+            Words("", "features", &|one| one.features.join(" ")),
+            Text("", "twin_of", &|one| one.twin_of.as_deref().unwrap_or("")),
+            Number("", "binary_bytes", Bytes, &|one| Some(one.binary_bytes as f64)),
+            Words("", "binary_sha256", &|one| hash(one)),
         ],
     )
 }

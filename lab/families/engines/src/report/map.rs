@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_family::{Cell, Unit};
-use lab_report::{Entry, Fastest, Page, Reading, Study, Table, show};
+use lab_family::Cell;
+use lab_family::Unit::{self, Bytes, Times};
+use lab_report::Column::{Code, Count, Interval, Number, Text, Words};
+use lab_report::{Fastest, Page, Reading, Study, Table, number, show};
 
 use super::engines;
 use super::order::Order;
@@ -121,50 +123,45 @@ fn picture(study: &Study, order: &Order, wins: &[&Win]) -> Table {
         let level = win.cell.get(PLACE[place])?;
         places[place].iter().position(|known| *known == level)
     };
-    let place = |win: &Win, place| index(win, place).map_or(Entry::Missing, Entry::count);
-    let advantage = |win: &Win| show(win.engines.runner_up().1.estimate.exp(), Unit::Times);
-    let is_tie = |win: &Win| usize::from(!win.engines.is_alone());
+    let place = |win: &Win, place| index(win, place).map(|index| index as f64);
     let mut sorted: Vec<&Win> = wins.to_vec();
     // A panel of the picture for each number of threads.
     sorted.sort_by_key(|win| index(win, 2));
-    Table::of(
+    Table::over(
         sorted,
         &[
-            ("threads", "threads", &|win| Entry::text(win.level("threads"))),
-            ("threads index", "threads_index", &|win| place(win, 2)),
-            ("corpus", "corpus", &|win| Entry::text(win.level("corpus"))),
-            ("corpus index", "corpus_index", &|win| place(win, 0)),
-            ("query", "query", &|win| Entry::text(win.level("query"))),
-            ("query index", "query_index", &|win| place(win, 1)),
-            ("engine", "engine", &|win| Entry::text(win.engines.best)),
-            ("label", "label", &|win| Entry::text(win.mark())),
-            ("advantage", "advantage", &|win| Entry::text(advantage(win))),
-            ("is a tie", "tie", &|win| Entry::count(is_tie(win))),
+            Text("", "threads", &|win| win.level("threads")),
+            number("threads_index", &|win| place(win, 2)),
+            Text("", "corpus", &|win| win.level("corpus")),
+            number("corpus_index", &|win| place(win, 0)),
+            Text("", "query", &|win| win.level("query")),
+            number("query_index", &|win| place(win, 1)),
+            Text("", "engine", &|win| win.engines.best),
+            Words("", "label", &|win| win.mark()),
+            Words("", "advantage", &|win| {
+                show(win.engines.runner_up().1.estimate.exp(), Unit::Times)
+            }),
+            Count("", "tie", &|win| usize::from(!win.engines.is_alone())),
         ],
     )
 }
 
 fn table(order: &Order, wins: &[Win]) -> Table {
-    let bytes = |win: &Win| Entry::value(order.bytes(win.level("corpus")), Unit::Bytes);
-    let matching = |win: &Win| Entry::value(order.matching(win.level("query")), Unit::Count);
-    let spread = |win: &Win| Entry::Value(win.engines.slowest().1.estimate.exp(), Unit::Times);
-    Table::of(
+    Table::over(
         wins,
         &[
-            ("corpus", "corpus", &|win| Entry::text(win.level("corpus"))),
-            ("bytes", "bytes", &|win| bytes(win)),
-            ("query", "query", &|win| Entry::text(win.level("query"))),
-            ("share of lines that match", "matching_share", &|win| matching(win)),
-            ("threads", "threads", &|win| Entry::text(win.level("threads"))),
-            ("fastest", "winner", &|win| Entry::text(win.label())),
-            ("by the median", "best", &|win| Entry::code(win.engines.best)),
-            ("runner-up", "runner_up", &|win| Entry::code(win.engines.runner_up().0)),
-            ("its time over the fastest one's", "advantage", &|w| Reading::middle(w.advantage())),
-            ("low", "advantage_low", &|win| Reading::low(win.advantage())),
-            ("high", "advantage_high", &|win| Reading::high(win.advantage())),
-            ("n", "n", &|win| Entry::count(win.engines.n())),
-            ("slowest", "slowest", &|win| Entry::code(win.engines.slowest().0)),
-            ("its time over the fastest one's", "spread", &|win| spread(win)),
+            Text("", "corpus", &|win| win.level("corpus")),
+            Number("", "bytes", Bytes, &|win| order.bytes(win.level("corpus"))),
+            Text("", "query", &|win| win.level("query")),
+            number("matching_share", &|win| order.matching(win.level("query"))),
+            Text("", "threads", &|win| win.level("threads")),
+            Words("", "winner", &|win| win.label()),
+            Code("", "best", &|win| win.engines.best),
+            Code("", "runner_up", &|win| win.engines.runner_up().0),
+            Interval("", "advantage", &|win| win.advantage()),
+            Count("", "n", &|win| win.engines.n()),
+            Code("", "slowest", &|win| win.engines.slowest().0),
+            Number("", "spread", Times, &|win| Some(win.engines.slowest().1.estimate.exp())),
         ],
     )
 }

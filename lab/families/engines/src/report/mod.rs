@@ -9,9 +9,9 @@ mod stability;
 
 use lab_family::{Cell, Factor, Unit};
 use lab_record::VariantEntry;
+use lab_report::Column::{Code, Count, Each, Words};
 use lab_report::{
-    Entry, FamilyReport, Frame, Measured, Page, Row, Rows, Study, Table, over_variant, show,
-    takes_part,
+    FamilyReport, Frame, Measured, Page, Row, Rows, Study, Table, over_variant, show, takes_part,
 };
 
 use crate::metrics::{self, SEARCH, WALL, sizes};
@@ -189,16 +189,16 @@ fn medians(study: &Study, places: &[(&str, Cell)], metrics: &[&str], shown: &[&s
         false => String::new(),
     };
     let titles: Vec<String> = metrics.iter().map(title).collect();
-    let mut columns = vec![("cell", "cell"), ("program", "program"), ("n", "n")];
-    columns.extend(titles.iter().zip(metrics).map(|(title, metric)| (title.as_str(), *metric)));
-    let mut table = Table::new(&columns);
-    for (program, cell) in places {
-        let median =
-            |metric: &&str| Entry::value(study.median(program, cell, metric), study.unit(metric));
-        let n = study.series(program, cell, WALL).len();
-        let mut row = vec![Entry::text(study.label(cell)), Entry::code(program), Entry::count(n)];
-        row.extend(metrics.iter().map(median));
-        table.row(row);
-    }
-    table
+    let metrics = titles.iter().zip(metrics).map(|(title, metric)| (title.as_str(), *metric));
+    Table::over(
+        places,
+        &[
+            Words("cell", "cell", &|(_, cell)| study.label(cell)),
+            Code("program", "program", &|(program, _)| program),
+            Count("n", "n", &|(program, cell)| study.series(program, cell, WALL).len()),
+            Each(&metrics.collect::<Vec<_>>(), &|(program, cell), metric| {
+                study.middle(program, cell, metric)
+            }),
+        ],
+    )
 }

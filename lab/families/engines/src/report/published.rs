@@ -1,8 +1,10 @@
 //! The published table, made again from our runs: times as hyperfine prints them, which is no basis
 //! for a verdict.
 
-use lab_family::{Cell, Unit};
-use lab_report::{Entry, Page, Study, Table, takes_part};
+use lab_family::Cell;
+use lab_family::Unit::{Ns, Share, Times};
+use lab_report::Column::{Code, Count, Number};
+use lab_report::{Chapter, Kept, Page, Study, Table, takes_part};
 use lab_stats::describe::{Summary, summarize};
 
 use crate::metrics::WALL;
@@ -28,27 +30,28 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     let mut lines: Vec<Line> = here.filter_map(wall).collect();
     lines.sort_by(|a, b| a.wall.mean.total_cmp(&b.wall.mean));
     let Some(fastest) = lines.first().map(|line| line.wall.mean) else { return };
-    page.heading("The published table, made again");
-    page.paragraph("Means and deviations over blocks, as published; no verdict rests on them.");
-    let ns = |value: f64| Entry::Value(value, Unit::Ns);
-    let median =
-        |line: &Line, metric| Entry::value(study.median(line.variant, line.cell, metric), Unit::Ns);
-    let table = Table::of(
-        &lines,
-        &[
-            ("engine", "variant", &|line| Entry::code(line.variant)),
-            ("n", "n", &|line| Entry::count(line.wall.n)),
-            ("mean", "mean_ns", &|line| ns(line.wall.mean)),
-            ("sd", "sd_ns", &|line| Entry::value(line.wall.sd, Unit::Ns)),
-            ("", "cv", &|line| Entry::value(line.wall.cv, Unit::Share)),
-            ("", "min_ns", &|line| ns(line.wall.min)),
-            ("", "max_ns", &|line| ns(line.wall.max)),
-            ("", "user_ns", &|line| median(line, "hyperfine_user_ns")),
-            ("", "system_ns", &|line| median(line, "hyperfine_system_ns")),
-            ("over the fastest mean", "over_fastest", &|line| {
-                Entry::Value(line.wall.mean / fastest, Unit::Times)
-            }),
-        ],
-    );
-    page.table("published-table", &table);
+    let median = |line: &Line, metric| study.median(line.variant, line.cell, metric);
+    page.chapter(Chapter {
+        heading: "The published table, made again",
+        text: "Means and deviations over blocks, as published; no verdict rests on them.",
+        table: Table::over(
+            &lines,
+            &[
+                Code("engine", "variant", &|line| line.variant),
+                Count("n", "n", &|line| line.wall.n),
+                Number("mean", "mean_ns", Ns, &|line| Some(line.wall.mean)),
+                Number("sd", "sd_ns", Ns, &|line| line.wall.sd),
+                Number("", "cv", Share, &|line| line.wall.cv),
+                Number("", "min_ns", Ns, &|line| Some(line.wall.min)),
+                Number("", "max_ns", Ns, &|line| Some(line.wall.max)),
+                Number("", "user_ns", Ns, &|line| median(line, "hyperfine_user_ns")),
+                Number("", "system_ns", Ns, &|line| median(line, "hyperfine_system_ns")),
+                Number("over the fastest mean", "over_fastest", Times, &|line| {
+                    Some(line.wall.mean / fastest)
+                }),
+            ],
+        ),
+        kept: Kept::Shown("published-table"),
+        ..Chapter::default()
+    });
 }

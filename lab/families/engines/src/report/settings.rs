@@ -2,7 +2,7 @@
 
 use lab_family::Cell;
 use lab_report::settings::{Setting, by_cell, pooled, settings};
-use lab_report::{Entry, Page, Study, log_ratios};
+use lab_report::{Page, Study, log_ratios};
 
 use super::{allocator, engines};
 use crate::metrics::{SEARCH, WALL};
@@ -25,15 +25,9 @@ pub(super) fn write(study: &Study, page: &mut Page) {
         study.is_default_but(cell, &[&PLACE[..], &[one.factor]].concat())
     };
     page.table("ablations", &pooled(&settings, "engine", "corpora and queries", plain));
-    page.data(
-        "ablations-by-cell",
-        &by_cell(
-            study,
-            &settings,
-            "engine",
-            &[("metric", "metric", &|(one, cell, _)| Entry::text(metric(one.factor, cell)))],
-        ),
-    );
+    let judged_by = |one: &Setting, cell: &Cell| metric(one.factor, cell);
+    let by_cell = by_cell(study, &settings, "engine", Some(&judged_by));
+    page.data("ablations-by-cell", &by_cell);
 }
 
 /// The time that a setting is judged by. Dropping files from the page cache is part of the process

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lab_family::{Cell, Unit};
-use lab_report::{Entry, Page, Reading, Study, Table, show, study::without};
+use lab_family::Cell;
+use lab_family::Unit::{self, Share};
+use lab_report::Column::{Interval, Number, Text};
+use lab_report::{Page, Reading, Study, Table, number, show, study::without};
 
 use super::{engines, peers};
 use crate::READ;
@@ -11,8 +13,8 @@ use crate::metrics::{bandwidth, page_cache};
 
 pub(super) fn write(study: &Study, page: &mut Page) {
     let Some(place) = fullest_place(study) else { return };
-    page.heading("How near to the memory's speed");
     let bandwidth = bandwidth(study.frame);
+    page.heading("How near to the memory's speed");
     page.paragraph(&format!(
         "Bytes of the corpus over the time of the whole process, in {}: `roofline.tsv`. {}",
         study.label(&place),
@@ -42,51 +44,53 @@ fn fullest_place(study: &Study) -> Option<Cell> {
     programs.into_iter().max_by_key(|(_, count)| *count).map(|(place, _)| place)
 }
 
+/// A bar of the picture, or a line over the bars.
+struct Bar<'s> {
+    program: &'s str,
+    kind: &'static str,
+    read: &'s str,
+    speed: Reading,
+    memory_share: Option<f64>,
+}
+
 fn table(study: &Study, place: &Cell, bandwidth: Option<f64>) -> Table {
-    let at = |cell: &&Cell| without(cell, READ) == *place;
+    let kinds = [("engine", engines(study)), ("peer", peers(study))];
+    let programs = kinds.into_iter();
+    let programs = programs.flat_map(|(kind, all)| all.into_iter().map(move |name| (kind, name)));
     let in_place = |(kind, program)| {
-        let cells = study.cells(program).into_iter().filter(at);
-        cells.map(move |cell| (kind, program, cell))
+        let cells = study.cells(program).into_iter().filter(|cell| without(cell, READ) == *place);
+        cells.filter_map(move |cell| {
+            let speed = study.series(program, cell, "gigabytes_per_s");
+            Some(Bar {
+                program,
+                kind,
+                read: cell.get(READ).map_or("", String::as_str),
+                speed: Reading::level(&speed, Unit::Count)?,
+                memory_share: study.median(program, cell, "memory_share"),
+            })
+        })
     };
-    let engines = engines(study).into_iter().map(|program| ("engine", program));
-    let peers = peers(study).into_iter().map(|program| ("peer", program));
-    let timed = engines.chain(peers).flat_map(in_place).filter_map(|(kind, program, cell)| {
-        let speed = study.series(program, cell, "gigabytes_per_s");
-        Some((kind, program, cell, Reading::level(&speed, Unit::Count)?))
-    });
-    let read = |cell: &Cell| cell.get(READ).cloned().unwrap_or_default();
-    let share = |program, cell| study.median(program, cell, "memory_share");
-    let mut table = Table::of(
-        timed,
-        &[
-            ("program", "program", &|(_, program, ..)| Entry::code(program)),
-            ("", "kind", &|(kind, ..)| Entry::text(*kind)),
-            ("read", "read", &|(_, _, cell, _)| Entry::text(read(cell))),
-            ("n", "n", &|(.., speed)| Entry::count(speed.n)),
-            ("GB/s", "", &|(.., speed)| Reading::in_short(Some(*speed))),
-            ("", "gigabytes_per_s", &|(.., speed)| Reading::middle(Some(*speed))),
-            ("", "gigabytes_per_s_low", &|(.., speed)| Reading::low(Some(*speed))),
-            ("", "gigabytes_per_s_high", &|(.., speed)| Reading::high(Some(*speed))),
-            ("of memory bandwidth", "memory_share", &|(_, program, cell, _)| {
-                Entry::value(share(program, cell), Unit::Share)
-            }),
-        ],
-    );
+    let ceiling = |(program, speed): (&'static str, f64)| Bar {
+        program,
+        kind: "ceiling",
+        read: "",
+        speed: Reading { estimate: speed, low_high: None, n: 0, unit: Unit::Count },
+        memory_share: bandwidth.map(|all| speed / all),
+    };
     // The picture draws bars first and then lines over them.
     let page_cache = page_cache(study.frame).map(|speed| ("page cache, copied", speed));
     let memory = bandwidth.map(|speed| ("memory bandwidth", speed));
-    for (name, speed) in page_cache.into_iter().chain(memory) {
-        table.row(vec![
-            Entry::text(name),
-            Entry::text("ceiling"),
-            Entry::text(""),
-            Entry::Missing,
-            Entry::Missing,
-            Entry::Value(speed, Unit::Count),
-            Entry::Missing,
-            Entry::Missing,
-            Entry::value(bandwidth.map(|all| speed / all), Unit::Share),
-        ]);
-    }
-    table
+    let ceilings = page_cache.into_iter().chain(memory).map(ceiling);
+    let n = |bar: &Bar| (bar.speed.n > 0).then_some(bar.speed.n as f64);
+    Table::over(
+        programs.flat_map(in_place).chain(ceilings),
+        &[
+            Text("", "program", &|bar| bar.program),
+            Text("", "kind", &|bar| bar.kind),
+            Text("", "read", &|bar| bar.read),
+            number("n", &|bar| n(bar)),
+            Interval("", "gigabytes_per_s", &|bar| Some(bar.speed)),
+            Number("", "memory_share", Share, &|bar| bar.memory_share),
+        ],
+    )
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use lab_family::{Cell, Unit};
-use lab_report::{Entry, Page, Series, Study, Table};
+use lab_family::Cell;
+use lab_report::Column::{Code, Count, Words};
+use lab_report::{Chapter, Page, Series, Study, Table, number};
 
 use super::engines;
 use super::order::Order;
@@ -20,27 +21,22 @@ pub(super) fn write(study: &Study, order: &Order, page: &mut Page) {
         let ranks = Ranks::of(study, &engines, cell)?;
         Some((cell, ranks.most_often_first(), ranks))
     });
-    let table = Table::of(
+    let table = Table::over(
         ranked,
         &[
-            ("cell", "cell", &|(cell, ..)| Entry::text(study.label(cell))),
-            ("engines", "engines", &|(.., ranks)| Entry::count(ranks.engines.len())),
-            ("blocks", "n", &|(.., ranks)| Entry::count(ranks.blocks.len())),
-            ("Kendall's W", "kendall_w", &|(.., ranks)| {
-                Entry::value(concordance(&ranks.blocks), Unit::Count)
-            }),
-            ("most often first", "first", &|(_, (first, _), _)| Entry::code(first)),
-            ("in", "firsts", &|(_, (_, firsts), _)| Entry::count(*firsts)),
+            Words("", "cell", &|(cell, ..)| study.label(cell)),
+            Count("", "engines", &|(.., ranks)| ranks.engines.len()),
+            Count("", "n", &|(.., ranks)| ranks.blocks.len()),
+            number("kendall_w", &|(.., ranks)| concordance(&ranks.blocks)),
+            Code("", "first", &|(_, (first, _), _)| first),
+            Count("", "firsts", &|(_, (_, firsts), _)| *firsts),
         ],
     );
-    if table.is_empty() {
-        return;
-    }
-    page.beside(
+    page.chapter(Chapter::beside(
         "stability",
         "Kendall's W of the engines' order over blocks (1: all blocks agree; 1 ÷ blocks: chance)",
-        &table,
-    );
+        table,
+    ));
 }
 
 /// The engines' ranks in every block of one cell, 1 for the fastest; equal times share their mean.

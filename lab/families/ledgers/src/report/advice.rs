@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use lab_family::Unit;
-use lab_report::{Entry, Page, Study, Table, centre, show};
+use lab_family::Unit::{self, Times};
+use lab_report::Column::{Code, Count, Number, Text};
+use lab_report::{Chapter, Kept, Page, Study, Table, centre, show};
 
 use super::best::Choice;
 use super::workers::{elapsed, ledgers, number};
@@ -41,21 +42,24 @@ pub(crate) fn write(study: &Study, judged: &[&Choice], page: &mut Page) {
     }
     let all: Vec<Advice> =
         ledgers(study).into_iter().flat_map(|variant| of_store(study, judged, variant)).collect();
-    let table = Table::of(
-        &all,
-        &[
-            ("load", "load", &|of| Entry::text(of.load)),
-            ("store", "variant", &|of| Entry::code(of.variant)),
-            ("workers", "workers", &|of| Entry::count(of.workers as usize)),
-            ("best or tied in", "best_in", &|of| Entry::count(of.best_in)),
-            ("of cells", "cells", &|of| Entry::count(of.cells)),
-            ("at worst", "over_best_max", &|of| Entry::Value(of.worst, Unit::Times)),
-        ],
-    );
-    if table.is_empty() {
+    let wrote = page.chapter(Chapter {
+        table: Table::over(
+            &all,
+            &[
+                Text("", "load", &|of| of.load),
+                Code("", "variant", &|of| of.variant),
+                Count("", "workers", &|of| of.workers as usize),
+                Count("", "best_in", &|of| of.best_in),
+                Count("", "cells", &|of| of.cells),
+                Number("", "over_best_max", Times, &|of| Some(of.worst)),
+            ],
+        ),
+        kept: Kept::Data("advice"),
+        ..Chapter::default()
+    });
+    if !wrote {
         return;
     }
-    page.data("advice", &table);
     let own = all.iter().filter(|of| of.variant == study.reference());
     let own: Vec<String> = own.map(Advice::in_words).collect();
     page.paragraph(&format!(

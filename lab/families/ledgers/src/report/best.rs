@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use lab_family::Cell;
-use lab_report::{Entry, Fastest, Page, Reading, Study, Table, study::without};
+use lab_report::Column::{Code, Count, Interval, Text, Words};
+use lab_report::{Chapter, Fastest, Kept, Page, Reading, Study, Table, study::without};
 
 use super::workers::{counts, curves, elapsed, ledgers, number};
 
@@ -73,21 +74,19 @@ pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
          Exploratory, not corrected for the number of cells.",
     );
     let drawn = plane(choices);
-    let picture = picture(choices, &drawn);
-    if !picture.is_empty() {
-        page.data("heatmap", &picture);
-        page.figure_by(
+    page.chapter(Chapter {
+        table: picture(choices, &drawn),
+        kept: Kept::Data("heatmap"),
+        figure: Some((
             ("heatmap", "threads-heatmap.gp"),
             "Fastest number of workers by streams and busy work per transaction; `=` joins what no \
              interval tells apart, `?` marks the median of too few blocks",
             &format!("{}; {}", label_of_plane(&drawn), study.how_run()),
-        );
-    }
-    page.beside(
-        "best",
-        "The best count in every cell and its advantage over the runner-up",
-        &table(study, choices),
-    );
+        )),
+        ..Chapter::default()
+    });
+    let what = "The best count in every cell and its advantage over the runner-up";
+    page.beside("best", what, &table(study, choices));
 }
 
 /// What a field shares with its neighbours.
@@ -144,36 +143,33 @@ fn picture(choices: &[Choice], drawn: &Cell) -> Table {
         let (stream, work) = (place(one, "streams", &streams)?, place(one, "work_ns", &works)?);
         Some((one, variant(one)?, stream, work))
     });
-    Table::of(
+    Table::over(
         placed,
         &[
-            ("variant", "variant", &|(one, ..)| Entry::text(one.variant)),
-            ("variant index", "variant_index", &|(_, index, ..)| Entry::count(*index)),
-            ("streams", "streams", &|(.., stream, _)| Entry::count(stream.0)),
-            ("streams index", "streams_index", &|(.., stream, _)| Entry::count(stream.1)),
-            ("work", "work_ns", &|(.., work)| Entry::count(work.0)),
-            ("work index", "work_index", &|(.., work)| Entry::count(work.1)),
-            ("best", "best", &|(one, ..)| Entry::count(one.fastest.best as usize)),
-            ("label", "label", &|(one, ..)| Entry::text(one.mark())),
+            Text("", "variant", &|(one, ..)| one.variant),
+            Count("", "variant_index", &|(_, index, ..)| *index),
+            Count("", "streams", &|(.., stream, _)| stream.0),
+            Count("", "streams_index", &|(.., stream, _)| stream.1),
+            Count("", "work_ns", &|(.., work)| work.0),
+            Count("", "work_index", &|(.., work)| work.1),
+            Count("", "best", &|(one, ..)| one.fastest.best as usize),
+            Words("", "label", &|(one, ..)| one.mark()),
         ],
     )
 }
 
 fn table(study: &Study, choices: &[Choice]) -> Table {
-    let second = |one: &Choice| Entry::count(one.fastest.runner_up().0 as usize);
-    Table::of(
+    Table::over(
         choices,
         &[
-            ("variant", "variant", &|one| Entry::code(one.variant)),
-            ("cell", "cell", &|one| Entry::text(study.label(&one.rest))),
-            ("counts measured", "counts", &|one| Entry::text(joined(&one.counts, " "))),
-            ("best", "best", &|one| Entry::count(one.fastest.best as usize)),
-            ("which", "label", &|one| Entry::text(one.label())),
-            ("runner-up", "runner_up", &|one| second(one)),
-            ("its time over the best's", "advantage", &|one| Reading::middle(one.advantage())),
-            ("low", "advantage_low", &|one| Reading::low(one.advantage())),
-            ("high", "advantage_high", &|one| Reading::high(one.advantage())),
-            ("n", "n", &|one| Entry::count(one.fastest.n())),
+            Code("", "variant", &|one| one.variant),
+            Words("", "cell", &|one| study.label(&one.rest)),
+            Words("", "counts", &|one| joined(&one.counts, " ")),
+            Count("", "best", &|one| one.fastest.best as usize),
+            Words("", "label", &|one| one.label()),
+            Count("", "runner_up", &|one| one.fastest.runner_up().0 as usize),
+            Interval("", "advantage", &|one| one.advantage()),
+            Count("", "n", &|one| one.fastest.n()),
         ],
     )
 }

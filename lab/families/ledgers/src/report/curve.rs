@@ -1,7 +1,9 @@
 //! The curve over workers: time, rate and speed-up of every variant at every count.
 
-use lab_family::{Cell, Unit};
-use lab_report::{Entry, Page, Reading, Series, Study, Table, centre, study::with};
+use lab_family::Cell;
+use lab_family::Unit::{self, Ns, PerSecond, Times};
+use lab_report::Column::{Count, Interval, Levels, Number, Text, Words};
+use lab_report::{Page, Reading, Series, Study, Table, centre, number, study::with};
 
 use super::workers::{
     PLAIN, counts, curves, elapsed, factors_of, floor_elapsed, ledgers, transactions_of,
@@ -60,81 +62,79 @@ fn panel_table(study: &Study, panels: &[Cell]) -> Table {
         let floor = centre(&floor_elapsed(study, rest)).zip(transactions_of(study, rest));
         floor.map(|(ns, count)| ns / count)
     };
-    Table::of(
+    Table::over(
         panels.iter().enumerate(),
         &[
-            ("panel", "panel", &|(position, _)| Entry::count(*position)),
-            ("title", "title", &|(_, rest)| Entry::text(study.label(rest))),
-            ("sync", "sync_ns_per_transaction", &|(_, rest)| Entry::value(floor(rest), Unit::Ns)),
+            Count("", "panel", &|(position, _)| *position),
+            Words("", "title", &|(_, rest)| study.label(rest)),
+            Number("", "sync_ns_per_transaction", Ns, &|(_, rest)| floor(rest)),
         ],
     )
 }
 
-fn table(study: &Study, panels: &[Cell]) -> Table {
-    let factors = factors_of(study.family);
-    let mut columns = vec!["variant"];
-    columns.extend(&factors);
-    columns.extend([
-        "n",
-        "elapsed_ns",
-        "elapsed_low_ns",
-        "elapsed_high_ns",
-        "transactions_per_s",
-        "ns_per_transaction",
-        "ns_per_transaction_low",
-        "ns_per_transaction_high",
-        "speed_up_one",
-        "speed_up_one_low",
-        "speed_up_one_high",
-        "speed_up_sync",
-        "speed_up_sync_low",
-        "speed_up_sync_high",
-        "panel",
-        "speed_up_per_worker",
-        "streams_per_worker",
-    ]);
-    let columns: Vec<(&str, &str)> = columns.into_iter().map(|key| (key, key)).collect();
-    let mut table = Table::new(&columns);
-    for variant in study.variants() {
-        for (rest, levels) in curves(study, variant) {
-            if levels.len() < 2 {
-                continue;
-            }
-            let panel = panels.iter().position(|cell| *cell == rest);
-            let one = elapsed(study, variant, &rest, "1");
-            let floor = floor_elapsed(study, &rest);
-            for level in &levels {
-                let cell = with(&rest, "workers", level);
-                let time = elapsed(study, variant, &rest, level);
-                let levels = factors.iter().map(|factor| cell.get(*factor));
-                let mut row = vec![Entry::text(variant)];
-                row.extend(levels.map(|level| level.map_or(Entry::Missing, Entry::text)));
-                row.extend(times(&time, transactions_of(study, &rest)));
-                row.extend(Reading::entries(Reading::ratio(&one, &time)));
-                row.extend(Reading::entries(Reading::ratio(&floor, &time)));
-                row.push(panel.map_or(Entry::Missing, Entry::count));
-                let workers = level.parse::<f64>().ok();
-                let speed_up = Reading::ratio(&one, &time).map(|speed_up| speed_up.estimate);
-                let streams = cell.get("streams").and_then(|level| level.parse::<f64>().ok());
-                for (value, unit) in [(speed_up, Unit::Times), (streams, Unit::Count)] {
-                    let each = value.zip(workers).map(|(value, workers)| value / workers);
-                    row.push(Entry::value(each, unit));
-                }
-                table.row(row);
-            }
-        }
-    }
-    table
+/// A variant at one number of workers.
+struct Point<'s> {
+    variant: &'s str,
+    cell: Cell,
+    panel: Option<usize>,
+    /// Its time, that at one worker, and that of the floor.
+    time: Series,
+    one: Series,
+    floor: Series,
+    transactions: Option<f64>,
 }
 
-/// n; median, low and high; rate; the three again per transaction.
-fn times(time: &Series, transactions: Option<f64>) -> Vec<Entry> {
-    let reading = Reading::level(time, Unit::Ns);
-    let per = reading.zip(transactions).map(|(time, count)| time.over(count));
-    let rate = reading.zip(transactions).map(|(time, count)| 1e9 * count / time.estimate);
-    let mut entries = vec![Entry::count(time.len())];
-    entries.extend(Reading::entries(reading));
-    entries.push(Entry::value(rate, Unit::PerSecond));
-    entries.extend(Reading::entries(per));
-    entries
+impl Point<'_> {
+    fn level(&self) -> Option<Reading> {
+        Reading::level(&self.time, Unit::Ns)
+    }
+
+    /// A number of the cell for each worker.
+    fn per_worker(&self, value: Option<f64>) -> Option<f64> {
+        Some(value? / self.number("workers")?)
+    }
+
+    fn number(&self, factor: &str) -> Option<f64> {
+        self.cell.get(factor)?.parse().ok()
+    }
+}
+
+fn table(study: &Study, panels: &[Cell]) -> Table {
+    let curves = study.variants().into_iter().flat_map(|variant| {
+        let curves = curves(study, variant).into_iter().filter(|(_, levels)| levels.len() > 1);
+        curves.flat_map(move |(rest, levels)| {
+            let panel = panels.iter().position(|cell| *cell == rest);
+            let point = |level: &String| Point {
+                variant,
+                cell: with(&rest, "workers", level),
+                panel,
+                time: elapsed(study, variant, &rest, level),
+                one: elapsed(study, variant, &rest, "1"),
+                floor: floor_elapsed(study, &rest),
+                transactions: transactions_of(study, &rest),
+            };
+            levels.iter().map(point).collect::<Vec<_>>()
+        })
+    });
+    let each = |of: &Point| Some(of.level()?.over(of.transactions?));
+    let rate = |of: &Point| Some(1e9 * of.transactions? / of.level()?.estimate);
+    let speed_up = |of: &Point| Reading::ratio(&of.one, &of.time);
+    Table::over(
+        curves,
+        &[
+            Text("", "variant", &|of| of.variant),
+            Levels(&factors_of(study.family), &|of| &of.cell),
+            Count("", "n", &|of| of.time.len()),
+            Interval("", "elapsed{}_ns", &|of| of.level()),
+            Number("", "transactions_per_s", PerSecond, &|of| rate(of)),
+            Interval("", "ns_per_transaction", &|of| each(of)),
+            Interval("", "speed_up_one", &|of| speed_up(of)),
+            Interval("", "speed_up_sync", &|of| Reading::ratio(&of.floor, &of.time)),
+            number("panel", &|of| of.panel.map(|panel| panel as f64)),
+            Number("", "speed_up_per_worker", Times, &|of| {
+                of.per_worker(speed_up(of).map(|reading| reading.estimate))
+            }),
+            number("streams_per_worker", &|of| of.per_worker(of.number("streams"))),
+        ],
+    )
 }

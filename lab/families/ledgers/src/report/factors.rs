@@ -21,7 +21,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
          is faster. Exploratory, 95 % per row. By cell: `factors-by-cell.tsv`.",
     );
     page.table("factors", &pooled(&settings, "variant", "cells", |_, _| true));
-    page.data("factors-by-cell", &by_cell(study, &settings, "variant", &[]));
+    page.data("factors-by-cell", &by_cell(study, &settings, "variant", None));
 }
 
 /// Teardown, numbers of workers, and every switch, each at its levels for all variants.

@@ -12,7 +12,7 @@ mod workers;
 use lab_family::Cell;
 use lab_record::{Run, RunFile, Samples, VariantEntry, Verification};
 use lab_report::{
-    FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell, over_variant,
+    Chapter, FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell, over_variant,
 };
 use toml::Table;
 
@@ -110,12 +110,10 @@ const TOLD: [&str; 3] =
 fn stores(study: &Study, page: &mut Page) {
     let (candidates, factors) = (study.candidates(), factors_of(study.family));
     let rows = Rows { variants: &candidates, keep: &|_| true, factors: &factors };
+    let what =
+        format!("Every store's time over that of `{}`, same cell and block", study.reference());
     let table = over_variant(study, &rows, study.reference(), &["elapsed_ns"]);
-    if !table.is_empty() {
-        let what =
-            format!("Every store's time over that of `{}`, same cell and block", study.reference());
-        page.beside("stores", &what, &table);
-    }
+    page.chapter(Chapter::beside("stores", &what, table));
 }
 
 /// Counters in the default cell at every number of workers, and where locks were watched.
@@ -131,12 +129,6 @@ fn counters(study: &Study, page: &mut Page) {
     };
     let is_told = |metric: &&str| study.all.iter().any(|one| one.value(metric).is_some());
     let metrics: Vec<&str> = COUNTERS.into_iter().chain(TOLD.into_iter().filter(is_told)).collect();
-    let table = metrics_by_cell(study, &rows, &metrics);
-    if !table.is_empty() {
-        page.beside(
-            "counters",
-            "Switches, parks, misses, waits for locks (where `locks` is `watched`), medians",
-            &table,
-        );
-    }
+    let what = "Switches, parks, misses, waits for locks (where `locks` is `watched`), medians";
+    page.chapter(Chapter::beside("counters", what, metrics_by_cell(study, &rows, &metrics)));
 }

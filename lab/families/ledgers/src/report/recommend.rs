@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use lab_family::Cell;
+use lab_report::Column::{Any, Code, Count, Each};
 use lab_report::{Effect, Entry, Page, Study, Table, show_percent};
 
 use super::advice;
@@ -41,26 +42,27 @@ pub(crate) fn write(study: &Study, choices: &[Choice], page: &mut Page) {
 fn by_count(study: &Study, judged: &[&Choice]) -> Table {
     let counts: BTreeSet<u32> = judged.iter().flat_map(|one| one.counts.clone()).collect();
     let titles: Vec<String> = counts.iter().map(u32::to_string).collect();
-    let titles = ["store"].into_iter().chain(titles.iter().map(String::as_str));
-    let titles = titles.chain(["alone", "faster, slower"]);
-    let mut table = Table::new(&titles.map(|title| (title, title)).collect::<Vec<_>>());
-    for variant in ledgers(study) {
+    let titles: Vec<(&str, &str)> =
+        titles.iter().map(|count| (count.as_str(), &count[..])).collect();
+    let best = |own: &[&&Choice], count: &str| {
+        let count = count.parse().unwrap_or_default();
+        let ran = own.iter().filter(|one| one.counts.contains(&count));
+        let best = ran.clone().filter(|one| one.fastest.tied.contains(&count)).count();
+        Entry::text(format!("{best}/{}", ran.count()))
+    };
+    let stores = ledgers(study).into_iter().map(|variant| {
         let own: Vec<&&Choice> = judged.iter().filter(|one| one.variant == variant).collect();
-        if own.is_empty() {
-            continue;
-        }
-        let of_count = |count: &u32| {
-            let ran = own.iter().filter(|one| one.counts.contains(count));
-            let best = ran.clone().filter(|one| one.fastest.tied.contains(count)).count();
-            Entry::text(format!("{best}/{}", ran.count()))
-        };
-        let alone = own.iter().filter(|one| one.fastest.is_alone()).count();
-        let mut row = vec![Entry::code(variant)];
-        row.extend(counts.iter().map(of_count));
-        row.extend([Entry::count(alone), Entry::optional(store(study, variant))]);
-        table.row(row);
-    }
-    table
+        (variant, own)
+    });
+    Table::over(
+        stores.filter(|(_, own)| !own.is_empty()),
+        &[
+            Code("store", "", &|(variant, _)| variant),
+            Each(&titles, &|(_, own), count| best(own, count)),
+            Count("alone", "", &|(_, own)| own.iter().filter(|one| one.fastest.is_alone()).count()),
+            Any("faster, slower", "", &|(variant, _)| Entry::optional(store(study, variant))),
+        ],
+    )
 }
 
 /// "1 to 1000": the smallest and the largest level.

@@ -1,10 +1,11 @@
 //! What each agent of a run got: first tokens, rates, tokens.
 
-use lab_family::Unit;
-use lab_report::{Entry, Measured, Page, Study, Table};
+use lab_family::Unit::{Ns, PerSecond};
+use lab_report::Column::{Count, Number, Text, Words};
+use lab_report::{Chapter, Measured, Page, Study, Table, number};
 use lab_stats::describe::{median, quantile};
 
-use super::groups::{Group, by_configuration, time_scale_of};
+use super::groups::{Group, by_configuration};
 use crate::samples;
 
 /// Of more, each is one of many: their lags and rates are a distribution.
@@ -20,43 +21,38 @@ struct Agent {
 }
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
-    let roles = roles(study);
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("configuration", "config"),
-        ("agent", "agent"),
-        ("runs", "runs"),
-        ("first token", "ttft_p50_ns"),
-        ("P95", "ttft_p95_ns"),
-        ("per stream", "tokens_per_s_stream"),
-        ("over its time", "tokens_per_s"),
-        ("tokens", "tokens"),
-        ("time scale", "time_scale"),
-    ]);
-    for group in by_configuration(study) {
-        let named = Some(agents(&group)).filter(|agents| agents.len() <= AGENTS_NAMED);
-        for (index, agent) in named.iter().flatten().enumerate() {
-            // In turn, as the plan gives them.
-            let role = roles.get(index % roles.len().max(1)).cloned();
-            let mut first = agent.first_token_ns.clone();
-            first.sort_by(f64::total_cmp);
-            let rate = |rates: &[f64]| Entry::value(median(rates), Unit::PerSecond);
-            table.row(vec![
-                Entry::text(group.variant),
-                Entry::text(&group.config),
-                Entry::text(role.unwrap_or_else(|| index.to_string())),
-                Entry::count(agent.tokens.len()),
-                Entry::value(quantile(&first, 0.5), Unit::Ns),
-                Entry::value(quantile(&first, 0.95), Unit::Ns),
-                rate(&agent.stream),
-                rate(&agent.whole),
-                Entry::value(median(&agent.tokens), Unit::Count),
-                Entry::text(time_scale_of(group.runs.iter().copied())),
-            ]);
-        }
-    }
-    if !table.is_empty() {
-        page.beside("agents", "Each agent's first tokens, tokens and rates", &table);
+    let (groups, roles) = (by_configuration(study), roles(study));
+    let named = groups.iter().flat_map(|group| {
+        let agents = Some(agents(group)).filter(|agents| agents.len() <= AGENTS_NAMED);
+        let agents = agents.into_iter().flatten().enumerate();
+        agents.map(move |(index, agent)| (group, index, agent))
+    });
+    // In turn, as the plan gives them.
+    let role = |index: usize| roles.get(index % roles.len().max(1)).cloned();
+    let table = Table::over(
+        named,
+        &[
+            Text("", "variant", &|(group, ..)| group.variant),
+            Text("", "config", &|(group, ..)| &group.config),
+            Words("", "agent", &|(_, index, _)| role(*index).unwrap_or_else(|| index.to_string())),
+            Count("", "runs", &|(.., agent)| agent.tokens.len()),
+            Number("", "ttft_p50_ns", Ns, &|(.., agent)| agent.first_token_ns(0.5)),
+            Number("", "ttft_p95_ns", Ns, &|(.., agent)| agent.first_token_ns(0.95)),
+            Number("", "tokens_per_s_stream", PerSecond, &|(.., agent)| median(&agent.stream)),
+            Number("", "tokens_per_s", PerSecond, &|(.., agent)| median(&agent.whole)),
+            number("tokens", &|(.., agent)| median(&agent.tokens)),
+            Words("", "time_scale", &|(group, ..)| group.time_scale()),
+        ],
+    );
+    let what = "Each agent's first tokens, tokens and rates";
+    page.chapter(Chapter::beside("agents", what, table));
+}
+
+impl Agent {
+    fn first_token_ns(&self, share: f64) -> Option<f64> {
+        let mut sorted = self.first_token_ns.clone();
+        sorted.sort_by(f64::total_cmp);
+        quantile(&sorted, share)
     }
 }
 

@@ -2,17 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_family::Unit;
+use lab_family::Unit::{self, Bytes, Share};
 use lab_record::{CardUse, Spread};
-use lab_report::{Entry, Page, Study, Table};
+use lab_report::Column::{Count, Number, Text};
+use lab_report::{Chapter, Kept, Page, Study, Table};
 use lab_stats::describe::median;
 
 use crate::cells::configuration;
 
 /// Utilisation is recorded in percent, power in milliwatt, the clock in hertz.
-const PER_CENT: f64 = 0.01;
-const WATTS: f64 = 1e-3;
-const MEGAHERTZ: f64 = 1e-6;
+const UTILISATION: Sensor = (|one| one.utilisation_percent, 0.01);
+const MEMORY: Sensor = (|one| one.memory_used_bytes, 1.0);
+const CLOCK: Sensor = (|one| one.clock_hz, 1e-6);
+const POWER: Sensor = (|one| one.power_mw, 1e-3);
+
+/// A reading of a card, and the factor to the unit that is shown.
+type Sensor = (fn(&CardUse) -> Option<Spread>, f64);
 
 /// Why there is nothing of cards in some runs that might have used one; records from before cards
 /// were watched say nothing.
@@ -24,49 +29,34 @@ pub(crate) fn not_watched(study: &Study) -> Option<String> {
 }
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
-    let seen = by_card(study);
-    if seen.is_empty() {
-        return;
-    }
-    page.heading("What the cards did");
-    page.paragraph(
-        "During runs of all variants: the median of a run's median sample, and the largest sample. \
-         Utilisation is the share of time in which any kernel ran.",
+    let table = Table::over(
+        by_card(study),
+        &[
+            Count("card", "card", &|((card, ..), _)| *card as usize),
+            Text("model", "name", &|(_, uses)| &uses[0].name),
+            Text("configuration", "config", &|((_, config, _), _)| config),
+            Text("arrangement", "arrangement", &|((.., arrangement), _)| arrangement),
+            Count("runs", "runs", &|(_, uses)| uses.len()),
+            Count("samples", "samples", &|(_, uses)| {
+                uses.iter().map(|one| one.samples as usize).sum()
+            }),
+            Number("utilisation", "utilisation", Share, &|(_, uses)| middle(uses, UTILISATION)),
+            Number("largest", "utilisation_max", Share, &|(_, uses)| most(uses, UTILISATION)),
+            Number("memory in use", "memory_used_bytes", Bytes, &|(_, uses)| middle(uses, MEMORY)),
+            Number("largest", "memory_used_max_bytes", Bytes, &|(_, uses)| most(uses, MEMORY)),
+            Number("clock (MHz)", "clock_mhz", Unit::Count, &|(_, uses)| middle(uses, CLOCK)),
+            Number("power (W)", "power_w", Unit::Count, &|(_, uses)| middle(uses, POWER)),
+            Number("largest (W)", "power_max_w", Unit::Count, &|(_, uses)| most(uses, POWER)),
+        ],
     );
-    let mut table = Table::new(&[
-        ("card", "card"),
-        ("model", "name"),
-        ("configuration", "config"),
-        ("arrangement", "arrangement"),
-        ("runs", "runs"),
-        ("samples", "samples"),
-        ("utilisation", "utilisation"),
-        ("largest", "utilisation_max"),
-        ("memory in use", "memory_used_bytes"),
-        ("largest", "memory_used_max_bytes"),
-        ("clock (MHz)", "clock_mhz"),
-        ("power (W)", "power_w"),
-        ("largest (W)", "power_max_w"),
-    ]);
-    for ((card, config, arrangement), uses) in &seen {
-        let mut row = vec![
-            Entry::count(*card as usize),
-            Entry::text(&uses[0].name),
-            Entry::text(config),
-            Entry::text(arrangement),
-            Entry::count(uses.len()),
-            Entry::count(uses.iter().map(|one| one.samples as usize).sum()),
-        ];
-        let spreads = |of: fn(&CardUse) -> Option<Spread>| {
-            uses.iter().filter_map(|one| of(one)).collect::<Vec<Spread>>()
-        };
-        row.extend(ends(&spreads(|one| one.utilisation_percent), PER_CENT, Unit::Share));
-        row.extend(ends(&spreads(|one| one.memory_used_bytes), 1.0, Unit::Bytes));
-        row.extend(ends(&spreads(|one| one.clock_hz), MEGAHERTZ, Unit::Count).into_iter().take(1));
-        row.extend(ends(&spreads(|one| one.power_mw), WATTS, Unit::Count));
-        table.row(row);
-    }
-    page.table("cards", &table);
+    page.chapter(Chapter {
+        heading: "What the cards did",
+        text: "During runs of all variants: the median of a run's median sample, and the largest \
+               sample. Utilisation is the share of time in which any kernel ran.",
+        table,
+        kept: Kept::Shown("cards"),
+        ..Chapter::default()
+    });
 }
 
 type Place = (u32, String, String);
@@ -83,10 +73,14 @@ fn by_card<'a>(study: &Study<'a>) -> BTreeMap<Place, Vec<&'a CardUse>> {
     seen
 }
 
-/// The middle of the medians, and the largest.
-fn ends(spreads: &[Spread], factor: f64, unit: Unit) -> [Entry; 2] {
-    let medians: Vec<f64> = spreads.iter().map(|spread| spread.median as f64).collect();
-    let max = spreads.iter().map(|spread| spread.max).max();
-    [median(&medians), max.map(|max| max as f64)]
-        .map(|value| Entry::value(value.map(|value| value * factor), unit))
+/// The middle of the medians.
+fn middle(uses: &[&CardUse], (read, factor): Sensor) -> Option<f64> {
+    let medians = uses.iter().filter_map(|one| Some(read(one)?.median as f64));
+    Some(median(&medians.collect::<Vec<_>>())? * factor)
+}
+
+/// The largest of all.
+fn most(uses: &[&CardUse], (read, factor): Sensor) -> Option<f64> {
+    let most = uses.iter().filter_map(|one| Some(read(one)?.max)).max();
+    Some(most? as f64 * factor)
 }

@@ -1,7 +1,8 @@
 //! What a variant costs: CPU, memory, threads, switches, start-up, size.
 
-use lab_family::Unit;
+use lab_family::Unit::{self, Bytes, Ns};
 use lab_record::Status;
+use lab_report::Column::{Code, Each, Number};
 use lab_report::{Entry, Page, Study, Table, frame::is_probe, show};
 use lab_stats::describe::median;
 
@@ -30,33 +31,30 @@ const BUSY: f64 = 0.8;
 
 /// From unscaled runs where there are any, for a faster server changes these numbers.
 pub(crate) fn write(study: &Study, page: &mut Page) {
-    page.heading("What each variant costs");
     let any_unscaled = concurrent(study).any(is_unscaled);
     let scale = if any_unscaled {
         "from unscaled concurrent runs"
     } else {
         "**from time-scaled runs, so rates, CPU and lag are those of a server that much faster**"
     };
+    page.heading("What each variant costs");
     page.paragraph(&format!("Medians per variant, {scale}. Tails, start-up, sizes: `costs.tsv`."));
     let groups = by_variant(study, |one| !any_unscaled || is_unscaled(one));
     let is_told = |(_, metric): &(&str, &str)| groups.iter().any(|of| of.median(metric).is_some());
     let told: Vec<(&str, &str)> = TOLD.into_iter().filter(is_told).collect();
-    let mut columns = vec![("variant", "variant")];
-    columns.extend(OF_RUNS);
-    columns.extend([("", "startup_ns"), ("", "binary_bytes"), ("", BUSY_SHARE)]);
-    columns.extend(&told);
-    let mut table = Table::new(&columns);
-    for group in &groups {
-        let mut row = vec![Entry::code(group.variant)];
-        let cost = |metric: &str| Entry::value(group.median(metric), study.unit(metric));
-        row.extend(OF_RUNS.map(|(_, metric)| cost(metric)));
-        row.push(Entry::value(startup_ns(study, group.variant), Unit::Ns));
-        let bytes = study.entry(group.variant).map(|entry| entry.binary_bytes as f64);
-        row.push(Entry::value(bytes, Unit::Bytes));
-        row.push(cost(BUSY_SHARE));
-        row.extend(told.iter().map(|(_, metric)| cost(metric)));
-        table.row(row);
-    }
+    let cost = |of: &&Group, metric: &str| Entry::value(of.median(metric), study.unit(metric));
+    let size = |of: &Group| Some(study.entry(of.variant)?.binary_bytes as f64);
+    let table = Table::over(
+        &groups,
+        &[
+            Code("variant", "variant", &|of| of.variant),
+            Each(&OF_RUNS, &cost),
+            Number("", "startup_ns", Ns, &|of| startup_ns(study, of.variant)),
+            Number("", "binary_bytes", Bytes, &|of| size(of)),
+            Each(&[("", BUSY_SHARE)], &cost),
+            Each(&told, &cost),
+        ],
+    );
     page.table("costs", &table);
     if let Some(busy) = busy(&groups) {
         page.paragraph(&busy);

@@ -30,6 +30,10 @@ impl Group<'_, '_> {
         median(&self.values(metric))
     }
 
+    pub(crate) fn time_scale(&self) -> String {
+        time_scale_of(self.runs.iter().copied())
+    }
+
     pub(crate) fn mean(&self, metric: &str) -> Option<f64> {
         let values = self.values(metric);
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use lab_family::Unit;
+use lab_family::Unit::Share;
+use lab_report::Column::{Code, Count, Interval, Number};
 use lab_report::study::is_unpaired;
-use lab_report::{Effect, Entry, Line, Page, Reading, Study, Table};
+use lab_report::{Chapter, Effect, Line, Page, Reading, Study, Table, number};
 use lab_stats::{describe::median, outcome::Outcome};
 
 use super::over::{Place, others, values};
@@ -37,28 +38,24 @@ pub(super) fn write(study: &Study, page: &mut Page) {
     if !ends_freely(study) {
         return;
     }
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("rate", "metric"),
-        ("n", "n"),
-        ("equally long", "equal_share"),
-        ("", "ratio"),
-        ("", "ratio_low"),
-        ("", "ratio_high"),
-        ("", "slope"),
-        ("", "adjusted"),
-        ("", "adjusted_low"),
-        ("", "adjusted_high"),
-    ]);
-    for variant in others(study) {
-        for metric in RATES {
-            row(study, variant, metric).into_iter().for_each(|row| table.row(row));
-        }
-    }
-    if !table.is_empty() {
-        let what = "Tokens per second over the reference's, at replies of equal length too";
-        page.beside("rates-at-equal-lengths", what, &table);
-    }
+    let rates = others(study).into_iter().flat_map(|variant| {
+        let rate = move |metric| Some((variant, metric, Rate::of(study, variant, metric)?));
+        RATES.into_iter().filter_map(rate)
+    });
+    let table = Table::over(
+        rates,
+        &[
+            Code("", "variant", &|(variant, ..)| variant),
+            Code("", "metric", &|(_, metric, _)| metric),
+            Count("", "n", &|(.., rate)| rate.pairs),
+            Number("", "equal_share", Share, &|(.., rate)| Some(rate.equal_share)),
+            Interval("", "ratio", &|(.., rate)| Some(rate.measured)),
+            number("slope", &|(.., rate)| rate.slope),
+            Interval("", "adjusted", &|(.., rate)| rate.adjusted),
+        ],
+    );
+    let what = "Tokens per second over the reference's, at replies of equal length too";
+    page.chapter(Chapter::beside("rates-at-equal-lengths", what, table));
 }
 
 /// Which of the verdicts on a rate are not shown at replies of equal length.
@@ -112,16 +109,6 @@ impl Rate {
     }
 }
 
-fn row(study: &Study, variant: &str, metric: &str) -> Option<Vec<Entry>> {
-    let rate = Rate::of(study, variant, metric)?;
-    let mut row = vec![Entry::code(variant), Entry::code(metric), Entry::count(rate.pairs)];
-    row.push(Entry::Value(rate.equal_share, Unit::Share));
-    row.extend(Reading::entries(Some(rate.measured)));
-    row.push(Entry::value(rate.slope, Unit::Count));
-    row.extend(Reading::entries(rate.adjusted));
-    Some(row)
-}
-
 fn pairs(study: &Study, variant: &str, metric: &str) -> Vec<Pair> {
     let of = |metric| [variant, study.reference()].map(|name| values(study, name, metric));
     let (rates, tokens) = (of(metric), of("tokens"));
@@ -145,6 +132,8 @@ fn slope(pairs: &[Pair]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use lab_family::Unit;
+
     use super::*;
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lab_family::Unit;
-use lab_report::{Entry, Page, Study, Table, study::is_unpaired};
+use lab_family::Unit::Share;
+use lab_report::Column::{Count, Number, Text};
+use lab_report::{Chapter, Kept, Page, Study, Table, study::is_unpaired};
 use lab_stats::false_finds::{Rates, false_find_rate};
 
 use super::groups::concurrent;
@@ -19,29 +20,36 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     if !is_unpaired(study.frame) {
         return;
     }
-    page.heading("The lesson");
-    let share = |share: f64| Entry::Value(share, Unit::Share);
-    let table = Table::of(
+    let table = Table::over(
         drawn(study),
         &[
-            ("configuration", "config", &|(config, ..)| Entry::text(config)),
-            ("pool", "pool", &|(_, pool, _)| Entry::count(*pool)),
-            ("means differ > 1 pp", "means_differ", &|(.., of)| share(of.means_differ)),
-            ("best runs differ > 1 pp", "maxima_differ", &|(.., of)| share(of.maxima_differ)),
-            ("groups separated", "separated", &|(.., of)| share(of.separated)),
-            ("Welch p < 0.05", "welch_significant", &|(.., of)| share(of.welch_significant)),
+            Text("configuration", "config", &|(config, ..)| config),
+            Count("pool", "pool", &|(_, pool, _)| *pool),
+            Number("means differ > 1 pp", "means_differ", Share, &|(.., of)| Some(of.means_differ)),
+            Number("best runs differ > 1 pp", "maxima_differ", Share, &|(.., of)| {
+                Some(of.maxima_differ)
+            }),
+            Number("groups separated", "separated", Share, &|(.., of)| Some(of.separated)),
+            Number("Welch p < 0.05", "welch_significant", Share, &|(.., of)| {
+                Some(of.welch_significant)
+            }),
         ],
     );
-    if table.is_empty() {
+    let wrote = page.chapter(Chapter {
+        heading: "The lesson",
+        text: &format!(
+            "Two groups of {RUNS} runs are drawn {DRAWS} times from the runs of one program (the \
+             reference and its twin). How often do they look like two programs? Each share is a \
+             false find."
+        ),
+        table,
+        kept: Kept::Shown("lesson"),
+        ..Chapter::default()
+    });
+    if !wrote {
+        page.heading("The lesson");
         page.paragraph("It cannot be drawn here: the reference has no analysed concurrent run.");
-        return;
     }
-    page.paragraph(&format!(
-        "Two groups of {RUNS} runs are drawn {DRAWS} times from the runs of one program (the \
-         reference and its twin). How often do they look like two programs? Each share is a false \
-         find."
-    ));
-    page.table("lesson", &table);
 }
 
 /// "The means of two groups of 5 runs of one program differ by over 1 pp in 0.02 to 52 % of draws,

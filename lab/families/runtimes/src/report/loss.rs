@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use lab_family::Unit;
-use lab_report::{Entry, Page, Study, Table, method, show};
+use lab_family::Unit::{self, Times};
+use lab_report::Column::{self, Code, Count, Each, Number, Text};
+use lab_report::{Chapter, Entry, Page, Study, Table, method, show};
 
 use super::groups::{Group, by_configuration, by_variant, concurrent, scale_of};
 
@@ -29,16 +30,13 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
              the largest client remainder:",
             method("Agents (`runtimes`)")
         ));
-        let runs = |group: &Group| Entry::count(group.runs.len());
         page.items(split.iter().filter(|one| one.variant == study.reference()).map(in_words));
         page.items(with_most_of(&split, CLIENT_REMAINDER).map(in_words));
         page.markdown.push('\n');
         let what = "Where the efficiency of every variant went";
-        page.beside("loss", what, &parts(&split, ("runs", "runs"), runs));
-        let config = |group: &Group| Entry::text(&group.config);
-        let by_cell = parts(&by_configuration(study), ("configuration", "config"), config);
-        let what = "Where the efficiency went, by configuration";
-        page.beside("loss-by-cell", what, &by_cell);
+        page.beside("loss", what, &parts(&split, Count("", "runs", &|of| of.runs.len())));
+        let by_cell = parts(&by_configuration(study), Text("", "config", &|of| &of.config));
+        page.beside("loss-by-cell", "Where the efficiency went, by configuration", &by_cell);
         let runs = concurrent(study).filter(|one| one.value("loss_share").is_some());
         page.figure("loss", "Where the parallel efficiency went, mean over runs", &scale_of(runs));
     }
@@ -64,31 +62,28 @@ fn with_most_of<'g, 's, 'a>(
     most.filter(|_| groups.len() > 1)
 }
 
-fn parts(groups: &[Group], second: (&str, &str), entry: impl Fn(&Group) -> Entry) -> Table {
-    let mut columns = vec![("variant", "variant"), second];
-    columns.extend(PARTS.map(|(title, key, _)| (title, key)));
-    let mut table = Table::new(&columns);
-    for group in groups.iter().filter(|group| group.mean("loss_share").is_some()) {
-        let mut row = vec![Entry::code(group.variant), entry(group)];
-        row.extend(PARTS.map(|(_, _, metric)| Entry::value(group.mean(metric), Unit::Share)));
-        table.row(row);
-    }
-    table
+fn parts<'g, 's, 'a>(groups: &'g [Group<'s, 'a>], second: Column<'_, &'g Group<'s, 'a>>) -> Table {
+    let parts = PARTS.map(|(title, key, _)| (title, key));
+    let part = |of: &&Group, key: &str| {
+        let metric = PARTS.iter().find(|(_, known, _)| *known == key);
+        Entry::value(metric.and_then(|(.., metric)| of.mean(metric)), Unit::Share)
+    };
+    Table::over(
+        groups.iter().filter(|group| group.mean("loss_share").is_some()),
+        &[Code("", "variant", &|of| of.variant), second, Each(&parts, &part)],
+    )
 }
 
 fn speed_ups(groups: &[Group], page: &mut Page) {
-    if groups.is_empty() {
-        return;
-    }
-    let times = |value: Option<f64>| Entry::value(value, Unit::Times);
-    let table = Table::of(
+    let table = Table::over(
         groups,
         &[
-            ("variant", "variant", &|group| Entry::code(group.variant)),
-            ("as published", "as_published", &|group| times(group.median("speed_up_as_published"))),
-            ("true", "true", &|group| times(group.median("speed_up_true"))),
-            ("runs", "runs", &|group| Entry::count(group.runs.len())),
+            Code("", "variant", &|of| of.variant),
+            Number("", "as_published", Times, &|of| of.median("speed_up_as_published")),
+            Number("", "true", Times, &|of| of.median("speed_up_true")),
+            Count("", "runs", &|of| of.runs.len()),
         ],
     );
-    page.beside("speedups", "Speed-ups, as published and against the same agents alone", &table);
+    let what = "Speed-ups, as published and against the same agents alone";
+    page.chapter(Chapter::beside("speedups", what, table));
 }

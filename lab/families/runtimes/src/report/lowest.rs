@@ -1,8 +1,9 @@
 //! Whether the published score follows the lengths of replies, and where it is lowest.
 
-use lab_family::Unit;
+use lab_family::Unit::Share;
 use lab_record::ExpectationKind;
-use lab_report::{Entry, Measured, Page, Study, Table, expect::Judged, frame::name};
+use lab_report::Column::{Number, Words};
+use lab_report::{Measured, Page, Study, Table, expect::Judged, frame::name};
 use lab_stats::correlation::{pearson, spearman};
 
 use super::groups::{concurrent, is_of_tr115, serial_variants};
@@ -38,13 +39,13 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         let tokens = tokens_per_agent(&one.row.samples).unwrap_or_default();
         tokens.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     };
-    let table = Table::of(
+    let table = Table::over(
         runs.into_iter().take(SHOWN),
         &[
-            ("run", "run", &|(.., one)| Entry::text(name(&one.row.run))),
-            ("efficiency as published", SCORE, &|(score, ..)| Entry::Value(*score, Unit::Share)),
-            ("balance of tokens", BALANCE, &|(_, share, _)| Entry::Value(*share, Unit::Share)),
-            ("tokens of each agent", "tokens", &|(.., one)| Entry::text(tokens(one))),
+            Words("", "run", &|(.., one)| name(&one.row.run)),
+            Number("", SCORE, Share, &|(score, ..)| Some(*score)),
+            Number("", BALANCE, Share, &|(_, share, _)| Some(*share)),
+            Words("", "tokens", &|(.., one)| tokens(one)),
         ],
     );
     page.beside("lowest", "The runs with the lowest score", &table);

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use lab_family::Cell;
+use lab_report::Column::{Code, Count, Interval, Text};
 use lab_report::frame::cell_key;
 use lab_report::study::is_unpaired;
-use lab_report::{Effect, Entry, Page, Reading, Rows, Study, Table, over_variant};
+use lab_report::{Chapter, Effect, Page, Reading, Rows, Study, Table, over_variant};
 use lab_stats::describe::median;
 
 use super::groups::concurrent;
@@ -30,15 +31,11 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         factors.filter(|name| *name != "arrangement" && is_used(name)).collect();
     let rows = Rows { variants: &others, keep: &is_concurrent, factors: &factors };
     let by_cell = over_variant(study, &rows, study.reference(), &METRICS);
-    if by_cell.is_empty() {
-        return;
-    }
     let what = format!("Each variant over `{}` in the same cell and block", study.reference());
-    page.beside("over-reference", &what, &by_cell);
-    let by_work = by_work(study, &others);
-    if !by_work.is_empty() {
+    if page.chapter(Chapter::beside("over-reference", &what, by_cell)) {
         let what = format!("{what}, where the work of agents is more and less equal");
-        page.beside("over-reference-by-work", &what, &by_work);
+        let by_work = by_work(study, &others);
+        page.chapter(Chapter::beside("over-reference-by-work", &what, by_work));
     }
 }
 
@@ -55,38 +52,33 @@ pub(super) fn values(study: &Study, variant: &str, metric: &str) -> BTreeMap<Pla
 }
 
 fn by_work(study: &Study, others: &[&str]) -> Table {
-    let mut columns = vec![
-        ("variant".to_owned(), "variant".to_owned()),
-        ("work".to_owned(), "work".to_owned()),
-        ("n".to_owned(), "n".to_owned()),
-    ];
-    for metric in METRICS {
-        let keys = [metric.to_owned(), format!("{metric}_low"), format!("{metric}_high")];
-        columns.extend(keys.map(|key| (String::new(), key)));
-    }
-    let columns: Vec<(&str, &str)> =
-        columns.iter().map(|(title, key)| (title.as_str(), key.as_str())).collect();
-    let mut table = Table::new(&columns);
-    let balance = values(study, study.reference(), BALANCE);
+    let balance = &values(study, study.reference(), BALANCE);
     let middle = median(&balance.values().copied().collect::<Vec<_>>());
-    let Some(middle) = middle.filter(|middle| balance.values().any(|one| one < middle)) else {
-        return table;
-    };
-    for variant in others {
-        for (work, is_equal) in [("more equal", true), ("less equal", false)] {
+    let middle = middle.filter(|middle| balance.values().any(|one| one < middle));
+    let works = [("more equal", true), ("less equal", false)];
+    let works: &[_] = if middle.is_some() { &works } else { &[] };
+    let rows = others.iter().flat_map(|variant| {
+        works.iter().filter_map(move |(work, is_equal)| {
             let is_here = |place: &Place| {
-                balance.get(place).is_some_and(|share| (*share >= middle) == is_equal)
+                let share = balance.get(place).zip(middle);
+                share.is_some_and(|(share, middle)| (*share >= middle) == *is_equal)
             };
             let readings = METRICS.map(|metric| over(study, variant, metric, &is_here));
-            let Some(n) = readings.iter().flatten().map(|reading| reading.n).max() else {
-                continue;
-            };
-            let mut row = vec![Entry::code(variant), Entry::text(work), Entry::count(n)];
-            row.extend(readings.into_iter().flat_map(Reading::entries));
-            table.row(row);
-        }
-    }
-    table
+            let n = readings.iter().flatten().map(|reading| reading.n).max()?;
+            Some((*variant, *work, n, readings))
+        })
+    });
+    Table::over(
+        rows,
+        &[
+            Code("", "variant", &|(variant, ..)| variant),
+            Text("", "work", &|(_, work, ..)| work),
+            Count("", "n", &|(_, _, n, _)| *n),
+            Interval("", METRICS[0], &|(.., readings)| readings[0]),
+            Interval("", METRICS[1], &|(.., readings)| readings[1]),
+            Interval("", METRICS[2], &|(.., readings)| readings[2]),
+        ],
+    )
 }
 
 /// A metric over the reference's in the same place.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use lab_family::Unit;
-use lab_report::{Distribution, Entry, Measured, Page, Study, Table};
+use lab_family::Unit::{self, PerSecond, Share};
+use lab_report::Column::{Count, Each, Number, Text, Words};
+use lab_report::{Chapter, Distribution, Entry, Kept, Measured, Page, Study, Table};
 
 use super::groups::{
-    Group, by_configuration, by_variant, concurrent, configurations, is_unscaled, scale_of,
-    time_scale_of,
+    by_configuration, by_variant, concurrent, configurations, is_unscaled, scale_of,
 };
 use crate::cells::{configuration, time_scale_label, time_scale_ppm};
 use crate::samples::delivery_lag_ns;
@@ -18,47 +18,41 @@ const BODY_STEPS: u32 = 200;
 const TAIL: [f64; 4] = [0.998, 0.999, 0.9999, 1.0];
 
 pub(crate) fn efficiency(study: &Study, page: &mut Page) {
-    let mut table = Table::new(&[
-        ("variant", "variant"),
-        ("variant index", "variant_index"),
-        ("configuration", "config"),
-        ("configuration index", "config_index"),
-        ("block", "block"),
-        ("order", "order"),
-        ("as published", "efficiency_as_published"),
-        ("true", "efficiency_true"),
-        ("time scale", "time_scale"),
-    ]);
     let configs = configurations(study);
-    for group in by_variant(study, |_| true) {
-        for one in &group.runs {
-            let run = &one.row.run;
-            let config = configuration(run);
-            table.row(vec![
-                Entry::text(group.variant),
-                Entry::count(variant_index(study, group.variant)),
-                Entry::text(&config),
-                Entry::count(config_index(&configs, &config)),
-                Entry::count(run.block as usize),
-                Entry::count(run.order as usize),
-                Entry::value(one.value("efficiency_as_published"), Unit::Share),
-                Entry::value(one.value("efficiency_true"), Unit::Share),
-                Entry::text(time_scale_label(time_scale_ppm(run))),
-            ]);
-        }
-    }
-    if table.is_empty() {
-        return;
-    }
-    page.data("efficiency", &table);
+    let groups = by_variant(study, |_| true);
+    let runs = groups.iter().flat_map(|group| {
+        group.runs.iter().map(move |one| (group.variant, configuration(&one.row.run), *one))
+    });
     // Without solo runs the script leaves out the panel that would be empty.
     let has_true = concurrent(study).any(|one| one.value("efficiency_true").is_some());
     let against_solo = if has_true { " and against solo runs" } else { "" };
-    page.figure(
-        "efficiency",
-        &format!("Parallel efficiency of every concurrent run, as published{against_solo}"),
-        &scale_of(concurrent(study)),
-    );
+    page.chapter(Chapter {
+        table: Table::over(
+            runs,
+            &[
+                Text("", "variant", &|(variant, ..)| variant),
+                Count("", "variant_index", &|(variant, ..)| variant_index(study, variant)),
+                Text("", "config", &|(_, config, _)| config),
+                Count("", "config_index", &|(_, config, _)| config_index(&configs, config)),
+                Count("", "block", &|(.., one)| one.row.run.block as usize),
+                Count("", "order", &|(.., one)| one.row.run.order as usize),
+                Each(
+                    &[("", "efficiency_as_published"), ("", "efficiency_true")],
+                    &|(.., one), metric| Entry::value(one.value(metric), Unit::Share),
+                ),
+                Words("", "time_scale", &|(.., one)| {
+                    time_scale_label(time_scale_ppm(&one.row.run))
+                }),
+            ],
+        ),
+        kept: Kept::Data("efficiency"),
+        figure: Some((
+            ("efficiency", "efficiency.gp"),
+            &format!("Parallel efficiency of every concurrent run, as published{against_solo}"),
+            &scale_of(concurrent(study)),
+        )),
+        ..Chapter::default()
+    });
 }
 
 /// A row per share, a column per variant: the empirical distribution, read by quantiles.
@@ -77,16 +71,19 @@ pub(crate) fn lag(study: &Study, page: &mut Page) {
         page.paragraph("These servers stamp no token, so there is no delivery lag to show.");
         return;
     }
-    let mut columns = vec![("share", "share")];
-    columns.extend(pooled.iter().map(|(variant, _)| (*variant, *variant)));
-    let mut table = Table::new(&columns);
     let body = (1..BODY_STEPS).map(|step| f64::from(step) / f64::from(BODY_STEPS));
-    for share in body.chain(TAIL) {
-        let mut row = vec![Entry::value(Some(share), Unit::Share)];
-        let at = |of: &Distribution| Entry::value(Some(of.quantile(share) as f64), Unit::Ns);
-        row.extend(pooled.iter().map(|(_, of)| at(of)));
-        table.row(row);
-    }
+    let names: Vec<(&str, &str)> = pooled.iter().map(|(variant, _)| ("", *variant)).collect();
+    let at = |share: f64, name: &str| {
+        let of = pooled.iter().find(|(variant, _)| *variant == name);
+        Entry::value(of.map(|(_, of)| of.quantile(share) as f64), Unit::Ns)
+    };
+    let table = Table::over(
+        body.chain(TAIL),
+        &[
+            Number("", "share", Share, &|share| Some(*share)),
+            Each(&names, &|share, name| at(*share, name)),
+        ],
+    );
     page.data("lag", &table);
     let runs: Vec<&Measured> = concurrent(study).filter(|one| wanted(one)).collect();
     let drawn: BTreeSet<String> = runs.iter().map(|one| configuration(&one.row.run)).collect();
@@ -101,29 +98,27 @@ pub(crate) fn lag(study: &Study, page: &mut Page) {
 
 pub(crate) fn tokens(study: &Study, page: &mut Page) {
     let configs = configurations(study);
-    let variant = |group: &Group| Entry::count(variant_index(study, group.variant));
-    let config = |group: &Group| Entry::count(config_index(&configs, &group.config));
-    let rate = |group: &Group, metric| Entry::value(group.median(metric), Unit::PerSecond);
-    let scale = |group: &Group| time_scale_of(group.runs.iter().copied());
-    let table = Table::of(
+    let table = Table::over(
         by_configuration(study),
         &[
-            ("variant", "variant", &|group| Entry::text(group.variant)),
-            ("variant index", "variant_index", &|group| variant(group)),
-            ("configuration", "config", &|group| Entry::text(&group.config)),
-            ("configuration index", "config_index", &|group| config(group)),
-            ("per stream", "stream", &|group| rate(group, "tokens_per_s_stream")),
-            ("per stream, server's account", "server", &|of| rate(of, "tokens_per_s_server")),
-            ("both agents over wall time", "pooled", &|of| rate(of, "tokens_per_s_pooled")),
-            ("time scale", "time_scale", &|group| Entry::text(scale(group))),
+            Text("", "variant", &|of| of.variant),
+            Count("", "variant_index", &|of| variant_index(study, of.variant)),
+            Text("", "config", &|of| &of.config),
+            Count("", "config_index", &|of| config_index(&configs, &of.config)),
+            Number("", "stream", PerSecond, &|of| of.median("tokens_per_s_stream")),
+            Number("", "server", PerSecond, &|of| of.median("tokens_per_s_server")),
+            Number("", "pooled", PerSecond, &|of| of.median("tokens_per_s_pooled")),
+            Words("", "time_scale", &|of| of.time_scale()),
         ],
     );
-    if table.is_empty() {
-        return;
-    }
-    page.beside("tokens", "Tokens per second, medians by cell", &table);
-    let scale = scale_of(concurrent(study));
-    page.figure("tokens", "Tokens per second by cell, medians over runs", &scale);
+    page.chapter(Chapter {
+        figure: Some((
+            ("tokens", "tokens.gp"),
+            "Tokens per second by cell, medians over runs",
+            &scale_of(concurrent(study)),
+        )),
+        ..Chapter::beside("tokens", "Tokens per second, medians by cell", table)
+    });
 }
 
 pub(crate) fn variant_index(study: &Study, variant: &str) -> usize {

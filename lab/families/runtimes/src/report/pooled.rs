@@ -3,9 +3,10 @@
 
 use std::cmp::Ordering;
 
-use lab_family::Unit;
-use lab_report::{Entry, Measured, Page, Study, Table};
-use lab_stats::describe::{Summary, summarize};
+use lab_family::Unit::{self, Share};
+use lab_report::Column::{Any, Code, Count, Number};
+use lab_report::{Chapter, Entry, Measured, Page, Study, Table};
+use lab_stats::describe::summarize;
 
 use super::groups::{Group, by_variant, is_of_tr115};
 use crate::cells::configuration;
@@ -18,32 +19,28 @@ const CONTENDED_BELOW: f64 = 1.5;
 pub(crate) fn write(study: &Study, page: &mut Page) {
     let groups = by_variant(study, |one| is_of_tr115(study, one));
     let summary = |group| summarize(&Group::values(group, EFFICIENCY));
-    let pooled: Vec<(&Group, Summary)> =
-        groups.iter().filter_map(|group| Some((group, summary(group)?))).collect();
-    if pooled.is_empty() {
-        return;
-    }
-    let share = |value: f64| Entry::Value(value, Unit::Share);
-    let table = Table::of(
+    let pooled = groups.iter().filter_map(|group| Some((group, summary(group)?)));
+    let table = Table::over(
         pooled,
         &[
-            ("variant", "variant", &|(group, _)| Entry::code(group.variant)),
-            ("n", "n", &|(_, of)| Entry::count(of.n)),
-            ("mean", "mean", &|(_, of)| share(of.mean)),
-            ("sd", "sd", &|(_, of)| Entry::value(of.sd, Unit::Share)),
-            ("CV", "cv", &|(_, of)| Entry::value(of.cv, Unit::Share)),
-            ("P5", "p5", &|(_, of)| share(of.p5)),
-            ("P25", "p25", &|(_, of)| share(of.p25)),
-            ("median", "median", &|(_, of)| share(of.median)),
-            ("P75", "p75", &|(_, of)| share(of.p75)),
-            ("P95", "p95", &|(_, of)| share(of.p95)),
-            ("best run in", "best_config", &|(group, _)| place(group, Ordering::Greater)),
-            ("worst run in", "worst_config", &|(group, _)| place(group, Ordering::Less)),
-            ("speed-up", "speed_up", &|(group, _)| range(group)),
-            ("contended", "contended_share", &|(group, _)| contended(group)),
+            Code("", "variant", &|(group, _)| group.variant),
+            Count("", "n", &|(_, of)| of.n),
+            Number("", "mean", Share, &|(_, of)| Some(of.mean)),
+            Number("", "sd", Share, &|(_, of)| of.sd),
+            Number("", "cv", Share, &|(_, of)| of.cv),
+            Number("", "p5", Share, &|(_, of)| Some(of.p5)),
+            Number("", "p25", Share, &|(_, of)| Some(of.p25)),
+            Number("", "median", Share, &|(_, of)| Some(of.median)),
+            Number("", "p75", Share, &|(_, of)| Some(of.p75)),
+            Number("", "p95", Share, &|(_, of)| Some(of.p95)),
+            Any("", "best_config", &|(group, _)| place(group, Ordering::Greater)),
+            Any("", "worst_config", &|(group, _)| place(group, Ordering::Less)),
+            Any("", "speed_up", &|(group, _)| range(group)),
+            Any("", "contended_share", &|(group, _)| contended(group)),
         ],
     );
-    page.beside("pooled", "Efficiency as published, pooled over the configurations", &table);
+    let what = "Efficiency as published, pooled over the configurations";
+    page.chapter(Chapter::beside("pooled", what, table));
 }
 
 /// The configuration of the run at one end.

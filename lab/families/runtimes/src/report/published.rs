@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_family::Unit;
-use lab_report::{Entry, Measured, Page, Study, Table};
+use lab_family::Unit::Share;
+use lab_report::Column::{Code, Number};
+use lab_report::{Chapter, Kept, Measured, Page, Study, Table};
 use lab_stats::describe::summarize;
 use serde::Deserialize;
 
@@ -46,33 +47,30 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         }
         Some((group.variant, said, summarize(&group.values("efficiency_as_published"))?))
     });
-    let theirs = |percent: Option<f64>| Entry::value(percent.map(|p| p / 100.0), Unit::Share);
-    let ours = |share: f64| Entry::Value(share, Unit::Share);
-    let table = Table::of(
-        compared,
-        &[
-            ("variant", "variant", &|(variant, ..)| Entry::code(variant)),
-            ("TR115 mean", "published_mean", &|(_, said, _)| theirs(said.mean)),
-            ("mean here", "mean", &|(.., here)| ours(here.mean)),
-            ("", "published_median", &|(_, said, _)| theirs(said.median)),
-            ("", "median", &|(.., here)| ours(here.median)),
-            ("TR115 sd", "published_sd", &|(_, said, _)| theirs(said.sd)),
-            ("sd here", "sd", &|(.., here)| Entry::value(here.sd, Unit::Share)),
-            ("", "published_min", &|(_, said, _)| theirs(said.min)),
-            ("", "min", &|(.., here)| ours(here.min)),
-            ("", "published_peak", &|(_, said, _)| theirs(said.peak)),
-            ("", "max", &|(.., here)| ours(here.max)),
-        ],
-    );
-    if table.is_empty() {
-        return;
-    }
-    page.heading("The published figures beside ours");
-    page.paragraph(
-        "Efficiency as published, over all configurations; medians and ends: `published.tsv`. \
-         `_as_published` variants do what the published code did.",
-    );
-    page.table("published", &table);
+    let theirs = |percent: Option<f64>| percent.map(|percent| percent / 100.0);
+    page.chapter(Chapter {
+        heading: "The published figures beside ours",
+        text: "Efficiency as published, over all configurations; medians and ends: \
+               `published.tsv`. `_as_published` variants do what the published code did.",
+        table: Table::over(
+            compared,
+            &[
+                Code("variant", "variant", &|(variant, ..)| variant),
+                Number("TR115 mean", "published_mean", Share, &|(_, it, _)| theirs(it.mean)),
+                Number("mean here", "mean", Share, &|(.., here)| Some(here.mean)),
+                Number("", "published_median", Share, &|(_, it, _)| theirs(it.median)),
+                Number("", "median", Share, &|(.., here)| Some(here.median)),
+                Number("TR115 sd", "published_sd", Share, &|(_, it, _)| theirs(it.sd)),
+                Number("sd here", "sd", Share, &|(.., here)| here.sd),
+                Number("", "published_min", Share, &|(_, it, _)| theirs(it.min)),
+                Number("", "min", Share, &|(.., here)| Some(here.min)),
+                Number("", "published_peak", Share, &|(_, it, _)| theirs(it.peak)),
+                Number("", "max", Share, &|(.., here)| Some(here.max)),
+            ],
+        ),
+        kept: Kept::Shown("published"),
+        ..Chapter::default()
+    });
 }
 
 fn has_all(group: &Group, said: &Figures) -> bool {

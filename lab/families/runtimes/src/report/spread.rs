@@ -1,11 +1,12 @@
 //! Each variant over all configurations and in each, with the picture of every run.
 
-use lab_family::Unit;
-use lab_report::{CONFIDENCE, Entry, Page, Study, Table};
+use lab_family::Unit::Share;
+use lab_report::Column::{Any, Code, Count, Number, Text, Words};
+use lab_report::{CONFIDENCE, Chapter, Entry, Page, Study, Table};
 use lab_stats::describe::summarize;
 use lab_stats::interval::{Interval, median_interval};
 
-use super::groups::{Group, by_configuration, time_scale_of};
+use super::groups::by_configuration;
 use super::{lowest, over, pictures, pooled, variance, within};
 
 const METRICS: [(&str, &str); 4] = [
@@ -30,33 +31,29 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
             let values = group.values(metric);
             Some((group, summarize(&values)?, median_interval(&values, CONFIDENCE)))
         });
-        let number = |value: f64| Entry::Value(value, unit);
         let interval = |interval: &Option<Interval>| match interval {
             Some(interval) => Entry::Range(interval.low, interval.high, unit),
             None => Entry::text("none, n < 6"),
         };
-        let time = |group: &Group| time_scale_of(group.runs.iter().copied());
-        let table = Table::of(
+        let table = Table::over(
             summaries,
             &[
-                ("variant", "variant", &|(group, ..)| Entry::code(group.variant)),
-                ("configuration", "config", &|(group, ..)| Entry::text(&group.config)),
-                ("time", "time_scale", &|(group, ..)| Entry::text(time(group))),
-                ("n", "n", &|(_, of, _)| Entry::count(of.n)),
-                ("mean", "mean", &|(_, of, _)| number(of.mean)),
-                ("median", "median", &|(_, of, _)| number(of.median)),
-                ("median's interval", "median_interval", &|(.., of_median)| interval(of_median)),
-                ("sd", "sd", &|(_, of, _)| Entry::value(of.sd, unit)),
-                ("CV", "cv", &|(_, of, _)| Entry::value(of.cv, Unit::Share)),
-                ("min", "min", &|(_, of, _)| number(of.min)),
-                ("max", "max", &|(_, of, _)| number(of.max)),
-                ("P5–P95", "p5_p95", &|(_, of, _)| Entry::Range(of.p5, of.p95, unit)),
+                Code("", "variant", &|(group, ..)| group.variant),
+                Text("", "config", &|(group, ..)| &group.config),
+                Words("", "time_scale", &|(group, ..)| group.time_scale()),
+                Count("", "n", &|(_, of, _)| of.n),
+                Number("", "mean", unit, &|(_, of, _)| Some(of.mean)),
+                Number("", "median", unit, &|(_, of, _)| Some(of.median)),
+                Any("", "median_interval", &|(.., of_median)| interval(of_median)),
+                Number("", "sd", unit, &|(_, of, _)| of.sd),
+                Number("", "cv", Share, &|(_, of, _)| of.cv),
+                Number("", "min", unit, &|(_, of, _)| Some(of.min)),
+                Number("", "max", unit, &|(_, of, _)| Some(of.max)),
+                Any("", "p5_p95", &|(_, of, _)| Entry::Range(of.p5, of.p95, unit)),
             ],
         );
-        if table.is_empty() {
-            continue;
-        }
-        page.beside(&format!("cells-{metric}"), &format!("{title} by configuration"), &table);
+        let (name, what) = (format!("cells-{metric}"), format!("{title} by configuration"));
+        page.chapter(Chapter::beside(&name, &what, table));
     }
     lowest::write(study, page);
     variance::write(study, page);

@@ -2,8 +2,9 @@
 
 use lab_family::Unit;
 use lab_protocol::runtimes::names;
+use lab_report::Column::{Count, Each, Text, Words};
 use lab_report::frame::cell_key;
-use lab_report::{Entry, Measured, Page, Study, Table};
+use lab_report::{Entry, Measured, Page, Study, Table, number};
 
 use super::groups::{concurrent, is_of_tr115, scale_of};
 use super::pictures::variant_index;
@@ -59,46 +60,46 @@ fn knows_threads(drawn: &[(&Measured, Vec<Call>)]) -> bool {
     drawn.iter().flat_map(|(_, calls)| calls).any(|call| call.thread.is_some())
 }
 
+/// A stretch of a call, in the lane of its agent.
+struct Bar<'d> {
+    variant: &'d str,
+    lane: usize,
+    call: &'d Call,
+    segment: &'static str,
+    from: i64,
+    to: i64,
+}
+
 /// Two rows a call; a lane for each agent.
 fn bars(study: &Study, drawn: &[(&Measured, Vec<Call>)]) -> Table {
-    let knows_threads = knows_threads(drawn);
-    let mut columns = vec![
-        ("variant", "variant"),
-        ("variant index", "variant_index"),
-        ("lane", "lane"),
-        ("name", "name"),
-        ("agent", "agent"),
-        ("segment", "segment"),
-        ("from", "from_ms"),
-        ("to", "to_ms"),
-    ];
-    columns.extend(knows_threads.then_some(("thread", "thread")));
-    let mut table = Table::new(&columns);
+    let mut bars = Vec::new();
     let mut lane = 0;
     for (one, calls) in drawn {
-        let (variant, index) = (one.variant(), variant_index(study, one.variant()));
+        let variant = one.variant();
         for call in calls.iter().filter(|call| call.agent < AGENTS_DRAWN) {
-            let waiting = ("waiting", call.start, call.first);
-            for (segment, from, to) in [waiting, ("streaming", call.first, call.last)] {
-                let mut row = vec![
-                    Entry::text(variant),
-                    Entry::count(index),
-                    Entry::count(lane + call.agent),
-                    Entry::text(format!("{variant} {}", call.agent)),
-                    Entry::count(call.agent),
-                    Entry::text(segment),
-                    Entry::Value(from as f64 * MS, Unit::Count),
-                    Entry::Value(to as f64 * MS, Unit::Count),
-                ];
-                let thread = Entry::value(call.thread.map(|number| number as f64), Unit::Count);
-                row.extend(knows_threads.then_some(thread));
-                table.row(row);
-            }
+            let bar = |segment, from, to| Bar { variant, lane, call, segment, from, to };
+            bars.push(bar("waiting", call.start, call.first));
+            bars.push(bar("streaming", call.first, call.last));
         }
         let agents = calls.iter().map(|call| call.agent + 1).max().unwrap_or(0);
         lane += agents.min(AGENTS_DRAWN);
     }
-    table
+    let thread = |bar: &Bar| Entry::value(bar.call.thread.map(|of| of as f64), Unit::Count);
+    let told: &[_] = if knows_threads(drawn) { &[("", "thread")] } else { &[] };
+    Table::over(
+        bars,
+        &[
+            Text("", "variant", &|bar| bar.variant),
+            Count("", "variant_index", &|bar| variant_index(study, bar.variant)),
+            Count("", "lane", &|bar| bar.lane + bar.call.agent),
+            Words("", "name", &|bar| format!("{} {}", bar.variant, bar.call.agent)),
+            Count("", "agent", &|bar| bar.call.agent),
+            Text("", "segment", &|bar| bar.segment),
+            number("from_ms", &|bar| Some(bar.from as f64 * MS)),
+            number("to_ms", &|bar| Some(bar.to as f64 * MS)),
+            Each(told, &|bar, _| thread(bar)),
+        ],
+    )
 }
 
 /// The reference's run of lower median score, of the published configurations where there are any.

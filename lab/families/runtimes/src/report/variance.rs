@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use lab_family::Unit;
-use lab_report::{Entry, Measured, Page, Study, Table, show};
+use lab_family::Unit::{self, Share};
+use lab_report::Column::{Code, Count, Number, Text};
+use lab_report::{Chapter, Measured, Page, Study, Table, show};
 use lab_stats::variance::{Observation, shares};
 
 use super::groups::{concurrent, serial_variants};
@@ -16,43 +17,41 @@ const SCORE: &str = "efficiency_as_published";
 const METRICS: [&str; 3] = [SCORE, "efficiency_true", "wall_ns"];
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
-    let mut table = Table::new(&[
-        ("metric", "metric"),
-        ("variants", "variants"),
-        ("block", "block"),
-        ("configuration", "config"),
-        ("variant", "variant"),
-        ("residue", "residue"),
-        ("runs", "runs"),
-    ]);
-    let mut of_score: Option<String> = None;
-    for metric in METRICS {
-        // One variant that runs its agents one after the other would be all that a share shows.
-        let serial = serial_variants(study);
-        for (who, without) in [("all", BTreeSet::new()), (OVERLAPPING, serial)] {
-            let Some((shares, runs)) = shares_of(study, metric, &without) else { continue };
-            if who == OVERLAPPING && metric == SCORE {
-                let named = FACTORS.iter().zip(&shares);
-                let named =
-                    named.map(|(name, part)| format!("{name} {}", show(*part, Unit::Share)));
-                let named: Vec<String> = named.collect();
-                of_score = Some(format!("{} ({runs} runs)", named.join(", ")));
-            }
-            let mut row = vec![Entry::code(metric), Entry::text(who)];
-            row.extend(shares.iter().map(|part| Entry::Value(*part, Unit::Share)));
-            row.push(Entry::count(runs));
-            table.row(row);
-        }
+    // One variant that runs its agents one after the other would be all that a share shows.
+    let who = [("all", BTreeSet::new()), (OVERLAPPING, serial_variants(study))];
+    let rows = METRICS.into_iter().flat_map(|metric| {
+        let shares = move |(who, without): &(&'static str, BTreeSet<&str>)| {
+            let (shares, runs) = shares_of(study, metric, without)?;
+            Some((metric, *who, shares, runs))
+        };
+        who.iter().filter_map(shares)
+    });
+    let rows: Vec<_> = rows.collect();
+    let of_score = rows.iter().find(|(metric, who, ..)| *metric == SCORE && *who == OVERLAPPING);
+    if let Some((.., shares, runs)) = of_score {
+        let named = FACTORS.iter().zip(shares);
+        let named = named.map(|(name, part)| format!("{name} {}", show(*part, Unit::Share)));
+        page.paragraph(&format!(
+            "The score's variance, without serial variants: {} ({runs} runs).",
+            named.collect::<Vec<_>>().join(", ")
+        ));
     }
-    if table.is_empty() {
-        return;
-    }
-    if let Some(shares) = of_score {
-        page.paragraph(&format!("The score's variance, without serial variants: {shares}."));
-    }
+    let share = |shares: &[f64], place: usize| shares.get(place).copied();
+    let table = Table::over(
+        rows,
+        &[
+            Code("", "metric", &|(metric, ..)| metric),
+            Text("", "variants", &|(_, who, ..)| who),
+            Number("", "block", Share, &|(.., shares, _)| share(shares, 0)),
+            Number("", "config", Share, &|(.., shares, _)| share(shares, 1)),
+            Number("", "variant", Share, &|(.., shares, _)| share(shares, 2)),
+            Number("", "residue", Share, &|(.., shares, _)| share(shares, 3)),
+            Count("", "runs", &|(.., runs)| *runs),
+        ],
+    );
     let what =
         "Shares of the variance that block, configuration and variant explain, in this order";
-    page.beside("variance", what, &table);
+    page.chapter(Chapter::beside("variance", what, table));
 }
 
 /// The share of each factor, then the residue; and of how many runs.

@@ -1,7 +1,8 @@
 //! How much the runs of one configuration differ, by variant: which variant is steady, and where.
 
-use lab_family::Unit;
-use lab_report::{Entry, Page, Study, Table};
+use lab_family::Unit::Share;
+use lab_report::Column::{Any, Code, Count, Number};
+use lab_report::{Chapter, Entry, Page, Study, Table};
 use lab_stats::describe::{Summary, summarize};
 
 use super::groups::{Group, by_configuration, by_variant, is_of_tr115};
@@ -46,30 +47,27 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
             own.filter_map(|of| Some((of.config.as_str(), summarize(&of.values(EFFICIENCY))?)));
         Some(Within { variant: group.variant, all, configs: configs.collect() })
     });
-    let share = |value: Option<f64>| Entry::value(value, Unit::Share);
-    let value = |end: Option<&(f64, &str)>| share(end.map(|(value, _)| *value));
+    let share = |end: Option<&(f64, &str)>| end.map(|(value, _)| *value);
     let place = |end: Option<&(f64, &str)>| Entry::optional(end.map(|(_, name)| *name));
     let sd: Figure = |of| of.sd;
     let cv: Figure = |of| of.cv;
-    let table = Table::of(
+    let table = Table::over(
         rows,
         &[
-            ("variant", "variant", &|of| Entry::code(of.variant)),
-            ("configurations", "configs", &|of| Entry::count(of.configs.len())),
-            ("mean sd", "sd_mean", &|of| share(of.mean(sd))),
-            ("largest sd", "sd_max", &|of| value(of.ranked(sd).last())),
-            ("in", "sd_max_config", &|of| place(of.ranked(sd).last())),
-            ("CV of all runs", "cv", &|of| share(of.all.cv)),
-            ("smallest CV", "cv_min", &|of| value(of.ranked(cv).first())),
-            ("in", "cv_min_config", &|of| place(of.ranked(cv).first())),
-            ("largest CV", "cv_max", &|of| value(of.ranked(cv).last())),
-            ("in", "cv_max_config", &|of| place(of.ranked(cv).last())),
+            Code("", "variant", &|of| of.variant),
+            Count("", "configs", &|of| of.configs.len()),
+            Number("", "sd_mean", Share, &|of| of.mean(sd)),
+            Number("", "sd_max", Share, &|of| share(of.ranked(sd).last())),
+            Any("", "sd_max_config", &|of| place(of.ranked(sd).last())),
+            Number("", "cv", Share, &|of| of.all.cv),
+            Number("", "cv_min", Share, &|of| share(of.ranked(cv).first())),
+            Any("", "cv_min_config", &|of| place(of.ranked(cv).first())),
+            Number("", "cv_max", Share, &|of| share(of.ranked(cv).last())),
+            Any("", "cv_max_config", &|of| place(of.ranked(cv).last())),
         ],
     );
-    if !table.is_empty() {
-        let what = "Spread within a configuration, where least and most, and over all";
-        page.beside("within", what, &table);
-    }
+    let what = "Spread within a configuration, where least and most, and over all";
+    page.chapter(Chapter::beside("within", what, table));
 }
 
 fn is_published(study: &Study, group: &Group) -> bool {

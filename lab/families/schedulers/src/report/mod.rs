@@ -14,7 +14,7 @@ mod which;
 use lab_family::Cell;
 use lab_record::{Run, RunFile, Samples, VariantEntry};
 use lab_report::{
-    FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell, over_level,
+    Chapter, FamilyReport, Frame, Measured, Page, Row, Rows, Study, metrics_by_cell, over_level,
     over_variant,
 };
 use toml::Table;
@@ -69,7 +69,7 @@ impl FamilyReport for Schedulers {
 }
 
 /// The chapter of one test: its metrics in every cell.
-struct Chapter {
+struct OfTest {
     /// The level of the factor `test`, and the name of the table.
     test: &'static str,
     heading: &'static str,
@@ -84,8 +84,8 @@ struct Chapter {
     more: fn(&Study, &mut Page),
 }
 
-const CHAPTERS: [Chapter; 4] = [
-    Chapter {
+const CHAPTERS: [OfTest; 4] = [
+    OfTest {
         test: "decide",
         heading: "What a decision costs",
         says: "Time of a call in batches: median over batches and deciders, then over blocks. Two \
@@ -95,7 +95,7 @@ const CHAPTERS: [Chapter; 4] = [
         kept: &[],
         more: single,
     },
-    Chapter {
+    OfTest {
         test: "replay",
         heading: "What wrong decisions cost",
         says: "All policies get the same costs. Regret: what the cheaper arm of each step would \
@@ -117,7 +117,7 @@ const CHAPTERS: [Chapter; 4] = [
             changes::write(study, page);
         },
     },
-    Chapter {
+    OfTest {
         test: "stream",
         heading: "Throughput of streams",
         says: "Items of calibrated busy work, a bounded number in flight; loom-rs always does one \
@@ -130,7 +130,7 @@ const CHAPTERS: [Chapter; 4] = [
             ratios::write(study, page, ("stream", "items_per_s"));
         },
     },
-    Chapter {
+    OfTest {
         test: "wake",
         heading: "How late a task wakes",
         says: "Latency of a timer's ticks until a task has read them, beside a load \
@@ -165,11 +165,9 @@ fn single(study: &Study, page: &mut Page) {
     let keep = |cell: &Cell| is(cell, "test", "decide") && is(cell, "part", "single");
     let rows = Rows { variants: &variants, keep: &keep, factors: &["part"] };
     let metrics = ["single_mean_ns", "single_p50_ns", "single_p99_ns", "single_sd_ns"];
+    let what = "Mean, P50, P99 and deviation of single decisions, two clock reads included";
     let table = metrics_by_cell(study, &rows, &metrics);
-    if !table.is_empty() {
-        let what = "Mean, P50, P99 and deviation of single decisions, two clock reads included";
-        page.beside("decide-single", what, &table);
-    }
+    page.chapter(Chapter::beside("decide-single", what, table));
 }
 
 /// What a policy gains over offloading everything, by class of work.
@@ -179,10 +177,8 @@ fn gain(study: &Study, page: &mut Page) {
     let factors = &["work", "concurrency", "order", "tokio_workers", "rayon_threads"];
     let rows = Rows { variants: &variants, keep: &keep, factors };
     let table = over_variant(study, &rows, "always_offload", &["items_per_s"]);
-    if !table.is_empty() {
-        let what = "Rates over that of `always_offload`, same cell and block";
-        page.beside("gain", what, &table);
-    }
+    let what = "Rates over that of `always_offload`, same cell and block";
+    page.chapter(Chapter::beside("gain", what, table));
 }
 
 /// What a load does to wake-ups: the published interference, P95 with it over P95 without.
@@ -191,13 +187,11 @@ fn interference(study: &Study, page: &mut Page) {
     let keep = |cell: &Cell| is(cell, "test", "wake") && !is(cell, "load", "idle");
     let rows = Rows { variants: &variants, keep: &keep, factors: &["load", "tokio_workers"] };
     let table = over_level(study, &rows, ("load", "idle"), &["tick_p95_ns"]);
-    if !table.is_empty() {
-        let what = "Interference, P95 of ticks beside the load over that without";
-        page.beside("interference", what, &table);
-    }
+    let what = "Interference, P95 of ticks beside the load over that without";
+    page.chapter(Chapter::beside("interference", what, table));
 }
 
-fn one(study: &Study, chapter: &Chapter, page: &mut Page) {
+fn one(study: &Study, chapter: &OfTest, page: &mut Page) {
     page.heading(chapter.heading);
     page.paragraph(chapter.says);
     let cells = cells(study, chapter.test);

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use lab_family::{Better, Cell};
-use lab_report::{Entry, Page, Reading, Series, Study, Table, centre, study::without};
+use lab_report::Column::{Code, Count, Interval, Text, Words};
+use lab_report::{Chapter, Page, Reading, Series, Study, Table, centre, study::without};
 
 use super::{is, level};
 use crate::ORACLE;
@@ -29,28 +30,22 @@ pub(crate) fn write(study: &Study, page: &mut Page, (test, metric): (&str, &str)
             groups.filter_map(move |cells| choose(study, policy, metric, &cells))
         })
         .collect();
-    if choices.is_empty() {
-        return;
-    }
     let work = if test == "wake" { "load" } else { "work" };
-    let [low, high] = ["low", "high"].map(|end| format!("{metric}_{end}"));
-    let table = Table::of(
+    let table = Table::over(
         &choices,
         &[
-            ("", "policy", &|one| Entry::code(one.policy)),
-            ("", work, &|one| Entry::text(level(one.cell, work))),
-            ("", "concurrency", &|one| Entry::text(level(one.cell, "concurrency"))),
-            ("", "order", &|one| Entry::text(level(one.cell, "order"))),
-            ("", "best", &|one| Entry::text(ratio(one.cell))),
-            ("", "n", &|one| Entry::count(one.value.n)),
-            ("", metric, &|one| Reading::middle(Some(one.value))),
-            ("", low.as_str(), &|one| Reading::low(Some(one.value))),
-            ("", high.as_str(), &|one| Reading::high(Some(one.value))),
-            ("", "tied", &|one| Entry::text(one.tied.join(", "))),
+            Code("", "policy", &|one| one.policy),
+            Text("", work, &|one| level(one.cell, work)),
+            Text("", "concurrency", &|one| level(one.cell, "concurrency")),
+            Text("", "order", &|one| level(one.cell, "order")),
+            Words("", "best", &|one| ratio(one.cell)),
+            Count("", "n", &|one| one.value.n),
+            Interval("", metric, &|one| Some(one.value)),
+            Words("", "tied", &|one| one.tied.join(", ")),
         ],
     );
     let what = "The best ratio of workers to pool threads, and those tied with it";
-    page.beside(&format!("best-ratio-{test}"), what, &table);
+    page.chapter(Chapter::beside(&format!("best-ratio-{test}"), what, table));
 }
 
 /// The cells of a test that a policy ran, by all but their threads.

@@ -1,7 +1,9 @@
 //! How long the runtime was not there for its tasks.
 
-use lab_family::{Cell, Unit};
-use lab_report::{Entry, Page, Reading, Study, Table};
+use lab_family::Cell;
+use lab_family::Unit::{self, Ns};
+use lab_report::Column::{Code, Count, Interval, Number, Text};
+use lab_report::{Page, Reading, Study, Table};
 
 use super::{cells, level};
 
@@ -13,29 +15,24 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         let tail = study.series(policy, cell, "tick_p999_ns");
         Some((cell, policy, Reading::level(&tail, Unit::Ns)?))
     });
-    let ns = |value: Option<f64>| Entry::value(value, Unit::Ns);
     let worst = |policy: &str, cell: &Cell, metric: &str| {
-        ns(study.series(policy, cell, metric).into_values().reduce(f64::max))
+        study.series(policy, cell, metric).into_values().reduce(f64::max)
     };
-    let table = Table::of(
+    let table = Table::over(
         with_tail,
         &[
-            ("load", "load", &|(cell, ..)| Entry::text(level(cell, "load"))),
-            ("Tokio workers", "tokio_workers", &|(cell, ..)| {
-                Entry::text(level(cell, "tokio_workers"))
+            Text("", "load", &|(cell, ..)| level(cell, "load")),
+            Text("", "tokio_workers", &|(cell, ..)| level(cell, "tokio_workers")),
+            Code("", "policy", &|(_, policy, _)| policy),
+            Count("", "n", &|(.., tail)| tail.n),
+            Number("", "block_longest_median_ns", Ns, &|(cell, policy, _)| {
+                study.median(policy, cell, "block_longest_ns")
             }),
-            ("policy", "policy", &|(_, policy, _)| Entry::code(policy)),
-            ("n", "n", &|(.., tail)| Entry::count(tail.n)),
-            ("longest block, median", "block_longest_median_ns", &|(cell, policy, _)| {
-                ns(study.median(policy, cell, "block_longest_ns"))
-            }),
-            ("longest block of all runs", "block_longest_worst_ns", &|(cell, policy, _)| {
+            Number("", "block_longest_worst_ns", Ns, &|(cell, policy, _)| {
                 worst(policy, cell, "block_longest_ns")
             }),
-            ("tick P99.9", "tick_p999_ns", &|(.., tail)| Reading::middle(Some(*tail))),
-            ("low", "tick_p999_low_ns", &|(.., tail)| Reading::low(Some(*tail))),
-            ("high", "tick_p999_high_ns", &|(.., tail)| Reading::high(Some(*tail))),
-            ("worst tick", "tick_worst_ns", &|(cell, policy, _)| {
+            Interval("", "tick_p999{}_ns", &|(.., tail)| Some(*tail)),
+            Number("", "tick_worst_ns", Ns, &|(cell, policy, _)| {
                 worst(policy, cell, "tick_max_ns")
             }),
         ],

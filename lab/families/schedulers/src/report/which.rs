@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::{Better, Cell};
+use lab_report::Column::{Any, Code, Count, Words};
 use lab_report::{Entry, Page, Reading, Series, Study, Table, centre};
 
 use super::{is, level};
@@ -43,21 +44,18 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     let tied = |one: &Choice| {
         one.tied.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     };
-    let short = |reading: Option<Reading>| Entry::optional(reading.map(|reading| reading.short()));
-    let table = Table::of(
+    let table = Table::over(
         &choices,
         &[
-            ("work", "work", &|one| Entry::text(study.label(one.cell))),
-            ("", "metric", &|one| Entry::code(one.metric)),
-            ("best", "best", &|one| Entry::text(one.best())),
-            ("", "value", &|one| short(Some(one.value))),
-            ("n", "n", &|one| Entry::count(one.value.n)),
-            ("tied with it", "tied", &|one| Entry::text(tied(one))),
-            ("next, worse", "next", &|one| {
-                one.next.map_or(Entry::Missing, |(name, _)| Entry::code(name))
-            }),
-            ("worse by", "next_times", &|one| short(one.next.map(|(_, reading)| reading))),
-            ("", "to_oracle", &|one| short(one.to_oracle)),
+            Words("", "work", &|one| study.label(one.cell)),
+            Code("", "metric", &|one| one.metric),
+            Words("", "best", &|one| one.best()),
+            Any("", "value", &|one| Reading::in_short(Some(one.value))),
+            Count("", "n", &|one| one.value.n),
+            Words("", "tied", &|one| tied(one)),
+            Any("", "next", &|one| one.next.map_or(Entry::Missing, |(name, _)| Entry::code(name))),
+            Any("", "next_times", &|one| Reading::in_short(one.next.map(|(_, reading)| reading))),
+            Any("", "to_oracle", &|one| Reading::in_short(one.to_oracle)),
         ],
     );
     page.items(JUDGED_BY.iter().filter_map(|(test, _, what)| {

@@ -2,6 +2,7 @@
 //! metric of every cell.
 
 use lab_family::Unit;
+use lab_report::Column::{Code, Each, Words};
 use lab_report::{Entry, Page, Rows, Study, Table, method, metrics_by_cell};
 
 use crate::metrics::{CPU_WITH_SERVERS, METRICS};
@@ -84,17 +85,14 @@ fn parts(study: &Study, page: &mut Page) {
 }
 
 fn operations(study: &Study) -> Table {
-    let mut columns = vec![("variant", "variant"), ("cell", "cell")];
-    columns.extend(OPERATIONS);
-    let mut table = Table::new(&columns);
-    for (variant, cell) in study.places(&study.variants()) {
-        if study.is_default_but(cell, &[]) {
-            let value =
-                |(_, metric)| Entry::value(study.median(variant, cell, metric), study.unit(metric));
-            let mut row = vec![Entry::code(variant), Entry::text(study.label(cell))];
-            row.extend(OPERATIONS.map(value));
-            table.row(row);
-        }
-    }
-    table
+    let variants = study.variants();
+    let places = study.places(&variants).into_iter();
+    Table::over(
+        places.filter(|(_, cell)| study.is_default_but(cell, &[])),
+        &[
+            Code("variant", "variant", &|(variant, _)| variant),
+            Words("cell", "cell", &|(_, cell)| study.label(cell)),
+            Each(&OPERATIONS, &|(variant, cell), metric| study.middle(variant, cell, metric)),
+        ],
+    )
 }

@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::{Cell, Factor};
 use lab_record::{Run, RunFile, Samples};
-use lab_report::{FamilyReport, Frame, Measured, Page, Row, Rows, Study, over_level, study::with};
+use lab_report::{
+    Chapter, FamilyReport, Frame, Kept, Measured, Page, Row, Rows, Study, over_level, study::with,
+};
 use toml::Table;
 
 use crate::metrics::{self, MAKESPAN, span_ns};
@@ -99,16 +101,14 @@ fn several_processes(study: &Study, page: &mut Page) {
     let factors = ["shape", "in_flight", "workers", "worker", FACTOR];
     let keep = |cell: &Cell| cell.get(FACTOR).is_some_and(|level| level != "0");
     let rows = Rows { variants: &variants, keep: &keep, factors: &factors };
-    let table = over_level(study, &rows, (FACTOR, "0"), &[MAKESPAN, "steps_per_s"]);
-    if table.is_empty() {
-        return;
-    }
-    page.heading("Several processes on one database");
-    page.paragraph(
-        "Two processes orchestrate, the others have the workers. Each metric over that of as \
-         many threads in one process, paired by block.",
-    );
-    page.table("processes", &table);
+    page.chapter(Chapter {
+        heading: "Several processes on one database",
+        text: "Two processes orchestrate, the others have the workers. Each metric over that of as \
+               many threads in one process, paired by block.",
+        table: over_level(study, &rows, (FACTOR, "0"), &[MAKESPAN, "steps_per_s"]),
+        kept: Kept::Shown("processes"),
+        ..Chapter::default()
+    });
 }
 
 /// The levels of a factor that any variant ran, in the order of tables.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use lab_family::{Cell, Unit};
+use lab_report::Column::{Code, Count, Number, Words};
 use lab_report::{Entry, Page, Reading, Series, Study, Table, study::with};
 use lab_stats::describe::summarize;
 
@@ -117,18 +118,17 @@ fn restarts(study: &Study, page: &mut Page) {
         let summary = summarize(&series.values().copied().collect::<Vec<_>>())?;
         Some((variant, cell, summary, sensitive_pairs(&series)))
     });
-    let share = |value: Option<f64>| Entry::value(value, Unit::Share);
-    let table = Table::of(
+    let table = Table::over(
         spread,
         &[
-            ("variant", "variant", &|(variant, ..)| Entry::code(variant)),
-            ("cell", "cell", &|(_, cell, ..)| Entry::text(study.label(cell))),
-            ("n", "n", &|(.., of, _)| Entry::count(of.n)),
-            ("median", "median_ns", &|(.., of, _)| Entry::Value(of.median, Unit::Ns)),
-            ("least", "min_ns", &|(.., of, _)| Entry::Value(of.min, Unit::Ns)),
-            ("most", "max_ns", &|(.., of, _)| Entry::Value(of.max, Unit::Ns)),
-            ("coefficient of variation", "cv_share", &|(.., of, _)| share(of.cv)),
-            ("sensitive pairs", "sensitive_pairs_share", &|(.., pairs)| share(*pairs)),
+            Code("", "variant", &|(variant, ..)| variant),
+            Words("", "cell", &|(_, cell, ..)| study.label(cell)),
+            Count("", "n", &|(.., of, _)| of.n),
+            Number("", "median_ns", Unit::Ns, &|(.., of, _)| Some(of.median)),
+            Number("", "min_ns", Unit::Ns, &|(.., of, _)| Some(of.min)),
+            Number("", "max_ns", Unit::Ns, &|(.., of, _)| Some(of.max)),
+            Number("", "cv_share", Unit::Share, &|(.., of, _)| of.cv),
+            Number("", "sensitive_pairs_share", Unit::Share, &|(.., pairs)| *pairs),
         ],
     );
     let what = format!(
