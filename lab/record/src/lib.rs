@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+mod append;
 mod bounded;
 mod chain;
 mod distinct;
@@ -36,6 +37,7 @@ mod schema;
 mod store;
 mod writer;
 
+pub use append::{Lock, whole_lines};
 pub use bounded::{Bounded, MOST_BYTES, limit_bytes};
 pub use chain::{Head, Heads};
 pub use error::RecordError;

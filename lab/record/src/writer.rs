@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
 };
@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::{
     Folder, RecordError, Results, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, Window,
+    append::{Lock, whole_lines},
     chain::{self, Head, Heads, Recorded},
     redact::Row,
     store::{RUN_FILE, RUNS, SAMPLES, SESSIONS, WINDOWS, at, write_whole},
@@ -79,10 +80,13 @@ impl Writer {
     fn open(dir: &Path) -> Result<Self, RecordError> {
         let folder = Folder::at(dir);
         let runs = Log::open(&folder, RUNS)?;
-        runs.file.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => RecordError::InUse { path: dir.to_owned() },
-            TryLockError::Error(source) => RecordError::Io { path: dir.join(RUNS), source },
-        })?;
+        match Lock::take(&runs.file).map_err(at(&dir.join(RUNS)))? {
+            Lock::Held => {}
+            Lock::InUse => return Err(RecordError::InUse { path: dir.to_owned() }),
+            Lock::Unknown(source) => {
+                return Err(RecordError::Io { path: dir.join(RUNS), source });
+            }
+        }
         let (sessions, windows) = (Log::open(&folder, SESSIONS)?, Log::open(&folder, WINDOWS)?);
         Ok(Self { folder, runs, sessions, windows })
     }
@@ -212,7 +216,7 @@ fn cut_torn_line(folder: &Folder, name: &str) -> Result<(), RecordError> {
         return Ok(());
     }
     let bytes = folder.read(name).map_err(at(&folder.join(name)))?;
-    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let whole = whole_lines(&bytes);
     if whole < bytes.len() {
         folder.cut(name, whole as u64).map_err(at(&folder.join(name)))?;
     }

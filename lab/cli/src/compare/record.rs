@@ -3,26 +3,17 @@
 
 use std::{
     env,
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions},
     io::{self, Read as _, Write},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    thread,
 };
 
 use lab_compare::{Layout, Settings, TimedRound};
-use lab_record::{Bounded, sha256_hex, sha256_of_file};
-use nix::errno::Errno;
+use lab_record::{Bounded, Lock, sha256_hex, sha256_of_file, whole_lines};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{
-    args::CompareArgs,
-    chain,
-    commands::Command,
-    held::programs,
-    measures::Addresses,
-    spend::{BETWEEN_TRIES, TRIES},
-};
+use super::{args::CompareArgs, chain, commands::Command, held::programs, measures::Addresses};
 use crate::{Failure, streams};
 
 /// The version of the file. Up to version 3 a round held the reference twice, which made what a run
@@ -299,29 +290,19 @@ impl Drop for Record {
 
 /// Held until the file is closed. Where the file system has no locks it is up to the user.
 fn lock(path: &Path, file: &File) -> Result<(), Failure> {
-    for _ in 0..TRIES {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
-            Err(TryLockError::Error(error)) if has_no_locks(&error) => {
-                let path = path.display();
-                streams::tell(format_args!(
-                    "note: {path} cannot be locked ({error}); let no other comparison use it \
-                     meanwhile"
-                ));
-                return Ok(());
-            }
-            Err(TryLockError::Error(error)) => return Err(failure(path, error)),
+    match Lock::take_patiently(file).map_err(|error| failure(path, error))? {
+        Lock::Held => {}
+        Lock::InUse => {
+            return Err(failure(path, "is in use by another comparison; wait for its end"));
+        }
+        Lock::Unknown(error) => {
+            let path = path.display();
+            streams::tell(format_args!(
+                "note: {path} cannot be locked ({error}); let no other comparison use it meanwhile"
+            ));
         }
     }
-    Err(failure(path, "is in use by another comparison; wait for its end"))
-}
-
-/// Whether flock(2) failed because the file system knows no locks, such as one of a network or of a
-/// user's program.
-fn has_no_locks(error: &io::Error) -> bool {
-    let errno = error.raw_os_error().map(Errno::from_raw);
-    matches!(errno, Some(Errno::ENOSYS | Errno::ENOLCK | Errno::EOPNOTSUPP))
+    Ok(())
 }
 
 /// Whether the open file is the one that has this name.
@@ -350,7 +331,7 @@ struct Read {
 fn read(path: &Path, file: &mut File) -> Result<Read, Failure> {
     let mut text = String::new();
     Bounded::new(file).read_to_string(&mut text).map_err(|error| failure(path, error))?;
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let whole = whole_lines(text.as_bytes());
     let mut lines = text[..whole].lines();
     let first = lines.next().ok_or_else(|| failure(path, "is empty"))?;
     // Before the rest, which other versions have otherwise.
@@ -419,17 +400,4 @@ fn another(path: &Path, part: &str) -> Failure {
 
 fn failure(path: &Path, error: impl std::fmt::Display) -> Failure {
     Failure { code: 4, sentence: format!("{}: {error}", path.display()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_system_without_locks_is_no_failure() {
-        let told = |errno: Errno| has_no_locks(&io::Error::from(errno));
-        assert!([Errno::ENOSYS, Errno::ENOLCK, Errno::EOPNOTSUPP].into_iter().all(told));
-        assert!(![Errno::EIO, Errno::EBADF, Errno::EACCES].into_iter().any(told));
-        assert!(!has_no_locks(&io::Error::other("no number")));
-    }
 }

@@ -7,7 +7,7 @@
 //! were removed are missed.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions},
     io::{self, ErrorKind, Read, Write},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
@@ -16,7 +16,7 @@ use std::{
 };
 
 use lab_compare::Settings;
-use lab_record::Bounded;
+use lab_record::{Bounded, Lock};
 use lab_stats::multiple::spent_on;
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +29,8 @@ const SCHEMA: &str = "lab-spend-2";
 const UNCHAINED: &str = "lab-spend-1";
 /// Attempts at the lock. A killed comparison's command may hold it for an instant, and a file may
 /// be replaced between its opening and its locking.
-pub(crate) const TRIES: usize = 20;
-pub(crate) const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+const TRIES: usize = 20;
+const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -203,8 +203,8 @@ fn locked(path: &Path) -> Result<File, Failure> {
     for _ in 0..TRIES {
         let (file, made) = open_or_make(path).map_err(failed)?;
         is_new |= made;
-        match file.try_lock() {
-            Ok(()) => {
+        match Lock::take(&file).map_err(failed)? {
+            Lock::Held => {
                 let here = file.metadata().map_err(failed)?;
                 is_empty = here.len() == 0;
                 if fs::metadata(path).is_ok_and(|now| now.ino() == here.ino()) {
@@ -216,8 +216,8 @@ fn locked(path: &Path) -> Result<File, Failure> {
                     thread::sleep(BETWEEN_TRIES);
                 }
             }
-            Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            Lock::InUse => thread::sleep(BETWEEN_TRIES),
+            Lock::Unknown(error) => return Err(failed(error)),
         }
     }
     Err(failure(
