@@ -168,7 +168,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Completions(args) => completions::completions(&args, shown()),
         Command::Man(args) => man::man(&args, shown(), paths.ok().as_ref()),
         Command::Guard { mark, scratch, apart } => {
-            let guard = if apart { lab_driver::leave_guard } else { lab_driver::keep_guard };
+            let guard = if apart { lab_process::leave_guard } else { lab_process::keep_guard };
             guard(&mark, &scratch)
                 .map_err(|error| Failure::lab(format!("the guard of a sweep: {error}")))?;
             Ok(ExitCode::SUCCESS)

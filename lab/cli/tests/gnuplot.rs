@@ -10,7 +10,8 @@ use std::{
 };
 
 use lab_attacks::Attack;
-use lab_driver::{Hold, plots::Scripts};
+use lab_driver::plots::Scripts;
+use lab_process::Hold;
 
 /// The script of `lab compare --plot`.
 const COMPARE: &str = include_str!("../src/compare/plot.gp");

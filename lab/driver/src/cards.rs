@@ -6,19 +6,14 @@
 
 use std::{
     io::{BufRead, BufReader, Read},
-    os::unix::process::CommandExt,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
 };
 
 use lab_probe::{CARD_LOOP, CARD_QUERY, CardSample, card_samples, card_uses, monotonic_ns};
+use lab_process::{Beside, Limits};
 use lab_record::{CardUse, Run};
-
-use crate::{
-    child::{self, Limits, stop_group},
-    guard,
-};
 
 const PROGRAM: &str = "nvidia-smi";
 /// Samples that are kept for a run that ends later. At 5 a second, 14 hours of one card.
@@ -28,9 +23,7 @@ const LINE_BYTES_MAX: usize = 4 << 10;
 
 /// What the machine's NVIDIA cards do now, or why that is not known.
 pub(crate) fn cards() -> Result<Vec<CardSample>, String> {
-    let mut command = Command::new(PROGRAM);
-    command.args(CARD_QUERY);
-    let asked = child::ask(command, Limits::QUESTION);
+    let asked = lab_process::Run::of(PROGRAM, CARD_QUERY).ask(Limits::QUESTION);
     let output = asked.map_err(|unfinished| format!("{PROGRAM} {unfinished}"))?;
     let answer = String::from_utf8_lossy(&output.stdout);
     let said = || says(answer.lines().next().unwrap_or("nothing"));
@@ -46,7 +39,7 @@ pub(crate) struct CardWatch(Result<Watching, String>);
 
 #[derive(Debug)]
 struct Watching {
-    child: Child,
+    child: Beside,
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -64,13 +57,9 @@ impl CardWatch {
     /// Starts to watch; where that is not possible, every run gets the reason.
     pub(crate) fn start() -> Self {
         let mut command = Command::new(PROGRAM);
-        let child = guard::mark(command.args(CARD_QUERY).arg(CARD_LOOP))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            // Ctrl-C is for the lab, which records the run that it stops.
-            .process_group(0)
-            .spawn();
+        command.args(CARD_QUERY).arg(CARD_LOOP);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = Beside::start(&mut command, &[]);
         Self(child.map(Watching::of).map_err(|error| cannot_start(&error)))
     }
 
@@ -81,7 +70,7 @@ impl CardWatch {
 
     /// The process that prints, whose CPU time is the lab's own.
     pub(crate) fn pid(&self) -> Option<u32> {
-        self.0.as_ref().ok().map(|watching| watching.child.id())
+        self.0.as_ref().ok().map(|watching| watching.child.pid())
     }
 
     /// Notes in a run's row what the cards did between two moments, and drops what is older.
@@ -98,9 +87,9 @@ impl CardWatch {
 }
 
 impl Watching {
-    fn of(mut child: Child) -> Self {
+    fn of(mut child: Beside) -> Self {
         let seen = Arc::new(Mutex::new(Seen::default()));
-        let output = child.stdout.take().expect("stdout is piped");
+        let output = child.stdout().expect("stdout is piped");
         let shared = Arc::clone(&seen);
         thread::spawn(move || {
             let mut output = BufReader::new(output);
@@ -129,12 +118,6 @@ impl Watching {
             (None, true) => format!("{PROGRAM} ended"),
             (None, false) => "no sample fell into the run".to_owned(),
         })
-    }
-}
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        stop_group(&mut self.child);
     }
 }
 
@@ -181,8 +164,8 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_read_to_its_limit_and_no_further() {
         let mut command = Command::new("sh");
-        command.args(["-c", "yes | tr -d '\\n'"]).process_group(0).stdout(Stdio::piped());
-        let watching = Watching::of(command.spawn().unwrap());
+        command.args(["-c", "yes | tr -d '\\n'"]).stdout(Stdio::piped());
+        let watching = Watching::of(Beside::start(&mut command, &[]).unwrap());
         for _ in 0..3_000 {
             if lock(&watching.seen).ended {
                 break;

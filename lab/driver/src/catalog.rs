@@ -5,20 +5,15 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::Command,
     time::Duration,
 };
 
 use lab_plan::{Entrant, Manifest};
+use lab_process::{Limits, Run};
 use lab_protocol::{Identity, PROTOCOL};
 use lab_record::{VariantEntry, sha256_hex};
 
-use crate::{
-    DriverError,
-    child::{self, Limits},
-    foreign,
-    words::harmless,
-};
+use crate::{DriverError, foreign, words::harmless};
 
 /// A copy may be read and run, and not written.
 const PROGRAM_MODE: u32 = 0o555;
@@ -257,9 +252,8 @@ fn absent(entrant: &Entrant, why: String) -> Program {
 fn describe(path: &Path, name: &str) -> Result<Identity, DriverError> {
     let refuse =
         |what: String| DriverError::Input(format!("{name} --describe: {}", harmless(&what)));
-    let mut command = Command::new(path);
-    command.arg("--describe");
-    let output = child::ask(command, DESCRIBE).map_err(|why| refuse(why.to_string()))?;
+    let asked = Run::of(path, ["--describe"]).ask(DESCRIBE);
+    let output = asked.map_err(|why| refuse(why.to_string()))?;
     if !output.status.success() {
         return Err(refuse(format!("ended with {}", output.status)));
     }

@@ -2,20 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    os::unix::process::CommandExt,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
-    sync::atomic::{AtomicBool, Ordering},
-    thread,
-    time::Duration,
+    sync::atomic::AtomicBool,
 };
 
 use lab_family::Corpus;
+use lab_process::Run;
 
-use crate::{DriverError, child::stop_group, guard, held::Held};
-
-/// Between two looks at one that is made. No run goes on meanwhile.
-const LOOK: Duration = Duration::from_millis(5);
+use crate::{DriverError, held::Held};
 
 /// Where corpora lie, and which of them this sweep has seen to.
 #[derive(Debug)]
@@ -69,9 +64,12 @@ impl Corpora {
     /// That every byte is as the corpus's manifest says: one that is kept is looked at by its sizes
     /// alone when it is asked for.
     fn check(&self, folder: &Path, interrupt: &AtomicBool) -> Result<(), DriverError> {
-        let mut command = Command::new(&self.lab);
-        command.arg("corpus").arg(folder).arg("--check");
-        run(command, &format!("lab corpus {} --check", folder.display()), interrupt)
+        let arguments = [OsStr::new("corpus"), folder.as_os_str(), OsStr::new("--check")];
+        run(
+            Run::of(&self.lab, arguments),
+            &format!("lab corpus {} --check", folder.display()),
+            interrupt,
+        )
     }
 
     fn make(
@@ -80,53 +78,36 @@ impl Corpora {
         folder: &Path,
         interrupt: &AtomicBool,
     ) -> Result<(), DriverError> {
-        let mut command = Command::new(&self.lab);
-        command.arg("corpus").arg(folder);
+        let mut arguments: Vec<OsString> = vec!["corpus".into(), folder.into()];
         for (flag, value) in [
             ("--files", u64::from(corpus.files)),
             ("--bytes", corpus.bytes),
             ("--seed", corpus.seed),
         ] {
-            command.arg(flag).arg(value.to_string());
+            arguments.extend([flag.into(), value.to_string().into()]);
         }
         for (flag, wanted) in [("--skew", corpus.skew), ("--hostile", corpus.hostile)] {
             if wanted {
-                command.arg(flag);
+                arguments.push(flag.into());
             }
         }
-        run(command, &format!("lab corpus {}", folder.display()), interrupt)
+        run(Run::of(&self.lab, arguments), &format!("lab corpus {}", folder.display()), interrupt)
     }
 }
 
-/// Runs `lab corpus` to its end.
-fn run(mut command: Command, shown: &str, interrupt: &AtomicBool) -> Result<(), DriverError> {
-    // A group of its own, as the paced server.
-    let mut child = guard::mark(&mut command)
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
+/// Runs `lab corpus` to its end. Where the user wants to stop it is ended: a corpus that is not
+/// whole is made anew.
+fn run(run: Run, shown: &str, interrupt: &AtomicBool) -> Result<(), DriverError> {
+    let finished = Run { shows_errors: true, ..run }.execute(interrupt);
+    let finished = finished
         .map_err(|error| DriverError::Lab(format!("cannot start `lab corpus`: {error}")))?;
-    match wait(&mut child, interrupt) {
+    match finished.ended.status() {
         Some(status) if status.success() => Ok(()),
         Some(status) => {
             Err(DriverError::Lab(format!("`{shown}` exited with {status}; its message is above")))
         }
         None => Err(DriverError::Lab(format!("`{shown}` was interrupted"))),
     }
-}
-
-/// How it ended by itself. `None` where the user wants to stop, which ends it: a corpus that is not
-/// whole is made anew.
-fn wait(child: &mut Child, interrupt: &AtomicBool) -> Option<ExitStatus> {
-    while !interrupt.load(Ordering::Relaxed) {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
-        }
-        thread::sleep(LOOK);
-    }
-    stop_group(child);
-    None
 }
 
 /// All that decides its bytes.
@@ -139,12 +120,23 @@ fn name(corpus: &Corpus) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+
+    /// A program in this folder that does nothing for long. By another process: one that is still
+    /// open for writing, by a test beside this one, cannot be started.
+    fn hanging(folder: &Path) -> PathBuf {
+        let script = "printf '#!/bin/sh\\nexec sleep 100\\n' >hanging && chmod +x hanging";
+        let made = Command::new("sh").args(["-c", script]).current_dir(folder).status().unwrap();
+        assert!(made.success());
+        folder.join("hanging")
+    }
 
     #[test]
     fn a_corpus_that_takes_long_does_not_hold_who_wants_to_stop() {
         let home = tempfile::tempdir().unwrap();
-        let lab = crate::child::hanging(home.path());
+        let lab = hanging(home.path());
         let mut corpora = Corpora::new(&lab, home.path());
         let corpus = Corpus { files: 1, bytes: 1, seed: 1, skew: false, hostile: false };
         let stopped = corpora.folder(&corpus, &AtomicBool::new(true)).unwrap_err().to_string();
@@ -160,7 +152,7 @@ mod tests {
         );
         let lab = folder.join("lab");
         let write = "printf %s \"$1\" >\"$2\" && chmod +x \"$2\"";
-        // By another process, as in `child::hanging`.
+        // By another process, as in `hanging`.
         let status = Command::new("sh").args(["-c", write, "sh", &script]).arg(&lab).status();
         assert!(status.unwrap().success());
         lab

@@ -4,18 +4,16 @@ use std::{
     fs::{self, File},
     io::{self, Read},
     path::Path,
-    process::{Command, ExitStatus},
+    process::ExitStatus,
     sync::atomic::AtomicBool,
     time::Duration,
 };
 
 use lab_probe::monotonic_ns;
+use lab_process::{Answer, Bound, Limits, Run, Unfinished};
 use lab_protocol::{PROTOCOL, RunOutcome, Status};
 
-use crate::{
-    child::{self, Finished, Limits, Unfinished},
-    hyperfine::{self, Timed},
-};
+use crate::hyperfine::{self, Timed};
 
 /// A variant that prints more than this is not printing an outcome.
 const OUTPUT_BYTES_MAX: u64 = 256 << 20;
@@ -44,14 +42,14 @@ pub(crate) struct Execution {
     /// CPU time of the process and of its children that it waited for, as the kernel counted it;
     /// none where it did not end by itself.
     pub(crate) cpu_ns: Option<u64>,
-    /// What hyperfine measured, where it started the program.
+    /// What was measured of the program's process, where it ended by itself.
     pub(crate) timed: Option<Timed>,
 }
 
 /// Who starts the program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Starter<'a> {
-    /// The lab, with pipes.
+    /// The lab.
     Lab,
     /// hyperfine, with files in this folder.
     Hyperfine(&'a Path),
@@ -63,8 +61,17 @@ pub(crate) struct Call<'a> {
     pub(crate) program: &'a Path,
     /// Variables of its environment beside those of the lab's.
     pub(crate) variables: &'a [(String, String)],
+    /// On which it may run; on all that the lab may use where none is named.
+    pub(crate) cpus: &'a [usize],
     pub(crate) spec_line: &'a str,
     pub(crate) run: &'a str,
+}
+
+impl Call<'_> {
+    /// What is not of this call's program alone.
+    fn around(&self, run: Run) -> Run {
+        Run { variables: self.variables.to_vec(), cpus: self.cpus.to_vec(), ..run }
+    }
 }
 
 /// Starts the program, hands it the spec line and waits for its outcome, at most `deadline`.
@@ -75,30 +82,56 @@ pub(crate) fn execute(
     interrupt: &AtomicBool,
 ) -> Execution {
     let start_ns = monotonic_ns();
-    let mut cpu_ns = None;
-    let (ended, timed) = match starter {
-        Starter::Lab => {
-            let mut command = Command::new(call.program);
-            command.envs(call.variables.iter().cloned());
-            let finished = finish(command, Some(call.spec_line), None, deadline, interrupt);
-            let judged = finished.map(|end| {
-                cpu_ns = end.cpu_ns;
-                judge(end.status, &end.stdout, &end.stderr, call.run)
-            });
-            (judged.unwrap_or_else(|unfinished| unfinished), None)
-        }
-        // Its CPU time is hyperfine's too; what hyperfine measured stands beside it.
-        Starter::Hyperfine(folder) => timed_by_hyperfine(folder, call, deadline, interrupt),
+    let executed = match starter {
+        Starter::Lab => by_the_lab(call, deadline, interrupt),
+        Starter::Hyperfine(folder) => by_hyperfine(folder, call, deadline, interrupt),
     };
-    Execution { ended, start_ns, process_ns: monotonic_ns() - start_ns, cpu_ns, timed }
+    let (ended, done) = match executed {
+        Ok((ended, done)) => (ended, Some(done)),
+        Err(ended) => (ended, None),
+    };
+    Execution {
+        ended,
+        start_ns,
+        process_ns: done.as_ref().map_or_else(|| monotonic_ns() - start_ns, Done::wall_ns),
+        cpu_ns: done.as_ref().map(|done| done.answer.usage.cpu_ns()),
+        timed: done.and_then(|done| done.timed),
+    }
 }
 
-fn timed_by_hyperfine(
+/// What was started has ended by itself: the program, or hyperfine with it.
+struct Done {
+    answer: Answer,
+    timed: Option<Timed>,
+}
+
+impl Done {
+    fn wall_ns(&self) -> u64 {
+        ns(self.answer.wall)
+    }
+}
+
+fn by_the_lab(
+    call: Call<'_>,
+    deadline: Duration,
+    interrupt: &AtomicBool,
+) -> Result<(Executed, Done), Executed> {
+    let run = call.around(Run::of(call.program, [""; 0]));
+    let run = Run { input_line: Some(call.spec_line.to_owned()), ..run };
+    let answer = finish(run, deadline, interrupt)?;
+    let usage = &answer.usage;
+    let (wall_ns, user_ns, system_ns) = (ns(answer.wall), ns(usage.user), ns(usage.system));
+    let timed = Some(Timed { wall_ns, user_ns, system_ns });
+    Ok((judge(answer.status, &answer.stdout, &answer.stderr, call.run), Done { answer, timed }))
+}
+
+/// CPU time is hyperfine's too; what hyperfine measured stands beside it.
+fn by_hyperfine(
     folder: &Path,
     call: Call<'_>,
     deadline: Duration,
     interrupt: &AtomicBool,
-) -> (Executed, Option<Timed>) {
+) -> Result<(Executed, Done), Executed> {
     let file = |name: &str| folder.join(name);
     let (spec, output, export) = (file("spec.json"), file("outcome.json"), file("timed.json"));
     // What an earlier run left must never be read as this one's.
@@ -106,16 +139,11 @@ fn timed_by_hyperfine(
         let _ = fs::remove_file(stale);
     }
     if let Err(error) = fs::write(&spec, format!("{}\n", call.spec_line)) {
-        return (Executed::Broken(format!("cannot write its spec: {error}")), None);
+        return Err(Executed::Broken(format!("cannot write its spec: {error}")));
     }
-    let mut command = hyperfine::once(&export, &hyperfine::quoted(call.program));
-    command.envs(call.variables.iter().cloned());
-    // A failed outcome ends with 1; that is for us to judge.
-    command.arg("--ignore-failure").arg("--input").arg(&spec).arg("--output").arg(&output);
-    let end = match finish(command, None, Some(&output), deadline, interrupt) {
-        Ok(end) => end,
-        Err(unfinished) => return (unfinished, None),
-    };
+    let run = call.around(hyperfine::once_between(&export, call.program, &spec, &output));
+    let bound = Some(Bound { path: output.clone(), bytes_max: OUTPUT_BYTES_MAX });
+    let answer = finish(Run { bound, ..run }, deadline, interrupt)?;
     let timed = fs::read_to_string(&export).map_err(|error| error.to_string());
     match timed.and_then(|text| hyperfine::read(&text)) {
         Ok(timed) => {
@@ -123,30 +151,24 @@ fn timed_by_hyperfine(
             // Of a file that cannot be read, as of an empty one, the outcome is missing.
             let _ = File::open(&output)
                 .and_then(|file| file.take(OUTPUT_BYTES_MAX).read_to_end(&mut printed));
-            (outcome(&printed, &end.stderr, "it ended", call.run), Some(timed))
+            let ended = outcome(&printed, &answer.stderr, "it ended", call.run);
+            Ok((ended, Done { answer, timed: Some(timed) }))
         }
         Err(error) => {
-            let said = excerpt(&end.stderr);
+            let said = excerpt(&answer.stderr);
             let reason = format!(
                 "hyperfine exported no time ({error}; stderr: {said}); 1.16 or newer is needed"
             );
-            (Executed::Broken(reason), None)
+            Ok((Executed::Broken(reason), Done { answer, timed: None }))
         }
     }
 }
 
-/// Runs a variant's command to its end; `printed` is the file into which it prints, if any.
-fn finish(
-    command: Command,
-    input: Option<&str>,
-    printed: Option<&Path>,
-    deadline: Duration,
-    interrupt: &AtomicBool,
-) -> Result<Finished, Executed> {
-    let name = command.get_program().to_owned();
+/// Runs a variant's command to its end.
+fn finish(run: Run, deadline: Duration, interrupt: &AtomicBool) -> Result<Answer, Executed> {
+    let name = run.argv[0].clone();
     let limits = Limits { time: deadline, output_bytes: OUTPUT_BYTES_MAX };
-    child::finish(command, input, printed, limits, interrupt).map_err(|unfinished| match unfinished
-    {
+    run.ask_until(limits, interrupt).map_err(|unfinished| match unfinished {
         Unfinished::CannotStart(error) => cannot_start(Path::new(&name), &error),
         Unfinished::Interrupted => Executed::Interrupted,
         Unfinished::TooLate(limit) => Executed::Broken(format!(
@@ -155,6 +177,10 @@ fn finish(
         )),
         other => Executed::Broken(other.to_string()),
     })
+}
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Names the program by its file, for its folder is this machine's own.
@@ -237,9 +263,10 @@ fn excerpt(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::process::ExitStatusExt;
+    use std::{os::unix::process::ExitStatusExt, time::Instant};
 
     use super::*;
+    use crate::tools::tool_version;
 
     /// What is made of a program's end, as a sentence; `ok` and so on where it is an outcome.
     fn judged(code: i32, output: &str, stderr: &str) -> String {
@@ -339,7 +366,8 @@ mod tests {
     fn an_execution_has_the_programs_time_and_its_outcome() {
         // A shell takes its spec for a script.
         let spec_line = &format!("sleep 0.2; echo '{}'", line("r", "ok").trim());
-        let call = Call { program: Path::new("/bin/sh"), variables: &[], spec_line, run: "r" };
+        let call =
+            Call { program: Path::new("/bin/sh"), variables: &[], cpus: &[], spec_line, run: "r" };
         let minute = Duration::from_secs(60);
         let done = execute(Starter::Lab, call, minute, &AtomicBool::new(false));
         assert!(matches!(done.ended, Executed::Outcome(_)), "{:?}", done.ended);
@@ -347,12 +375,39 @@ mod tests {
         assert!(done.start_ns + done.process_ns <= monotonic_ns(), "it has ended");
     }
 
+    /// The program says for how long it was there: no starter sees less of it, or more than who
+    /// waits for the starter.
+    #[test]
+    fn hyperfine_and_the_lab_time_one_program_within_the_same_bounds() {
+        let version = tool_version("hyperfine");
+        if let Err(why) = hyperfine::check_version(version.as_deref()) {
+            return eprintln!("SKIPPED: {why}");
+        }
+        let spec_line = "a=$(date +%s%N); sleep 0.2; b=$(date +%s%N); \
+                         echo '{\"protocol\":1,\"run\":\"r\",\"status\":\"ok\",\
+                         \"counters\":{\"inner_ns\":'$((b - a))'}}'";
+        let call =
+            Call { program: Path::new("/bin/sh"), variables: &[], cpus: &[], spec_line, run: "r" };
+        let folder = tempfile::tempdir().unwrap();
+        for starter in [Starter::Lab, Starter::Hyperfine(folder.path())] {
+            let start = Instant::now();
+            let done = execute(starter, call, Duration::from_secs(60), &AtomicBool::new(false));
+            let outer_ns = ns(start.elapsed());
+            let Executed::Outcome(outcome) = done.ended else { panic!("{:?}", done.ended) };
+            let Timed { wall_ns, user_ns, system_ns } = done.timed.unwrap();
+            let inner_ns = outcome.counters["inner_ns"];
+            assert!(200_000_000 <= inner_ns && inner_ns <= wall_ns, "{starter:?}: {wall_ns}");
+            assert!(wall_ns <= outer_ns, "{starter:?}: {wall_ns} of {outer_ns}");
+            assert!(user_ns + system_ns < wall_ns, "it sleeps: {user_ns} {system_ns}");
+        }
+    }
+
     #[test]
     fn a_program_that_is_not_there_is_named_without_its_folder() {
         let never = AtomicBool::new(false);
         let program = Path::new("/nowhere/hyperfine");
         let second = Duration::from_secs(1);
-        let call = Call { program, variables: &[], spec_line: "{}", run: "r" };
+        let call = Call { program, variables: &[], cpus: &[], spec_line: "{}", run: "r" };
         match execute(Starter::Lab, call, second, &never).ended {
             Executed::Broken(reason) => {
                 assert!(reason.starts_with("hyperfine cannot be started: No such"), "{reason}");

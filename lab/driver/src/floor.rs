@@ -54,7 +54,8 @@ impl FloorAnswers {
     }
 
     fn ask(&self, line: &str, interrupt: &AtomicBool) -> Result<RunOutcome, DriverError> {
-        let call = Call { program: &self.program, variables: &[], spec_line: line, run: RUN };
+        let (program, spec_line) = (&self.program, line);
+        let call = Call { program, variables: &[], cpus: &[], spec_line, run: RUN };
         let execution = execute(Starter::Lab, call, DEADLINE, interrupt);
         let reason = match execution.ended {
             Executed::Outcome(outcome) if outcome.status == Status::Ok => return Ok(outcome),

@@ -2,19 +2,14 @@
 //! them. A machine may lack what either needs.
 
 use std::{
-    env,
     path::{Path, PathBuf},
-    process::Command,
     time::Duration,
 };
 
 use lab_plan::Manifest;
+use lab_process::{Limits, Run};
 
-use crate::{
-    child::{self, Limits},
-    tools::tool_version,
-    words::harmless,
-};
+use crate::{tools::tool_version, words::harmless};
 
 /// The script in a variant's folder that makes its program there.
 const BUILD: &str = "build";
@@ -32,9 +27,9 @@ pub(crate) fn build(folder: &Path) -> Result<(), String> {
         return Ok(());
     }
     let script = folder.join(BUILD).canonicalize();
-    let mut command = Command::new(script.map_err(|error| format!("its `{BUILD}`: {error}"))?);
-    command.current_dir(folder);
-    let ended = child::ask(command, BUILDING).map_err(|why| format!("its `{BUILD}` {why}"))?;
+    let run = Run::of(script.map_err(|error| format!("its `{BUILD}`: {error}"))?, [""; 0]);
+    let run = Run { directory: Some(folder.to_owned()), ..run };
+    let ended = run.ask(BUILDING).map_err(|why| format!("its `{BUILD}` {why}"))?;
     if ended.status.success() {
         return Ok(());
     }
@@ -55,7 +50,5 @@ pub(crate) fn interpreter(manifest: &Manifest) -> Result<Option<String>, String>
 
 /// The file that a program of this name is, as the system looks for it.
 pub(crate) fn file(name: &str) -> Option<PathBuf> {
-    let folders = env::var_os("PATH")?;
-    let mut places = env::split_paths(&folders).map(|folder| folder.join(name));
-    places.find(|place| place.is_file())?.canonicalize().ok()
+    lab_process::found(name)?.canonicalize().ok()
 }

@@ -12,12 +12,12 @@ use std::{
 };
 
 use lab_plan::PlannedRun;
+use lab_process::Scratch;
 use lab_record::sha256_hex;
 
 use crate::{
     DriverError, Program, Progress, Sweep,
     package::{Done, failed},
-    scratch::Scratch,
     sweep::label,
 };
 

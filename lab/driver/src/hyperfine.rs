@@ -1,10 +1,11 @@
 //! hyperfine, one run at a time: what it is told, and what its JSON says.
 
-use std::{path::Path, process::Command};
+use std::{ffi::OsStr, path::Path};
 
+use lab_process::Run;
 use serde::Deserialize;
 
-/// What hyperfine measured of one run.
+/// What was measured of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Timed {
     pub(crate) wall_ns: u64,
@@ -12,14 +13,23 @@ pub(crate) struct Timed {
     pub(crate) system_ns: u64,
 }
 
+impl Timed {
+    /// As counters of a run whose program was started by this.
+    pub(crate) fn counters(self, by: &str) -> [(String, u64); 3] {
+        let Self { wall_ns, user_ns, system_ns } = self;
+        [("wall_ns", wall_ns), ("user_ns", user_ns), ("system_ns", system_ns)]
+            .map(|(name, ns)| (format!("{by}_{name}"), ns))
+    }
+}
+
 #[derive(Deserialize)]
 struct Export {
-    results: Vec<Run>,
+    results: Vec<OneRun>,
 }
 
 /// hyperfine 1 writes `times` and means, hyperfine 2 `measurements`; both are in use.
 #[derive(Deserialize)]
-struct Run {
+struct OneRun {
     #[serde(default)]
     times: Vec<f64>,
     user: Option<f64>,
@@ -62,19 +72,28 @@ pub(crate) fn check_version(said: Option<&str>) -> Result<(), String> {
     }
 }
 
-/// A command that runs `command_line` once, without a shell and without a warm-up, and leaves
-/// its JSON in `export`.
-pub(crate) fn once(export: &Path, command_line: &str) -> Command {
-    let mut command = Command::new("hyperfine");
-    command
-        .args(["-N", "-r", "1", "-w", "0", "--style", "none", "--export-json"])
-        .arg(export)
-        .arg(command_line);
-    command
+/// A command that runs a program with these arguments once, without a shell and without a warm-up,
+/// and leaves its JSON in `export`.
+pub(crate) fn once(export: &Path, program: &Path, arguments: &str) -> Run {
+    with(export, &format!("{} {arguments}", quoted(program)), &[])
+}
+
+/// The same of a program that reads one file and writes another. It may fail: what it printed says
+/// so.
+pub(crate) fn once_between(export: &Path, program: &Path, input: &Path, output: &Path) -> Run {
+    let flags = [OsStr::new("--ignore-failure"), OsStr::new("--input"), input.as_os_str()];
+    let flags = [&flags[..], &[OsStr::new("--output"), output.as_os_str()]].concat();
+    with(export, &quoted(program), &flags)
+}
+
+fn with(export: &Path, command_line: &str, flags: &[&OsStr]) -> Run {
+    let own = ["-N", "-r", "1", "-w", "0", "--style", "none", "--export-json"].map(OsStr::new);
+    let given = [export.as_os_str(), OsStr::new(command_line)];
+    Run::of("hyperfine", own.into_iter().chain(given).chain(flags.iter().copied()))
 }
 
 /// A program's path as hyperfine splits command lines.
-pub(crate) fn quoted(program: &Path) -> String {
+fn quoted(program: &Path) -> String {
     format!("'{}'", program.display())
 }
 

@@ -10,9 +10,8 @@ use std::{
     collections::BTreeMap,
     fs::{self, File},
     io::{self, BufRead, BufReader, Read},
-    os::unix::process::CommandExt,
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{ChildStdin, Command, Stdio},
     sync::{
         atomic::{AtomicBool, Ordering},
         mpsc::{self, RecvTimeoutError},
@@ -21,17 +20,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lab_process::Beside;
 use lab_protocol::kept;
 use lab_record::Kept;
 use serde_json::{Value, json};
 
-use crate::{Program, child::stop_group, guard, words::harmless};
+use crate::{Program, words::harmless};
 
 /// A server of ours takes seconds to start, and a few more where the machine is busy.
 const START: Duration = Duration::from_secs(90);
 /// And to end; then it is killed with all that it started.
 const END: Duration = Duration::from_secs(30);
-/// Between two looks at the interrupt flag while a server starts, and at one that ends.
+/// Between two looks at the interrupt flag while a server starts.
 const LOOK: Duration = Duration::from_millis(20);
 /// A line that is longer is none.
 const LINE_BYTES_MAX: u64 = 64 << 10;
@@ -57,7 +57,7 @@ struct Server {
 /// The process that has the server. Dropped, it is told to end it, and waited for.
 #[derive(Debug)]
 struct Keeper {
-    child: Child,
+    child: Beside,
     input: Option<ChildStdin>,
     /// What a run is told.
     offer: String,
@@ -126,13 +126,18 @@ impl KeptServers {
     }
 
     /// Has up what a program names, and says where. `None` when interrupted.
-    pub(crate) fn offer(&mut self, program: &Program, interrupt: &AtomicBool) -> Option<Offer> {
+    pub(crate) fn offer(
+        &mut self,
+        program: &Program,
+        cpus: &[usize],
+        interrupt: &AtomicBool,
+    ) -> Option<Offer> {
         let mut offer = Offer::default();
         for name in &program.keep_up {
             let server = self.servers.entry(name.clone()).or_default();
             if !server.is_up() && server.refused.is_none() {
                 let folder = self.folder.join(format!("{name}-{}", server.starts + 1));
-                match Keeper::start(&program.path, name, &folder, interrupt) {
+                match Keeper::start(&program.path, name, &folder, cpus, interrupt) {
                     Ok(keeper) => {
                         server.keeper = Some(keeper);
                         server.starts += 1;
@@ -162,7 +167,7 @@ impl KeptServers {
     /// The processes that have them.
     pub(crate) fn pids(&self) -> Vec<u32> {
         let keepers = self.servers.values().filter_map(|server| server.keeper.as_ref());
-        keepers.map(|keeper| keeper.child.id()).collect()
+        keepers.map(|keeper| keeper.child.pid()).collect()
     }
 
     /// For the session: of each how often it was started, how many runs had it, and why it cannot
@@ -182,8 +187,7 @@ impl KeptServers {
 impl Server {
     /// What has ended is forgotten.
     fn is_up(&mut self) -> bool {
-        let is_up = |keeper: &mut Keeper| matches!(keeper.child.try_wait(), Ok(None));
-        if !self.keeper.as_mut().is_some_and(is_up) {
+        if !self.keeper.as_mut().is_some_and(|keeper| keeper.child.is_up()) {
             self.keeper = None;
         }
         self.keeper.is_some()
@@ -192,7 +196,7 @@ impl Server {
 
 impl Keeper {
     fn before(&self) -> Before {
-        let pid = self.child.id();
+        let pid = self.child.pid();
         Before { pid, cpu_ns: lab_probe::cpu_ns_below(pid) }
     }
 
@@ -200,6 +204,7 @@ impl Keeper {
         program: &Path,
         name: &str,
         folder: &Path,
+        cpus: &[usize],
         interrupt: &AtomicBool,
     ) -> Result<Self, NotStarted> {
         let refused = |error: io::Error| NotStarted::Refused(error.to_string());
@@ -209,10 +214,9 @@ impl Keeper {
         command.args([kept::ARGUMENT, name]).current_dir(folder);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(File::create(&complaints).map_err(refused)?);
-        // A group of its own: Ctrl-C is for the lab, which ends it in order.
-        let mut child = guard::mark(&mut command).process_group(0).spawn().map_err(refused)?;
-        let input = child.stdin.take();
-        let output = child.stdout.take().expect("standard output is piped");
+        let mut child = Beside::start(&mut command, cpus).map_err(refused)?;
+        let input = child.stdin();
+        let output = child.stdout().expect("standard output is piped");
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             let mut output = BufReader::new(output);
@@ -251,13 +255,6 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         drop(self.input.take());
-        let end = Instant::now() + END;
-        while Instant::now() < end {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            thread::sleep(LOOK);
-        }
-        stop_group(&mut self.child);
+        self.child.wait(END);
     }
 }

@@ -1,4 +1,4 @@
-//! The only crate that starts processes: it runs a plan, one thing at a time, and records each run.
+//! Runs a plan, one thing at a time, and records each run.
 //!
 //! It knows manifests and paths, never a particular variant. It computes no statistic.
 
@@ -6,20 +6,16 @@
 
 mod cards;
 mod catalog;
-mod child;
-mod confine;
 mod corpora;
 mod execute;
 mod floor;
 mod foreign;
 mod gate;
 mod given;
-mod guard;
 mod held;
 mod hyperfine;
 mod ingest;
 mod kept;
-mod orphans;
 mod paced;
 mod package;
 mod pinning;
@@ -29,7 +25,6 @@ mod recording;
 mod repository;
 mod resume;
 mod rounds;
-mod scratch;
 mod servers;
 mod services;
 mod startup;
@@ -39,10 +34,8 @@ mod traces;
 mod words;
 
 pub use catalog::{Catalog, Program, families};
-pub use confine::Hold;
 pub use gate::causes as noise_causes;
 pub use given::check_servers;
-pub use guard::{GuardApart, guarded, keep_guard, leave_guard};
 pub use pinning::CPUS_MIN as PINNING_CPUS_MIN;
 pub use progress::{Disturbance, Position, Progress};
 pub use repository::git_state;

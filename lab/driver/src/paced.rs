@@ -2,19 +2,19 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    os::unix::process::CommandExt,
     path::Path,
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{ChildStdin, Command, Stdio},
     sync::mpsc,
     thread,
     time::Duration,
 };
 
 use lab_family::ServedCall;
+use lab_process::Beside;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{DriverError, child::stop, guard, pinning::Pinning};
+use crate::{DriverError, pinning::Pinning};
 
 /// The server answers a control line at once; this is for a machine under heavy load.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -22,7 +22,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct PacedServer {
-    child: Child,
+    child: Beside,
     control: ChildStdin,
     answers: mpsc::Receiver<String>,
     /// Base addresses, one per port.
@@ -38,18 +38,13 @@ impl PacedServer {
     /// Starts `lab sim` with as many ports as there are agents.
     pub(crate) fn start(lab: &Path, ports: usize, pinning: &Pinning) -> Result<Self, DriverError> {
         let ports = vec!["0"; ports].join(",");
-        let _pinned = pinning.for_server();
         let mut command = Command::new(lab);
-        // A group of its own: the terminal's Ctrl-C is the driver's to hear, and to end this by.
-        let mut child = guard::mark(&mut command)
-            .process_group(0)
-            .args(["sim", "--ports", &ports, "--control", "stdin"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
+        command.args(["sim", "--ports", &ports, "--control", "stdin"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = Beside::start(&mut command, pinning.server())
             .map_err(|error| DriverError::Lab(format!("cannot start the paced server: {error}")))?;
-        let control = child.stdin.take().expect("stdin is piped");
-        let stdout = child.stdout.take().expect("stdout is piped");
+        let control = child.stdin().expect("stdin is piped");
+        let stdout = child.stdout().expect("stdout is piped");
         let (sender, answers) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
@@ -69,7 +64,7 @@ impl PacedServer {
 
     /// The server's process, for the accounting of CPU time.
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.pid()
     }
 
     /// Configures the server for the next run.
@@ -100,12 +95,6 @@ impl PacedServer {
             )
         })?;
         serde_json::from_str(&line).map_err(|_| unexpected(&json!(line)))
-    }
-}
-
-impl Drop for PacedServer {
-    fn drop(&mut self) {
-        stop(&mut self.child);
     }
 }
 

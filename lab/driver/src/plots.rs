@@ -4,16 +4,12 @@
 //! nothing of them that it could take for more than a name: tables are copied into a folder of
 //! ours, under names of ours, without any letter that a shell or gnuplot reads otherwise, and
 //! pictures are taken out of another one. No script asks another program, and gnuplot is held to
-//! that folder: see `confine`.
+//! that folder: see [`Hold`].
 
-use std::{collections::BTreeMap, fs, io, path::Path, process::Command, time::Duration};
+use std::{collections::BTreeMap, ffi::OsStr, fs, io, path::Path, time::Duration};
 
+use lab_process::{Hold, Limits, Run, Unfinished};
 use tempfile::TempDir;
-
-use crate::{
-    child::{Limits, Unfinished},
-    confine::{self, Hold},
-};
 
 /// The largest picture takes seconds.
 const DRAWING: Limits = Limits { time: Duration::from_secs(120), output_bytes: 1 << 20 };
@@ -85,13 +81,14 @@ impl Scripts {
             format!("gnuplot cannot be started ({error}); install it or use ./enter")
         };
         let gnuplot =
-            confine::found("gnuplot").ok_or_else(|| missing(io::ErrorKind::NotFound.into()))?;
-        let mut command = Command::new(gnuplot);
+            lab_process::found("gnuplot").ok_or_else(|| missing(io::ErrorKind::NotFound.into()))?;
+        let script = self.0.path().join(name);
         // No script of the user's home has a say.
-        command.arg("--default-settings").arg("-c").arg(self.0.path().join(name));
-        command.args([TABLES, PICTURES]).args(arguments);
+        let own = ["--default-settings", "-c"].map(OsStr::new).into_iter();
+        let given = [TABLES, PICTURES].iter().chain(arguments).map(OsStr::new);
+        let run = Run::of(gnuplot, own.chain([script.as_os_str()]).chain(given));
         let output =
-            Hold::here().ask(command, folder, DRAWING).map_err(|unfinished| match unfinished {
+            Hold::here().ask(run, folder, DRAWING).map_err(|unfinished| match unfinished {
                 Unfinished::CannotStart(error) => missing(error),
                 other => format!("gnuplot {name} {other}"),
             })?;

@@ -1,10 +1,9 @@
 //! The state of the checkout.
 
-use std::{fs, path::Path, process::Command};
+use std::{ffi::OsStr, fs, path::Path};
 
+use lab_process::{Limits, Run};
 use lab_record::GitState;
-
-use crate::child::{Limits, ask};
 
 /// In place of a repository: what `containers/lab/context` knew when it gathered an image.
 const GATHERED: &str = "commit.json";
@@ -25,8 +24,8 @@ fn asked(root: &Path) -> Option<GitState> {
 }
 
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new("git");
-    command.arg("-C").arg(root).args(arguments);
-    let output = ask(command, Limits::QUESTION).ok().filter(|output| output.status.success())?;
+    let place = [OsStr::new("-C"), root.as_os_str()];
+    let run = Run::of("git", place.into_iter().chain(arguments.iter().map(OsStr::new)));
+    let output = run.ask(Limits::QUESTION).ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

@@ -13,7 +13,6 @@ use lab_protocol::{RunOutcome, Status};
 use crate::{
     Catalog, DriverError, Program, SweepOptions,
     corpora::Corpora,
-    execute::Starter,
     floor::{FloorAnswers, spec_line},
     given::GivenServers,
     held::Held,
@@ -87,11 +86,6 @@ impl Services {
         })
     }
 
-    /// Who starts the programs: where whole processes are compared, hyperfine.
-    pub(crate) fn starter(&self) -> Starter<'_> {
-        if self.needs.timed_by_hyperfine { Starter::Hyperfine(&self.scratch) } else { Starter::Lab }
-    }
-
     /// From now on servers that variants name are kept up over runs.
     pub(crate) fn keep_up(&mut self) {
         self.kept = Some(KeptServers::new(self.scratch.join("kept")));
@@ -108,9 +102,14 @@ impl Services {
     }
 
     /// Has up what this program can be offered. `None` when interrupted.
-    pub(crate) fn offer(&mut self, program: &Program, interrupt: &AtomicBool) -> Option<Offer> {
+    pub(crate) fn offer(
+        &mut self,
+        program: &Program,
+        cpus: &[usize],
+        interrupt: &AtomicBool,
+    ) -> Option<Offer> {
         match &mut self.kept {
-            Some(kept) => kept.offer(program, interrupt),
+            Some(kept) => kept.offer(program, cpus, interrupt),
             None => Some(Offer::default()),
         }
     }

@@ -2,12 +2,11 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
+use lab_process::Limits;
 use lab_record::{Samples, Status};
 
 use crate::{
-    DriverError, Progress, Sweep,
-    child::{Limits, ask},
-    hyperfine,
+    DriverError, Progress, Sweep, hyperfine,
     package::{Done, failed},
     recording::Recording,
     tools::tool_version,
@@ -75,8 +74,8 @@ impl Sweep<'_> {
 /// One timed `--describe` of a program; hyperfine's JSON is kept only as long as it takes to read.
 fn time_once(program: &Path, scratch: &Path) -> Result<u64, String> {
     let export = scratch.join("hyperfine.json");
-    let command_line = format!("{} --describe", hyperfine::quoted(program));
-    let output = ask(hyperfine::once(&export, &command_line), Limits::QUESTION)
+    let output = hyperfine::once(&export, program, "--describe")
+        .ask(Limits::QUESTION)
         .map_err(|unfinished| format!("hyperfine {unfinished}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);

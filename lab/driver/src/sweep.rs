@@ -9,8 +9,9 @@ use std::{
 };
 
 use lab_family::{Referee, WORK_DECLARED_NS};
-use lab_plan::{Experiment, Plan, PlannedRun};
+use lab_plan::{Experiment, Plan, PlannedRun, Starter};
 use lab_probe::Snapshot;
+use lab_process::{Guard, Orphans, Scratch};
 use lab_record::{
     GitState, Noise, Results, Run, RunFile, SCHEMA, Session, SessionEvent, Status, Verification,
     Writer,
@@ -20,21 +21,19 @@ use serde_json::json;
 use crate::{
     DriverError, Program,
     cards::{CardWatch, cards},
-    execute::{Call, Executed, execute},
+    execute::{self, Call, Executed, execute},
     gate::Gate,
-    guard::Guard,
     held::{self, Held},
-    hyperfine, orphans,
+    hyperfine,
     package::{Done, absent, failed, package},
     pinning::Pinning,
     progress::{Position, Progress},
     recording::Recording,
     resume,
     rounds::{Recorded, RefereeOf},
-    scratch::Scratch,
     services::{Left, Services},
     tools::tool_version,
-    traces::{Traces, tell_once},
+    traces::{Traces, count_left, tell_once},
 };
 
 /// Why a row has no readings of noise and cards.
@@ -131,16 +130,16 @@ pub struct Sweep<'a> {
     load_at_start: Option<f64>,
     built_by: String,
     lab_sha256: Option<String>,
-    /// Processes of the user's.
-    others: Vec<u32>,
     /// Variants of which a person was told what they leave.
     told: BTreeSet<String>,
     /// CPU time that kept servers had during runs of others than those that they were for: it is
     /// among the lab's own, and disturbs a run as that of strangers does.
     unused_ns: u64,
     pub(crate) scratch: Scratch,
-    /// Last, so that it sees the rest ended.
+    /// After these, so that it sees them ended.
     guard: Guard,
+    /// After the guard, which is none.
+    orphans: Orphans,
     interrupt: &'a AtomicBool,
 }
 
@@ -157,12 +156,12 @@ impl<'a> Sweep<'a> {
         options: &SweepOptions,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, DriverError> {
-        if experiment.needs().timed_by_hyperfine {
+        if experiment.written.starter == Starter::Hyperfine {
             let said = tool_version("hyperfine");
             hyperfine::check_version(said.as_deref()).map_err(DriverError::Input)?;
         }
         let load_at_start = lab_probe::load_1min();
-        let others = orphans::inherit();
+        let orphans = Orphans::inherit();
         let scratch = Scratch::make(&options.workspace).map_err(|error| {
             DriverError::Lab(format!("cannot create a scratch folder: {error}"))
         })?;
@@ -203,11 +202,11 @@ impl<'a> Sweep<'a> {
             load_at_start,
             built_by: catalog.built_by(&plan.entrants),
             lab_sha256,
-            others,
             told: BTreeSet::new(),
             unused_ns: 0,
             scratch,
             guard,
+            orphans,
             interrupt,
         })
     }
@@ -337,10 +336,8 @@ impl<'a> Sweep<'a> {
             }
         };
         let program = program(&self.programs, planned);
-        let offered = {
-            let _pinned = self.pinning.for_client();
-            self.services.offer(program, self.interrupt)
-        };
+        let cpus = self.pinning.clients();
+        let offered = self.services.offer(program, cpus, self.interrupt);
         let Some(offer) = offered else { return Ok(None) };
         offer.notes.iter().for_each(|note| progress.note(note));
         let helpers = self.cards.pid().into_iter().chain([self.guard.pid()]);
@@ -349,13 +346,12 @@ impl<'a> Sweep<'a> {
         let traces = Traces::take(self.scratch.path());
         let before = Snapshot::take(ours_known).without(self.unused_ns);
         let execution = {
-            let _pinned = self.pinning.for_client();
             let deadline = Duration::from_millis(planned.deadline_ms);
             let (path, variables) = (&program.path, &offer.variables);
-            let call = Call { program: path, variables, spec_line: &ready.line, run: &name };
-            execute(self.services.starter(), call, deadline, self.interrupt)
+            let call = Call { program: path, variables, cpus, spec_line: &ready.line, run: &name };
+            execute(self.starter(), call, deadline, self.interrupt)
         };
-        let left = orphans::end(&[&ours[..], &self.others[..]].concat());
+        let left = self.orphans.end_beside(&ours);
         let traces = (&traces, &Traces::take(self.scratch.path()));
         tell_once(&mut self.told, &planned.variant, &name, left, traces, progress);
         self.unused_ns += offer.others_cpu_ns();
@@ -372,11 +368,9 @@ impl<'a> Sweep<'a> {
         // What it did not wait for worked for it all the same.
         run.cpu_ns = execution.cpu_ns.map(|ns| ns + left.cpu_ns);
         run.counters.clone_from(&outcome.counters);
-        left.count(&mut run);
-        if let Some(timed) = execution.timed {
-            run.counters.insert("hyperfine_wall_ns".to_owned(), timed.wall_ns);
-            run.counters.insert("hyperfine_user_ns".to_owned(), timed.user_ns);
-            run.counters.insert("hyperfine_system_ns".to_owned(), timed.system_ns);
+        count_left(left, &mut run);
+        if let Some((by, timed)) = self.times_by().zip(execution.timed) {
+            run.counters.extend(timed.counters(by));
         }
         let planned_counters = planned.work.counters().into_iter();
         run.counters.extend(planned_counters.map(|(name, value)| (name.to_owned(), value)));
@@ -388,6 +382,22 @@ impl<'a> Sweep<'a> {
         match self.services.check(work, &ready, &left, self.interrupt) {
             Err(_) if self.is_interrupted() => Ok(None),
             checked => Ok(Some(package(self.experiment.family, run, outcome, checked?))),
+        }
+    }
+
+    /// Who starts the programs of runs.
+    fn starter(&self) -> execute::Starter<'_> {
+        match self.experiment.written.starter {
+            Starter::Lab => execute::Starter::Lab,
+            Starter::Hyperfine => execute::Starter::Hyperfine(self.scratch.path()),
+        }
+    }
+
+    /// What the counters are called by that say how long a process took; none where nobody asks.
+    fn times_by(&self) -> Option<&'static str> {
+        match self.experiment.written.starter {
+            Starter::Hyperfine => Some("hyperfine"),
+            Starter::Lab => self.experiment.needs().whole_processes.then_some("process"),
         }
     }
 

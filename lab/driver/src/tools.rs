@@ -1,16 +1,11 @@
 //! Which outside tools are there.
 
-use std::process::Command;
+use lab_process::{Limits, Run};
 
-use crate::{
-    child::{Limits, ask},
-    words::harmless,
-};
+use crate::words::harmless;
 
 /// The first line of `TOOL --version`, `None` where it cannot be started or does not answer.
 pub fn tool_version(tool: &str) -> Option<String> {
-    let mut command = Command::new(tool);
-    command.arg("--version");
-    let answer = ask(command, Limits::QUESTION).ok()?;
+    let answer = Run::of(tool, ["--version"]).ask(Limits::QUESTION).ok()?;
     Some(harmless(String::from_utf8_lossy(&answer.stdout).lines().next()?))
 }

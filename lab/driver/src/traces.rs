@@ -11,9 +11,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use lab_process::Left;
+use lab_record::Run;
 use nix::unistd::Uid;
 
-use crate::{Progress, orphans::Left, words::harmless};
+use crate::{Progress, words::harmless};
 
 /// Where programs leave temporary files, and shared memory that has a name.
 const FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -70,6 +72,14 @@ impl Traces {
             1..=NAMED_MAX => Some(named),
             all => Some(format!("{named} and {} more", all - NAMED_MAX)),
         }
+    }
+}
+
+/// Puts what a run left behind into its row.
+pub(crate) fn count_left(left: Left, run: &mut Run) {
+    if left.processes > 0 {
+        run.counters.insert("left_processes".to_owned(), left.processes);
+        run.counters.insert("left_cpu_ns".to_owned(), left.cpu_ns);
     }
 }
 

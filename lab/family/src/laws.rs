@@ -10,7 +10,8 @@ use lab_record::{Run, Samples};
 /// user and kernel mode each.
 const CPU_SLACK_NS: u64 = 10_000;
 /// Counters of time that a run spent within its process's life.
-const SPENT: [&str; 4] = ["wall_ns", "elapsed_ns", "hyperfine_wall_ns", "block_longest_ns"];
+const SPENT: [&str; 5] =
+    ["wall_ns", "elapsed_ns", "hyperfine_wall_ns", "process_wall_ns", "block_longest_ns"];
 
 /// CPU time that nobody can tell a run of: after its last reading it ends a runtime and frees its
 /// memory, and a script around it starts programs, which takes long on a busy machine. In the

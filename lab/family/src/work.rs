@@ -23,8 +23,8 @@ pub struct Needs {
     pub empty_folder: bool,
     /// The floor variant's answers are the truth of this family.
     pub floor_answers: bool,
-    /// Whole processes are timed, by hyperfine.
-    pub timed_by_hyperfine: bool,
+    /// Whole processes are compared, so that each run has the times of its own.
+    pub whole_processes: bool,
     /// How long a program takes to start is part of the question.
     pub startup_times: bool,
 }

@@ -34,6 +34,17 @@ pub struct Experiment {
     table: Table,
 }
 
+/// Who starts the programs of an experiment's runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Starter {
+    /// The lab.
+    #[default]
+    Lab,
+    /// hyperfine, as the published measurement did whose question is asked again.
+    Hyperfine,
+}
+
 /// What every experiment says, whatever its family.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +57,9 @@ pub struct Written {
     pub question: String,
     /// The family whose variants take part.
     pub family: String,
+    /// Who starts the programs of its runs.
+    #[serde(default)]
+    pub starter: Starter,
     /// The seed of order, lengths and schedules.
     pub seed: u64,
     /// Passes over all cells.

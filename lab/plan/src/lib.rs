@@ -15,7 +15,7 @@ mod order;
 mod rounds;
 mod schema;
 
-pub use experiment::{Experiment, Selection};
+pub use experiment::{Experiment, Selection, Starter};
 pub use extends::{extended_file, merged};
 pub use lab_family::InputError;
 pub use manifest::Manifest;

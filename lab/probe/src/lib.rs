@@ -19,7 +19,7 @@ pub use gpu::{GpuPart, gpu_parts};
 pub use machine::{environment, load_1min, machine};
 pub use noise::{Snapshot, between};
 pub use pilot::equal_pairs;
-pub use processes::{children, cpu_ns_below};
+pub use processes::cpu_ns_below;
 
 use nix::time::{ClockId, clock_gettime};
 

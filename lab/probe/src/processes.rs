@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
+use lab_process::children;
 use nix::{
     sys::resource::{Usage, UsageWho, getrusage},
     sys::time::TimeVal,
@@ -10,15 +11,6 @@ use nix::{
 };
 
 use crate::noise::TICK_NS;
-
-/// The children of a process, from all of its threads. `None` where the kernel does not list them
-/// (it was built without `CONFIG_PROC_CHILDREN`).
-pub fn children(pid: u32) -> Option<Vec<u32>> {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
-    let lists = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")));
-    let lists = lists.collect::<Result<Vec<_>, _>>().ok()?;
-    Some(lists.iter().flat_map(|list| list.split_whitespace()).flat_map(str::parse).collect())
-}
 
 /// CPU time of this process, of `others`, and of all descendants of either. A process that has
 /// ended counts from when its parent, or the process that inherited it, has waited for it.

@@ -39,6 +39,7 @@ impl Finished {
             counters: self.counters.zip(next.counters).map(|(a, b)| a.and(b)),
             outputs_differ: self.outputs_differ || self.output != next.output,
             output: next.output,
+            printed: next.printed,
             errors: next.errors,
         }
     }

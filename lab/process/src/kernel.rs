@@ -72,6 +72,15 @@ pub(crate) fn descriptor(process: u32) -> io::Result<OwnedFd> {
 
 /// Waits for a child that has ended or has been told to.
 pub(crate) fn wait(process: u32) -> io::Result<(Ended, Usage)> {
+    wait_for(process, 0).map(|ended| ended.expect("it is waited for until it has ended"))
+}
+
+/// The same of a child that has ended; `None` of one that has not.
+pub(crate) fn wait_if_ended(process: u32) -> io::Result<Option<(Ended, Usage)>> {
+    wait_for(process, libc::WNOHANG)
+}
+
+fn wait_for(process: u32, how: libc::c_int) -> io::Result<Option<(Ended, Usage)>> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     loop {
@@ -79,11 +88,14 @@ pub(crate) fn wait(process: u32) -> io::Result<(Ended, Usage)> {
         // zeros are an rusage.
         #[expect(unsafe_code, reason = "nix has wait4 without its usage")]
         let (waited, usage) = unsafe {
-            let waited = libc::wait4(process.cast_signed(), &raw mut status, 0, usage.as_mut_ptr());
+            let waited =
+                libc::wait4(process.cast_signed(), &raw mut status, how, usage.as_mut_ptr());
             (waited, usage.assume_init())
         };
-        if waited >= 0 {
-            return Ok((ended(status), read(&usage)));
+        match waited {
+            0 => return Ok(None),
+            1.. => return Ok(Some((ended(status), read(&usage)))),
+            _ => {}
         }
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {

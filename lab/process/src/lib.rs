@@ -1,4 +1,6 @@
-//! One execution of any command: its times, what the kernel counted, and its output's hash.
+//! Whatever starts programs does it here: one execution of any command with its times, what the
+//! kernel counted and its output or its hash ([`Run`]), programs beside those ([`Beside`]), and
+//! what sees to it that nothing of them stays ([`Orphans`], [`Guard`], [`Scratch`]).
 //!
 //! The command runs in a process group of its own, so that a terminal's Ctrl-C reaches the lab
 //! alone, and what is left of the group when the command has ended is ended too. What left the
@@ -6,46 +8,51 @@
 //! kernel does it, unless [`fix_addresses`] was called.
 
 mod addresses;
+mod ask;
 mod batch;
+mod beside;
+mod confine;
 mod counters;
 mod cpus;
+mod guard;
 mod kernel;
 mod orphans;
 mod printed;
 mod running;
+mod scratch;
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::File,
-    io::{self, PipeReader},
-    os::unix::process::CommandExt,
+    io, iter,
+    os::unix::process::{CommandExt, ExitStatusExt},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
-    sync::{OnceLock, atomic::AtomicBool},
+    process::{Command, ExitStatus, Stdio},
+    sync::atomic::AtomicBool,
     time::Duration,
 };
 
 use nix::sys::resource::{UsageWho, getrusage};
+use sha2::{Digest, Sha256};
 
 use counters::Open;
-use printed::{Kept, Last};
+use printed::{Into, Kept, Piped, in_memory};
 use running::{Running, follow};
 
 pub use addresses::{Addresses, addresses, fix_addresses};
+pub use ask::{Answer, Limits, Unfinished};
+pub use beside::Beside;
+pub use confine::{Hold, found};
 pub use counters::{Counters, no_counters};
 pub use cpus::cpus_by_core;
+pub use guard::{Guard, GuardApart, keep_guard, leave_guard};
 pub use kernel::{Transfers, Usage, transfers};
-pub use orphans::Orphans;
+pub use orphans::{Left, Orphans, children};
+pub use printed::Bound;
+pub use scratch::Scratch;
 
 /// The variable that makes the environment as large as [`Run::environment_bytes`] asks.
 pub const PADDING: &str = "LAB_PADDING";
-/// What [`mark_all`] was given.
-static MARK: OnceLock<(String, String)> = OnceLock::new();
-
-/// Puts this variable into the environment of every command from now on; the first one holds.
-pub fn mark_all(name: &str, value: &str) {
-    MARK.get_or_init(|| (name.to_owned(), value.to_owned()));
-}
 
 /// Where a command's output goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,6 +71,10 @@ pub enum Output {
     Memory(u64),
     /// Into this file, from its start, hashed after the command's end.
     Hashed(PathBuf),
+    /// Into [`Finished::printed`], and its complaints into [`Finished::errors`] where no file takes
+    /// them. It is ended where either is of more bytes than this, and where it closes its output
+    /// and does not end.
+    Whole(u64),
 }
 
 /// What to run, and how.
@@ -71,14 +82,22 @@ pub enum Output {
 pub struct Run {
     /// The program and its arguments.
     pub argv: Vec<OsString>,
+    /// What its environment has beside the lab's.
+    pub variables: Vec<(String, String)>,
     /// What it reads; nothing without one.
     pub input: Option<PathBuf>,
+    /// What it reads in place of a file.
+    pub input_line: Option<String>,
     /// Where its output goes.
     pub output: Output,
     /// Where its complaints go; nowhere without one.
     pub errors: Option<PathBuf>,
     /// Whether the last of its complaints is kept in [`Finished::errors`] where no file takes them.
     pub keeps_errors: bool,
+    /// Whether its complaints go where the lab's own go, where no file takes them.
+    pub shows_errors: bool,
+    /// A file that it writes by its name. It is ended soon after that holds more than it may.
+    pub bound: Option<Bound>,
     /// Where it runs; where the lab does without one.
     pub directory: Option<PathBuf>,
     /// After this long it is ended.
@@ -103,8 +122,24 @@ pub enum Ended {
     TimedOut,
     /// By us, as the user asked.
     Interrupted,
-    /// By itself or by us, with more output than [`Output::Memory`] takes.
+    /// By itself or by us, with more output than [`Output::Memory`], [`Output::Whole`] or
+    /// [`Run::bound`] takes.
     PrintedTooMuch,
+    /// By itself or by us, with more complaints than [`Output::Whole`] takes.
+    ComplainedTooMuch,
+    /// By us, when it had closed its output and did not end, as [`Output::Whole`] asks.
+    Hid,
+}
+
+impl Ended {
+    /// As the standard library has it; `None` where we ended it.
+    pub fn status(self) -> Option<ExitStatus> {
+        match self {
+            Self::Exited(status) => Some(ExitStatus::from_raw(status << 8)),
+            Self::Signalled(signal) => Some(ExitStatus::from_raw(signal)),
+            _ => None,
+        }
+    }
 }
 
 /// A finished execution.
@@ -122,9 +157,11 @@ pub struct Finished {
     pub counters: Option<Counters>,
     /// The SHA-256 of its output and its length, where that was asked for.
     pub output: Option<(String, u64)>,
+    /// Its output, where that was asked for.
+    pub printed: Vec<u8>,
     /// Whether one of several executions printed other bytes than the last.
     pub outputs_differ: bool,
-    /// The last of its complaints, where that was asked for.
+    /// Its complaints, or the last of them, where that was asked for.
     pub errors: Vec<u8>,
 }
 
@@ -158,10 +195,31 @@ pub fn own_peak_rss_bytes() -> u64 {
     u64::try_from(usage.max_rss()).unwrap_or(0) * 1024
 }
 
+impl Usage {
+    /// CPU time in and outside the kernel, in nanoseconds.
+    pub fn cpu_ns(&self) -> u64 {
+        u64::try_from((self.user + self.system).as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
 impl Run {
+    /// A program with its arguments.
+    pub fn of<A: AsRef<OsStr>>(
+        program: impl AsRef<OsStr>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        let arguments = arguments.into_iter().map(|argument| argument.as_ref().to_owned());
+        let argv = iter::once(program.as_ref().to_owned()).chain(arguments).collect();
+        Self { argv, ..Self::default() }
+    }
+
     /// Runs the command to its end. A signal to this process that sets `interrupted` ends it.
     pub fn execute(&self, interrupted: &AtomicBool) -> Result<Finished, RunError> {
-        let mut running = Running::start(self, Open::new())?;
+        self.execute_with(Open::new(), interrupted)
+    }
+
+    fn execute_with(&self, counters: Open, interrupted: &AtomicBool) -> Result<Finished, RunError> {
+        let mut running = Running::start(self, counters)?;
         let followed = follow(&mut [&mut running], interrupted);
         let finished = running.finish();
         followed?;
@@ -191,9 +249,7 @@ impl Run {
     fn command(&self) -> Result<(Command, Taken), RunError> {
         let mut command = Command::new(&self.argv[0]);
         command.args(&self.argv[1..]).process_group(0);
-        if let Some((name, value)) = MARK.get() {
-            command.env(name, value);
-        }
+        guard::mark(&mut command).envs(self.variables.iter().cloned());
         command.env(PADDING, "x".repeat(self.environment_bytes));
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
@@ -201,25 +257,30 @@ impl Run {
         if let Some(name) = &self.working_folder {
             command.env("PWD", name);
         }
-        command.stdin(self.input.as_ref().map_or(Ok(Stdio::null()), |path| {
-            File::open(path).map(Stdio::from).map_err(opening(path))
-        })?);
+        command.stdin(self.input_from()?);
         let mut taken = Taken::default();
         command.stderr(self.errors_to(&mut taken)?);
         command.stdout(self.output_to(&mut taken)?);
         Ok((command, taken))
     }
 
-    fn errors_to(&self, taken: &mut Taken) -> Result<Stdio, RunError> {
-        match &self.errors {
-            Some(path) => create(path),
-            None if self.keeps_errors => {
-                let (read, write) = io::pipe()?;
-                taken.errors = Some(Last::of(read));
-                Ok(write.into())
-            }
-            None => Ok(Stdio::null()),
+    fn input_from(&self) -> Result<Stdio, RunError> {
+        match (&self.input_line, &self.input) {
+            (Some(line), _) => Ok(in_memory(format!("{line}\n").as_bytes())?.into()),
+            (None, Some(path)) => File::open(path).map(Stdio::from).map_err(opening(path)),
+            (None, None) => Ok(Stdio::null()),
         }
+    }
+
+    fn errors_to(&self, taken: &mut Taken) -> Result<Stdio, RunError> {
+        let into = match (&self.errors, &self.output) {
+            (Some(path), _) => return create(path),
+            (None, Output::Whole(bytes_max)) => Into::Whole(Vec::new(), *bytes_max),
+            (None, _) if self.shows_errors => return Ok(Stdio::inherit()),
+            (None, _) if self.keeps_errors => Into::Last(Vec::new()),
+            (None, _) => return Ok(Stdio::null()),
+        };
+        piped(into, &mut taken.errors)
     }
 
     fn output_to(&self, taken: &mut Taken) -> Result<Stdio, RunError> {
@@ -227,10 +288,9 @@ impl Run {
             Output::Null => return Ok(Stdio::null()),
             Output::Inherit => return Ok(Stdio::inherit()),
             Output::File(path) => return create(path),
-            Output::Hash => {
-                let (read, write) = io::pipe()?;
-                taken.reader = Some(read);
-                return Ok(write.into());
+            Output::Hash => return piped(Into::Hash(Sha256::new(), 0), &mut taken.printed),
+            Output::Whole(bytes_max) => {
+                return piped(Into::Whole(Vec::new(), *bytes_max), &mut taken.printed);
             }
             Output::Memory(bytes_max) => Kept::in_memory(*bytes_max)?,
             Output::Hashed(path) => {
@@ -247,12 +307,19 @@ impl Run {
     }
 }
 
-/// What takes a command's output, and hashes it.
+/// What takes a command's output.
 #[derive(Default)]
 pub(crate) struct Taken {
-    pub(crate) reader: Option<PipeReader>,
+    pub(crate) printed: Option<Piped>,
     pub(crate) kept: Option<Kept>,
-    pub(crate) errors: Option<Last>,
+    pub(crate) errors: Option<Piped>,
+}
+
+/// The end of a pipe for a command, of which the other end is taken here.
+fn piped(into: Into, taken: &mut Option<Piped>) -> Result<Stdio, RunError> {
+    let (read, write) = io::pipe()?;
+    *taken = Some(Piped::new(read, into));
+    Ok(write.into())
 }
 
 fn create(path: impl AsRef<Path>) -> Result<Stdio, RunError> {

@@ -8,10 +8,12 @@ use nix::{
     sys::{
         prctl,
         signal::{Signal, kill},
-        wait::{Id, WaitPidFlag, waitid, waitpid},
+        wait::{Id, WaitPidFlag, waitid},
     },
     unistd::{Pid, getsid},
 };
+
+use crate::kernel;
 
 /// An orphan that is ended leaves its own children to us; after so many looks it wins.
 const LOOKS_MAX: u32 = 100;
@@ -30,6 +32,15 @@ pub struct Orphans {
     others: Spared,
     /// What stays until the end.
     kept: RefCell<Spared>,
+}
+
+/// What was left behind, and has been ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Processes that nobody had waited for; some may have ended by themselves.
+    pub processes: u64,
+    /// The CPU time that they and the children that they waited for had.
+    pub cpu_ns: u64,
 }
 
 /// What is not ended.
@@ -62,35 +73,45 @@ impl Orphans {
     /// [`Self::end_all`].
     pub fn keep(&self) {
         if any() {
-            self.kept.borrow_mut().add(children());
+            self.kept.borrow_mut().add(own_children());
         }
     }
 
     /// Ends what is there and is not kept, with all that it started. A system call where there is
     /// nothing.
     pub fn end(&self) {
+        self.end_beside(&[]);
+    }
+
+    /// The same beside children for whom others wait, and says what it was.
+    pub fn end_beside(&self, own: &[u32]) -> Left {
         let mut kept = self.kept.borrow_mut();
+        let (mut ended, mut cpu_ns) = (BTreeSet::new(), 0);
         for look in 0..LOOKS_MAX {
             if !any() {
-                return;
+                break;
             }
-            let mut left = children();
+            let mut left = own_children();
+            left.retain(|child| !own.contains(&child.pid.cast_unsigned()));
             left.retain(|child| !self.others.holds(*child) && !kept.holds(*child));
             if left.is_empty() {
-                return;
+                break;
             }
             if look > 0 {
                 thread::sleep(PAUSE);
             }
             for Process { pid, .. } in left {
                 // Nobody has waited for it, so the number is still its own.
-                let process = Pid::from_raw(pid);
-                if kill(process, Signal::SIGKILL) == Err(Errno::EPERM) {
+                if kill(Pid::from_raw(pid), Signal::SIGKILL) == Err(Errno::EPERM) {
                     kept.processes.insert(pid);
+                    continue;
                 }
-                let _ = waitpid(process, Some(WaitPidFlag::WNOHANG));
+                ended.insert(pid);
+                let waited = kernel::wait_if_ended(pid.cast_unsigned()).ok().flatten();
+                cpu_ns += waited.map_or(0, |(_, usage)| usage.cpu_ns());
             }
         }
+        Left { processes: ended.len() as u64, cpu_ns }
     }
 
     /// Ends everything that has come since [`Self::inherit`].
@@ -130,11 +151,21 @@ fn any() -> bool {
     waitid(Id::All, look) != Err(Errno::ECHILD)
 }
 
-fn children() -> Vec<Process> {
-    let this = process::id().cast_signed();
-    let mut children = processes();
-    children.retain(|process| process.parent == this);
-    children
+fn own_children() -> Vec<Process> {
+    let this = process::id();
+    match children(this) {
+        Some(listed) => listed.into_iter().filter_map(known).collect(),
+        None => processes().filter(|process| process.parent == this.cast_signed()).collect(),
+    }
+}
+
+/// The children of a process, from all of its threads. `None` where the kernel does not list them
+/// (it was built without `CONFIG_PROC_CHILDREN`).
+pub fn children(process: u32) -> Option<Vec<u32>> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let lists = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")));
+    let lists = lists.collect::<Result<Vec<_>, _>>().ok()?;
+    Some(lists.iter().flat_map(|list| list.split_whitespace()).flat_map(str::parse).collect())
 }
 
 /// This process's children, theirs, and so on. A system call where there is nothing.
@@ -142,7 +173,7 @@ fn descendants() -> Vec<Process> {
     if !any() {
         return Vec::new();
     }
-    let mut left = processes();
+    let mut left: Vec<Process> = processes().collect();
     let (mut found, mut parents) = (Vec::new(), vec![process::id().cast_signed()]);
     while let Some(parent) = parents.pop() {
         let children = left.extract_if(.., |process| process.parent == parent);
@@ -154,16 +185,17 @@ fn descendants() -> Vec<Process> {
     found
 }
 
-/// From `/proc/PID/stat` of all processes: not every kernel lists the children of one.
-fn processes() -> Vec<Process> {
+/// Of all processes: not every kernel lists the children of one.
+fn processes() -> impl Iterator<Item = Process> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let stats = processes.filter_map(|process| {
-        let pid: i32 = process.file_name().to_str()?.parse().ok()?;
-        let stat = fs::read_to_string(process.path().join("stat")).ok()?;
-        let (parent, session) = parent_and_session(&stat)?;
-        Some(Process { pid, parent, session })
-    });
-    stats.collect()
+    processes.filter_map(|process| known(process.file_name().to_str()?.parse().ok()?))
+}
+
+/// What `/proc/PID/stat` says.
+fn known(process: u32) -> Option<Process> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (parent, session) = parent_and_session(&stat)?;
+    Some(Process { pid: process.cast_signed(), parent, session })
 }
 
 /// Fields 4 and 6 of proc_pid_stat(5). The second, the program's name in brackets, may hold spaces

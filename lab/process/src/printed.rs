@@ -1,9 +1,10 @@
-//! What a command prints, hashed after its end or while it runs.
+//! What a command prints, and what it reads: files in memory, and the ends of pipes.
 
 use std::{
-    fs::File,
-    io::{self, PipeReader, Read},
+    fs::{self, File},
+    io::{self, PipeReader, Read, Seek, Write},
     os::unix::fs::FileExt,
+    path::PathBuf,
 };
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -11,6 +12,15 @@ use sha2::{Digest, Sha256};
 
 /// What is read at once: what a pipe holds.
 pub(crate) const PIECE_BYTES: usize = 64 << 10;
+
+/// A file of no name that takes memory and no disk, and holds these bytes. A command that reads
+/// nothing holds nobody who writes to it, as a full pipe would.
+pub(crate) fn in_memory(bytes: &[u8]) -> io::Result<File> {
+    let mut file: File = memfd_create("lab", MFdFlags::MFD_CLOEXEC)?.into();
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
+}
 
 /// A file that the command writes, and that is hashed when the command has ended.
 pub(crate) struct Kept {
@@ -20,10 +30,8 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// A file of no name that takes memory and no disk.
     pub(crate) fn in_memory(bytes_max: u64) -> io::Result<Self> {
-        let file = memfd_create("lab-output", MFdFlags::MFD_CLOEXEC)?.into();
-        Ok(Self { file, bytes_max: Some(bytes_max) })
+        Ok(Self { file: in_memory(&[])?, bytes_max: Some(bytes_max) })
     }
 
     pub(crate) fn of(file: File) -> Self {
@@ -69,35 +77,92 @@ impl Kept {
 }
 
 /// As it is written.
-pub(crate) fn hex(hash: Sha256) -> String {
+fn hex(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The last that comes through a pipe.
-pub(crate) struct Last {
+/// A file that the command writes by its name, and what it may hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// The file.
+    pub path: PathBuf,
+    /// Bytes that it may hold.
+    pub bytes_max: u64,
+}
+
+impl Bound {
+    pub(crate) fn is_full(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|file| file.len() > self.bytes_max)
+    }
+}
+
+/// A pipe into which the command writes.
+pub(crate) struct Piped {
     pub(crate) pipe: PipeReader,
     /// Whether the pipe's other end may still be open.
     pub(crate) open: bool,
-    bytes: Vec<u8>,
+    into: Into,
 }
 
-impl Last {
-    pub(crate) fn of(pipe: PipeReader) -> Self {
-        Self { pipe, open: true, bytes: Vec::new() }
+/// What becomes of what comes through a pipe.
+pub(crate) enum Into {
+    /// It is hashed and counted.
+    Hash(Sha256, u64),
+    /// All of it is kept, up to this many bytes and what was read with the last of them.
+    Whole(Vec<u8>, u64),
+    /// The last of it is kept.
+    Last(Vec<u8>),
+}
+
+impl Piped {
+    pub(crate) fn new(pipe: PipeReader, into: Into) -> Self {
+        Self { pipe, open: true, into }
     }
 
     /// Reads what the pipe holds, and returns how much that was.
     pub(crate) fn read(&mut self) -> io::Result<usize> {
         let mut piece = [0; PIECE_BYTES];
         let count = self.pipe.read(&mut piece)?;
+        let piece = &piece[..count];
         self.open = count > 0;
-        self.bytes.extend_from_slice(&piece[..count]);
-        let over = self.bytes.len().saturating_sub(PIECE_BYTES);
-        self.bytes.drain(..over);
+        match &mut self.into {
+            Into::Hash(hash, bytes) => {
+                hash.update(piece);
+                *bytes += count as u64;
+            }
+            Into::Whole(bytes, _) => bytes.extend_from_slice(piece),
+            Into::Last(bytes) => {
+                bytes.extend_from_slice(piece);
+                let over = bytes.len().saturating_sub(PIECE_BYTES);
+                bytes.drain(..over);
+            }
+        }
         Ok(count)
     }
 
+    /// Whether more came than may.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(&self.into, Into::Whole(bytes, most) if bytes.len() as u64 > *most)
+    }
+
+    /// Whether all of it is asked for, so that its end means something.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.into, Into::Whole(..))
+    }
+
+    /// The hash of all that came, and its length.
+    pub(crate) fn hash(&self) -> Option<(String, u64)> {
+        match &self.into {
+            Into::Hash(hash, bytes) => Some((hex(hash.clone()), *bytes)),
+            _ => None,
+        }
+    }
+
+    /// What was kept.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+        match self.into {
+            Into::Hash(..) => Vec::new(),
+            Into::Whole(bytes, _) | Into::Last(bytes) => bytes,
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A started command until its end.
 
 use std::{
-    io::{self, PipeReader, Read},
+    io,
     os::fd::{AsFd, OwnedFd},
     process::Child,
     sync::atomic::{AtomicBool, Ordering},
@@ -14,18 +14,21 @@ use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,
 };
-use sha2::{Digest, Sha256};
 
 use crate::{
-    Ended, Finished, Run, RunError, Taken,
+    Bound, Ended, Finished, Run, RunError, Taken,
     counters::Open,
     cpus, kernel,
-    printed::{Kept, Last, PIECE_BYTES, hex},
+    printed::{Kept, PIECE_BYTES, Piped},
 };
 
 /// Between two looks at how much a command has printed into memory: what it prints meanwhile is
 /// what it may go beyond its bound.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+/// The same of a file that it writes by its name: nobody knows when, and disks are patient.
+const BETWEEN_LOOKS_AT_FILES: Duration = Duration::from_millis(250);
+/// A command whose output is closed is ending, or hiding. This is plenty for the first.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// A started command.
 pub(crate) struct Running {
@@ -34,13 +37,12 @@ pub(crate) struct Running {
     counters: Open,
     start: Instant,
     deadline: Option<Instant>,
-    reader: Option<PipeReader>,
-    /// Whether the pipe's other end may still be open.
-    open: bool,
+    /// When it has to have ended instead, since its output is closed, where that was asked for.
+    ending: Option<Instant>,
+    printed: Option<Piped>,
     kept: Option<Kept>,
-    errors: Option<Last>,
-    hash: Sha256,
-    bytes: u64,
+    errors: Option<Piped>,
+    bound: Option<Bound>,
     stopped: Option<Stop>,
 }
 
@@ -54,7 +56,7 @@ struct Stop {
 
 impl Running {
     pub(crate) fn start(run: &Run, counters: Open) -> Result<Self, RunError> {
-        let (mut command, Taken { reader, kept, errors }) = run.command()?;
+        let (mut command, Taken { printed, kept, errors }) = run.command()?;
         cpus::pin(&mut command, &run.cpus)?;
         let start = Instant::now();
         let mut child = command.spawn().map_err(|source| RunError::Start {
@@ -72,13 +74,12 @@ impl Running {
             process,
             counters,
             start,
-            deadline: run.timeout.map(|timeout| start + timeout),
-            open: reader.is_some(),
-            reader,
+            deadline: run.timeout.and_then(|timeout| start.checked_add(timeout)),
+            ending: None,
+            printed,
             kept,
             errors,
-            hash: Sha256::new(),
-            bytes: 0,
+            bound: run.bound.clone(),
             stopped: None,
         })
     }
@@ -103,72 +104,95 @@ impl Running {
             return Err(RunError::Follow(io::Error::other("cannot end the command's group")));
         }
         let counters = self.counters.read();
-        let is_full = self.kept.as_ref().map_or(Ok(false), Kept::is_full)?;
-        let ended = match by_us {
-            None if is_full => Ended::PrintedTooMuch,
-            _ => by_us.unwrap_or(status),
-        };
-        let errors = self.errors()?;
+        for pipe in [&mut self.printed, &mut self.errors].into_iter().flatten() {
+            read_rest(pipe)?;
+        }
+        let too_much = self.too_much(true)?;
         let output = match &self.kept {
             // Nobody reads what is too long.
-            Some(kept) if !is_full => kept.hash()?,
-            _ => self.output()?,
+            Some(kept) if too_much.is_none() => kept.hash()?,
+            _ => self.printed.as_ref().and_then(Piped::hash),
         };
-        let outputs_differ = false;
-        Ok(Finished { ended, wall, usage, transfers, counters, output, outputs_differ, errors })
+        let whole = |pipe: Option<Piped>| pipe.map(Piped::into_bytes).unwrap_or_default();
+        Ok(Finished {
+            ended: by_us.or(too_much).unwrap_or(status),
+            wall,
+            usage,
+            transfers,
+            counters,
+            output,
+            printed: whole(self.printed),
+            outputs_differ: false,
+            errors: whole(self.errors),
+        })
     }
 
-    /// The last complaints, with what is left of them in the pipe.
-    fn errors(&mut self) -> io::Result<Vec<u8>> {
-        let Some(mut errors) = self.errors.take() else { return Ok(Vec::new()) };
-        let mut left = PIECE_BYTES;
-        while errors.open && left > 0 && is_readable(&errors.pipe)? {
-            left = left.saturating_sub(errors.read()?.max(1));
-        }
-        Ok(errors.into_bytes())
-    }
-
-    /// Reads what the pipe holds.
-    fn read(&mut self) -> io::Result<()> {
-        let Some(reader) = &mut self.reader else { return Ok(()) };
-        let mut buffer = [0; PIECE_BYTES];
-        let count = reader.read(&mut buffer)?;
-        self.hash.update(&buffer[..count]);
-        self.bytes += count as u64;
-        self.open = count > 0;
-        Ok(())
-    }
-
-    /// Takes what was left in the pipe when the command ended, and not what another process, to
-    /// which it gave the pipe, writes later.
-    fn output(mut self) -> io::Result<Option<(String, u64)>> {
-        let ended = self.bytes;
-        while self.open && self.bytes < ended + PIECE_BYTES as u64 {
-            let Some(pipe) = &self.reader else { break };
-            if !is_readable(pipe)? {
-                break;
-            }
-            self.read()?;
-        }
-        let Self { reader, hash, bytes, .. } = self;
-        Ok(reader.map(|_| (hex(hash), bytes)))
+    /// Of which of its outputs there is more than there may be, if of any.
+    fn too_much(&self, looks_at_file: bool) -> io::Result<Option<Ended>> {
+        let is_kept_full = self.kept.as_ref().map_or(Ok(false), Kept::is_full)?;
+        let is_piped_full = self.printed.as_ref().is_some_and(Piped::is_full);
+        let is_file_full = looks_at_file && self.bound.as_ref().is_some_and(Bound::is_full);
+        Ok(if is_kept_full || is_piped_full || is_file_full {
+            Some(Ended::PrintedTooMuch)
+        } else {
+            self.errors.as_ref().is_some_and(Piped::is_full).then_some(Ended::ComplainedTooMuch)
+        })
     }
 
     /// Why it is ended by us now, if it is.
-    fn to_be_ended(&self, rest: Option<Duration>, interrupted: bool) -> io::Result<Option<Ended>> {
+    fn to_be_ended(&self, now: Instant, interrupted: bool) -> io::Result<Option<Ended>> {
+        let is_past = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         Ok(if interrupted {
             Some(Ended::Interrupted)
-        } else if rest.is_some_and(|rest| rest.is_zero()) {
+        } else if is_past(self.ending) {
+            Some(Ended::Hid)
+        } else if self.ending.is_none() && is_past(self.deadline) {
             Some(Ended::TimedOut)
         } else {
-            let is_full = self.kept.as_ref().map_or(Ok(false), Kept::is_full)?;
-            is_full.then_some(Ended::PrintedTooMuch)
+            // Not at once: the file may be there from before, and the command about to empty it.
+            self.too_much(now >= self.start + BETWEEN_LOOKS_AT_FILES)?
         })
+    }
+
+    /// How long it may be left alone.
+    fn rest(&self, now: Instant) -> Option<Duration> {
+        let end = self.ending.or(self.deadline);
+        let is_bounded = self.kept.as_ref().is_some_and(Kept::is_bounded);
+        let looks = [
+            is_bounded.then_some(BETWEEN_LOOKS),
+            self.bound.as_ref().map(|_| BETWEEN_LOOKS_AT_FILES),
+        ];
+        let left = end.map(|end| end.saturating_duration_since(now));
+        left.into_iter().chain(looks.into_iter().flatten()).min()
+    }
+
+    /// Reads what is there to be read.
+    fn read(&mut self, ready: Ready) -> io::Result<()> {
+        if let Some(printed) = self.printed.as_mut().filter(|_| ready.readable)
+            && printed.read()? == 0
+            && printed.is_whole()
+        {
+            self.ending = Some(Instant::now() + ENDING);
+        }
+        if let Some(errors) = self.errors.as_mut().filter(|_| ready.complains) {
+            errors.read()?;
+        }
+        Ok(())
     }
 }
 
-fn is_readable(pipe: &PipeReader) -> io::Result<bool> {
-    let mut watched = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
+/// Takes what was left in a pipe when the command ended, and not what another process, to which it
+/// gave the pipe, writes later.
+fn read_rest(pipe: &mut Piped) -> io::Result<()> {
+    let mut left = PIECE_BYTES;
+    while pipe.open && left > 0 && is_readable(pipe)? {
+        left = left.saturating_sub(pipe.read()?.max(1));
+    }
+    Ok(())
+}
+
+fn is_readable(pipe: &Piped) -> io::Result<bool> {
+    let mut watched = [PollFd::new(pipe.pipe.as_fd(), PollFlags::POLLIN)];
     wait_for(&mut watched, Some(Duration::ZERO))?;
     Ok(watched[0].any().unwrap_or(false))
 }
@@ -180,31 +204,20 @@ pub(crate) fn follow(commands: &mut [&mut Running], interrupted: &AtomicBool) ->
         let now = Instant::now();
         let mut left: Option<Duration> = None;
         for command in commands.iter_mut().filter(|command| command.stopped.is_none()) {
-            let rest = command.deadline.map(|at| at.saturating_duration_since(now));
-            let by_us = command.to_be_ended(rest, interrupted.load(Ordering::Relaxed))?;
-            let look = command.kept.as_ref().is_some_and(Kept::is_bounded);
+            let by_us = command.to_be_ended(now, interrupted.load(Ordering::Relaxed))?;
             match by_us {
                 Some(_) => command.stopped = Some(command.stop(by_us)),
-                None => {
-                    let next = rest.into_iter().chain(look.then_some(BETWEEN_LOOKS));
-                    left = left.into_iter().chain(next).min();
-                }
+                None => left = left.into_iter().chain(command.rest(now)).min(),
             }
         }
         if commands.iter().all(|command| command.stopped.is_some()) {
             return Ok(());
         }
         let ready = ready(commands, left)?;
-        for (command, Ready { ended, readable, complains }) in commands.iter_mut().zip(ready) {
-            if ended {
-                command.stopped = Some(command.stop(None));
-                continue;
-            }
-            if readable {
-                command.read()?;
-            }
-            if let Some(errors) = command.errors.as_mut().filter(|_| complains) {
-                errors.read()?;
+        for (command, ready) in commands.iter_mut().zip(ready) {
+            match ready.ended {
+                true => command.stopped = Some(command.stop(None)),
+                false => command.read(ready)?,
             }
         }
     }
@@ -232,12 +245,12 @@ fn ready(commands: &[&mut Running], left: Option<Duration>) -> io::Result<Vec<Re
     let mut places = Vec::new();
     for (place, command) in commands.iter().enumerate() {
         if command.stopped.is_none() {
-            let output = command.reader.as_ref().filter(|_| command.open);
-            let errors = command.errors.as_ref().filter(|errors| errors.open);
+            let output = command.printed.as_ref().filter(|pipe| pipe.open);
+            let errors = command.errors.as_ref().filter(|pipe| pipe.open);
             let all = [
                 Some((Watched::End, command.process.as_fd())),
-                output.map(|pipe| (Watched::Output, pipe.as_fd())),
-                errors.map(|errors| (Watched::Errors, errors.pipe.as_fd())),
+                output.map(|pipe| (Watched::Output, pipe.pipe.as_fd())),
+                errors.map(|pipe| (Watched::Errors, pipe.pipe.as_fd())),
             ];
             for (what, fd) in all.into_iter().flatten() {
                 watched.push(PollFd::new(fd, PollFlags::POLLIN));

@@ -29,11 +29,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "lab-watch",
         ],
     ),
-    ("lab-driver", &["lab-family", "lab-plan", "lab-probe", "lab-protocol", "lab-record"]),
+    (
+        "lab-driver",
+        &["lab-family", "lab-plan", "lab-probe", "lab-process", "lab-protocol", "lab-record"],
+    ),
     // A family ends in what a record begins with: the cell and its levels.
     ("lab-family", &["lab-protocol", "lab-record"]),
     ("lab-plan", &["lab-family", "lab-record"]),
-    ("lab-probe", &["lab-record"]),
+    ("lab-probe", &["lab-process", "lab-record"]),
     ("lab-report", &["lab-family", "lab-record", "lab-stats"]),
     // What benchmark tools write is read in one place.
     ("lab-attacks", &[]),

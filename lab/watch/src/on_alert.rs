@@ -80,6 +80,8 @@ fn tell(
         Ended::Signalled(signal) => Err(format!("ended by signal {signal}")),
         Ended::TimedOut => Err(format!("took longer than {limit:?} and was ended")),
         Ended::Interrupted => Err("was ended with the watch".to_owned()),
-        Ended::PrintedTooMuch => Err("printed too much".to_owned()),
+        Ended::PrintedTooMuch | Ended::ComplainedTooMuch | Ended::Hid => {
+            Err("printed too much".to_owned())
+        }
     }
 }

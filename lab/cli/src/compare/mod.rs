@@ -59,8 +59,7 @@ use lab_compare::{
     Comparison, Question, Settings, SettingsError,
     replay::{Row, Size, prove, recordings},
 };
-use lab_driver::GuardApart;
-use lab_process::Orphans;
+use lab_process::{GuardApart, Orphans};
 
 pub(crate) const OPEN: u8 = 11;
 /// Names that are tried for the folder of this process.
@@ -228,8 +227,6 @@ impl Folder {
             Failure::lab(format!("cannot start the guard of this comparison: {error}"))
         })?;
         folder.1 = Some(guard);
-        let (name, value) = lab_driver::guarded();
-        lab_process::mark_all(name, value);
         Ok(folder)
     }
 

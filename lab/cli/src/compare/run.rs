@@ -362,7 +362,7 @@ fn told(ended: Ended, timeout: Option<f64>) -> String {
             format!("was ended after {} s, the --timeout", timeout.unwrap_or_default())
         }
         Ended::Interrupted => "was interrupted".to_owned(),
-        Ended::PrintedTooMuch => format!(
+        Ended::PrintedTooMuch | Ended::ComplainedTooMuch | Ended::Hid => format!(
             "printed more than {MEMORY}, which is what is kept of an output in memory; give \
              --output pipe, or --check once"
         ),

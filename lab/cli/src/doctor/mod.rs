@@ -12,8 +12,9 @@ use std::{
 };
 
 use clap::Args;
-use lab_driver::{Catalog, Hold, families, noise_causes, tool_version};
+use lab_driver::{Catalog, families, noise_causes, tool_version};
 use lab_probe::Floors;
+use lab_process::Hold;
 use lab_record::Machine;
 use serde_json::{Value, json};
 

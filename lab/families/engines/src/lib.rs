@@ -10,7 +10,7 @@ mod section;
 use lab_family::{Account, Definition, Factor, Family, section, section_schema};
 
 use crate::{
-    metrics::{METRICS, SEARCH, WALL},
+    metrics::{Clocks, METRICS, SEARCH},
     section::EnginesSection,
 };
 
@@ -33,7 +33,7 @@ impl Family for Engines {
 
     fn laws(&self, account: &Account<'_>) -> Result<(), String> {
         account.common()?;
-        account.within_counter(SEARCH, WALL)?;
+        account.within_counter(SEARCH, clocks(account).wall)?;
         search_is_of_the_process(account)
     }
 }
@@ -44,14 +44,20 @@ const OUTSIDE_CPU_NS: u128 = 200_000_000;
 /// Time of a process outside its search, however busy the machine is: 23 ms in those records.
 const OUTSIDE_NS: u64 = 1_000_000_000;
 
-/// A process searched most of its time, as hyperfine saw it, and with most of its CPU time.
+/// Who saw the process.
+fn clocks(account: &Account<'_>) -> Clocks {
+    Clocks::of(|name| account.counter(name).is_some())
+}
+
+/// A process searched most of its time, as its starter saw it, and with most of its CPU time.
 fn search_is_of_the_process(account: &Account<'_>) -> Result<(), String> {
     let counter = |name| account.counter(name);
-    let (Some(search), Some(whole)) = (counter(SEARCH), counter(WALL)) else { return Ok(()) };
+    let Clocks { wall, user, system } = clocks(account);
+    let (Some(search), Some(whole)) = (counter(SEARCH), counter(wall)) else { return Ok(()) };
     if whole > search.saturating_mul(2).saturating_add(OUTSIDE_NS) {
-        return Err(format!("{SEARCH} is {search}, but {WALL}, its process's time, is {whole}"));
+        return Err(format!("{SEARCH} is {search}, but {wall}, its process's time, is {whole}"));
     }
-    let kernel = (counter("hyperfine_user_ns"), counter("hyperfine_system_ns"), account.cpus());
+    let kernel = (counter(user), counter(system), account.cpus());
     let (Some(user), Some(system), Some(cpus)) = kernel else { return Ok(()) };
     let counted = u128::from(user) + u128::from(system);
     match counted > 2 * u128::from(search) * u128::from(cpus) + OUTSIDE_CPU_NS {

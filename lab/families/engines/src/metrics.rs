@@ -12,13 +12,24 @@ use lab_stats::describe::median;
 
 /// What is computed from a run, or counted by it.
 pub(crate) const METRICS: &[Metric] = &[
-    lower((WALL, "wall time"), Ns, "Counter: the whole process from start to exit, by hyperfine."),
-    lower(("hyperfine_user_ns", "user CPU time"), Ns, "Counter: its user CPU time, by hyperfine."),
     lower(
-        ("hyperfine_system_ns", "system CPU time"),
+        (BY_HYPERFINE.wall, "wall time"),
+        Ns,
+        "Counter: the whole process from start to exit, by hyperfine.",
+    ),
+    lower((BY_HYPERFINE.user, "user CPU time"), Ns, "Counter: its user CPU time, by hyperfine."),
+    lower(
+        (BY_HYPERFINE.system, "system CPU time"),
         Ns,
         "Counter: its system CPU time, by hyperfine.",
     ),
+    lower(
+        (BY_THE_LAB.wall, "wall time"),
+        Ns,
+        "Counter: the whole process from start to exit, by the lab.",
+    ),
+    lower((BY_THE_LAB.user, "user CPU time"), Ns, "Counter: its user CPU time, by the lab."),
+    lower((BY_THE_LAB.system, "system CPU time"), Ns, "Counter: its system CPU time, by the lab."),
     higher(
         ("gigabytes_per_s", "gigabytes per second"),
         Count,
@@ -104,8 +115,33 @@ pub(crate) const METRICS: &[Metric] = &[
     ),
 ];
 
-/// The whole process from start to exit, as hyperfine measured it.
-pub(crate) const WALL: &str = "hyperfine_wall_ns";
+/// The counters of a whole process from start to exit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Clocks {
+    pub(crate) wall: &'static str,
+    pub(crate) user: &'static str,
+    pub(crate) system: &'static str,
+}
+
+/// Where hyperfine started the program.
+pub(crate) const BY_HYPERFINE: Clocks =
+    Clocks { wall: "hyperfine_wall_ns", user: "hyperfine_user_ns", system: "hyperfine_system_ns" };
+/// Where the lab did.
+pub(crate) const BY_THE_LAB: Clocks =
+    Clocks { wall: "process_wall_ns", user: "process_user_ns", system: "process_system_ns" };
+
+impl Clocks {
+    /// Of a run with these counters.
+    pub(crate) fn of(has: impl Fn(&str) -> bool) -> Self {
+        if has(BY_HYPERFINE.wall) { BY_HYPERFINE } else { BY_THE_LAB }
+    }
+
+    /// Of a record: one starter has started all programs of it.
+    pub(crate) fn of_record(frame: &Frame) -> Self {
+        Self::of(|name| frame.rows.iter().any(|row| row.run.counters.contains_key(name)))
+    }
+}
+
 /// The search alone, by the engine's own clock.
 pub(crate) const SEARCH: &str = "wall_ns";
 
@@ -174,7 +210,8 @@ fn of_run(row: &Row, size: Option<Size>, bandwidth: Option<f64>) -> BTreeMap<&'s
     let of = |counter: &str| row.run.counters.get(counter).map(|&count| count as f64);
     let over = |part: &str, whole: &str| Some(of(part)? / of(whole)?);
     let sum = |(a, b): (f64, f64)| a + b;
-    let wall = of(WALL).filter(|ns| *ns > 0.0);
+    let clocks = Clocks::of(|name| of(name).is_some());
+    let wall = of(clocks.wall).filter(|ns| *ns > 0.0);
     let per_wall = |amount: Option<f64>| amount.zip(wall).map(|(amount, ns)| amount / ns);
     // A peer counts no bytes. Bytes in a nanosecond are gigabytes in a second.
     let bytes = of(names::BYTES).filter(|bytes| *bytes > 0.0).or(size.map(|size| size.bytes));
@@ -183,7 +220,7 @@ fn of_run(row: &Row, size: Option<Size>, bandwidth: Option<f64>) -> BTreeMap<&'s
     put("memory_share", speed.zip(bandwidth).map(|(speed, all)| speed / all));
     let files = of(names::FILES).or(size.map(|size| size.files));
     put("files_per_s", per_wall(files.map(|files| 1e9 * files)));
-    let cpu = of("hyperfine_user_ns").zip(of("hyperfine_system_ns")).map(sum);
+    let cpu = of(clocks.user).zip(of(clocks.system)).map(sum);
     put("cpu_ns", cpu);
     put("cores_used", per_wall(cpu));
     put("page_faults", of(names::PAGE_FAULTS_MINOR).zip(of(names::PAGE_FAULTS_MAJOR)).map(sum));
@@ -229,7 +266,8 @@ mod tests {
 
     /// Every counter that a metric is computed from.
     fn complete() -> Row {
-        let times = [WALL, "hyperfine_user_ns", "hyperfine_system_ns", SEARCH];
+        let Clocks { wall, user, system } = BY_HYPERFINE;
+        let times = [wall, user, system, SEARCH];
         let counts = ["bytes", "files", "lines", "lines_parsed", "bytes_read", "bytes_parsed"];
         let phases = PHASES.map(|(counter, _)| counter);
         let more = ["matches", "page_faults_minor", "page_faults_major"];
@@ -254,7 +292,7 @@ mod tests {
     #[test]
     fn a_run_is_one_value_by_its_counters() {
         let times = [
-            (WALL, 2_000_000_000),
+            (BY_HYPERFINE.wall, 2_000_000_000),
             ("hyperfine_user_ns", 2_500_000_000),
             ("hyperfine_system_ns", 500_000_000),
             ("wall_ns", 1_999_000_000),
@@ -293,7 +331,7 @@ mod tests {
     #[test]
     fn a_peer_reads_as_many_bytes_as_the_engines() {
         let size = Size { bytes: 100.0, files: 1.0 };
-        for counters in [&[(WALL, 50)][..], &[(WALL, 50), ("bytes", 0)]] {
+        for counters in [&[(BY_HYPERFINE.wall, 50)][..], &[(BY_HYPERFINE.wall, 50), ("bytes", 0)]] {
             assert_eq!(of_run(&run(counters), Some(size), None)["gigabytes_per_s"], 2.0);
         }
     }

@@ -101,7 +101,7 @@ impl Section for EnginesSection {
     }
 
     fn needs(&self, _cells: &[Cell]) -> Needs {
-        Needs { floor_answers: true, timed_by_hyperfine: true, ..Needs::default() }
+        Needs { floor_answers: true, whole_processes: true, ..Needs::default() }
     }
 
     fn plan(&self, file: &str, at: &Address<'_>) -> Result<Planned, InputError> {

@@ -103,7 +103,7 @@ fn peers_stand_beside_the_floors_count() {
     near(of("duckdb", "gigabytes_per_s"), 2.0 / 3.0);
     let read = ("read", "buffered");
     let keys = [("variant", "duckdb"), ("query", "zyzzyva"), ("threads", "2"), read];
-    let over = number(report, "peers-over-reference.tsv", &keys, "hyperfine_wall_ns");
+    let over = number(report, "peers-over-reference.tsv", &keys, "process_wall_ns");
     near(over, 3.0 / (234.3 / 204.4));
     let judged = report.tables["verdicts-2.tsv"].lines();
     assert!(judged.into_iter().all(|line| !line.starts_with("ripgrep")));
@@ -241,7 +241,7 @@ fn what_a_search_takes_is_read_from_its_counters() {
     near(resources("touched_per_byte"), 1.0 + parsed);
     near(resources("gigabytes_per_s"), 1.0 / 0.503);
     let published = [("program", "smol"), ("cell", "xlarge, claude, default threads")];
-    near(number(report, "phases.tsv", &published, "hyperfine_wall_ns"), 20.5e6);
+    near(number(report, "phases.tsv", &published, "process_wall_ns"), 20.5e6);
 }
 
 #[test]
@@ -293,12 +293,12 @@ fn what_is_missing_is_named_and_no_error() {
 }
 
 #[test]
-fn runs_without_hyperfine_are_counted() {
+fn runs_without_a_time_of_their_process_are_counted() {
     let mut frame = Searches { blocks: 1, ..Searches::default() }.frame();
     let run = frame.rows.iter_mut().rev().find(|row| row.run.variant == "smol").unwrap();
-    run.run.counters.remove("hyperfine_wall_ns");
+    run.run.counters.remove("process_wall_ns");
     let report = report(&frame);
-    assert!(report.whole().contains("**1 analysed runs have no time by hyperfine**"));
+    assert!(report.whole().contains("**1 analysed runs have no time by the lab**"));
 }
 
 #[test]

@@ -8,10 +8,9 @@ use lab_family::Unit::{self, Bytes, Times};
 use lab_report::Column::{Code, Count, Interval, Number, Text, Words};
 use lab_report::{Fastest, Page, Reading, Study, Table, number, show};
 
-use super::engines;
 use super::order::Order;
+use super::{engines, wall};
 use crate::PLACE;
-use crate::metrics::WALL;
 
 /// Which engine was fastest in a cell.
 struct Win<'a> {
@@ -22,7 +21,8 @@ struct Win<'a> {
 impl<'a> Win<'a> {
     /// `None` where fewer than two of these ran in the same blocks of a cell.
     fn of(study: &Study, engines: &[&'a str], cell: Cell) -> Option<Self> {
-        let timed = engines.iter().map(|engine| (*engine, study.series(engine, &cell, WALL)));
+        let wall = wall(study);
+        let timed = engines.iter().map(|engine| (*engine, study.series(engine, &cell, wall)));
         let engines = Fastest::of(&timed.collect::<Vec<_>>())?;
         Some(Self { cell, engines })
     }

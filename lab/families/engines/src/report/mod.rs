@@ -14,7 +14,7 @@ use lab_report::{
     FamilyReport, Frame, Measured, Page, Row, Rows, Study, Table, over_variant, show, takes_part,
 };
 
-use crate::metrics::{self, SEARCH, WALL, sizes};
+use crate::metrics::{self, BY_HYPERFINE, Clocks, SEARCH, sizes};
 use crate::section::PEER_TAG;
 use crate::{Engines, FACTORS, PLACE_AND_READ, READ};
 use order::Order;
@@ -49,11 +49,12 @@ impl FamilyReport for Engines {
         });
         let corpora: Vec<String> = corpora.collect();
         let mut facts = vec![format!("Corpora: {}.", corpora.join("; "))];
-        let untimed = study.all.iter().filter(|one| one.value(WALL).is_none()).count();
+        let wall = wall(study);
+        let untimed = study.all.iter().filter(|one| one.value(wall).is_none()).count();
         if untimed > 0 {
+            let by = if wall == BY_HYPERFINE.wall { "hyperfine" } else { "the lab" };
             facts.push(format!(
-                "**{untimed} analysed runs have no time by hyperfine**; no table of times holds \
-                 them."
+                "**{untimed} analysed runs have no time by {by}**; no table of times holds them."
             ));
         }
         facts
@@ -98,14 +99,18 @@ fn peers<'a>(study: &Study<'a>) -> Vec<&'a str> {
     study.variants().into_iter().filter(|name| study.is_tagged(name, PEER_TAG)).collect()
 }
 
-/// The phases that most of the time goes to.
-const PHASES_SHOWN: [&str; 5] =
-    [WALL, "read_share", "scan_share", "parse_share", "phases_over_search"];
+/// The time of a whole process, by whoever started it.
+fn wall(study: &Study) -> &'static str {
+    Clocks::of_record(study.frame).wall
+}
 
 /// What a search takes, in the cells of the declared comparisons, whichever way files are read.
 fn resources(study: &Study, order: &Order, page: &mut Page) {
+    let clocks = Clocks::of_record(study.frame);
+    // That most of the time goes to.
+    let shown = [clocks.wall, "read_share", "scan_share", "parse_share", "phases_over_search"];
     let phases = [
-        WALL,
+        clocks.wall,
         SEARCH,
         "outside_search_ns",
         "walk_share",
@@ -119,8 +124,8 @@ fn resources(study: &Study, order: &Order, page: &mut Page) {
         "gigabytes_per_s",
         "files_per_s",
         "memory_share",
-        "hyperfine_user_ns",
-        "hyperfine_system_ns",
+        clocks.user,
+        clocks.system,
         "cpu_ns",
         "cores_used",
         "page_faults",
@@ -144,7 +149,7 @@ fn resources(study: &Study, order: &Order, page: &mut Page) {
              memory, switches: `resources.tsv`; every cell: `phases-all.tsv`, \
              `resources-all.tsv`.",
         );
-        page.table("phases", &medians(study, &declared, &phases, &PHASES_SHOWN));
+        page.table("phases", &medians(study, &declared, &phases, &shown));
         page.data("resources", &medians(study, &declared, &takes, &[]));
     }
     let all = order.places(study, &engines, &|_| true);
@@ -173,12 +178,13 @@ fn peers_beside_engines(study: &Study, order: &Order, page: &mut Page) {
          search finds the word anywhere in the line and does not parse. Starting a peer is part of \
          its time. Speeds and counts: `peers.tsv`.",
     );
-    let metrics = [WALL, "gigabytes_per_s", "cores_used", "matches", "matches_beyond_floor"];
+    let wall = wall(study);
+    let metrics = [wall, "gigabytes_per_s", "cores_used", "matches", "matches_beyond_floor"];
     let places = order.places(study, &peers, &|_| true);
     page.data("peers", &medians(study, &places, &metrics, &[]));
     let rows = Rows { variants: &peers, keep: &|_| true, factors: &PLACE_AND_READ };
     page.paragraph(&format!("Time over that of `{}`, same cell and block:", study.reference()));
-    page.table("peers-over-reference", &over_variant(study, &rows, study.reference(), &[WALL]));
+    page.table("peers-over-reference", &over_variant(study, &rows, study.reference(), &[wall]));
 }
 
 /// The median of each metric over blocks, without intervals: for wide tables. People see those
@@ -190,12 +196,13 @@ fn medians(study: &Study, places: &[(&str, Cell)], metrics: &[&str], shown: &[&s
     };
     let titles: Vec<String> = metrics.iter().map(title).collect();
     let metrics = titles.iter().zip(metrics).map(|(title, metric)| (title.as_str(), *metric));
+    let wall = wall(study);
     Table::over(
         places,
         &[
             Words("cell", "cell", &|(_, cell)| study.label(cell)),
             Code("program", "program", &|(program, _)| program),
-            Count("n", "n", &|(program, cell)| study.series(program, cell, WALL).len()),
+            Count("n", "n", &|(program, cell)| study.series(program, cell, wall).len()),
             Each(&metrics.collect::<Vec<_>>(), &|(program, cell), metric| {
                 study.middle(program, cell, metric)
             }),

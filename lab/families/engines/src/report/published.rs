@@ -1,5 +1,5 @@
-//! The published table, made again from our runs: times as hyperfine prints them, which is no basis
-//! for a verdict.
+//! The published table, made again from our runs: times as hyperfine prints them, which is no
+//! basis for a verdict.
 
 use lab_family::Cell;
 use lab_family::Unit::{Ns, Share, Times};
@@ -7,7 +7,7 @@ use lab_report::Column::{Code, Count, Number};
 use lab_report::{Chapter, Kept, Page, Study, Table, takes_part};
 use lab_stats::describe::{Summary, summarize};
 
-use crate::metrics::WALL;
+use crate::metrics::Clocks;
 
 /// One engine in the published table's cell.
 struct Line<'s> {
@@ -19,8 +19,9 @@ struct Line<'s> {
 pub(super) fn write(study: &Study, page: &mut Page) {
     // The first comparison is the published one.
     let Some(compared) = study.compared.first() else { return };
+    let clocks = Clocks::of_record(study.frame);
     let wall = |(variant, cell)| {
-        let series = study.series(variant, cell, WALL);
+        let series = study.series(variant, cell, clocks.wall);
         let wall = summarize(&series.values().copied().collect::<Vec<_>>())?;
         Some(Line { variant, cell, wall })
     };
@@ -44,8 +45,8 @@ pub(super) fn write(study: &Study, page: &mut Page) {
                 Number("", "cv", Share, &|line| line.wall.cv),
                 Number("", "min_ns", Ns, &|line| Some(line.wall.min)),
                 Number("", "max_ns", Ns, &|line| Some(line.wall.max)),
-                Number("", "user_ns", Ns, &|line| median(line, "hyperfine_user_ns")),
-                Number("", "system_ns", Ns, &|line| median(line, "hyperfine_system_ns")),
+                Number("", "user_ns", Ns, &|line| median(line, clocks.user)),
+                Number("", "system_ns", Ns, &|line| median(line, clocks.system)),
                 Number("over the fastest mean", "over_fastest", Times, &|line| {
                     Some(line.wall.mean / fastest)
                 }),

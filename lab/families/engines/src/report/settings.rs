@@ -4,12 +4,14 @@ use lab_family::Cell;
 use lab_report::settings::{Setting, by_cell, pooled, settings};
 use lab_report::{Page, Study, log_ratios};
 
-use super::{allocator, engines};
-use crate::metrics::{SEARCH, WALL};
+use super::{allocator, engines, wall};
+use crate::metrics::SEARCH;
 use crate::{FACTORS, PLACE};
 
 pub(super) fn write(study: &Study, page: &mut Page) {
     let switches = FACTORS.iter().map(|factor| factor.name).filter(|name| !PLACE.contains(name));
+    let wall = wall(study);
+    let metric = |factor: &str, cell: &Cell| metric(wall, factor, cell);
     let mut settings = settings(study, switches, &engines(study), metric);
     settings.extend(allocators(study).into_iter().filter(|one| !one.is_empty()));
     if settings.is_empty() {
@@ -32,9 +34,9 @@ pub(super) fn write(study: &Study, page: &mut Page) {
 
 /// The time that a setting is judged by. Dropping files from the page cache is part of the process
 /// and none of the search, so wherever that happens the engine's own clock is read.
-fn metric(factor: &str, cell: &Cell) -> &'static str {
+fn metric(wall: &'static str, factor: &str, cell: &Cell) -> &'static str {
     let is_cold = cell.get("cache").is_some_and(|level| level == "cold");
-    if factor == "cache" || is_cold { SEARCH } else { WALL }
+    if factor == "cache" || is_cold { SEARCH } else { wall }
 }
 
 /// An engine with another allocator against the same engine with the system's.
@@ -43,7 +45,7 @@ fn allocators<'a>(study: &Study<'a>) -> Vec<Setting<'a>> {
         let allocator = allocator(program)?;
         let engine = program.strip_suffix(allocator)?.strip_suffix('_')?;
         let ratios = |cell: &Cell| {
-            let at = |variant| study.series(variant, cell, WALL);
+            let at = |variant| study.series(variant, cell, wall(study));
             (cell.clone(), log_ratios(&at(program), &at(engine)))
         };
         let cells = study.cells(program).into_iter().map(ratios);

@@ -6,10 +6,9 @@ use lab_family::Cell;
 use lab_report::Column::{Code, Count, Words};
 use lab_report::{Chapter, Page, Series, Study, Table, number};
 
-use super::engines;
 use super::order::Order;
+use super::{engines, wall};
 use crate::PLACE;
-use crate::metrics::WALL;
 
 /// A block's times are ranks to be compared only where this many engines ran.
 const FEWEST_ENGINES: usize = 3;
@@ -49,7 +48,8 @@ struct Ranks<'a> {
 impl<'a> Ranks<'a> {
     /// Of the blocks in which every engine of the cell has a time.
     fn of(study: &Study, engines: &[&'a str], cell: &Cell) -> Option<Self> {
-        let timed = engines.iter().map(|engine| (*engine, study.series(engine, cell, WALL)));
+        let wall = wall(study);
+        let timed = engines.iter().map(|engine| (*engine, study.series(engine, cell, wall)));
         let timed: Vec<(&str, Series)> = timed.filter(|(_, times)| !times.is_empty()).collect();
         let all: BTreeSet<u32> = timed.iter().flat_map(|(_, t)| t.keys().copied()).collect();
         let ranks = |block: &u32| {

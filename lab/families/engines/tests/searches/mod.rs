@@ -187,8 +187,8 @@ fn bytes(run: &PlannedRun) -> u64 {
 
 fn times(wall_ns: u64, cpu_ns: u64) -> [(&'static str, u64); 3] {
     [
-        ("hyperfine_wall_ns", wall_ns),
-        ("hyperfine_user_ns", cpu_ns * 9 / 10),
-        ("hyperfine_system_ns", cpu_ns / 10),
+        ("process_wall_ns", wall_ns),
+        ("process_user_ns", cpu_ns * 9 / 10),
+        ("process_system_ns", cpu_ns / 10),
     ]
 }

@@ -12,7 +12,10 @@ use std::{
     os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, Stdio, id},
-    sync::OnceLock,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -43,9 +46,15 @@ const LOOKS_AT_NOTHING: u32 = 3;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Puts this lab's mark on a command that is about to be started.
+/// Whether this process has, or had, a guard.
+static GUARDED: AtomicBool = AtomicBool::new(false);
+
+/// Puts this lab's mark on a command that is about to be started, where a guard looks for it.
 pub(crate) fn mark(command: &mut Command) -> &mut Command {
-    command.env(VARIABLE, own_mark())
+    if GUARDED.load(Ordering::Relaxed) {
+        command.env(VARIABLE, own_mark());
+    }
+    command
 }
 
 /// No other lab has it, before or after: process, time, and the two limits.
@@ -78,9 +87,10 @@ fn limits(mark: &str) -> Option<(u64, u64)> {
     (soft > 0 && soft < hard).then_some((soft, hard))
 }
 
-/// Puts the second mark on this process, for what it starts: after its guard, which must not find
-/// itself. Where it is refused the other mark is left.
-fn limit_own() {
+/// From now on what this process starts has both marks: after its guard, which must not find
+/// itself. Where the second is refused the other is left.
+fn mark_own() {
+    GUARDED.store(true, Ordering::Relaxed);
     if let Some((soft, hard)) = limits(own_mark()) {
         let _ = setrlimit(MARKED, soft, hard);
     }
@@ -88,11 +98,14 @@ fn limit_own() {
 
 /// A guard that lasts as long as this value, or its process.
 #[derive(Debug)]
-pub(crate) struct Guard(Child);
+pub struct Guard(Child);
 
 impl Guard {
     /// Starts `lab guard`, which will see to what this process starts and to this folder.
-    pub(crate) fn start(lab: &Path, scratch: &Path) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// Where it cannot be started.
+    pub fn start(lab: &Path, scratch: &Path) -> io::Result<Self> {
         let child = Command::new(lab)
             .arg("guard")
             .arg(own_mark())
@@ -104,11 +117,12 @@ impl Guard {
             // Ctrl-C is for the lab.
             .process_group(0)
             .spawn()?;
-        limit_own();
+        mark_own();
         Ok(Self(child))
     }
 
-    pub(crate) fn pid(&self) -> u32 {
+    /// Its process.
+    pub fn pid(&self) -> u32 {
         self.0.id()
     }
 }
@@ -119,12 +133,6 @@ impl Drop for Guard {
         drop(self.0.stdin.take());
         let _ = self.0.wait();
     }
-}
-
-/// The variable, with its value, by which the guard of this process knows what this process starts.
-#[must_use]
-pub fn guarded() -> (&'static str, &'static str) {
-    (VARIABLE, own_mark())
 }
 
 /// A guard that is no child of this process, for one that takes every child for a stranger. It
@@ -143,7 +151,7 @@ impl GuardApart {
         if !between.arg("--apart").stdin(read).status()?.success() {
             return Err(io::Error::other("it ended at once"));
         }
-        limit_own();
+        mark_own();
         Ok(Self(write))
     }
 }

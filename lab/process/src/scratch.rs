@@ -19,14 +19,14 @@ const PROGRAMS: &str = "programs";
 
 /// A scratch folder, removed with this value.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     folder: TempDir,
     _lock: File,
 }
 
 impl Scratch {
     /// Makes a folder in `workspace`, after removing those whose sweep was killed.
-    pub(crate) fn make(workspace: &Path) -> io::Result<Self> {
+    pub fn make(workspace: &Path) -> io::Result<Self> {
         fs::create_dir_all(workspace)?;
         remove_abandoned(workspace)?;
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(workspace)?;
@@ -39,17 +39,18 @@ impl Scratch {
         Ok(Self { folder, _lock: lock })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// The folder.
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// The folder of the programs' copies.
-    pub(crate) fn programs(&self) -> PathBuf {
+    pub fn programs(&self) -> PathBuf {
         self.path().join(PROGRAMS)
     }
 
     /// From now on no name is added to the programs' copies, and none taken away.
-    pub(crate) fn seal(&self) -> io::Result<()> {
+    pub fn seal(&self) -> io::Result<()> {
         fs::set_permissions(self.programs(), Permissions::from_mode(0o555))
     }
 }

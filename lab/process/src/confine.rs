@@ -4,12 +4,12 @@
 
 use std::{
     env,
+    ffi::{OsStr, OsString},
     fmt::{self, Display, Formatter},
     fs::File,
     io,
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
-    process::Command,
     sync::OnceLock,
     thread,
 };
@@ -19,7 +19,7 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use crate::child::{Finished, Limits, Unfinished, ask};
+use crate::{Answer, Limits, Run, Unfinished};
 
 /// What is asked of the kernel; an older one sees to as much of it as it knows.
 const RULES: ABI = ABI::V6;
@@ -77,17 +77,12 @@ impl Hold {
     }
 
     /// Runs a command that may write into `folder` alone, which is its working directory.
-    pub(crate) fn ask(
-        self,
-        mut command: Command,
-        folder: &Path,
-        limits: Limits,
-    ) -> Result<Finished, Unfinished> {
-        command.current_dir(folder);
+    pub fn ask(self, run: Run, folder: &Path, limits: Limits) -> Result<Answer, Unfinished> {
+        let run = Run { directory: Some(folder.to_owned()), ..run };
         match self {
-            Self::Landlock | Self::LandlockFiles => ask_under_landlock(command, folder, limits),
-            Self::Bubblewrap => ask(in_bubblewrap(&command, folder), limits),
-            Self::Nothing => ask(command, limits),
+            Self::Landlock | Self::LandlockFiles => ask_under_landlock(run, folder, limits),
+            Self::Bubblewrap => in_bubblewrap(run, folder).ask(limits),
+            Self::Nothing => run.ask(limits),
         }
     }
 }
@@ -109,15 +104,11 @@ fn is_enforced(status: &RestrictionStatus) -> bool {
 }
 
 /// The rules concern the thread that asks for them, and what it starts.
-fn ask_under_landlock(
-    command: Command,
-    folder: &Path,
-    limits: Limits,
-) -> Result<Finished, Unfinished> {
-    let programs = needed(Path::new(command.get_program()));
+fn ask_under_landlock(run: Run, folder: &Path, limits: Limits) -> Result<Answer, Unfinished> {
+    let programs = needed(Path::new(&run.argv[0]));
     let refused = |why: String| Unfinished::CannotStart(io::Error::other(why));
     let held = || match restrict(folder, &programs) {
-        Ok(status) if is_enforced(&status) => ask(command, limits),
+        Ok(status) if is_enforced(&status) => run.ask(limits),
         Ok(_) => Err(refused("Landlock, which worked before, does nothing".to_owned())),
         Err(error) => Err(refused(format!("Landlock: {error}"))),
     };
@@ -175,22 +166,23 @@ fn loader(program: &Path) -> Option<PathBuf> {
 
 fn has_bubblewrap() -> bool {
     let Some(nothing) = found("true") else { return false };
-    let command = in_bubblewrap(&Command::new(nothing), Path::new("/tmp"));
-    ask(command, Limits::QUESTION).is_ok_and(|finished| finished.status.success())
+    let run = in_bubblewrap(Run::of(nothing, [""; 0]), Path::new("/tmp"));
+    run.ask(Limits::QUESTION).is_ok_and(|answer| answer.status.success())
 }
 
 /// The command in a file system that is this one, read-only but for the folder, without a network.
-fn in_bubblewrap(command: &Command, folder: &Path) -> Command {
-    let mut held = Command::new("bwrap");
-    held.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-    held.arg("--bind").args([folder, folder]).arg("--chdir").arg(folder);
-    held.args(["--unshare-net", "--unshare-pid", "--new-session", "--die-with-parent", "--"]);
-    held.arg(command.get_program()).args(command.get_args());
-    held
+fn in_bubblewrap(run: Run, folder: &Path) -> Run {
+    let folder = folder.as_os_str();
+    let before = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind"];
+    let places = [folder, folder, OsStr::new("--chdir"), folder];
+    let after = ["--unshare-net", "--unshare-pid", "--new-session", "--die-with-parent", "--"];
+    let held = before.map(OsStr::new).into_iter().chain(places).chain(after.map(OsStr::new));
+    let Run { argv, .. } = Run::of("bwrap", held.chain(run.argv.iter().map(OsString::as_os_str)));
+    Run { argv, ..run }
 }
 
 /// The file that the shell would start by this name.
-pub(crate) fn found(name: &str) -> Option<PathBuf> {
+pub fn found(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     let file =
         env::split_paths(&folders).map(|folder| folder.join(name)).find(|file| file.is_file());
@@ -222,17 +214,17 @@ mod tests {
     }
 
     /// A shell that may start every program, as a script that Nix makes has to.
-    fn shell(hold: Hold, script: &str, folder: &Path) -> Finished {
+    fn shell(hold: Hold, script: &str, folder: &Path) -> Answer {
         let file = folder.join("script");
         fs::write(&file, format!("{script}\n")).unwrap();
-        let mut command = Command::new(found("bash").unwrap());
-        command.arg(&file).current_dir(folder);
+        let run = Run::of(found("bash").unwrap(), [&file]);
+        let run = Run { directory: Some(folder.to_owned()), ..run };
         let held = || {
             if hold == Hold::Bubblewrap {
-                return hold.ask(command, folder, LIMITS);
+                return hold.ask(run, folder, LIMITS);
             }
             restrict(folder, &[PathBuf::from("/")]).unwrap();
-            ask(command, LIMITS)
+            run.ask(LIMITS)
         };
         thread::scope(|scope| scope.spawn(held).join()).unwrap().unwrap()
     }
@@ -308,14 +300,12 @@ mod tests {
         for script in ["/bin/echo started", "exec /bin/echo started", "$(type -P env) echo started"]
         {
             let _attack = Attack::on("programs", &format!("another program: {script}"));
-            let mut command = Command::new(&bash);
-            command.args(["-c", script]);
-            let said = hold.ask(command, folder.path(), LIMITS).unwrap();
+            let run = Run::of(&bash, ["-c", script]);
+            let said = hold.ask(run, folder.path(), LIMITS).unwrap();
             assert!(!said.status.success() && said.stdout.is_empty(), "{script}: {said:?}");
         }
-        let mut command = Command::new(&bash);
-        command.args(["-c", "echo itself >file; pwd -P"]);
-        let said = hold.ask(command, folder.path(), LIMITS).unwrap();
+        let run = Run::of(&bash, ["-c", "echo itself >file; pwd -P"]);
+        let said = hold.ask(run, folder.path(), LIMITS).unwrap();
         assert!(said.status.success() && folder.path().join("file").exists(), "{said:?}");
     }
 
