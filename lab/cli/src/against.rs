@@ -7,7 +7,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
-    process::ExitCode,
 };
 
 use lab_family::Better;
@@ -18,9 +17,8 @@ use lab_import::{
 use lab_record::{Comparison, RunFile, Scale};
 use lab_report::{Entry, FamilyReport, Frame, Study, Table, family_of, show, show_percent};
 
-use crate::{Failure, load};
+use crate::{Exit, Failure, load};
 
-const SLOWER: u8 = 10;
 /// Of the random regroupings; the answer does not depend on the day.
 const SEED: u64 = 1;
 
@@ -36,13 +34,13 @@ pub(crate) struct Changed {
 
 /// Prints a table for each declared ratio. The exit code says whether a variant is worse beyond
 /// the margin.
-pub(crate) fn against(new: &Path, old: &Path) -> Result<ExitCode, Failure> {
+pub(crate) fn against(new: &Path, old: &Path) -> Result<Exit, Failure> {
     let changed = changed(new, old)?;
     for note in &changed.notes {
         eprintln!("note: {note}");
     }
     print!("{}", changed.tables);
-    Ok(if changed.is_worse { ExitCode::from(SLOWER) } else { ExitCode::SUCCESS })
+    Ok(if changed.is_worse { Exit::Slower } else { Exit::Success })
 }
 
 /// Judges the newer of two sweeps by the older one.

@@ -4,7 +4,6 @@ use std::{
     fs,
     io::Read,
     path::{Path, PathBuf},
-    process::ExitCode,
 };
 
 use clap::{Args, ValueEnum};
@@ -15,7 +14,7 @@ use lab_audit::{
 };
 use lab_record::Bounded;
 
-use crate::{Failure, streams};
+use crate::{Exit, Failure, streams};
 
 /// A report or raw file larger than this is refused, unless --max-bytes allows it.
 const MOST_BYTES: u64 = 64 << 20;
@@ -80,7 +79,7 @@ impl FailOn {
     }
 }
 
-pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let is_claims = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "toml");
     if let Some(claims) = args.documents.iter().find(is_claims) {
         let sentence = "is a claim file, which `cargo run -p lab-claims` audits; give a report";
@@ -104,7 +103,7 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
             .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
         let line = format!("{}: {} findings\n", path.display(), findings.len());
         streams::print(line.as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     }
     let format = match args.format {
         _ if args.json => output::Format::Json,
@@ -116,7 +115,7 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
     };
     streams::print(output::print(&all, format, args.top).as_bytes())?;
     let fails = findings.iter().any(|finding| args.fail_on.fails(finding.severity));
-    Ok(ExitCode::from(u8::from(fails)))
+    Ok(Exit::failed_if(fails))
 }
 
 fn one(path: &Path, raws: &[Raw], mapping: &Mapping, known: &[&str]) -> Result<Audited, Failure> {

@@ -2,7 +2,7 @@
 //! has their hashes. A file that was changed is told by who shows it and by who would write it
 //! again, and is never written over in silence.
 
-use std::{collections::BTreeSet, fs, io, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use lab_record::{Folder, Heads, Manifest, RecordError, Results, RunFile, sha256_hex};
 use lab_site::Source;
@@ -34,7 +34,7 @@ pub(crate) fn write(place: Place, files: &[Written]) -> Result<(), Failure> {
     };
     for (name, bytes) in files {
         // In the place of a link that a record brought, not through it.
-        folder.write(name, bytes).map_err(|error| cannot_write(&folder.join(name), &error))?;
+        folder.write(name, bytes).map_err(|error| Failure::file(&folder.join(name), error))?;
     }
     // Last: what a kill leaves unbound is then what would be written again.
     manifest.map_or(Ok(()), |manifest| Ok(manifest.write(&folder)?))
@@ -60,7 +60,7 @@ fn manifest(place: Place, heads: &Heads, files: &[Written]) -> Result<Manifest, 
     for (name, bytes) in files {
         let (path, new) = (folder.join(name), sha256_hex(bytes));
         if folder.has(name) && !replaces && (is_own || old.is_some()) {
-            let there = folder.read(name).map_err(|error| cannot_read(&path, &error))?;
+            let there = folder.read(name).map_err(|error| Failure::reading(&path, error))?;
             let there = sha256_hex(&there);
             let known = old.as_ref().and_then(|old| old.sha256(name));
             if there != new && known != Some(&there) {
@@ -78,8 +78,7 @@ fn manifest(place: Place, heads: &Heads, files: &[Written]) -> Result<Manifest, 
 
 /// With what to do.
 fn told(error: RecordError) -> Failure {
-    let sentence = format!("{error}; nothing was written: remove it, and it is written anew");
-    Failure { code: 4, sentence }
+    Failure::files(format!("{error}; nothing was written: remove it, and it is written anew"))
 }
 
 /// That the texts of a page are those that were written beside its record.
@@ -131,12 +130,4 @@ fn check_text(
 
 fn unlike(dir: &Path, name: &str, what: &str) -> Failure {
     RecordError::Unlike { path: dir.join(name), what: what.to_owned() }.into()
-}
-
-pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Failure {
-    Failure { code: 4, sentence: format!("cannot read {}: {error}", path.display()) }
-}
-
-pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    Failure { code: 4, sentence: format!("{}: {error}", path.display()) }
 }

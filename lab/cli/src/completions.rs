@@ -1,11 +1,9 @@
 //! `lab completions`: what a shell offers after `lab`.
 
-use std::process::ExitCode;
-
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::{Failure, streams::print};
+use crate::{Exit, Failure, streams::print};
 
 #[derive(Args)]
 pub(crate) struct CompletionsArgs {
@@ -13,12 +11,9 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn completions(
-    args: &CompletionsArgs,
-    mut command: Command,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn completions(args: &CompletionsArgs, mut command: Command) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "lab", &mut script);
     print(&script)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }

@@ -1,13 +1,11 @@
 //! `lab corpus`: generates or checks a corpus of chat sessions.
 
-use std::process::ExitCode;
-
 use lab_corpus::{CorpusArgs, CorpusError, Manifest, Outcome};
 use lab_driver::{Position, Progress};
 
-use crate::{Failure, progress::Bar};
+use crate::{Exit, Failure, progress::Bar};
 
-pub(crate) fn corpus(args: &CorpusArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn corpus(args: &CorpusArgs) -> Result<Exit, Failure> {
     let mut bar = Bar::new(args.quiet);
     let dir = args.dir.display();
     let label = format!("{} {dir}", if args.check { "checking" } else { "generating" });
@@ -16,7 +14,7 @@ pub(crate) fn corpus(args: &CorpusArgs) -> Result<ExitCode, Failure> {
         bar.at(&Position { done_ms, total_ms, label: &label, ..Position::default() })
     });
     bar.finish();
-    match outcome? {
+    match outcome.map_err(failure)? {
         Outcome::Made(manifest) => println!("{dir}: generated, {}", inside(&manifest)),
         Outcome::Fits(manifest) => println!("{dir}: exists already, {}", inside(&manifest)),
         Outcome::Checked(manifest) => {
@@ -24,10 +22,10 @@ pub(crate) fn corpus(args: &CorpusArgs) -> Result<ExitCode, Failure> {
         }
         Outcome::Differs(sentences) => {
             sentences.iter().for_each(|sentence| eprintln!("{sentence}"));
-            return Ok(ExitCode::from(1));
+            return Ok(Exit::Failed);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 fn inside(manifest: &Manifest) -> String {
@@ -35,12 +33,10 @@ fn inside(manifest: &Manifest) -> String {
     format!("{} files, {lines} lines, {bytes} bytes, sha256 {sha256}", files.len())
 }
 
-impl From<CorpusError> for Failure {
-    fn from(error: CorpusError) -> Self {
-        let code = match error {
-            CorpusError::Arguments(_) => 2,
-            CorpusError::Folder(_) => 4,
-        };
-        Self { code, sentence: error.to_string() }
-    }
+fn failure(error: CorpusError) -> Failure {
+    let exit = match error {
+        CorpusError::Arguments(_) => Exit::Input,
+        CorpusError::Folder(_) => Exit::File,
+    };
+    Failure { exit, sentence: error.to_string() }
 }

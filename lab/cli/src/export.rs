@@ -7,7 +7,6 @@ use std::{
     collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
-    process::ExitCode,
 };
 
 use clap::Args;
@@ -15,7 +14,7 @@ use lab_record::{Folder, Run, RunFile, Samples};
 use lab_report::{Report, flat, medians_json, openmetrics};
 
 use crate::{
-    Failure,
+    Exit, Failure,
     bound::{Place, write},
     load,
     paths::{Paths, to_make},
@@ -46,13 +45,13 @@ pub(crate) struct ExportArgs {
 }
 
 /// A checkout gives results folders their short names, and nothing else.
-pub(crate) fn export(args: &ExportArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
+pub(crate) fn export(args: &ExportArgs, paths: Option<&Paths>) -> Result<Exit, Failure> {
     let from = paths.map_or_else(|| args.from.clone(), |paths| paths.results(&args.from));
     match &args.to {
         Some(to) => copy(&from, &to_make(paths, to))?,
         None => numbers(args, &from, paths)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
@@ -67,9 +66,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     let pictures: Vec<String> = report.figures.iter().map(|figure| figure.file.clone()).collect();
     // Tables of the record before that this one lacks; pictures, which may not be drawn here.
     for old in before.difference(&names(&report)).chain(&pictures) {
-        Folder::at(to).remove(old).map_err(|error| Failure {
-            code: 4,
-            sentence: format!("cannot replace {}: {error}", to.join(old).display()),
+        Folder::at(to).remove(old).map_err(|error| {
+            Failure::files(format!("cannot replace {}: {error}", to.join(old).display()))
         })?;
     }
     let place = Place { out: to, record: to, heads: results.heads(), replaces: true };
@@ -102,10 +100,8 @@ fn numbers(args: &ExportArgs, from: &Path, paths: Option<&Paths>) -> Result<(), 
     if let Some(path) = &args.parquet {
         let bytes = columns::table(&flat(&frame, families).map_err(refused)?)
             .map_err(|error| Failure::lab(format!("cannot make a Parquet file: {error}")))?;
-        return fs::write(to_make(paths, path), bytes).map_err(|error| {
-            let sentence = format!("cannot write {}: {error}", path.display());
-            Failure { code: 4, sentence }
-        });
+        let written = fs::write(to_make(paths, path), bytes);
+        return written.map_err(|error| Failure::writing(path, error));
     }
     let text = if args.openmetrics {
         openmetrics(&frame, families).map_err(refused)?.into_bytes()

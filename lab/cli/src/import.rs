@@ -3,10 +3,10 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    process::ExitCode,
 };
 
 use clap::Args;
+use lab_console::exit_codes;
 use lab_import::{
     Benchmark, ImportError, Source,
     judge::{self, DRIFT, Judged, Settings},
@@ -15,18 +15,16 @@ use lab_import::{
 use lab_record::{Bounded, Folder};
 use serde_json::json;
 
-use crate::{Failure, streams};
+use crate::{Exit, Failure, streams};
 
 /// Of what --json prints.
 const SCHEMA: &str = "lab-import-1";
-const SLOWER: u8 = 10;
-const OPEN: u8 = 11;
 /// Folders between criterion's and a benchmark's: group, function, parameter and some to spare.
 const DEEPEST: usize = 8;
 
 /// Without --against and --reference the samples are printed, one a line of JSON.
 #[derive(Args)]
-#[command(after_help = CODES)]
+#[command(after_help = exit_codes(&CODES))]
 pub(crate) struct ImportArgs {
     /// Results: JSON of hyperfine, criterion, JMH, pytest-benchmark or Google Benchmark, text of
     /// `go test -bench` or Google Benchmark, records of this command, or criterion's folder
@@ -52,21 +50,22 @@ pub(crate) struct ImportArgs {
     json: bool,
 }
 
-const CODES: &str = "Exit codes:
-  0    no benchmark is slower by more than the margin; or records were printed
-  10   one is
-  11   that cannot be told
-  2    the command line is wrong, or a file is of no known format
-  4    a file cannot be read or is broken";
+const CODES: [(Exit, &str); 5] = [
+    (Exit::Success, "no benchmark is slower by more than the margin; or records were printed"),
+    (Exit::Slower, "one is"),
+    (Exit::Open, "that cannot be told"),
+    (Exit::Input, "the command line is wrong, or a file is of no known format"),
+    (Exit::File, "a file cannot be read or is broken"),
+];
 
-pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let settings = settings(args)?;
     let new = load(&args.files)?;
     let judged = if let Some(reference) = &args.reference {
         judge::within(&new, reference, &settings)
     } else if args.against.is_empty() {
         streams::print_all(records(&new))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     } else {
         let old = load(&args.against)?;
         let judged = judge::against(&old, &new, &settings);
@@ -79,11 +78,11 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         judged
     };
     let judged = judged.map_err(|error| Failure::input(error.to_string()))?;
-    let exit = exit_code(&judged);
+    let exit = exit(&judged);
     let mut text = if args.json {
         let result = json!({
             "schema": SCHEMA, "settings": settings, "interleaved": false, "benchmarks": judged,
-            "exit": exit,
+            "exit": exit.code(),
         });
         result.to_string()
     } else {
@@ -92,7 +91,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     };
     text.push('\n');
     streams::print(text.as_bytes())?;
-    Ok(ExitCode::from(exit))
+    Ok(exit)
 }
 
 fn settings(args: &ImportArgs) -> Result<Settings, Failure> {
@@ -118,14 +117,14 @@ fn note_unmatched(old: &[Benchmark], new: &[Benchmark]) {
     }
 }
 
-fn exit_code(judged: &[Judged]) -> u8 {
+fn exit(judged: &[Judged]) -> Exit {
     let slower = || judged.iter().map(|judged| judged.slower_beyond_margin);
     if slower().any(|slower| slower == Some(true)) {
-        SLOWER
+        Exit::Slower
     } else if slower().all(|slower| slower == Some(false)) {
-        0
+        Exit::Success
     } else {
-        OPEN
+        Exit::Open
     }
 }
 
@@ -182,16 +181,17 @@ fn load(paths: &[PathBuf]) -> Result<Vec<Benchmark>, Failure> {
 }
 
 fn of_file(path: &Path, bytes: io::Result<Vec<u8>>) -> Result<Vec<Benchmark>, Failure> {
-    let bytes = bytes.map_err(|error| unreadable(path, error))?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        let sentence = format!("{} is no text in UTF-8", path.display());
-        Failure { code: 4, sentence }
-    })?;
+    let bytes = bytes.map_err(|error| Failure::reading(path, error))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::files(format!("{} is no text in UTF-8", path.display())))?;
     let beside = Folder::at(path.parent().unwrap_or(Path::new(""))).text("benchmark.json").ok();
     let name = path.display().to_string();
     let source = Source { file: &name, text: &text, beside: beside.as_deref() };
     read(&source).map_err(|error| Failure {
-        code: if matches!(error, ImportError::Unknown { .. }) { 2 } else { 4 },
+        exit: match error {
+            ImportError::Unknown { .. } => Exit::Input,
+            _ => Exit::File,
+        },
         sentence: error.to_string(),
     })
 }
@@ -219,7 +219,8 @@ fn samples_below(
         found.push(sample);
         return Ok(());
     }
-    let names = folder.names(below).map_err(|error| unreadable(&folder.join(below), error))?;
+    let names =
+        folder.names(below).map_err(|error| Failure::reading(&folder.join(below), error))?;
     for name in names {
         let inner = format!("{below}{name}/");
         let is_folder = fs::symlink_metadata(folder.join(&inner[..inner.len() - 1]));
@@ -228,8 +229,4 @@ fn samples_below(
         }
     }
     Ok(())
-}
-
-fn unreadable(path: &Path, error: io::Error) -> Failure {
-    Failure { code: 4, sentence: format!("cannot read {}: {error}", path.display()) }
 }

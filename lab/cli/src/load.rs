@@ -16,11 +16,8 @@ pub(crate) fn results(dir: &Path) -> Result<Results, Failure> {
     match undeclared(&results.run_file) {
         Some(key) => {
             let path = dir.join("run.json");
-            let sentence = format!(
-                "{}: `{key}` is not what `experiment_toml` says; one of them was changed",
-                path.display()
-            );
-            Err(Failure { code: 4, sentence })
+            let what = "is not what `experiment_toml` says; one of them was changed";
+            Err(Failure::file(&path, format!("`{key}` {what}")))
         }
         None => Ok(results),
     }

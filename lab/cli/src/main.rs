@@ -15,14 +15,12 @@ mod documents;
 mod export;
 mod idle;
 mod import;
-mod interrupt;
 mod load;
 mod man;
 mod migrate;
 mod new;
 mod outlook;
 mod paths;
-mod plain;
 mod plan;
 mod progress;
 mod report;
@@ -31,7 +29,6 @@ mod selftest;
 mod serve;
 mod site;
 mod source;
-mod streams;
 mod verify;
 mod watch;
 
@@ -39,28 +36,19 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
+use lab_console::{Exit, Failure, exit_codes, interruption, plain, streams};
+
 use crate::paths::Paths;
 
 /// Compare variants of a program on this machine: estimates, intervals, verdicts
 #[derive(Parser)]
-#[command(name = "lab", version, after_help = EXIT_CODES)]
+#[command(name = "lab", version, after_help = exit_codes(&Exit::ALL))]
 struct Cli {
     #[command(flatten)]
     place: Place,
     #[command(subcommand)]
     command: Command,
 }
-
-const EXIT_CODES: &str = "Exit codes:
-  0    success
-  1    finished, but a run failed, a check failed, a variant's program is missing, or the audit
-       found an impossible value
-  2    invalid command line, experiment, manifest or table, or unreadable audit input
-  3    a named server is not usable
-  4    a results folder or corpus cannot be read, written or resumed, or a program or data was
-       changed amid a sweep
-  5    internal error
-  130  interrupted; continue with `lab run --resume DIR`";
 
 /// Where things lie.
 #[derive(Args)]
@@ -136,13 +124,14 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    run(Cli::parse()).unwrap_or_else(|failure| {
+    let exit = run(Cli::parse()).unwrap_or_else(|failure| {
         streams::tell(format_args!("lab: {}", failure.sentence));
-        ExitCode::from(failure.code)
-    })
+        failure.exit
+    });
+    exit.into()
 }
 
-fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
+fn run(Cli { place, command }: Cli) -> Result<Exit, Failure> {
     place.max_bytes.into_iter().for_each(lab_record::limit_bytes);
     // Not every command needs a checkout around it.
     let paths = Paths::find(place.root, place.bin_dir);
@@ -163,7 +152,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
         Command::Bisect(args) => bisect::bisect(&args),
         Command::Migrate(args) => migrate::migrate(&args, &paths?),
         Command::Watch(args) => watch::watch(&args, paths.ok().as_ref()),
-        Command::Sim(args) => Ok(lab_sim::run(args).map(|()| ExitCode::SUCCESS)?),
+        Command::Sim(args) => Ok(lab_sim::run(args).map(|()| Exit::Success)?),
         Command::Corpus(args) => corpus::corpus(&args),
         Command::Completions(args) => completions::completions(&args, shown()),
         Command::Man(args) => man::man(&args, shown(), paths.ok().as_ref()),
@@ -171,7 +160,7 @@ fn run(Cli { place, command }: Cli) -> Result<ExitCode, Failure> {
             let guard = if apart { lab_process::leave_guard } else { lab_process::keep_guard };
             guard(&mark, &scratch)
                 .map_err(|error| Failure::lab(format!("the guard of a sweep: {error}")))?;
-            Ok(ExitCode::SUCCESS)
+            Ok(Exit::Success)
         }
     }
 }
@@ -183,58 +172,10 @@ fn shown() -> clap::Command {
     clap::Command::new("lab")
         .version(env!("CARGO_PKG_VERSION"))
         .about(whole.get_about().cloned().unwrap_or_default())
-        .after_help(EXIT_CODES)
+        .after_help(exit_codes(&Exit::ALL))
         .subcommand_required(true)
         .args(whole.get_arguments())
         .subcommands(subcommands)
-}
-
-/// A sentence for the person and a code for the script.
-#[derive(Debug)]
-struct Failure {
-    code: u8,
-    sentence: String,
-}
-
-impl Failure {
-    fn input(sentence: impl Into<String>) -> Self {
-        Self { code: 2, sentence: sentence.into() }
-    }
-
-    fn lab(sentence: impl Into<String>) -> Self {
-        Self { code: 5, sentence: sentence.into() }
-    }
-}
-
-impl From<lab_driver::DriverError> for Failure {
-    fn from(error: lab_driver::DriverError) -> Self {
-        use lab_driver::DriverError::{Changed, Input, Lab, Record, Resume, Server};
-        let code = match error {
-            Input(_) => 2,
-            Server(_) => 3,
-            Resume(_) | Record(_) | Changed(_) => 4,
-            Lab(_) => 5,
-        };
-        Self { code, sentence: error.to_string() }
-    }
-}
-
-impl From<lab_record::RecordError> for Failure {
-    fn from(error: lab_record::RecordError) -> Self {
-        Self { code: 4, sentence: error.to_string() }
-    }
-}
-
-impl From<lab_plan::InputError> for Failure {
-    fn from(error: lab_plan::InputError) -> Self {
-        Self::input(error.to_string())
-    }
-}
-
-impl From<anyhow::Error> for Failure {
-    fn from(error: anyhow::Error) -> Self {
-        Self::lab(format!("{error:#}"))
-    }
 }
 
 #[cfg(test)]

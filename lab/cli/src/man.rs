@@ -1,12 +1,12 @@
 //! `lab man`: the help as manual pages.
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::{fs, path::PathBuf};
 
 use clap::{Args, Command};
 use clap_mangen::Man;
 
 use crate::{
-    Failure,
+    Exit, Failure,
     paths::{Paths, to_make},
     streams::print,
 };
@@ -24,7 +24,7 @@ pub(crate) fn man(
     args: &ManArgs,
     command: Command,
     paths: Option<&Paths>,
-) -> Result<ExitCode, Failure> {
+) -> Result<Exit, Failure> {
     // No pages of `lab help compare` and so on: they would say the same again.
     let mut command = command.disable_help_subcommand(true);
     // Gives each command its whole name, `lab-compare`.
@@ -35,17 +35,14 @@ pub(crate) fn man(
             None => command,
         };
         print(&rendered(page)?)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     };
-    let failed = |error: std::io::Error| Failure {
-        code: 4,
-        sentence: format!("{}: {error}", out.display()),
-    };
+    let failed = |error: std::io::Error| Failure::file(out, error);
     let folder = to_make(paths, out);
     fs::create_dir_all(&folder).map_err(failed)?;
     clap_mangen::generate_to(command, &folder).map_err(failed)?;
     println!("{}", out.display());
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 fn of(command: &Command, name: &str) -> Result<Command, Failure> {

@@ -1,10 +1,10 @@
 //! `lab migrate`: expectations for records from before expectations were stored.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::{Failure, load, paths::Paths, plan::read_experiment};
+use crate::{Exit, Failure, load, paths::Paths, plan::read_experiment};
 
 #[derive(Args)]
 pub(crate) struct MigrateArgs {
@@ -13,7 +13,7 @@ pub(crate) struct MigrateArgs {
     dirs: Vec<PathBuf>,
 }
 
-pub(crate) fn migrate(args: &MigrateArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+pub(crate) fn migrate(args: &MigrateArgs, paths: &Paths) -> Result<Exit, Failure> {
     for dir in &args.dirs {
         let dir = paths.results(dir);
         let mut results = load::results(&dir)?;
@@ -38,5 +38,5 @@ pub(crate) fn migrate(args: &MigrateArgs, paths: &Paths) -> Result<ExitCode, Fai
         results.declare_after_run(experiment.written.expect)?;
         println!("{}: {count} expectations, declared after the run", paths.shown(&dir));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }

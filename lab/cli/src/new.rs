@@ -7,13 +7,12 @@ mod versions;
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    process::ExitCode,
 };
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
-    Failure,
+    Exit, Failure,
     paths::{Paths, read},
 };
 use foreign::Language;
@@ -66,7 +65,7 @@ struct Again {
     what: What,
 }
 
-pub(crate) fn new(args: &NewArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+pub(crate) fn new(args: &NewArgs, paths: &Paths) -> Result<Exit, Failure> {
     match &args.what {
         What::Variant { name, like, version, language } => match (like, language) {
             (Some(like), _) => variant(&paths.workspace, name, like, version.as_deref())?,
@@ -77,7 +76,7 @@ pub(crate) fn new(args: &NewArgs, paths: &Paths) -> Result<ExitCode, Failure> {
         What::Family { name } => family(&paths.workspace, name)?,
         What::Named(words) => return new(&named(&paths.workspace, words)?, paths),
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 /// `lab new toy mine …` as `lab new variant toys/mine …`.

@@ -4,7 +4,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     io::{self, Write},
     path::{Path, PathBuf},
-    process::ExitCode,
     time::Duration,
 };
 
@@ -15,7 +14,7 @@ use lab_plan::{Experiment, Plan, PlannedRun};
 use serde_json::json;
 
 use crate::{
-    Failure,
+    Exit, Failure,
     outlook::outlook,
     paths::{Paths, read},
 };
@@ -66,7 +65,7 @@ pub(crate) struct Prepared {
     pub(crate) description: Description,
 }
 
-pub(crate) fn plan(args: &PlanArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+pub(crate) fn plan(args: &PlanArgs, paths: &Paths) -> Result<Exit, Failure> {
     let prepared = prepare(&args.question, paths, vec![])?;
     let outlook = if args.json { None } else { outlook(&prepared, paths) };
     match print(&prepared, args.json, outlook.as_deref(), &mut io::stdout().lock()) {
@@ -74,7 +73,7 @@ pub(crate) fn plan(args: &PlanArgs, paths: &Paths) -> Result<ExitCode, Failure> 
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::lab(format!("cannot print the plan: {error}")))
         }
-        _ => Ok(ExitCode::SUCCESS),
+        _ => Ok(Exit::Success),
     }
 }
 

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     io,
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
+    process::Command,
 };
 
 use clap::{Args, ValueEnum};
@@ -13,9 +13,9 @@ use lab_record::{Folder, Heads, Results};
 use lab_report::{Frame, Report};
 
 use crate::{
-    Failure,
+    Exit, Failure,
     against::against,
-    bound::{Place, Written, cannot_read, cannot_write, check_shown, write},
+    bound::{Place, Written, check_shown, write},
     load,
     paths::{Paths, to_make},
     source::{add_runs, naming, source},
@@ -70,7 +70,7 @@ enum Format {
 }
 
 /// A checkout gives results folders their short names, and nothing else.
-pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
+pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<Exit, Failure> {
     let dir = paths.map_or_else(|| args.dir.clone(), |paths| paths.results(&args.dir));
     let shown = |path: &Path| match paths {
         Some(paths) => paths.shown(path),
@@ -93,7 +93,7 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
             let frame = Frame::load(&results)?;
             let object = lab_report::json(&frame, &made(&frame, &dir)?);
             print(format!("{object:#}\n").as_bytes())?;
-            return Ok(ExitCode::SUCCESS);
+            return Ok(Exit::Success);
         }
         Format::Tsv => {
             let tables = made(&Frame::load(&results)?, &dir)?.tables;
@@ -102,7 +102,7 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
                 tables.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
             write(place(&dir, &out, &results), &tables)?;
             println!("{count} tables: {}", shown(&out));
-            return Ok(ExitCode::SUCCESS);
+            return Ok(Exit::Success);
         }
         Format::Md | Format::Html => {}
     }
@@ -115,7 +115,7 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<ExitCod
     if args.open {
         open(&first)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Success)
 }
 
 /// Where the report of a record goes.
@@ -125,7 +125,7 @@ fn place<'p>(record: &'p Path, out: &'p Path, results: &'p Results) -> Place<'p>
 
 /// Says whether a record is chained, and refuses one with another head than the one that was kept.
 fn told_head(place: &str, kept: Option<&str>, head: Option<&str>) -> Result<(), Failure> {
-    let refuse = |what: String| Err(Failure { code: 4, sentence: format!("{place}: {what}") });
+    let refuse = |what: String| Err(Failure::files(format!("{place}: {what}")));
     match (kept, head) {
         (Some(kept), Some(head)) if !kept.eq_ignore_ascii_case(head) => refuse(format!(
             "its head is {head}, and --head is {kept}: these are not the rows that had that head"
@@ -146,7 +146,7 @@ fn told_head(place: &str, kept: Option<&str>, head: Option<&str>) -> Result<(), 
 
 /// Writes `index.html` from the report's files beside it and the runs of its record.
 fn write_page(place: Place, results: &Results) -> Result<PathBuf, Failure> {
-    let mut source = source(place.out).map_err(|error| cannot_write(place.out, &error))?;
+    let mut source = source(place.out).map_err(|error| Failure::file(place.out, error))?;
     add_runs(&mut source, place.record, results)?;
     let page = ("index.html".to_owned(), lab_site::page_alone(&source).into_bytes());
     write(place, &[page])?;
@@ -155,10 +155,8 @@ fn write_page(place: Place, results: &Results) -> Result<PathBuf, Failure> {
 
 /// Hands a page to the desktop's own program for it.
 fn open(page: &Path) -> Result<(), Failure> {
-    let failed = |what: String| Failure {
-        code: 4,
-        sentence: format!("{OPENER} {what}: open {} yourself", page.display()),
-    };
+    let failed =
+        |what: String| Failure::files(format!("{OPENER} {what}: open {} yourself", page.display()));
     let ended = Command::new(OPENER).arg(page).status();
     match ended.map_err(|error| failed(format!("cannot be started ({error})")))? {
         status if status.success() => Ok(()),
@@ -209,20 +207,20 @@ fn drawn(report: &Report) -> Vec<Written> {
     drawn
 }
 
-fn check(dir: &Path, place: &str, results: &Results) -> Result<ExitCode, Failure> {
+fn check(dir: &Path, place: &str, results: &Results) -> Result<Exit, Failure> {
     let report = made(&Frame::load(results)?, dir)?;
     let folder = Folder::at(dir);
     let differs = |(name, text): &(&str, &str)| folder.text(name).ok().as_deref() != Some(text);
     let different: Vec<_> = files(&report).filter(differs).map(|(name, _)| name).collect();
     let known: BTreeSet<&str> = files(&report).map(|(name, _)| name).collect();
-    let strange = written(&folder).map_err(|error| cannot_read(dir, &error))?;
+    let strange = written(&folder).map_err(|error| Failure::reading(dir, error))?;
     let strange: Vec<String> =
         strange.into_iter().filter(|name| !known.contains(name.as_str())).collect();
     if different.is_empty() && strange.is_empty() {
-        let shown = source(dir).map_err(|error| cannot_read(dir, &error))?;
+        let shown = source(dir).map_err(|error| Failure::reading(dir, error))?;
         check_shown(dir, results, &shown)?;
         println!("{place}: every page and table follows from the records");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     }
     if !different.is_empty() {
         let names = different.join(", ");
@@ -232,7 +230,7 @@ fn check(dir: &Path, place: &str, results: &Results) -> Result<ExitCode, Failure
         let names = strange.join(", ");
         eprintln!("{place}: these files are of no report on the records; remove them: {names}");
     }
-    Ok(ExitCode::from(1))
+    Ok(Exit::Failed)
 }
 
 /// The tables and chapters in a report's folder, by their names in it.
@@ -255,10 +253,8 @@ pub(crate) fn make(records: &Path) -> Result<Report, Failure> {
 }
 
 fn made(frame: &Frame, records: &Path) -> Result<Report, Failure> {
-    lab_report::believable(frame, lab_families::ALL).map_err(|error| Failure {
-        code: 4,
-        sentence: format!("{}: {error}", records.display()),
-    })?;
+    lab_report::believable(frame, lab_families::ALL)
+        .map_err(|error| Failure::file(records, error))?;
     lab_report::report(frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
 }
 

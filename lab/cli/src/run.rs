@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::ExitCode,
     sync::atomic::Ordering,
 };
 
@@ -14,11 +13,10 @@ use lab_record::RunFile;
 use serde_json::json;
 
 use crate::{
-    Failure,
+    Exit, Failure,
     bound::Place,
     idle::{IdleArgs, before_start},
-    interrupt::{INTERRUPTED, interruption},
-    load,
+    interruption, load,
     paths::Paths,
     plan::{Choices, Prepared, Question, given_model, prepare, summary},
     progress::Bar,
@@ -51,7 +49,7 @@ pub(crate) struct RunArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<Exit, Failure> {
     let question = question(args, paths)?;
     let prepared = prepare(&question, paths, paths.arguments(std::env::args().skip(1)))?;
     if let Some(model) = given_model(&prepared.experiment) {
@@ -79,9 +77,9 @@ pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<ExitCode, Failure> {
     let report = if end.finished && !args.no_report { Some(report(&results)?) } else { None };
     say(args, paths, &results, &end, report.as_deref());
     Ok(match (end.finished, end.failed) {
-        (false, _) => ExitCode::from(INTERRUPTED),
-        (true, 0) => ExitCode::SUCCESS,
-        (true, _) => ExitCode::from(1),
+        (false, _) => Exit::Interrupted,
+        (true, 0) => Exit::Success,
+        (true, _) => Exit::Failed,
     })
 }
 

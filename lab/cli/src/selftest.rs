@@ -1,11 +1,11 @@
 //! `lab selftest`: how often the judge of sweeps is right, on the noise of recorded ones.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 use lab_report::{Study, Tried, selftest as tries};
 
-use crate::{Failure, load, paths::Paths};
+use crate::{Exit, Failure, load, paths::Paths};
 
 #[derive(Args)]
 pub(crate) struct SelftestArgs {
@@ -23,7 +23,7 @@ pub(crate) struct SelftestArgs {
 const HEADER: &str = "record\tmetric\tcandidate\ttruth\tpairs\texperiments\tfaster\tslower\t\
                       equivalent\tcovered";
 
-pub(crate) fn selftest(args: &SelftestArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
+pub(crate) fn selftest(args: &SelftestArgs, paths: Option<&Paths>) -> Result<Exit, Failure> {
     println!("{HEADER}");
     let mut any = false;
     for dir in &args.dirs {
@@ -35,7 +35,7 @@ pub(crate) fn selftest(args: &SelftestArgs, paths: Option<&Paths>) -> Result<Exi
         }
     }
     match any {
-        true => Ok(ExitCode::SUCCESS),
+        true => Ok(Exit::Success),
         false => Err(Failure::input(
             "no record has a primary comparison of ratios with six pairs or more; name others",
         )),

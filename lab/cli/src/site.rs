@@ -3,15 +3,15 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    process::ExitCode,
 };
 
 use clap::Args;
+use lab_console::exit_codes;
 use lab_record::{Folder, RunFile};
 use lab_site::Source;
 
 use crate::{
-    Failure,
+    Exit, Failure,
     bound::check_shown,
     load,
     paths::Paths,
@@ -19,11 +19,8 @@ use crate::{
     streams::tell,
 };
 
-/// A report, or its record, cannot be read; the others have their pages.
-const UNREADABLE: u8 = 4;
-
 #[derive(Args)]
-#[command(after_help = CODES)]
+#[command(after_help = exit_codes(&CODES))]
 pub(crate) struct SiteArgs {
     /// Where the pages go: a new folder, or one that holds such pages
     dir: PathBuf,
@@ -32,12 +29,13 @@ pub(crate) struct SiteArgs {
     reports: Option<PathBuf>,
 }
 
-const CODES: &str = "Exit codes:
-  0    every report has its page
-  2    the command line is wrong, or the pages cannot be written
-  4    a report or its record cannot be read; the others have their pages";
+const CODES: [(Exit, &str); 3] = [
+    (Exit::Success, "every report has its page"),
+    (Exit::Input, "the command line is wrong, or the pages cannot be written"),
+    (Exit::File, "a report or its record cannot be read; the others have their pages"),
+];
 
-pub(crate) fn site(args: &SiteArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+pub(crate) fn site(args: &SiteArgs, paths: &Paths) -> Result<Exit, Failure> {
     let reports = match &args.reports {
         Some(dir) => paths.results(dir),
         None => paths.workspace.join("reports"),
@@ -71,7 +69,7 @@ pub(crate) fn site(args: &SiteArgs, paths: &Paths) -> Result<ExitCode, Failure> 
         return Err(Failure::input(format!("{}: {message}", paths.shown(&reports))));
     }
     write(&sources, &paths.to_make(&args.dir), paths)?;
-    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(UNREADABLE) })
+    Ok(if is_whole { Exit::Success } else { Exit::File })
 }
 
 fn write(sources: &[Source], dir: &Path, paths: &Paths) -> Result<(), Failure> {
@@ -106,16 +104,16 @@ fn add_record(source: &mut Source, folder: &Path) -> Result<bool, Failure> {
     let results = match load::results(folder) {
         Err(failure) if !is_chained(folder) => {
             lacks(&failure.sentence);
-            return Ok(failure.code != UNREADABLE);
+            return Ok(failure.exit != Exit::File);
         }
         loaded => loaded?,
     };
     check_shown(folder, &results, source)?;
     match add_runs(source, folder, &results) {
         // What cannot be drawn costs the picture, not the site; a chained record has its samples.
-        Err(Failure { code, sentence }) if code == 2 || results.heads().is_none() => {
+        Err(Failure { exit, sentence }) if exit == Exit::Input || results.heads().is_none() => {
             lacks(&sentence);
-            Ok(code != UNREADABLE)
+            Ok(exit != Exit::File)
         }
         added => added.map(|()| true),
     }

@@ -1,13 +1,12 @@
 //! `lab verify`: every variant once, with its answer checked.
 
-use std::{process::ExitCode, sync::atomic::Ordering};
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 use lab_driver::{Checked, Sweep, SweepOptions, check_servers};
 
 use crate::{
-    Failure,
-    interrupt::{INTERRUPTED, interruption},
+    Exit, Failure, interruption,
     paths::Paths,
     plan::{Question, given_model, prepare},
     progress::Bar,
@@ -19,7 +18,7 @@ pub(crate) struct VerifyArgs {
     question: Question,
 }
 
-pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<ExitCode, Failure> {
+pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<Exit, Failure> {
     let prepared = prepare(&args.question, paths, vec![])?;
     if let Some(model) = given_model(&prepared.experiment) {
         check_servers(&args.question.choices.servers, &model)?;
@@ -53,8 +52,8 @@ pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<ExitCode, Failu
     }
     if interrupt.load(Ordering::Relaxed) {
         eprintln!("stopped: the other variants were not checked");
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(Exit::Interrupted);
     }
     let wrong = verdicts.iter().any(|verdict| matches!(verdict.checked, Checked::Wrong(_)));
-    Ok(ExitCode::from(u8::from(wrong)))
+    Ok(Exit::failed_if(wrong))
 }

@@ -5,7 +5,6 @@ use std::{
     io::Write,
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::ExitCode,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -15,6 +14,7 @@ use std::{
 
 use clap::Args;
 use humantime::parse_duration;
+use lab_console::exit_codes;
 use lab_driver::check_servers;
 use lab_watch::{
     Asking, Change, Endpoint, Event, Exposition, Live, Moment, OnAlert, Origin, PUBLISHED, Rule,
@@ -23,19 +23,14 @@ use lab_watch::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Failure,
-    interrupt::{INTERRUPTED, interruption},
-    load,
+    Exit, Failure, interruption, load,
     paths::{self, Paths},
 };
-
-/// The exit code of a watch during which an alert fired.
-const FIRED: u8 = 12;
 
 /// Without --rules the thresholds are those of TR115, section 9.4. Alerts go to standard output, a
 /// line each; why requests failed goes to standard error.
 #[derive(Args)]
-#[command(after_help = CODES)]
+#[command(after_help = exit_codes(&CODES))]
 pub(crate) struct WatchArgs {
     /// Results folder, or a folder of reports/, to read in the order of time
     #[arg(value_name = "DIR", conflicts_with = "servers")]
@@ -102,22 +97,26 @@ struct LiveArgs {
     timeout: Duration,
 }
 
-const CODES: &str = "Exit codes:
-  0    no rule with the severity `alert` fired
-  12   one did
-  2    the command line or the rules are wrong, or the record holds no calls to servers
-  3    a server is not usable when the watch begins
-  4    the record or the file of metrics cannot be read or written
-  130  interrupted, and no alert fired";
+const CODES: [(Exit, &str); 6] = [
+    (Exit::Success, "no rule with the severity `alert` fired"),
+    (Exit::Fired, "one did"),
+    (
+        Exit::Input,
+        "the command line or the rules are wrong, or the record holds no calls to servers",
+    ),
+    (Exit::Server, "a server is not usable when the watch begins"),
+    (Exit::File, "the record or the file of metrics cannot be read or written"),
+    (Exit::Interrupted, "interrupted, and no alert fired"),
+];
 
 fn object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))
 }
 
-pub(crate) fn watch(args: &WatchArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
+pub(crate) fn watch(args: &WatchArgs, paths: Option<&Paths>) -> Result<Exit, Failure> {
     if args.print_rules {
         print!("{PUBLISHED}");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     }
     let rules = match &args.rules {
         Some(file) => {
@@ -132,7 +131,7 @@ pub(crate) fn watch(args: &WatchArgs, paths: Option<&Paths>) -> Result<ExitCode,
     }
 }
 
-fn of_record(args: &WatchArgs, rules: Vec<Rule>, dir: &Path) -> Result<ExitCode, Failure> {
+fn of_record(args: &WatchArgs, rules: Vec<Rule>, dir: &Path) -> Result<Exit, Failure> {
     let moments = recorded(&load::results(dir)?).map_err(|error| match error {
         WatchError::Input(error) => Failure::from(error),
         WatchError::Record(error) => Failure::from(error),
@@ -149,7 +148,7 @@ fn of_record(args: &WatchArgs, rules: Vec<Rule>, dir: &Path) -> Result<ExitCode,
     session.finish(&interrupted)
 }
 
-fn of_servers(args: &WatchArgs, rules: Vec<Rule>) -> Result<ExitCode, Failure> {
+fn of_servers(args: &WatchArgs, rules: Vec<Rule>) -> Result<Exit, Failure> {
     let asking = asking(&args.live)?;
     check_servers(&asking.servers, &asking.model)?;
     let interrupted = interruption()?;
@@ -271,22 +270,22 @@ impl Session {
         Ok(())
     }
 
-    fn finish(mut self, interrupted: &AtomicBool) -> Result<ExitCode, Failure> {
+    fn finish(mut self, interrupted: &AtomicBool) -> Result<Exit, Failure> {
         if let Some(on_alert) = self.on_alert.take() {
             on_alert.finish();
         }
         let named = |severity| self.watch.fired(severity).map(Rule::name).collect::<Vec<_>>();
         let (alerts, warnings) = (named(Severity::Alert), named(Severity::Warning));
-        let code = match (alerts.is_empty(), interrupted.load(Ordering::Relaxed)) {
-            (false, _) => FIRED,
-            (true, true) => INTERRUPTED,
-            (true, false) => 0,
+        let exit = match (alerts.is_empty(), interrupted.load(Ordering::Relaxed)) {
+            (false, _) => Exit::Fired,
+            (true, true) => Exit::Interrupted,
+            (true, false) => Exit::Success,
         };
         let Self { rounds, requests, failed, .. } = self;
         if self.json {
             let end = json!({
                 "schema": SCHEMA, "state": "end", "rounds": rounds, "requests": requests,
-                "failed": failed, "alerts": alerts, "warnings": warnings, "exit": code,
+                "failed": failed, "alerts": alerts, "warnings": warnings, "exit": exit.code(),
             });
             println!("{end}");
         } else {
@@ -300,7 +299,7 @@ impl Session {
                 list(&warnings)
             );
         }
-        Ok(ExitCode::from(code))
+        Ok(exit)
     }
 }
 
@@ -320,8 +319,7 @@ fn write_whole(file: &Path, text: &str) -> Result<(), Failure> {
     let written = File::create(beside)
         .and_then(|mut new| new.write_all(text.as_bytes()))
         .and_then(|()| fs::rename(beside, file));
-    written.map_err(|error| Failure {
-        code: 4,
-        sentence: format!("--metrics {}: cannot write it: {error}", file.display()),
+    written.map_err(|error| {
+        Failure::files(format!("--metrics {}: cannot write it: {error}", file.display()))
     })
 }

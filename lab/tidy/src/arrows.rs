@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "lab-audit",
             "lab-compare",
+            "lab-console",
             "lab-corpus",
             "lab-driver",
             "lab-families",
@@ -45,6 +46,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-claims", &["lab-audit", "lab-stats"]),
     ("lab-compare", &["lab-stats"]),
     ("lab-compare-trial", &["lab-compare", "lab-driver", "lab-probe", "lab-process", "lab-stats"]),
+    // What all commands have in common: it says how the errors of these end a command.
+    ("lab-console", &["lab-driver", "lab-plan", "lab-record"]),
     ("lab-corpus", &[]),
     (
         "lab-fuzz",

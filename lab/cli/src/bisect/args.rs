@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
+use lab_console::exit_codes;
 
-use crate::compare::{Check, CompareArgs, Metric, To};
+use crate::{
+    Exit,
+    compare::{Check, CompareArgs, Metric, To},
+};
 
 /// Two revisions, how to build them and what to run
 #[derive(Args, Debug)]
-#[command(after_help = CODES)]
+#[command(after_help = exit_codes(&CODES))]
 pub(crate) struct BisectArgs {
     /// Revision from before the slowdown
     #[arg(long, value_name = "REV")]
@@ -81,13 +85,14 @@ pub(crate) struct RunArgs {
     timeout: Option<f64>,
 }
 
-const CODES: &str = "Exit codes:
-  0    the commit was found
-  11   it cannot be told; the range that is left is printed
-  1    good or bad does not build, or a command failed, hung or gave another answer
-  2    the command line is wrong, or a command cannot be started
-  4    a file cannot be read or written
-  130  interrupted; the range that is left is printed";
+const CODES: [(Exit, &str); 6] = [
+    (Exit::Success, "the commit was found"),
+    (Exit::Open, "it cannot be told; the range that is left is printed"),
+    (Exit::Failed, "good or bad does not build, or a command failed, hung or gave another answer"),
+    (Exit::Input, "the command line is wrong, or a command cannot be started"),
+    (Exit::File, "a file cannot be read or written"),
+    (Exit::Interrupted, "interrupted; the range that is left is printed"),
+];
 
 /// `lab compare` as its own command line.
 #[derive(Parser)]

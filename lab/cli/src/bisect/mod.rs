@@ -3,7 +3,7 @@
 mod args;
 mod text;
 
-use std::{process::ExitCode, sync::atomic::Ordering};
+use std::sync::atomic::Ordering;
 
 use lab_compare::{
     Schedule,
@@ -14,18 +14,17 @@ use lab_process::Orphans;
 pub(crate) use self::args::BisectArgs;
 use self::text::{announcement, ending, progress, result, told};
 use crate::{
-    Failure,
+    Exit, Failure,
     builds::{Built, Git, Revision, Store, Unbuilt},
     compare::{
-        self, Command, CompareArgs, Folder, OPEN, Parameters, ProgressLine, Runner, Stopped,
-        Stopwatch, Surroundings, any_seed,
+        self, Command, CompareArgs, Folder, Parameters, ProgressLine, Runner, Stopped, Stopwatch,
+        Surroundings, any_seed,
     },
-    interrupt::{INTERRUPTED, interruption},
-    plain, streams,
+    interruption, plain, streams,
 };
 
 /// Searches for the commit and prints it.
-pub(crate) fn bisect(args: &BisectArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn bisect(args: &BisectArgs) -> Result<Exit, Failure> {
     let comparison = args.comparison();
     compare::check_times(&comparison)?;
     let (folder, orphans, interrupted) = (Folder::new()?, Orphans::inherit(), interruption()?);
@@ -60,23 +59,25 @@ pub(crate) fn bisect(args: &BisectArgs) -> Result<ExitCode, Failure> {
         Err(Stopped::Interrupted) => None,
         Err(Stopped::Failed(failure)) => return Err(failure),
     };
-    let code = match (end, &cleaned) {
-        (None, _) | (_, Err(Stopped::Interrupted)) => INTERRUPTED,
-        (Some(_), Err(Stopped::Failed(failure))) => failure.code,
-        (Some(end), Ok(())) => exit_code(end),
+    let exit = match (end, &cleaned) {
+        (None, _) | (_, Err(Stopped::Interrupted)) => Exit::Interrupted,
+        (Some(_), Err(Stopped::Failed(failure))) => failure.exit,
+        (Some(end), Ok(())) => exit_of(end),
     };
     // What was found in an hour is not lost to what is cleaned up after it.
-    search.print(end, code)?;
+    search.print(end, exit)?;
     match cleaned {
-        Err(Stopped::Failed(Failure { sentence, .. })) => Err(Failure { code, sentence }),
-        _ => Ok(ExitCode::from(code)),
+        Err(Stopped::Failed(Failure { sentence, .. })) => Err(Failure { exit, sentence }),
+        _ => Ok(exit),
     }
 }
 
-fn exit_code(end: End) -> u8 {
+fn exit_of(end: End) -> Exit {
     match end {
-        End::Found { after, commit, confirmation: Confirmation::Shown } if commit == after + 1 => 0,
-        _ => OPEN,
+        End::Found { after, commit, confirmation: Confirmation::Shown } if commit == after + 1 => {
+            Exit::Success
+        }
+        _ => Exit::Open,
     }
 }
 
@@ -200,9 +201,9 @@ impl Search<'_> {
     }
 
     /// Prints the end, or what is known where the user stopped it.
-    fn print(&self, end: Option<End>, code: u8) -> Result<(), Failure> {
+    fn print(&self, end: Option<End>, exit: Exit) -> Result<(), Failure> {
         let text = match self.args.json {
-            true => plain::json(&result(self, end, code).to_string()),
+            true => plain::json(&result(self, end, exit).to_string()),
             false => plain::lines(&ending(self, end)?.join("\n")),
         };
         streams::print((text + "\n").as_bytes())

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{BisectArgs, Search};
 use crate::{
-    Failure,
+    Exit, Failure,
     builds::Revision,
     compare::{interval, seconds_text},
     plain,
@@ -139,7 +139,7 @@ fn estimate(search: &Search<'_>, number: Option<usize>) -> String {
 }
 
 /// The end for other programs, with the exit code of this one.
-pub(super) fn result(search: &Search<'_>, end: Option<End>, code: u8) -> Value {
+pub(super) fn result(search: &Search<'_>, end: Option<End>, exit: Exit) -> Value {
     let commits = search.commits.iter().zip(&search.programs);
     let commits: Vec<Value> = commits
         .map(|(revision, built)| {
@@ -162,7 +162,7 @@ pub(super) fn result(search: &Search<'_>, end: Option<End>, code: u8) -> Value {
         "half": search.bisect.threshold(), "alpha": search.bisect.settings().alpha,
         "end": end, "found": found,
         "range": { "after": search.commits[after].commit, "until": search.commits[until].commit },
-        "exit": code,
+        "exit": exit.code(),
     })
 }
 

@@ -13,7 +13,7 @@ use std::{
 
 use lab_process::{Ended, Output, Run};
 
-use crate::{Failure, compare::excerpt, interrupt::INTERRUPTED};
+use crate::{Exit, Failure, compare::excerpt};
 
 /// Characters of a commit's hash in what people read.
 const SHORT: usize = 12;
@@ -70,8 +70,8 @@ impl<'a> Git<'a> {
     pub(crate) fn revision(&self, name: &str) -> Result<Revision, Failure> {
         let hash = |name: &str, kind: &str| {
             self.run(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{{kind}}}")]).map_err(
-                |failure| match failure.code {
-                    INTERRUPTED => failure,
+                |failure| match failure.exit {
+                    Exit::Interrupted => failure,
                     _ => Failure::input(format!("there is no revision {name}")),
                 },
             )
@@ -137,7 +137,7 @@ impl<'a> Git<'a> {
         let path = |name: &str, path: &Path| format!("{name}={}", path.display());
         let theirs = self.run(&["rev-parse", "--path-format=absolute", "--git-path", "objects"])?;
         let objects = self.objects();
-        fs::create_dir_all(&objects).map_err(|error| failed(&objects, &error))?;
+        fs::create_dir_all(&objects).map_err(|error| Failure::file(&objects, error))?;
         let settings = [
             path("GIT_INDEX_FILE", &self.folder.join("index")),
             path("GIT_OBJECT_DIRECTORY", &objects),
@@ -160,7 +160,7 @@ impl<'a> Git<'a> {
         let list = copy.join(".git/objects/info/alternates");
         let file = OpenOptions::new().append(true).open(&list);
         file.and_then(|mut file| writeln!(file, "{}", self.objects().display()))
-            .map_err(|error| failed(&list, &error))
+            .map_err(|error| Failure::file(&list, error))
     }
 
     fn run(&self, words: &[&str]) -> Result<String, Failure> {
@@ -176,7 +176,8 @@ impl<'a> Git<'a> {
         let run = Run { argv, output: to, errors: Some(errors.clone()), ..Run::default() };
         match ended(&run, self.interrupted)? {
             Ended::Exited(0) => {
-                let text = fs::read_to_string(&output).map_err(|error| failed(&output, &error))?;
+                let text =
+                    fs::read_to_string(&output).map_err(|error| Failure::file(&output, error))?;
                 Ok(text.trim_end().to_owned())
             }
             _ => Err(Failure::input(format!("git {} failed{}", words.join(" "), excerpt(&errors)))),
@@ -194,13 +195,7 @@ pub(super) fn environment(settings: &[String]) -> impl Iterator<Item = OsString>
 pub(super) fn ended(run: &Run, interrupted: &AtomicBool) -> Result<Ended, Failure> {
     let finished = run.execute(interrupted);
     match finished.map_err(|error| Failure::input(error.to_string()))?.ended {
-        Ended::Interrupted => {
-            Err(Failure { code: INTERRUPTED, sentence: "interrupted".to_owned() })
-        }
+        Ended::Interrupted => Err(Failure::interrupted()),
         ended => Ok(ended),
     }
-}
-
-pub(super) fn failed(path: &Path, error: &std::io::Error) -> Failure {
-    Failure { code: 4, sentence: format!("{}: {error}", path.display()) }
 }

@@ -18,11 +18,10 @@ use lab_process::{Ended, Run};
 use lab_record::{sha256_hex, sha256_of_file};
 use serde::{Deserialize, Serialize};
 
-use super::git::{Git, Revision, ended, environment, failed};
+use super::git::{Git, Revision, ended, environment};
 use crate::{
     Failure,
     compare::{excerpt, in_shell},
-    interrupt::INTERRUPTED,
     streams,
 };
 
@@ -122,7 +121,7 @@ impl<'a> Store<'a> {
             )));
         }
         let folder = cache()?.join(git.top.file_name().unwrap_or_default());
-        fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+        fs::create_dir_all(&folder).map_err(|error| Failure::file(&folder, error))?;
         let program = Path::new(program).components().collect();
         Ok(Self { git, command, shell, program, rebuild, folder })
     }
@@ -168,12 +167,12 @@ impl<'a> Store<'a> {
     /// Held until it is dropped, and let go by the kernel where this process is killed.
     fn lock(&self) -> Result<File, Failure> {
         let path = self.folder.join("lock");
-        let file = File::create(&path).map_err(|error| failed(&path, &error))?;
+        let file = File::create(&path).map_err(|error| Failure::file(&path, error))?;
         let mut waits = false;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
-                Err(TryLockError::Error(error)) => return Err(failed(&path, &error)),
+                Err(TryLockError::Error(error)) => return Err(Failure::file(&path, error)),
                 Err(TryLockError::WouldBlock) if !waits => {
                     waits = true;
                     let folder = self.folder.display();
@@ -182,7 +181,7 @@ impl<'a> Store<'a> {
                 Err(TryLockError::WouldBlock) => thread::sleep(LOOK),
             }
             if self.git.interrupted.load(Ordering::Relaxed) {
-                return Err(Failure { code: INTERRUPTED, sentence: "interrupted".to_owned() });
+                return Err(Failure::interrupted());
             }
         }
     }
@@ -198,18 +197,19 @@ impl<'a> Store<'a> {
         let argv = environment(&settings).chain(in_shell(self.command, self.shell)).collect();
         let directory = Some(copy.clone());
         let run = Run { argv, directory, errors: Some(errors.clone()), ..Run::default() };
-        let broken = |code, sentence: String| Err(Unbuilt::Broken(Failure { code, sentence }));
+        let broken = |failure| Err(Unbuilt::Broken(failure));
         let name = &revision.name;
         if ended(&run, self.git.interrupted)? != Ended::Exited(0) {
-            return broken(1, format!("{name} does not build{}", excerpt(&errors)));
+            return broken(Failure::failed(format!("{name} does not build{}", excerpt(&errors))));
         }
         let program = copy.join(&self.program);
         if !program.is_file() {
             let file = self.program.display();
-            return broken(2, format!("the build of {name} left no {file}; name a file of it"));
+            let sentence = format!("the build of {name} left no {file}; name a file of it");
+            return broken(Failure::input(sentence));
         }
         self.keep(&program, revision, build, &work.0.join("kept"), place)
-            .map_err(|error| failed(place, &error).into())
+            .map_err(|error| Failure::file(place, error).into())
     }
 
     fn keep(
@@ -242,7 +242,9 @@ impl Work {
     fn new(path: PathBuf) -> Result<Self, Failure> {
         // A lab that was killed while it built leaves it behind.
         let removed = if path.exists() { fs::remove_dir_all(&path) } else { Ok(()) };
-        removed.and_then(|()| fs::create_dir(&path)).map_err(|error| failed(&path, &error))?;
+        removed
+            .and_then(|()| fs::create_dir(&path))
+            .map_err(|error| Failure::file(&path, error))?;
         Ok(Self(path))
     }
 }

@@ -92,9 +92,8 @@ pub(crate) fn append(variable: &str, text: &str) -> Result<(), Failure> {
     let Some(path) = file(variable) else { return Ok(()) };
     let file = OpenOptions::new().create(true).append(true).open(&path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| Failure {
-        code: 4,
-        sentence: format!("cannot write {}, {variable}: {error}", path.display()),
+    written.map_err(|error| {
+        Failure::files(format!("cannot write {}, {variable}: {error}", path.display()))
     })
 }
 

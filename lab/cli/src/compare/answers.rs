@@ -15,8 +15,9 @@ use lab_process::{Ended, Finished, Output, Run};
 use super::{
     args::CompareArgs,
     commands::Command,
-    run::{COMMAND_FAILED, Runner, Stopped, excerpt_of, failed},
+    run::{Runner, Stopped, excerpt_of},
 };
+use crate::Failure;
 
 /// What a run may print where its output is kept in memory.
 const MEMORY_BYTES: u64 = 64 << 20;
@@ -225,14 +226,12 @@ impl Runner<'_> {
             return Ok(());
         }
         let text = self.commands[place].shown();
-        Err(failed(
-            COMMAND_FAILED,
-            format!(
-                "`{text}` printed something else in its run {run} of the rounds than when it was \
-                 checked before them; --output FILE keeps what a run prints, --check once looks \
-                 at none of the rounds"
-            ),
+        Err(Failure::failed(format!(
+            "`{text}` printed something else in its run {run} of the rounds than when it was \
+             checked before them; --output FILE keeps what a run prints, --check once looks at \
+             none of the rounds"
         ))
+        .into())
     }
 }
 

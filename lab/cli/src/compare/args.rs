@@ -3,17 +3,18 @@
 use std::{path::PathBuf, str::FromStr};
 
 use clap::{Args, ValueEnum};
+use lab_console::exit_codes;
 
 use super::{
     answers::{Check, To},
     around::AroundArgs,
     measures::MeasureArgs,
 };
-use crate::builds::BuildArgs;
+use crate::{Exit, builds::BuildArgs};
 
 /// Commands to compare and how; options that hyperfine has are named as there.
 #[derive(Args, Debug)]
-#[command(after_help = CODES)]
+#[command(after_help = exit_codes(&CODES))]
 pub(crate) struct CompareArgs {
     /// Commands; the first is the reference
     #[arg(value_name = "COMMAND", required_unless_present = "self_test")]
@@ -188,14 +189,15 @@ impl FromStr for Order {
     }
 }
 
-const CODES: &str = "Exit codes:
-  0    no command is slower than the first by more than the margin
-  10   one is, or --fail-on finds what it looks for
-  11   that cannot be told
-  1    a command failed, hung or gave another answer
-  2    the command line is wrong, or a command cannot be started
-  4    a file cannot be read or written
-  130  interrupted; what was measured is printed";
+const CODES: [(Exit, &str); 7] = [
+    (Exit::Success, "no command is slower than the first by more than the margin"),
+    (Exit::Slower, "one is, or --fail-on finds what it looks for"),
+    (Exit::Open, "that cannot be told"),
+    (Exit::Failed, "a command failed, hung or gave another answer"),
+    (Exit::Input, "the command line is wrong, or a command cannot be started"),
+    (Exit::File, "a file cannot be read or written"),
+    (Exit::Interrupted, "interrupted; what was measured is printed"),
+];
 
 /// What can be compared; of each less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -53,10 +53,8 @@ pub(super) fn apart(commands: &[Command]) -> bool {
 pub(super) fn check_data(args: &CompareArgs, commands: &[Command]) -> Result<(), Failure> {
     for data in &args.data {
         let name = data.display().to_string();
-        fs::metadata(data).map_err(|error| Failure {
-            code: 4,
-            sentence: format!("--data: cannot read {name}: {error}"),
-        })?;
+        fs::metadata(data)
+            .map_err(|error| Failure::files(format!("--data: cannot read {name}: {error}")))?;
         if !commands.iter().any(|command| command.words().contains(&name)) {
             return Err(Failure::input(format!(
                 "no command has the word {name} of --data; name the file as the command does"
@@ -138,9 +136,8 @@ fn copied(from: &Path, folder: &Path) -> Result<PathBuf, Failure> {
     // Some programs do what their name says.
     let to = folder.join(from.file_name().unwrap_or("copy".as_ref()));
     let made = fs::create_dir_all(folder).and_then(|()| copy_all(from, &to));
-    made.map_err(|error| Failure {
-        code: 4,
-        sentence: format!("--control: cannot copy {}: {error}", from.display()),
+    made.map_err(|error| {
+        Failure::files(format!("--control: cannot copy {}: {error}", from.display()))
     })?;
     Ok(to)
 }

@@ -1,6 +1,6 @@
 //! The result for other programs and pages.
 
-use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use lab_compare::{Settings, State};
 use lab_stats::describe::{Summary, summarize};
@@ -15,7 +15,7 @@ use super::{
     text::{interval, primary},
     untimed::Counted,
 };
-use crate::{Failure, plain};
+use crate::{Exit, plain};
 
 /// Of what --json prints.
 const SCHEMA: &str = "lab-compare-1";
@@ -37,13 +37,13 @@ pub(crate) fn result(
     commands: &[Command],
     settings: &Settings,
     seed: u64,
-    exit: u8,
+    exit: Exit,
     measured: &Measured<'_>,
 ) -> Value {
     let Measured { inner, layout, absent, counted, notes } = measured;
     json!({
         "schema": SCHEMA, "seed": seed, "commands": commands, "settings": settings,
-        "state": state, "exit": exit, "inner": inner, "layout": layout, "absent": absent,
+        "state": state, "exit": exit.code(), "inner": inner, "layout": layout, "absent": absent,
         "counted": counted, "notes": notes,
     })
 }
@@ -115,13 +115,6 @@ pub(crate) fn markdown(
         }
     }
     page
-}
-
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure {
-        code: 4,
-        sentence: format!("cannot write {}: {error}", path.display()),
-    })
 }
 
 /// One metric of one command in the rounds that held it, in their order: microseconds, bytes or a

@@ -15,9 +15,8 @@ use crate::Failure;
 pub(crate) fn check(args: &CompareArgs) -> Result<(), Failure> {
     let at_the_end = at_the_end(args);
     for (option, path) in &at_the_end {
-        try_to_write(path).map_err(|error| Failure {
-            code: 4,
-            sentence: format!("{option}: cannot write {}: {error}", path.display()),
+        try_to_write(path).map_err(|error| {
+            Failure::files(format!("{option}: cannot write {}: {error}", path.display()))
         })?;
     }
     let others = [

@@ -13,7 +13,7 @@ use super::{
     commands::Command,
     control::program,
     record::{found, sha256},
-    run::{COMMAND_FAILED, Runner},
+    run::Runner,
 };
 use crate::Failure;
 
@@ -132,7 +132,7 @@ impl Runner<'_> {
             // A control's copy has the bytes of its build.
             if now != Some(&built.sha256) {
                 let path = built.program.display();
-                return Err(failure(format!(
+                return Err(Failure::failed(format!(
                     "{path} is not what was built; give --rebuild to build it again"
                 )));
             }
@@ -151,7 +151,7 @@ impl Runner<'_> {
             let other = now.iter().zip(&held.starts).find(|(now, before)| now != before);
             return other.map_or(Ok(()), |(now, before)| {
                 let [now, before] = [now, before].map(|path| path.display());
-                Err(failure(format!(
+                Err(Failure::failed(format!(
                     "{now} stands in the place of {before} after {rounds} rounds, and rounds of \
                      two programs say nothing of either; name programs by their paths"
                 )))
@@ -159,7 +159,7 @@ impl Runner<'_> {
         };
         let path = file.path.display();
         let now = if file.has_its_bytes() { ", and has its bytes again" } else { "" };
-        Err(failure(format!(
+        Err(Failure::failed(format!(
             "{path} was changed after {rounds} rounds{now}; rounds of two programs say nothing of \
              either, so begin again when it stays as it is"
         )))
@@ -219,7 +219,7 @@ impl Runner<'_> {
                 } else {
                     "begin again when it stays as it is"
                 };
-                return Err(failure(format!(
+                return Err(Failure::failed(format!(
                     "{path} has other bytes after the rounds than before them, and rounds of two \
                      say nothing of either; {remedy}"
                 )));
@@ -227,10 +227,6 @@ impl Runner<'_> {
         }
         Ok(sentences)
     }
-}
-
-fn failure(sentence: String) -> Failure {
-    Failure { code: COMMAND_FAILED, sentence }
 }
 
 fn identity(path: &Path) -> Option<Identity> {

@@ -30,7 +30,7 @@ use std::{
     io::ErrorKind,
     os::unix::fs::DirBuilderExt,
     path::{self, PathBuf},
-    process::{self, ExitCode},
+    process,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -50,35 +50,30 @@ use self::{
     spend::Spending,
     untimed::Counted,
 };
-use crate::{
-    Failure,
-    interrupt::{INTERRUPTED, interruption},
-    streams,
-};
+use crate::{Exit, Failure, interruption, streams};
 use lab_compare::{
     Comparison, Question, Settings, SettingsError,
     replay::{Row, Size, prove, recordings},
 };
 use lab_process::{GuardApart, Orphans};
 
-pub(crate) const OPEN: u8 = 11;
 /// Names that are tried for the folder of this process.
 const NAMES: u32 = 100;
 
 /// Compares the commands and prints what may be said of them.
-pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     if args.self_test {
         return self_test();
     }
     compared(args).inspect_err(|failure| {
         // What the user stopped has not failed.
-        if failure.code != INTERRUPTED && annotate::is_wanted(&args.around) {
+        if failure.exit != Exit::Interrupted && annotate::is_wanted(&args.around) {
             streams::tell_ci(annotate::failure(&failure.sentence));
         }
     })
 }
 
-fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
+fn compared(args: &CompareArgs) -> Result<Exit, Failure> {
     files::check(args)?;
     let folder = Folder::new()?;
     let orphans = Orphans::inherit();
@@ -143,17 +138,17 @@ fn compared(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let attempt = spending.as_ref().map(Spending::share);
     let spent = spending.map_or(Ok(()), |spending| spending.end(session.verdicts()));
     // What fails after the last round takes nothing away from what the rounds have shown.
-    let code = match (ran, &after) {
+    let exit = match (ran, &after) {
         (Err(Stopped::Failed(failure)), _) => return Err(failure),
-        (Err(Stopped::Interrupted), _) | (_, Err(Stopped::Interrupted)) => Some(INTERRUPTED),
-        (_, Err(Stopped::Failed(failure))) => Some(failure.code),
+        (Err(Stopped::Interrupted), _) | (_, Err(Stopped::Interrupted)) => Some(Exit::Interrupted),
+        (_, Err(Stopped::Failed(failure))) => Some(failure.exit),
         _ => None,
     };
-    let ended = session.finish(&runner, attempt, code)?;
+    let ended = session.finish(&runner, attempt, exit)?;
     spent?;
     match after {
         Err(Stopped::Failed(Failure { sentence, .. })) => {
-            Err(Failure { code: code.unwrap_or_default(), sentence })
+            Err(Failure { exit: exit.unwrap_or(Exit::Success), sentence })
         }
         _ => Ok(ended),
     }
@@ -259,7 +254,7 @@ impl Drop for Folder {
     }
 }
 
-fn self_test() -> Result<ExitCode, Failure> {
+fn self_test() -> Result<Exit, Failure> {
     let mut all_met = true;
     let print = |line: &str| streams::print(format!("{line}\n").as_bytes());
     let mut printed = print(Row::HEADER);
@@ -269,5 +264,5 @@ fn self_test() -> Result<ExitCode, Failure> {
             printed = std::mem::replace(&mut printed, Ok(())).and_then(|()| print(&row.tsv()));
         });
     }
-    printed.map(|()| ExitCode::from(u8::from(!all_met)))
+    printed.map(|()| Exit::failed_if(!all_met))
 }

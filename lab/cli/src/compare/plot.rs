@@ -143,5 +143,5 @@ fn short(name: &str) -> String {
 }
 
 fn not_drawn(to: &Path, error: impl std::fmt::Display) -> Failure {
-    Failure { code: 4, sentence: format!("cannot draw {}: {error}", to.display()) }
+    Failure::files(format!("cannot draw {}: {error}", to.display()))
 }

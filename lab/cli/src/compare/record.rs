@@ -60,7 +60,7 @@ impl Files {
         let input = args.input().map(|path| match sha256(&path) {
             Ok(Some(hash)) => Ok(hash),
             Ok(None) => Ok(path.display().to_string()),
-            Err(error) => Err(failure(&path, error)),
+            Err(error) => Err(Failure::file(&path, error)),
         });
         let program = |command: &Command| {
             let hashes = programs(command).into_iter().filter_map(|path| sha256(&path).ok()?);
@@ -204,21 +204,21 @@ impl Record {
     ) -> Result<(Self, Header, Vec<Round>), Failure> {
         if let Some(path) = &args.resume {
             let file = OpenOptions::new().read(true).append(true).open(path);
-            let mut file = file.map_err(|error| failure(path, error))?;
+            let mut file = file.map_err(|error| Failure::file(path, error))?;
             if !file.metadata().is_ok_and(|known| known.is_file()) {
-                return Err(failure(path, "is no regular file; name what --record wrote"));
+                return Err(Failure::file(path, "is no regular file; name what --record wrote"));
             }
             lock(path, &file)?;
             // Who had it until now may have removed it: nobody would find the rounds.
             if !is_at(path, &file) {
                 let sentence = "was removed while it was in use; begin again with --record";
-                return Err(failure(path, sentence));
+                return Err(Failure::file(path, sentence));
             }
             let Read { header: found, rounds, chain, unchained, whole } = read(path, &mut file)?;
             if let Some(part) = header.difference(&found, args.seed) {
                 return Err(another(path, part));
             }
-            file.set_len(whole).map_err(|error| failure(path, error))?;
+            file.set_len(whole).map_err(|error| Failure::file(path, error))?;
             if unchained > 0 {
                 let path = path.display();
                 streams::tell(format_args!(
@@ -232,7 +232,7 @@ impl Record {
         let chain = String::new();
         let mut record = Self { file: None, is_new: false, header: header.clone(), chain };
         if let Some(path) = &args.record {
-            let file = File::create_new(path).map_err(|error| failure(path, error))?;
+            let file = File::create_new(path).map_err(|error| Failure::file(path, error))?;
             lock(path, &file)?;
             (record.file, record.is_new) = (Some((path.clone(), file)), true);
         }
@@ -262,7 +262,7 @@ impl Record {
 
     /// About the file, or about the command line where there is none.
     pub(crate) fn failure(&self, why: String) -> Failure {
-        let of_file = self.file.as_ref().map(|(path, _)| failure(path, &why));
+        let of_file = self.file.as_ref().map(|(path, _)| Failure::file(path, &why));
         of_file.unwrap_or_else(|| Failure::input(why))
     }
 
@@ -273,10 +273,10 @@ impl Record {
 
     fn line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let Some((path, file)) = &mut self.file else { return Ok(()) };
-        let content = serde_json::to_string(value).map_err(|error| failure(path, error))?;
+        let content = serde_json::to_string(value).map_err(|error| Failure::file(path, error))?;
         self.chain = chain::link(&self.chain, &content);
         let line = chain::with_key(&content, &self.chain) + "\n";
-        file.write_all(line.as_bytes()).map_err(|error| failure(path, error))
+        file.write_all(line.as_bytes()).map_err(|error| Failure::file(path, error))
     }
 }
 
@@ -290,10 +290,10 @@ impl Drop for Record {
 
 /// Held until the file is closed. Where the file system has no locks it is up to the user.
 fn lock(path: &Path, file: &File) -> Result<(), Failure> {
-    match Lock::take_patiently(file).map_err(|error| failure(path, error))? {
+    match Lock::take_patiently(file).map_err(|error| Failure::file(path, error))? {
         Lock::Held => {}
         Lock::InUse => {
-            return Err(failure(path, "is in use by another comparison; wait for its end"));
+            return Err(Failure::file(path, "is in use by another comparison; wait for its end"));
         }
         Lock::Unknown(error) => {
             let path = path.display();
@@ -330,10 +330,10 @@ struct Read {
 
 fn read(path: &Path, file: &mut File) -> Result<Read, Failure> {
     let mut text = String::new();
-    Bounded::new(file).read_to_string(&mut text).map_err(|error| failure(path, error))?;
+    Bounded::new(file).read_to_string(&mut text).map_err(|error| Failure::file(path, error))?;
     let whole = whole_lines(text.as_bytes());
     let mut lines = text[..whole].lines();
-    let first = lines.next().ok_or_else(|| failure(path, "is empty"))?;
+    let first = lines.next().ok_or_else(|| Failure::file(path, "is empty"))?;
     // Before the rest, which other versions have otherwise.
     let Version { version } = parse(path, first)?;
     if version < SYMMETRIC {
@@ -342,19 +342,19 @@ fn read(path: &Path, file: &mut File) -> Result<Read, Failure> {
              leaves to the next looked like a difference; nothing is added to them: begin again \
              with --record"
         );
-        return Err(failure(path, sentence));
+        return Err(Failure::file(path, sentence));
     }
     if version > VERSION {
         let sentence =
             format!("has version {version}, and this lab reads {VERSION}; use a newer one");
-        return Err(failure(path, sentence));
+        return Err(Failure::file(path, sentence));
     }
-    let (chain, unchained) = chained(&text[..whole]).map_err(|why| failure(path, why))?;
+    let (chain, unchained) = chained(&text[..whole]).map_err(|why| Failure::file(path, why))?;
     let header: Header = parse(path, first)?;
     let rounds = lines.map(|line| parse(path, line)).collect::<Result<Vec<Round>, _>>()?;
     // That there is a run for each command is looked at where the rounds are added.
     if rounds.iter().any(|round| round.statuses.len() != round.runs.len()) {
-        return Err(failure(path, "has a round without a status for each run"));
+        return Err(Failure::file(path, "has a round without a status for each run"));
     }
     Ok(Read { header, rounds, chain, unchained, whole: whole as u64 })
 }
@@ -391,13 +391,10 @@ fn before_first(text: &str) -> String {
 }
 
 fn parse<T: DeserializeOwned>(path: &Path, line: &str) -> Result<T, Failure> {
-    serde_json::from_str(line).map_err(|error| failure(path, format!("has a broken line: {error}")))
+    serde_json::from_str(line)
+        .map_err(|error| Failure::file(path, format!("has a broken line: {error}")))
 }
 
 fn another(path: &Path, part: &str) -> Failure {
-    failure(path, format!("holds another comparison, by {part}; give the same"))
-}
-
-fn failure(path: &Path, error: impl std::fmt::Display) -> Failure {
-    Failure { code: 4, sentence: format!("{}: {error}", path.display()) }
+    Failure::file(path, format!("holds another comparison, by {part}; give the same"))
 }

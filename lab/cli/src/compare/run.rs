@@ -23,14 +23,12 @@ use super::{
     held::Held,
     record::Round,
 };
-use crate::{Failure, interrupt::INTERRUPTED, plain};
+use crate::{Exit, Failure, plain};
 
 /// The end of a failed command's complaints that is shown.
 const EXCERPT_CHARS: usize = 200;
 /// What is read of them, which may be a gigabyte.
 const EXCERPT_BYTES: u64 = 64 << 10;
-/// The exit code of a comparison one of whose commands failed.
-pub(super) const COMMAND_FAILED: u8 = 1;
 /// A shell's status where there is no such program.
 const NOT_FOUND: i32 = 127;
 
@@ -75,8 +73,8 @@ pub(crate) enum Stopped {
 
 impl From<Failure> for Stopped {
     fn from(failure: Failure) -> Self {
-        match failure.code {
-            INTERRUPTED => Self::Interrupted,
+        match failure.exit {
+            Exit::Interrupted => Self::Interrupted,
             _ => Self::Failed(failure),
         }
     }
@@ -286,7 +284,7 @@ impl<'a> Runner<'a> {
             ended => {
                 let (told, last) = (told(ended, self.args.timeout), excerpt(&errors));
                 let text = plain::line(text);
-                Err(failed(COMMAND_FAILED, format!("{option} `{text}` {told}{of}{last}")))
+                Err(Failure::failed(format!("{option} `{text}` {told}{of}{last}")).into())
             }
         }
     }
@@ -325,8 +323,12 @@ impl<'a> Runner<'a> {
             Ended::Interrupted => Err(Stopped::Interrupted),
             ended => {
                 let told = told_of_run(ended, self.args.timeout);
-                let code = if ended == Ended::Exited(NOT_FOUND) { 2 } else { COMMAND_FAILED };
-                Err(failed(code, format!("`{}` {told}", command.shown())))
+                let sentence = format!("`{}` {told}", command.shown());
+                Err(match ended {
+                    Ended::Exited(NOT_FOUND) => Failure::input(sentence),
+                    _ => Failure::failed(sentence),
+                }
+                .into())
             }
         }
     }
@@ -369,17 +371,13 @@ fn told(ended: Ended, timeout: Option<f64>) -> String {
     }
 }
 
-pub(crate) fn failed(code: u8, sentence: String) -> Stopped {
-    Stopped::Failed(Failure { code, sentence })
-}
-
 pub(crate) fn broken(error: RunError) -> Stopped {
-    let code = match error {
-        RunError::Start { .. } => 2,
-        RunError::Open { .. } => 4,
-        RunError::Follow(_) => 5,
+    let exit = match error {
+        RunError::Start { .. } => Exit::Input,
+        RunError::Open { .. } => Exit::File,
+        RunError::Follow(_) => Exit::Internal,
     };
-    Stopped::Failed(Failure { code, sentence: error.to_string() })
+    Stopped::Failed(Failure { exit, sentence: error.to_string() })
 }
 
 /// The last words of a failed command.

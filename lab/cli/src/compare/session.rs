@@ -1,12 +1,13 @@
 //! A comparison at work: its rounds, its counts, and what is said at its end.
 
-use std::{collections::BTreeMap, process::ExitCode};
+use std::collections::BTreeMap;
 
 use lab_compare::{Comparison, Next, Schedule, State};
+use lab_console::write;
 use lab_stats::outcome::Outcome;
 
 use super::{
-    Command, CompareArgs, Metric, OPEN, ProgressLine, Runner, Stopped, Stopwatch,
+    Command, CompareArgs, Metric, ProgressLine, Runner, Stopped, Stopwatch,
     args::FailOn,
     builds, control,
     export::{self, Measured},
@@ -18,9 +19,8 @@ use super::{
     text::{announcement, items, summary},
     untimed::Counted,
 };
-use crate::{Failure, plain, streams};
+use crate::{Exit, Failure, plain, streams};
 
-const SLOWER: u8 = 10;
 /// Below this many microseconds a command is mostly its process's start and end.
 const SHORT: f64 = 1_000.0;
 /// The microseconds that several runs of such a command should take together.
@@ -106,12 +106,12 @@ impl Session {
         &self,
         runner: &Runner<'_>,
         attempt: Option<(u64, f64)>,
-        code: Option<u8>,
-    ) -> Result<ExitCode, Failure> {
+        exit: Option<Exit>,
+    ) -> Result<Exit, Failure> {
         let (args, metrics) = (runner.args, &runner.metrics);
         let settings = self.comparison.settings();
         let state = self.comparison.state();
-        let code = code.unwrap_or_else(|| exit_code(&state, args.fail_on));
+        let exit = exit.unwrap_or_else(|| self::exit(&state, args.fail_on));
         let layout = self.layout(args);
         let tables: Vec<Vec<table::Row>> = (state.candidates.iter().enumerate())
             .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
@@ -124,7 +124,7 @@ impl Session {
             let measured =
                 Measured { inner: args.measures.inner, layout: &layout, absent, counted, notes };
             let mut result =
-                export::result(&state, &self.commands, settings, self.seed, code, &measured);
+                export::result(&state, &self.commands, settings, self.seed, exit, &measured);
             builds::add_to(&mut result, &self.commands, &self.rounds, settings);
             left.add_to(&mut result);
             if let Some((attempt, _)) = attempt {
@@ -144,17 +144,17 @@ impl Session {
         late.iter().for_each(|note| streams::tell(format_args!("note: {note}")));
         let runs = args.export_json.as_ref().map_or(Ok(()), |path| {
             let runs = export::hyperfine(&self.commands, metrics, &self.rounds);
-            export::write(path, &plain::json(&format!("{runs:#}\n")))
+            write(path, plain::json(&format!("{runs:#}\n")))
         });
         let page = args
             .export_markdown
             .as_ref()
-            .map_or(Ok(()), |path| export::write(path, &self.page(&state, metrics, &tables)));
+            .map_or(Ok(()), |path| write(path, self.page(&state, metrics, &tables)));
         // What cannot be written keeps nothing else from being so.
         let drawn = self.draw(runner, &state);
         let annotated = self.annotate(runner, &state, &tables, notes);
         printed.and(runs).and(page).and(drawn).and(annotated)?;
-        Ok(ExitCode::from(code))
+        Ok(exit)
     }
 }
 
@@ -231,21 +231,21 @@ pub(super) fn add(comparison: &mut Comparison, round: &Round) -> Result<(), Fail
     let (order, runs, elapsed_s) = round.timed();
     let added = comparison.add(order, runs, elapsed_s);
     // Rounds come from here or from a file, which may have been edited.
-    added.map(|_| ()).map_err(|error| Failure { code: 4, sentence: error.to_string() })
+    added.map(|_| ()).map_err(|error| Failure::files(error.to_string()))
 }
 
-fn exit_code(state: &State, fail_on: Option<FailOn>) -> u8 {
+fn exit(state: &State, fail_on: Option<FailOn>) -> Exit {
     if fail_on == Some(FailOn::NotShownEquivalent) {
         let shown = |outcome| matches!(outcome, Outcome::Equivalent | Outcome::Faster);
         let all = state.candidates.iter().all(|candidate| shown(candidate.verdict.outcome));
-        return if all { 0 } else { SLOWER };
+        return if all { Exit::Success } else { Exit::Slower };
     }
     let slower = || state.candidates.iter().map(|candidate| candidate.slower_beyond_margin);
     if slower().any(|slower| slower == Some(true)) {
-        SLOWER
+        Exit::Slower
     } else if slower().all(|slower| slower == Some(false)) {
-        0
+        Exit::Success
     } else {
-        OPEN
+        Exit::Open
     }
 }

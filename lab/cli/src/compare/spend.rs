@@ -88,10 +88,12 @@ impl Spending {
     pub(crate) fn open(path: &Path, commands: &[Command]) -> Result<Self, Failure> {
         let mut file = locked(path)?;
         // The file itself is replaced, and not a link to it, which others may follow too.
-        let path = &fs::canonicalize(path).map_err(|error| failure(path, error))?;
+        let path = &fs::canonicalize(path).map_err(|error| Failure::file(path, error))?;
         let mut text = String::new();
-        Bounded::new(&mut file).read_to_string(&mut text).map_err(|error| failure(path, error))?;
-        let (head, attempts) = parse(&text).map_err(|sentence| failure(path, sentence))?;
+        Bounded::new(&mut file)
+            .read_to_string(&mut text)
+            .map_err(|error| Failure::file(path, error))?;
+        let (head, attempts) = parse(&text).map_err(|sentence| Failure::file(path, sentence))?;
         if head.unchained > 0 {
             let (path, unchained) = (path.display(), head.unchained);
             streams::tell(format_args!(
@@ -146,7 +148,7 @@ impl Spending {
         });
         self.file = written.map_err(|error| {
             let _ = fs::remove_file(&beside);
-            failure(&self.path, error)
+            Failure::file(&self.path, error)
         })?;
         Ok(())
     }
@@ -195,9 +197,9 @@ fn open_or_make(path: &Path) -> io::Result<(File, bool)> {
 
 /// The file that has the name when it is locked; the one that was opened may have been replaced.
 fn locked(path: &Path) -> Result<File, Failure> {
-    let failed = |error: io::Error| failure(path, error);
+    let failed = |error: io::Error| Failure::file(path, error);
     if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
-        return Err(failure(path, "is no regular file; name another"));
+        return Err(Failure::file(path, "is no regular file; name another"));
     }
     let (mut is_new, mut is_empty) = (false, false);
     for _ in 0..TRIES {
@@ -220,7 +222,7 @@ fn locked(path: &Path) -> Result<File, Failure> {
             Lock::Unknown(error) => return Err(failed(error)),
         }
     }
-    Err(failure(
+    Err(Failure::file(
         path,
         match is_empty {
             true => {
@@ -283,7 +285,3 @@ fn check_chain(head: &Head, text: &str) -> Result<(), String> {
 }
 
 const RESTORE: &str = "; restore the file, or begin a new one, which spends anew";
-
-fn failure(path: &Path, error: impl std::fmt::Display) -> Failure {
-    Failure { code: 4, sentence: format!("{}: {error}", path.display()) }
-}

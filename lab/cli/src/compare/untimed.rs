@@ -18,7 +18,7 @@ use self::{count::Instructions, syscalls::Syscalls};
 use super::{
     commands::Command,
     measures::MeasureArgs,
-    run::{Runner, Stopped, excerpt, failed, told_of_run},
+    run::{Runner, Stopped, excerpt, told_of_run},
 };
 use crate::Failure;
 
@@ -95,7 +95,8 @@ fn under(
         ended => {
             let told = told_of_run(ended, run.timeout.map(|timeout| timeout.as_secs_f64()));
             let last = excerpt(&errors);
-            Err(failed(1, format!("`{}` under {name} {told}{last}", command.shown())))
+            let text = command.shown();
+            Err(Failure::failed(format!("`{text}` under {name} {told}{last}")).into())
         }
     }
 }

@@ -8,7 +8,6 @@ use std::{
     collections::BTreeMap,
     env,
     path::{Path, PathBuf},
-    process::ExitCode,
 };
 
 use clap::Args;
@@ -18,7 +17,7 @@ use lab_process::Hold;
 use lab_record::Machine;
 use serde_json::{Value, json};
 
-use crate::{Failure, paths::Paths};
+use crate::{Exit, Failure, paths::Paths};
 use findings::{Family, Finding, Seen, findings};
 use pilot::Pilot;
 
@@ -44,7 +43,7 @@ const TOOLS: [(&str, &str); 3] = [
 const OUTSIDE: &str = "Programs of variants: not checked, because no folder above this one is a \
                        checkout; change into one or give --root";
 
-pub(crate) fn doctor(args: &DoctorArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
+pub(crate) fn doctor(args: &DoctorArgs, paths: Option<&Paths>) -> Result<Exit, Failure> {
     if args.gpu {
         return Ok(gpu(args.json));
     }
@@ -61,7 +60,7 @@ pub(crate) fn doctor(args: &DoctorArgs, paths: Option<&Paths>) -> Result<ExitCod
             println!("\n{OUTSIDE}.");
         }
     }
-    Ok(ExitCode::from(u8::from(!values.seen.unbuilt().is_empty())))
+    Ok(Exit::failed_if(!values.seen.unbuilt().is_empty()))
 }
 
 /// Everything that is read of this machine.
@@ -149,7 +148,7 @@ fn families_of(paths: &Paths) -> Result<Vec<Family>, Failure> {
     families(&paths.root)?.into_iter().map(of).collect()
 }
 
-fn gpu(as_json: bool) -> ExitCode {
+fn gpu(as_json: bool) -> Exit {
     let path = env::var_os("PATH").unwrap_or_default();
     let path: Vec<PathBuf> = env::split_paths(&path).collect();
     let parts = lab_probe::gpu_parts(Path::new("/"), &path);
@@ -162,5 +161,5 @@ fn gpu(as_json: bool) -> ExitCode {
             println!("{:<8} {what}", part.name);
         }
     }
-    ExitCode::from(u8::from(parts.iter().any(|part| part.found.is_none())))
+    Exit::failed_if(parts.iter().any(|part| part.found.is_none()))
 }

@@ -8,19 +8,19 @@ mod shelf;
 use std::{
     net::SocketAddr,
     path::PathBuf,
-    process::ExitCode,
     sync::{Mutex, PoisonError},
     thread,
 };
 
 use clap::Args;
+use lab_console::exit_codes;
 use lab_site::{Link, SCRIPTS, compared, listed};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
 };
 
-use crate::{Failure, against::changed, interrupt::INTERRUPTED, paths::Paths};
+use crate::{Exit, Failure, against::changed, paths::Paths};
 use door::{Answer, Asked};
 use shelf::Shelf;
 
@@ -29,7 +29,7 @@ use shelf::Shelf;
 /// and a metric over all sweeps of an experiment with its change points. Nothing can be changed
 /// through the pages, and nothing is served but the folders that are named here.
 #[derive(Args)]
-#[command(after_help = CODES)]
+#[command(after_help = exit_codes(&CODES))]
 pub(crate) struct ServeArgs {
     /// Folders of results, or single ones [default: results/ and reports/ of the checkout]
     #[arg(value_name = "FOLDERS")]
@@ -39,11 +39,15 @@ pub(crate) struct ServeArgs {
     listen: SocketAddr,
 }
 
-const CODES: &str = "Exit codes:
-  2    the command line is wrong, a folder is not there, or the address cannot be listened on
-  130  ended by Ctrl-C, as it always is";
+const CODES: [(Exit, &str); 2] = [
+    (
+        Exit::Input,
+        "the command line is wrong, a folder is not there, or the address cannot be listened on",
+    ),
+    (Exit::Interrupted, "ended by Ctrl-C, as it always is"),
+];
 
-pub(crate) fn serve(args: &ServeArgs, paths: Option<&Paths>) -> Result<ExitCode, Failure> {
+pub(crate) fn serve(args: &ServeArgs, paths: Option<&Paths>) -> Result<Exit, Failure> {
     let shelf = Shelf::of(&args.folders, paths)?;
     let listener = door::open(args.listen)?;
     let lost = |error: std::io::Error| Failure::lab(format!("cannot serve pages: {error}"));
@@ -61,7 +65,7 @@ pub(crate) fn serve(args: &ServeArgs, paths: Option<&Paths>) -> Result<ExitCode,
     println!("http://{address}/");
     eprintln!("lab: open this address in a browser; Ctrl-C ends the server");
     signals.forever().next();
-    Ok(ExitCode::from(INTERRUPTED))
+    Ok(Exit::Interrupted)
 }
 
 fn answer(asked: &Asked, shelf: &Shelf) -> Answer {
@@ -83,7 +87,7 @@ fn answer(asked: &Asked, shelf: &Shelf) -> Answer {
     match page {
         Ok(Some(page)) => Answer::page(&page),
         Ok(None) => Answer::sorry("404 Not Found", "There is no such page."),
-        Err(Failure { code: 2, sentence }) => Answer::sorry("400 Bad Request", &sentence),
+        Err(Failure { exit: Exit::Input, sentence }) => Answer::sorry("400 Bad Request", &sentence),
         Err(Failure { sentence, .. }) => Answer::sorry("500 Internal Server Error", &sentence),
     }
 }

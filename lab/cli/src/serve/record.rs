@@ -7,7 +7,7 @@ use lab_report::{day, question};
 use lab_site::{Going, Link, Listed, Source, encoded, links, page_under};
 
 use crate::{
-    Failure,
+    Exit, Failure,
     bound::{check_alone, check_shown},
     load,
     report::make,
@@ -82,8 +82,7 @@ pub(super) fn page(record: &Record, shelf: &Shelf, so_far: bool) -> Result<Strin
     let is_written = state == State::Finished && record.has_report();
     let mut source = match is_written {
         true => source(&record.dir).map_err(|error| {
-            let sentence = format!("{}: cannot read the report: {error}", record.shown);
-            Failure { code: 4, sentence }
+            Failure::files(format!("{}: cannot read the report: {error}", record.shown))
         })?,
         false => made(record)?,
     };
@@ -95,8 +94,10 @@ pub(super) fn page(record: &Record, shelf: &Shelf, so_far: bool) -> Result<Strin
         }
         match add_runs(&mut source, &record.dir, &results) {
             // What cannot be drawn costs the picture; a chained record has its samples.
-            Err(failure) if failure.code != 2 && results.heads().is_some() => return Err(failure),
-            Err(Failure { code: 4, sentence: why }) => {
+            Err(failure) if failure.exit != Exit::Input && results.heads().is_some() => {
+                return Err(failure);
+            }
+            Err(Failure { exit: Exit::File, sentence: why }) => {
                 sentence = format!("Its record cannot be read: {why}. {sentence}");
             }
             _ => {}

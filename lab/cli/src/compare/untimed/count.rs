@@ -5,9 +5,12 @@ use std::fs;
 use serde::Serialize;
 
 use super::under;
-use crate::compare::{
-    commands::Command,
-    run::{Runner, Stopped, failed},
+use crate::{
+    Failure,
+    compare::{
+        commands::Command,
+        run::{Runner, Stopped},
+    },
 };
 
 /// Runs of each command.
@@ -38,7 +41,7 @@ fn run(runner: &Runner<'_>, command: &Command) -> Result<u64, Stopped> {
     if counts.is_empty() {
         let sentence =
             format!("valgrind printed no number of instructions of `{}`", command.shown());
-        return Err(failed(1, sentence));
+        return Err(Failure::failed(sentence).into());
     }
     Ok(counts.iter().sum())
 }

@@ -8,9 +8,12 @@ use std::{
 use serde::Serialize;
 
 use super::{is_installed, under};
-use crate::compare::{
-    commands::Command,
-    run::{Runner, Stopped, failed},
+use crate::{
+    Failure,
+    compare::{
+        commands::Command,
+        run::{Runner, Stopped},
+    },
 };
 
 /// Calls that the table shows at most.
@@ -46,7 +49,7 @@ pub(super) fn are_countable() -> bool {
 }
 
 pub(super) fn count(runner: &Runner<'_>, commands: &[Command]) -> Result<Vec<Syscalls>, Stopped> {
-    let gone = || failed(2, "neither strace nor perf is installed any more".to_owned());
+    let gone = || Failure::input("neither strace nor perf is installed any more");
     let tool = Tool::here().ok_or_else(gone)?;
     commands.iter().map(|command| run(&tool, runner, command)).collect()
 }
@@ -64,7 +67,7 @@ fn run(tool: &Tool, runner: &Runner<'_>, command: &Command) -> Result<Syscalls, 
     }
     if calls.is_empty() {
         let (tool, text) = (tool.words[0], command.shown());
-        return Err(failed(1, format!("{tool} counted no system call of `{text}`")));
+        return Err(Failure::failed(format!("{tool} counted no system call of `{text}`")).into());
     }
     Ok(Syscalls(calls))
 }

@@ -12,7 +12,7 @@ use crate::{Failure, plain};
 ///
 /// # Errors
 /// Where it cannot be written and somebody still reads it, such as a file on a full disk: code 4.
-pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     printed(output.write_all(bytes).and_then(|()| output.flush()))
 }
@@ -21,7 +21,7 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`print`].
-pub(crate) fn print_all(mut texts: impl Iterator<Item = String>) -> Result<(), Failure> {
+pub fn print_all(mut texts: impl Iterator<Item = String>) -> Result<(), Failure> {
     let mut output = BufWriter::new(io::stdout().lock());
     let written = texts.try_for_each(|text| output.write_all(text.as_bytes()));
     printed(written.and_then(|()| output.flush()))
@@ -30,7 +30,7 @@ pub(crate) fn print_all(mut texts: impl Iterator<Item = String>) -> Result<(), F
 fn printed(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure { code: 4, sentence: format!("cannot print the result: {error}") })
+            Err(Failure::files(format!("cannot print the result: {error}")))
         }
         _ => Ok(()),
     }
@@ -38,11 +38,11 @@ fn printed(written: io::Result<()>) -> Result<(), Failure> {
 
 /// A line to the standard error; what becomes of it changes nothing. Strangers' words in it do
 /// nothing to a terminal or a CI system.
-pub(crate) fn tell(line: impl Display) {
+pub fn tell(line: impl Display) {
     let _ = writeln!(io::stderr(), "{}", plain::lines(&line.to_string()));
 }
 
 /// A line that a CI system obeys.
-pub(crate) fn tell_ci(line: impl Display) {
+pub fn tell_ci(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }

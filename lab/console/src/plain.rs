@@ -30,7 +30,7 @@ fn acts(letter: char) -> bool {
 }
 
 /// One line, in which what acts is shown as Rust writes it: `\u{1b}`.
-pub(crate) fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -48,13 +48,13 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// The same of each line of a text.
-pub(crate) fn lines(text: &str) -> String {
+pub fn lines(text: &str) -> String {
     let of_cells = |text: &str| text.split('\t').map(line).collect::<Vec<_>>().join("\t");
     text.split('\n').map(of_cells).collect::<Vec<_>>().join("\n")
 }
 
 /// JSON with the same content, in which what acts is escaped.
-pub(crate) fn json(text: &str) -> String {
+pub fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
         if letter != '\n' && acts(letter) {
@@ -69,7 +69,7 @@ pub(crate) fn json(text: &str) -> String {
 }
 
 /// A name as code in Markdown, however many marks of code are in it.
-pub(crate) fn code(name: &str) -> String {
+pub fn code(name: &str) -> String {
     let name = line(name);
     let longest = name.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let marks = "`".repeat(longest + 1);
@@ -78,7 +78,7 @@ pub(crate) fn code(name: &str) -> String {
 }
 
 /// A sentence in Markdown that is nothing but text.
-pub(crate) fn markdown(sentence: &str) -> String {
+pub fn markdown(sentence: &str) -> String {
     let mut shown = String::new();
     for letter in line(sentence).chars() {
         if "\\`*_[]<>#|!~&$".contains(letter) {

@@ -7,19 +7,16 @@ use signal_hook::{
     flag,
 };
 
-use crate::Failure;
-
-/// The exit code of a stopped command.
-pub(crate) const INTERRUPTED: u8 = 130;
+use crate::{Exit, Failure};
 
 /// A flag that the first signal sets; the second ends the program.
-pub(crate) fn interruption() -> Result<Arc<AtomicBool>, Failure> {
+pub fn interruption() -> Result<Arc<AtomicBool>, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
     // A terminal that is closed sends a hangup.
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let set = || Arc::clone(&interrupted);
         // Registered first, it acts only when the flag is up already: on the second signal.
-        flag::register_conditional_shutdown(signal, i32::from(INTERRUPTED), set())
+        flag::register_conditional_shutdown(signal, i32::from(Exit::Interrupted.code()), set())
             .and_then(|_| flag::register(signal, set()))
             .map_err(|error| Failure::lab(format!("cannot watch for Ctrl-C: {error}")))?;
     }
