@@ -6,7 +6,6 @@ mod against;
 mod audit;
 mod bisect;
 mod bound;
-mod builds;
 mod compare;
 mod completions;
 mod corpus;
@@ -35,8 +34,7 @@ mod watch;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-
-use lab_console::{Exit, Failure, exit_codes, interruption, plain, streams};
+use lab_console::{Exit, Failure, exit_codes, interruption, streams};
 
 use crate::paths::Paths;
 

@@ -6,9 +6,10 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use lab_console::seconds_text;
 use lab_driver::{Position, Progress};
 
-use crate::{compare::seconds_text, streams::tell};
+use crate::streams::tell;
 
 /// In a log one line in this time is enough.
 const BETWEEN_LINES: Duration = Duration::from_secs(60);

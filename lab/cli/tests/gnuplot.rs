@@ -14,7 +14,7 @@ use lab_driver::plots::Scripts;
 use lab_process::Hold;
 
 /// The script of `lab compare --plot`.
-const COMPARE: &str = include_str!("../src/compare/plot.gp");
+const COMPARE: &str = include_str!("../../compare/src/run/plot.gp");
 /// Commands and functions that start something, read a script, or write beside the picture.
 const REFUSED: [&str; 17] = [
     "system", "shell", "eval", "evaluate", "call", "import", "save", "update", "print", "cd",

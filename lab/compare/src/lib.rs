@@ -1,5 +1,7 @@
-//! Which of some commands is faster, by how much, and how sure one may be: everything of
-//! `lab compare` that needs no clock and no process.
+//! Which of some commands is faster, by how much, and how sure one may be: `lab compare`.
+//!
+//! Two rooms. [`run`] is the engine: it starts the commands, keeps the rounds and prints. All the
+//! rest is pure, needs no clock and no process, and knows nothing of [`run`]: lab/tidy holds that.
 //!
 //! [`Schedule`] draws the order of each round, [`Comparison`] takes the measurements of a finished
 //! round and says after each whether to go on, and [`Comparison::state`] says what is known. One
@@ -18,6 +20,7 @@ mod layout;
 mod outlook;
 mod picture;
 pub mod replay;
+pub mod run;
 mod schedule;
 mod settings;
 

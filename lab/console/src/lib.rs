@@ -3,12 +3,14 @@
 
 #![forbid(unsafe_code)]
 
+mod duration;
 mod exit;
 mod failure;
 mod interrupt;
 pub mod plain;
 pub mod streams;
 
+pub use duration::seconds_text;
 pub use exit::{Exit, exit_codes};
 pub use failure::{Failure, write};
 pub use interrupt::interruption;

@@ -1,0 +1,386 @@
+//! `lab compare`: which of some commands is faster, anywhere and without a repository.
+
+use std::{env, path::PathBuf, time::Duration};
+
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
+use lab_compare::{
+    replay::{Row, Size, prove, recordings},
+    run::{
+        self, Check, Counts, Destination, FailOn, Format, Layouts, Limits, Metric, OnFailure,
+        Options, Order, Plot, ResultOptions, Revisions, RoundFile, RunOptions, Shell, tell_failure,
+        values_of_list, values_of_range,
+    },
+};
+use lab_console::{Exit, Failure, exit_codes, streams};
+
+/// Commands to compare and how; options that hyperfine has are named as there.
+#[derive(Args, Debug)]
+#[command(after_help = exit_codes(&CODES))]
+pub(crate) struct CompareArgs {
+    /// Commands; the first is the reference
+    #[arg(value_name = "COMMAND", required_unless_present = "self_test")]
+    commands: Vec<String>,
+    /// Git revision to compare, at least two, or `.` for the work tree; COMMAND is then one program
+    /// of a build and its arguments
+    #[arg(long, value_name = "REV", requires = "build")]
+    rev: Vec<String>,
+    /// Command that builds a revision, in a copy of its files
+    #[arg(long, value_name = "CMD", requires = "rev")]
+    #[arg(conflicts_with_all = ["parameter_list", "parameter_scan"])]
+    build: Option<String>,
+    #[command(flatten)]
+    builds: BuildArgs,
+    /// Name of a command, in their order
+    #[arg(short = 'n', long, value_name = "NAME")]
+    command_name: Vec<String>,
+    /// Command to run once before the first run, for each value of a {VAR} in it
+    #[arg(short, long, value_name = "CMD")]
+    setup: Option<String>,
+    /// Command to run before each run, untimed; one for all commands or one each
+    #[arg(short, long, value_name = "CMD")]
+    prepare: Vec<String>,
+    /// Command to run once after the last run, for each value of a {VAR} in it
+    #[arg(short, long, value_name = "CMD")]
+    cleanup: Option<String>,
+    /// Put each of the values, with commas between them, for {VAR} in commands and --prepare; `\,`
+    /// is a comma of a value
+    #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"])]
+    parameter_list: Vec<String>,
+    /// Put each number of a range for {VAR} in commands and --prepare
+    #[arg(short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"])]
+    #[arg(allow_negative_numbers = true)]
+    parameter_scan: Vec<String>,
+    /// Step of --parameter-scan
+    #[arg(short = 'D', long, value_name = "DELTA", default_value_t = 1.0)]
+    #[arg(requires = "parameter_scan")]
+    parameter_step_size: f64,
+    /// Shell that runs the commands, or `none`. Default: `sh`, and none for a command that needs
+    /// none
+    #[arg(short = 'S', long, value_name = "SHELL", conflicts_with = "no_shell")]
+    shell: Option<String>,
+    /// Never use a shell; as --shell none
+    #[arg(short = 'N', long)]
+    no_shell: bool,
+    /// File that each run reads from standard input, or `null`, which is the default
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Where the output of timed runs goes: null, kept (a file in memory), pipe, inherit or a file.
+    /// Default: kept where --check looks at each run's, else null
+    #[arg(long, value_name = "WHERE")]
+    output: Option<Destination>,
+    /// Accept any exit status
+    #[arg(short, long)]
+    ignore_failure: bool,
+    /// Rounds to run before the first that counts
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    warmup: usize,
+    /// Rounds at most
+    #[arg(short, long, value_name = "N", visible_short_alias = 'M', visible_alias = "max-runs")]
+    runs: Option<usize>,
+    /// Seconds to spend at most, or 25 rounds where these take longer
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    budget: f64,
+    /// Difference in per cent that is too small to matter
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    margin: f64,
+    /// What the verdict is about
+    #[arg(long, value_parser = metrics(), default_value = "wall")]
+    metric: Metric,
+    /// Seed of the random orders. Default: another one each time
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Check answers: same-output, of each run, for which standard output is a file of 64 MiB at
+    /// most; once, before timing alone; status; or a command that reads an output before timing
+    #[arg(long, value_name = "HOW", default_value = "same-output")]
+    check: Check,
+    /// Compare the first command with a copy of its program too, in rounds of their own
+    #[arg(long)]
+    control: bool,
+    /// The default, so that calls of before go on
+    #[arg(long, hide = true, overrides_with = "control")]
+    no_control: bool,
+    /// File that commands use: --control copies it, and commands that share files with some others
+    /// alone are compared in rounds of their own
+    #[arg(long, value_name = "FILE")]
+    data: Vec<PathBuf>,
+    /// In which order commands run: `turns`, each once a round, or `blocks:N`, each N times in a
+    /// row, of which the first does not count
+    #[arg(long, value_name = "HOW", default_value = "turns")]
+    order: Order,
+    /// Seconds after which a run has failed, and its --prepare and its --check too
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// Go on until this is known, and exit with 10 where it is so
+    #[arg(long, value_enum)]
+    fail_on: Option<FailOnArg>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write the runs as hyperfine's JSON
+    #[arg(long, value_name = "FILE")]
+    export_json: Option<PathBuf>,
+    /// Write a table in Markdown
+    #[arg(long, value_name = "FILE")]
+    export_markdown: Option<PathBuf>,
+    /// Append each round to a new file, from which --resume goes on
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    record: Option<PathBuf>,
+    /// Go on with the rounds of a file that --record wrote for the same commands
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+    #[command(flatten)]
+    around: AroundArgs,
+    /// Show on stored noise how often the answers are wrong, as a table (minutes)
+    #[arg(long, exclusive = true)]
+    self_test: bool,
+    #[command(flatten)]
+    measures: MeasureArgs,
+}
+
+/// How revisions are built.
+#[derive(Args, Debug)]
+struct BuildArgs {
+    /// Build each revision K times, with LAB_BUILD from 0 to K-1 and a seed in LAB_BUILD_SEED; each
+    /// round runs one of the K
+    #[arg(long, value_name = "K", requires = "build")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    builds: Option<u16>,
+    /// Build again what an earlier comparison built
+    #[arg(long, requires = "build")]
+    rebuild: bool,
+}
+
+#[derive(Args, Debug)]
+struct AroundArgs {
+    /// Count this comparison as one of many attempts, which share the error level of this file
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    spend: Option<PathBuf>,
+    /// Draw the comparison: a file that ends in .svg or .png, or - for the terminal
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Print workflow commands for the verdicts. Default: where GITHUB_ACTIONS is `true`
+    #[arg(long, value_enum, value_name = "WHERE")]
+    annotate: Option<Annotate>,
+}
+
+/// Whose workflow commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Annotate {
+    /// GitHub Actions; the table goes to the job's summary too
+    Github,
+    /// None
+    Never,
+}
+
+/// Options about measuring.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Measuring")]
+struct MeasureArgs {
+    /// Run the command N times within each timed run, for commands below 1 ms; values are of one
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    inner: u32,
+    /// Run both commands of a pair at once, each on a half of the processors
+    #[arg(long, conflicts_with_all = ["inner", "order"])]
+    duet: bool,
+    /// The same layout in all rounds: environment, $PWD, and addresses without randomisation
+    #[arg(long)]
+    fixed_layout: bool,
+    /// Count instructions with valgrind after the timed runs, three runs of each command
+    #[arg(long)]
+    count: bool,
+    /// Count system calls with strace, or perf, after the timed runs, one run of each command
+    #[arg(long)]
+    syscalls: bool,
+}
+
+/// What a gate refuses.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FailOnArg {
+    /// A command slower than the first by more than the margin
+    Slower,
+    /// A command not shown to be equivalent or faster
+    NotShownEquivalent,
+}
+
+const CODES: [(Exit, &str); 7] = [
+    (Exit::Success, "no command is slower than the first by more than the margin"),
+    (Exit::Slower, "one is, or --fail-on finds what it looks for"),
+    (Exit::Open, "that cannot be told"),
+    (Exit::Failed, "a command failed, hung or gave another answer"),
+    (Exit::Input, "the command line is wrong, or a command cannot be started"),
+    (Exit::File, "a file cannot be read or written"),
+    (Exit::Interrupted, "interrupted; what was measured is printed"),
+];
+
+/// The names of what can be compared.
+pub(crate) fn metrics() -> impl TypedValueParser<Value = Metric> {
+    let names = Metric::ALL.map(|metric| {
+        let (name, help) = metric.name();
+        PossibleValue::new(name).help(help)
+    });
+    let named = |name: String| {
+        let found = Metric::ALL.into_iter().find(|metric| metric.name().0 == name);
+        found.expect("clap lets these names alone through")
+    };
+    PossibleValuesParser::new(names).map(named)
+}
+
+/// Compares the commands and prints what may be said of them.
+pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
+    if args.self_test {
+        return self_test();
+    }
+    let ended = args.options().and_then(|options| run::compare(&options));
+    ended.inspect_err(|failure| {
+        // What the user stopped has not failed.
+        if failure.exit != Exit::Interrupted && args.around.is_annotated() {
+            tell_failure(&failure.sentence);
+        }
+    })
+}
+
+impl CompareArgs {
+    fn options(&self) -> Result<Options, Failure> {
+        check_times(self.budget, self.timeout)?;
+        if self.runs == Some(0) {
+            return Err(Failure::input("--runs is 0; give at least one round, or leave it out"));
+        }
+        let fail_on = self.fail_on.map(|asked| match asked {
+            FailOnArg::Slower => FailOn::Slower,
+            FailOnArg::NotShownEquivalent => FailOn::NotShownEquivalent,
+        });
+        Ok(Options {
+            commands: self.commands.clone(),
+            revisions: self.revisions(),
+            names: self.command_name.clone(),
+            parameters: self.parameters()?,
+            control: self.control,
+            runs: self.run_options(),
+            metric: self.metric,
+            seed: self.seed,
+            limits: Limits {
+                budget_s: self.budget,
+                most_rounds: self.runs,
+                margin: self.margin / 100.0,
+                fail_on,
+            },
+            attempts: self.around.spend.clone(),
+            rounds: match (&self.record, &self.resume) {
+                (Some(path), _) => RoundFile::New(path.clone()),
+                (None, Some(path)) => RoundFile::Resumed(path.clone()),
+                (None, None) => RoundFile::None,
+            },
+            counts: Counts {
+                instructions: self.measures.count,
+                system_calls: self.measures.syscalls,
+            },
+            result: ResultOptions {
+                format: format(self.json),
+                hyperfine_json: self.export_json.clone(),
+                markdown: self.export_markdown.clone(),
+                plot: self.around.plot.clone().map(Plot::named).transpose()?,
+                annotations: self.around.is_annotated(),
+            },
+        })
+    }
+
+    fn revisions(&self) -> Option<Revisions> {
+        (!self.rev.is_empty()).then(|| Revisions {
+            names: self.rev.clone(),
+            build: self.build.clone().unwrap_or_default(),
+            builds: self.builds.builds.unwrap_or(1),
+            rebuild: self.builds.rebuild,
+        })
+    }
+
+    fn run_options(&self) -> RunOptions {
+        let named = self.shell.as_deref().map_or(Shell::WhereNeeded, Shell::named);
+        RunOptions {
+            setup: self.setup.clone(),
+            prepare: self.prepare.clone(),
+            cleanup: self.cleanup.clone(),
+            shell: if self.no_shell { Shell::Never } else { named },
+            input: input(self.input.as_ref()),
+            output: output(self.output.as_ref(), &self.check),
+            check: self.check.clone(),
+            failure: on_failure(self.ignore_failure),
+            data: self.data.clone(),
+            warmup: self.warmup,
+            timeout: self.timeout.map(Duration::from_secs_f64),
+            order: self.order,
+            inner: self.measures.inner,
+            duet: self.measures.duet,
+            layouts: match self.measures.fixed_layout {
+                true => Layouts::Fixed,
+                false => Layouts::Varied,
+            },
+        }
+    }
+
+    /// Names and values, the lists first.
+    fn parameters(&self) -> Result<Vec<(String, Vec<String>)>, Failure> {
+        let lists = self.parameter_list.chunks_exact(2);
+        let mut all: Vec<_> =
+            lists.map(|list| (list[0].clone(), values_of_list(&list[1]))).collect();
+        for scan in self.parameter_scan.chunks_exact(3) {
+            let values = values_of_range([&scan[1], &scan[2]], self.parameter_step_size)?;
+            all.push((scan[0].clone(), values));
+        }
+        Ok(all)
+    }
+}
+
+impl AroundArgs {
+    /// Whether a CI system is told of the verdicts.
+    fn is_annotated(&self) -> bool {
+        match self.annotate {
+            Some(annotate) => annotate == Annotate::Github,
+            None => env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
+        }
+    }
+}
+
+/// Refuses times that are none.
+pub(crate) fn check_times(budget: f64, timeout: Option<f64>) -> Result<(), Failure> {
+    if !(0.0..1e9).contains(&budget) {
+        return Err(Failure::input("--budget is no number of seconds"));
+    }
+    if timeout.is_some_and(|timeout| !(timeout > 0.0 && timeout < 1e9)) {
+        return Err(Failure::input("--timeout is no number of seconds above 0"));
+    }
+    Ok(())
+}
+
+/// What each run reads; a file of the name `null` is `./null`, as with hyperfine.
+pub(crate) fn input(given: Option<&PathBuf>) -> Option<PathBuf> {
+    given.filter(|path| path.as_os_str() != "null").cloned()
+}
+
+pub(crate) fn output(given: Option<&Destination>, check: &Check) -> Destination {
+    given.cloned().unwrap_or_else(|| Destination::for_check(check))
+}
+
+pub(crate) fn on_failure(is_ignored: bool) -> OnFailure {
+    if is_ignored { OnFailure::Ignore } else { OnFailure::End }
+}
+
+pub(crate) fn format(json: bool) -> Format {
+    if json { Format::Json } else { Format::Text }
+}
+
+fn self_test() -> Result<Exit, Failure> {
+    let mut all_met = true;
+    let print = |line: &str| streams::print(format!("{line}\n").as_bytes());
+    let mut printed = print(Row::HEADER);
+    for noise in recordings() {
+        prove(&noise, Size::FULL, 1, &mut |row| {
+            all_met &= row.met() != Some(false);
+            printed = std::mem::replace(&mut printed, Ok(())).and_then(|()| print(&row.tsv()));
+        });
+    }
+    printed.map(|()| Exit::failed_if(!all_met))
+}

@@ -1,0 +1,211 @@
+//! The end of a comparison: what is printed, written, drawn and told to a CI system.
+
+use std::collections::BTreeMap;
+
+use lab_console::{Exit, Failure, plain, streams, write};
+use lab_stats::outcome::Outcome;
+
+use super::{
+    annotate, between_builds,
+    carry_over::CarryOver,
+    export::{self, Measured},
+    measures::{self, LayoutReport},
+    metric::Metric,
+    options::{FailOn, Format, Layouts},
+    plot::Drawing,
+    record::Round,
+    runner::Runner,
+    session::Session,
+    spend, table,
+    text::{items, summary},
+};
+use crate::State;
+
+/// Below this many microseconds a command is mostly its process's start and end.
+const SHORT: f64 = 1_000.0;
+/// The microseconds that several runs of such a command should take together.
+const BATCH: f64 = 5_000.0;
+
+impl Session<'_> {
+    pub(super) fn finish(
+        &self,
+        runner: &Runner<'_>,
+        attempt: Option<(u64, f64)>,
+        exit: Option<Exit>,
+    ) -> Result<Exit, Failure> {
+        let (options, metrics) = (self.options, &runner.metrics);
+        let settings = self.comparison.settings();
+        let state = self.comparison.state();
+        let exit = exit.unwrap_or_else(|| exit_of(&state, options.limits.fail_on));
+        let layout = self.layout();
+        let tables: Vec<Vec<table::Row>> = (state.candidates.iter().enumerate())
+            .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
+            .collect();
+        let carried = CarryOver::of(&self.rounds, &self.commands, settings);
+        let late = self.late_notes(runner);
+        let notes = &[&self.notes[..], &late].concat();
+        let printed = if options.result.format == Format::Json {
+            let (absent, counted) = (&self.absent, &self.counted);
+            let measured =
+                Measured { inner: options.runs.inner, layout: &layout, absent, counted, notes };
+            let mut result =
+                export::result(&state, &self.commands, settings, self.seed, exit, &measured);
+            between_builds::add_to(&mut result, &self.commands, &self.rounds, settings);
+            carried.add_to(&mut result);
+            if let Some((attempt, _)) = attempt {
+                result["attempt"] = attempt.into();
+            }
+            streams::print((plain::json(&result.to_string()) + "\n").as_bytes())
+        } else {
+            let mut lines = summary(&state, &self.commands, metrics[0], settings);
+            lines.extend(between_builds::lines(&self.commands, &self.rounds, settings));
+            lines.extend(carried.lines(&self.commands));
+            lines.extend(self.details(&tables, &layout));
+            lines.extend(attempt.map(|(attempt, alpha)| {
+                format!("attempt {attempt}: error level {}", spend::percent(alpha))
+            }));
+            streams::print((plain::lines(&lines.join("\n")) + "\n").as_bytes())
+        };
+        late.iter().for_each(|note| streams::tell(format_args!("note: {note}")));
+        let runs = options.result.hyperfine_json.as_ref().map_or(Ok(()), |path| {
+            let runs = export::hyperfine(&self.commands, metrics, &self.rounds);
+            write(path, plain::json(&format!("{runs:#}\n")))
+        });
+        let page = options
+            .result
+            .markdown
+            .as_ref()
+            .map_or(Ok(()), |path| write(path, self.page(&state, metrics, &tables)));
+        // What cannot be written keeps nothing else from being so.
+        let drawn = self.draw(runner, &state);
+        let annotated = self.annotate(runner, &state, &tables, notes);
+        printed.and(runs).and(page).and(drawn).and(annotated)?;
+        Ok(exit)
+    }
+
+    /// What the timed runs have shown of the commands, beside their times.
+    fn late_notes(&self, runner: &Runner<'_>) -> Vec<String> {
+        let mut notes: Vec<String> = (self.commands.iter().enumerate())
+            .filter_map(|(place, command)| varying_status(place, &command.name, &self.rounds))
+            .collect();
+        let times = export::column(&runner.metrics, &self.rounds, 0, Metric::Wall);
+        let median = lab_stats::describe::median(&times).filter(|median| *median < SHORT);
+        if let Some(median) = median.filter(|_| self.options.runs.inner == 1) {
+            notes.push(format!(
+                "{} takes less than 1 ms, most of it for starting a process; --inner {} runs it \
+                 that many times within each timed run",
+                self.commands[0].name,
+                (BATCH / median).ceil()
+            ));
+        }
+        notes
+    }
+
+    /// The tables in Markdown, and below them what a person reads beside the verdicts.
+    fn page(&self, state: &State, metrics: &[Metric], tables: &[Vec<table::Row>]) -> String {
+        let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables);
+        let items = items(state, &self.commands, self.comparison.settings());
+        let items: String = items.iter().map(|item| format!("- {item}\n")).collect();
+        format!("{page}\n{items}")
+    }
+
+    fn layout(&self) -> LayoutReport {
+        let fixed = self.options.runs.layouts == Layouts::Fixed;
+        let share = |candidate| {
+            let share = || measures::layout_share(&self.rounds, candidate);
+            (!fixed).then(share).flatten()
+        };
+        let shares = (1..self.commands.len()).map(share).collect();
+        LayoutReport { fixed, addresses: self.addresses.clone(), shares }
+    }
+
+    /// What a person reads below the answer.
+    fn details(&self, tables: &[Vec<table::Row>], layout: &LayoutReport) -> Vec<String> {
+        let names: Vec<&str> = self.commands.iter().map(|command| command.name.as_str()).collect();
+        let mut lines = Vec::new();
+        for (rows, name) in tables.iter().zip(&names[1..]).filter(|(rows, _)| !rows.is_empty()) {
+            lines.push(String::new());
+            lines.extend(table::lines(rows, [names[0], name]));
+        }
+        lines.extend(layout.lines(&names[1..]));
+        lines.extend(self.counted.lines(&self.commands));
+        lines
+    }
+
+    /// The picture.
+    fn draw(&self, runner: &Runner<'_>, state: &State) -> Result<(), Failure> {
+        let Some(plot) = &self.options.result.plot else { return Ok(()) };
+        let labels: Vec<&str> = runner.metrics.iter().map(|metric| metric.label()).collect();
+        let settings = self.comparison.settings();
+        let (commands, rounds) = (&self.commands, &self.rounds);
+        let drawing = Drawing { commands, settings, metrics: &labels, rounds, state };
+        let lines = drawing.draw(plot)?;
+        // --json has the standard output for itself.
+        if self.options.result.format == Format::Json {
+            lines.iter().for_each(streams::tell);
+            return Ok(());
+        }
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        streams::print(text.as_bytes())
+    }
+
+    /// What a CI system shows.
+    fn annotate(
+        &self,
+        runner: &Runner<'_>,
+        state: &State,
+        tables: &[Vec<table::Row>],
+        notes: &[String],
+    ) -> Result<(), Failure> {
+        let (options, metrics) = (self.options, &runner.metrics);
+        if !options.result.annotations {
+            return Ok(());
+        }
+        let lines = annotate::lines(state, &self.commands, metrics[0], options.limits.fail_on);
+        lines.iter().for_each(streams::tell_ci);
+        if options.result.markdown.is_none() {
+            let page = self.page(state, metrics, tables);
+            let notes: String =
+                notes.iter().map(|note| format!("\n{}\n", plain::markdown(note))).collect();
+            annotate::append(annotate::SUMMARY, &format!("{page}{notes}\n"))?;
+        }
+        let verdicts = self.verdicts().unwrap_or_default();
+        annotate::append(annotate::OUTPUT, &annotate::output(&verdicts))
+    }
+
+    /// In words, one for each candidate; `None` where nothing was measured.
+    pub(super) fn verdicts(&self) -> Option<Vec<String>> {
+        let state = self.comparison.state();
+        let words = state.candidates.iter().map(|candidate| candidate.verdict.to_string());
+        (state.rounds > 0).then(|| words.collect())
+    }
+}
+
+/// Where any status is accepted: that a command did not end with the same one in all rounds.
+fn varying_status(place: usize, name: &str, rounds: &[Round]) -> Option<String> {
+    let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
+    for round in rounds.iter().filter(|round| !round.runs[place].is_empty()) {
+        *counts.entry(round.statuses[place]).or_default() += 1;
+    }
+    let (status, same) = counts.iter().max_by_key(|(_, count)| **count)?;
+    let all: usize = counts.values().sum();
+    let others = all - same;
+    (others > 0)
+        .then(|| format!("{name} did not end with status {status} in {others} of {all} rounds"))
+}
+
+fn exit_of(state: &State, fail_on: Option<FailOn>) -> Exit {
+    if fail_on == Some(FailOn::NotShownEquivalent) {
+        let shown = |outcome| matches!(outcome, Outcome::Equivalent | Outcome::Faster);
+        let all = state.candidates.iter().all(|candidate| shown(candidate.verdict.outcome));
+        return if all { Exit::Success } else { Exit::Slower };
+    }
+    let slower = || state.candidates.iter().map(|candidate| candidate.slower_beyond_margin);
+    if slower().any(|slower| slower == Some(true)) {
+        Exit::Slower
+    } else if slower().all(|slower| slower == Some(false)) {
+        Exit::Success
+    } else {
+        Exit::Open
+    }
+}

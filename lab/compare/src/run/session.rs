@@ -1,0 +1,104 @@
+//! A comparison at work: its rounds and its counts.
+
+use std::collections::BTreeMap;
+
+use lab_console::{Failure, streams};
+
+use super::{
+    commands::Command,
+    control,
+    held::Held,
+    measures::Addresses,
+    options::{Format, Options},
+    record::{Record, Round},
+    runner::{Runner, Stopped, Stopwatch},
+    text::{ProgressLine, announcement},
+    untimed::Counted,
+};
+use crate::{Comparison, Next, Schedule};
+
+/// A comparison and the rounds that it has had.
+pub(super) struct Session<'a> {
+    pub(super) options: &'a Options,
+    pub(super) comparison: Comparison,
+    pub(super) record: Record,
+    pub(super) rounds: Vec<Round>,
+    pub(super) seed: u64,
+    pub(super) commands: Vec<Command>,
+    pub(super) addresses: Addresses,
+    pub(super) absent: BTreeMap<&'static str, String>,
+    /// What was said of the commands before the first round.
+    pub(super) notes: Vec<String>,
+    pub(super) counted: Counted,
+}
+
+impl Session<'_> {
+    pub(super) fn run(&mut self, runner: &Runner<'_>) -> Result<(), Stopped> {
+        let (runs, format) = (&self.options.runs, self.options.result.format);
+        if format == Format::Text {
+            streams::tell(announcement(self.comparison.settings()));
+        }
+        let before = Held::new(&runs.data, &self.commands);
+        runner.set_up()?;
+        // --setup may have made the programs.
+        for path in Held::new(&runs.data, &self.commands).since(&before) {
+            self.note(format!("--setup replaced {}, which is compared", path.display()));
+        }
+        if self.options.control {
+            control::copy(&runs.data, &self.commands[0], &runner.folder)?;
+        }
+        runner.hold()?;
+        self.record.begin(runs, &self.commands)?;
+        for sentence in runner.check()? {
+            self.note(sentence);
+        }
+        let design = self.comparison.settings().design();
+        let builds = self.options.builds();
+        let schedule = |seed| Schedule::of(seed, design.clone()).with_builds(builds);
+        // What warms up is drawn as the rounds are, and is no part of their schedule.
+        for plan in schedule(self.seed.wrapping_add(1)).take(runs.warmup) {
+            runner.round(plan)?;
+        }
+        let mut plans = schedule(self.seed).after(self.rounds.len());
+        let watch = Stopwatch::after(self.rounds.last().map_or(0.0, |round| round.elapsed_s));
+        let mut line = ProgressLine::new(format == Format::Json);
+        while self.comparison.next_step() == Next::Round {
+            let plan = plans.next().expect("a schedule has no end");
+            let mut round = match runner.round(plan) {
+                Ok(round) => round,
+                Err(stopped) => {
+                    line.end();
+                    return Err(stopped);
+                }
+            };
+            round.elapsed_s = watch.seconds();
+            self.record.append(&round)?;
+            add(&mut self.comparison, &round)?;
+            self.rounds.push(round);
+            if line.due() {
+                let settings = self.comparison.settings();
+                line.show(&self.comparison.state(), &self.commands, settings);
+            }
+        }
+        line.end();
+        Ok(())
+    }
+
+    pub(super) fn note(&mut self, sentence: String) {
+        streams::tell(format_args!("note: {sentence}"));
+        self.notes.push(sentence);
+    }
+
+    /// Runs the commands under the tools that count.
+    pub(super) fn count(&mut self, runner: &Runner<'_>) -> Result<(), Stopped> {
+        self.counted = Counted::new(runner, &self.commands, self.options.counts)?;
+        Ok(())
+    }
+}
+
+pub(super) fn add(comparison: &mut Comparison, round: &Round) -> Result<(), Failure> {
+    let (order, runs, elapsed_s) = round.timed();
+    let added = comparison.add(order, runs, elapsed_s);
+    // Rounds come from here or from a file, which may have been edited.
+    added.map(|_| ()).map_err(|error| Failure::files(error.to_string()))
+}
