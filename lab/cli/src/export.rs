@@ -12,13 +12,15 @@ use std::{
 use clap::Args;
 use lab_record::{Folder, Run, RunFile, Samples};
 use lab_report::{Report, flat, medians_json, openmetrics};
+use lab_site::records::{
+    bound::{Place, write},
+    load::{self, make},
+};
 
 use crate::{
     Exit, Failure,
-    bound::{Place, write},
-    load,
     paths::{Paths, to_make},
-    report::{files, make, with_pictures},
+    report::{files, with_pictures},
     streams,
 };
 

@@ -2,10 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-mod against;
 mod audit;
 mod bisect;
-mod bound;
 mod compare;
 mod completions;
 mod corpus;
@@ -14,7 +12,6 @@ mod documents;
 mod export;
 mod idle;
 mod import;
-mod load;
 mod man;
 mod migrate;
 mod new;
@@ -27,7 +24,6 @@ mod run;
 mod selftest;
 mod serve;
 mod site;
-mod source;
 mod verify;
 mod watch;
 

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lab_site::records::load;
 
-use crate::{Exit, Failure, load, paths::Paths, plan::read_experiment};
+use crate::{Exit, Failure, paths::Paths, plan::read_experiment};
 
 #[derive(Args)]
 pub(crate) struct MigrateArgs {

@@ -10,8 +10,9 @@ use std::{
 use lab_family::Unit;
 use lab_record::{Folder, Machine, RunFile};
 use lab_report::{Entry, Forecast, Planned, Table, forecast};
+use lab_site::records::load;
 
-use crate::{load, paths::Paths, plan::Prepared};
+use crate::{paths::Paths, plan::Prepared};
 
 /// Results lie in results/ or in a folder of it; reports in reports/.
 const PLACES: [(&str, usize); 2] = [("results", 3), ("reports", 1)];

@@ -11,14 +11,17 @@ use clap::{Args, ValueEnum};
 use lab_driver::plots::Scripts;
 use lab_record::{Folder, Heads, Results};
 use lab_report::{Frame, Report};
+use lab_site::records::{
+    against::changed,
+    bound::{Place, Written, check_shown, write},
+    load::{self, made},
+    runs::add_runs,
+    source::{naming, source},
+};
 
 use crate::{
     Exit, Failure,
-    against::against,
-    bound::{Place, Written, check_shown, write},
-    load,
     paths::{Paths, to_make},
-    source::{add_runs, naming, source},
     streams::print,
 };
 
@@ -116,6 +119,17 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<Exit, F
         open(&first)?;
     }
     Ok(Exit::Success)
+}
+
+/// Prints a table for each declared ratio. The exit code says whether a variant is worse beyond
+/// the margin.
+fn against(new: &Path, old: &Path) -> Result<Exit, Failure> {
+    let changed = changed(new, old)?;
+    for note in &changed.notes {
+        eprintln!("note: {note}");
+    }
+    print!("{}", changed.tables);
+    Ok(if changed.is_worse { Exit::Slower } else { Exit::Success })
 }
 
 /// Where the report of a record goes.
@@ -245,17 +259,6 @@ fn written(folder: &Folder) -> io::Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
-}
-
-/// The report of a folder of records, which is not written.
-pub(crate) fn make(records: &Path) -> Result<Report, Failure> {
-    made(&load::frame(records)?, records)
-}
-
-fn made(frame: &Frame, records: &Path) -> Result<Report, Failure> {
-    lab_report::believable(frame, lab_families::ALL)
-        .map_err(|error| Failure::file(records, error))?;
-    lab_report::report(frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
 }
 
 pub(crate) fn files(report: &Report) -> impl Iterator<Item = (&str, &str)> {

@@ -10,13 +10,13 @@ use clap::Args;
 use lab_driver::{Sweep, SweepEnd, SweepOptions, check_servers};
 use lab_family::Referee;
 use lab_record::RunFile;
+use lab_site::records::{bound::Place, load};
 use serde_json::json;
 
 use crate::{
     Exit, Failure,
-    bound::Place,
     idle::{IdleArgs, before_start},
-    interruption, load,
+    interruption,
     paths::Paths,
     plan::{Choices, Prepared, Question, given_model, prepare, summary},
     progress::Bar,

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 use lab_report::{Study, Tried, selftest as tries};
+use lab_site::records::load;
 
-use crate::{Exit, Failure, load, paths::Paths};
+use crate::{Exit, Failure, paths::Paths};
 
 #[derive(Args)]
 pub(crate) struct SelftestArgs {

@@ -8,16 +8,12 @@ use std::{
 use clap::Args;
 use lab_console::exit_codes;
 use lab_record::{Folder, RunFile};
-use lab_site::Source;
-
-use crate::{
-    Exit, Failure,
-    bound::check_shown,
-    load,
-    paths::Paths,
-    source::{add_runs, source},
-    streams::tell,
+use lab_site::{
+    Source,
+    records::{bound::check_shown, load, runs::add_runs, source::source},
 };
+
+use crate::{Exit, Failure, paths::Paths, streams::tell};
 
 #[derive(Args)]
 #[command(after_help = exit_codes(&CODES))]

@@ -16,6 +16,7 @@ use clap::Args;
 use humantime::parse_duration;
 use lab_console::exit_codes;
 use lab_driver::check_servers;
+use lab_site::records::load;
 use lab_watch::{
     Asking, Change, Endpoint, Event, Exposition, Live, Moment, OnAlert, Origin, PUBLISHED, Rule,
     SCHEMA, Seen, Severity, Watch, WatchError, published, recorded, rules,
@@ -23,7 +24,7 @@ use lab_watch::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Exit, Failure, interruption, load,
+    Exit, Failure, interruption,
     paths::{self, Paths},
 };
 

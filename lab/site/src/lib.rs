@@ -2,7 +2,8 @@
 //! that shows each question with its answer. Further pages are for `lab serve` alone: the list of
 //! records, a sweep that goes on, two sweeps beside each other, and a metric over many.
 //!
-//! Pure: a page is a function of a report's files and of nothing else.
+//! A page is a pure function of a report's files. [`records`] alone reads files and answers the
+//! network, and nothing else here knows it: lab/tidy holds that.
 
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,7 @@ mod opening;
 mod page;
 mod picture;
 mod policy;
+pub mod records;
 mod runs;
 
 use std::collections::BTreeMap;

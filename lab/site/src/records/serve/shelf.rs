@@ -8,14 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use lab_console::Failure;
 use lab_record::{RecordError, RunFile, State};
-use lab_site::encoded;
 
-use crate::{Failure, paths::Paths};
+use crate::encoded;
 
 /// The folders, as they were named at the start.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub struct Shelf {
     folders: Vec<Folder>,
 }
 
@@ -43,30 +43,16 @@ pub(super) struct Record {
 }
 
 impl Shelf {
-    /// The folders that were named, or those of the checkout.
-    pub(super) fn of(given: &[PathBuf], paths: Option<&Paths>) -> Result<Self, Failure> {
-        let dirs: Vec<PathBuf> = match (given, paths) {
-            ([], Some(paths)) => {
-                let usual = ["results", "reports"].map(|name| paths.workspace.join(name));
-                usual.into_iter().filter(|dir| dir.is_dir()).collect()
-            }
-            ([], None) => Vec::new(),
-            (given, Some(paths)) => given.iter().map(|dir| paths.results(dir)).collect(),
-            (given, None) => given.to_vec(),
+    /// These folders, each with its name for people.
+    ///
+    /// # Errors
+    /// One is no folder.
+    pub fn of(folders: Vec<(PathBuf, String)>) -> Result<Self, Failure> {
+        let folder = |(dir, shown): (PathBuf, String)| match dir.is_dir() {
+            true => Ok(Folder { is_record: is_record(&dir), shown, dir }),
+            false => Err(Failure::input(format!("{shown} is no folder; name one"))),
         };
-        if dirs.is_empty() {
-            let sentence = "there is no results/ or reports/ here; name a folder, or change into \
-                            a checkout";
-            return Err(Failure::input(sentence));
-        }
-        let folder = |dir: PathBuf| {
-            let shown = paths.map_or_else(|| dir.display().to_string(), |paths| paths.shown(&dir));
-            match dir.is_dir() {
-                true => Ok(Folder { is_record: is_record(&dir), shown, dir }),
-                false => Err(Failure::input(format!("{shown} is no folder; name one"))),
-            }
-        };
-        Ok(Self { folders: dirs.into_iter().map(folder).collect::<Result<_, _>>()? })
+        Ok(Self { folders: folders.into_iter().map(folder).collect::<Result<_, _>>()? })
     }
 
     /// All records, the newest first; those that have no time of their own follow by name.

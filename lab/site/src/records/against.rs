@@ -9,6 +9,7 @@ use std::{
     path::Path,
 };
 
+use lab_console::Failure;
 use lab_family::Better;
 use lab_import::{
     Benchmark, Sample, Tool,
@@ -17,34 +18,26 @@ use lab_import::{
 use lab_record::{Comparison, RunFile, Scale};
 use lab_report::{Entry, FamilyReport, Frame, Study, Table, family_of, show, show_percent};
 
-use crate::{Exit, Failure, load};
+use super::load;
 
 /// Of the random regroupings; the answer does not depend on the day.
 const SEED: u64 = 1;
 
 /// What changed between two sweeps.
-pub(crate) struct Changed {
+pub struct Changed {
     /// What differs besides time, a sentence each.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// A table for each declared ratio, as Markdown, and how they are to be read.
-    pub(crate) tables: String,
+    pub tables: String,
     /// Whether a variant is worse beyond the margin.
-    pub(crate) is_worse: bool,
-}
-
-/// Prints a table for each declared ratio. The exit code says whether a variant is worse beyond
-/// the margin.
-pub(crate) fn against(new: &Path, old: &Path) -> Result<Exit, Failure> {
-    let changed = changed(new, old)?;
-    for note in &changed.notes {
-        eprintln!("note: {note}");
-    }
-    print!("{}", changed.tables);
-    Ok(if changed.is_worse { Exit::Slower } else { Exit::Success })
+    pub is_worse: bool,
 }
 
 /// Judges the newer of two sweeps by the older one.
-pub(crate) fn changed(new: &Path, old: &Path) -> Result<Changed, Failure> {
+///
+/// # Errors
+/// One cannot be read, or they have nothing in common.
+pub fn changed(new: &Path, old: &Path) -> Result<Changed, Failure> {
     let (new_frame, old_frame) = (load::frame(new)?, load::frame(old)?);
     let family = family(&new_frame)?;
     let nothing = |what: &str| {

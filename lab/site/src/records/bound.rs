@@ -4,29 +4,32 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
+use lab_console::Failure;
 use lab_record::{Folder, Heads, Manifest, RecordError, Results, RunFile, sha256_hex};
-use lab_site::Source;
 
-use crate::Failure;
+use crate::Source;
 
 /// A file of a report: its name in the folder, and what is in it.
-pub(crate) type Written = (String, Vec<u8>);
+pub type Written = (String, Vec<u8>);
 
 /// Where files are written to.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'p> {
+pub struct Place<'p> {
     /// The folder.
-    pub(crate) out: &'p Path,
+    pub out: &'p Path,
     /// The record's folder, which may be the same.
-    pub(crate) record: &'p Path,
+    pub record: &'p Path,
     /// How far the record is; none of a record from before chains, whose files are not bound.
-    pub(crate) heads: Option<&'p Heads>,
+    pub heads: Option<&'p Heads>,
     /// Whatever lies there is of an earlier copy, and is replaced.
-    pub(crate) replaces: bool,
+    pub replaces: bool,
 }
 
 /// Writes files, and binds those of a chained record.
-pub(crate) fn write(place: Place, files: &[Written]) -> Result<(), Failure> {
+///
+/// # Errors
+/// One cannot be written, or what lies there was changed.
+pub fn write(place: Place, files: &[Written]) -> Result<(), Failure> {
     let folder = Folder::at(place.out);
     let manifest = match place.heads {
         Some(heads) => Some(manifest(place, heads, files)?),
@@ -82,7 +85,10 @@ fn told(error: RecordError) -> Failure {
 }
 
 /// That the texts of a page are those that were written beside its record.
-pub(crate) fn check_shown(dir: &Path, results: &Results, source: &Source) -> Result<(), Failure> {
+///
+/// # Errors
+/// They are not.
+pub fn check_shown(dir: &Path, results: &Results, source: &Source) -> Result<(), Failure> {
     if results.heads().is_none() {
         return Ok(());
     }
@@ -104,7 +110,10 @@ pub(crate) fn check_shown(dir: &Path, results: &Results, source: &Source) -> Res
 }
 
 /// That a text of a report's folder, where this is the folder of a chained record, is as it was.
-pub(crate) fn check_alone(dir: &Path, name: &str, text: &str) -> Result<(), Failure> {
+///
+/// # Errors
+/// It is not.
+pub fn check_alone(dir: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let folder = Folder::at(dir);
     if !folder.has("run.json") || !RunFile::is_chained(dir)? {
         return Ok(());

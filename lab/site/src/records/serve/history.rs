@@ -2,21 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lab_console::Failure;
 use lab_family::{Unit, text::stored_section};
 use lab_record::{Machine, RunFile, State};
 use lab_report::{
     FamilyReport, Frame, Measured, Row, day, family_of, frame::cell_key, is_analysed, show,
 };
-use lab_site::{History, Line, Link, Point, choices, encoded, history};
 use lab_stats::{changes::changes, describe::median};
 
-use crate::{Failure, load};
-
 use super::{
-    door::Asked,
+    http::Asked,
     record::commit,
     shelf::{Record, Shelf},
 };
+use crate::{History, Line, Link, Point, choices, encoded, history, records::load};
 
 /// Sessions on each side of a change.
 const FEWEST: usize = 3;

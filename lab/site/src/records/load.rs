@@ -1,17 +1,20 @@
 //! Reading a record, for every command: what `run.json` declares must be what its experiment says.
+//! And the report that follows from it.
 
 use std::path::Path;
 
+use lab_console::Failure;
 use lab_family::Family;
 use lab_plan::{Experiment, InputError};
 use lab_record::{Results, RunFile};
-use lab_report::Frame;
+use lab_report::{Frame, Report};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::Failure;
-
 /// A record that agrees with itself, without its samples.
-pub(crate) fn results(dir: &Path) -> Result<Results, Failure> {
+///
+/// # Errors
+/// It cannot be read, or was changed.
+pub fn results(dir: &Path) -> Result<Results, Failure> {
     let results = Results::load(dir)?;
     match undeclared(&results.run_file) {
         Some(key) => {
@@ -24,8 +27,29 @@ pub(crate) fn results(dir: &Path) -> Result<Results, Failure> {
 }
 
 /// The same with all samples.
-pub(crate) fn frame(dir: &Path) -> Result<Frame, Failure> {
+///
+/// # Errors
+/// As [`results`].
+pub fn frame(dir: &Path) -> Result<Frame, Failure> {
     Ok(Frame::load(&results(dir)?)?)
+}
+
+/// The report of a folder of records, which is not written.
+///
+/// # Errors
+/// As [`results`], or the records hold what cannot be, or are of no family of this lab.
+pub fn make(records: &Path) -> Result<Report, Failure> {
+    made(&frame(records)?, records)
+}
+
+/// The report of records that were read from this folder.
+///
+/// # Errors
+/// They hold what cannot be, or are of no family of this lab.
+pub fn made(frame: &Frame, records: &Path) -> Result<Report, Failure> {
+    lab_report::believable(frame, lab_families::ALL)
+        .map_err(|error| Failure::file(records, error))?;
+    lab_report::report(frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
 }
 
 /// The first key that differs from the experiment's text. Of a text that this lab does not

@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use lab_console::Failure;
 use lab_family::{Metric, Unit};
 use lab_record::{Analysis, Comparison, Results};
 use lab_report::{Flat, Frame, family_of, flat};
-use lab_site::{Asked, OneRun, Quantity, Runs, Source};
 
-use crate::Failure;
+use crate::{Asked, OneRun, Quantity, Runs, Source};
 
 /// Columns of [`Flat`] before the factors: order, block, `in_rounds`, gated, variant.
 const IDENTITY: usize = 5;
@@ -20,11 +20,7 @@ const QUANTITIES_MAX: usize = 8;
 /// # Errors
 /// Where samples cannot be read (4), or the record is of no family of this lab (2): the source is
 /// as it was.
-pub(crate) fn add_runs(
-    source: &mut Source,
-    folder: &Path,
-    results: &Results,
-) -> Result<(), Failure> {
+pub fn add_runs(source: &mut Source, folder: &Path, results: &Results) -> Result<(), Failure> {
     let frame = Frame::load(results)?;
     let refused =
         |error: lab_report::ReportError| Failure::input(format!("{}: {error}", folder.display()));

@@ -9,9 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_site::{SCRIPTS, policy_element, policy_served};
+use lab_console::Failure;
 
-use crate::Failure;
+use crate::{SCRIPTS, policy_element, policy_served};
 
 /// A request has a line and some headers.
 const HEAD_BYTES_MAX: usize = 16 << 10;
@@ -61,7 +61,7 @@ impl Answer {
     }
 
     pub(super) fn sorry(status: &'static str, sentence: &str) -> Self {
-        Self { status, ..Self::page(&lab_site::sorry(sentence)) }
+        Self { status, ..Self::page(&crate::sorry(sentence)) }
     }
 }
 

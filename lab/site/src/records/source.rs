@@ -1,16 +1,16 @@
 //! The folder of a record or a report, as what a page is made of: for `lab site` and `lab serve`.
 
-mod runs;
-
 use std::{collections::BTreeMap, io, path::Path};
 
 use lab_record::Folder;
-use lab_site::Source;
 
-pub(crate) use runs::add_runs;
+use crate::Source;
 
 /// The files of one report, without its runs. An error names the file.
-pub(crate) fn source(dir: &Path) -> io::Result<Source> {
+///
+/// # Errors
+/// A file cannot be read.
+pub fn source(dir: &Path) -> io::Result<Source> {
     let folder = Folder::at(dir);
     let without = |name: String, end: &str| name.strip_suffix(end).map(str::to_owned);
     let chapters = texts(&folder, "details", ".md")?;
@@ -44,6 +44,6 @@ fn text(folder: &Folder, name: &str) -> io::Result<String> {
 }
 
 /// An error that says which of a folder's files it is about.
-pub(crate) fn naming(name: &str, error: &io::Error) -> io::Error {
+pub fn naming(name: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{name}: {error}"))
 }

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use lab_console::{Exit, Failure};
 use lab_record::{Folder, Rows, RunFile, State};
 use lab_report::{day, question};
-use lab_site::{Going, Link, Listed, Source, encoded, links, page_under};
-
-use crate::{
-    Exit, Failure,
-    bound::{check_alone, check_shown},
-    load,
-    report::make,
-    source::{add_runs, source},
-};
 
 use super::shelf::{Record, Shelf};
+use crate::{
+    Going, Link, Listed, Source, encoded, links, page_under,
+    records::{
+        bound::{check_alone, check_shown},
+        load::{self, make},
+        runs::add_runs,
+        source::source,
+    },
+};
 
 /// The key of an address that asks for a report on a sweep that goes on.
 pub(super) const SO_FAR: &str = "so_far";
@@ -116,7 +117,7 @@ fn going(record: &Record, file: &RunFile) -> Result<String, Failure> {
     if let Some((variant, block)) = &rows.last {
         facts.push(format!("The last row is of {variant} in block {block}."));
     }
-    Ok(lab_site::going(&Going {
+    Ok(crate::going(&Going {
         shown: record.shown.clone(),
         question: question(file),
         planned: file.runs_planned,
