@@ -92,7 +92,7 @@ pub(crate) fn execute(
     };
     Execution {
         ended,
-        start_ns,
+        start_ns: done.as_ref().map_or(start_ns, |done| done.answer.start_ns),
         process_ns: done.as_ref().map_or_else(|| monotonic_ns() - start_ns, Done::wall_ns),
         cpu_ns: done.as_ref().map(|done| done.answer.usage.cpu_ns()),
         timed: done.and_then(|done| done.timed),

@@ -21,10 +21,4 @@ pub use noise::{Snapshot, between};
 pub use pilot::equal_pairs;
 pub use processes::cpu_ns_below;
 
-use nix::time::{ClockId, clock_gettime};
-
-/// `CLOCK_MONOTONIC` in nanoseconds.
-pub fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has this clock");
-    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
-}
+pub use lab_process::monotonic_ns;

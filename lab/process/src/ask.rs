@@ -24,7 +24,9 @@ impl Limits {
 pub struct Answer {
     /// How it ended.
     pub status: ExitStatus,
-    /// From before its start to its end.
+    /// Before its start, by CLOCK_MONOTONIC.
+    pub start_ns: u64,
+    /// From then to its end.
     pub wall: Duration,
     /// What the kernel counted of it and of its children that it waited for.
     pub usage: Usage,
@@ -79,6 +81,7 @@ impl Run {
             Ended::Hid => Err(Unfinished::Hiding),
             ended => Ok(Answer {
                 status: ended.status().ok_or(Unfinished::Interrupted)?,
+                start_ns: finished.start_ns,
                 wall: finished.wall,
                 usage: finished.usage,
                 stdout: finished.printed,

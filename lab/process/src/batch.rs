@@ -33,6 +33,7 @@ impl Finished {
     fn and(self, next: Self) -> Self {
         Self {
             ended: if next.ended == Ended::Exited(0) { self.ended } else { next.ended },
+            start_ns: self.start_ns,
             wall: self.wall + next.wall,
             usage: self.usage.and(next.usage),
             transfers: self.transfers.zip(next.transfers).map(|(a, b)| a.and(b)),

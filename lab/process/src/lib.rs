@@ -32,7 +32,10 @@ use std::{
     time::Duration,
 };
 
-use nix::sys::resource::{UsageWho, getrusage};
+use nix::{
+    sys::resource::{UsageWho, getrusage},
+    time::{ClockId, clock_gettime},
+};
 use sha2::{Digest, Sha256};
 
 use counters::Open;
@@ -147,7 +150,9 @@ impl Ended {
 pub struct Finished {
     /// How it ended.
     pub ended: Ended,
-    /// From before its start to its end, by CLOCK_MONOTONIC.
+    /// Before its start, by CLOCK_MONOTONIC.
+    pub start_ns: u64,
+    /// From then to its end, by the same clock.
     pub wall: Duration,
     /// What the kernel counted of it and of its children that it waited for.
     pub usage: Usage,
@@ -187,6 +192,12 @@ pub enum RunError {
     /// The system refused something while it ran.
     #[error("cannot follow the command: {0}")]
     Follow(#[from] io::Error),
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+pub fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has this clock");
+    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
 }
 
 /// The largest resident set of this process: the least that [`Usage::peak_rss_bytes`] can show.

@@ -18,7 +18,7 @@ use nix::{
 use crate::{
     Bound, Ended, Finished, Run, RunError, Taken,
     counters::Open,
-    cpus, kernel,
+    cpus, kernel, monotonic_ns,
     printed::{Kept, PIECE_BYTES, Piped},
 };
 
@@ -35,7 +35,7 @@ pub(crate) struct Running {
     child: Child,
     process: OwnedFd,
     counters: Open,
-    start: Instant,
+    start_ns: u64,
     deadline: Option<Instant>,
     /// When it has to have ended instead, since its output is closed, where that was asked for.
     ending: Option<Instant>,
@@ -43,6 +43,8 @@ pub(crate) struct Running {
     kept: Option<Kept>,
     errors: Option<Piped>,
     bound: Option<Bound>,
+    /// When that file is looked at for the first time.
+    looks_at_file: Instant,
     stopped: Option<Stop>,
 }
 
@@ -58,7 +60,8 @@ impl Running {
     pub(crate) fn start(run: &Run, counters: Open) -> Result<Self, RunError> {
         let (mut command, Taken { printed, kept, errors }) = run.command()?;
         cpus::pin(&mut command, &run.cpus)?;
-        let start = Instant::now();
+        let deadline = run.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let (looks_at_file, start_ns) = (Instant::now() + BETWEEN_LOOKS_AT_FILES, monotonic_ns());
         let mut child = command.spawn().map_err(|source| RunError::Start {
             program: run.argv[0].to_string_lossy().into_owned(),
             source,
@@ -73,8 +76,9 @@ impl Running {
             child,
             process,
             counters,
-            start,
-            deadline: run.timeout.and_then(|timeout| start.checked_add(timeout)),
+            start_ns,
+            deadline,
+            looks_at_file,
             ending: None,
             printed,
             kept,
@@ -86,7 +90,7 @@ impl Running {
 
     /// Its time is over, by itself or as we say. What is left of its group is ended.
     fn stop(&self, by_us: Option<Ended>) -> Stop {
-        let wall = self.start.elapsed();
+        let wall = Duration::from_nanos(monotonic_ns() - self.start_ns);
         // Before it is waited for: until then no other process can have its number.
         let group = killpg(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGKILL);
         Stop { wall, by_us, group }
@@ -116,6 +120,7 @@ impl Running {
         let whole = |pipe: Option<Piped>| pipe.map(Piped::into_bytes).unwrap_or_default();
         Ok(Finished {
             ended: by_us.or(too_much).unwrap_or(status),
+            start_ns: self.start_ns,
             wall,
             usage,
             transfers,
@@ -150,7 +155,7 @@ impl Running {
             Some(Ended::TimedOut)
         } else {
             // Not at once: the file may be there from before, and the command about to empty it.
-            self.too_much(now >= self.start + BETWEEN_LOOKS_AT_FILES)?
+            self.too_much(now >= self.looks_at_file)?
         })
     }
 
