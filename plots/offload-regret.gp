@@ -43,11 +43,11 @@ do for [i = 1:count] {
         unset key
     }
     set title costs font ",11" noenhanced
-    plot for [policy in policies] file using \
+    plot for [policy in policies] file every 4 using \
             (here(costs, policy, column("step"))): \
             (ms(column("regret_low_ns"))):(ms(column("regret_high_ns"))) \
             with filledcurves fillstyle transparent solid 0.2 lc rgb colour(policy) notitle, \
-        for [policy in policies] file using \
+        for [policy in policies] file every 4 using \
             (here(costs, policy, column("step"))):(ms(column("regret_ns"))) \
             with lines lw 1.5 lc rgb colour(policy) title policy
 }

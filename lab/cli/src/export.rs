@@ -15,6 +15,7 @@ use lab_report::{Report, flat, medians_json, openmetrics};
 use lab_site::records::{
     bound::{Place, write},
     load::{self, make},
+    tables,
 };
 
 use crate::{
@@ -29,7 +30,7 @@ pub(crate) struct ExportArgs {
     /// Results folder, or a folder of reports/
     from: PathBuf,
     /// Folder to create or replace with a copy of the records and their report, for example
-    /// reports/tr115-sim
+    /// reports/tr115-sim; of its tables those that a page links to or that FOLDER had
     #[arg(required_unless_present = "numbers", conflicts_with = "numbers")]
     to: Option<PathBuf>,
     /// Print a row for each analysed run, with every metric
@@ -65,6 +66,9 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     }
     let results = load::results(to)?;
     let report = make(to)?;
+    // What nobody links to follows from the record, and its hash says what it was.
+    let is_kept = |name: &&String| tables::is_linked(&report, name) || Folder::at(to).has(name);
+    let kept: BTreeSet<String> = report.tables.keys().filter(is_kept).cloned().collect();
     let pictures: Vec<String> = report.figures.iter().map(|figure| figure.file.clone()).collect();
     // Tables of the record before that this one lacks; pictures, which may not be drawn here.
     for old in before.difference(&names(&report)).chain(&pictures) {
@@ -73,7 +77,10 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
         })?;
     }
     let place = Place { out: to, record: to, heads: results.heads(), replaces: true };
-    write(place, &with_pictures(&report, true))?;
+    let mut files = with_pictures(&report, true);
+    files.retain(|(name, _)| !report.tables.contains_key(name) || kept.contains(name));
+    files.push((tables::HASHES.to_owned(), tables::hashes(&report).into_bytes()));
+    write(place, &files)?;
     if let Some(heads) = results.heads() {
         eprintln!("head {}, as of the record that was copied", heads.whole());
     }

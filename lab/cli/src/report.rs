@@ -17,6 +17,7 @@ use lab_site::records::{
     load::{self, made},
     runs::add_runs,
     source::{naming, source},
+    tables,
 };
 
 use crate::{
@@ -224,8 +225,18 @@ fn drawn(report: &Report) -> Vec<Written> {
 fn check(dir: &Path, place: &str, results: &Results) -> Result<Exit, Failure> {
     let report = made(&Frame::load(results)?, dir)?;
     let folder = Folder::at(dir);
-    let differs = |(name, text): &(&str, &str)| folder.text(name).ok().as_deref() != Some(text);
-    let different: Vec<_> = files(&report).filter(differs).map(|(name, _)| name).collect();
+    let hashes = tables::has_hashes(&folder, &report);
+    let may_lack = |name: &str| {
+        hashes == Some(true)
+            && report.tables.contains_key(name)
+            && !tables::is_linked(&report, name)
+            && !folder.has(name)
+    };
+    let differs = |(name, text): &(&str, &str)| {
+        folder.text(name).ok().as_deref() != Some(text) && !may_lack(name)
+    };
+    let mut different: Vec<_> = files(&report).filter(differs).map(|(name, _)| name).collect();
+    different.extend((hashes == Some(false)).then_some(tables::HASHES));
     let known: BTreeSet<&str> = files(&report).map(|(name, _)| name).collect();
     let strange = written(&folder).map_err(|error| Failure::reading(dir, error))?;
     let strange: Vec<String> =

@@ -1,6 +1,8 @@
 //! A stranger's record and report that bring links, pipes and sockets, through every command that
 //! reads or writes them; and a tree of links that Bazel made, which is none of these.
 
+mod plain;
+
 use std::{
     fs,
     os::unix::{fs::symlink, net::UnixListener},
@@ -10,6 +12,7 @@ use std::{
 
 use lab_attacks::Attack;
 use nix::{sys::stat::Mode, unistd::mkfifo};
+use plain::unpack;
 use tempfile::TempDir;
 
 /// What is outside of the record, and must neither be shown nor changed.
@@ -98,6 +101,7 @@ fn copy(from: &Path, to: &Path) {
             fs::copy(path, target).unwrap();
         }
     }
+    unpack(to);
 }
 
 fn said(output: &Output) -> String {
@@ -116,7 +120,7 @@ fn refused(output: &Output, name: &str) {
 
 #[test]
 fn no_command_reads_a_record_through_links() {
-    for name in ["run.json", "runs.jsonl", "sessions.jsonl", "windows.jsonl", "samples.jsonl.zst"] {
+    for name in ["run.json", "runs.jsonl", "sessions.jsonl", "windows.jsonl", "samples.pack.zst"] {
         for kind in KINDS {
             let world = World::new();
             world.replace(&world.copy("r").join(name), kind);
@@ -308,13 +312,13 @@ fn the_links_of_bazels_runfiles_are_followed_and_no_others() {
     refused(&lab(Some(&root().join("lab")), &check), "run.json");
     drop(attack);
     let attack = Attack::on("links", "a link in Bazel's runfiles that leads elsewhere");
-    world.replace(&report.join("runs.jsonl"), "a link to a file outside");
-    refused(&lab(Some(&tree), &check), "runs.jsonl");
+    world.replace(&report.join("runs.jsonl.zst"), "a link to a file outside");
+    refused(&lab(Some(&tree), &check), "runs.jsonl.zst");
     drop(attack);
     let _attack = Attack::on("links", "a link in Bazel's runfiles to a file of the same name");
-    let elsewhere = world.home.path().join("runs.jsonl");
-    fs::copy(root().join("reports").join(REPORT).join("runs.jsonl"), &elsewhere).unwrap();
-    fs::remove_file(report.join("runs.jsonl")).unwrap();
-    symlink(elsewhere, report.join("runs.jsonl")).unwrap();
-    refused(&lab(Some(&tree), &check), "runs.jsonl");
+    let elsewhere = world.home.path().join("runs.jsonl.zst");
+    fs::copy(root().join("reports").join(REPORT).join("runs.jsonl.zst"), &elsewhere).unwrap();
+    fs::remove_file(report.join("runs.jsonl.zst")).unwrap();
+    symlink(elsewhere, report.join("runs.jsonl.zst")).unwrap();
+    refused(&lab(Some(&tree), &check), "runs.jsonl.zst");
 }

@@ -1,6 +1,7 @@
 //! What has no end, unpacks to gigabytes or is named a thousand times, given to every command that
 //! reads it: one sentence, in bounded memory.
 
+mod plain;
 mod unchained;
 
 use std::{
@@ -16,6 +17,7 @@ use std::{
 use lab_attacks::Attack;
 use lab_record::{Results, Run, RunFile, SCHEMA, Samples, Writer, sha256_hex};
 use nix::{sys::stat::Mode, unistd::mkfifo};
+use plain::unpack;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -53,6 +55,7 @@ fn copy(from: &Path, to: &Path) {
             fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
         }
     }
+    unpack(to);
 }
 
 /// A report as it was committed, of less than 4 MiB a file.
@@ -111,8 +114,8 @@ fn a_packed_file_is_not_unpacked_beyond_the_limit() {
     for (name, byte) in [
         ("runs.jsonl.zst", b' '),
         ("runs.jsonl.zst", b'['),
-        ("samples.jsonl.zst", b' '),
-        ("samples.jsonl.zst", b'0'),
+        ("samples.pack.zst", b' '),
+        ("samples.pack.zst", b'0'),
     ] {
         let world = TempDir::new().unwrap();
         replace(&committed(world.path()).join(name), &bomb(byte, 2 * GIB));
@@ -127,8 +130,8 @@ fn a_packed_file_is_not_unpacked_beyond_the_limit() {
     let world = TempDir::new().unwrap();
     let mut frame = bomb(b' ', GIB);
     frame[5] = 0xF8;
-    replace(&committed(world.path()).join("samples.jsonl.zst"), &frame);
-    refused(&lab(world.path(), READERS[0]), 4, "samples.jsonl.zst: Frame requires too much memory");
+    replace(&committed(world.path()).join("samples.pack.zst"), &frame);
+    refused(&lab(world.path(), READERS[0]), 4, "samples.pack.zst: Frame requires too much memory");
 }
 
 #[test]
@@ -368,7 +371,7 @@ fn a_record_that_is_too_large_is_one_page_of_a_server_and_its_memory_comes_back(
         record
     };
     record("good");
-    fs::write(record("packed").join("samples.jsonl.zst"), bomb(b' ', 8 * GIB)).unwrap();
+    fs::write(record("packed").join("samples.pack.zst"), bomb(b' ', 8 * GIB)).unwrap();
     fs::remove_file(world.path().join("records/packed/report.md")).unwrap();
     hollow(&record("page").join("report.md"), 64 * GIB);
     hollow(&record("sessions").join("sessions.jsonl"), 64 * GIB);
@@ -378,7 +381,7 @@ fn a_record_that_is_too_large_is_one_page_of_a_server_and_its_memory_comes_back(
     mkfifo(&record("pipe").join("stalls.svg.svg"), Mode::S_IRWXU).unwrap();
     let server = Server::of(world.path());
     for (name, expected) in [
-        ("packed", "samples.jsonl.zst: holds more than 4 MiB"),
+        ("packed", "samples.pack.zst: holds more than 4 MiB"),
         ("page", "report.md: holds more than 4 MiB"),
         ("sessions", "sessions.jsonl: holds more than 4 MiB"),
         ("pipe", "stalls.svg.svg: is no regular file"),

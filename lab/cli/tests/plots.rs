@@ -27,6 +27,15 @@ fn committed() -> Vec<PathBuf> {
     folders.filter(|folder| folder.join("run.json").exists()).collect()
 }
 
+/// All tables of a report, most of which are not committed.
+fn tables(report: &Path) -> tempfile::TempDir {
+    let to = tempfile::tempdir().unwrap();
+    let mut lab = Command::new(std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap());
+    lab.arg("report").arg(report).args(["--format", "tsv", "--out"]).arg(to.path());
+    assert!(lab.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
+    to
+}
+
 /// The tables of a report, each text in their rows replaced; names of columns are ours.
 fn hostile(report: &Path, text: &str) -> BTreeMap<String, String> {
     let mut tables = BTreeMap::new();
@@ -78,12 +87,13 @@ fn no_name_in_a_record_is_run() {
         else {
             continue;
         };
-        let report = committed().into_iter().find(|report| report.join(&table).exists());
-        let report = report.unwrap_or_else(|| panic!("no report has {table}"));
+        let report = committed().into_iter().find(|report| report.join(&picture).exists());
+        let report = tables(&report.unwrap_or_else(|| panic!("no report has {picture}")));
+        assert!(report.path().join(&table).exists(), "{table}");
         for (number, name) in names.iter().enumerate() {
             let shown = name.replace(&*dir.path().to_string_lossy(), "");
             let _attack = Attack::on("pictures", &format!("{script} draws names like {shown}"));
-            let tables = hostile(&report, name);
+            let tables = hostile(report.path(), name);
             drawn += usize::from(scripts.draw(script, &tables, &picture).is_ok());
             assert!(!made(number).exists(), "{script}: {name}");
         }

@@ -1,9 +1,12 @@
 //! `lab report` outside of a checkout, and on what is no results folder.
 
+mod plain;
+
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use assert_cmd::assert::OutputAssertExt;
 use lab_attacks::Attack;
+use plain::unpack;
 use predicates::str::contains;
 
 /// In a folder that is no checkout.
@@ -117,6 +120,7 @@ fn copy(from: &Path, to: &Path) {
             fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
         }
     }
+    unpack(to);
 }
 
 #[test]

@@ -137,7 +137,8 @@ fn a_record_has_every_run_in_a_picture() {
     let server = Server::of(&[&committed("offload-wake")]);
     let page = server.page("/r/0/offload-wake.html");
     let data = drawn(&page).unwrap();
-    let text = fs::read_to_string(committed("offload-wake").join("runs.jsonl")).unwrap();
+    let packed = fs::File::open(committed("offload-wake").join("runs.jsonl.zst")).unwrap();
+    let text = String::from_utf8(zstd::decode_all(packed).unwrap()).unwrap();
     let runs = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let analysed: Vec<Value> =
         runs.filter(|run| run["warmup"] == false && run["status"] == "ok").collect();
@@ -167,7 +168,7 @@ fn a_record_without_anything_to_draw_is_a_page_without_a_picture() {
         copy(&committed("offload-wake"), &dir);
         dir
     };
-    fs::remove_file(record("without-samples").join("samples.jsonl.zst")).unwrap();
+    fs::remove_file(record("without-samples").join("samples.pack.zst")).unwrap();
     let failed = record("failed").join("runs.jsonl");
     let text = fs::read_to_string(&failed).unwrap();
     fs::remove_file(&failed).unwrap();

@@ -35,7 +35,7 @@ pub struct Experiment {
 }
 
 /// Who starts the programs of an experiment's runs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Starter {
     /// The lab.

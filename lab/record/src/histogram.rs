@@ -8,6 +8,10 @@ use crate::inflate::first_bytes;
 
 /// Significant decimal digits that a stored histogram keeps.
 pub const HISTOGRAM_DIGITS: u8 = 2;
+/// Of a value with these digits: its class tells so many of its bits.
+const CLASS_BITS: u32 = 8;
+/// Classes of each doubling beyond.
+const HALF: u64 = 1 << (CLASS_BITS - 1);
 /// Of a histogram before it is packed: many times as many as one with these digits can have.
 const COUNTS_BYTES_MAX: u32 = 1 << 20;
 /// Before the packed stream: what it is, and its length.
@@ -33,11 +37,7 @@ impl Histogram {
                 Err(_) => negative_count += 1,
             }
         }
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&hdr, &mut bytes)
-            .expect("writing to a vector cannot fail");
-        Self { negative_count, hdr_v2_deflate: STANDARD.encode(bytes) }
+        Self::stored(&hdr, negative_count)
     }
 
     /// The histogram itself.
@@ -62,6 +62,68 @@ impl Histogram {
             .deserialize(&mut bytes.as_slice())
             .map_err(|error| format!("histogram is damaged: {error}"))
     }
+
+    /// How many values were below zero, and then for each class of values that has any how many
+    /// classes it lies after the one before, and how many values it has.
+    ///
+    /// # Errors
+    /// A sentence where the stored form is damaged, or has other digits than ours.
+    pub(crate) fn counted(&self) -> Result<Vec<i64>, String> {
+        let hdr = self.decode()?;
+        if hdr.sigfig() != HISTOGRAM_DIGITS {
+            return Err(format!("histogram has {} digits", hdr.sigfig()));
+        }
+        let mut counted = vec![self.negative_count.cast_signed()];
+        let mut last = 0;
+        for class in hdr.iter_recorded() {
+            let place = place_of(class.value_iterated_to());
+            let count = class.count_since_last_iteration();
+            counted.extend([(place - last).cast_signed(), count.cast_signed()]);
+            last = place;
+        }
+        Ok(counted)
+    }
+
+    /// The way back.
+    ///
+    /// # Errors
+    /// A sentence where these are no such numbers.
+    pub(crate) fn of_counted(counted: &[i64]) -> Result<Self, String> {
+        let damaged = || "histogram is damaged: no such counts".to_owned();
+        let (negative, classes) = counted.split_first().ok_or_else(damaged)?;
+        let negative_count = u64::try_from(*negative).map_err(|_| damaged())?;
+        let (mut hdr, mut place) = (empty(), 0u64);
+        for class in classes.chunks(2) {
+            let [after, count] = class else { return Err(damaged()) };
+            let pair = u64::try_from(*after).ok().zip(u64::try_from(*count).ok());
+            let (after, count) = pair.ok_or_else(damaged)?;
+            place = place.checked_add(after).ok_or_else(damaged)?;
+            let value = value_at(place).ok_or_else(damaged)?;
+            hdr.record_n(value, count).map_err(|_| damaged())?;
+        }
+        Ok(Self::stored(&hdr, negative_count))
+    }
+
+    fn stored(hdr: &hdrhistogram::Histogram<u64>, negative_count: u64) -> Self {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(hdr, &mut bytes)
+            .expect("writing to a vector cannot fail");
+        Self { negative_count, hdr_v2_deflate: STANDARD.encode(bytes) }
+    }
+}
+
+/// The class of a value: one a value below 256, and from there on 128 for each doubling.
+fn place_of(value: u64) -> u64 {
+    let doublings = u64::from((u64::BITS - value.leading_zeros()).saturating_sub(CLASS_BITS));
+    doublings * HALF + (value >> doublings)
+}
+
+/// The smallest value of a class; `None` of one beyond all values.
+fn value_at(place: u64) -> Option<u64> {
+    let doublings = (place / HALF).saturating_sub(1);
+    let within = place - doublings * HALF;
+    (doublings <= u64::from(u64::BITS - CLASS_BITS)).then(|| within << doublings)
 }
 
 fn empty() -> hdrhistogram::Histogram<u64> {

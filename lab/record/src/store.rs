@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{
     Expectation, Folder, Manifest, RecordError, Run, RunFile, SCHEMA, Samples, Session,
@@ -14,7 +14,7 @@ use crate::{
     chain::{Heads, Recorded, Walk},
     laws,
     lines::{parse_lines, parse_rows, read_lines, read_rows},
-    redact, sha256_hex,
+    pack, redact, sha256_hex,
     writer::write_run_file,
 };
 
@@ -22,20 +22,24 @@ pub(crate) const RUN_FILE: &str = "run.json";
 pub(crate) const SESSIONS: &str = "sessions.jsonl";
 pub(crate) const RUNS: &str = "runs.jsonl";
 pub(crate) const WINDOWS: &str = "windows.jsonl";
-/// An exported report keeps its runs in this file, where they would be larger than `LARGEST_RUNS`.
+/// An exported report keeps its runs and windows in files of these names, where they would be
+/// larger than `LARGEST_PLAIN`.
 const RUNS_PACK: &str = "runs.jsonl.zst";
-/// In bytes: what a repository takes without harm, and a reader's tools still open.
-const LARGEST_RUNS: usize = 2_000_000;
+const WINDOWS_PACK: &str = "windows.jsonl.zst";
+/// In bytes: rows of numbers pack to a tenth.
+const LARGEST_PLAIN: usize = 64_000;
 pub(crate) const SAMPLES: &str = "samples";
-/// An exported report keeps all samples in one file: a line `{"name":…,"samples":…}` per run.
-const SAMPLES_PACK: &str = "samples.jsonl.zst";
+/// An exported report keeps all samples in one file: see `pack`.
+const SAMPLES_PACK: &str = "samples.pack.zst";
+/// So it did once: a line `{"name":…,"samples":…}` per run.
+const SAMPLES_LINES: &str = "samples.jsonl.zst";
 /// Of a name in it, at least: with as many no two of a million names are likely to begin alike.
 const PACK_DIGITS: usize = 12;
 const SHA256_DIGITS: usize = 64;
 const ZSTD_LEVEL: i32 = 9;
 /// Of an export, which is written once and read often.
 const EXPORT_ZSTD_LEVEL: i32 = 19;
-/// Bytes of text. Beyond, that level takes minutes, and what comes of it is too large to commit.
+/// Bytes. Beyond, that level takes minutes, and what comes of it is too large to commit.
 const LARGEST_PACKED_WELL: usize = 100_000_000;
 
 /// A results folder, read.
@@ -96,8 +100,8 @@ impl Results {
         let mut walks = [RUNS, SESSIONS, WINDOWS].map(walk);
         let [of_runs, of_sessions, of_windows] = &mut walks;
         let sessions = read_rows(&folder, SESSIONS, of_sessions)?;
-        let mut runs = read_runs(&folder, of_runs)?;
-        let windows: Vec<Window> = read_rows(&folder, WINDOWS, of_windows)?;
+        let mut runs = read_packable(&folder, (RUNS, RUNS_PACK), of_runs)?;
+        let windows: Vec<Window> = read_packable(&folder, (WINDOWS, WINDOWS_PACK), of_windows)?;
         laws::check(dir, &run_file, (&folder.join(runs_file(&folder)), &runs))?;
         let heads = match walks {
             [Some(runs), Some(ended), Some(windows)] => {
@@ -110,8 +114,9 @@ impl Results {
             }
         };
         let pack = read_pack(&folder)?;
-        if heads.is_some() && folder.has(SAMPLES_PACK) {
-            bound(&folder, manifest.as_ref(), SAMPLES_PACK)?;
+        let packs = [SAMPLES_PACK, SAMPLES_LINES].into_iter().filter(|name| folder.has(name));
+        for name in packs.filter(|_| heads.is_some()) {
+            bound(&folder, manifest.as_ref(), name)?;
         }
         for run in &mut runs {
             windows.iter().for_each(|window| window.gate(run));
@@ -145,7 +150,9 @@ impl Results {
         if let Some((_, samples)) = packed.filter(|(packed, _)| name.starts_with(*packed)) {
             // Any number of runs may name the same samples.
             let held = self.folder.hold(samples.bytes());
-            return held.map(|()| samples.clone()).map_err(at(&self.folder.join(SAMPLES_PACK)));
+            return held
+                .map(|()| samples.clone())
+                .map_err(at(&self.folder.join(samples_file(&self.folder))));
         }
         let file = format!("{SAMPLES}/{name}.zst");
         if !self.folder.has(&file) {
@@ -180,29 +187,30 @@ impl Results {
         write_whole(to, RUN_FILE, changed.as_ref().unwrap_or(&written))?;
         let (sessions, in_sessions) = redact::lines(&read(SESSIONS)?, redact::of_row::<Session>);
         write_whole(to, SESSIONS, &sessions)?;
-        match from.has(WINDOWS) {
-            true => write_whole(to, WINDOWS, &read(WINDOWS)?)?,
-            // Records from before windows have none; an earlier copy may.
-            false => to.remove(WINDOWS).map_err(at(&to.join(WINDOWS)))?,
-        }
-        let in_runs = export_runs(from, to)?;
+        // Records from before windows have none; an earlier copy may.
+        put_packable(to, (WINDOWS, WINDOWS_PACK), &rows_text(from, (WINDOWS, WINDOWS_PACK))?)?;
         let digits = self.digits_that_tell_samples_apart();
-        let mut lines = Vec::new();
-        let mut written = HashSet::new();
+        let text = rows_text(from, (RUNS, RUNS_PACK))?;
+        let (text, in_runs) = redact::lines(&text, redact::of_row::<Run>);
+        let text = if self.heads().is_some() { text } else { with_short_names(&text, digits) };
+        put_packable(to, (RUNS, RUNS_PACK), &text)?;
+        let (mut packed, mut written) = (Vec::new(), HashSet::new());
         for run in &self.runs {
             let name = run.samples.as_ref().and_then(|name| name.get(..digits));
             let Some(name) = name.filter(|name| written.insert(name.to_owned())) else {
                 continue;
             };
             let samples = slim(&self.run_file, run, self.samples(run)?);
-            let line = PackLine { name: name.to_owned(), samples };
-            serde_json::to_writer(&mut lines, &line).expect("samples always serialise");
-            lines.push(b'\n');
+            packed.push((name.to_owned(), samples));
         }
-        let level = if lines.len() > LARGEST_PACKED_WELL { ZSTD_LEVEL } else { EXPORT_ZSTD_LEVEL };
-        let packed = zstd::encode_all(lines.as_slice(), level);
+        let bytes = pack::write(&packed).map_err(io::Error::other);
+        let packed = bytes.and_then(|bytes| {
+            let is_large = bytes.len() > LARGEST_PACKED_WELL;
+            zstd::encode_all(&*bytes, if is_large { ZSTD_LEVEL } else { EXPORT_ZSTD_LEVEL })
+        });
         let packed = packed.map_err(at(&to.join(SAMPLES_PACK)))?;
         write_whole(to, SAMPLES_PACK, &packed)?;
+        to.remove(SAMPLES_LINES).map_err(at(&to.join(SAMPLES_LINES)))?;
         if let Some(heads) = self.heads() {
             let mut manifest = Manifest::of(heads);
             manifest.put(SAMPLES_PACK, sha256_hex(&packed));
@@ -310,15 +318,28 @@ struct End {
     recorded: Option<Recorded>,
 }
 
-/// Whichever of the two files a folder has its runs in.
-fn runs_file(folder: &Folder) -> &'static str {
-    if folder.has(RUNS_PACK) { RUNS_PACK } else { RUNS }
+/// A file of rows by its two names, plain and packed.
+type Packable = (&'static str, &'static str);
+
+/// Whichever of the two a folder has.
+fn whichever(folder: &Folder, (plain, packed): Packable) -> &'static str {
+    if folder.has(packed) { packed } else { plain }
 }
 
-/// The lines as they were written.
-fn runs_text(folder: &Folder) -> Result<Vec<u8>, RecordError> {
-    match runs_file(folder) {
-        RUNS_PACK => unpacked(folder, RUNS_PACK),
+fn runs_file(folder: &Folder) -> &'static str {
+    whichever(folder, (RUNS, RUNS_PACK))
+}
+
+/// The file with all samples, where a folder has one.
+fn samples_file(folder: &Folder) -> &'static str {
+    whichever(folder, (SAMPLES_LINES, SAMPLES_PACK))
+}
+
+/// The lines as they were written; none of a file that is not there.
+fn rows_text(folder: &Folder, names: Packable) -> Result<Vec<u8>, RecordError> {
+    match whichever(folder, names) {
+        name if !folder.has(name) => Ok(Vec::new()),
+        name if name == names.1 => unpacked(folder, name),
         name => folder.read(name).map_err(at(&folder.join(name))),
     }
 }
@@ -337,39 +358,70 @@ fn unpacked(folder: &Folder, name: &str) -> Result<Vec<u8>, RecordError> {
     Ok(bytes)
 }
 
-/// The copy has one of the two files, also where an earlier copy had the other.
-fn export_runs(from: &Folder, to: &Folder) -> Result<usize, RecordError> {
-    let (text, redacted) = redact::lines(&runs_text(from)?, redact::of_row::<Run>);
-    let other = if text.len() > LARGEST_RUNS {
-        let packed = zstd::encode_all(text.as_slice(), EXPORT_ZSTD_LEVEL);
-        write_whole(to, RUNS_PACK, &packed.map_err(at(&to.join(RUNS_PACK)))?)?;
-        RUNS
-    } else {
-        write_whole(to, RUNS, &text)?;
-        RUNS_PACK
-    };
-    to.remove(other).map_err(at(&to.join(other)))?;
-    Ok(redacted)
+/// Rows with no more of the names of samples than tells them apart, a third of all bytes once they
+/// are packed. Rows of a chain stay as they are.
+fn with_short_names(rows: &[u8], digits: usize) -> Vec<u8> {
+    const KEY: &[u8] = b"\"samples\":\"";
+    let mut kept = Vec::with_capacity(rows.len());
+    for line in rows.split_inclusive(|byte| *byte == b'\n') {
+        let name = line.windows(KEY.len()).position(|key| key == KEY).map(|at| at + KEY.len());
+        let name = name
+            .filter(|_| serde_json::from_slice(line).is_ok_and(|run: Run| run.samples.is_some()));
+        match name.and_then(|at| Some((at, at + line[at..].iter().position(|byte| *byte == b'"')?)))
+        {
+            Some((at, end)) => {
+                kept.extend_from_slice(&line[..end.min(at + digits)]);
+                kept.extend_from_slice(&line[end..]);
+            }
+            None => kept.extend_from_slice(line),
+        }
+    }
+    kept
 }
 
-fn read_runs(folder: &Folder, walk: &mut Option<Walk>) -> Result<Vec<Run>, RecordError> {
-    match runs_file(folder) {
-        RUNS_PACK => parse_rows(unpacking(folder, RUNS_PACK)?, &folder.join(RUNS_PACK), walk),
+/// The copy has one of the two files, also where an earlier copy had the other, and none of no
+/// rows but those of runs.
+fn put_packable(to: &Folder, (plain, packed): Packable, text: &[u8]) -> Result<(), RecordError> {
+    let kept = if text.len() > LARGEST_PLAIN { packed } else { plain };
+    for other in [plain, packed].into_iter().filter(|name| *name != kept || text.is_empty()) {
+        to.remove(other).map_err(at(&to.join(other)))?;
+    }
+    if text.len() > LARGEST_PLAIN {
+        let bytes = zstd::encode_all(text, EXPORT_ZSTD_LEVEL).map_err(at(&to.join(packed)))?;
+        return write_whole(to, packed, &bytes);
+    }
+    match text.is_empty() && plain != RUNS {
+        true => Ok(()),
+        false => write_whole(to, plain, text),
+    }
+}
+
+fn read_packable<R: redact::Row>(
+    folder: &Folder,
+    names: Packable,
+    walk: &mut Option<Walk>,
+) -> Result<Vec<R>, RecordError> {
+    match whichever(folder, names) {
+        name if name == names.1 => parse_rows(unpacking(folder, name)?, &folder.join(name), walk),
         name => read_rows(folder, name, walk),
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct PackLine {
     name: String,
     samples: Samples,
 }
 
 fn read_pack(folder: &Folder) -> Result<BTreeMap<String, Samples>, RecordError> {
-    if !folder.has(SAMPLES_PACK) {
+    if folder.has(SAMPLES_PACK) {
+        let held = pack::read(unpacking(folder, SAMPLES_PACK)?, |bytes| folder.hold(bytes));
+        return held.map_err(at(&folder.join(SAMPLES_PACK)));
+    }
+    if !folder.has(SAMPLES_LINES) {
         return Ok(BTreeMap::new());
     }
-    let (lines, path) = (unpacking(folder, SAMPLES_PACK)?, folder.join(SAMPLES_PACK));
+    let (lines, path) = (unpacking(folder, SAMPLES_LINES)?, folder.join(SAMPLES_LINES));
     let lines: Vec<PackLine> = parse_lines(lines, &path, |_, _| Ok(()))?;
     Ok(lines.into_iter().map(|line| (line.name, line.samples)).collect())
 }
@@ -402,6 +454,30 @@ pub(crate) fn damaged(path: &Path, line: usize) -> impl Fn(serde_json::Error) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_without_a_chain_name_their_samples_in_as_few_digits_as_tell_them_apart() {
+        let run = |more: &str| {
+            format!(
+                r#"{{"schema":1,"order":0,"attempt":0,"block":0,"warmup":false,"family":"f","variant":"v","cell":{{}},"status":"ok","verified":true{more},"binary_sha256":"","start_ns":0,"process_ns":1,"counters":{{}},"noise":{{}}}}"#
+            ) + "\n"
+        };
+        let rows =
+            [run(r#","samples":"0123456789abcdef""#), run(""), "torn \"samples\":\"012".to_owned()];
+        let short = with_short_names(rows.concat().as_bytes(), 12);
+        let expected = rows.concat().replace("0123456789abcdef", "0123456789ab");
+        assert_eq!(String::from_utf8(short).unwrap(), expected);
+    }
+
+    #[test]
+    fn samples_that_an_older_lab_packed_are_read() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::at(place.path());
+        let line = "{\"name\":\"01\",\"samples\":{\"a_ns\":{\"raw\":[3,-1]}}}\n";
+        let packed = zstd::encode_all(line.as_bytes(), 3).unwrap();
+        folder.write(SAMPLES_LINES, &packed).unwrap();
+        assert_eq!(read_pack(&folder).unwrap()["01"].raw("a_ns"), Some(&[3, -1][..]));
+    }
 
     #[test]
     fn a_folder_is_told_in_words() {

@@ -113,7 +113,7 @@ const KINDS: [&str; 8] = [
 /// Every file of a record, in the place of each something else.
 #[test]
 fn what_is_no_file_of_its_own_is_not_read() {
-    for name in ["run.json", "runs.jsonl", "sessions.jsonl", "windows.jsonl", "samples.jsonl.zst"] {
+    for name in ["run.json", "runs.jsonl", "sessions.jsonl", "windows.jsonl", "samples.pack.zst"] {
         for kind in KINDS {
             let _attack = Attack::on("links", &format!("read {name}: {kind}"));
             let world = World::new();
@@ -176,8 +176,10 @@ fn an_export_replaces_links_and_writes_through_none() {
         "runs.jsonl.zst",
         "sessions.jsonl",
         "windows.jsonl",
+        "windows.jsonl.zst",
         "samples.jsonl.zst",
-        "samples.jsonl.zst.tmp",
+        "samples.pack.zst",
+        "samples.pack.zst.tmp",
     ];
     for name in names {
         for kind in ["a link out", "a link that leads nowhere", "a link to itself", "a pipe"] {

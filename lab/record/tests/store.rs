@@ -473,7 +473,7 @@ fn each_run_of_an_export_finds_its_own_samples() {
             assert_eq!(read.samples(run).unwrap(), Samples::from_raw(own(run.order)));
         }
     }
-    let pack = zstd::decode_all(File::open(copy.join("samples.jsonl.zst")).unwrap()).unwrap();
+    let pack = zstd::decode_all(File::open(copy.join("samples.pack.zst")).unwrap()).unwrap();
     assert!(pack.len() < 300 * 64, "{} bytes: a name alone has 64", pack.len());
 }
 

@@ -3,6 +3,9 @@
 // Each of the tests uses a part of it.
 #![allow(dead_code)]
 
+#[path = "../plain/mod.rs"]
+mod plain;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
@@ -10,6 +13,8 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
+
+use plain::unpack;
 
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -85,6 +90,7 @@ pub fn copy(from: &Path, to: &Path) {
             fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
         }
     }
+    unpack(to);
 }
 
 /// The program by a path that holds in every folder.

@@ -369,7 +369,7 @@ fn samples_that_were_changed_are_told() {
     // Another sweep's: a pack in which all is well.
     world.lab(&["run", "experiments/e.toml", "--out", "s", "--profile", "short"]).assert().code(1);
     world.lab(&["export", "s", "y"]).assert().code(0);
-    let pack = "samples.jsonl.zst";
+    let pack = "samples.pack.zst";
     let honest = bytes(&world, &format!("x/{pack}"));
     assert_told(&world, "x", pack, "of another sweep", &bytes(&world, &format!("y/{pack}")));
     assert_told(&world, "x", pack, "cut", &honest[..honest.len() / 2]);

@@ -8,3 +8,4 @@ pub mod load;
 pub mod runs;
 pub mod serve;
 pub mod source;
+pub mod tables;

@@ -7,6 +7,7 @@ use lab_family::{Metric, Unit};
 use lab_record::{Analysis, Comparison, Results};
 use lab_report::{Flat, Frame, family_of, flat};
 
+use super::tables;
 use crate::{Asked, OneRun, Quantity, Runs, Source};
 
 /// Columns of [`Flat`] before the factors: order, block, `in_rounds`, gated, variant.
@@ -14,8 +15,8 @@ const IDENTITY: usize = 5;
 /// More would be a long list to choose from, and a large page.
 const QUANTITIES_MAX: usize = 8;
 
-/// Gives a page's source its record's runs and the name of their family; a record without a number
-/// to draw has no runs.
+/// Gives a page's source its record's runs, the name of their family, and the tables that a
+/// committed report leaves out; a record without a number to draw has no runs.
 ///
 /// # Errors
 /// Where samples cannot be read (4), or the record is of no family of this lab (2): the source is
@@ -28,7 +29,7 @@ pub fn add_runs(source: &mut Source, folder: &Path, results: &Results) -> Result
     let flat = flat(&frame, lab_families::ALL).map_err(refused)?;
     source.kind = family.name().to_owned();
     source.runs = drawn(&flat, family.metrics(), &frame);
-    Ok(())
+    tables::complete(&mut source.tables, folder, &frame)
 }
 
 /// `None` where no run has a number.
