@@ -124,6 +124,29 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
+fn a_committed_report_lacks_tables_that_no_page_links_to_and_no_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut lab = Command::new(std::path::absolute(env!("CARGO_BIN_EXE_lab")).unwrap());
+    lab.current_dir(dir.path()).arg("export").arg(committed("offload-wake")).arg("r");
+    lab.assert().success();
+    let path = |name: &str| dir.path().join("r").join(name);
+    let check = || report(dir.path(), &["r", "--check"]);
+    check().success();
+    assert!(path("wake.tsv").exists() && !path("rows.tsv").exists());
+    for (file, changed) in [("tables.sha256", "0"), ("rows.tsv", "a\n1\n")] {
+        let honest = fs::read(path(file)).ok();
+        fs::write(path(file), changed).unwrap();
+        check().code(1).stderr(contains(file));
+        fs::remove_file(path(file)).unwrap();
+        honest.map_or(Ok(()), |honest| fs::write(path(file), honest)).unwrap();
+    }
+    fs::remove_file(path("wake.tsv")).unwrap();
+    check().code(1).stderr(contains("wake.tsv"));
+    report(dir.path(), &["r", "--format", "tsv"]).success();
+    check().success();
+}
+
+#[test]
 fn a_page_a_table_or_an_object_instead_of_markdown() {
     let dir = tempfile::tempdir().unwrap();
     let sweep = committed("tr113-ollama");

@@ -22,12 +22,13 @@ pub(crate) const RUN_FILE: &str = "run.json";
 pub(crate) const SESSIONS: &str = "sessions.jsonl";
 pub(crate) const RUNS: &str = "runs.jsonl";
 pub(crate) const WINDOWS: &str = "windows.jsonl";
-/// An exported report keeps its runs and windows in files of these names, where they would be
-/// larger than `LARGEST_PLAIN`.
+/// An exported report keeps its runs and windows in files of these names, where they are many.
 const RUNS_PACK: &str = "runs.jsonl.zst";
 const WINDOWS_PACK: &str = "windows.jsonl.zst";
-/// In bytes: rows of numbers pack to a tenth.
-const LARGEST_PLAIN: usize = 64_000;
+/// In bytes, of runs and of windows: rows of numbers pack to a tenth, and who looks into a record
+/// by hand looks at its runs.
+const LARGEST_RUNS: usize = 64_000;
+const LARGEST_WINDOWS: usize = 16_000;
 pub(crate) const SAMPLES: &str = "samples";
 /// An exported report keeps all samples in one file: see `pack`.
 const SAMPLES_PACK: &str = "samples.pack.zst";
@@ -382,11 +383,12 @@ fn with_short_names(rows: &[u8], digits: usize) -> Vec<u8> {
 /// The copy has one of the two files, also where an earlier copy had the other, and none of no
 /// rows but those of runs.
 fn put_packable(to: &Folder, (plain, packed): Packable, text: &[u8]) -> Result<(), RecordError> {
-    let kept = if text.len() > LARGEST_PLAIN { packed } else { plain };
+    let is_packed = text.len() > if plain == RUNS { LARGEST_RUNS } else { LARGEST_WINDOWS };
+    let kept = if is_packed { packed } else { plain };
     for other in [plain, packed].into_iter().filter(|name| *name != kept || text.is_empty()) {
         to.remove(other).map_err(at(&to.join(other)))?;
     }
-    if text.len() > LARGEST_PLAIN {
+    if is_packed {
         let bytes = zstd::encode_all(text, EXPORT_ZSTD_LEVEL).map_err(at(&to.join(packed)))?;
         return write_whole(to, packed, &bytes);
     }

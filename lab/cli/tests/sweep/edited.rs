@@ -28,6 +28,8 @@ pub fn recorded() -> World {
     world.experiment("paced", 1, &format!("{PROFILE}{EXPECTATION}"));
     world.lab(&RUN).args(["--profile", "short"]).assert().code(1);
     world.lab(&["export", "r", "x"]).assert().code(0);
+    // With the tables that no page links to.
+    world.lab(&["report", "x"]).assert().code(0);
     world
 }
 
