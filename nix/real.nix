@@ -1,4 +1,4 @@
-# The outputs of ../flake.nix on a tree of nixpkgs: tools/try/nixpkgs evaluates it.
+# The outputs of ../flake.nix on a tree of nixpkgs: tools/proof nixpkgs evaluates it.
 { nixpkgs }:
 let
   outputs = (import ../flake.nix).outputs {

@@ -11,7 +11,8 @@ export LAB_OLLAMA STATE
 
 # say SENTENCE...: progress, for people, on stderr.
 say() {
-    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    local name=${0##*/}
+    printf '%s: %s\n' "${name%.sh}" "$*" >&2
 }
 
 # die CODE SENTENCE...: one sentence that says what to do, then the documented exit code.

@@ -25,7 +25,7 @@ const ARGUMENTS = [
 function parsed([folder, ...rest]) {
   const wrong = rest.length !== 0 && !(rest.length === 2 && rest[0] === "--shots");
   if (wrong || !fs.existsSync(path.join(folder, "index.html"))) {
-    console.error(wrong ? "usage: tools/site/browse FOLDER [--shots DIR]"
+    console.error(wrong ? "usage: tools/proof browse FOLDER [--shots DIR]"
       : `${folder} holds no index.html; write it with lab site ${folder}`);
     process.exit(2);
   }

@@ -17,7 +17,7 @@ const SLACK_PX = 2;
 /** The checkout and where pictures go; ends the program where the command line is wrong. */
 function parsed([root, ...rest]) {
   if (!root || (rest.length !== 0 && !(rest.length === 2 && rest[0] === "--shots"))) {
-    console.error("usage: tools/site/labels [--shots DIR]");
+    console.error("usage: tools/proof labels [--shots DIR]");
     process.exit(2);
   }
   if (rest[1]) fs.mkdirSync(rest[1], { recursive: true });
@@ -41,11 +41,19 @@ function variants_of(report) {
   return JSON.parse(fs.readFileSync(record, "utf8")).variants.map(({ variant }) => variant);
 }
 
+/** All tables of a report, most of which are not committed. */
+function tables_of(report, root, scratch) {
+  const to = fs.mkdtempSync(path.join(scratch, "tables-"));
+  const lab = process.env.LAB ?? path.join(root, "target/release/lab");
+  execFileSync(lab, ["report", report, "--format", "tsv", "--out", to], { stdio: ["ignore", "ignore", "pipe"] });
+  return to;
+}
+
 /** A copy of a report's tables in which its k-th variant has the name of the k-th longest. */
-function renamed(report, longest, to) {
+function renamed(report, own, longest, to) {
   const names = new Map(variants_of(report).map((name, place) => [name, longest[place]]));
-  for (const file of fs.readdirSync(report).filter(name => name.endsWith(".tsv"))) {
-    const [header, ...rows] = fs.readFileSync(path.join(report, file), "utf8").split("\n");
+  for (const file of fs.readdirSync(own).filter(name => name.endsWith(".tsv"))) {
+    const [header, ...rows] = fs.readFileSync(path.join(own, file), "utf8").split("\n");
     // A name may stand first of several words.
     const cell = value => value.replace(/^\w+/, word => names.get(word) ?? word);
     const after = rows.map(row => row.split("\t").map(cell).join("\t"));
@@ -108,7 +116,7 @@ async function main() {
   const { root, shots } = parsed(process.argv.slice(2));
   const scripts = scripts_of(root);
   const reports = fs.readdirSync(path.join(root, "reports")).map(name => path.join(root, "reports", name))
-    .filter(report => fs.existsSync(path.join(report, "figures.tsv")));
+    .filter(report => fs.existsSync(path.join(report, "run.json")));
   const longest = [...new Set(reports.flatMap(variants_of))].sort((a, b) => b.length - a.length);
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "lab-labels-"));
   const browser = await chromium.launch({
@@ -119,9 +127,10 @@ async function main() {
   let [pictures, labels, faults] = [0, 0, 0];
   for (const report of reports) {
     const long = fs.mkdtempSync(path.join(scratch, "tables-"));
-    renamed(report, longest, long);
+    const own = tables_of(report, root, scratch);
+    renamed(report, own, longest, long);
     for (const picture of fs.readdirSync(report).filter(name => scripts.has(name))) {
-      for (const [tables, names] of [[report, "own names"], [long, "longest names"]]) {
+      for (const [tables, names] of [[own, "own names"], [long, "longest names"]]) {
         execFileSync("gnuplot", ["-c", scripts.get(picture), tables, scratch],
           { timeout: PATIENCE_MS, stdio: ["ignore", "ignore", "pipe"] });
         const svg = fs.readFileSync(path.join(scratch, picture), "utf8");

@@ -1,5 +1,5 @@
 //! The book of what was tried against the lab. A test names each attack before it looks at what
-//! came of it; `tools/trust/attacks` runs those tests and counts.
+//! came of it; `tools/proof attacks` runs those tests and counts.
 //!
 //! ```
 //! use lab_attacks::Attack;

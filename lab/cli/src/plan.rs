@@ -237,7 +237,7 @@ fn check_servers_fit(wanted: &ServersNeeded, given: &[String], shown: &str) -> R
         ))),
         (true, [], _) => Err(Failure::input(format!(
             "{shown} runs on real servers: name them with --servers URL,URL \
-             (tools/ollama/up starts two)"
+             (tools/peer ollama up starts two)"
         ))),
         (false, [_, ..], _) => Err(Failure::input(format!(
             "{shown} runs on the embedded paced server: leave --servers out"

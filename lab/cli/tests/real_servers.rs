@@ -1,4 +1,4 @@
-//! `tools/ollama/up` and `down` with the paced server in place of Ollama: two servers start, and
+//! `tools/peer ollama up` and `down` with the paced server in place of Ollama: two servers start, and
 //! nothing but those ends.
 
 use std::{
@@ -79,10 +79,11 @@ impl World {
 
     /// `up` or `down`, for the ports of this world.
     fn script(&self, name: &str, more: &[&str]) -> Command {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/ollama");
-        let mut command = Command::new(folder.join(name));
+        let peer = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/peer");
+        let mut command = Command::new(peer);
         let path = std::env::var("PATH").unwrap();
         command
+            .args(["ollama", name])
             .args(["--ports", &self.ports.map(|port| port.to_string()).join(",")])
             .args(more)
             .env("PATH", format!("{}:{path}", self.path("tools").display()))

@@ -1,4 +1,4 @@
-//! Inputs that reached new branches of a reader, as `tools/trust/fuzz` found them: one file a
+//! Inputs that reached new branches of a reader, as `tools/proof fuzz` found them: one file a
 //! reader, so that the tests feed them again.
 
 use std::{

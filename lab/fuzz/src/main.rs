@@ -2,7 +2,7 @@
 //!
 //! Inputs are seeds that are cut, doubled, flipped and mixed by a generator that depends on target,
 //! seed and number alone: so a run goes on with `--from`, and an input that broke a reader is made
-//! again by its number. `tools/trust/fuzz` feeds the same readers with what reaches new branches.
+//! again by its number. `tools/proof fuzz` feeds the same readers with what reaches new branches.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
 //! `lab new family` in a copy of what a family is entered in: the rules of the repository hold for
-//! what it makes. `tools/try/stranger` builds and runs it.
+//! what it makes. `tools/proof stranger` builds and runs it.
 
 mod program;
 

@@ -1,7 +1,7 @@
 //! Every command that our pages show is run: docs/commands.tsv says by what.
 //!
 //! A row is a page, a command as it stands there, and what runs it: a test, `FILE::NAME`; a try of
-//! `tools/try/stranger`, by its name; `tools/try/pages`, which runs the row itself; another program
+//! `tools/proof stranger`, by its name; `tools/proof pages`, which runs the row itself; another program
 //! of ours that runs it; or `unrun: ` and why it is not.
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use lab_tidy::repository::Repository;
 
 const TABLE: &str = "docs/commands.tsv";
 const HEAD: &str = "page\tcommand\trun_by";
-/// Its work is a try of `tools/try/stranger`.
+/// Its work is a try of `tools/proof stranger`.
 const STRANGER: &str = "stranger: ";
 const UNRUN: &str = "unrun: ";
 /// How the lines of a block begin that are commands; in blocks without a language too.

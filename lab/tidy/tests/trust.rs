@@ -7,8 +7,8 @@ use lab_tidy::repository::Repository;
 #[test]
 fn the_page_of_the_labs_own_errors_follows_from_its_tables() {
     let root = Repository::of_package(env!("CARGO_MANIFEST_DIR")).root().to_owned();
-    let mut page = Command::new("python3");
-    page.arg(root.join("tools/trust/page")).arg(root.join("reports/trust")).arg("--check");
+    let mut page = Command::new(root.join("tools/proof"));
+    page.arg("page").arg(root.join("reports/trust")).arg("--check");
     let output = page.output().expect("python3 is one of the tools of every environment");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -2,7 +2,7 @@
 //! way, they are started again in the same folder, and nothing may be lost.
 //!
 //! What a kill costs is the time of both runs together, less that of a run without a kill. Shown
-//! with --nocapture, for as many seeds as `LAB_KILLS` says; `tools/trust/coming-back` makes a table
+//! with --nocapture, for as many seeds as `LAB_KILLS` says; `tools/proof coming-back` makes a table
 //! of it.
 
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! The peers where they are not installed, or find a folder that is not empty. Where they are
-//! installed, the tests of every variant take them in: `tools/NAME/up` says what to put into the
+//! installed, the tests of every variant take them in: `tools/peer NAME up` says what to put into the
 //! environment.
 
 use std::env;
@@ -23,7 +23,7 @@ fn where_a_peer_is_not_installed_the_answer_says_how_to_get_it() {
         let outcome = outcome(&peer, &workload(&shapes()[0], folder.path()));
         assert_eq!(outcome.status, Status::Unsupported, "{}", peer.name);
         let reason = outcome.reason.unwrap();
-        for part in ["there is no ", "tools/", "/up", "LAB_"] {
+        for part in ["there is no ", "tools/peer ", " up", "LAB_"] {
             assert!(reason.contains(part), "{}: {reason}", peer.name);
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "something was started");

@@ -79,7 +79,7 @@ fn without_what_erases_types_a_worker_in_typescript_is_unsupported() {
         Status::Ok => check("typescript", &workload, &outcome),
         _ => {
             let reason = outcome.reason.clone().unwrap();
-            let told = "there is no TypeScript in node: run tools/amaro/up";
+            let told = "there is no TypeScript in node: run tools/peer amaro up";
             // Not `is_missing`, which would count the test as skipped.
             assert_eq!(outcome.status, Status::Unsupported, "{reason}");
             assert!(reason.starts_with(told) || reason.contains("PATH"), "{reason}");
@@ -178,7 +178,7 @@ fn a_language_that_is_not_installed_is_unsupported() {
     for (worker, program, what_to_do) in [
         (Worker::PythonProcess, "python3", "install it"),
         (Worker::RubyFfi, "ruby", "install it"),
-        (Worker::NodeFfi, "koffi", "run tools/koffi/up"),
+        (Worker::NodeFfi, "koffi", "run tools/peer koffi up"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let workload = Workload { worker, ..workload(&shape("linear"), folder.path()) };

@@ -7,7 +7,7 @@ use std::process::Command;
 use workflows_kit::{RunError, Shape};
 use workflows_peer::{OPERATIONS, System};
 
-pub(crate) const DBOS: System = System { name: "DBOS", installer: "tools/dbos/up" };
+pub(crate) const DBOS: System = System { name: "DBOS", installer: "tools/peer dbos up" };
 const SCRIPT: &str = include_str!("host.py");
 /// Names a Python that has DBOS.
 const PYTHON: &str = "LAB_DBOS_PYTHON";
@@ -19,7 +19,7 @@ const PYTHON: &str = "LAB_DBOS_PYTHON";
 pub(crate) fn python() -> Result<OsString, RunError> {
     env::var_os(PYTHON).ok_or_else(|| {
         RunError::unsupported(format!(
-            "there is no Python with DBOS: tools/dbos/up makes one, and prints what to put into \
+            "there is no Python with DBOS: tools/peer dbos up makes one, and prints what to put into \
              {PYTHON}"
         ))
     })

@@ -24,7 +24,7 @@ use server::Server;
 
 const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
-const RESTATE: System = System { name: "Restate", installer: "tools/restate/up" };
+const RESTATE: System = System { name: "Restate", installer: "tools/peer restate up" };
 const SCRIPT: &str = include_str!("host.mjs");
 /// Names the folder in which npm has installed Restate's server and SDK.
 const FOLDER: &str = "LAB_RESTATE";
@@ -46,7 +46,7 @@ impl BackEnd for Restate {
         let folder = folder_to_go_on_in(workload)?;
         let missing = || {
             RunError::unsupported(format!(
-                "there is no Restate: tools/restate/up installs it, and prints what to put into \
+                "there is no Restate: tools/peer restate up installs it, and prints what to put into \
                  {FOLDER}"
             ))
         };

@@ -34,7 +34,7 @@ use tables::Tables;
 
 const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 
-/// Names the folder that `tools/tasker/up` has filled.
+/// Names the folder that `tools/peer tasker up` has filled.
 const FOLDER: &str = "LAB_TASKER";
 /// Between two looks whether tasker's processes are still there.
 const LOOK: Duration = Duration::from_secs(1);
@@ -65,7 +65,7 @@ impl BackEnd for Tasker {
         let template = template::of(graph.shape())?;
         let missing = || {
             RunError::unsupported(format!(
-                "there is no tasker: tools/tasker/up builds it, and prints what to put into \
+                "there is no tasker: tools/peer tasker up builds it, and prints what to put into \
                  {FOLDER}"
             ))
         };

@@ -11,8 +11,8 @@ use workflows_database::Server;
 use workflows_kit::{RunError, Worker, Workload};
 use workflows_peer::{OPERATIONS, Peer, System};
 
-const TASKER: System = System { name: "tasker", installer: "tools/tasker/up" };
-/// In the folder that `tools/tasker/up` fills.
+const TASKER: System = System { name: "tasker", installer: "tools/peer tasker up" };
+/// In the folder that `tools/peer tasker up` fills.
 const PROGRAM: &str = "tasker-host";
 const PYTHON: &str = "python/bin/python";
 const SCRIPT: &str = include_str!("worker.py");

@@ -70,7 +70,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Makes them from what `tools/tasker/up` has put into this folder.
+    /// Makes them from what `tools/peer tasker up` has put into this folder.
     ///
     /// # Errors
     /// The folder is not whole, or the database refuses something.

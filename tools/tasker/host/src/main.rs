@@ -55,7 +55,7 @@ fn run(arguments: &[&str]) -> Result<()> {
             let workers = workers.parse().context("WORKERS is no number")?;
             runtime()?.block_on(work(workers))
         }
-        _ => bail!("there are configuration, orchestrator and worker; see tools/tasker/up"),
+        _ => bail!("there are configuration, orchestrator and worker; see tools/peer tasker up"),
     }
 }
 

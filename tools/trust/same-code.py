@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the programs that Cargo built against those that Bazel built, section by section.
 
-  ./enter tools/trust/same-code [CARGO_FOLDER] [BAZEL_FOLDER] > same-code.tsv
+  ./enter tools/proof same-code [CARGO_FOLDER] [BAZEL_FOLDER] > same-code.tsv
 
 The folders are target/release and bazel-bin unless given. A program is one that both have; its name
 is FAMILY-VARIANT. The two are never equal byte for byte, since names of symbols carry what the build

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the pages of reports/trust from the tables in it; with --check compares only.
 
-  tools/trust/page reports/trust [--check]
+  tools/proof page reports/trust [--check]
 """
 
 import csv
@@ -28,7 +28,7 @@ def put(folder, name, parts, check):
         return
     with open(path, encoding="utf-8") as file:
         if file.read() != page:
-            sys.exit(f"{path} does not follow from its tables: tools/trust/page {folder}")
+            sys.exit(f"{path} does not follow from its tables: tools/proof page {folder}")
 
 
 def rows(folder, name):
@@ -206,17 +206,17 @@ HOW = """# How the lab's own errors were counted
 [Report](../report.md)
 """
 
-ATTACKS = """`tools/trust/attacks` runs the tests in which something is tried against the lab: hostile names, pages and links in a record,
+ATTACKS = """`tools/proof attacks` runs the tests in which something is tried against the lab: hostile names, pages and links in a record,
 records changed by hand, programs replaced amid a run, lies of variants and servers. Each test names its attacks, and all of them are tests
 of every day. An attack is held off where its test has passed."""
 
-KILLS = """`tools/trust/kills` kills `lab run experiments/threads.toml --quick` by SIGKILL and resumes it. Every earlier line of
+KILLS = """`tools/proof kills` kills `lab run experiments/threads.toml --quick` by SIGKILL and resumes it. Every earlier line of
 `runs.jsonl` must be unchanged, no run stand twice, all samples be there under their hash, no process be left; at the end every planned
 run is there once. At a sync strace kills on entry of the system call.
 
-`tools/trust/power-cut` replays a sweep's system calls and makes, after each, the state of a disk that has lost all that was never synced.
+`tools/proof power-cut` replays a sweep's system calls and makes, after each, the state of a disk that has lost all that was never synced.
 
-`tools/trust/coming-back` kills a back end with all its processes; a kill costs both runs' time, less that of a run without it."""
+`tools/proof coming-back` kills a back end with all its processes; a kill costs both runs' time, less that of a run without it."""
 
 SELFTEST = """`lab selftest reports/...` draws experiments from the noise of recorded runs: pairs with replacement, each turned by a coin, the
 candidate moved by a known shift. The reports' judge decides at 5 %, without Holm's adjustment. A cell is the median over records and
@@ -224,20 +224,20 @@ candidates, with the extremes. "Margin" shifts by exactly the declared margin. "
 as slow again, so *equivalent* would be wrong; it needs 72 pairs, which no record has. The functions give the answers of SciPy 1.14.1
 and R 4.2.2 on 16 samples (`lab/stats/tests/golden.rs`)."""
 
-KNOWN = """`tools/trust/known-answers` repeats two real sweeps: `known-search` plants a search that takes exactly 2 % longer, twice its margin;
+KNOWN = """`tools/proof known-answers` repeats two real sweeps: `known-search` plants a search that takes exactly 2 % longer, twice its margin;
 `known-tokens` a client that spends 5 µs more on each line of a stream. *Slower* must be found, and the reference's twin not be called
 different; an interval holds the truth as often as it says, less two standard errors."""
 
 FUZZ = """`lab-fuzz` cuts, doubles, flips and mixes good input by numbered draws, which can be repeated. Besides panics it looks for
-contradictions: replies give the same tokens however they are cut, and what was read survives writing and reading. `tools/trust/fuzz/run`
+contradictions: replies give the same tokens however they are cut, and what was read survives writing and reading. `tools/proof fuzz`
 gives the same readers what libFuzzer makes to reach new branches."""
 
-ORDERS = """`tools/trust/loom/run` compiles the files of `schedulers/adaptive` with loom's atomics. Each model has two threads and tries every order that
+ORDERS = """`tools/proof loom` compiles the files of `schedulers/adaptive` with loom's atomics. Each model has two threads and tries every order that
 loom's reduction tells apart, with every value that a load may see. `Scheduler` itself has too many orders."""
 
-UNDEFINED = """`tools/trust/miri` runs each test of a crate with `unsafe` by itself, with vector registers, for at most the time that its table names."""
+UNDEFINED = """`tools/proof miri` runs each test of a crate with `unsafe` by itself, with vector registers, for at most the time that its table names."""
 
-MUTANTS = """`tools/trust/mutants` has cargo-mutants change the code and run the package's tests; a change that they do not find is missed;
+MUTANTS = """`tools/proof mutants` has cargo-mutants change the code and run the package's tests; a change that they do not find is missed;
 the rest does not compile. Survivors got tests where one could tell them, and were tried again."""
 
 main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tries the dashboard of `lab watch` against a real Prometheus, in about a minute.
 
-usage: tools/watch/try [--lab PROGRAM] [--seconds N]
+usage: tools/proof watch [--lab PROGRAM] [--seconds N]
 
 Starts two paced servers, a watch of them and a Prometheus that scrapes it, all on free loopback
 ports and in a folder of their own; asks Prometheus for every expression of dashboard.json; and ends
@@ -153,7 +153,7 @@ def end(process):
 
 
 def stop(sentence):
-    print(f"tools/watch/try: {sentence}", file=sys.stderr)
+    print(f"tools/proof watch: {sentence}", file=sys.stderr)
     sys.exit(3)
 
 

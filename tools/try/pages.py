@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the commands of our pages that no test and no other try runs, as they stand there.
 
-  tools/try/pages [--list] [--only PAGE[,PAGE]] [--minutes N] [--tsv FILE]
+  tools/proof pages [--list] [--only PAGE[,PAGE]] [--minutes N] [--tsv FILE]
 
 docs/commands.tsv says which these are. They run in a clean clone of the last commit, in the pinned
 environment, with what the page speaks of beside it: two programs, a repository of a small tool, a
@@ -22,15 +22,15 @@ import samples  # noqa: E402
 from place import (ROOT, CannotTry, Stopped, clone, environment, let_only, run, scratch,  # noqa: E402
                    told)
 
-OURS = "tools/try/pages"
+OURS = "tools/try/pages.py"
 # What the reader puts in, and what makes a sweep short.
 STAND_INS = [
     ("QUERY DIR", "level:error docs"),
     ("target/release CONTEXT", "target/release ../context"),
     ("Containerfile CONTEXT", "Containerfile ../context"),
     ("--peers COMMAND", "--peers nix-instantiate --version"),
-    ("./enter tools/site/browse DIR",
-     "./enter target/release/lab site ../site && ./enter tools/site/browse ../site"),
+    ("./enter tools/proof browse DIR",
+     "./enter target/release/lab site ../site && ./enter tools/proof browse ../site"),
     ("lab run experiments/tr115.toml", "lab run experiments/tr115.toml --quick --no-startup"),
     ("lab run experiments/tr115-ollama.toml",
      "lab run experiments/tr115-ollama.toml --quick --no-startup"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills a sweep again and again, resumes it, and holds its record against what must be true.
 
-  tools/trust/kills LAB COUNT [--at-sync] > kills.tsv
+  tools/proof kills LAB COUNT [--at-sync] > kills.tsv
 
 LAB is the program `lab` with the variants' programs beside it. COUNT kills by SIGKILL are made, each
 at a random instant of a sweep, or with --at-sync (needs strace) where a file was written and is about

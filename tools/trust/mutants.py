@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants errors with cargo-mutants and asks whether the tests of a crate find them.
 
-  tools/trust/mutants FOLDER [AREA...] [--file PATH | --sample N | --again] [--timeout SECONDS] > mutants.tsv
+  tools/proof mutants FOLDER [AREA...] [--file PATH | --sample N | --again] [--timeout SECONDS] > mutants.tsv
 
 Needs `cargo install cargo-mutants`. FOLDER keeps what was found, one folder an area: a second call
 goes on where the first was stopped, and tries survivors again; `--again` tries nothing else. All areas

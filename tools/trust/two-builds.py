@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds targets twice from nothing and holds the programs against each other, byte for byte.
 
-  ./enter tools/trust/two-builds [TARGET...] > two-builds.tsv
+  ./enter tools/proof two-builds [TARGET...] > two-builds.tsv
 
 Without a target, the variants of all families. Each build has an output folder of its own and no
 disk cache, so that nothing of the one can be in the other. Ends with 1 where a file differs.

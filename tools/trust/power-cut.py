@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cuts the power at every write of a sweep's record, as far as a trace can: needs strace.
 
-  tools/trust/power-cut LAB > power-cut.tsv
+  tools/proof power-cut LAB > power-cut.tsv
 
 A sweep is run under strace. Then, for each system call of it that touches the record, the state is
 made that the disk would have if all that was never synced were lost: of a file what was written before

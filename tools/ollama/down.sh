@@ -1,12 +1,12 @@
-#!/usr/bin/env bash
+# shellcheck shell=bash
 # Ends the Ollama servers that `up` started; see --help.
 set -euo pipefail
 
 usage() {
     cat <<'END'
-usage: tools/ollama/down [--ports LIST]
+usage: tools/peer ollama down [--ports LIST]
 
-Ends the Ollama servers that tools/ollama/up started, waits until they and their
+Ends the Ollama servers that tools/peer ollama up started, waits until they and their
 runner processes are gone, and says what it ended. It touches no other process: an
 Ollama of yours on the same machine stays. What was built and downloaded stays too.
 

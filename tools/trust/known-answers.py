@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks real sweeps questions whose answers are known, again and again.
 
-  tools/trust/known-answers LAB COUNT FOLDER
+  tools/proof known-answers LAB COUNT FOLDER
 
 LAB is the program `lab` with the variants' programs beside it. Each of the experiments known-search
 (a kernel slower by exactly 2 %, twice the margin) and known-tokens (5 µs of CPU time more on each

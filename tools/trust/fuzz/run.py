@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Feeds the readers of the lab with inputs that reach new branches, and keeps those inputs.
 
-  tools/trust/fuzz/run FOLDER [READER...] [--seconds 900] [--jobs 1] > fuzz.tsv
-  tools/trust/fuzz/run FOLDER [READER...] --keep
+  tools/proof fuzz FOLDER [READER...] [--seconds 900] [--jobs 1] > fuzz.tsv
+  tools/proof fuzz FOLDER [READER...] --keep
 
 Needs a nightly toolchain, a C++ compiler and `cargo install cargo-fuzz`. Each reader gets SECONDS in
 all: FOLDER keeps its corpus and its times, so a call that was stopped goes on there. An input that

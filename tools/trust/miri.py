@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of the crates with `unsafe` under Miri, which looks for undefined behaviour.
 
-  tools/trust/miri [--limit SECONDS] [CRATE...] > miri.tsv
+  tools/proof miri [--limit SECONDS] [CRATE...] > miri.tsv
 
 Needs `rustup component add miri rust-src --toolchain nightly`. Each test runs by itself, so that one
 which Miri cannot run hides no other, and is ended after SECONDS of CPU time (60 unless told), or ten

@@ -1,24 +1,23 @@
-#!/usr/bin/env bash
+# shellcheck shell=bash
 # Installs and starts two real Ollama servers with a small model; see --help.
 set -euo pipefail
 
 usage() {
     cat <<'END'
-usage: tools/ollama/up [--ports LIST] [--version V] [--model NAME]
-       tools/ollama/up --status [--ports LIST]
+usage: tools/peer ollama up [--ports LIST] [--version V] [--model NAME]
+       tools/peer ollama status [--ports LIST]
 
 Brings up real Ollama servers on this machine's loopback, one a port, each with its own copy of
 SmolLM2-135M loaded: installs what is missing, starts what is not running, waits until every server
 has answered a request, and prints the addresses. Run it again at any time; end with
-tools/ollama/down. All files lie in ${XDG_CACHE_HOME:-~/.cache}/lab/ollama.
+tools/peer ollama down. All files lie in ${XDG_CACHE_HOME:-~/.cache}/lab/ollama.
 
   --ports LIST    ports to serve (default: 11434,11435)
   --version V     version of Ollama (default: v0.17.4; v0.6.5 where the processor lacks AVX2)
   --model NAME    name under which the servers know the model (default: smollm2)
-  --status        only say which servers are up, and how much memory they hold
   --help          this text
 
-exit codes: 0 up and healthy; 1 a step failed, or with --status a server is not up; 2 bad arguments;
+exit codes: 0 up and healthy; 1 a step failed, or with status a server is not up; 2 bad arguments;
             3 this machine lacks a tool; 4 a port is taken
 END
 }
@@ -74,7 +73,7 @@ bring_up() {
     mkdir -p "$STATE" "$LAB_OLLAMA/home"
     # Two at once would build into the same folder. The servers must not inherit the lock.
     exec 9>"$LAB_OLLAMA/lock"
-    flock --nonblock 9 || die 1 "another tools/ollama/up is at work; wait for it"
+    flock --nonblock 9 || die 1 "another tools/peer ollama up is at work; wait for it"
     choose_version "$wanted"
     for port in "${ports[@]}"; do
         check_port "$port" "$wanted"
@@ -102,7 +101,7 @@ is_running() {
 check_port() {
     if is_running "$1"; then
         [[ -z $2 || $2 == "$server_version" ]] ||
-            die 4 "port $1 has our ollama $server_version, not $2; run tools/ollama/down first"
+            die 4 "port $1 has our ollama $server_version, not $2; run tools/peer ollama down first"
         say "port $1: already up (pid $server_pid, ollama $server_version)"
     elif is_taken "$1"; then
         die 4 "port $1 is taken by a program that is not ours; end it, or choose other ports with" \
@@ -120,7 +119,7 @@ start_server() {
     local port=$1 log=$LAB_OLLAMA/serve-$1.log pid
     mkdir -p "$LAB_OLLAMA/models-$port"
     # A server that was killed may have left its runner behind, and only its record leads there.
-    if [[ -e $STATE/$port ]]; then "$here/down" --ports "$port"; fi
+    if [[ -e $STATE/$port ]]; then bash "$here/down.sh" --ports "$port"; fi
     setsid env -i PATH="$PATH" HOME="$LAB_OLLAMA/home" GIN_MODE=release \
         OLLAMA_HOST="127.0.0.1:$port" OLLAMA_MODELS="$LAB_OLLAMA/models-$port" \
         OLLAMA_KEEP_ALIVE=-1 OLLAMA_NUM_PARALLEL=1 OLLAMA_MAX_LOADED_MODELS=1 \
@@ -165,7 +164,7 @@ give_up() {
 end_started() {
     ((${#started[@]})) || return 0
     say "ending what was started"
-    "$here/down" --ports "$(IFS=, && printf '%s' "${started[*]}")" || true
+    bash "$here/down.sh" --ports "$(IFS=, && printf '%s' "${started[*]}")" || true
 }
 
 print_summary() {
@@ -175,7 +174,7 @@ print_summary() {
     printf 'model    %s\n' "$model"
     printf 'run      lab run experiments/tr115-ollama.toml --servers %s --model %s\n' \
         "$list" "$model"
-    printf 'end      tools/ollama/down\n'
+    printf 'end      tools/peer ollama down\n'
 }
 
 print_status() {

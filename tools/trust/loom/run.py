@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs all models of schedulers/adaptive's atomics, and holds planted errors against them.
 
-  tools/trust/loom/run > loom.tsv
+  tools/proof loom > loom.tsv
 
 Each model has to hold in every order that loom tries. Then each error of PLANTED is written into a
 copy of the scheduler's files, and the model that it names has to break. Ends with 1 where a model

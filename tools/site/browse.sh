@@ -10,8 +10,8 @@ readonly FOLDER=${XDG_CACHE_HOME:-$HOME/.cache}/lab/browse-$(sha256sum <"$HERE/p
 readonly LIMIT_S=1500
 
 if [[ $# == 0 || $1 == --help || $1 == -h ]]; then
-  echo "usage: tools/site/browse FOLDER [--shots DIR]   look at every page that lab site wrote to FOLDER"
-  echo "       tools/site/browse --served URL           look at pages of a running lab serve, of each kind a few"
+  echo "usage: tools/proof browse FOLDER [--shots DIR]   look at every page that lab site wrote to FOLDER"
+  echo "       tools/proof browse --served URL           look at pages of a running lab serve, of each kind a few"
   if [[ $# == 0 ]]; then exit 2; fi
   exit 0
 fi

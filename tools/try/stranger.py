@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tries the first minutes of somebody who has never been here, in scratch folders.
 
-  tools/try/stranger [--list] [--only TRY[,TRY]] [--but TRY[,TRY]] [--minutes N] [--tsv FILE]
+  tools/proof stranger [--list] [--only TRY[,TRY]] [--but TRY[,TRY]] [--minutes N] [--tsv FILE]
 
 Each try runs in a folder of its own that is removed afterwards, from the last commit: what is not
 committed is not tried. The caches of this user are used, so that times are those of a warm machine;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Kills each durable back end of the workflows, peers included, and says what that cost.
 
-  ./enter tools/trust/coming-back COUNT > coming-back.tsv
+  ./enter tools/proof coming-back COUNT > coming-back.tsv
 
 Runs Bazel's test of that name for COUNT seeds. Each seed runs 120 tasks without a kill; then again,
 kills the run with all its processes while tasks are under way, and starts it in the same folder.
 A kill's cost is the time of both of those together, less that without a kill. Peers are left out
-where the environment does not name them, as tools/dbos/up and tools/restate/up say.
+where the environment does not name them, as tools/peer dbos up and tools/peer restate up say.
 """
 
 import statistics

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# usage: tools/try/nixpkgs TREE      (./enter --peers brings Nix along)
+# usage: tools/proof nixpkgs TREE      (./enter --peers brings Nix along)
 # Evaluates every output of flake.nix for both systems with a checkout of nixpkgs, and builds nothing:
 # a package that it no longer has, or a version that docs/ENVIRONMENTS.md does not promise, is an
 # error. Prints the derivations as JSON.
 set -euo pipefail
 
-[[ -d ${1:-}/lib ]] || { echo "usage: tools/try/nixpkgs TREE, a checkout of nixpkgs" >&2; exit 64; }
+[[ -d ${1:-}/lib ]] || { echo "usage: tools/proof nixpkgs TREE, a checkout of nixpkgs" >&2; exit 64; }
 tree=$(cd "$1" && pwd -P)
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 scratch=$(mktemp -d)

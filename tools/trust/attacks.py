@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests that try something against the lab, and writes down what came of each attempt.
 
-  tools/trust/attacks > attacks.tsv
+  tools/proof attacks > attacks.tsv
 
 The tests are those of the packages that know `lab_attacks`, in the working tree as it is; each names
 its attacks itself. Everything that they try comes from them and goes to loopback. An attack that is
