@@ -8,7 +8,8 @@ use std::process::{Command, ExitCode};
 use engines_kit::{Ends, Identity, Question, ask_peer, count_after_colon, variant_main};
 
 const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
-/// Names a Python that has the module, where the one on PATH has not (tools/peer duckdb up makes one).
+/// Names a Python that has the module, where the one on PATH has not: `tools/peer duckdb up` makes
+/// one.
 const PYTHON: &str = "LAB_DUCKDB_PYTHON";
 /// Arguments: threads, glob, operator, pattern.
 const SCRIPT: &str = "

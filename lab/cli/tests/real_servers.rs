@@ -1,5 +1,5 @@
-//! `tools/peer ollama up` and `down` with the paced server in place of Ollama: two servers start, and
-//! nothing but those ends.
+//! `tools/peer ollama up` and `down` with the paced server in place of Ollama: two servers start,
+//! and nothing but those ends.
 
 use std::{
     fs,

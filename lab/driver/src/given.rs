@@ -122,7 +122,8 @@ pub fn check_servers(addresses: &[String], model: &str) -> Result<Vec<String>, D
 fn check(address: &str, model: &str) -> Result<Identity, DriverError> {
     let trouble = |what: &str, error: &dyn std::fmt::Display| {
         DriverError::Server(format!(
-            "the server {address} {what}: {error}; start it (tools/peer ollama up) or correct --servers"
+            "the server {address} {what}: {error}; start it (tools/peer ollama up) or correct \
+             --servers"
         ))
     };
     let version = get(&format!("{address}/api/version"))
