@@ -10,7 +10,7 @@
 //!   manifest.json      what lab report and lab export wrote beside them, by name and sha256
 //! ```
 //!
-//! An export has all samples in `samples.pack.zst`, and rows that are many in files ending in `.zst`.
+//! An export has all samples in `samples.pack.zst`, and many rows in files ending in `.zst`.
 //!
 //! Nothing is ever rewritten. `run.json` and each row end in a `chain` that follows from all before
 //! it. A newer schema is refused for writing and read as far as it is known.

@@ -264,11 +264,13 @@ mod tests {
         ]
     }
 
+    fn columns() -> impl Strategy<Value = BTreeMap<String, Column>> {
+        prop::collection::btree_map("[a-c]", column(), 0..4)
+    }
+
     proptest! {
         #[test]
-        fn what_is_written_is_read(
-            runs in prop::collection::vec(prop::collection::btree_map("[a-c]", column(), 0..4), 0..6)
-        ) {
+        fn what_is_written_is_read(runs in prop::collection::vec(columns(), 0..6)) {
             let name = |(place, columns)| (format!("{place:02}"), Samples { columns });
             let runs: Vec<Named> = runs.into_iter().enumerate().map(name).collect();
             let bytes = write(&runs).unwrap();

@@ -1,8 +1,8 @@
 //! Every command that our pages show is run: docs/commands.tsv says by what.
 //!
 //! A row is a page, a command as it stands there, and what runs it: a test, `FILE::NAME`; a try of
-//! `tools/proof stranger`, by its name; `tools/proof pages`, which runs the row itself; another program
-//! of ours that runs it; or `unrun: ` and why it is not.
+//! `tools/proof stranger`, by its name; `tools/try/pages.py`, which runs the row itself; another
+//! program of ours that runs it; or `unrun: ` and why it is not.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! The peers where they are not installed, or find a folder that is not empty. Where they are
-//! installed, the tests of every variant take them in: `tools/peer NAME up` says what to put into the
-//! environment.
+//! installed, the tests of every variant take them in: `tools/peer NAME up` says what to put into
+//! the environment.
 
 use std::env;
 use std::fs;

@@ -19,8 +19,8 @@ const PYTHON: &str = "LAB_DBOS_PYTHON";
 pub(crate) fn python() -> Result<OsString, RunError> {
     env::var_os(PYTHON).ok_or_else(|| {
         RunError::unsupported(format!(
-            "there is no Python with DBOS: tools/peer dbos up makes one, and prints what to put into \
-             {PYTHON}"
+            "there is no Python with DBOS: tools/peer dbos up makes one, and prints what to put \
+             into {PYTHON}"
         ))
     })
 }

@@ -168,8 +168,8 @@ impl Process {
             None => command.arg("process"),
             Some("koffi") if env::var_os(KOFFI).is_none() => {
                 return Err(RunError::unsupported(format!(
-                    "there is no koffi for node: run tools/peer koffi up and set {KOFFI} as it says, or \
-                     leave node_ffi and typescript_ffi out"
+                    "there is no koffi for node: run tools/peer koffi up and set {KOFFI} as it \
+                     says, or leave node_ffi and typescript_ffi out"
                 )));
             }
             Some(_) => command.arg("ffi").arg(built(folder, LIBRARY)?),
@@ -208,8 +208,8 @@ impl Process {
                 "there is no working {ffi} for {program}: install it, or leave the _ffi worker out"
             )),
             (Some(hosts::NO_TYPES), _) => RunError::unsupported(
-                "there is no TypeScript in node: run tools/peer amaro up and set LAB_AMARO as it says, \
-                 or leave the workers in TypeScript out",
+                "there is no TypeScript in node: run tools/peer amaro up and set LAB_AMARO as it \
+                 says, or leave the workers in TypeScript out",
             ),
             _ => RunError::setup(format!("the worker in {program} ended before it was ready")),
         }

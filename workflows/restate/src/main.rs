@@ -46,8 +46,8 @@ impl BackEnd for Restate {
         let folder = folder_to_go_on_in(workload)?;
         let missing = || {
             RunError::unsupported(format!(
-                "there is no Restate: tools/peer restate up installs it, and prints what to put into \
-                 {FOLDER}"
+                "there is no Restate: tools/peer restate up installs it, and prints what to put \
+                 into {FOLDER}"
             ))
         };
         let packages = env::var_os(FOLDER).map(PathBuf::from).ok_or_else(missing)?;
