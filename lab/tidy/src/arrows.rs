@@ -107,7 +107,7 @@ const IMPURE: &[&str] = &[
     "crate::records::",
 ];
 
-/// Rooms of crates that are pure but for them: what starts programs, reads files, answers a network.
+/// Impure rooms of these crates: they start programs, read files or answer a network.
 const ENGINES: &[&str] = &["lab/compare/src/run/", "lab/site/src/records/"];
 
 /// The crates whose answer depends on their arguments alone.
