@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CASES = 8
 # What holds `unsafe`, as lab/tidy/src/unsafety.rs lists it: the tests, or why Miri runs none.
 CRATES = {
-    "engines-kit": ["--lib"],
+    "jsonl-search": ["--lib"],
     "workflows-worker": ["--lib"],
     "engines-io_uring": "system calls of io_uring, which Miri does not know",
     "lab-process": "its unsafe code is system calls around processes, which Miri does not know",

@@ -38,7 +38,7 @@ STAND_INS = [
 # What an answer ends with; of all others 0.
 ANSWERS = {"lab compare": {0, 10, 11}, "lab bisect": {0}, "lab audit": {0, 1},
            "lab import": {0, 10, 11}, "lab watch": {0, 12}, "lab doctor": {0, 1},
-           "./enter bazel run //lab:audit": {0, 1}, "cargo run --release -p engines-threads": {0, 1}}
+           "./enter bazel run //lab:audit": {0, 1}, "cargo run --release -p jsonl-search": {0, 1}}
 MINUTES = 40
 
 

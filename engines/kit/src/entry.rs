@@ -1,35 +1,29 @@
-//! The command line of every variant: the lab's own, and what this family adds to it.
+//! The command line of every engine.
 
 use std::env;
-use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use lab_protocol::engines::Workload;
-use lab_protocol::engines::names;
-use lab_variant::{Identity, Mode, Numbers, RunError};
+use lab_protocol::engines::{Workload, names};
+use lab_protocol::exit;
+use lab_variant::{Identity, Numbers, RunError};
 
 use crate::meter::Meter;
-use crate::{Answer, Search, ask, outcome, show};
+use crate::{Answer, Search, outcome};
 
-const MODE: Mode = Mode { argument: "--search", help: ask::HELP };
-
-/// The whole of an engine's `main`: answers `--describe` and `--help`, searches for a person
-/// (`--search`), or reads one `RunSpec` line from standard input, calls `run` and writes one
-/// `RunOutcome` line to standard output. `run` is what is timed: walk, read, search, merge. Its
-/// error and its panic become an outcome without numbers. The exit codes are those of
-/// [`lab_protocol::exit`].
+/// The whole of an engine's `main`: answers `--describe` and `--help`, or reads one `RunSpec` line
+/// from standard input, calls `run` and writes one `RunOutcome` line to standard output. `run` is
+/// what is timed: walk, read, search, merge. Its error and its panic become an outcome without
+/// numbers. The exit codes are those of [`lab_protocol::exit`].
 pub fn variant_main(
     identity: &Identity,
     run: impl FnOnce(Arc<Search>) -> Result<Answer, RunError>,
 ) -> ExitCode {
-    let arguments: Vec<OsString> = env::args_os().skip(1).collect();
-    if let [first, rest @ ..] = &arguments[..]
-        && first == MODE.argument
-    {
-        return show::search(identity.variant(), rest, run);
+    if env::args_os().nth(1).is_some_and(|first| first == "--search") {
+        eprintln!("{}: --search is the program jsonl-search now", identity.variant());
+        return ExitCode::from(exit::BAD_SPEC as u8);
     }
-    lab_variant::variant_main(identity, Some(&MODE), prepare, |search| timed(Arc::new(search), run))
+    lab_variant::variant_main(identity, prepare, |search| timed(Arc::new(search), run))
 }
 
 fn prepare(workload: Workload) -> Result<Search, String> {
@@ -47,8 +41,7 @@ fn timed(
     let answer = run(Arc::clone(&search))?;
     let mut counters = meter.counters();
     counters.extend(outcome::counters(&answer));
-    counters
-        .extend([(names::WALK_NS, search.walk_ns()), (names::FILES, search.paths().len() as u64)]);
+    counters.extend([(names::WALK_NS, search.walk_ns()), (names::FILES, search.files())]);
     for (index, reason) in &answer.unreadable {
         eprintln!("file {index} cannot be read: {reason}");
     }

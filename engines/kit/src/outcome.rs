@@ -1,10 +1,11 @@
 //! The outcome's counters and columns, as `lab_protocol::engines` names them.
 
+use jsonl_search::busy;
 use lab_protocol::engines::names;
 
 use std::collections::BTreeMap;
 
-use crate::{Answer, Hit, busy};
+use crate::{Answer, Hit};
 
 /// The columns.
 pub(crate) fn samples(answer: &Answer) -> BTreeMap<String, Vec<i64>> {

@@ -51,7 +51,6 @@ pub fn ask_peer(
     command: impl FnOnce(&Question) -> Result<Command, RunError>,
     count: impl Fn(&str) -> u64,
 ) -> Result<Answer, RunError> {
-    search.without_messages()?;
     let question = Question::of(search)?;
     let mut command = command(&question)?;
     let name = command.get_program().to_string_lossy().into_owned();

@@ -1,27 +1,27 @@
 //! One run's search, from its workload to its answer.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
+use jsonl_search::{Plan, QueryError};
 use lab_protocol::engines::{Advise, Granularity, Workload};
 
 use crate::clock::since;
-use crate::kernel::{BUFFER_BYTES, Plan, Showing};
-use crate::prefilter::Prefilter;
-use crate::render::Style;
-use crate::{Job, Merger, Query, QueryError, RunError, SourceFile, Worker, now_ns, walk};
+use crate::parse::Parsers;
+use crate::{Job, Merger, Query, RunError, SourceFile, now_ns};
+
+/// Searches lines by the parser that the workload names.
+pub type Worker = jsonl_search::Worker<Parsers>;
 
 /// What an engine is to do. Share it between threads in an `Arc`.
 #[derive(Debug)]
 pub struct Search {
     workload: Workload,
     plan: Plan,
-    /// Folders, and files that a person named.
-    roots: Vec<PathBuf>,
+    corpus: [PathBuf; 1],
     walk_ns: AtomicU64,
-    /// What the run walked: what a person is shown is named by it.
-    paths: OnceLock<Vec<Arc<Path>>>,
+    files: AtomicU64,
 }
 
 impl Search {
@@ -30,29 +30,21 @@ impl Search {
     /// # Errors
     /// Where its query is none.
     pub fn new(workload: Workload) -> Result<Self, QueryError> {
-        let query = Query::compile(&workload.query)?;
-        let prefilter = if workload.prefilter { Prefilter::new(&query) } else { None };
-        let plan = Plan {
-            prefilter,
-            query,
-            parser: workload.parser,
-            read: workload.read,
-            advise: workload.advise,
-            buffer_bytes: workload.buffer_bytes.map_or(BUFFER_BYTES, |bytes| bytes.max(1) as usize),
-            buffer_adapts: workload.buffer_adapts,
-            limit: workload.query.limit.map(|limit| limit as usize),
-            result_capacity: workload.result_capacity as usize,
-            showing: None,
-        };
-        let roots = vec![PathBuf::from(&workload.corpus)];
-        let (walk_ns, paths) = (AtomicU64::new(0), OnceLock::new());
-        Ok(Self { workload, plan, roots, walk_ns, paths })
-    }
-
-    /// The same for a person, who names folders and files and wants to see messages.
-    pub(crate) fn shown(mut self, roots: Vec<PathBuf>, style: Style) -> Self {
-        self.plan.showing = Some(Showing::new(style));
-        Self { roots, ..self }
+        let mut plan = Plan::new(Query::compile(&workload.query)?);
+        if !workload.prefilter {
+            plan.prefilter = None;
+        }
+        plan.read = workload.read;
+        plan.advise = workload.advise;
+        if let Some(bytes) = workload.buffer_bytes {
+            plan.buffer_bytes = bytes.max(1) as usize;
+        }
+        plan.buffer_adapts = workload.buffer_adapts;
+        plan.limit = workload.query.limit.map(|limit| limit as usize);
+        plan.result_capacity = workload.result_capacity as usize;
+        let corpus = [PathBuf::from(&workload.corpus)];
+        let (walk_ns, files) = (AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Self { workload, plan, corpus, walk_ns, files })
     }
 
     /// Everything that was asked for.
@@ -76,25 +68,20 @@ impl Search {
         self.workload.advise
     }
 
-    /// The corpus's files in the order of their paths. Blocks. An engine walks once: a file that
-    /// comes later would move the others' numbers.
+    /// The corpus's files in the order of their paths. Blocks.
     ///
     /// # Errors
-    /// Where no root can be read.
-    ///
-    /// # Panics
-    /// When it is called again.
+    /// Where it cannot be read.
     pub fn walk(&self) -> Result<Vec<Arc<SourceFile>>, RunError> {
         let start = now_ns();
         let files = self.look()?;
-        let paths = files.iter().map(|file| Arc::clone(&file.path)).collect();
-        self.paths.set(paths).expect("an engine walks once");
+        self.files.store(files.len() as u64, Ordering::Relaxed);
         self.walk_ns.store(since(start), Ordering::Relaxed);
         Ok(files.into_iter().map(Arc::new).collect())
     }
 
     fn look(&self) -> Result<Vec<SourceFile>, RunError> {
-        walk::walk(&self.roots, self.threads()).map_err(|(root, error)| {
+        jsonl_search::walk(&self.corpus, self.threads()).map_err(|(root, error)| {
             RunError::failed(format!("cannot walk the corpus {}: {error}", root.display()))
         })
     }
@@ -114,7 +101,7 @@ impl Search {
 
     /// A new worker, for a thread or a task.
     pub fn worker(&self) -> Worker {
-        Worker::new(&self.plan)
+        Worker::new(&self.plan, Parsers::new(self.workload.parser))
     }
 
     /// A new merger.
@@ -164,20 +151,9 @@ impl Search {
         }
     }
 
-    /// For a program that counts lines and cannot say which.
-    ///
-    /// # Errors
-    /// Where a person wants to see them.
-    pub fn without_messages(&self) -> Result<(), RunError> {
-        match self.plan.showing {
-            None => Ok(()),
-            Some(_) => Err(RunError::unsupported("this program counts lines and shows none")),
-        }
-    }
-
-    /// The files of the run's walk, by index.
-    pub(crate) fn paths(&self) -> &[Arc<Path>] {
-        self.paths.get().map_or(&[], Vec::as_slice)
+    /// Files that the run's walk found.
+    pub(crate) fn files(&self) -> u64 {
+        self.files.load(Ordering::Relaxed)
     }
 
     pub(crate) fn walk_ns(&self) -> u64 {

@@ -15,7 +15,6 @@ fn main() -> ExitCode {
 }
 
 fn run(search: &Search) -> Result<Answer, RunError> {
-    search.without_messages()?;
     let jobs = search.jobs(CHUNKS)?;
     let next = AtomicUsize::new(0);
     let counted: Result<Vec<u64>, RunError> = thread::scope(|scope| {

@@ -74,19 +74,19 @@ impl Repository {
         folders.filter(|folder| self.has(&format!("{folder}/Cargo.toml"))).collect()
     }
 
-    /// The folders among which the workspace's members are, all of them `FOLDER/*/src/..`.
+    /// The folders among which the workspace's members are: `FOLDER/*/src/..`, or a folder.
     fn folders(&self) -> Vec<String> {
         let manifest = self.table("Cargo.toml");
         let members = manifest["workspace"]["members"].as_array().into_iter().flatten();
-        let above = members.filter_map(|member| Value::as_str(member)?.strip_suffix("/*/src/.."));
-        let mut folders: Vec<String> = above
-            .flat_map(|folder| {
-                let entries = fs::read_dir(self.root.join(folder)).expect("a member's folder");
-                entries
-                    .flatten()
-                    .map(move |entry| format!("{folder}/{}", entry.file_name().to_string_lossy()))
-            })
-            .collect();
+        let inside = |member: &str| match member.strip_suffix("/*/src/..") {
+            None => vec![member.to_owned()],
+            Some(above) => {
+                let entries = fs::read_dir(self.root.join(above)).expect("a member's folder");
+                let names = entries.flatten().map(|entry| entry.file_name());
+                names.map(|name| format!("{above}/{}", name.to_string_lossy())).collect()
+            }
+        };
+        let mut folders: Vec<String> = members.filter_map(Value::as_str).flat_map(inside).collect();
         folders.sort();
         folders
     }

@@ -12,15 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{Identity, RunError, caught};
 
-/// A way to call a program that the kit serves before it comes to [`variant_main`], which only
-/// speaks of it.
-#[derive(Debug)]
-pub struct Mode {
-    /// The argument that opens it, for example `--search`.
-    pub argument: &'static str,
-    /// What stands at the end of the help.
-    pub help: &'static str,
-}
+const ONLY_ARGUMENTS: &str = "the only arguments are --describe and --help";
 
 /// What a run came to, as [`RunOutcome`] has it.
 #[derive(Debug, Default)]
@@ -39,13 +31,12 @@ pub struct Numbers {
 /// [`lab_protocol::exit`].
 pub fn variant_main<W: DeserializeOwned, P>(
     identity: &Identity,
-    mode: Option<&Mode>,
     prepare: impl FnOnce(W) -> Result<P, String>,
     measure: impl FnOnce(P) -> Result<Numbers, RunError>,
 ) -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let input = io::stdin().lock();
-    let said = answer(identity, mode, &arguments, input, prepare, measure);
+    let said = answer(identity, &arguments, input, prepare, measure);
     if let Some(sentence) = said.complaint {
         eprintln!("{sentence}");
     }
@@ -80,7 +71,6 @@ impl Said {
 /// `input` is given away, for a variant may want to read on while it is measured.
 fn answer<W: DeserializeOwned, P>(
     identity: &Identity,
-    mode: Option<&Mode>,
     arguments: &[OsString],
     input: impl BufRead,
     prepare: impl FnOnce(W) -> Result<P, String>,
@@ -89,8 +79,8 @@ fn answer<W: DeserializeOwned, P>(
     match arguments.iter().map(|argument| argument.to_str()).collect::<Vec<_>>()[..] {
         [] => {}
         [Some("--describe")] => return Said::answer(json(&identity.describe())),
-        [Some("--help" | "-h")] => return Said::answer(help(identity, mode)),
-        _ => return Said::refusal(only_arguments(mode)),
+        [Some("--help" | "-h")] => return Said::answer(help(identity)),
+        _ => return Said::refusal(ONLY_ARGUMENTS.to_owned()),
     }
     let prepared = read_spec(input).and_then(|spec| Ok((spec.run, prepare(spec.workload)?)));
     match prepared {
@@ -131,21 +121,15 @@ fn json(line: &impl Serialize) -> String {
     serde_json::to_string(line).expect("an outcome has only string keys")
 }
 
-fn help(identity: &Identity, mode: Option<&Mode>) -> String {
+fn help(identity: &Identity) -> String {
     let lab_protocol::Identity { family, variant, measures, version, .. } = identity.describe();
     let sentence = identity.sentence();
-    let more = mode.map_or(String::new(), |mode| format!("\n\n{}", mode.help));
     format!(
         "{family}-{variant} ({measures} {version}): {sentence}\n\nReads one run spec as a JSON \
          line from standard input and writes one outcome as a JSON line.\n\n  --describe  print \
          who this is, as JSON\n  --help      print this\n\nExit codes: 0 done, 1 failed (the \
-         outcome says why), 2 bad spec{more}"
+         outcome says why), 2 bad spec"
     )
-}
-
-fn only_arguments(mode: Option<&Mode>) -> String {
-    let mode = mode.map_or(String::new(), |mode| format!(", {}", mode.argument));
-    format!("the only arguments are --describe{mode} and --help")
 }
 
 /// Refuses a workload in which one of these keys is 0.
@@ -175,14 +159,14 @@ mod tests {
         if workload % 2 == 1 { Ok(workload) } else { Err(format!("{workload} is even")) }
     }
 
-    fn asked(mode: Option<&Mode>, arguments: &[&str]) -> Said {
+    fn asked(arguments: &[&str]) -> Said {
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
         let measure = |_| -> Result<Numbers, RunError> { unreachable!("only a question") };
-        answer(&IDENTITY, mode, &arguments, SPEC.as_bytes(), odd, measure)
+        answer(&IDENTITY, &arguments, SPEC.as_bytes(), odd, measure)
     }
 
     fn run(line: &str, measure: impl FnOnce(u64) -> Result<Numbers, RunError>) -> Said {
-        answer(&IDENTITY, None, &[], line.as_bytes(), odd, measure)
+        answer(&IDENTITY, &[], line.as_bytes(), odd, measure)
     }
 
     fn without_numbers(status: &str, reason: &str, code: i32) -> Said {
@@ -197,11 +181,11 @@ mod tests {
             r#"{"protocol":1,"family":"families","variant":"some","measures":"it","#,
             r#""version":"1.2","features":["a","b"]}"#
         );
-        assert_eq!(asked(None, &["--describe"]), Said::answer(line.to_owned()));
+        assert_eq!(asked(&["--describe"]), Said::answer(line.to_owned()));
     }
 
     #[test]
-    fn its_help_ends_in_what_the_family_adds() {
+    fn its_help_says_how_it_is_called() {
         let text = "families-some (it 1.2): It does things.
 
 Reads one run spec as a JSON line from standard input and writes one outcome as a JSON line.
@@ -210,21 +194,15 @@ Reads one run spec as a JSON line from standard input and writes one outcome as 
   --help      print this
 
 Exit codes: 0 done, 1 failed (the outcome says why), 2 bad spec";
-        assert_eq!(asked(None, &["--help"]), Said::answer(text.to_owned()));
-        assert_eq!(asked(None, &["-h"]), Said::answer(text.to_owned()));
-        let mode = Mode { argument: "--ask", help: "More." };
-        assert_eq!(asked(Some(&mode), &["--help"]), Said::answer(format!("{text}\n\nMore.")));
+        assert_eq!(asked(&["--help"]), Said::answer(text.to_owned()));
+        assert_eq!(asked(&["-h"]), Said::answer(text.to_owned()));
     }
 
     #[test]
     fn any_other_argument_is_refused() {
         let refusal = |sentence: &str| Said::refusal(sentence.to_owned());
-        let sentence = "the only arguments are --describe and --help";
-        assert_eq!(asked(None, &["--fast"]), refusal(sentence));
-        assert_eq!(asked(None, &["--describe", "--help"]), refusal(sentence));
-        let mode = Mode { argument: "--ask", help: "" };
-        let sentence = "the only arguments are --describe, --ask and --help";
-        assert_eq!(asked(Some(&mode), &["--fast"]), refusal(sentence));
+        assert_eq!(asked(&["--fast"]), refusal(ONLY_ARGUMENTS));
+        assert_eq!(asked(&["--describe", "--help"]), refusal(ONLY_ARGUMENTS));
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod identity;
 mod usage;
 
 pub use clock::{cpu_ns, now_ns};
-pub use entry::{Mode, Numbers, at_least_one, variant_main};
+pub use entry::{Numbers, at_least_one, variant_main};
 pub use error::{RunError, caught};
 pub use identity::Identity;
 pub use usage::{high_water_bytes, kernel_number, usage};

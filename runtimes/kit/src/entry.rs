@@ -31,7 +31,7 @@ pub fn cutting_variant_main(
     // First of all, for the time until the first agent counts from here.
     let meter = Arc::new(Meter::start());
     let prepare = |workload| request::check(&workload).map(|()| workload);
-    lab_variant::variant_main(identity, None, prepare, |workload| {
+    lab_variant::variant_main(identity, prepare, |workload| {
         run(workload, Arc::clone(&meter)).map(|logs| numbers(&logs, &meter))
     })
 }

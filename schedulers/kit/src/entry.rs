@@ -13,7 +13,7 @@ use crate::{Policy, check};
 /// becomes a failed outcome. The exit codes are those of [`lab_protocol::exit`].
 pub fn variant_main<P: Policy>(identity: &Identity) -> ExitCode {
     let prepare = |workload: Workload| check::workload(&workload).map(|()| workload);
-    lab_variant::variant_main(identity, None, prepare, |workload| {
+    lab_variant::variant_main(identity, prepare, |workload| {
         let measured = measure::<P>(&workload);
         measured.map(|Measured { counters, samples }| Numbers { counters, samples })
     })

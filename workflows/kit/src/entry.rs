@@ -13,5 +13,5 @@ use crate::client::{BackEnd, measure};
 /// becomes a failed outcome. The exit codes are those of [`lab_protocol::exit`].
 pub fn variant_main<B: BackEnd>(identity: &Identity) -> ExitCode {
     let prepare = |workload: Workload| check::workload(&workload).map(|()| workload);
-    lab_variant::variant_main(identity, None, prepare, |workload| measure::<B>(&workload))
+    lab_variant::variant_main(identity, prepare, |workload| measure::<B>(&workload))
 }

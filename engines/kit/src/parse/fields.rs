@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::{Message, text};
+use super::Message;
 
 /// The depth that `serde_json` refuses a value beyond; the others have no such limit, and their
 /// stack has one.
@@ -59,7 +59,9 @@ impl<'de, 's> Draft<'de, 's> {
             session: get(&self.session),
             cwd: get(&self.cwd),
             timestamp: get(&self.timestamp),
-            text: text::Text::Whole(text.or_else(|| get(&self.summary)).unwrap_or_default()),
+            text: jsonl_search::Text::Whole(
+                text.or_else(|| get(&self.summary)).unwrap_or_default(),
+            ),
         }
     }
 

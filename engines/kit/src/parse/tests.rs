@@ -13,7 +13,7 @@ const PARSERS: [Parser; 6] = [
 
 /// What a parser makes of a line, as text.
 fn seen(parser: Parser, line: &[u8]) -> Result<String, Invalid> {
-    with_message(parser, line, &mut Scratch::default(), |message| format!("{message:?}"))
+    Parsers::new(parser).with_message(line, |message| format!("{message:?}"))
 }
 
 #[track_caller]
@@ -27,8 +27,7 @@ fn agree(line: &[u8]) -> Result<String, Invalid> {
 
 fn text(line: &str) -> String {
     let text = |message: &mut Message<'_>| message.text.whole().to_owned();
-    let texts =
-        PARSERS.map(|parser| with_message(parser, line.as_bytes(), &mut Scratch::default(), text));
+    let texts = PARSERS.map(|parser| Parsers::new(parser).with_message(line.as_bytes(), text));
     assert!(texts.iter().all(|text| *text == texts[0]), "{line}: {texts:?}");
     texts[0].clone().unwrap()
 }

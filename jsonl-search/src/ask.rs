@@ -1,18 +1,23 @@
-//! The command line of a person who searches: `--search QUERY [PATH…] [OPTION…]`.
+//! The command line: `jsonl-search QUERY [PATH…] [OPTION…]`.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 
+use lab_protocol::engines::{Query as Wanted, Read};
+
+use crate::kernel::{Plan, Showing};
+use crate::query::{Query, QueryError};
 use crate::render::{Output, Style};
-use lab_protocol::engines::{Advise, Granularity, Parser, Query, Read, Workload};
 
 /// Messages that are shown where nobody says how many.
 const LIMIT: u32 = 50;
 
 /// What `--help` says of it.
 pub(crate) const HELP: &str = "\
-A search for a person: --search QUERY [PATH…] [OPTION…]
+jsonl-search QUERY [PATH…] [OPTION…]: finds messages in chat sessions
+
 Looks through every *.jsonl below the paths (the current folder where none is named; a file is
 searched whatever its name) and shows the messages that match, newest first.
 
@@ -27,18 +32,19 @@ searched whatever its name) and shows the messages that match, newest first.
                                              which a terminal obeys [auto: on a terminal]
   --threads N                                worker threads [as many as CPUs]
   --read auto|buffered|mmap                  how files are read [auto: large ones are mapped]
+  --help                                     print this
   --                                         what follows is no option
 
 A path that is no UTF-8 is written as it is to a pipe, as $'a\\xff' to a terminal, and in JSON with
 its bytes in hexadecimal as path_hex.
 
-Exit codes of a search: 0 something was found, 1 nothing was, 2 an error, also where something was
+Exit codes: 0 something was found, 1 nothing was, 2 an error, also where something was
 found: a bad query or option, a path that is not there, a file or folder that cannot be read";
 
 /// What a person asks.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
-    pub(crate) query: Query,
+    pub(crate) query: Wanted,
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) style: Style,
     threads: Option<u32>,
@@ -46,24 +52,26 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Reads what follows `--search`.
+    /// Reads the arguments; `None` where they ask for help.
     ///
     /// # Errors
     /// A sentence that names the argument.
-    pub(crate) fn parse(arguments: &[OsString]) -> Result<Self, String> {
-        let mut query = Query { limit: Some(LIMIT), ..Query::default() };
+    pub(crate) fn parse(arguments: &[OsString]) -> Result<Option<Self>, String> {
+        let mut query = Wanted { limit: Some(LIMIT), ..Wanted::default() };
         let (mut text, mut roots, mut output) = (None, Vec::new(), Output::Text);
         let (mut threads, mut read, mut escapes) = (None, Read::Auto, None);
         let mut rest = arguments.iter();
         let mut options = true;
         while let Some(argument) = rest.next() {
-            let option = argument.to_str().filter(|text| options && text.starts_with("--"));
+            let is_option = |text: &&str| options && (text.starts_with("--") || *text == "-h");
+            let option = argument.to_str().filter(is_option);
             let mut value = || {
                 let name = option.unwrap_or_default();
                 let value = rest.next().ok_or_else(|| format!("{name} needs a value"))?;
                 value.to_str().map(str::to_owned).ok_or_else(|| format!("{name} is no UTF-8"))
             };
             match option {
+                Some("--help" | "-h") => return Ok(None),
                 Some("--") => options = false,
                 Some("--role") => query.role = Some(value()?),
                 Some("--session") => query.session = Some(value()?),
@@ -84,32 +92,30 @@ impl Asked {
                 None => roots.push(PathBuf::from(argument)),
             }
         }
-        query.text = text.ok_or("--search needs a query; \"\" finds every message")?;
+        query.text = text.ok_or("a query is missing; \"\" finds every message")?;
         if roots.is_empty() {
             roots.push(PathBuf::from("."));
         }
         let escapes = escapes.unwrap_or_else(|| stdout().is_terminal());
-        Ok(Self { query, roots, style: Style { output, escapes }, threads, read })
+        Ok(Some(Self { query, roots, style: Style { output, escapes }, threads, read }))
     }
 
-    /// The same as an engine takes it, everything else left to the engine.
-    pub(crate) fn workload(&self) -> Workload {
-        Workload {
-            corpus: String::new(),
-            query: self.query.clone(),
-            threads: self.threads,
-            read: self.read,
-            chunk: Granularity::Own,
-            buffer_bytes: None,
-            buffer_adapts: false,
-            channel_bound: None,
-            semaphore: None,
-            result_capacity: 0,
-            prefilter: true,
-            parser: Parser::Spans,
-            advise: Advise::None,
-            cold: false,
-        }
+    /// How that is searched.
+    ///
+    /// # Errors
+    /// What is wrong with the query.
+    pub(crate) fn plan(&self) -> Result<Plan, QueryError> {
+        let mut plan = Plan::new(Query::compile(&self.query)?);
+        plan.read = self.read;
+        plan.limit = self.query.limit.map(|limit| limit as usize);
+        plan.showing = Some(Showing::new(self.style));
+        Ok(plan)
+    }
+
+    /// Worker threads: what was asked for, or as many as this process may use.
+    pub(crate) fn threads(&self) -> usize {
+        let own = || available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(own, |threads| threads as usize)
     }
 }
 

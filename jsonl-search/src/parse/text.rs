@@ -9,7 +9,7 @@ use super::indent::indent;
 use crate::find::Finder;
 
 /// The text, or the places in the line that it is made of.
-pub(crate) enum Text<'a> {
+pub enum Text<'a> {
     /// As it is.
     Whole(&'a str),
     /// Strings of the line, which are lines of the text, as JSON spells them.
@@ -17,7 +17,7 @@ pub(crate) enum Text<'a> {
 }
 
 /// Strings of a line, and memory for what they mean.
-pub(crate) struct Spelled<'a> {
+pub struct Spelled<'a> {
     line: &'a str,
     blocks: &'a [Span],
     memory: &'a mut String,
@@ -39,7 +39,7 @@ impl<'a> Text<'a> {
     }
 
     /// The text itself.
-    pub(crate) fn whole(&mut self) -> &str {
+    pub fn whole(&mut self) -> &str {
         match self {
             Self::Whole(text) => text,
             Self::Spelled(spelled) => spelled.decoded(),

@@ -2,6 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use crate::parse::Parse;
 use crate::scan::fetch_ahead;
 use crate::{Chunk, SourceFile, Worker};
 
@@ -61,7 +62,7 @@ impl Stream {
     }
 
     /// Searches the lines that the next piece completes. False where no further byte is needed.
-    pub fn feed(&mut self, worker: &mut Worker, piece: &[u8]) -> bool {
+    pub fn feed<P: Parse>(&mut self, worker: &mut Worker<P>, piece: &[u8]) -> bool {
         let mut at = self.position;
         let mut rest = piece;
         self.position += piece.len() as u64;
@@ -92,7 +93,7 @@ impl Stream {
     }
 
     /// The file has ended: searches a last line without a newline.
-    pub fn finish(self, worker: &mut Worker) {
+    pub fn finish<P: Parse>(self, worker: &mut Worker<P>) {
         let start = self.position - self.carry.len() as u64;
         worker.search(self.file, start, &self.carry);
     }

@@ -7,16 +7,18 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use lab_variant::caught;
 use serde::Serialize;
 use xxhash_rust::xxh64::xxh64;
 
-use crate::ask::Asked;
+use crate::ask::{Asked, HELP};
 use crate::kernel::without_mark;
 use crate::merge::{Kept, Shown};
-use crate::parse::{Invalid, Message, Scratch, with_message};
+use crate::parse::{Invalid, Message, Parse, Spans};
 use crate::render::{Output, Rendered, Style, json, path_fields};
-use crate::{Answer, Parser, QueryError, RunError, Search, cut_short};
+use crate::walk::walk;
+use crate::{Answer, QueryError, cut_short, threads};
+
+const PROGRAM: &str = "jsonl-search";
 
 /// Something was found, and nothing went wrong.
 const FOUND: u8 = 0;
@@ -39,15 +41,11 @@ struct Summary {
     lines_invalid: u64,
 }
 
-/// Searches and shows. `arguments` follow `--search`.
-pub(crate) fn search(
-    program: &str,
-    arguments: &[OsString],
-    run: impl FnOnce(Arc<Search>) -> Result<Answer, RunError>,
-) -> ExitCode {
-    let code = answered(program, arguments, run).unwrap_or_else(|sentence| {
+/// The whole of the program's `main`: searches, shows, and says how that went.
+pub fn answer(arguments: &[OsString]) -> ExitCode {
+    let code = answered(arguments).unwrap_or_else(|sentence| {
         let sentence = errors().lines(&sentence);
-        eprintln!("{program}: {sentence}");
+        eprintln!("{PROGRAM}: {sentence}");
         TROUBLE
     });
     ExitCode::from(code)
@@ -58,27 +56,21 @@ fn errors() -> Style {
     Style { output: Output::Text, escapes: stderr().is_terminal() }
 }
 
-fn answered(
-    program: &str,
-    arguments: &[OsString],
-    run: impl FnOnce(Arc<Search>) -> Result<Answer, RunError>,
-) -> Result<u8, String> {
-    let asked = Asked::parse(arguments)?;
-    let search = Search::new(asked.workload()).map_err(|error| at_column(&asked, &error))?;
-    let search = Arc::new(search.shown(asked.roots, asked.style));
+fn answered(arguments: &[OsString]) -> Result<u8, String> {
+    let Some(asked) = Asked::parse(arguments)? else {
+        return written(writeln!(io::stdout(), "{HELP}")).map(|()| FOUND);
+    };
+    let plan = asked.plan().map_err(|error| at_column(&asked, &error))?;
     cut_short::explain();
-    let answer = caught(|| run(Arc::clone(&search))).map_err(|error| error.to_string())?;
-    let paths = search.paths();
+    let files = walk(&asked.roots, asked.threads())
+        .map_err(|(root, error)| format!("cannot walk {}: {error}", root.display()))?;
+    let paths: Vec<_> = files.iter().map(|file| Arc::clone(&file.path)).collect();
+    let answer = threads::search(&plan, files, asked.threads());
     let mut out = BufWriter::with_capacity(WRITE_BYTES, io::stdout().lock());
-    let written = write(&mut out, asked.style, &answer, paths).and_then(|()| out.flush());
-    match written {
-        // Whoever read has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        written => written.map_err(|error| format!("cannot show what was found: {error}"))?,
-    }
+    written(write(&mut out, asked.style, &answer, &paths).and_then(|()| out.flush()))?;
     for (index, reason) in &answer.unreadable {
-        let path = errors().path(path(paths, *index));
-        let line = [program.as_bytes(), b": ", &path, b": ", reason.as_bytes(), b"\n"].concat();
+        let path = errors().path(path(&paths, *index));
+        let line = [PROGRAM.as_bytes(), b": ", &path, b": ", reason.as_bytes(), b"\n"].concat();
         // Where nobody reads this, the exit code still says it.
         let _ = stderr().write_all(&line);
     }
@@ -90,6 +82,14 @@ fn answered(
     // The process ends here: to free a message after the other takes longer than to write them.
     std::mem::forget(answer);
     Ok(code)
+}
+
+fn written(result: io::Result<()>) -> Result<(), String> {
+    match result {
+        // Whoever read has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.map_err(|error| format!("cannot show what was found: {error}")),
+    }
 }
 
 /// The error, and below it the query with a mark where it goes wrong.
@@ -153,7 +153,7 @@ fn path(paths: &[Arc<Path>], index: u32) -> &Path {
 struct Again {
     file: Option<(u32, BufReader<File>)>,
     line: Vec<u8>,
-    scratch: Scratch,
+    parser: Spans,
     rendered: Vec<u8>,
 }
 
@@ -184,9 +184,9 @@ impl Again {
         line: &[u8],
         style: Style,
     ) -> Result<Rendered<&[u8]>, Invalid> {
-        let Self { scratch, rendered, .. } = self;
+        let Self { parser, rendered, .. } = self;
         let render = |message: &mut Message<'_>| style.render(offset, message, rendered).before;
-        let before = with_message(Parser::Spans, line, scratch, render)?;
+        let before = parser.with_message(line, render)?;
         Ok(Rendered { bytes: rendered, before })
     }
 }

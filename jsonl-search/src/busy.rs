@@ -21,7 +21,7 @@ pub(crate) fn add(busy_ns: u64) {
 }
 
 /// Nanoseconds by thread, and the most threads.
-pub(crate) fn read() -> (Vec<u64>, u64) {
+pub fn read() -> (Vec<u64>, u64) {
     let worked = WORKED.lock().unwrap_or_else(PoisonError::into_inner);
     (worked.0.iter().map(|busy| busy.load(Ordering::Relaxed)).collect(), worked.1)
 }

@@ -53,7 +53,7 @@ pub struct Job {
 
 impl Job {
     /// The jobs of these files, in their order.
-    pub(crate) fn cut(files: Vec<Arc<SourceFile>>, size: Granularity) -> Vec<Self> {
+    pub fn cut(files: Vec<Arc<SourceFile>>, size: Granularity) -> Vec<Self> {
         let bytes = match size {
             Granularity::Own | Granularity::File => u64::MAX,
             Granularity::Bytes(bytes) => u64::from(bytes.max(1)),
@@ -111,7 +111,10 @@ impl SourceFile {
     }
 
     /// Drops its pages from the page cache.
-    pub(crate) fn evict(&self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn evict(&self) -> io::Result<()> {
         let file = self.open(Advise::None)?;
         // Only clean pages can be dropped.
         file.sync_all()?;

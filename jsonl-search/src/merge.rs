@@ -4,6 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::arena::{Arena, Arenas, Slice};
+use crate::clock::{now_ns, since};
 use crate::render::Rendered;
 use crate::{Tally, Time};
 
@@ -163,27 +164,28 @@ pub struct Answer {
 }
 
 impl Merger {
-    pub(crate) fn new(limit: Option<usize>) -> Self {
+    /// Of nothing yet, for an answer of so many messages at most.
+    pub fn new(limit: Option<usize>) -> Self {
         let (best, tally) = (Best::new(limit, 0), Tally::default());
         Self { best, tally, unreadable: BTreeMap::new(), arenas: Arenas::default() }
     }
 
     /// Takes in what a worker found.
     pub fn add(&mut self, found: Found) {
-        let start = crate::now_ns();
+        let start = now_ns();
         self.best.absorb(found.best);
         self.tally += found.tally;
         self.unreadable.extend(found.unreadable);
         self.arenas.add(found.arena);
-        self.tally.merge_ns += crate::clock::since(start);
+        self.tally.merge_ns += since(start);
     }
 
     /// The answer.
     pub fn finish(self) -> Answer {
-        let start = crate::now_ns();
+        let start = now_ns();
         let Self { best, mut tally, unreadable, arenas } = self;
         let kept = best.sorted();
-        tally.merge_ns += crate::clock::since(start);
+        tally.merge_ns += since(start);
         Answer { kept, tally, unreadable, arenas }
     }
 }

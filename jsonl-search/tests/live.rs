@@ -8,26 +8,15 @@ use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use engines_conformance::{Finished, Variant, engines, run, skipped};
+use engines_conformance::skipped;
+use program::{ask, program};
 use serde_json::Value;
 
-/// Those that this machine can run: a kernel or a sandbox may have no io_uring.
-fn engines_here() -> Vec<Variant> {
-    let dir = tempfile::tempdir().unwrap();
-    let runs = |engine: &Variant| {
-        let finished = ask(engine, &["x", dir.path().to_str().unwrap()]);
-        !finished.stderr.contains("gives this process no io_uring")
-    };
-    engines().into_iter().filter(runs).collect()
-}
-
-fn ask(engine: &Variant, arguments: &[&str]) -> Finished {
-    run(engine, &[&["--search"], arguments].concat(), "")
-}
+mod program;
 
 fn line(text: &str) -> String {
     let text = serde_json::to_string(text).unwrap();
@@ -35,12 +24,12 @@ fn line(text: &str) -> String {
 }
 
 /// What a program writes, as bytes.
-fn bytes(engine: &Variant, arguments: &[&OsStr]) -> Vec<u8> {
-    engine.command().arg("--search").args(arguments).output().unwrap().stdout
+fn bytes(arguments: &[&OsStr]) -> Vec<u8> {
+    program().args(arguments).output().unwrap().stdout
 }
 
 /// Asserts that each hit's file has the line that is shown.
-fn check_paths(shown: &str, name: &str) -> usize {
+fn check_paths(shown: &str) -> usize {
     let hits = shown.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let mut texts = BTreeMap::new();
     let check = |hit: Value| {
@@ -49,7 +38,7 @@ fn check_paths(shown: &str, name: &str) -> usize {
         let offset = hit["offset_bytes"].as_u64().unwrap() as usize;
         let line = text[offset..].lines().next().unwrap();
         let found: Value = serde_json::from_str(line).unwrap();
-        assert_eq!(found["message"]["content"], hit["text"], "{name}: {hit}");
+        assert_eq!(found["message"]["content"], hit["text"], "{hit}");
     };
     hits.map(check).count()
 }
@@ -96,30 +85,28 @@ impl Lease {
 
 #[test]
 fn a_file_that_comes_between_walk_and_read_shifts_no_name() {
-    for engine in engines_here() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path();
-        for number in 1..=4 {
-            let text = (0..9).map(|word| line(&format!("needle {number} {word}")));
-            fs::write(root.join(format!("{number}.jsonl")), text.collect::<String>()).unwrap();
-        }
-        let Some(lease) = Lease::on(&root.join("1.jsonl")) else {
-            return skipped("the folder for temporary files knows no leases");
-        };
-        let searching = {
-            let (engine, root) = (engine.clone(), root.to_str().unwrap().to_owned());
-            let arguments = ["needle", "--limit", "all", "--output", "jsonl"];
-            thread::spawn(move || ask(&engine, &[&arguments[..], &[&root]].concat()))
-        };
-        // It has walked, and waits to open the first file.
-        lease.wait();
-        fs::write(root.join("0.jsonl"), line("needle that came late")).unwrap();
-        fs::write(root.join("2-more.jsonl"), line("needle that came late")).unwrap();
-        lease.give_up();
-        let finished = searching.join().unwrap();
-        assert_eq!(finished.code, Some(0), "{}: {}", engine.name, finished.stderr);
-        assert_eq!(check_paths(&finished.stdout, &engine.name), 36, "{}", engine.name);
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    for number in 1..=4 {
+        let text = (0..9).map(|word| line(&format!("needle {number} {word}")));
+        fs::write(root.join(format!("{number}.jsonl")), text.collect::<String>()).unwrap();
     }
+    let Some(lease) = Lease::on(&root.join("1.jsonl")) else {
+        return skipped("the folder for temporary files knows no leases");
+    };
+    let searching = {
+        let root = root.to_str().unwrap().to_owned();
+        let arguments = ["needle", "--limit", "all", "--output", "jsonl"];
+        thread::spawn(move || ask(&[&arguments[..], &[&root]].concat()))
+    };
+    // It has walked, and waits to open the first file.
+    lease.wait();
+    fs::write(root.join("0.jsonl"), line("needle that came late")).unwrap();
+    fs::write(root.join("2-more.jsonl"), line("needle that came late")).unwrap();
+    lease.give_up();
+    let finished = searching.join().unwrap();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert_eq!(check_paths(&finished.stdout), 36);
 }
 
 #[expect(unsafe_code, reason = "the C library sends signals, and Rust's does not")]
@@ -140,9 +127,8 @@ fn a_file_that_is_cut_short_is_trouble_and_is_explained() {
     let Some(lease) = Lease::on(&dir.path().join("a.jsonl")) else {
         return skipped("the folder for temporary files knows no leases");
     };
-    let engine = engines().into_iter().find(|engine| engine.is("floor")).unwrap();
-    let mut command = engine.command();
-    command.args(["--search", "needle"]).arg(dir.path());
+    let mut command = program();
+    command.arg("needle").arg(dir.path());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // It has walked, and waits to open the file.
     lease.wait();
@@ -162,35 +148,32 @@ fn a_name_that_is_no_utf8_is_shown_and_told_apart() {
         fs::write(dir.path().join(OsStr::from_bytes(name)), line("a needle")).unwrap();
     }
     let root = dir.path().as_os_str();
-    for engine in engines_here() {
-        let name = &engine.name;
-        let shown = bytes(&engine, &["needle".as_ref(), root]);
-        for file in names {
-            let path = [root.as_bytes(), b"/", file, b":0\n"].concat();
-            assert!(shown.windows(path.len()).any(|window| window == path), "{name}: {file:?}");
-        }
-        let always = ["needle".as_ref(), root, "--escape".as_ref(), "always".as_ref()];
-        let shown = String::from_utf8(bytes(&engine, &always)).unwrap();
-        for file in [r"/a\xff.jsonl'", r"/a\xfe.jsonl'", r"/a\x1b[31m.jsonl'", "/$'a'.jsonl:"] {
-            assert!(shown.contains(file), "{name}: {file} {shown}");
-        }
-        assert!(!shown.contains('\x1b'), "{name}: {shown}");
-        let json = ["needle".as_ref(), root, "--output".as_ref(), "json".as_ref()];
-        let whole: Value = serde_json::from_slice(&bytes(&engine, &json)).unwrap();
-        let hex = |one: &Value| one["path_hex"].as_str().map(str::to_owned);
-        let found: Vec<_> = whole["messages"].as_array().unwrap().iter().filter_map(hex).collect();
-        let is_named = |digits: &str| found.iter().any(|hex| hex.ends_with(digits));
-        assert_eq!(found.len(), 2, "{name}: {whole}");
-        assert!(is_named("61ff2e6a736f6e6c") && is_named("61fe2e6a736f6e6c"), "{name}: {found:?}");
+    let shown = bytes(&["needle".as_ref(), root]);
+    for file in names {
+        let path = [root.as_bytes(), b"/", file, b":0\n"].concat();
+        assert!(shown.windows(path.len()).any(|window| window == path), "{file:?}");
     }
+    let always = ["needle".as_ref(), root, "--escape".as_ref(), "always".as_ref()];
+    let shown = String::from_utf8(bytes(&always)).unwrap();
+    for file in [r"/a\xff.jsonl'", r"/a\xfe.jsonl'", r"/a\x1b[31m.jsonl'", "/$'a'.jsonl:"] {
+        assert!(shown.contains(file), "{file} {shown}");
+    }
+    assert!(!shown.contains('\x1b'), "{shown}");
+    let json = ["needle".as_ref(), root, "--output".as_ref(), "json".as_ref()];
+    let whole: Value = serde_json::from_slice(&bytes(&json)).unwrap();
+    let hex = |one: &Value| one["path_hex"].as_str().map(str::to_owned);
+    let found: Vec<_> = whole["messages"].as_array().unwrap().iter().filter_map(hex).collect();
+    let is_named = |digits: &str| found.iter().any(|hex| hex.ends_with(digits));
+    assert_eq!(found.len(), 2, "{whole}");
+    assert!(is_named("61ff2e6a736f6e6c") && is_named("61fe2e6a736f6e6c"), "{found:?}");
 }
 
 /// What a program writes to a terminal.
-fn on_a_terminal(engine: &Variant, arguments: &[&str]) -> String {
+fn on_a_terminal(arguments: &[&str]) -> String {
     let (mut screen, terminal) = pty();
     let output = Stdio::from(terminal);
-    let mut command: Command = engine.command();
-    let mut child = command.arg("--search").args(arguments).stdout(output).spawn().unwrap();
+    let mut command = program();
+    let mut child = command.args(arguments).stdout(output).spawn().unwrap();
     // The command holds the terminal's last handle, and the screen ends with it.
     drop(command);
     let mut bytes = Vec::new();
@@ -227,24 +210,21 @@ fn a_terminal_is_shown_no_escape_sequences_and_a_pipe_gets_what_is_there() {
     fs::write(dir.path().join("a\x1b[2J.jsonl"), line(evil)).unwrap();
     let root = dir.path().to_str().unwrap();
     let is_obeyed = |letter: char| letter.is_control() && !"\n\t".contains(letter);
-    for engine in engines_here() {
-        let name = &engine.name;
-        let shown = on_a_terminal(&engine, &["needle", root]);
-        // The terminal itself writes lines' ends as two.
-        let shown = shown.replace("\r\n", "\n");
-        assert!(!shown.contains(is_obeyed) && !shown.contains('\u{202e}'), "{name}: {shown:?}");
-        assert!(shown.contains(r"needle \u{1b}]0;title\u{7} \u{9b}31m"), "{name}: {shown:?}");
-        assert!(shown.contains(r"/a\x1b[2J.jsonl':0"), "{name}: {shown:?}");
-        let piped = ask(&engine, &["needle", root]).stdout;
-        assert!(piped.contains(evil) && piped.contains("/a\x1b[2J.jsonl:0"), "{name}: {piped:?}");
-        assert!(on_a_terminal(&engine, &["needle", root, "--escape", "never"]).contains('\x1b'));
-        for output in ["json", "jsonl"] {
-            let json = ask(&engine, &["needle", root, "--output", output]).stdout;
-            assert!(!json.trim_end().contains(is_obeyed), "{name}: {json:?}");
-            let value: Value = serde_json::from_str(&json).unwrap();
-            let message = if output == "json" { &value["messages"][0] } else { &value };
-            assert_eq!(message["text"], evil, "{name}");
-        }
+    let shown = on_a_terminal(&["needle", root]);
+    // The terminal itself writes lines' ends as two.
+    let shown = shown.replace("\r\n", "\n");
+    assert!(!shown.contains(is_obeyed) && !shown.contains('\u{202e}'), "{shown:?}");
+    assert!(shown.contains(r"needle \u{1b}]0;title\u{7} \u{9b}31m"), "{shown:?}");
+    assert!(shown.contains(r"/a\x1b[2J.jsonl':0"), "{shown:?}");
+    let piped = ask(&["needle", root]).stdout;
+    assert!(piped.contains(evil) && piped.contains("/a\x1b[2J.jsonl:0"), "{piped:?}");
+    assert!(on_a_terminal(&["needle", root, "--escape", "never"]).contains('\x1b'));
+    for output in ["json", "jsonl"] {
+        let json = ask(&["needle", root, "--output", output]).stdout;
+        assert!(!json.trim_end().contains(is_obeyed), "{json:?}");
+        let value: Value = serde_json::from_str(&json).unwrap();
+        let message = if output == "json" { &value["messages"][0] } else { &value };
+        assert_eq!(message["text"], evil);
     }
 }
 
@@ -254,13 +234,11 @@ fn a_byte_order_mark_hides_no_message() {
     let text = "\u{feff}".to_owned() + &line("needle one") + &line("needle two");
     fs::write(dir.path().join("a.jsonl"), text).unwrap();
     let root = dir.path().to_str().unwrap();
-    for engine in engines_here() {
-        let arguments = ["needle", root, "--output", "json"];
-        let whole: Value = serde_json::from_str(&ask(&engine, &arguments).stdout).unwrap();
-        assert_eq!(whole["matches"], 2, "{}: {whole}", engine.name);
-        assert_eq!(whole["messages"][0]["text"], "needle one", "{}", engine.name);
-        assert_eq!(whole["lines_invalid"], 0, "{}", engine.name);
-    }
+    let arguments = ["needle", root, "--output", "json"];
+    let whole: Value = serde_json::from_str(&ask(&arguments).stdout).unwrap();
+    assert_eq!(whole["matches"], 2, "{whole}");
+    assert_eq!(whole["messages"][0]["text"], "needle one");
+    assert_eq!(whole["lines_invalid"], 0);
 }
 
 #[test]
@@ -268,13 +246,11 @@ fn a_path_that_is_not_there_is_named_and_the_others_are_searched() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.jsonl"), line("needle")).unwrap();
     let root = dir.path().to_str().unwrap();
-    for engine in engines_here() {
-        let finished = ask(&engine, &["needle", "no/such/folder", root]);
-        assert_eq!(finished.code, Some(2), "{}", engine.name);
-        assert!(finished.stdout.contains("a.jsonl:0\n  needle\n"), "{}", engine.name);
-        let named = "no/such/folder: No such file or directory";
-        assert!(finished.stderr.contains(named), "{}: {}", engine.name, finished.stderr);
-    }
+    let finished = ask(&["needle", "no/such/folder", root]);
+    assert_eq!(finished.code, Some(2));
+    assert!(finished.stdout.contains("a.jsonl:0\n  needle\n"));
+    let named = "no/such/folder: No such file or directory";
+    assert!(finished.stderr.contains(named), "{}", finished.stderr);
 }
 
 #[test]
@@ -285,17 +261,14 @@ fn threads_and_reads_change_no_answer() {
     fs::write(dir.path().join("a.jsonl"), &lines).unwrap();
     fs::write(dir.path().join("b.jsonl"), line("needle last")).unwrap();
     let root = dir.path().to_str().unwrap();
-    for engine in engines_here() {
-        let all = ["needle", root, "--limit", "all", "--output", "jsonl", "--threads", "1"];
-        let expected = ask(&engine, &all);
-        assert_eq!(check_paths(&expected.stdout, &engine.name), 40_001, "{}", expected.stderr);
-        for read in ["auto", "buffered", "mmap"] {
-            let finished = ask(&engine, &[&all[..], &["--read", read]].concat());
-            let refused = finished.code == Some(2) && read == "mmap";
-            assert!(refused || finished.stdout == expected.stdout, "{}: {read}", engine.name);
-        }
-        // As many as its command line lets it keep as lines, and as it then shows.
-        let few = ask(&engine, &[&all[..3], &["100"], &all[4..]].concat());
-        assert!(expected.stdout.starts_with(&few.stdout) && few.stdout.lines().count() == 100);
+    let all = ["needle", root, "--limit", "all", "--output", "jsonl", "--threads", "1"];
+    let expected = ask(&all);
+    assert_eq!(check_paths(&expected.stdout), 40_001, "{}", expected.stderr);
+    for read in ["auto", "buffered", "mmap"] {
+        let finished = ask(&[&all[..], &["--read", read]].concat());
+        assert_eq!(finished.stdout, expected.stdout, "{read}");
     }
+    // As many as its command line lets it keep as lines, and as it then shows.
+    let few = ask(&[&all[..3], &["100"], &all[4..]].concat());
+    assert!(expected.stdout.starts_with(&few.stdout) && few.stdout.lines().count() == 100);
 }

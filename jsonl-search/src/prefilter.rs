@@ -34,7 +34,7 @@ pub(crate) struct Candidate {
 
 /// Which lines to parse.
 #[derive(Debug, Clone)]
-pub(crate) struct Prefilter {
+pub struct Prefilter {
     /// Each candidate line holds one of these, or an escape.
     any: Vec<Finder>,
     /// How these and the escapes are looked for.

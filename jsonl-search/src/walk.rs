@@ -16,12 +16,11 @@ type Entry = (PathBuf, Option<u64>);
 /// Everything named `*.jsonl` below the folders among `roots`, and the others themselves, whatever
 /// they are named, in the order of the paths' bytes; also what turns out to be no file. A folder
 /// that cannot be read takes nothing from the others: it stands there as a file that cannot be
-/// opened. Links to folders are not followed. With an error, where no root can be read, comes the
-/// first root.
-pub(crate) fn walk(
-    roots: &[PathBuf],
-    threads: usize,
-) -> Result<Vec<SourceFile>, (&Path, io::Error)> {
+/// opened. Links to folders are not followed.
+///
+/// # Errors
+/// Where no root can be read: the first one, and why.
+pub fn walk(roots: &[PathBuf], threads: usize) -> Result<Vec<SourceFile>, (&Path, io::Error)> {
     let mut entries = Vec::new();
     let mut failures = Vec::new();
     for root in roots {

@@ -4,26 +4,26 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use lab_protocol::engines::{Advise, Parser, Read};
+use lab_protocol::engines::{Advise, Read};
 use memchr::{memchr, memrchr};
 use xxhash_rust::xxh64::xxh64;
 
 use crate::arena::Arena;
-use crate::clock::since;
+use crate::clock::{now_ns, since};
 use crate::files::{aligned, read_full};
 use crate::lines::each_line;
 use crate::merge::{Best, Kept, Shown};
-use crate::parse::{Message, Scratch, with_message};
+use crate::parse::{Message, Parse};
 use crate::prefilter::{Candidate, Prefilter};
 use crate::render::{Rendered, Style};
 use crate::scan::Pass;
-use crate::{Found, Hit, Job, Query, SourceFile, Stream, busy, now_ns};
+use crate::{Found, Hit, Job, Query, SourceFile, Stream, busy};
 
 /// Bytes that are scanned and then parsed before the next ones are: they stay in the second-level
 /// cache in between.
 const WINDOW_BYTES: usize = 256 << 10;
 /// A read buffer where the workload leaves it to the engine.
-pub(crate) const BUFFER_BYTES: usize = 256 << 10;
+const BUFFER_BYTES: usize = 256 << 10;
 
 /// The least and the most bytes of a read buffer that follows its file: from a page's few reads to
 /// what the caches hold.
@@ -79,17 +79,22 @@ impl AddAssign for Tally {
 
 /// How lines are searched.
 #[derive(Debug, Clone)]
-pub(crate) struct Plan {
-    pub(crate) query: Query,
-    /// `None` where every line is parsed.
-    pub(crate) prefilter: Option<Prefilter>,
-    pub(crate) parser: Parser,
-    pub(crate) read: Read,
-    pub(crate) advise: Advise,
-    pub(crate) buffer_bytes: usize,
-    pub(crate) buffer_adapts: bool,
-    pub(crate) limit: Option<usize>,
-    pub(crate) result_capacity: usize,
+pub struct Plan {
+    query: Query,
+    /// Which lines are parsed; `None` where every line is.
+    pub prefilter: Option<Prefilter>,
+    /// How files are read.
+    pub read: Read,
+    /// What the kernel is told of a file before.
+    pub advise: Advise,
+    /// Of a read buffer.
+    pub buffer_bytes: usize,
+    /// Whether a read buffer follows its file instead.
+    pub buffer_adapts: bool,
+    /// The most messages of an answer.
+    pub limit: Option<usize>,
+    /// Messages that each worker has room for from the beginning.
+    pub result_capacity: usize,
     /// How a person is shown what is found.
     pub(crate) showing: Option<Showing>,
 }
@@ -129,6 +134,21 @@ impl Showing {
 }
 
 impl Plan {
+    /// As people search for everything that matches; nothing is shown.
+    pub fn new(query: Query) -> Self {
+        Self {
+            prefilter: Prefilter::new(&query),
+            query,
+            read: Read::Auto,
+            advise: Advise::None,
+            buffer_bytes: BUFFER_BYTES,
+            buffer_adapts: false,
+            limit: None,
+            result_capacity: 0,
+            showing: None,
+        }
+    }
+
     fn buffer_for(&self, file: &SourceFile) -> usize {
         if !self.buffer_adapts {
             return self.buffer_bytes;
@@ -142,7 +162,7 @@ impl Plan {
 /// Searches lines and keeps what it finds. One for each thread or task; it allocates nothing for a
 /// line that the prefilter rejects, and nothing but what the parser needs for one that does not
 /// match.
-pub struct Worker {
+pub struct Worker<P> {
     /// A copy of its own, for threads that share a regex wait for each other.
     plan: Plan,
     best: Best,
@@ -152,15 +172,16 @@ pub struct Worker {
     shown: (Arena, Vec<u8>),
     /// Whether the prefilter knows which bytes are frequent in what is searched.
     is_tuned: bool,
-    scratch: Scratch,
+    parser: P,
     pass: Pass,
     /// The window's lines that are to be parsed.
     candidates: Vec<Candidate>,
     buffer: Vec<u8>,
 }
 
-impl Worker {
-    pub(crate) fn new(plan: &Plan) -> Self {
+impl<P: Parse> Worker<P> {
+    /// For a thread or a task.
+    pub fn new(plan: &Plan, parser: P) -> Self {
         Self {
             best: Best::new(plan.limit, plan.result_capacity),
             plan: plan.clone(),
@@ -168,7 +189,7 @@ impl Worker {
             unreadable: Vec::new(),
             shown: Default::default(),
             is_tuned: false,
-            scratch: Scratch::default(),
+            parser,
             pass: Pass::default(),
             candidates: Vec::new(),
             buffer: Vec::new(),
@@ -313,9 +334,9 @@ impl Worker {
         }
         self.tally.lines_parsed += 1;
         self.tally.bytes_parsed += line.len() as u64;
-        let Self { plan, best, tally, scratch, shown: memory, .. } = self;
+        let Self { plan, best, tally, parser, shown: memory, .. } = self;
         let is_few = plan.limit.is_some_and(|limit| limit <= FEW);
-        let parsed = with_message(plan.parser, json, scratch, |message| {
+        let parsed = parser.with_message(json, |message| {
             message.text.look_at(hit - (line.len() - json.len()).min(hit));
             if plan.query.matches(message) {
                 tally.matches += 1;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::cursor::{Cursor, Span, decode};
 use super::index::{Quotes, Seen};
-use super::{Invalid, Message, Text};
+use super::{Invalid, Message, Parse, Text};
 
 /// A field of the message.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,23 +29,23 @@ struct Found {
     summary: Slot,
 }
 
-/// What was found, and the memory for it.
+/// What was found in a line, and the memory for it.
 #[derive(Debug, Default)]
-pub(super) struct Spans {
+pub struct Spans {
     found: Found,
     /// The texts of the message's content.
     blocks: Vec<Span>,
     /// Fields that had escapes.
     fields: String,
+    /// The message's text, where it had escapes or several pieces.
+    text: String,
     quotes: Quotes,
 }
 
-impl Spans {
-    /// Calls `then` with the line's message; `text` is memory for its text.
-    pub(super) fn with_message<R>(
+impl Parse for Spans {
+    fn with_message<R>(
         &mut self,
         line: &[u8],
-        text: &mut String,
         then: impl FnOnce(&mut Message<'_>) -> R,
     ) -> Result<R, Invalid> {
         let line = self.parse(line)?;
@@ -72,10 +72,12 @@ impl Spans {
         let Found { kind, role, session, cwd, timestamp, .. } = found;
         let (kind, role, session) = (field(kind), field(role), field(session));
         let (cwd, timestamp) = (field(cwd), field(timestamp));
-        let text = Text::of(line, &self.blocks, text);
+        let text = Text::of(line, &self.blocks, &mut self.text);
         Ok(then(&mut Message { kind, role, session, cwd, timestamp, text }))
     }
+}
 
+impl Spans {
     fn parse<'l>(&mut self, line: &'l [u8]) -> Result<&'l str, Invalid> {
         let mut quotes = std::mem::take(&mut self.quotes);
         let Self { blocks, fields, .. } = self;
