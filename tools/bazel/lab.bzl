@@ -202,14 +202,57 @@ def script(family, files = None):
     program = family + "-" + native.package_name().split("/")[-1]
     _collected(files = ["variant.toml"] + (files or [program]), manifest = ["variant.toml"])
 
-def family():
+def variants(family, crates, deps, shared_srcs = []):
+    """Variants whose folders hold a manifest and nothing else: a program for each `src/bin/NAME.rs`.
+
+    Args:
+        family: the family's name, which is its folder's.
+        crates: of [dependencies], not ours.
+        deps: libraries of ours.
+        shared_srcs: sources of variants that these include, by label.
+    """
+    for root in native.glob(["src/bin/*.rs"]):
+        name = root.removeprefix("src/bin/").removesuffix(".rs")
+        rust_binary(
+            name = name,
+            srcs = [root] + shared_srcs,
+            compile_data = ["//%s:%s/variant.toml" % (family, name.removeprefix(family + "-"))],
+            crate_root = root,
+            edition = _EDITION,
+            version = _VERSION,
+            visibility = ["//visibility:public"],
+            deps = deps + _of_lock(crates),
+        )
+    _collected(files = [], manifest = [])
+
+def family(programs = None):
     """What the folders of a family have: `variants`, programs with their manifests and what they
-    start, and `manifests` alone."""
+    start, and `manifests` alone.
+
+    Args:
+        programs: the package of `variants`, which makes the programs of those folders that hold a
+            manifest and nothing else.
+    """
     folders = native.subpackages(include = ["*"])
-    for name, collected in [("variants", "files"), ("manifests", "manifest")]:
+    alone = native.glob(["*/variant.toml"], allow_empty = True)
+    native.exports_files(alone)
+    made = []
+    for manifest in alone:
+        folder = manifest.split("/")[0]
+        program = native.package_name() + "-" + folder
+        native.genrule(
+            name = folder,
+            srcs = [programs + ":" + program],
+            outs = [folder + "/" + program],
+            # Where each variant has its own.
+            cmd = "cp $< $@",
+        )
+        made.append(folder)
+    for name, collected, more in [("variants", "files", made), ("manifests", "manifest", [])]:
         native.filegroup(
             name = name,
-            srcs = ["//%s/%s:%s" % (native.package_name(), folder, collected) for folder in folders],
+            srcs = ["//%s/%s:%s" % (native.package_name(), folder, collected) for folder in folders] +
+                   alone + more,
             visibility = ["//visibility:public"],
         )
 

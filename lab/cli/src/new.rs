@@ -130,6 +130,11 @@ fn variant(root: &Path, name: &str, like: &str, version: Option<&str>) -> Result
         let message = "there is no such variant: no variant.toml is in that folder";
         return Err(Failure::input(format!("--like {like}: {message}")));
     }
+    let program = format!("{family}-{old}");
+    if !["Cargo.toml", "build", &program].iter().any(|file| from.join(file).exists()) {
+        let message = "its program is made elsewhere; name a variant with one of its own";
+        return Err(Failure::input(format!("--like {like}: {message}")));
+    }
     if version.is_some() && !from.join("Cargo.toml").exists() {
         let message = "with --version it must be a package of this workspace";
         return Err(Failure::input(format!("--like {like}: {message}")));

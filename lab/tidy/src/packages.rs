@@ -86,12 +86,13 @@ pub fn unoptimised(repository: &Repository) -> Vec<String> {
 }
 
 /// Complaints about variants that lack a file, or whose manifest is not what folder, lock and
-/// docs/ADDING.md say.
+/// docs/ADDING.md, or the page of their family, say.
 ///
 /// # Panics
 /// When a manifest or the lock cannot be read.
 pub fn variants(repository: &Repository) -> Vec<String> {
     let (lock, page) = (repository.table("Cargo.lock"), repository.read("docs/ADDING.md"));
+    let packages = repository.packages();
     let check = |package: &String| {
         let (family, name) = package.split_once('/').expect("FAMILY/NAME");
         let manifest = repository.table(&format!("{package}/variant.toml"));
@@ -99,8 +100,18 @@ pub fn variants(repository: &Repository) -> Vec<String> {
         let own = format!("{package}/crate/Cargo.lock");
         let own = repository.has(&own).then(|| repository.table(&own));
         let lock = own.as_ref().unwrap_or(&lock);
-        let missing = variants::files(package, |file| repository.has(&format!("{package}/{file}")));
-        let tags = variants::tags(package, &manifest, &page);
+        // One package may hold the programs of several variants.
+        let source = format!("src/bin/{family}-{name}.rs");
+        let has_it = |holder: &String| repository.has(&format!("{holder}/{source}"));
+        let missing = if packages.iter().any(has_it) {
+            Vec::new()
+        } else {
+            variants::files(package, |file| repository.has(&format!("{package}/{file}")))
+        };
+        let own_page = format!("docs/families/{family}.md");
+        let of_family = repository.has(&own_page).then(|| repository.read(&own_page));
+        let pages = page.clone() + &of_family.unwrap_or_default();
+        let tags = variants::tags(package, &manifest, &pages);
         let program = format!("{package}/{family}-{name}");
         // A program that `build` makes is none of the repository's files.
         let is_text = repository.has(&program) && !repository.has(&format!("{package}/build"));

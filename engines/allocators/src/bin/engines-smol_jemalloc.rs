@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 // The same lines as there, so that the allocator is all that differs.
-#[path = "../../smol/src/search.rs"]
+#[path = "../../../smol/src/search.rs"]
 mod search;
 
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use tikv_jemallocator::Jemalloc;
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
-const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
+const IDENTITY: Identity = Identity::of(include_str!("../../../smol_jemalloc/variant.toml"));
 
 fn main() -> ExitCode {
     if let Err(error) = engines_smol_pool::restart() {

@@ -1,9 +1,9 @@
-//! `tokio_async` with jemalloc for its memory, and nothing else changed.
+//! `rayon` with jemalloc for its memory, and nothing else changed.
 
 #![forbid(unsafe_code)]
 
 // The same lines as there, so that the allocator is all that differs.
-#[path = "../../tokio_async/src/search.rs"]
+#[path = "../../../rayon/src/search.rs"]
 mod search;
 
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use tikv_jemallocator::Jemalloc;
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
-const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
+const IDENTITY: Identity = Identity::of(include_str!("../../../rayon_jemalloc/variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, search::run)

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 // The same lines as there, so that the allocator is all that differs.
-#[path = "../../rayon/src/search.rs"]
+#[path = "../../../rayon/src/search.rs"]
 mod search;
 
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use mimalloc::MiMalloc;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
+const IDENTITY: Identity = Identity::of(include_str!("../../../rayon_mimalloc/variant.toml"));
 
 fn main() -> ExitCode {
     variant_main(&IDENTITY, search::run)
