@@ -1,7 +1,5 @@
 """Experiments as commands: `bazel run //lab:NAME -- ARGUMENTS`."""
 
-FAMILIES = ["engines", "ledgers", "runtimes", "schedulers", "workflows"]
-
 def sweep(name, family, experiment = None):
     """Runs an experiment on the programs of its family.
 
@@ -10,7 +8,7 @@ def sweep(name, family, experiment = None):
         family: the experiment's family, whose variants are built first.
         experiment: the file experiments/EXPERIMENT.toml, where it is not called as the target is.
     """
-    _command(name, ["experiments/%s.toml" % (experiment or name)], [family])
+    _command(name, ["experiments/%s.toml" % (experiment or name)], "//%s:variants" % family)
 
 def any_experiment(name):
     """Runs the experiment whose file is the first argument, on the programs of all families.
@@ -18,9 +16,9 @@ def any_experiment(name):
     Args:
         name: of the target.
     """
-    _command(name, [], FAMILIES)
+    _command(name, [], "//lab/families:variants")
 
-def _command(name, args, families):
+def _command(name, args, programs):
     native.sh_binary(
         name = name,
         srcs = ["sweep.sh"],
@@ -29,5 +27,6 @@ def _command(name, args, families):
             "//:experiments",
             "//:plots",
             "//lab/cli:lab",
-        ] + ["//%s:variants" % family for family in families],
+            programs,
+        ],
     )

@@ -74,7 +74,8 @@ def new_family():
         if made.status:
             return told(made), False
         out = checkout / "results" / "sums"
-        ended = run(["./enter", "bazel", "run", "//lab:sums", "--", "--out", out], checkout)
+        sweep_of = ["bazel", "run", "//lab:run", "--", "experiments/sums.toml", "--out", out]
+        ended = run(["./enter", *sweep_of], checkout)
         if ended.status:
             return told(ended), False
         page = (out / "report.md").read_text()

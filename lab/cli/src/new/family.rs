@@ -48,28 +48,6 @@ const LISTS: &[(&str, &str, &str)] = &[
         "&[&dyn FamilyReport] = &[\n",
         "&[&dyn FamilyReport] = &[\n    &lab_@NAME@::@TYPE@,\n",
     ),
-    (
-        "lab/families/BUILD.bazel",
-        "    test_files = [\n",
-        "    test_files = [\n        \"//@NAME@:manifests\",\n",
-    ),
-    (
-        "lab/families/BUILD.bazel",
-        "    deps = [\n",
-        "    deps = [\n        \"//lab/families/@NAME@\",\n",
-    ),
-    (
-        "lab/variant/BUILD.bazel",
-        "    visibility = [\n",
-        "    visibility = [\n        \"//@NAME@/kit:__pkg__\",\n",
-    ),
-    ("lab/sweep.bzl", "FAMILIES = [", "FAMILIES = [\"@NAME@\", "),
-    (
-        "lab/BUILD.bazel",
-        "# One's own experiment",
-        "sweep(\n    name = \"@NAME@\",\n    family = \"@NAME@\",\n)\n\n# One's own experiment",
-    ),
-    ("docs/ADDING.md", "\n* all: ", "\n* @NAME@: `@NAME@` takes part.\n* all: "),
 ];
 
 /// Makes every file, then enters the family wherever families are listed; answers what was written.
