@@ -6,8 +6,8 @@ mod arrows;
 mod below;
 mod book;
 mod bounds_in_cells;
-mod chosen;
 mod column;
+mod comparison;
 mod counts;
 mod delta_rows;
 mod derived;
@@ -20,15 +20,13 @@ mod grid;
 mod group;
 mod identity;
 mod impossible;
+mod lexicon;
 mod link;
-mod named;
 mod parts;
 mod per;
 mod population;
 mod products;
-mod prose;
 mod quantity;
-mod ranges;
 mod ranking;
 mod raw_alone;
 mod raw_cells;
@@ -40,13 +38,11 @@ mod repeated;
 mod role;
 mod rows;
 mod runs;
-mod same_cells;
 mod sentence;
 mod significance;
 mod sizes;
 mod spreads;
 mod stems;
-mod than;
 mod tie;
 mod totals;
 mod twice;
@@ -73,6 +69,9 @@ pub struct Audit {
     pub findings: Vec<Finding>,
     /// How many of its numbers were checked.
     pub coverage: Coverage,
+    /// Raw and results files of which nothing could be tied to the document.
+    #[serde(skip)]
+    pub untied: Vec<String>,
 }
 
 /// How many of a document's numbers were checked.
@@ -110,6 +109,8 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> A
         .map(|raw| Labelled::new(raw, mapping.raw(&raw.name)))
         .collect();
     book.found.extend(raw_alone::check(&labelled));
+    let small = raw_grid::small(raws);
+    let told: Vec<Grid<'_>> = small.iter().flat_map(|page| grids(page, mapping)).collect();
     let mut all: Vec<Grid<'_>> = Vec::new();
     for summary in &summaries {
         all.extend(grids(summary, mapping));
@@ -133,31 +134,30 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> A
         .filter(|grid| grid.document == document.name && grid.table.rows.len() <= MOST_ROWS)
         .map(Tied::new)
         .collect();
+    let theirs: Vec<Tied<'_, '_>> = told.iter().map(Tied::new).collect();
+    comparison::check(document, &tied, &theirs, &mut book);
     between(document, &tied, &mut book);
     repeated::check(document, &mut book);
     let coverage = book.coverage(document);
-    Audit { findings: ranked(book.found), coverage }
+    let mut untied: Vec<String> = raws.iter().map(|raw| raw.name.clone()).collect();
+    untied.dedup();
+    untied.retain(|name| !book.is_tied(name));
+    Audit { findings: ranked(book.found), coverage, untied }
 }
 
 /// What prose, lists and tables say of each other.
 fn between(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     below::check(document, tables, book);
     twice::check(document, tables, book);
-    named::check(document, tables, book);
-    than::check(document, tables, book);
-    chosen::check(document, tables, book);
     rows::check(document, tables, book);
-    ranking::check(document, tables, book);
+    ranking::check(tables, book);
     quantity::check(document, tables, book);
     detail::check(tables, book);
-    same_cells::check(document, tables, book);
     spreads::check(tables, book);
     sizes::check(document, tables, book);
     fractions::check(document, tables, book);
     population::check(document, tables, book);
     formula::check(document, tables, book);
-    ranges::check(document, book);
-    prose::check(document, tables, book);
     significance::check(document, tables, book);
 }
 

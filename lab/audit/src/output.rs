@@ -58,6 +58,10 @@ impl Audited {
                  others by its name"
             ));
         }
+        let untied = audit.untied.iter();
+        warnings.extend(
+            untied.map(|file| format!("{file}: nothing in it could be tied to this document")),
+        );
         let raw = |raw: &Raw| (raw.name.clone(), raw.rows, raw.order.clone());
         Self {
             name: document.name.clone(),

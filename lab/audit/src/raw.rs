@@ -8,6 +8,10 @@ mod tools;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::Document;
+use crate::document::header;
+use crate::printed::unit;
+
 /// Raw rows of one file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Raw {
@@ -19,6 +23,8 @@ pub struct Raw {
     pub columns: BTreeMap<String, Vec<Value>>,
     /// The columns' names in the order of the file.
     pub order: Vec<String>,
+    /// The page with its tables, where the file is Markdown; it then has no columns of runs.
+    pub page: Option<Document>,
 }
 
 /// A raw value.
@@ -103,6 +109,11 @@ impl Raw {
     /// As [`Raw::parse`]; behind the repeats stands the table of the rows that held them, which
     /// has the summaries that the tool computed itself (hyperfine's `mean`, `stddev`, …).
     pub fn tables(name: &str, text: &str) -> Result<Vec<Self>, RawError> {
+        if let Some(page) = page(name, text) {
+            let rows = page.tables.iter().map(|table| table.rows.len()).sum();
+            let name = name.to_owned();
+            return Ok(vec![Self { name, rows, page: Some(page), ..Self::default() }]);
+        }
         let trimmed = text.trim_start_matches('\u{feff}').trim();
         if let Some(tables) = tools::read(name, trimmed)? {
             return Ok(tables);
@@ -123,10 +134,32 @@ impl Raw {
         self.values(column).iter().enumerate().filter_map(number).collect()
     }
 
+    /// The unit of a column: by its name, or in an export of hyperfine, whose times are seconds.
+    pub(crate) fn unit(&self, column: &str) -> Option<String> {
+        const TIMES: [&str; 6] = ["time", "mean", "stddev", "median", "min", "max"];
+        let has = |name: &str| self.columns.contains_key(name);
+        let hyperfine = has("command") && (has("time") || has("mean") && has("system"));
+        if hyperfine && TIMES.contains(&column) {
+            return Some("s".to_owned());
+        }
+        let named = || unit::known(column).filter(|unit| unit.len() > 1);
+        header::unit(column).or_else(named)
+    }
+
     /// A column's values; empty where there is no such column.
     pub fn values(&self, column: &str) -> &[Value] {
         self.columns.get(column).map_or(&[], Vec::as_slice)
     }
+}
+
+/// A text with tables of Markdown, read as such.
+fn page(name: &str, text: &str) -> Option<Document> {
+    let ruled = |line: &str| {
+        let line = line.trim();
+        line.contains("--") && line.contains('|') && line.chars().all(|c| "|-: ".contains(c))
+    };
+    let page = text.lines().any(ruled).then(|| Document::parse(name, text))?;
+    (!page.tables.is_empty()).then_some(page)
 }
 
 impl Value {

@@ -175,13 +175,6 @@ fn tests_beside_their_samples() {
 }
 
 #[test]
-fn a_caption_counts_its_rows() {
-    let text = "Matrix (3 tests):\n\n| id | ms |\n|-|-|\n| a | 1 |\n| b | 2 |\n| c | 3 |\n";
-    assert_eq!(found(text), []);
-    only(&text.replace("(3 ", "(4 "), "count_of_rows", 1, Severity::Inconsistent);
-}
-
-#[test]
 fn counts_of_a_list_add_up() {
     let list = "- A: 100% (4/4 runs)\n- B: 75% (3/4 runs)\n- Overall: 88% (7/8 runs)\n";
     assert_eq!(found(list), []);

@@ -2,9 +2,9 @@
 
 mod changed;
 
-use lab_audit::Severity;
+use lab_audit::{Document, Mapping, Severity, audit_document};
 
-use changed::{found, found_above, only_when_changed};
+use changed::{found, only_when_changed};
 
 #[test]
 fn ranks_below_a_heading_that_groups() {
@@ -113,48 +113,6 @@ fn changes_beside_arrows() {
         "ratio",
         &[4],
     );
-}
-
-#[test]
-fn a_column_that_two_tables_repeat() {
-    let text = "\
-## Summary
-
-| Engine | Latency (ms) |
-| --- | --- |
-| alder | 12.51 |
-| birch | 15.82 |
-| cedar | 31.07 |
-
-## Details
-
-| Engine | Latency (ms) | Memory (MB) |
-| --- | --- | --- |
-| alder | 12.51 | 40.1 |
-| birch | 15.82 | 22.7 |
-| cedar | 31.07 | 35.4 |
-";
-    let worth_a_look = |text: &str| found_above(text, Severity::Note);
-    assert_eq!(worth_a_look(text), []);
-    let changed = text.replace("15.82 | 22.7", "18.52 | 22.7");
-    assert_eq!(worth_a_look(&changed), [("same_cells".to_owned(), 14)]);
-    assert_eq!(found(&changed), []);
-    // Where most differ, they are of two measurements.
-    let other = text.replace("12.51 | 40.1", "13.90 | 40.1").replace("31.07 | 35", "29.44 | 35");
-    assert_eq!(worth_a_look(&other), []);
-}
-
-#[test]
-fn totals_of_plain_lists() {
-    let text = "\
-## Where the time goes
-
-- Parse: 1.2 s
-- Plan: 0.8 s
-- Run: 6.1 s
-- Total: 8.1 s
-";
-    only_when_changed(text, ("8.1 s", "9.1 s"), "total_of_ranges", &[6]);
 }
 
 #[test]
@@ -335,20 +293,70 @@ Standard deviations of all engines:
 }
 
 #[test]
-fn the_first_rows_of_a_ranking_have_the_setting_that_is_said() {
+fn means_of_other_kinds_are_what_they_are() {
+    let rows = |header: &str, mean: &str| {
+        format!(
+            "| Engine | Run 1 (ms) | Run 2 (ms) | Run 3 (ms) | {header} |\n|-|-|-|-|-|\n\
+             | alder | 1.0 | 2.0 | 12.0 | {mean} |\n"
+        )
+    };
+    // Of 1, 2 and 12: arithmetic 5, geometric 2.88, harmonic 1.89, the middle one 2.
+    for (header, mean) in [
+        ("Mean (ms)", "5.0"),
+        ("Geometric mean (ms)", "2.88"),
+        ("Geomean (ms)", "2.9"),
+        ("Harmonic mean (ms)", "1.89"),
+        ("Trimmed mean (ms)", "2.0"),
+        ("Weighted mean (ms)", "3.1"),
+    ] {
+        assert_eq!(found(&rows(header, mean)), [], "{header}");
+    }
+    for header in ["Mean (ms)", "Geometric mean (ms)", "Harmonic mean (ms)"] {
+        assert_eq!(found(&rows(header, "4.1")), [("mean_of_runs".to_owned(), 3)], "{header}");
+    }
+    assert_eq!(found(&rows("Trimmed mean (ms)", "13.0")), [("mean_of_runs".to_owned(), 3)]);
+    let told = format!("The means are geometric means.\n\n{}", rows("Mean (ms)", "2.88"));
+    assert_eq!(found(&told), []);
+    let weighted = "| Class | Traces | Saved |\n|-|-|-|\n| build | 3,100 | 21.0 % |\n\
+                    | test | 4,098 | 12.4 % |\n| Average | | 16.1 % |\n";
+    assert_eq!(found(weighted), []);
+}
+
+#[test]
+fn ratios_of_sizes_are_of_no_speeds() {
     let text = "\
-## Ranking
-
-| Rank | Threads | Buffer (KiB) | Throughput (ops/s) |
+| Codec | Ratio | Compress (MB/s) | Decompress (MB/s) |
 | --- | --- | --- | --- |
-| 1 | 4 | 64 | 981.4 |
-| 2 | 8 | 16 | 902.7 |
-| 3 | 4 | 64 | 871.1 |
-| 4 | 2 | 64 | 640.2 |
-
-The top three configurations all use 4-8 threads.
+| alder | 2.887 | 510 | 1580 |
+| birch | 2.743 | 380 | 400 |
+| cedar | 2.101 | 660 | 4850 |
 ";
-    let check = "claim_of_all_rows";
-    only_when_changed(text, ("3 | 4 |", "3 | 16 |"), check, &[10]);
-    only_when_changed(text, ("use 4-8", "use 8"), check, &[10]);
+    assert_eq!(found(text), []);
+}
+
+#[test]
+fn averages_of_changes_depend_on_their_base() {
+    let text = "\
+| Query | Before (tx/s) | After (tx/s) | Change |
+| --- | --- | --- | --- |
+| Q1 | 10 | 110 | +1000 % |
+| Q2 | 100 | 10 | -90 % |
+| Average | | | +455 % |
+";
+    let document = Document::parse("r.md", text);
+    let all = audit_document(&document, &[], &Mapping::default()).findings;
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!((all[0].severity, all[0].place.line), (Severity::Doubtful, Some(5)));
+    assert!(all[0].sentence.contains("+4.9 %"), "{}", all[0].sentence);
+}
+
+#[test]
+fn the_tail_of_a_test_is_that_of_its_alternative() {
+    let of =
+        |text: &str| found(&format!("It is faster (one-sided t-test for *greater*, {text}).\n"));
+    assert_eq!(of("t(18) = -1.86, p = .96"), []);
+    assert_eq!(of("t(18) = 1.86, p = .04"), []);
+    assert_eq!(of("t(18) = -1.86, p = .04"), [("p_of_test".to_owned(), 1)]);
+    // Without the alternative either side may be meant.
+    assert_eq!(found("One-tailed test, t(40) = 1.80, p < .04.\n"), []);
 }

@@ -123,3 +123,61 @@ fn ratios_beside_times_are_not_held_against_the_only_measured_column() {
     let wrong = table.replace("| 10.0 |", "| 14.0 |");
     assert_eq!(lines(&wrong, "results.json", json, "raw_summary"), [4]);
 }
+
+/// The JSON and the Markdown of one run of hyperfine; ours writes the same JSON.
+const HYPERFINE: &str = r#"{"results": [
+    {"command": "old", "mean": 0.0204, "stddev": 0.0006, "median": 0.0203, "user": 0.01,
+     "system": 0.002, "min": 0.0198, "max": 0.0211, "times": [0.0198, 0.0203, 0.0211]},
+    {"command": "new", "mean": 0.0102, "stddev": 0.0003, "median": 0.0101, "user": 0.01,
+     "system": 0.002, "min": 0.0099, "max": 0.0106, "times": [0.0099, 0.0101, 0.0106]}]}"#;
+
+#[test]
+fn every_export_of_one_run_agrees_with_the_others() {
+    let markdown = "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |\n|:---|---:|---:|---:|---:|\n\
+                    | `old` | 20.4 ± 0.6 | 19.8 | 21.1 | 2.00 ± 0.08 |\n\
+                    | `new` | 10.2 ± 0.3 | 9.9 | 10.6 | 1.00 |\n";
+    let ours = "| Command | Median [ms] | Wall time against the first (interval) | Verdict |\n\
+                |:---|---:|:---|:---|\n| `old` | 20.30 | - | reference |\n\
+                | `new` | 10.10 | -50.25 % (-51.00 … -49.00) | faster |\n";
+    let csv = "command,mean,stddev,median,user,system,min,max\n\
+               old,0.0204,0.0006,0.0203,0.01,0.002,0.0198,0.0211\n\
+               new,0.0102,0.0003,0.0101,0.01,0.002,0.0099,0.0106\n";
+    for page in [markdown, ours] {
+        for (file, text) in [("r.json", HYPERFINE), ("r.csv", csv), ("page.md", page)] {
+            holds(page, file, text);
+        }
+    }
+    for (file, text) in [("r.json", HYPERFINE), ("r.csv", csv)] {
+        let wrong = markdown.replace("20.4 ±", "24.4 ±");
+        assert_eq!(audit(&wrong, file, text)[0].place.line, Some(3), "{file}");
+        let wrong = ours.replace("10.10", "11.10");
+        assert_eq!(audit(&wrong, file, text)[0].place.line, Some(4), "{file}");
+    }
+    let wrong = markdown.replace("| 9.9 |", "| 9.3 |");
+    assert_eq!(lines(&wrong, "page.md", markdown, "differs_from_results"), [4]);
+}
+
+#[test]
+fn factors_of_two_rows_of_a_results_page() {
+    let page = "# tool\n\n| Task | Speed | Memory |\n|---|---|---|\n\
+                | read | 300x faster than peer | 200x less |\n";
+    let results = "| Task | Client | Mean time | Peak memory | Success |\n|---|---|---:|---:|---:|\n\
+                   | read | tool | 80.0 ms | 10.0 MB | 100 % |\n\
+                   | read | peer | 24.0 s | 2.0 GB | 100 % |\n";
+    holds(page, "report.md", results);
+    let wrong = page.replace("300x", "330x");
+    assert_eq!(lines(&wrong, "report.md", results, "compared_with"), [5]);
+    let failed = results.replace("2.0 GB | 100 %", "2.0 GB | 0 %");
+    let found = audit(page, "report.md", &failed);
+    assert_eq!((found.len(), found[0].severity), (1, Severity::Doubtful), "{found:?}");
+}
+
+#[test]
+fn a_file_that_nothing_can_be_tied_to_is_named() {
+    let untied = |report: &str| {
+        let raws = Raw::tables("runs.csv", CSV).unwrap();
+        audit_document(&Document::parse("r.md", report), &raws, &Mapping::default()).untied
+    };
+    assert_eq!(untied(TABLE), [""; 0]);
+    assert_eq!(untied("| Size | Colour |\n|-|-|\n| big | red |\n"), ["runs.csv"]);
+}

@@ -24,7 +24,7 @@ pub(crate) struct AuditArgs {
     /// Markdown reports, folders, globs, or `-` for standard input
     #[arg(value_name = "DOCUMENT", required = true)]
     documents: Vec<PathBuf>,
-    /// Raw runs of the report: CSV, JSON, JSON Lines, or what a benchmark tool prints
+    /// Raw runs or results: CSV, JSON, JSON Lines, Markdown, or what a benchmark tool prints
     #[arg(long, visible_alias = "against", value_name = "FILE")]
     raw: Vec<PathBuf>,
     /// Meaning of columns whose names do not show it (TOML)

@@ -122,6 +122,7 @@ fn compare(
     book: &mut Book,
 ) {
     let Some(result) = aligned(&stat.number, stated.number) else { return };
+    book.tie(grid.document);
     let wrong = bounds::differ(stated.number, &result).map(|mismatch| {
         let sentence = format!(
             "{} is stated; `{}` in {} is {}",

@@ -1,6 +1,6 @@
 //! What was checked, and what came of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::found::Found;
 use crate::document::SentenceKind;
@@ -23,6 +23,8 @@ enum Outcome {
 pub(crate) struct Book {
     pub(crate) found: Vec<Found>,
     numbers: BTreeMap<Spot, Outcome>,
+    /// Files that something of the document was held against.
+    tied: BTreeSet<String>,
 }
 
 /// A number's spot in prose is told by its bits, which no column index reaches.
@@ -44,6 +46,18 @@ impl Book {
     /// A claim without a number of its own.
     pub(crate) fn claim(&mut self, wrong: Option<Found>) {
         self.found.extend(wrong);
+    }
+
+    /// A file that something of the document was held against.
+    pub(crate) fn tie(&mut self, file: &str) {
+        if !self.tied.contains(file) {
+            self.tied.insert(file.to_owned());
+        }
+    }
+
+    /// Whether something of the document was held against a file.
+    pub(crate) fn is_tied(&self, file: &str) -> bool {
+        self.tied.contains(file)
     }
 
     /// A cell of which it is not clear what it follows from.

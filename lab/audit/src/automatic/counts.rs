@@ -5,54 +5,15 @@ use super::found::Found;
 use super::grid::{Grid, Record, Stat};
 use super::group::Group;
 use super::role::Role;
+use crate::automatic::lexicon::{Words, class};
 use crate::checks::grim;
 use crate::{Check, Severity};
 
 /// Words for what comes in whole numbers, one a run.
-const COUNTED: [&str; 28] = [
-    "retries",
-    "errors",
-    "failures",
-    "timeouts",
-    "restarts",
-    "crashes",
-    "retransmits",
-    "faults",
-    "requests",
-    "collisions",
-    "misses",
-    "hits",
-    "allocations",
-    "switches",
-    "votes",
-    "bugs",
-    "tests",
-    "tokens",
-    "items",
-    "messages",
-    "packets",
-    "attempts",
-    "steps",
-    "turns",
-    "wins",
-    "losses",
-    "questions",
-    "answers",
-];
+static COUNTED: Words = Words::new(|| class("counts.counted"));
 
 /// Words for what each run does or does not.
-const YES_OR_NO: [&str; 10] = [
-    "success",
-    "succeeded",
-    "pass",
-    "passed",
-    "solved",
-    "correct",
-    "binary",
-    "converged",
-    "won",
-    "failed",
-];
+static YES_OR_NO: Words = Words::new(|| class("counts.yes_or_no"));
 
 /// Checks means of counts beside the number of runs.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {

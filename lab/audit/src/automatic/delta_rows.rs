@@ -7,30 +7,12 @@ use super::found::{Found, allowed};
 use super::grid::{Grid, in_unit};
 use super::sentence::shown;
 use super::words::tokens;
+use crate::automatic::lexicon::{Words, class};
 use crate::checks::Span;
 use crate::{Check, Printed, Severity};
 
 /// What such a row is called, but for brackets behind it.
-const NAMES: [&str; 18] = [
-    "delta",
-    "δ",
-    "difference",
-    "diff",
-    "change",
-    "improvement",
-    "speedup",
-    "speed-up",
-    "ratio",
-    "gain",
-    "reduction",
-    "increase",
-    "decrease",
-    "gap",
-    "% change",
-    "δ %",
-    "relative change",
-    "percent change",
-];
+static NAMES: Words = Words::new(|| class("delta_rows.names"));
 
 /// Longer tables are listings.
 const MOST_ROWS: usize = 60;

@@ -354,6 +354,13 @@ fn judge(grid: &Grid<'_>, column: usize, source: &Source, rows: &[usize], book: 
         rows.iter().filter_map(|row| judge_row(grid, column, source, *row)).collect();
     let fits = judged.iter().filter(|one| one.wrong.is_none()).count();
     let table = grid.table;
+    // A bare `Ratio` beside speeds is as often of sizes that the table does not have.
+    let words = tokens(&table.columns[column]);
+    let of_sizes = |word: &String| ["ratio", "compression", "comp"].contains(&word.as_str());
+    if words.iter().all(of_sizes) && 2 * fits < judged.len() {
+        judged.iter().for_each(|one| book.untied(table.rows[one.row].line, column));
+        return;
+    }
     // A name alone is the plain reading; a name that most rows bear out leaves no other.
     let grouped = matches!(source, Source::Groups { .. });
     let sure = !grouped && fits >= 2 && 3 * (judged.len() - fits) <= fits;

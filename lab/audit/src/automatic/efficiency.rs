@@ -4,13 +4,10 @@ use super::book::Book;
 use super::column::{number, qualifier};
 use super::found::Found;
 use super::grid::Grid;
-use super::words::{says, tokens};
+use super::lexicon;
+use super::words::tokens;
 use crate::checks::{Mismatch, Span};
 use crate::{Check, Printed, Severity};
-
-/// Words of a column that counts workers.
-const WORKERS: [&str; 9] =
-    ["threads", "cores", "workers", "cpus", "gpus", "nodes", "agents", "processes", "ranks"];
 
 /// More workers than this are no count of them.
 const MOST_WORKERS: f64 = 4_096.0;
@@ -49,7 +46,7 @@ fn of_pair(grid: &Grid<'_>, (column, speedup): (usize, usize), book: &mut Book) 
             (stated.unit.as_deref() == Some("%")).then_some((row, stated, Span::of(factor)))
         })
         .collect();
-    let workers = grid.table.columns.iter().position(|header| says(header, &WORKERS));
+    let workers = grid.table.columns.iter().position(|header| lexicon::says(header, "workers"));
     let common = common(&pairs);
     for (row, stated, factor) in pairs {
         let counted = workers.and_then(|workers| number(grid, row, workers)).map(|n| n.value);

@@ -1,7 +1,5 @@
 //! Columns of counts, `1/5` or `Yes`, and the sums of them that a text states.
 
-mod events;
-
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -12,7 +10,6 @@ use super::found::Found;
 use super::sentence::share::slashed;
 use super::stems::stems;
 use super::tie::Tied;
-use super::words::tokens;
 use crate::{Check, Document, Place, SentenceKind, Severity, Table};
 
 /// `10/150`, also at the end of a sentence.
@@ -80,7 +77,6 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
             }
         }
     }
-    events::check(document, &counted, book);
 }
 
 /// A table's columns of counts.
@@ -196,9 +192,4 @@ fn found(place: &Place, (part, of): (f64, f64), sum: &Sum) -> Found {
     Found::remark(Check::SumOfCounts, Severity::Inconsistent, place.clone(), sentence, how)
         .against(against)
         .values(part, sum.part)
-}
-
-/// Whether a text speaks of what a column counts.
-fn speaks(text: &str, counted: &Counted<'_>) -> bool {
-    counted.name.is_subset(&stems(text)) && !tokens(text).contains("no")
 }

@@ -77,6 +77,13 @@ impl<'a> Grid<'a> {
         };
         let across = statistics(columns.get(1..).unwrap_or_default());
         let transposed = across == 0 && statistics(&rows) >= 2 && distinct(&rows);
+        let other = other_mean(document, table);
+        let settled = |mut meanings: Vec<Meaning>| {
+            let means = meanings.iter_mut().filter(|one| one.role == Role::Mean);
+            means.for_each(|one| one.role = other.unwrap_or(Role::Mean));
+            meanings
+        };
+        let (columns, rows) = (settled(columns), settled(rows));
         let mut grid =
             Self { document: &document.name, table, columns, records: vec![], transposed, mapping };
         if transposed {
@@ -119,6 +126,17 @@ impl<'a> Grid<'a> {
             column: Some(stat.header.to_string()),
         }
     }
+}
+
+/// What kind of means a table has, where a text above it or of its section names another one than
+/// the arithmetic.
+fn other_mean(document: &Document, table: &Table) -> Option<Role> {
+    let own = document.prose.iter().filter(|one| one.headings == table.headings);
+    role::kind_of_mean(&table.above()).or_else(|| {
+        let mut kinds = own.filter_map(|one| role::kind_of_mean(&one.text));
+        let first = kinds.next()?;
+        Some(if kinds.all(|kind| kind == first) { first } else { Role::Weighted })
+    })
 }
 
 /// Whether a row is the difference or ratio of others.
@@ -241,7 +259,7 @@ fn push<'a>(
         sure,
     };
     stats.push(stat(*meant, number, true));
-    let spread = matches!(meant, Role::Mean | Role::Value | Role::Percentile(_));
+    let spread = matches!(meant, Role::Mean | Role::Weighted | Role::Value | Role::Percentile(_));
     if let Some(second) = &cell.plus_minus
         && spread
     {

@@ -11,6 +11,7 @@ use super::grid::Grid;
 use super::stems::stems;
 use super::tie::unit_of;
 use super::words::says;
+use crate::automatic::lexicon::{Words, class};
 use crate::checks::{Mismatch, Span};
 use crate::{Check, Printed, Severity};
 
@@ -18,18 +19,7 @@ use crate::{Check, Printed, Severity};
 const WHOLE: [&str; 5] = ["breakdown", "distribution", "composition", "share", "shares"];
 
 /// Words of a percentage that counts give.
-const RATES: [&str; 10] = [
-    "rate",
-    "success",
-    "accuracy",
-    "pass",
-    "hit",
-    "failure",
-    "error",
-    "share",
-    "percentage",
-    "percent",
-];
+static RATES: Words = Words::new(|| class("parts.rates"));
 
 /// Words of a column that counts all.
 const ALL: [&str; 10] =

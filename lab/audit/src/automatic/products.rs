@@ -9,6 +9,7 @@ use super::stems::stems;
 use super::tie::unit_of;
 use super::words::{says, tokens};
 use crate::Check;
+use crate::automatic::lexicon::{Words, class};
 use crate::checks::Span;
 
 /// Longer tables are listings.
@@ -22,20 +23,7 @@ const KEPT: [&str; 7] =
 const BASES: [&str; 4] = ["baseline", "base", "reference", "ref"];
 
 /// Words of a column that counts workers.
-const WORKERS: [&str; 12] = [
-    "n",
-    "agents",
-    "workers",
-    "threads",
-    "clients",
-    "users",
-    "nodes",
-    "gpus",
-    "cores",
-    "instances",
-    "processes",
-    "replicas",
-];
+static WORKERS: Words = Words::new(|| class("workers"));
 
 /// Checks a table whose rows are subjects.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
@@ -60,7 +48,7 @@ fn per_worker(grid: &Grid<'_>, book: &mut Book) {
     let total = lone(grid, &|column| says(header(column), &["total", "aggregate", "combined"]));
     let single = lone(grid, &|column| tokens(header(column)).contains("per"));
     let workers = lone(grid, &|column| {
-        says(header(column), &WORKERS)
+        (says(header(column), &WORKERS) || tokens(header(column)).contains("n"))
             && unit_of(table, column).is_none()
             && !says(header(column), &["per", "total"])
     });

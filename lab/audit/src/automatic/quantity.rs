@@ -15,6 +15,7 @@ use super::book::Book;
 use super::role::{Meaning, Role};
 use super::stems::{is_rate, stem, stems, unit};
 use super::tie::Tied;
+use crate::automatic::lexicon::{Words, class};
 use crate::{Document, Place, Printed, Table};
 use known::Known;
 
@@ -25,20 +26,7 @@ const MOST: usize = 3_000;
 const STATES: [&str; 6] = ["warm", "cold", "idle", "steady", "cached", "uncached"];
 
 /// Words that only say that a number is one.
-const EMPTY: [&str; 12] = [
-    "value",
-    "result",
-    "overall",
-    "performance",
-    "the",
-    "of",
-    "per",
-    "start",
-    "state",
-    "all",
-    "a",
-    "measured",
-];
+static EMPTY: Words = Words::new(|| class("quantity.empty"));
 
 /// How a number's names were given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

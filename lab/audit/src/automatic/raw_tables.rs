@@ -197,7 +197,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
     fn named(&self, metric: &str) -> Option<(&(&'c str, Vec<Sample>), bool)> {
         let printed = self.unit(metric);
         let fits = |column: &str| {
-            let own = header::unit(column).or_else(|| unit::known(column).filter(|u| u.len() > 1));
+            let own = self.raw.raw.unit(column);
             match (own.as_deref(), printed.as_deref()) {
                 (Some(own), Some(printed)) => unit::factor(own, printed).is_some(),
                 _ => true,
@@ -215,7 +215,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             let mut best = fitting.iter().filter(|(column, _)| shared(column) == most);
             return best.next().copied().filter(|_| best.next().is_none()).map(|one| (one, true));
         }
-        let in_unit = |column: &str| printed.is_some() && header::unit(column).is_some();
+        let in_unit = |column: &str| printed.is_some() && self.raw.raw.unit(column).is_some();
         let mut united = fitting.iter().filter(|(column, _)| in_unit(column));
         match (united.next(), united.next(), &fitting[..]) {
             (Some(one), None, _) => Some((*one, true)),
@@ -229,7 +229,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
     /// usual ones.
     fn scales(&self, metric: &str, column: &str) -> Vec<f64> {
         let printed = self.unit(metric);
-        let own = header::unit(column).or_else(|| unit::known(column).filter(|u| u.len() > 1));
+        let own = self.raw.raw.unit(column);
         match (own.as_deref(), printed.as_deref()) {
             (Some(own), Some(printed)) => match unit::factor(own, printed) {
                 Some(factor) => vec![factor],
@@ -263,6 +263,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         is_own: bool,
         book: &mut Book,
     ) {
+        book.tie(&self.raw.raw.name);
         let half_step = half_step(self.raw.raw, source.column) * source.scale;
         for ((record, _), sample) in self.records.iter().zip(source.samples) {
             let values: Vec<f64> = sample.sorted.iter().map(|value| value * source.scale).collect();
@@ -398,6 +399,9 @@ fn exact(stat: &Stat<'_>, value: Role, rows: &[Span]) -> Option<Result<(), Misma
     }
     let wrong = match role {
         Role::Mean => moments::mean(stated, rows),
+        Role::Geometric => moments::geometric(stated, rows),
+        Role::Harmonic => moments::harmonic(stated, rows),
+        Role::Weighted => moments::weighted(stated, rows),
         Role::Sd => moments::sd(stated, rows),
         Role::Cv => moments::cv(stated, rows),
         Role::StandardError => moments::standard_error(stated, rows),

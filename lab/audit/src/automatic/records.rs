@@ -115,7 +115,9 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
         }
         let group = self.group;
         for stat in &group.stats {
-            if matches!(stat.role, Role::Mean | Role::Percentile(_)) {
+            let mean =
+                matches!(stat.role, Role::Mean | Role::Geometric | Role::Harmonic | Role::Weighted);
+            if mean || matches!(stat.role, Role::Percentile(_)) {
                 let wrong = bounds::value_outside(&stat.number, numbers.0, numbers.1);
                 self.add(Check::OutsideOfExtremes, stat, &others, wrong);
             }

@@ -1,5 +1,6 @@
 //! What a column (or, in a transposed table, a row) says it is.
 
+use crate::automatic::lexicon::{Words, class};
 use crate::checks::ranking::Better;
 use crate::document::header;
 
@@ -7,6 +8,11 @@ use crate::document::header;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Role {
     Mean,
+    /// A geometric or harmonic mean.
+    Geometric,
+    Harmonic,
+    /// A mean with weights, or of a part: between the extremes, and no more is known.
+    Weighted,
     /// A percentile as a share of 1; the median is 0.5.
     Percentile(f64),
     Sd,
@@ -40,35 +46,7 @@ pub(crate) struct Meaning {
     pub(crate) metric: String,
 }
 
-const RATIO: [&str; 27] = [
-    "speedup",
-    "speed-up",
-    "ratio",
-    "relative",
-    "slowdown",
-    "vs",
-    "vs.",
-    "versus",
-    "change",
-    "delta",
-    "diff",
-    "difference",
-    "improvement",
-    "gain",
-    "overhead",
-    "δ",
-    "variation",
-    "increase",
-    "decrease",
-    "reduction",
-    "regression",
-    "faster",
-    "slower",
-    "variance",
-    "rel",
-    "speed",
-    "diff%",
-];
+static RATIO: Words = Words::new(|| class("role.ratio"));
 
 impl Role {
     /// Statistics of a sample, whose presence shows which way a table is turned.
@@ -76,6 +54,9 @@ impl Role {
         matches!(
             self,
             Self::Mean
+                | Self::Geometric
+                | Self::Harmonic
+                | Self::Weighted
                 | Self::Percentile(_)
                 | Self::Sd
                 | Self::StandardError
@@ -148,22 +129,7 @@ const COUNT_ONLY: [&str; 10] =
     ["of", "runs", "samples", "size", "total", "number", "sample", "per", "benchmark", "cell"];
 
 /// Words that narrow nothing down.
-const NEUTRAL: [&str; 14] = [
-    "ci",
-    "90%",
-    "95%",
-    "99%",
-    "the",
-    "of",
-    "all",
-    "runs",
-    "overall",
-    "value",
-    "values",
-    "time",
-    "result",
-    "percentile",
-];
+static NEUTRAL: Words = Words::new(|| class("role.neutral"));
 
 fn metric(words: &[&str]) -> String {
     let kept: Vec<&str> = words.iter().copied().filter(|word| !NEUTRAL.contains(word)).collect();
@@ -172,6 +138,17 @@ fn metric(words: &[&str]) -> String {
 
 fn phrases(text: &str) -> String {
     let pairs = [
+        ("geometric mean", "geomean"),
+        ("geo. mean", "geomean"),
+        ("geo mean", "geomean"),
+        ("harmonic mean", "hmean"),
+        ("weighted mean", "wmean"),
+        ("weighted average", "wmean"),
+        ("trimmed mean", "wmean"),
+        ("truncated mean", "wmean"),
+        ("winsorized mean", "wmean"),
+        ("mean of medians", "wmean"),
+        ("moving average", "wmean"),
         ("standard deviation", "sd"),
         ("standard error", "stderr"),
         ("coefficient of variation", "cv"),
@@ -198,6 +175,9 @@ fn phrases(text: &str) -> String {
 fn of_word(word: &str) -> Option<Role> {
     Some(match word.trim_matches(['.', '*']) {
         "mean" | "avg" | "average" | "μ" | "x̄" => Role::Mean,
+        "geomean" | "gmean" | "geo-mean" => Role::Geometric,
+        "hmean" | "harmean" => Role::Harmonic,
+        "wmean" => Role::Weighted,
         "median" | "med" => Role::Percentile(0.5),
         "sd" | "std" | "stddev" | "stdev" | "σ" | "sigma" | "s.d" => Role::Sd,
         "stderr" | "sem" | "se" => Role::StandardError,
@@ -266,6 +246,17 @@ fn run(words: &[&str]) -> Option<Meaning> {
 }
 
 const RUN: [&str; 8] = ["run", "trial", "iter", "iteration", "rep", "repeat", "round", "pass"];
+
+/// The kind of mean that a text speaks of, where it is no arithmetic one.
+pub(crate) fn kind_of_mean(text: &str) -> Option<Role> {
+    let text = phrases(&text.to_lowercase().replace("means", "mean"));
+    let kinds = [Role::Geometric, Role::Harmonic, Role::Weighted];
+    let says = |role: &Role| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| of_word(word) == Some(*role))
+    };
+    kinds.into_iter().find(says)
+}
 
 /// Which way is better, by the metric's words and unit; `None` where they do not say.
 pub(crate) fn better(words: &str, unit: Option<&str>) -> Option<Better> {

@@ -10,45 +10,23 @@ use super::found::Found;
 use super::stems::{in_order, stem};
 use super::tie::Tied;
 use super::words::{list, says, tokens};
-use crate::{Check, Document, Place, Sentence, SentenceKind, Severity, Table};
-
-/// `(13 tests)`, `(6 configs, 30 runs)`, `Top 10 …`, `43 libraries`.
-static COUNT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?:^|[\s(])(?:(Top)\s)?(\d{1,4})\s+([A-Za-z]{3,20})").ok());
+use crate::automatic::lexicon::{Words, class};
+use crate::{Check, Document, Place, SentenceKind, Severity, Table};
 
 /// `8 wins`, `wins: 8`.
 static WINS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)^(?:wins:?\s*)?(\d{1,3})(?:\s+wins?)?\b").ok());
 
-/// What a row of a table of configurations is called.
-const ROWS: [&str; 8] =
-    ["tests", "configs", "configurations", "rows", "entries", "test", "config", "combinations"];
-
-/// Words of a caption that counts what the table sums up.
-const PARTS: [&str; 7] = ["across", "all", "over", "from", "of", "each", "per"];
-
-/// Checks captions that count a table's rows, and lists that count its winners.
+/// Checks sentences that count what the document is about, and lists that count winners.
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     of_whole(document, tables, book);
     for tied in tables {
-        if !tied.grid.transposed {
-            of_caption(document, tied.table(), book);
-        }
         of_winners(document, tied, book);
     }
 }
 
 /// Words of a sentence that says what the whole document is about.
-const WHOLE: [&str; 8] = [
-    "evaluates",
-    "compares",
-    "covers",
-    "evaluate",
-    "compare",
-    "evaluated",
-    "benchmarked",
-    "surveys",
-];
+static WHOLE: Words = Words::new(|| class("rows.whole"));
 
 /// Words between a number and what is counted that make it a number of another thing.
 const APART: [&str; 12] =
@@ -93,42 +71,6 @@ fn of_whole(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
 /// The number of rows that have something in them.
 fn filled(table: &Table) -> usize {
     table.rows.iter().filter(|row| row.cells.iter().any(|cell| !cell.text.is_empty())).count()
-}
-
-/// Lines above a table in which its rows are counted.
-const ABOVE: usize = 3;
-
-fn of_caption(document: &Document, table: &Table, book: &mut Book) {
-    let near = document.prose.iter().filter(|one| {
-        one.line < table.line && one.line + ABOVE >= table.line && one.kind == SentenceKind::Prose
-    });
-    for sentence in near.filter(|one| !says(&one.text, &PARTS)) {
-        of_sentence(document, table, sentence, book);
-    }
-}
-
-fn of_sentence(document: &Document, table: &Table, sentence: &Sentence, book: &mut Book) {
-    let all: Vec<_> = COUNT.iter().flat_map(|regex| regex.captures_iter(&sentence.text)).collect();
-    let first = table.columns.first().map(|name| list(name)).unwrap_or_default();
-    let singular =
-        |word: &str| word.trim_end_matches("ies").trim_end_matches(['s', 'y']).to_lowercase();
-    let counts = all.iter().filter(|groups| {
-        let noun = groups[3].to_lowercase();
-        let named = |word: &String| singular(word).len() > 3 && singular(word) == singular(&noun);
-        groups.get(1).is_some() || ROWS.contains(&noun.as_str()) || first.iter().any(named)
-    });
-    let counts: Vec<f64> = counts.filter_map(|groups| groups[2].parse().ok()).collect();
-    let [stated] = counts[..] else { return };
-    let rows = filled(table) as f64;
-    // A summary row may be one of them, and a single number may count another thing.
-    let last = table.row_names().last().map(|name| tokens(name)).unwrap_or_default();
-    let summed = ["total", "average", "mean", "overall", "all"].iter().any(|w| last.contains(*w));
-    let fits = stated == rows || summed && stated + 1.0 == rows;
-    let found = (!fits && rows >= 2.0).then(|| {
-        let text = format!("{stated} are announced; the table below has {rows} rows");
-        remark(document, sentence.line, table, Check::CountOfRows, text).values(stated, rows)
-    });
-    book.stated(sentence.line, stated, found);
 }
 
 /// A list `X: 8 wins` against a column that names the winner of each row.

@@ -44,6 +44,9 @@ fn summary(stat: &Stat<'_>, rows: &[Span]) -> Option<(Check, Option<Mismatch>)> 
     let stated = &stat.number;
     Some(match stat.role {
         Role::Mean => (Check::MeanOfRuns, moments::mean(stated, rows)),
+        Role::Geometric => (Check::MeanOfRuns, moments::geometric(stated, rows)),
+        Role::Harmonic => (Check::MeanOfRuns, moments::harmonic(stated, rows)),
+        Role::Weighted => (Check::MeanOfRuns, moments::weighted(stated, rows)),
         Role::Sd => (Check::SdOfRuns, moments::sd(stated, rows)),
         Role::StandardError => (Check::StandardErrorOfRuns, moments::standard_error(stated, rows)),
         Role::Cv => (Check::CvOfRuns, moments::cv(stated, rows)),

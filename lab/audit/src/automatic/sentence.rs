@@ -1,8 +1,6 @@
 //! Arithmetic within one sentence or cell, which needs nothing else to be checked.
 
 mod change;
-mod clock;
-mod counted;
 mod equation;
 mod order;
 pub(crate) mod share;
@@ -45,7 +43,6 @@ pub(crate) fn check(document: &Document, book: &mut Book) {
     for table in &document.tables {
         of_table(document, table, book);
     }
-    clock::check(document, book);
     share::of_lists(document, book);
 }
 
@@ -86,8 +83,7 @@ fn of_text(text: &Text<'_>, book: &mut Book) {
         .chain(order::verdicts(text.text))
         .chain(change::verdicts(text.text))
         .chain(units::verdicts(text.text))
-        .chain(spread::verdicts(text.text))
-        .chain(counted::verdicts(text.text));
+        .chain(spread::verdicts(text.text));
     for Verdict { stated, wrong } in verdicts {
         let found = wrong.map(|wrong| {
             let place = text.place.clone();

@@ -1,7 +1,6 @@
 //! Test statistics, their p, and the samples they are of.
 
 mod contingency;
-mod pairs;
 mod printed;
 mod samples;
 mod words;
@@ -15,7 +14,6 @@ use crate::{Document, Printed};
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     printed::check(document, book);
     samples::check(document, tables, book);
-    pairs::check(document, tables, book);
     contingency::check(document, tables, book);
     words::check(document, book);
 }

@@ -6,6 +6,7 @@ use super::column::is_setting;
 use super::grid::{Grid, in_unit};
 use super::role::{self, Meaning, Role};
 use super::words::{list, says, tokens};
+use crate::automatic::lexicon::{Words, class};
 use crate::checks::bounds;
 use crate::document::header;
 use crate::{Printed, Table};
@@ -19,24 +20,7 @@ pub(crate) struct Tied<'g, 'a> {
 }
 
 /// Words that say which values are spoken of, and name nothing.
-const NOISE: [&str; 16] = [
-    "performance",
-    "value",
-    "result",
-    "results",
-    "overall",
-    "the",
-    "of",
-    "average",
-    "mean",
-    "median",
-    "avg",
-    "peak",
-    "best",
-    "max",
-    "min",
-    "metric",
-];
+static NOISE: Words = Words::new(|| class("tie.noise"));
 
 impl<'g, 'a> Tied<'g, 'a> {
     pub(crate) fn new(grid: &'g Grid<'a>) -> Self {
@@ -131,41 +115,7 @@ pub(crate) fn aligned(number: &Printed, to: &Printed) -> Option<Printed> {
 }
 
 /// Words with which an amount that fell is told without its sign.
-const LESSENING: [&str; 33] = [
-    "less",
-    "lower",
-    "fewer",
-    "smaller",
-    "shorter",
-    "slower",
-    "faster",
-    "quicker",
-    "cheaper",
-    "lighter",
-    "below",
-    "down",
-    "under",
-    "cut",
-    "cuts",
-    "drop",
-    "drops",
-    "dropped",
-    "fall",
-    "falls",
-    "fell",
-    "loss",
-    "loses",
-    "lost",
-    "reduces",
-    "reduced",
-    "reduction",
-    "decrease",
-    "decreases",
-    "decreased",
-    "save",
-    "saves",
-    "saved",
-];
+static LESSENING: Words = Words::new(|| class("tie.lessening"));
 
 /// Whether a text that states a number says with it what a cell has: `22.1 % less` is `-22.1 %`.
 pub(crate) fn agrees(text: &str, stated: &Printed, cell: &Printed) -> bool {

@@ -1,6 +1,7 @@
 //! Rows that sum up or average the rows above them.
 
 use super::book::Book;
+use super::column::is_change;
 use super::found::Found;
 use super::grid::Grid;
 use super::role::{self, Role};
@@ -60,7 +61,11 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
         if stated.unit.as_deref() == Some("x") && kind != Summary::Geometric {
             continue;
         }
+        if kind == Summary::Average && is_change(&table.columns[column]) {
+            book.found.extend(average_of_changes(grid, (last, column), stated, &rows));
+        }
         let wrong = wrong_summary(kind, stated, &rows)
+            .filter(|_| kind != Summary::Average || !is_weighted(table, column, (stated, &rows)))
             .map(|mismatch| found(grid, kind, (last, column), (stated, &rows), &mismatch));
         book.cell(table.rows[last].line, column, wrong);
     }
@@ -92,6 +97,52 @@ fn found(
     Found::mismatch(check, severity, place, stated, mismatch)
 }
 
+/// Whether a column of weights or counts gives an average.
+fn is_weighted(table: &Table, column: usize, (stated, rows): (&Printed, &[Printed])) -> bool {
+    let of_weights = |other: usize| {
+        let (_, weights) = table.rows.split_last()?;
+        let weights: Option<Vec<&Printed>> =
+            weights.iter().map(|row| row.cells[other].number.as_ref()).collect();
+        let weights = weights.filter(|all| all.iter().all(|weight| weight.value >= 0.0))?;
+        let total: f64 = weights.iter().map(|weight| weight.value).sum();
+        let pairs = weights.iter().zip(rows);
+        let sum =
+            pairs.map(|(weight, row)| Span::of(row).times(weight.value)).reduce(Span::plus)?;
+        (total > 0.0).then(|| sum.times(1.0 / total).meets(Span::of(stated)))
+    };
+    (1..table.columns.len()).any(|other| other != column && of_weights(other) == Some(true))
+}
+
+/// An arithmetic mean of changes, some of which double what others halve: it depends on the base.
+fn average_of_changes(
+    grid: &Grid<'_>,
+    (row, column): (usize, usize),
+    stated: &Printed,
+    rows: &[Printed],
+) -> Option<Found> {
+    if stated.unit.as_deref() != Some("%") || moments::mean(stated, &spans(rows)).is_some() {
+        return None;
+    }
+    let factors: Vec<f64> = rows.iter().map(|row| 1.0 + row.value / 100.0).collect();
+    let apart = factors.iter().any(|f| *f >= 2.0) && factors.iter().any(|f| *f <= 0.5);
+    if !apart || factors.iter().any(|factor| *factor <= 0.0) {
+        return None;
+    }
+    let logs: f64 = factors.iter().map(|factor| factor.ln()).sum();
+    let geometric = 100.0 * ((logs / factors.len() as f64).exp() - 1.0);
+    let turned = factors.iter().map(|factor| 100.0 * (1.0 / factor - 1.0)).sum::<f64>();
+    let sentence = format!(
+        "{:+} % is the mean of changes, which depends on what they are of: the other way round it \
+         is {:+.0} %; their geometric mean is {geometric:+.1} %",
+        stated.value,
+        turned / factors.len() as f64
+    );
+    let place = grid.spot(row, column);
+    let how = "the factors of the changes, some of 2 and more, some of a half and less";
+    let found = Found::remark(Check::AverageRow, Severity::Doubtful, place, sentence, how);
+    Some(found.values(stated.value, geometric))
+}
+
 fn is_statistic(name: &str) -> bool {
     role::meaning(&header::name(name, header::unit(name).as_deref())).role.is_statistic()
 }
@@ -113,7 +164,6 @@ fn wrong_summary(kind: Summary, stated: &Printed, rows: &[Printed]) -> Option<Mi
         let share = matches!(stated.unit.as_deref(), Some("%" | "pp"));
         return moments::sum(stated, &inputs).filter(|_| mean.is_some() && !share);
     }
-    let fits = |mean: Option<Span>| mean.is_some_and(|mean| mean.meets(Span::of(stated)));
     if kind == Summary::Overall {
         // Every mean lies between the extremes; what overlaps may come close to the sum.
         let share = matches!(stated.unit.as_deref(), Some("%" | "pp"));
@@ -127,24 +177,11 @@ fn wrong_summary(kind: Summary, stated: &Printed, rows: &[Printed]) -> Option<Mi
             how: format!("between the least and the sum of {} rows", rows.len()),
         });
     }
-    let logs: Option<Vec<Span>> = inputs.iter().map(|span| logarithm(*span)).collect();
-    let geometric = logs.and_then(|logs| moments::mean_of(&logs));
-    let geometric = geometric.map(|mean| Span { low: mean.low.exp(), high: mean.high.exp() });
+    let positive = inputs.iter().all(|span| span.low > 0.0);
+    let geometric = moments::geometric(stated, &inputs);
     if kind == Summary::Geometric {
-        let value = geometric.filter(|value| !value.meets(Span::of(stated)))?;
-        return Some(Mismatch {
-            stated: stated.value,
-            computed_low: value.low,
-            computed_high: value.high,
-            how: format!("geometric mean of {} values", rows.len()),
-        });
+        return geometric;
     }
-    let inverse: Option<Vec<Span>> =
-        inputs.iter().map(|span| Span::exact(1.0).over(*span)).collect();
-    let harmonic = inverse.and_then(|rows| Span::exact(1.0).over(moments::mean_of(&rows)?));
-    mean.filter(|_| !fits(geometric) && !fits(harmonic))
-}
-
-fn logarithm(span: Span) -> Option<Span> {
-    (span.low > 0.0).then(|| Span { low: span.low.ln(), high: span.high.ln() })
+    let harmonic = moments::harmonic(stated, &inputs);
+    mean.filter(|_| !positive || geometric.is_some() && harmonic.is_some())
 }

@@ -6,34 +6,15 @@ use super::role::{self, Meaning, Role};
 use super::sentence::shown;
 use super::tie::{Tied, agrees, aligned, meaning};
 use super::words::{COMPARING, says, tokens};
+use crate::automatic::lexicon::{Words, class};
 use crate::checks::bounds;
 use crate::{Check, Document, Place, Printed, Sentence, SentenceKind, Severity, Table};
 
 /// Words of a sentence that compares, plans or guesses, beside those of a difference.
-const OTHER: [&str; 16] = [
-    "predicted",
-    "expected",
-    "target",
-    "would",
-    "could",
-    "should",
-    "if",
-    "estimate",
-    "estimated",
-    "vs",
-    "versus",
-    "compared",
-    "from",
-    "variance",
-    "range",
-    "between",
-];
+static OTHER: Words = Words::new(|| class("twice.other"));
 
 /// Words that name a statistic.
-const STATISTICS: [&str; 22] = [
-    "mean", "average", "averaged", "avg", "median", "p50", "p90", "p95", "p99", "max", "maximum",
-    "peak", "peaks", "peaked", "min", "minimum", "best", "worst", "total", "std", "cold", "warm",
-];
+static STATISTICS: Words = Words::new(|| class("twice.statistics"));
 
 /// Checks lists under a heading that names a row, and sentences that name a row and a column.
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {

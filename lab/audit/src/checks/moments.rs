@@ -9,6 +9,30 @@ pub fn mean(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
     compare(stated, allowed, || format!("mean of {} values", rows.len()))
 }
 
+/// The geometric mean of rows. `None` where it fits, or a row may not be above zero.
+pub fn geometric(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
+    let logarithm =
+        |row: &Span| (row.low > 0.0).then(|| Span { low: row.low.ln(), high: row.high.ln() });
+    let logs: Option<Vec<Span>> = rows.iter().map(logarithm).collect();
+    let mean = mean_of(&logs?)?;
+    let allowed = Span { low: mean.low.exp(), high: mean.high.exp() };
+    compare(stated, allowed, || format!("geometric mean of {} values", rows.len()))
+}
+
+/// The harmonic mean of rows. `None` where it fits, or a row may be zero.
+pub fn harmonic(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
+    let one = Span::exact(1.0);
+    let inverse: Option<Vec<Span>> = rows.iter().map(|row| one.over(*row)).collect();
+    let allowed = one.over(mean_of(&inverse?)?)?;
+    compare(stated, allowed, || format!("harmonic mean of {} values", rows.len()))
+}
+
+/// A mean with whatever weights, which lies between the extremes. `None` where it does.
+pub fn weighted(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
+    let allowed = rows.iter().copied().reduce(Span::hull)?;
+    compare(stated, allowed, || format!("the extremes of {} values", rows.len()))
+}
+
 /// The sum of rows. `None` where it fits or there are no rows.
 pub fn sum(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
     let allowed = mean_of(rows)?.times(rows.len() as f64);

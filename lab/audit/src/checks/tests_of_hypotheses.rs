@@ -46,6 +46,36 @@ pub fn p_of_t(p: &StatedP, t: &Printed, df: Span) -> Option<Mismatch> {
     })
 }
 
+/// The side that a one-sided test is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// The alternative is greater.
+    Greater,
+    /// The alternative is less.
+    Less,
+}
+
+/// A p-value that t gives on neither side of zero but the one that the alternative names.
+pub fn p_of_tail(p: &StatedP, t: &Printed, df: Span, tail: Tail) -> Option<Mismatch> {
+    let half = p_values(Span::of(t), df)?.times(0.5);
+    let span = Span::of(t);
+    let (along, against) = match tail {
+        Tail::Greater => (span.low >= 0.0, span.high <= 0.0),
+        Tail::Less => (span.high <= 0.0, span.low >= 0.0),
+    };
+    let computed = match (along, against) {
+        (true, _) => half,
+        (_, true) => Span { low: 1.0 - half.high, high: 1.0 - half.low },
+        _ => return None,
+    };
+    (!p.allows(computed)).then(|| Mismatch {
+        stated: p.value(),
+        computed_low: computed.low,
+        computed_high: computed.high,
+        how: format!("one-sided p of t = {} with {} degrees of freedom", t.value, show(df)),
+    })
+}
+
 /// A test statistic with its degrees of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {

@@ -4,7 +4,7 @@ use crate::printed::unit;
 
 /// The unit that a header states for its column: `Time (ms)`, `Mean [µs]`, `wall_ms`, `Inline %`.
 pub(crate) fn unit(header: &str) -> Option<String> {
-    bracketed(header).or_else(|| trailing(header))
+    bracketed(header).or_else(|| trailing(header)).or_else(|| per(header).map(|(_, unit)| unit))
 }
 
 /// The units of a table's headers. `(min)` beside `(max)` or `(avg)` is a minimum, no minutes.
@@ -19,6 +19,9 @@ pub(crate) fn units(headers: &[String]) -> Vec<Option<String>> {
 /// A header without the unit it states, for finding out what the column is about.
 pub(crate) fn name(header: &str, stated: Option<&str>) -> String {
     let Some(stated) = stated else { return header.to_owned() };
+    if let Some((name, _)) = per(header).filter(|(_, unit)| unit == stated) {
+        return name.to_owned();
+    }
     if let Some((start, end)) = brackets(header)
         && unit::known(header[start + 1..end].trim()).is_some()
     {
@@ -28,6 +31,14 @@ pub(crate) fn name(header: &str, stated: Option<&str>) -> String {
     let bare = header.strip_suffix(last).unwrap_or(header);
     let bare = bare.trim_end_matches([' ', '_', ',', '-']);
     if unit::known(last).as_deref() == Some(stated) { bare.to_owned() } else { header.to_owned() }
+}
+
+/// `search_ms_per_query`: what stands before the unit, and the unit.
+fn per(header: &str) -> Option<(&str, String)> {
+    let (before, divisor) = header.rsplit_once("_per_")?;
+    let (name, unit) = before.rsplit_once('_')?;
+    let word = divisor.chars().all(char::is_alphabetic);
+    Some((name, unit::known(&format!("{unit}/{divisor}")).filter(|_| word)?))
 }
 
 fn bracketed(header: &str) -> Option<String> {

@@ -48,6 +48,12 @@ impl Builder {
         for values in self.columns.values_mut() {
             values.resize(self.rows, Value::Missing);
         }
-        Raw { name: self.name, rows: self.rows, columns: self.columns, order: self.order }
+        Raw {
+            name: self.name,
+            rows: self.rows,
+            columns: self.columns,
+            order: self.order,
+            page: None,
+        }
     }
 }

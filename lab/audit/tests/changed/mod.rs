@@ -4,14 +4,9 @@ use lab_audit::{Document, Mapping, Severity, audit_document};
 
 /// Checks and lines of the findings of the two upper grades.
 pub fn found(text: &str) -> Vec<(String, usize)> {
-    found_above(text, Severity::Doubtful)
-}
-
-/// Checks and lines of all findings that are graver than this.
-pub fn found_above(text: &str, limit: Severity) -> Vec<(String, usize)> {
     let document = Document::parse("r.md", text);
     let audit = audit_document(&document, &[], &Mapping::default());
-    let graver = audit.findings.into_iter().filter(|one| one.severity < limit);
+    let graver = audit.findings.into_iter().filter(|one| one.severity < Severity::Doubtful);
     let mut all: Vec<(String, usize)> =
         graver.map(|one| (one.check, one.place.line.unwrap_or(0))).collect();
     all.sort_by_key(|(_, line)| *line);

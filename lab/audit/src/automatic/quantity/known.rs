@@ -3,36 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{Quantity, Scope, is_state};
+use crate::automatic::lexicon::{Words, class};
 use crate::automatic::words::{list, tokens};
 
 /// Words above a number that make it one of all.
 const ALL: [&str; 5] = ["overall", "all", "aggregate", "aggregated", "total"];
 
 /// Words above a number that make it one of a part.
-const PARTS: [&str; 22] = [
-    "baseline",
-    "default",
-    "phase",
-    "scenario",
-    "before",
-    "initial",
-    "untuned",
-    "previous",
-    "single",
-    "stock",
-    "old",
-    "step",
-    "round",
-    "session",
-    "config",
-    "configuration",
-    "case",
-    "workload",
-    "per",
-    "with",
-    "without",
-    "only",
-];
+static PARTS: Words = Words::new(|| class("quantity_known.parts"));
 
 /// What counts runs and is no condition.
 const COUNTED: [&str; 8] =

@@ -1,6 +1,7 @@
 //! `+23.2 % (1.98x vs 1.64x)` and `1.44 → 1.79 (+24 %)`: changes beside their two values.
 
 use super::{Verdict, Wrong, shown};
+use crate::automatic::lexicon::{Words, class};
 use crate::checks::Span;
 use crate::checks::ratios::{self, Reading};
 use crate::printed::scan::{self, Found};
@@ -10,22 +11,7 @@ use crate::{Check, Printed, Severity};
 const REACH: usize = 70;
 
 /// Words before a number that only bound it.
-const BOUNDS: [&str; 14] = [
-    "up to",
-    "at least",
-    "more than",
-    "less than",
-    "over",
-    "under",
-    "nearly",
-    "almost",
-    ">",
-    "<",
-    "≥",
-    "≤",
-    "within",
-    "at most",
-];
+static BOUNDS: Words = Words::new(|| class("sentence_change.bounds"));
 
 /// Every change that stands beside the two values it is of.
 pub(super) fn verdicts(text: &str) -> Vec<Verdict> {
@@ -112,32 +98,7 @@ fn led(between: &str) -> bool {
 }
 
 /// Words that call a number a change of two others.
-const CHANGES: [&str; 24] = [
-    "faster",
-    "slower",
-    "higher",
-    "lower",
-    "more",
-    "less",
-    "fewer",
-    "better",
-    "worse",
-    "difference",
-    "improvement",
-    "reduction",
-    "increase",
-    "decrease",
-    "gain",
-    "drop",
-    "gap",
-    "speedup",
-    "slowdown",
-    "overhead",
-    "regression",
-    "change",
-    "smaller",
-    "larger",
-];
+static CHANGES: Words = Words::new(|| class("sentence_change.changes"));
 
 /// The change behind the pair, in brackets or after an equals sign.
 fn behind<'n>(chars: &[char], numbers: &'n [(usize, Found)], index: usize) -> Option<&'n Printed> {

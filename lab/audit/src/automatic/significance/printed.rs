@@ -9,7 +9,7 @@ use crate::automatic::book::Book;
 use crate::automatic::found::Found;
 use crate::automatic::grid::{Grid, Record};
 use crate::automatic::role::Role;
-use crate::checks::tests_of_hypotheses::{StatedP, Statistic, p_of, p_of_t};
+use crate::checks::tests_of_hypotheses::{StatedP, Statistic, Tail, p_of, p_of_t, p_of_tail};
 use crate::checks::{Mismatch, Span};
 use crate::{Bound, Check, Document, Place, Printed, SentenceKind, Severity};
 
@@ -39,9 +39,29 @@ pub(super) fn check(document: &Document, book: &mut Book) {
                 section: sentence.headings.join(" > "),
                 ..Place::default()
             };
-            let found = p_of(&p, &value, test).map(|wrong| found(place, &printed, &wrong));
+            let wrong = match (tail(&sentence.text), test) {
+                (Some(tail), Statistic::T(df)) => p_of_tail(&p, &value, Span::exact(df), tail),
+                (Some(tail), Statistic::Z) => p_of_tail(&p, &value, Span::exact(1e6), tail),
+                _ => p_of(&p, &value, test),
+            };
+            let found = wrong.map(|wrong| found(place, &printed, &wrong));
             book.stated(sentence.line, printed.value, found);
         }
+    }
+}
+
+/// The alternative of a test on one side, where a sentence says both.
+fn tail(text: &str) -> Option<Tail> {
+    let lower = text.to_lowercase();
+    let sided = ["one-sided", "one-tailed", "one sided", "one tailed", "1-sided", "1-tailed"];
+    if !sided.iter().any(|words| lower.contains(words)) {
+        return None;
+    }
+    let says = |word: &str| lower.split(|c: char| !c.is_alphabetic()).any(|own| own == word);
+    match (says("greater"), says("less")) {
+        (true, false) => Some(Tail::Greater),
+        (false, true) => Some(Tail::Less),
+        _ => None,
     }
 }
 

@@ -8,6 +8,7 @@ use super::stated_p;
 use crate::automatic::book::Book;
 use crate::automatic::found::Found;
 use crate::automatic::grid::Grid;
+use crate::automatic::lexicon::{Words, class};
 use crate::automatic::role::Role;
 use crate::checks::Span;
 use crate::checks::tests_of_hypotheses::StatedP;
@@ -18,20 +19,7 @@ static P: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Words that set another level than 5 %.
-const LEVELS: [&str; 12] = [
-    "bonferroni",
-    "corrected",
-    "adjusted",
-    "alpha",
-    "α",
-    "holm",
-    "fdr",
-    "one-sided",
-    "one-tailed",
-    "10%",
-    "90%",
-    "threshold",
-];
+static LEVELS: Words = Words::new(|| class("significance_words.levels"));
 
 /// Checks every sentence with one p.
 pub(super) fn check(document: &Document, book: &mut Book) {
