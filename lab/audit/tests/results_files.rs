@@ -133,7 +133,8 @@ const HYPERFINE: &str = r#"{"results": [
 
 #[test]
 fn every_export_of_one_run_agrees_with_the_others() {
-    let markdown = "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |\n|:---|---:|---:|---:|---:|\n\
+    let markdown = "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |\n\
+                    |:---|---:|---:|---:|---:|\n\
                     | `old` | 20.4 ± 0.6 | 19.8 | 21.1 | 2.00 ± 0.08 |\n\
                     | `new` | 10.2 ± 0.3 | 9.9 | 10.6 | 1.00 |\n";
     let ours = "| Command | Median [ms] | Wall time against the first (interval) | Verdict |\n\
@@ -161,7 +162,8 @@ fn every_export_of_one_run_agrees_with_the_others() {
 fn factors_of_two_rows_of_a_results_page() {
     let page = "# tool\n\n| Task | Speed | Memory |\n|---|---|---|\n\
                 | read | 300x faster than peer | 200x less |\n";
-    let results = "| Task | Client | Mean time | Peak memory | Success |\n|---|---|---:|---:|---:|\n\
+    let results = "| Task | Client | Mean time | Peak memory | Success |\n\
+                   |---|---|---:|---:|---:|\n\
                    | read | tool | 80.0 ms | 10.0 MB | 100 % |\n\
                    | read | peer | 24.0 s | 2.0 GB | 100 % |\n";
     holds(page, "report.md", results);

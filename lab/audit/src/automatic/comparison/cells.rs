@@ -165,7 +165,8 @@ fn judge(
     }
     let line = table.rows[sides.new].line;
     let text = format!(
-        "{} is stated; `{}` is {} against {} (line {line} of the table of both), which gives {:.1}x",
+        "{} is stated; `{}` is {} against {} (line {line} of the table of both), which gives \
+         {:.1}x",
         shown(stated),
         table.columns[column],
         shown(new),

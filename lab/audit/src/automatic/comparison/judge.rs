@@ -118,7 +118,8 @@ impl<'d, 'g, 'a> Page<'d, 'g, 'a> {
         let Some((_, pair)) = all.iter().find(|(own, _)| *own) else { return false };
         book.tie(pair.file);
         let text = format!(
-            "{} is stated of the two sides; `{}` is {} against {} (line {}), and none of {} gives it",
+            "{} is stated of the two sides; `{}` is {} against {} (line {}), and none of {} gives \
+             it",
             shown(stated),
             pair.label,
             shown(pair.new),
