@@ -1,6 +1,4 @@
-//! Names as parts of addresses, and texts as values of attributes.
-
-use crate::chapter::escaped;
+//! Names as parts of addresses.
 
 /// A name as one part of an address or as a value of a query: what RFC 3986, section 2.3, does not
 /// call unreserved is written as percent and two digits.
@@ -13,11 +11,6 @@ pub fn encoded(name: &str) -> String {
     name.bytes().map(one).collect()
 }
 
-/// A text as the value of an attribute in double quotes.
-pub(crate) fn quoted(text: &str) -> String {
-    escaped(text).replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,6 +19,5 @@ mod tests {
     fn what_means_something_in_an_address_is_encoded() {
         assert_eq!(encoded("2026-11-22T10_a.b~c"), "2026-11-22T10_a.b~c");
         assert_eq!(encoded("a/b ?&=#%\"ä"), "a%2Fb%20%3F%26%3D%23%25%22%C3%A4");
-        assert_eq!(quoted("<\"a\" & b>"), "&lt;&quot;a&quot; &amp; b&gt;");
     }
 }

@@ -4,9 +4,10 @@
 //! In a table that says "against" its column says which comparison it belongs to; elsewhere the
 //! heading above does, which begins with the comparison's number and names its quantity.
 
+use maud::{Markup, html};
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-use crate::{address::quoted, runs};
+use crate::runs;
 
 /// Where the reader of a page's events is.
 #[derive(Debug, Default)]
@@ -40,8 +41,8 @@ impl<'v> Links<'v> {
         Self { comparisons: runs.asked.iter().map(drawn).collect(), variants, ..Self::default() }
     }
 
-    /// What stands before and after this event: a link's two ends around an estimate.
-    pub(crate) fn around(&mut self, event: &Event<'_>) -> Option<(String, &'static str)> {
+    /// What stands instead of this event: an estimate as a link.
+    pub(crate) fn linked(&mut self, event: &Event<'_>) -> Option<Markup> {
         match event {
             Event::Start(Tag::Heading { .. }) => {
                 (self.in_heading, self.heading, self.is_named) = (true, None, false);
@@ -65,27 +66,25 @@ impl<'v> Links<'v> {
                 self.variant = self.variants.iter().find(|one| **one == &**name).copied();
             }
             Event::Text(text) if self.in_body && self.cell > 0 && is_estimate(text) => {
-                return self.link();
+                return self.link(text);
             }
             _ => {}
         }
         None
     }
 
-    fn link(&self) -> Option<(String, &'static str)> {
+    fn link(&self, text: &str) -> Option<Markup> {
         let comparison = match self.heading {
             _ if self.is_against => self.cell - 1,
             Some(number) if self.is_named && self.cell == 1 => number,
             _ => return None,
         };
         self.comparisons.get(comparison).copied().flatten()?;
-        let variant = quoted(self.variant?);
-        let start = format!(
-            "<a href=\"#{}\" data-asked=\"{comparison}\" data-variant=\"{variant}\" \
-             title=\"the runs behind it\">",
-            runs::PLACE
-        );
-        Some((start, "</a>"))
+        let variant = self.variant?;
+        Some(html! {
+            a href={ "#" (runs::PLACE) } data-asked=(comparison) data-variant=(variant)
+                title="the runs behind it" { (text) }
+        })
     }
 }
 

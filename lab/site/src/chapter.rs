@@ -1,7 +1,8 @@
 //! One Markdown page as a part of an HTML page: links between the files of a report become links
 //! within the page, and pictures become part of it.
 
-use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html::push_html};
+use maud::{Markup, PreEscaped};
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd, html::push_html};
 
 use crate::{Source, asked::Links, picture};
 
@@ -10,7 +11,7 @@ const PLACES: [&str; 3] = ["left", "center", "right"];
 
 /// The HTML of one of the report's Markdown files; `page` is before links into the report's page,
 /// and empty on that page itself.
-pub(crate) fn html(source: &Source, markdown: &str, page: &str) -> String {
+pub(crate) fn html(source: &Source, markdown: &str, page: &str) -> Markup {
     let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES);
     let mut events = Vec::new();
     // Within a picture its text is a description, and the picture has one of its own.
@@ -19,14 +20,14 @@ pub(crate) fn html(source: &Source, markdown: &str, page: &str) -> String {
     let runs = source.runs.as_ref().filter(|_| page.is_empty());
     let mut links = runs.map(Links::of).unwrap_or_default();
     for event in parser {
-        if let Some((start, end)) = links.around(&event) {
-            events.extend([Event::Html(start.into()), event, Event::Html(end.into())]);
+        if let Some(link) = links.linked(&event) {
+            events.push(Event::Html(link.into_string().into()));
             continue;
         }
         match event {
             Event::Start(Tag::Image { dest_url, .. }) => {
                 in_picture = true;
-                events.push(Event::Html(inlined(source, &dest_url).into()));
+                events.push(Event::Html(inlined(source, &dest_url).into_string().into()));
             }
             Event::End(TagEnd::Image) => in_picture = false,
             _ if in_picture => {}
@@ -58,7 +59,7 @@ pub(crate) fn html(source: &Source, markdown: &str, page: &str) -> String {
     }
     let mut html = String::with_capacity(2 * markdown.len());
     push_html(&mut html, events.into_iter());
-    picture::alone(&aligned(html))
+    PreEscaped(picture::alone(&aligned(html)))
 }
 
 /// Columns have a class for where their text stands: a style in an attribute is not of the page's
@@ -72,17 +73,17 @@ fn aligned(mut html: String) -> String {
 }
 
 /// A Markdown text of one paragraph, without the paragraph.
-pub(crate) fn line(source: &Source, markdown: &str, page: &str) -> String {
-    let html = html(source, markdown, page);
-    html.trim().trim_start_matches("<p>").trim_end_matches("</p>").to_owned()
+pub(crate) fn line(source: &Source, markdown: &str, page: &str) -> Markup {
+    let PreEscaped(html) = html(source, markdown, page);
+    PreEscaped(html.trim().trim_start_matches("<p>").trim_end_matches("</p>").to_owned())
 }
 
 /// The picture itself, or a word where the file is not there.
-fn inlined(source: &Source, address: &str) -> String {
+fn inlined(source: &Source, address: &str) -> Markup {
     let file = file_of(address);
     match source.pictures.get(file) {
         Some(svg) => picture::figure(svg),
-        None => format!("The picture {} was not drawn.", escaped(file)),
+        None => maud::html! { "The picture " (file) " was not drawn." },
     }
 }
 
@@ -107,12 +108,4 @@ fn within(source: &Source, address: &str) -> String {
 
 fn file_of(address: &str) -> &str {
     address.rsplit('/').next().unwrap_or(address)
-}
-
-/// A text inside an element or an attribute.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut html = String::new();
-    let text: CowStr<'_> = text.into();
-    push_html(&mut html, std::iter::once(Event::Text(text)));
-    html
 }

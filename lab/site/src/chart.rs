@@ -1,7 +1,9 @@
 //! A metric over the sessions that measured it, as a picture: every single value, the median of
 //! each session, and where the line changes.
 
-use crate::{Line, chapter::escaped};
+use maud::{Markup, html};
+
+use crate::{Line, Point};
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 260.0;
@@ -15,21 +17,25 @@ const SPREAD: f64 = 0.6;
 const NAMES_MAX: usize = 10;
 
 /// The picture of a line; `show` writes a value with its unit.
-pub(crate) fn chart(line: &Line, show: &dyn Fn(f64) -> String) -> String {
+pub(crate) fn chart(line: &Line, show: &dyn Fn(f64) -> String) -> Markup {
     let frame = Frame::of(line);
-    let parts = [
-        frame.axis(show),
-        frame.names(line),
-        frame.values(line, show),
-        frame.medians(line),
-        frame.changes(line),
-    ];
-    format!(
-        "<figure><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" font-size=\"12\" \
-         fill=\"#222\"><title>{}</title>{}</svg></figure>\n",
-        escaped(&line.title),
-        parts.concat()
-    )
+    html! {
+        figure {
+            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" font-size="12" fill="#222" {
+                title { (line.title) }
+                (frame.axis(show))
+                (frame.names(line))
+                (frame.values(line, show))
+                (frame.medians(line))
+                (frame.changes(line))
+            }
+        }
+    }
+}
+
+/// A length as the picture has it.
+fn at(length: f64) -> String {
+    format!("{length:.1}")
 }
 
 /// Where things lie in the picture.
@@ -63,77 +69,68 @@ impl Frame {
     }
 
     /// Three values on the left, each with a thin line.
-    fn axis(&self, show: &dyn Fn(f64) -> String) -> String {
-        let tick = |value: f64| {
-            let (y, end, text) = (self.y(value), WIDTH - RIGHT, escaped(&show(value)));
-            format!(
-                "<path d=\"M{LEFT} {y:.1}H{end}\" stroke=\"#bbb\"/><text x=\"{:.1}\" y=\"{:.1}\" \
-                 text-anchor=\"end\">{text}</text>",
-                LEFT - 6.0,
-                y + 4.0
-            )
-        };
+    fn axis(&self, show: &dyn Fn(f64) -> String) -> Markup {
         let middle = self.low + (self.high - self.low) / 2.0;
-        [self.low, middle, self.high].map(tick).concat()
+        html! {
+            @for value in [self.low, middle, self.high] {
+                path d=(format!("M{LEFT} {:.1}H{}", self.y(value), WIDTH - RIGHT)) stroke="#bbb" {}
+                text x=(at(LEFT - 6.0)) y=(at(self.y(value) + 4.0)) text-anchor="end" {
+                    (show(value))
+                }
+            }
+        }
     }
 
     /// Commits below, as many as fit.
-    fn names(&self, line: &Line) -> String {
+    fn names(&self, line: &Line) -> Markup {
         let every = line.points.len().div_ceil(NAMES_MAX).max(1);
-        let named = line.points.iter().enumerate().step_by(every);
-        let name = |(place, point): (usize, &crate::Point)| {
-            let (x, commit) = (self.x(place as f64 + 0.5), escaped(&point.commit));
-            format!(
-                "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{commit}</text>\
-                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                HEIGHT - BOTTOM + 18.0,
-                HEIGHT - BOTTOM + 34.0,
-                escaped(&point.day)
-            )
-        };
-        named.map(name).collect()
+        html! {
+            @for (place, point) in line.points.iter().enumerate().step_by(every) {
+                @for (name, below) in [(&point.commit, 18.0), (&point.day, 34.0)] {
+                    text x=(at(self.x(place as f64 + 0.5))) y=(at(HEIGHT - BOTTOM + below))
+                        text-anchor="middle" { (name) }
+                }
+            }
+        }
     }
 
     /// Every single value with its record, in the order of the runs from left to right.
-    fn values(&self, line: &Line, show: &dyn Fn(f64) -> String) -> String {
-        let mut dots = String::new();
-        for (place, point) in line.points.iter().enumerate() {
-            let shown = escaped(&point.shown);
-            for (number, value) in point.values.iter().enumerate() {
-                let within = (number as f64 + 0.5) / point.values.len() as f64 - 0.5;
-                let x = self.x(place as f64 + 0.5 + SPREAD * within);
-                dots.push_str(&format!(
-                    "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"2.2\"><title>{} in {shown}</title>\
-                     </circle>",
-                    self.y(*value),
-                    escaped(&show(*value))
-                ));
+    fn values(&self, line: &Line, show: &dyn Fn(f64) -> String) -> Markup {
+        let x = |place: usize, number: usize, count: usize| {
+            let within = (number as f64 + 0.5) / count as f64 - 0.5;
+            at(self.x(place as f64 + 0.5 + SPREAD * within))
+        };
+        html! {
+            g fill="#0072b2" fill-opacity=".45" {
+                @for (place, point) in line.points.iter().enumerate() {
+                    @for (number, value) in point.values.iter().enumerate() {
+                        circle cx=(x(place, number, point.values.len())) cy=(at(self.y(*value)))
+                            r="2.2" { title { (show(*value)) " in " (point.shown) } }
+                    }
+                }
             }
         }
-        format!("<g fill=\"#0072b2\" fill-opacity=\".45\">{dots}</g>")
     }
 
-    fn medians(&self, line: &Line) -> String {
+    fn medians(&self, line: &Line) -> Markup {
         let half = SPREAD / 2.0 + 0.05;
-        let path = |(place, point): (usize, &crate::Point)| {
+        let path = |(place, point): (usize, &Point)| {
             let middle = place as f64 + 0.5;
             let (from, to) = (self.x(middle - half), self.x(middle + half));
             format!("M{from:.1} {:.1}H{to:.1}", self.y(point.median))
         };
         let paths: String = line.points.iter().enumerate().map(path).collect();
-        format!("<path d=\"{paths}\" stroke=\"#222\" stroke-width=\"2\"/>")
+        html! { path d=(paths) stroke="#222" stroke-width="2" {} }
     }
 
-    fn changes(&self, line: &Line) -> String {
-        let change = |(at, p): &(usize, f64)| {
-            let (x, end) = (self.x(*at as f64), HEIGHT - BOTTOM);
-            format!(
-                "<path d=\"M{x:.1} {TOP}V{end}\" stroke=\"#d55e00\" stroke-width=\"2\" \
-                 stroke-dasharray=\"5 4\"/><text x=\"{x:.1}\" y=\"{:.1}\" fill=\"#d55e00\" \
-                 text-anchor=\"middle\">p {p:.3}</text>",
-                TOP - 6.0
-            )
-        };
-        line.changes.iter().map(change).collect()
+    fn changes(&self, line: &Line) -> Markup {
+        html! {
+            @for (place, p) in &line.changes {
+                path d=(format!("M{:.1} {TOP}V{}", self.x(*place as f64), HEIGHT - BOTTOM))
+                    stroke="#d55e00" stroke-width="2" stroke-dasharray="5 4" {}
+                text x=(at(self.x(*place as f64))) y=(at(TOP - 6.0)) fill="#d55e00"
+                    text-anchor="middle" { "p " (format!("{p:.3}")) }
+            }
+        }
     }
 }

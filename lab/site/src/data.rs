@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{address::quoted, chapter::escaped};
+use maud::{Markup, html};
 
 /// All tables of a page together; longer ones lose rows, and say so.
 const BYTES_MAX: usize = 600_000;
@@ -10,12 +10,12 @@ const BYTES_MAX: usize = 600_000;
 const ROWS_MAX: usize = 300;
 
 /// Every table with its first rows, folded.
-pub(crate) fn html(tables: &BTreeMap<String, String>) -> String {
+pub(crate) fn html(tables: &BTreeMap<String, String>) -> Markup {
     let each = BYTES_MAX / tables.len().max(1);
-    tables.iter().map(|(name, text)| table(name, text, each)).collect()
+    html! { @for (name, text) in tables { (table(name, text, each)) } }
 }
 
-fn table(name: &str, text: &str, bytes_max: usize) -> String {
+fn table(name: &str, text: &str, bytes_max: usize) -> Markup {
     let mut lines = text.lines();
     let header = lines.next().unwrap_or_default();
     let all: Vec<&str> = lines.collect();
@@ -27,21 +27,26 @@ fn table(name: &str, text: &str, bytes_max: usize) -> String {
         left > 0
     };
     let shown: Vec<&str> = all.iter().take(ROWS_MAX).take_while(fits).copied().collect();
-    let rows: String = shown.iter().map(|line| row("td", line)).collect();
-    let thinned = match all.len() - shown.len() {
-        0 => String::new(),
-        left_out => format!(" The first {} are here, {left_out} are left out.", shown.len()),
-    };
-    let (id, name) = (quoted(name), escaped(name));
-    let (header, rows_there) = (row("th", header), all.len());
-    format!(
-        "<details class=\"data\" id=\"{id}\"><summary>{name}</summary>\
-         <p>{rows_there} rows.{thinned}</p><div class=\"wide\"><table><thead>{header}</thead>\
-         <tbody>{rows}</tbody></table></div></details>\n"
-    )
-}
-
-fn row(element: &str, line: &str) -> String {
-    let entry = |text: &str| format!("<{element}>{}</{element}>", escaped(text));
-    format!("<tr>{}</tr>", line.split('\t').map(entry).collect::<String>())
+    let left_out = all.len() - shown.len();
+    html! {
+        details.data id=(name) {
+            summary { (name) }
+            p {
+                (all.len()) " rows."
+                @if left_out > 0 {
+                    " The first " (shown.len()) " are here, " (left_out) " are left out."
+                }
+            }
+            div.wide {
+                table {
+                    thead { tr { @for entry in header.split('\t') { th { (entry) } } } }
+                    tbody {
+                        @for line in &shown {
+                            tr { @for entry in line.split('\t') { td { (entry) } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

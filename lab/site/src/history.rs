@@ -1,6 +1,8 @@
 //! A metric over all sweeps of an experiment.
 
-use crate::{Link, address::quoted, chapter::escaped, chart::chart, page::document};
+use maud::{Markup, html};
+
+use crate::{Link, chart::chart, live::all_records, page::document};
 
 /// One session: what one sweep measured of a metric in one place.
 #[derive(Debug, Clone, Default)]
@@ -52,52 +54,53 @@ pub struct History<'a> {
 
 /// A picture and a table for each line.
 pub fn history(history: &History) -> String {
-    let lines: String = history.lines.iter().map(|line| section(line, history.show)).collect();
-    let notes: String =
-        history.notes.iter().map(|note| format!("<p>{}</p>\n", escaped(note))).collect();
-    let others = crate::links("", &history.others);
-    let form = form(history);
-    let heading = escaped(&history.title);
-    let all = "<p><a href=\"/\">All records</a></p>";
-    let body = format!("{all}\n<h1>{heading}</h1>\n{notes}{others}{form}{lines}");
-    document(&history.title, "", &body)
+    let body = html! {
+        (all_records())
+        h1 { (history.title) }
+        @for note in &history.notes { p { (note) } }
+        (crate::links("", &history.others))
+        (form(history))
+        @for line in &history.lines { (section(line, history.show)) }
+    };
+    document(&history.title, &html! {}, &body)
 }
 
-fn form(history: &History) -> String {
-    let hidden = |(name, value): &(String, String)| {
-        format!("<input type=\"hidden\" name=\"{}\" value=\"{}\">", quoted(name), quoted(value))
-    };
-    let kept: String = history.kept.iter().map(hidden).collect();
-    format!(
-        "<form action=\"/history\">{kept}<label>Cells with <input name=\"cell\" value=\"{}\">\
-         </label> <button>Show</button></form>\n",
-        quoted(&history.cell)
-    )
+fn form(history: &History) -> Markup {
+    html! {
+        form action="/history" {
+            @for (name, value) in &history.kept { input type="hidden" name=(name) value=(value); }
+            label { "Cells with " input name="cell" value=(history.cell); }
+            " " button { "Show" }
+        }
+    }
 }
 
-fn section(line: &Line, show: &dyn Fn(f64) -> String) -> String {
-    let row = |(place, point): (usize, &Point)| {
-        let change = line.changes.iter().find(|(at, _)| *at == place);
-        let change = change.map_or(String::new(), |(_, p)| format!("changed before it, p {p:.3}"));
-        format!(
-            "<tr><td><a href=\"{}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
-             <td>{}</td><td>{change}</td></tr>",
-            quoted(&point.address),
-            escaped(&point.shown),
-            escaped(&point.day),
-            escaped(&point.commit),
-            escaped(&point.experiment),
-            point.values.len(),
-            escaped(&show(point.median))
-        )
-    };
-    let rows: String = line.points.iter().enumerate().map(row).collect();
+fn section(line: &Line, show: &dyn Fn(f64) -> String) -> Markup {
     let heads = ["record", "day", "commit", "experiment", "runs", "median", "change"];
-    let heads: String = heads.iter().map(|head| format!("<th>{head}</th>")).collect();
-    format!(
-        "<h2>{}</h2>\n{}<div class=\"wide\"><table><thead><tr>{heads}</tr></thead>\
-         <tbody>{rows}</tbody></table></div>\n",
-        escaped(&line.title),
-        chart(line, show)
-    )
+    html! {
+        h2 { (line.title) }
+        (chart(line, show))
+        div.wide {
+            table {
+                thead { tr { @for head in heads { th { (head) } } } }
+                tbody {
+                    @for (place, point) in line.points.iter().enumerate() {
+                        (row(point, line.changes.iter().find(|(at, _)| *at == place), show))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(point: &Point, change: Option<&(usize, f64)>, show: &dyn Fn(f64) -> String) -> Markup {
+    html! {
+        tr {
+            td { a href=(point.address) { (point.shown) } }
+            @for fact in [&point.day, &point.commit, &point.experiment] { td { (fact) } }
+            td { (point.values.len()) }
+            td { (show(point.median)) }
+            td { @if let Some((_, p)) = change { "changed before it, p " (format!("{p:.3}")) } }
+        }
+    }
 }

@@ -1,12 +1,8 @@
 //! The page of all reports: each question with its answer.
 
-use crate::{
-    Source,
-    address::{encoded, quoted},
-    chapter::{self, escaped},
-    opening::Opening,
-    page::document,
-};
+use maud::{Markup, html};
+
+use crate::{Source, address::encoded, chapter, opening::Opening, page::document};
 
 /// The title of that page.
 pub const INDEX_TITLE: &str = "Questions and answers";
@@ -16,18 +12,22 @@ pub fn index(sources: &[Source]) -> String {
     let mut kinds: Vec<&str> = sources.iter().map(|source| source.kind.as_str()).collect();
     kinds.sort_by_key(|kind| (kind.is_empty(), *kind));
     kinds.dedup();
-    let group = |kind: &&str| {
-        let of_kind = sources.iter().filter(|source| source.kind == **kind);
-        let entries: String = of_kind.map(entry).collect();
-        format!("<section><h2>{}</h2>\n{entries}</section>\n", escaped(&heading(kind)))
+    let body = html! {
+        h1 { (INDEX_TITLE) }
+        p.facts {
+            (sources.len()) " questions, each with what the records say. Every page stands alone and "
+            "loads nothing."
+        }
+        @for kind in kinds {
+            section {
+                h2 { (heading(kind)) }
+                @for source in sources.iter().filter(|source| source.kind == kind) {
+                    (entry(source))
+                }
+            }
+        }
     };
-    let groups: String = kinds.iter().map(group).collect();
-    let body = format!(
-        "<h1>{INDEX_TITLE}</h1>\n<p class=\"facts\">{} questions, each with what \
-         the records say. Every page stands alone and loads nothing.</p>\n{groups}",
-        sources.len()
-    );
-    document(INDEX_TITLE, "", &body)
+    document(INDEX_TITLE, &html! {}, &body)
 }
 
 /// A kind as a heading.
@@ -39,21 +39,22 @@ fn heading(kind: &str) -> String {
     }
 }
 
-fn entry(source: &Source) -> String {
+fn entry(source: &Source) -> Markup {
     let opening = Opening::of(&source.first);
     let page = format!("{}.html", encoded(&source.name));
-    let question = match opening.question {
-        "" => escaped(&source.name),
-        question => chapter::line(source, question, &page),
-    };
     let facts = opening.facts.as_deref().unwrap_or_default();
-    let facts = match facts.is_empty() {
-        true => String::new(),
-        false => format!("<p class=\"facts\">{}</p>\n", chapter::line(source, facts, &page)),
-    };
-    format!(
-        "<article>\n<h3><a href=\"{}\">{question}</a></h3>\n{}{facts}</article>\n",
-        quoted(&page),
-        chapter::html(source, &opening.answer(), &page)
-    )
+    html! {
+        article {
+            h3 {
+                a href=(page) {
+                    @match opening.question {
+                        "" => (source.name),
+                        question => (chapter::line(source, question, &page)),
+                    }
+                }
+            }
+            (chapter::html(source, &opening.answer(), &page))
+            @if !facts.is_empty() { p.facts { (chapter::line(source, facts, &page)) } }
+        }
+    }
 }

@@ -1,13 +1,9 @@
 //! The page of one report, and what all pages have around them.
 
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
 use crate::{
-    Source,
-    address::{encoded, quoted},
-    chapter::{self, escaped},
-    data,
-    opening::Opening,
-    picture,
-    policy::policy_element,
+    Source, address::encoded, chapter, data, opening::Opening, picture, policy::policy_element,
     runs,
 };
 
@@ -23,105 +19,107 @@ const TABLES: &str = "part-tables";
 /// One report of several, with a link to their index: the answer first, then every run, then its
 /// chapters and tables, folded.
 pub fn page(source: &Source) -> String {
-    page_under(source, "")
+    page_under(source, &html! {})
 }
 
-/// The same below a part of HTML that says more about the record.
-pub fn page_under(source: &Source, above: &str) -> String {
-    let up = "<nav class=\"up\"><a href=\"index.html\">All questions</a></nav>\n";
-    whole(source, &format!("{up}{above}"))
+/// The same below a part that says more about the record.
+pub fn page_under(source: &Source, above: &Markup) -> String {
+    let up = html! { nav.up { a href="index.html" { "All questions" } } };
+    whole(source, &html! { (up) (above) })
 }
 
 /// The same for a report that stands by itself.
 pub fn page_alone(source: &Source) -> String {
-    whole(source, "")
+    whole(source, &html! {})
 }
 
-fn whole(source: &Source, above: &str) -> String {
+fn whole(source: &Source, above: &Markup) -> String {
     let opening = Opening::of(&source.first);
     let files = order(source);
-    let chapters: String = files.iter().map(|file| folded(source, file)).collect();
-    let details = match chapters.is_empty() {
-        true => String::new(),
-        false => format!("<section>\n<h2>Details</h2>\n{chapters}</section>\n"),
+    let body = html! {
+        (above)
+        (first(source, &opening))
+        (contents(source, &files))
+        @if let Some(runs) = &source.runs { (runs::section(runs)) }
+        @if !files.is_empty() {
+            section { h2 { "Details" } @for file in &files { (folded(source, file)) } }
+        }
+        @if !source.tables.is_empty() {
+            section id=(TABLES) { h2 { "Tables" } (data::html(&source.tables)) }
+        }
     };
-    let tables = match source.tables.is_empty() {
-        true => String::new(),
-        false => format!(
-            "<section id=\"{TABLES}\">\n<h2>Tables</h2>\n{}</section>\n",
-            data::html(&source.tables)
-        ),
+    let head = html! {
+        @if source.runs.is_some() { style { (PreEscaped(runs::STYLE)) } }
     };
-    let body = format!(
-        "{above}{}{}{}{details}{tables}",
-        first(source, &opening),
-        contents(source, &files),
-        source.runs.as_ref().map(runs::section).unwrap_or_default(),
-    );
-    let style = |_: &runs::Runs| format!("<style>{}</style>", runs::STYLE);
-    let head = source.runs.as_ref().map(style).unwrap_or_default();
     let title = if opening.title.is_empty() { &source.name } else { opening.title };
-    document(&title.replace('`', ""), &head, &picture::described(&body))
+    let body = PreEscaped(picture::described(&body.into_string()));
+    document(&title.replace('`', ""), &head, &body)
 }
 
 /// Question and answer with what else the first screen has.
-fn first(source: &Source, opening: &Opening<'_>) -> String {
-    let html = |markdown: &str| chapter::html(source, markdown, "");
-    let line = |markdown: &str| chapter::line(source, markdown, "");
-    let within = |start: &str, text: Option<String>, end: &str| {
-        text.map_or(String::new(), |text| format!("{start}{text}{end}\n"))
-    };
-    let name = (opening.title != opening.question).then(|| escaped(opening.title));
-    format!(
-        "<header>\n{}<h1>{}</h1>\n{}{}</header>\n{}",
-        within("<p class=\"name\">", name, "</p>"),
-        line(opening.question),
-        within("<div class=\"answer\">", opening.lead.map(html), "</div>"),
-        within("<p class=\"facts\">", opening.facts.as_deref().map(line), "</p>"),
-        html(&opening.rest.join("\n\n")),
-    )
+fn first(source: &Source, opening: &Opening<'_>) -> Markup {
+    html! {
+        header {
+            @if opening.title != opening.question { p.name { (opening.title) } }
+            h1 { (chapter::line(source, opening.question, "")) }
+            @if let Some(lead) = opening.lead { div.answer { (chapter::html(source, lead, "")) } }
+            @if let Some(facts) = &opening.facts { p.facts { (chapter::line(source, facts, "")) } }
+        }
+        (chapter::html(source, &opening.rest.join("\n\n"), ""))
+    }
 }
 
 /// Links to the parts of the page.
-fn contents(source: &Source, files: &[&str]) -> String {
+fn contents(source: &Source, files: &[&str]) -> Markup {
     let mut links = Vec::new();
     if source.runs.is_some() {
-        links.push((runs::PLACE.to_owned(), "Every run".to_owned()));
+        links.push((runs::PLACE.to_owned(), "Every run"));
     }
-    // A file's name may hold whatever ends an attribute.
-    let chapter = |file: &&str| (quoted(&encoded(file)), escaped(title_of(source, file)));
-    links.extend(files.iter().map(chapter));
+    // A file's name may hold whatever ends an address.
+    links.extend(files.iter().map(|file| (encoded(file), title_of(source, file))));
     if !source.tables.is_empty() {
-        links.push((TABLES.to_owned(), "Tables".to_owned()));
+        links.push((TABLES.to_owned(), "Tables"));
     }
-    let link = |(id, text): (String, String)| format!("<li><a href=\"#{id}\">{text}</a></li>\n");
-    let links: String = links.into_iter().map(link).collect();
-    match links.is_empty() {
-        true => links,
-        false => {
-            format!("<nav class=\"parts\" aria-label=\"On this page\"><ul>\n{links}</ul></nav>\n")
+    html! {
+        @if !links.is_empty() {
+            nav.parts aria-label="On this page" {
+                ul { @for (id, text) in &links { li { a href={ "#" (id) } { (text) } } } }
+            }
         }
     }
 }
 
 /// A chapter behind its title.
-fn folded(source: &Source, file: &str) -> String {
-    let (title, markdown) = (escaped(title_of(source, file)), &source.chapters[file]);
-    let body = chapter::html(source, without_title(markdown), "");
-    let id = quoted(file);
-    format!("<details id=\"{id}\"><summary>{title}</summary>\n{body}</details>\n")
+fn folded(source: &Source, file: &str) -> Markup {
+    let body = without_title(&source.chapters[file]);
+    html! {
+        details id=(file) {
+            summary { (title_of(source, file)) }
+            (chapter::html(source, body, ""))
+        }
+    }
 }
 
 /// A page; `head` is what only this one has in its head.
-pub(crate) fn document(title: &str, head: &str, body: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">{}\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{head}\
-         <title>{}</title><style>{STYLE}</style></head>\n<body id=\"top\"><main>\n{body}</main>\n\
-         <script>{SCRIPT}</script></body></html>\n",
-        policy_element(),
-        escaped(title)
-    )
+pub(crate) fn document(title: &str, head: &Markup, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                (PreEscaped(policy_element()))
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                (head)
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body id="top" {
+                main { (body) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
 }
 
 /// The chapters in the order in which the first screen names them, others after those.

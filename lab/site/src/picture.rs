@@ -2,11 +2,12 @@
 //! drew them.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use maud::{Markup, html};
 
 /// The picture as a part of a page.
-pub(crate) fn figure(svg: &str) -> String {
+pub(crate) fn figure(svg: &str) -> Markup {
     let data = BASE64_STANDARD.encode(svg);
-    format!("<figure><img alt=\"\" src=\"data:image/svg+xml;base64,{data}\"></figure>")
+    html! { figure { img alt="" src={ "data:image/svg+xml;base64," (data) }; } }
 }
 
 /// Pictures out of the paragraphs that Markdown puts them in, each with its caption: the emphasised
@@ -60,7 +61,8 @@ mod tests {
     fn a_picture_is_an_image_that_says_what_it_shows() {
         let svg = "<?xml?>\n<svg onload=\"alert(1)\"><script>alert(2)</script></svg>\n";
         let _attack = lab_attacks::Attack::on("pictures", "an SVG with scripts in a page");
-        let page = format!("<p>{}</p>\n<p><em>The <code>a</code>.</em></p>", figure(svg)).repeat(2);
+        let page =
+            format!("<p>{}</p>\n<p><em>The <code>a</code>.</em></p>", figure(svg).0).repeat(2);
         let page = described(&alone(&page));
         assert_eq!(page.matches("<img alt=\"The a.\" src=\"data:image/svg+xml;base64,").count(), 2);
         let caption = "\"></div><figcaption>The <code>a</code>.</figcaption></figure>";

@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use maud::html;
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -19,11 +20,8 @@ static COMMON: LazyLock<String> = LazyLock::new(|| {
 
 static ELEMENT: LazyLock<String> = LazyLock::new(|| {
     let scripts = SCRIPTS.map(|(_, script)| source(script)).join(" ");
-    format!(
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"{}; script-src {scripts}; \
-         form-action 'none'\">",
-        *COMMON
-    )
+    let policy = format!("{}; script-src {scripts}; form-action 'none'", *COMMON);
+    html! { meta http-equiv="Content-Security-Policy" content=(policy); }.into_string()
 });
 
 /// The policy of a page that is a file, as the element that stands in each: only the scripts within

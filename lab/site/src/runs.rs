@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 
 pub(crate) const PLOT: &str = include_str!("../vendor/uplot/uPlot.iife.min.js");
@@ -70,24 +71,34 @@ pub struct OneRun {
 }
 
 /// The picture with its numbers and scripts.
-pub(crate) fn section(runs: &Runs) -> String {
+pub(crate) fn section(runs: &Runs) -> Markup {
     let (drawn, data) = data(runs);
-    let thinned = match drawn < runs.runs.len() {
-        true => format!(
-            " {drawn} of them are drawn, evenly over each variant in each cell: the page would be \
-             too large with all."
-        ),
-        false => String::new(),
-    };
-    format!(
-        "<section id=\"{PLACE}\">\n<h2>Every run</h2>\n<p>Each dot is one analysed run; the record \
-         has {}.{thinned} Drag over a part to see it alone, click twice to see all again; arrow \
-         keys go from run to run.</p>\n<div id=\"run-picture\"><noscript><p>The picture needs a \
-         browser that runs scripts; the tables below have the numbers.</p></noscript></div>\n\
-         <script type=\"application/json\" id=\"run-data\">{data}</script>\n\
-         <script>{PLOT}</script>\n<script>{SCRIPT}</script>\n</section>\n",
-        runs.runs.len()
-    )
+    let all = runs.runs.len();
+    html! {
+        section id=(PLACE) {
+            h2 { "Every run" }
+            p {
+                "Each dot is one analysed run; the record has " (all) "."
+                @if drawn < all {
+                    " " (drawn) " of them are drawn, evenly over each variant in each cell: the "
+                    "page would be too large with all."
+                }
+                " Drag over a part to see it alone, click twice to see all again; arrow keys go "
+                "from run to run."
+            }
+            div id="run-picture" {
+                noscript {
+                    p {
+                        "The picture needs a browser that runs scripts; the tables below have the "
+                        "numbers."
+                    }
+                }
+            }
+            script type="application/json" id="run-data" { (PreEscaped(data)) }
+            script { (PreEscaped(PLOT)) }
+            script { (PreEscaped(SCRIPT)) }
+        }
+    }
 }
 
 /// How many runs are drawn, and their numbers as a text that cannot end its element.

@@ -197,7 +197,7 @@ fn texts_of_a_record_are_texts_of_its_page() {
     for text in HOSTILE {
         let _attack = Attack::on("pages", &format!("a report that says: {text}"));
         let source = with_text(text);
-        for html in [page(&source), page_alone(&source), page_under(&source, "")] {
+        for html in [page(&source), page_alone(&source), page_under(&source, &links("", &[]))] {
             let found = complaints(&html, 1);
             assert!(found.is_empty(), "{text}: {found:#?}");
         }

@@ -70,7 +70,7 @@ fn two_sweeps_are_named_above_their_tables() {
 fn what_is_said_and_linked_is_no_html_of_its_own() {
     for html in [
         sorry("no <b>"),
-        links("no <b>", &[link("/\"", "no <b>")]),
+        links("no <b>", &[link("/\"", "no <b>")]).into_string(),
         choices("no <b>", "no <b>", &[("no <b>".to_owned(), vec![link("/\"", "no <b>")])]),
     ] {
         let _attack = Attack::on("serve", "elements in a sentence, a title, an address");
