@@ -132,7 +132,7 @@ fn questions() -> Vec<Question> {
     let any = || Box::new(|_: &Value| true) as Box<dyn Fn(&Value) -> bool>;
     let none = || Box::new(|_: &str| true) as Box<dyn Fn(&str) -> bool>;
     let query = |text: &str| Query { text: text.to_owned(), ..Query::default() };
-    let of = |words: &[&'static str], exactly: bool| -> Question {
+    let question = |words: &[&'static str], exactly: bool| -> Question {
         let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
         let query = Query { case_sensitive: exactly, ..query(&quoted.join(" OR ")) };
         let words = words.to_owned();
@@ -144,16 +144,16 @@ fn questions() -> Vec<Question> {
     let many: Vec<&str> =
         (0..40).map(|number| ["narwhal", "dead", "кенгуру"][number % 3]).collect();
     vec![
-        of(&["narwhal"], false),
-        of(&["narwhal"], true),
-        of(&["größe"], false),
-        of(&["größe"], true),
-        of(&["日本語"], false),
-        of(&["кенгуру"], false),
-        of(&["КЕНГУРУ"], true),
-        of(&["dead", "u00e9"], false),
-        of(&["a b", "日本語", "narwhal", "gröss"], true),
-        of(&many, false),
+        question(&["narwhal"], false),
+        question(&["narwhal"], true),
+        question(&["größe"], false),
+        question(&["größe"], true),
+        question(&["日本語"], false),
+        question(&["кенгуру"], false),
+        question(&["КЕНГУРУ"], true),
+        question(&["dead", "u00e9"], false),
+        question(&["a b", "日本語", "narwhal", "gröss"], true),
+        question(&many, false),
         (
             query("narwhal AND NOT größe"),
             Box::new(|text| {

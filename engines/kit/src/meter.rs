@@ -32,15 +32,15 @@ impl Meter {
         let user_us = now.user_time().num_microseconds() - before.user_time().num_microseconds();
         let system = now.system_time().num_microseconds();
         let system_us = system - before.system_time().num_microseconds();
-        let of = |reading: fn(&Usage) -> i64| reading(&now) - reading(before);
+        let grown = |reading: fn(&Usage) -> i64| reading(&now) - reading(before);
         let readings = [
             (names::CPU_TOTAL_NS, cpu_ns),
             (names::CPU_USER_NS, user_us * 1_000),
             (names::CPU_SYSTEM_NS, system_us * 1_000),
-            (names::PAGE_FAULTS_MINOR, of(Usage::minor_page_faults)),
-            (names::PAGE_FAULTS_MAJOR, of(Usage::major_page_faults)),
-            (names::VOLUNTARY_SWITCHES, of(Usage::voluntary_context_switches)),
-            (names::INVOLUNTARY_SWITCHES, of(Usage::involuntary_context_switches)),
+            (names::PAGE_FAULTS_MINOR, grown(Usage::minor_page_faults)),
+            (names::PAGE_FAULTS_MAJOR, grown(Usage::major_page_faults)),
+            (names::VOLUNTARY_SWITCHES, grown(Usage::voluntary_context_switches)),
+            (names::INVOLUNTARY_SWITCHES, grown(Usage::involuntary_context_switches)),
         ];
         let known = |(name, value)| (name, u64::try_from(value).unwrap_or(0));
         let mut counters: BTreeMap<_, _> = readings.into_iter().map(known).collect();

@@ -108,8 +108,8 @@ fn records(
 
 /// A kernel may have been updated, and a virtual machine be given a little less memory.
 fn is_same(then: &Machine, now: &Machine) -> bool {
-    let of = |machine: &Machine| (machine.cpu_model.clone(), machine.cpus, machine.arch.clone());
-    of(then) == of(now)
+    let kind = |machine: &Machine| (machine.cpu_model.clone(), machine.cpus, machine.arch.clone());
+    kind(then) == kind(now)
 }
 
 /// The folders below that hold a sweep.

@@ -20,7 +20,7 @@ fn the_sweep_for_64_cpus_runs_here_and_reports() {
     lab.args(["run", "experiments/threads-64.toml", "--quick", "--out"]).arg(&out);
     lab.assert().success();
     let results = Results::load(&out).unwrap();
-    let of = |verification| -> BTreeSet<&str> {
+    let verified_as = |verification| -> BTreeSet<&str> {
         let done = results.runs.iter().filter(|run| run.verification == verification);
         done.map(|run| run.variant.as_str()).collect()
     };
@@ -28,7 +28,7 @@ fn the_sweep_for_64_cpus_runs_here_and_reports() {
     let is_harness = |tags: &[String]| tags.iter().any(|tag| tag == "harness");
     let (harness, stores): (Vec<_>, Vec<_>) =
         results.run_file.variants.iter().partition(|entry| is_harness(&entry.tags));
-    assert_eq!(of(Verification::Verified), names(&stores));
-    assert_eq!(of(Verification::Checked), names(&harness));
+    assert_eq!(verified_as(Verification::Verified), names(&stores));
+    assert_eq!(verified_as(Verification::Checked), names(&harness));
     assert!(fs::read_to_string(out.join("report.md")).unwrap().contains("threads-64"));
 }

@@ -121,10 +121,10 @@ mod tests {
         ];
         for (factor, effect) in effects.iter().enumerate() {
             let share = LayoutShare::of(&rounds(9, 400, effect)).unwrap();
-            let of = |place: usize| share.factors[place].1;
+            let of_factor = |place: usize| share.factors[place].1;
             assert!(!share.is_chance() && share.beyond_chance() > 0.2, "{share:?}");
             assert!(
-                (0..3).all(|other| other == factor || of(other) < of(factor) / 5.0),
+                (0..3).all(|other| other == factor || of_factor(other) < of_factor(factor) / 5.0),
                 "{share:?}"
             );
         }
@@ -141,15 +141,15 @@ mod tests {
 
     #[test]
     fn classes_are_quarters_of_what_moves_the_stack_and_of_the_path() {
-        let of = |environment_bytes, path_bytes| {
+        let levels = |environment_bytes, path_bytes| {
             classes(Layout { environment_bytes, path_bytes, build: 0 })
         };
-        assert_eq!(of(0, 0), [0, 0, 0]);
-        assert_eq!(of(1023, 0), [0, 3, 0]);
-        assert_eq!(of(1023, 1), [1, 0, 0]);
-        assert_eq!(of(4000, 96), [0, 0, 1]);
-        assert_eq!(of(3071, 255), [3, 3, 3]);
-        assert_eq!(of(16, 64), [0, 1, 1]);
+        assert_eq!(levels(0, 0), [0, 0, 0]);
+        assert_eq!(levels(1023, 0), [0, 3, 0]);
+        assert_eq!(levels(1023, 1), [1, 0, 0]);
+        assert_eq!(levels(4000, 96), [0, 0, 1]);
+        assert_eq!(levels(3071, 255), [3, 3, 3]);
+        assert_eq!(levels(16, 64), [0, 1, 1]);
     }
 
     #[test]

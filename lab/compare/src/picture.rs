@@ -165,14 +165,14 @@ fn look(comparison: &Comparison, seconds: f64) -> Look {
 fn differences(settings: &Settings, rounds: &[TimedRound<'_>]) -> Vec<Vec<f64>> {
     let control = settings.control.then_some(settings.commands() - 1);
     let series = control.into_iter().chain(1..=settings.candidates);
-    let of = |command: usize| {
+    let line = |command: usize| {
         let pair = |(_, runs, _): &TimedRound<'_>| {
             let value = runs[command].first()?;
             Some(percent(log_ratio(runs[0][0], *value)))
         };
         rounds.iter().filter_map(pair).collect()
     };
-    series.map(of).collect()
+    series.map(line).collect()
 }
 
 fn histogram(series: &[Vec<f64>]) -> Option<Histogram> {

@@ -233,14 +233,14 @@ mod tests {
         let design =
             Design { questions: vec![vec![0, 1], vec![0, 2]], control: Some([0, 3]), duet: false };
         let rounds: Vec<RoundPlan> = Schedule::of(5, design).take(9_000).collect();
-        let of = |round: &RoundPlan| round.order.iter().copied().max().unwrap();
+        let asked = |round: &RoundPlan| round.order.iter().copied().max().unwrap();
         for question in 1..=3 {
-            let drawn = rounds.iter().filter(|round| of(round) == question).count();
+            let drawn = rounds.iter().filter(|round| asked(round) == question).count();
             // Five standard errors of a third of 9,000.
             assert!((2_776..3_224).contains(&drawn), "{drawn}");
         }
         for pair in rounds.windows(2) {
-            assert_eq!(pair[1].wash.is_empty(), of(&pair[0]) == of(&pair[1]), "{pair:?}");
+            assert_eq!(pair[1].wash.is_empty(), asked(&pair[0]) == asked(&pair[1]), "{pair:?}");
         }
         let washed: Vec<&RoundPlan> =
             rounds.iter().filter(|round| !round.wash.is_empty()).collect();

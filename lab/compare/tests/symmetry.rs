@@ -27,8 +27,8 @@ fn shares(orders: &BTreeSet<Vec<usize>>, program: impl Fn(usize) -> usize) -> Ve
     }
     let share = |own: &usize| {
         let runs: usize = places[own].iter().sum();
-        let of = |count: &usize| *count as f64 / runs as f64;
-        (of(after.get(own).unwrap_or(&0)), places[own].iter().map(of).collect())
+        let share = |count: &usize| *count as f64 / runs as f64;
+        (share(after.get(own).unwrap_or(&0)), places[own].iter().map(share).collect())
     };
     programs.iter().map(share).collect()
 }

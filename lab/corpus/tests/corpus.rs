@@ -222,32 +222,32 @@ fn every_kind_has_the_counts_that_a_parser_finds_and_the_bytes_that_are_known() 
 #[test]
 fn every_kind_is_what_its_name_says() {
     let dir = TempDir::new().unwrap();
-    let of = |kind: &str, size: &str| {
+    let made = |kind: &str, size: &str| {
         let folder = dir.path().join(kind);
         let manifest = make(&folder, &format!("{size} --kind {kind}"));
         let read = |path: PathBuf| fs::read_to_string(path).unwrap();
         let texts: Vec<String> = files(&folder, &manifest).into_iter().map(read).collect();
         (manifest, texts)
     };
-    let (long, texts) = of("long-lines", "--files 2 --lines 200");
+    let (long, texts) = made("long-lines", "--files 2 --lines 200");
     let lines: Vec<_> = texts.iter().flat_map(|text| text.lines()).collect();
     let messages = lines.iter().filter(|line| line.contains(r#""message":"#));
     assert!(messages.clone().all(|line| (4_000..80_000).contains(&line.len())));
     assert!(messages.clone().count() > 350 && long.bytes / long.lines > 20_000);
-    let (small, texts) = of("small-files", "--files 60");
+    let (small, texts) = made("small-files", "--files 60");
     assert_eq!((small.files.len(), texts.len()), (60, 60));
     assert!(texts.iter().all(|text| (2_000..60_000).contains(&text.len())));
-    let (escapes, texts) = of("escapes", "--files 1 --lines 3000");
+    let (escapes, texts) = made("escapes", "--files 1 --lines 3000");
     assert!(texts[0].is_ascii() && texts[0].matches("\\u04").count() > 100_000);
     let kangaroo = r"\u043a\u0435\u043d\u0433\u0443\u0440\u0443";
     let quokkas = count(&escapes, "quokka").messages;
     assert_eq!((quokkas, texts[0].matches(kangaroo).count() as u64), (3, 3));
-    let (dense, texts) = of("dense", "--files 1 --lines 3000");
+    let (dense, texts) = made("dense", "--files 1 --lines 3000");
     let narwhals = count(&dense, "narwhal").messages;
     assert!((870..=900).contains(&narwhals), "{narwhals}");
     let times = texts[0].to_lowercase().matches("narwhal").count() as u64;
     assert!(times > 3 * narwhals, "{times}");
-    let (logs, texts) = of("logs", "--files 1 --lines 3000");
+    let (logs, texts) = made("logs", "--files 1 --lines 3000");
     assert!((150..400).contains(&(logs.bytes / logs.lines)), "{}", logs.bytes);
     assert!(texts[0].matches("\\u001b[").count() > 1_000);
     assert_eq!(count(&logs, "narwhal").messages, 300);

@@ -92,20 +92,20 @@ mod tests {
 
     #[test]
     fn a_text_names_what_reads_it() {
-        let of = |text: &str| Manifest::parse("f", text, "toys", "slow").unwrap().interpreter;
-        assert_eq!(of(TEXT), None);
+        let parsed = |text: &str| Manifest::parse("f", text, "toys", "slow").unwrap().interpreter;
+        assert_eq!(parsed(TEXT), None);
         let text = format!("{TEXT}\ninterpreter = \"python3\"");
-        assert_eq!(of(&text).as_deref(), Some("python3"));
+        assert_eq!(parsed(&text).as_deref(), Some("python3"));
     }
 
     #[test]
     fn a_server_that_is_kept_up_has_a_name_for_a_variable() {
-        let of = |name: &str| {
+        let parsed = |name: &str| {
             let text = format!("{TEXT}\nkeep_up = [\"{name}\"]");
             Manifest::parse("x/variant.toml", &text, "toys", "slow")
         };
-        assert_eq!(of("a_1").unwrap().keep_up, ["a_1"]);
-        let error = of("../A").unwrap_err().to_string();
+        assert_eq!(parsed("a_1").unwrap().keep_up, ["a_1"]);
+        let error = parsed("../A").unwrap_err().to_string();
         assert!(error.starts_with("x/variant.toml: key `keep_up`: `../A` names"), "{error}");
     }
 

@@ -168,8 +168,8 @@ impl Asked {
     fn wanted(&self) -> BTreeSet<(String, Cell)> {
         let mut wanted = BTreeSet::new();
         for group in &self.groups {
-            let of = |factor| group.levels.get(factor).cloned().unwrap_or_else(|| vec![0]);
-            let [first, second, third] = FACTORS.map(of);
+            let levels = |factor| group.levels.get(factor).cloned().unwrap_or_else(|| vec![0]);
+            let [first, second, third] = FACTORS.map(levels);
             for (a, b, c) in first.iter().flat_map(|a| {
                 let third = &third;
                 second.iter().flat_map(move |b| third.iter().map(move |c| (*a, *b, *c)))

@@ -134,13 +134,13 @@ mod tests {
 
     #[test]
     fn five_runs_a_side_by_hand() {
-        let of = |own: &[f64], other: &[f64]| {
+        let effect = |own: &[f64], other: &[f64]| {
             let run = |after_itself| move |time: &f64| FirstRun { log_time: *time, after_itself };
             let own = own.iter().map(run(true));
             AfterItself::of(&own.chain(other.iter().map(run(false))).collect::<Vec<_>>())
         };
         let (own, other) = ([1.0, 2.0, 3.0, 4.0, 5.0], [3.0, 4.0, 5.0, 6.0, 7.0]);
-        let found = of(&own, &other).unwrap();
+        let found = effect(&own, &other).unwrap();
         // Variances of 2.5 over five runs each: an error of 1, and twice four degrees.
         assert!((found.shift + 2.0).abs() < 1e-12 && (found.standard_error - 1.0).abs() < 1e-12);
         assert!((found.df - 8.0).abs() < 1e-9);
@@ -148,8 +148,8 @@ mod tests {
         let [low, high] = found.interval(0.95).unwrap();
         assert!((low + 2.0 + 2.306).abs() < 1e-3 && (high + 2.0 - 2.306).abs() < 1e-3);
         assert!(!found.differs(0.95) && found.differs(0.9));
-        assert_eq!(of(&own[1..], &other), None);
-        assert_eq!(of(&[1.0; 5], &[1.0; 5]), None);
+        assert_eq!(effect(&own[1..], &other), None);
+        assert_eq!(effect(&[1.0; 5], &[1.0; 5]), None);
         assert_eq!(found.interval(1.0), None);
     }
 

@@ -154,12 +154,12 @@ mod tests {
     #[test]
     fn a_larger_bound_is_a_larger_unit() {
         let increments: Vec<f64> = (0..400).map(|at| f64::from(at % 9 - 4) / 40.0).collect();
-        let of = |unit: f64| {
+        let ends = |unit: f64| {
             let mut mean = BoundedMean::new(0.01, unit, 0.05 * unit).unwrap();
             increments.iter().for_each(|increment| mean.push(unit * increment));
             (mean.is_inside(), mean.interval(), mean.log_evidence())
         };
-        let [one, other] = [1.0, 32.0].map(of);
+        let [one, other] = [1.0, 32.0].map(ends);
         let (hull, wider) = (one.1, other.1);
         assert_eq!((one.0, one.2), (other.0, other.2));
         assert_eq!((32.0 * hull.low, 32.0 * hull.high), (wider.low, wider.high));

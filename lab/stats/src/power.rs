@@ -289,8 +289,8 @@ mod tests {
 
     #[test]
     fn a_smaller_level_takes_more_regroupings() {
-        let of = |alpha| Noise::new(&[1.0, 2.0], alpha, 0.8, 0).unwrap().regroupings;
-        assert_eq!([0.05, 0.002, 0.000_1].map(of), [999, 2_500, 4_999]);
+        let regroupings = |alpha| Noise::new(&[1.0, 2.0], alpha, 0.8, 0).unwrap().regroupings;
+        assert_eq!([0.05, 0.002, 0.000_1].map(regroupings), [999, 2_500, 4_999]);
     }
 
     #[test]

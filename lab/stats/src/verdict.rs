@@ -137,12 +137,12 @@ mod tests {
 
     #[test]
     fn direction_and_size_are_where_the_interval_lies() {
-        let of = |outcome, size| Some(Verdict { outcome, size, missing: None });
+        let verdict = |outcome, size| Some(Verdict { outcome, size, missing: None });
         for (shift, size) in [(0.08, Some(Size::Beyond)), (0.02, Some(Size::Within)), (0.05, None)]
         {
             let [faster, slower] = [-shift, shift].map(|shift| around(shift, 0.01, 300));
-            assert_eq!(read(&faster, true), of(Outcome::Faster, size), "{shift}");
-            assert_eq!(read(&slower, true), of(Outcome::Slower, size), "{shift}");
+            assert_eq!(read(&faster, true), verdict(Outcome::Faster, size), "{shift}");
+            assert_eq!(read(&slower, true), verdict(Outcome::Slower, size), "{shift}");
         }
     }
 

@@ -60,11 +60,11 @@ mod tests {
     fn journal(batches: u64) -> (Vec<Record>, Vec<u8>) {
         let (mut records, mut lines) = (Vec::new(), String::new());
         for batch in 1..=batches {
-            let of = 1 + batch % 3;
-            for index in 0..of {
+            let parts = 1 + batch % 3;
+            for index in 0..parts {
                 let task = (batch * 3 + index) as u32;
                 let record = Record::Task(Submission { task, input: 7, submitted_ns: 12 });
-                line::write(&mut lines, Place { batch, index, of }, &record);
+                line::write(&mut lines, Place { batch, index, of: parts }, &record);
                 records.push(record);
             }
         }

@@ -65,14 +65,14 @@ fn a_journal_whose_process_is_killed_loses_and_repeats_nothing() {
 /// Reads the journal as anybody could: its lines, by words.
 fn each_once(who: &str, workload: &Workload, journal: &Path) {
     let text = fs::read_to_string(journal).unwrap();
-    let of = |kind: &str, words: usize| {
+    let records = |kind: &str, words: usize| {
         let lines = text.lines().map(|line| line.split(' ').skip(3).collect::<Vec<_>>());
         let found = lines.filter(|line| line[0] == kind).map(|line| line[1..=words].join(" "));
         let mut found: Vec<String> = found.collect();
         found.sort_unstable();
         found
     };
-    let (tasks, steps) = (of("task", 1), of("step", 3));
+    let (tasks, steps) = (records("task", 1), records("step", 3));
     let count = (workload.tasks + workload.warmup_tasks) as usize;
     assert_eq!((tasks.len(), steps.len()), (count, 7 * count), "{who}");
     for found in [tasks, steps] {

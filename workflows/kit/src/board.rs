@@ -141,8 +141,8 @@ impl<L: Log> Board<L> {
         let mut state = self.lock();
         state.count(&self.graph, transition, now_ns())?;
         if let Transition::Recorded(row) = transition {
-            let of = |queued: &Queued| (queued.task, queued.job.id.step, queued.job.id.part);
-            state.queue.retain(|queued| of(queued) != (row.task, row.step, row.part));
+            let place = |queued: &Queued| (queued.task, queued.job.id.step, queued.job.id.part);
+            state.queue.retain(|queued| place(queued) != (row.task, row.step, row.part));
         }
         Ok(())
     }

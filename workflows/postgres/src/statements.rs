@@ -25,9 +25,10 @@ pub(crate) fn accept(
     session: &mut Session<'_>,
     tasks: &[Submission],
 ) -> Result<Vec<(Accepted, bool)>, RunError> {
-    let of = |number: fn(&Submission) -> i64| tasks.iter().map(number).collect::<Vec<_>>();
-    let numbers = of(|one| one.task.into());
-    let (inputs, submitted) = (of(|one| one.input.cast_signed()), of(|one| one.submitted_ns));
+    let column = |number: fn(&Submission) -> i64| tasks.iter().map(number).collect::<Vec<_>>();
+    let numbers = column(|one| one.task.into());
+    let (inputs, submitted) =
+        (column(|one| one.input.cast_signed()), column(|one| one.submitted_ns));
     let _change = session.counts().change();
     let row = loop {
         if let Answer::Row(row) = session.ask(ACCEPT, &[&numbers, &inputs, &submitted])? {

@@ -140,12 +140,12 @@ fn print_findings(found: &[Finding]) {
 }
 
 fn families_of(paths: &Paths) -> Result<Vec<Family>, Failure> {
-    let of = |name: String| {
+    let family = |name: String| {
         let catalog = Catalog::read(&paths.root, &name, &paths.bin_dirs)?;
         let (unbuilt, unreadable) = (catalog.missing(), catalog.unreadable());
         Ok(Family { name, variants: catalog.manifests.len(), unbuilt, unreadable })
     };
-    families(&paths.root)?.into_iter().map(of).collect()
+    families(&paths.root)?.into_iter().map(family).collect()
 }
 
 fn gpu(as_json: bool) -> Exit {

@@ -12,8 +12,8 @@ use predicates::{prelude::PredicateBooleanExt, str::contains};
 use serde_json::{Value, json};
 
 fn reasons(runs: &[Run], variant: &str) -> Vec<String> {
-    let of = runs.iter().filter(|run| run.variant == variant);
-    of.map(|run| run.reason.clone().unwrap_or_default()).collect()
+    let own = runs.iter().filter(|run| run.variant == variant);
+    own.map(|run| run.reason.clone().unwrap_or_default()).collect()
 }
 
 #[test]

@@ -133,9 +133,9 @@ impl Runner<'_> {
             interrupted => interrupted,
         })?;
         if let (Check::By(check), Output::File(answer)) = (&self.options.check, run.output) {
-            let of = format!(" for what `{}` printed", command.shown());
+            let which = format!(" for what `{}` printed", command.shown());
             let run = Run { input: Some(answer), timeout: self.timeout(), ..Run::default() };
-            self.beside("--check", check, run, &of)?;
+            self.beside("--check", check, run, &which)?;
         }
         Ok(finished)
     }

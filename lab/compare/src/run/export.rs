@@ -56,16 +56,16 @@ pub(crate) fn hyperfine(commands: &[Command], metrics: &[Metric], rounds: &[Roun
         let times = seconds(Metric::Wall);
         let mean = |values: &[f64]| summarize(values).map(|summary| summary.mean);
         let summary = summarize(&times);
-        let of = |part: fn(&Summary) -> f64| summary.as_ref().map(part);
+        let part_of = |part: fn(&Summary) -> f64| summary.as_ref().map(part);
         let mut result = json!({
             "command": command.name,
-            "mean": of(|summary| summary.mean),
+            "mean": part_of(|summary| summary.mean),
             "stddev": summary.as_ref().and_then(|summary| summary.sd),
-            "median": of(|summary| summary.median),
+            "median": part_of(|summary| summary.median),
             "user": mean(&seconds(Metric::User)),
             "system": mean(&seconds(Metric::System)),
-            "min": of(|summary| summary.min),
-            "max": of(|summary| summary.max),
+            "min": part_of(|summary| summary.min),
+            "max": part_of(|summary| summary.max),
             "times": times,
             "memory_usage_byte": all(Metric::Rss).iter().map(|rss| *rss as u64).collect::<Vec<_>>(),
             "exit_codes": statuses(rounds, place),

@@ -22,8 +22,8 @@ pub(super) fn count(
     runner: &Runner<'_>,
     commands: &[Command],
 ) -> Result<Vec<Instructions>, Stopped> {
-    let of = |command| (0..RUNS).map(|_| run(runner, command)).collect::<Result<_, _>>();
-    commands.iter().map(|command| of(command).map(Instructions)).collect()
+    let counted = |command| (0..RUNS).map(|_| run(runner, command)).collect::<Result<_, _>>();
+    commands.iter().map(|command| counted(command).map(Instructions)).collect()
 }
 
 fn run(runner: &Runner<'_>, command: &Command) -> Result<u64, Stopped> {
