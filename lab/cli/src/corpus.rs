@@ -1,6 +1,6 @@
 //! `lab corpus`: generates or checks a corpus of chat sessions.
 
-use lab_corpus::{CorpusArgs, CorpusError, Manifest, Outcome};
+use lab_corpus::{CorpusArgs, CorpusError, CorpusState, Manifest};
 use lab_driver::{Position, Progress};
 
 use crate::{Exit, Failure, progress::Bar};
@@ -15,12 +15,12 @@ pub(crate) fn corpus(args: &CorpusArgs) -> Result<Exit, Failure> {
     });
     bar.finish();
     match outcome.map_err(failure)? {
-        Outcome::Made(manifest) => println!("{dir}: generated, {}", inside(&manifest)),
-        Outcome::Fits(manifest) => println!("{dir}: exists already, {}", inside(&manifest)),
-        Outcome::Checked(manifest) => {
+        CorpusState::Made(manifest) => println!("{dir}: generated, {}", inside(&manifest)),
+        CorpusState::Fits(manifest) => println!("{dir}: exists already, {}", inside(&manifest)),
+        CorpusState::Checked(manifest) => {
             println!("{dir}: matches its manifest, {}", inside(&manifest))
         }
-        Outcome::Differs(sentences) => {
+        CorpusState::Differs(sentences) => {
             sentences.iter().for_each(|sentence| eprintln!("{sentence}"));
             return Ok(Exit::Failed);
         }

@@ -17,19 +17,19 @@ const OURS: [&str; 4] = ["projects", "hostile", UNFINISHED, "corpus.json.tmp"];
 /// What was found.
 pub(crate) enum Place {
     /// Nothing, or what an interrupted run left, which is gone now.
-    Free(Claim),
+    Free(Hold),
     /// What is asked for, whole as far as sizes tell.
     Fits(Manifest),
 }
 
 /// The right to write into a folder.
-pub(crate) struct Claim {
+pub(crate) struct Hold {
     mark: PathBuf,
     /// The lock ends with it.
     _lock: File,
 }
 
-impl Claim {
+impl Hold {
     /// Takes the mark away, once the manifest lies there.
     pub(crate) fn finish(self) -> Result<(), CorpusError> {
         fs::remove_file(&self.mark).map_err(|error| folder(&self.mark, &error))
@@ -74,11 +74,11 @@ fn finished(dir: &Path, plan: &Plan) -> Result<Manifest, CorpusError> {
     }
 }
 
-fn claim(dir: &Path) -> Result<Claim, CorpusError> {
+fn claim(dir: &Path) -> Result<Hold, CorpusError> {
     let mark = dir.join(UNFINISHED);
     let lock = File::create(&mark).map_err(|error| folder(&mark, &error))?;
     match lock.try_lock() {
-        Ok(()) => Ok(Claim { mark, _lock: lock }),
+        Ok(()) => Ok(Hold { mark, _lock: lock }),
         Err(TryLockError::WouldBlock) => {
             let sentence = "another process is generating this corpus; wait for it to finish";
             Err(CorpusError::Folder(format!("{}: {sentence}", dir.display())))

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::args::{Plan, Size};
-use crate::folder::Claim;
+use crate::folder::Hold;
 use crate::manifest::{FileEntry, Manifest};
 use crate::needles::Schedule;
 use crate::random::{Random, Stream};
@@ -16,7 +16,7 @@ use crate::{CorpusError, Progress, hostile};
 pub(crate) fn generate(
     dir: &Path,
     plan: &Plan,
-    claim: Claim,
+    claim: Hold,
     progress: Progress<'_>,
 ) -> Result<Manifest, CorpusError> {
     let words = Words::new();

@@ -38,7 +38,7 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// What a run came to.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum CorpusState {
     /// The corpus was made.
     Made(Manifest),
     /// It was there already, by its arguments and sizes, and is left as it is.
@@ -64,18 +64,22 @@ pub enum CorpusError {
 ///
 /// # Errors
 /// Arguments that fit nothing, a folder that has other things in it, a disk that is full.
-pub fn run(args: &CorpusArgs, progress: Progress<'_>) -> Result<Outcome, CorpusError> {
+pub fn run(args: &CorpusArgs, progress: Progress<'_>) -> Result<CorpusState, CorpusError> {
     if args.check {
         let manifest = Manifest::load(&args.dir)?;
         let differences = check::contents(&args.dir, &manifest, progress)?;
         let same = differences.is_empty();
-        return Ok(if same { Outcome::Checked(manifest) } else { Outcome::Differs(differences) });
+        return Ok(if same {
+            CorpusState::Checked(manifest)
+        } else {
+            CorpusState::Differs(differences)
+        });
     }
     let plan = args.plan()?;
     match folder::look(&args.dir, &plan)? {
-        folder::Place::Fits(manifest) => Ok(Outcome::Fits(manifest)),
+        folder::Place::Fits(manifest) => Ok(CorpusState::Fits(manifest)),
         folder::Place::Free(claim) => {
-            generate::generate(&args.dir, &plan, claim, progress).map(Outcome::Made)
+            generate::generate(&args.dir, &plan, claim, progress).map(CorpusState::Made)
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use lab_corpus::{CorpusArgs, CorpusError, MANIFEST, Manifest, NeedleCount, Outcome, run};
+use lab_corpus::{CorpusArgs, CorpusError, CorpusState, MANIFEST, Manifest, NeedleCount, run};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -14,22 +14,22 @@ struct Cli {
     args: CorpusArgs,
 }
 
-fn corpus(dir: &Path, flags: &str) -> Result<Outcome, CorpusError> {
+fn corpus(dir: &Path, flags: &str) -> Result<CorpusState, CorpusError> {
     let arguments = ["corpus", dir.to_str().unwrap()].into_iter().chain(flags.split_whitespace());
     run(&Cli::try_parse_from(arguments).unwrap().args, &mut |_, _| ())
 }
 
 fn make(dir: &Path, flags: &str) -> Manifest {
     match corpus(dir, flags).unwrap() {
-        Outcome::Made(manifest) => manifest,
+        CorpusState::Made(manifest) => manifest,
         other => panic!("{other:?}"),
     }
 }
 
 fn differences(dir: &Path) -> Vec<String> {
     match corpus(dir, "--check").unwrap() {
-        Outcome::Differs(sentences) => sentences,
-        Outcome::Checked(_) => Vec::new(),
+        CorpusState::Differs(sentences) => sentences,
+        CorpusState::Checked(_) => Vec::new(),
         other => panic!("{other:?}"),
     }
 }
@@ -162,7 +162,7 @@ fn a_corpus_that_fits_is_left_as_it_is() {
     let path = &files(dir.path(), &manifest)[0];
     let before = fs::metadata(path).unwrap().modified().unwrap();
     let outcome = corpus(dir.path(), "--files 2 --lines 20").unwrap();
-    assert!(matches!(outcome, Outcome::Fits(found) if found == manifest));
+    assert!(matches!(outcome, CorpusState::Fits(found) if found == manifest));
     assert_eq!(fs::metadata(path).unwrap().modified().unwrap(), before);
     let other = corpus(dir.path(), "--files 2 --lines 21").unwrap_err();
     assert!(matches!(other, CorpusError::Arguments(_)), "{other}");

@@ -22,7 +22,7 @@ pub(crate) fn is_table(text: &str) -> bool {
 
 pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Benchmark>, ImportError> {
     let tool = Tool::GoogleBenchmark;
-    let rows: Vec<Row> = text.lines().enumerate().filter_map(Row::of).collect();
+    let rows: Vec<TableLine> = text.lines().enumerate().filter_map(TableLine::of).collect();
     let names: BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     let mut benchmarks: Vec<Benchmark> = Vec::new();
     let mut means = Vec::new();
@@ -56,7 +56,7 @@ fn statistic<'a>(name: &'a str, names: &BTreeSet<&str>) -> Option<(&'a str, &'st
 }
 
 /// A row: `BM_Fill/64   30.1 ns   29.9 ns   23302101`, and counters.
-struct Row {
+struct TableLine {
     /// From 1.
     line: usize,
     name: String,
@@ -64,7 +64,7 @@ struct Row {
     ns: Option<f64>,
 }
 
-impl Row {
+impl TableLine {
     /// Of a line and its place; `None` of a line that is no row, as of a benchmark that failed. The
     /// name may have spaces.
     fn of((place, text): (usize, &str)) -> Option<Self> {

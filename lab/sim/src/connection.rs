@@ -17,7 +17,7 @@ use crate::faults::{Fault, FaultKind};
 use crate::http::{JSON, Refusal, Request, read_request, response};
 use crate::ledger::Run;
 use crate::pacer::{Command, Inbox};
-use crate::stream::{Call, Framing, Outcome};
+use crate::stream::{AfterStream, Call, Framing};
 use crate::text;
 
 /// A connection that says nothing for this long is closed.
@@ -100,7 +100,7 @@ struct Options {
 /// An answer of a known length, or what became of the stream.
 enum Answer {
     Whole { status: &'static str, content_type: &'static str, body: String },
-    Streamed(Outcome),
+    Streamed(AfterStream),
 }
 
 /// Serves one client until it leaves, is idle, or must be cut off.
@@ -126,10 +126,10 @@ pub(crate) fn serve_connection(socket: TcpStream, port_index: usize, shared: &Sh
                     return;
                 }
             }
-            Answer::Streamed(Outcome::KeepAlive) if !close => {}
-            Answer::Streamed(Outcome::Reset) => return reset_on_close(&socket),
-            Answer::Streamed(Outcome::HoldOpen) => return hold_open(&socket),
-            Answer::Streamed(Outcome::KeepAlive | Outcome::Close) => return,
+            Answer::Streamed(AfterStream::KeepAlive) if !close => {}
+            Answer::Streamed(AfterStream::Reset) => return reset_on_close(&socket),
+            Answer::Streamed(AfterStream::HoldOpen) => return hold_open(&socket),
+            Answer::Streamed(AfterStream::KeepAlive | AfterStream::Close) => return,
         }
     }
 }
@@ -224,13 +224,13 @@ fn generate(
     };
     shared.inbox.send(Command::Start(Box::new(call)));
     // An error means that the pacing thread has ended, and the server with it.
-    Answer::Streamed(outcome.recv().unwrap_or(Outcome::Close))
+    Answer::Streamed(outcome.recv().unwrap_or(AfterStream::Close))
 }
 
 /// The faults that strike before a stream begins.
 fn check_fault(fault: Option<&Fault>) -> Result<(), Answer> {
     match fault.map(|fault| fault.kind) {
-        Some(FaultKind::Refuse) => Err(Answer::Streamed(Outcome::Reset)),
+        Some(FaultKind::Refuse) => Err(Answer::Streamed(AfterStream::Reset)),
         Some(FaultKind::Http500) => Err(Answer::from(Refusal::new(
             "500 Internal Server Error",
             "the server failed (a fault)",

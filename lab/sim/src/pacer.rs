@@ -20,7 +20,7 @@ use nix::sys::timerfd::{ClockId, TimerFd, TimerFlags};
 use crate::clock::now_ns;
 use crate::ledger::{CallRecord, Run};
 use crate::schedule::{RequestId, Schedule, Step};
-use crate::stream::{Call, Outcome, Stream};
+use crate::stream::{AfterStream, Call, Stream};
 
 /// What the other threads ask of the pacing thread.
 pub(crate) enum Command {
@@ -149,7 +149,7 @@ impl Pacer {
 
     fn begin(&mut self, run: Arc<Run>) {
         for (_, stream) in std::mem::take(&mut self.streams) {
-            self.release(stream, Outcome::Close);
+            self.release(stream, AfterStream::Close);
         }
         self.schedule = Schedule::new(run.spec.mode, &run.spec.rate_tokens_per_s);
         self.records.clear();
@@ -159,7 +159,7 @@ impl Pacer {
     fn start(&mut self, mut call: Call) -> anyhow::Result<()> {
         if !self.run.as_ref().is_some_and(|run| Arc::ptr_eq(run, &call.run)) {
             // It was read while the run changed, and belongs to neither.
-            let _ = call.finished.send(Outcome::Close);
+            let _ = call.finished.send(AfterStream::Close);
             return Ok(());
         }
         // The past first: what was due before this arrival was due at the old speed.
@@ -258,7 +258,7 @@ impl Pacer {
     fn drop_stream(&mut self, id: RequestId) {
         self.schedule.cancel(now_ns(), id);
         if let Some(stream) = self.streams.remove(&id) {
-            self.release(stream, Outcome::Close);
+            self.release(stream, AfterStream::Close);
         }
     }
 
@@ -272,7 +272,7 @@ impl Pacer {
     }
 
     /// Gives the socket back to its connection, which is waiting for the outcome.
-    fn release(&mut self, stream: Stream, outcome: Outcome) {
+    fn release(&mut self, stream: Stream, outcome: AfterStream) {
         if stream.call.run.is_recorded {
             self.records.push(stream.record());
         }

@@ -52,12 +52,12 @@ pub(crate) struct Call {
     pub(crate) framing: Framing,
     /// It came by `/api/chat`, which has a message in place of a response.
     pub(crate) is_chat: bool,
-    pub(crate) finished: Sender<Outcome>,
+    pub(crate) finished: Sender<AfterStream>,
 }
 
 /// What the connection does when the stream is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum AfterStream {
     KeepAlive,
     Close,
     Reset,
@@ -163,12 +163,12 @@ impl Stream {
     }
 
     /// What the connection does now that [`Stream::is_over`].
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> AfterStream {
         match self.call.fault {
-            Some(FaultKind::Stall) => Outcome::HoldOpen,
-            Some(FaultKind::Reset) => Outcome::Reset,
-            _ if self.call.framing == Framing::Lines => Outcome::Close,
-            _ => Outcome::KeepAlive,
+            Some(FaultKind::Stall) => AfterStream::HoldOpen,
+            Some(FaultKind::Reset) => AfterStream::Reset,
+            _ if self.call.framing == Framing::Lines => AfterStream::Close,
+            _ => AfterStream::KeepAlive,
         }
     }
 

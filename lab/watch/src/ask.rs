@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use ureq::Agent;
 
 use crate::reply::Line;
-use crate::seen::{Call, Outcome};
+use crate::seen::{Call, Ending};
 
 /// A reply of a few tokens is far smaller; what sends more is not read to its end.
 const REPLY_BYTES_MAX: u64 = 4 << 20;
@@ -70,11 +70,11 @@ fn reply(client: &Agent, server: &str, question: &Question, began: Instant) -> R
     let mut lines = BufReader::new(body);
     if response_leads_elsewhere(status) {
         let reason = format!("status {status}: a redirect, and none is followed");
-        return Err(Call::failed(Outcome::Failed, reason));
+        return Err(Call::failed(Ending::Failed, reason));
     }
     if status != 200 {
         let said = next_line(&mut lines).unwrap_or_default().unwrap_or_default();
-        return Err(Call::failed(Outcome::Failed, format!("status {status}: {}", excerpt(&said))));
+        return Err(Call::failed(Ending::Failed, format!("status {status}: {}", excerpt(&said))));
     }
     stream(&mut lines, question, began)
 }
@@ -85,7 +85,7 @@ fn response_leads_elsewhere(status: u16) -> bool {
 
 /// Reads the lines of a stream to its end, of which the last with anything in it must be done.
 fn stream(lines: &mut impl BufRead, question: &Question, began: Instant) -> Result<Call, Call> {
-    let failed_because = |reason: String| Call::failed(Outcome::Failed, reason);
+    let failed_because = |reason: String| Call::failed(Ending::Failed, reason);
     let broken = |reason: String| Err(failed_because(reason));
     let mut received: Vec<Instant> = Vec::new();
     let mut is_done = false;
@@ -124,7 +124,7 @@ fn answered(received: &[Instant], began: Instant) -> Call {
     let since = |pair: &[Instant]| (pair[1] - pair[0]).as_secs_f64();
     let gaps_s: Vec<f64> = received.windows(2).map(since).collect();
     Call {
-        outcome: Outcome::Answered,
+        outcome: Ending::Answered,
         reason: None,
         first_token_s: received.first().map(|first| (*first - began).as_secs_f64()),
         streaming_s: gaps_s.iter().sum(),
@@ -143,9 +143,9 @@ fn next_line(lines: &mut impl BufRead) -> io::Result<Option<String>> {
 
 fn failed(error: &ureq::Error) -> Call {
     let outcome = match error {
-        ureq::Error::Timeout(_) => Outcome::TimedOut,
-        ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => Outcome::TimedOut,
-        _ => Outcome::Failed,
+        ureq::Error::Timeout(_) => Ending::TimedOut,
+        ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => Ending::TimedOut,
+        _ => Ending::Failed,
     };
     Call::failed(outcome, error.to_string())
 }
@@ -175,7 +175,7 @@ mod tests {
         let text = "{\"response\":\"a\",\"done\":false}\n{\"response\":\"b\"}\n\
                     {\"model\":\"m:latest\",\"done\":true,\"eval_count\":3}\n";
         let call = read(text).unwrap();
-        assert_eq!((call.outcome, call.tokens, call.gaps_s.len()), (Outcome::Answered, 2, 1));
+        assert_eq!((call.outcome, call.tokens, call.gaps_s.len()), (Ending::Answered, 2, 1));
         assert!(call.first_token_s.is_some());
     }
 
@@ -217,7 +217,7 @@ mod tests {
                 Attack::on("watch", &format!("a reply that begins {text} and {expected}"));
             let call = read(&text).unwrap_err();
             let reason = call.reason.unwrap();
-            assert_eq!(call.outcome, Outcome::Failed);
+            assert_eq!(call.outcome, Ending::Failed);
             assert!(reason.contains(expected), "{text}: {reason}");
         }
     }

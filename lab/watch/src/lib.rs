@@ -30,7 +30,7 @@ pub use metric::{METRICS, Metric, Unit};
 pub use on_alert::OnAlert;
 pub use recorded::{WatchError, recorded};
 pub use rules::{PUBLISHED, Rule, Severity, Side, published, rules};
-pub use seen::{Call, LATE_S, Moment, Outcome, Round, Seen};
+pub use seen::{Call, Ending, LATE_S, Moment, Round, Seen};
 pub use watch::{Reading, Watch};
 
 /// Of the lines of JSON.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use ureq::Agent;
 
 use crate::ask::{Asked, Question, ask, client};
-use crate::seen::{Moment, Outcome, Round, Seen};
+use crate::seen::{Ending, Moment, Round, Seen};
 
 /// The subject that stands for the servers together.
 pub const ALL: &str = "all";
@@ -151,7 +151,7 @@ impl Live {
     }
 
     fn round(&self, asked: &[Asked]) -> Round {
-        let is_whole = asked.iter().all(|asked| asked.call.outcome == Outcome::Answered);
+        let is_whole = asked.iter().all(|asked| asked.call.outcome == Ending::Answered);
         let together_s = if is_whole { asked.iter().map(duration_s).collect() } else { vec![] };
         let began = asked.iter().map(|asked| asked.began).min();
         let ended = asked.iter().map(|asked| asked.ended).max();
@@ -166,7 +166,7 @@ impl Live {
 
     fn keep_alone(&mut self, asked: &[Asked]) {
         for (kept, asked) in self.alone_s.iter_mut().zip(asked) {
-            if asked.call.outcome == Outcome::Answered {
+            if asked.call.outcome == Ending::Answered {
                 kept.push_back(duration_s(asked));
             }
             if kept.len() > ALONE_KEPT {

@@ -2,7 +2,7 @@
 
 use lab_stats::describe::quantile;
 
-use crate::seen::{Call, Outcome, Round, Seen};
+use crate::seen::{Call, Ending, Round, Seen};
 
 /// One thing that rules may watch.
 #[derive(Debug)]
@@ -79,14 +79,14 @@ pub const METRICS: &[Metric] = &[
         name: "error_rate",
         unit: Unit::Share,
         says: "Requests that failed, time-outs among them, share of all.",
-        of: |seen| Some(one_if(call(seen)?.outcome != Outcome::Answered)),
+        of: |seen| Some(one_if(call(seen)?.outcome != Ending::Answered)),
         statistic: Mean,
     },
     Metric {
         name: "timeout_rate",
         unit: Unit::Share,
         says: "Requests that took longer than they may, share of all.",
-        of: |seen| Some(one_if(call(seen)?.outcome == Outcome::TimedOut)),
+        of: |seen| Some(one_if(call(seen)?.outcome == Ending::TimedOut)),
         statistic: Mean,
     },
     Metric {

@@ -6,7 +6,7 @@ use lab_family::InputError;
 use lab_protocol::runtimes::names;
 use lab_record::{RecordError, Results, Run, Samples, Status};
 
-use crate::seen::{Call, Moment, Outcome, Round, Seen};
+use crate::seen::{Call, Ending, Moment, Round, Seen};
 
 /// Why a record cannot be watched.
 #[derive(Debug, thiserror::Error)]
@@ -89,8 +89,8 @@ fn is_alone(run: &Run) -> bool {
 fn failed(run: &Run) -> Call {
     let reason = run.reason.clone().unwrap_or_default();
     let outcome = match reason.contains(STALLED) {
-        true => Outcome::TimedOut,
-        false => Outcome::Failed,
+        true => Ending::TimedOut,
+        false => Ending::Failed,
     };
     Call::failed(outcome, reason)
 }
@@ -128,7 +128,7 @@ fn calls(samples: &Samples, seconds: &impl Fn(i64) -> f64) -> Option<Vec<Call>> 
         let (own, rest) = received.split_at_checked(tokens).unwrap_or_default();
         received = rest;
         calls.push(Call {
-            outcome: Outcome::Answered,
+            outcome: Ending::Answered,
             reason: None,
             first_token_s: Some(seconds(first - start)),
             streaming_s: seconds(last - first),
@@ -266,8 +266,8 @@ mod tests {
         let reason = |text: &str| Some(text.to_owned());
         let stalled = "agent 1, call 0: stalled: the server sent nothing";
         let run = Run { reason: reason(stalled), ..run(1, "solo", 1_000_000) };
-        assert_eq!(failed(&run).outcome, Outcome::TimedOut);
+        assert_eq!(failed(&run).outcome, Ending::TimedOut);
         let run = Run { reason: reason("connection refused"), ..run };
-        assert_eq!(failed(&run).outcome, Outcome::Failed);
+        assert_eq!(failed(&run).outcome, Ending::Failed);
     }
 }

@@ -23,7 +23,7 @@ pub enum Seen {
 
 /// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Ending {
     /// With the last line of its reply.
     Answered,
     /// In any other way.
@@ -32,7 +32,7 @@ pub enum Outcome {
     TimedOut,
 }
 
-impl Outcome {
+impl Ending {
     /// As metrics name it.
     pub fn name(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Outcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: Ending,
     /// Why it failed.
     pub reason: Option<String>,
     /// From the request to the first token.
@@ -62,7 +62,7 @@ pub struct Call {
 
 impl Call {
     /// A request without a whole reply.
-    pub fn failed(outcome: Outcome, reason: impl Into<String>) -> Self {
+    pub fn failed(outcome: Ending, reason: impl Into<String>) -> Self {
         Self {
             outcome,
             reason: Some(reason.into()),
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_rate_needs_two_tokens() {
         let call = |tokens| Call {
-            outcome: Outcome::Answered,
+            outcome: Ending::Answered,
             reason: None,
             first_token_s: Some(0.1),
             streaming_s: 0.5,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use lab_watch::{
-    ALL, Call, Exposition, Moment, Origin, Outcome, Round, Seen, Watch, published, rules,
+    ALL, Call, Ending, Exposition, Moment, Origin, Round, Seen, Watch, published, rules,
 };
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ fn exposed() -> String {
     let shown = Exposition::new(&rules, Origin::Servers { model: "m".to_owned() });
     let mut watch = Watch::new(rules);
     let call = Call {
-        outcome: Outcome::Answered,
+        outcome: Ending::Answered,
         reason: None,
         first_token_s: Some(3.5),
         streaming_s: 0.02,

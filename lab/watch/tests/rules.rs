@@ -2,7 +2,7 @@
 //! that TR115 publishes.
 
 use lab_watch::{
-    ALL, Call, Change, Event, Moment, Outcome, Round, Rule, Seen, Severity, Watch, published, rules,
+    ALL, Call, Change, Ending, Event, Moment, Round, Rule, Seen, Severity, Watch, published, rules,
 };
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ const SECOND: u64 = 1_000_000_000;
 
 fn call(first_token_s: f64) -> Seen {
     Seen::Call(Call {
-        outcome: Outcome::Answered,
+        outcome: Ending::Answered,
         reason: None,
         first_token_s: Some(first_token_s),
         streaming_s: 1.0,
@@ -31,7 +31,7 @@ fn rule(window_s: u64, for_s: u64) -> Rule {
 }
 
 fn answered(is_good: bool) -> Seen {
-    if is_good { call(0.1) } else { Seen::Call(Call::failed(Outcome::Failed, "no")) }
+    if is_good { call(0.1) } else { Seen::Call(Call::failed(Ending::Failed, "no")) }
 }
 
 /// The share of failures among the requests of the last `window_s` seconds, at each of them.
@@ -104,7 +104,7 @@ proptest! {
 fn silence_is_neither_trouble_nor_recovery() {
     let text = "[[rule]]\nmetric = \"ttft_p50_s\"\nover = 1\nwindow_s = 5\nfor_s = 10\n";
     // A failed request has no first token: five seconds later the window is empty.
-    let failed = || Seen::Call(Call::failed(Outcome::Failed, "no"));
+    let failed = || Seen::Call(Call::failed(Ending::Failed, "no"));
     let mut watch = Watch::new(rules("r.toml", text).unwrap());
     let mut states = |seconds: &[(u64, Seen)]| -> Vec<Change> {
         let taken =
@@ -178,9 +178,9 @@ fn every_published_threshold_fires_where_it_is_crossed_and_nowhere_else() {
     assert_eq!(names(fired(|_| call(2.5))), ["ttft_p95_s_over_2"]);
     assert_eq!(names(fired(|_| call(3.5))), ["ttft_p95_s_over_2", "ttft_p95_s_over_3"]);
     assert_eq!(names(fired(|_| slow())), ["tokens_per_s_under_40"]);
-    let errors = every(50, move || failed(Outcome::Failed), good);
+    let errors = every(50, move || failed(Ending::Failed), good);
     assert_eq!(names(fired(errors)), ["error_rate_over_0.001", "error_rate_over_0.01"]);
-    let timeouts = every(50, move || failed(Outcome::TimedOut), good);
+    let timeouts = every(50, move || failed(Ending::TimedOut), good);
     assert_eq!(
         names(fired(timeouts)),
         ["error_rate_over_0.001", "error_rate_over_0.01", "timeout_rate_over_0.005"]

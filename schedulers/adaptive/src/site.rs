@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::away::Away;
 use crate::belief::{ALWAYS, Belief};
 use crate::decision::Arm;
-use crate::state::{Call, Marks, Outcome, State};
+use crate::state::{Call, Change, Marks, State};
 use crate::sync::{AtomicU32, AtomicU64};
 
 /// Something was measured.
@@ -62,7 +62,7 @@ impl Hot {
     }
 
     #[inline]
-    pub fn apply(&self, outcome: &Outcome) {
+    pub fn apply(&self, outcome: &Change) {
         let mut set = WARM;
         if outcome.strike {
             set |= STRUCK;
@@ -235,10 +235,10 @@ mod tests {
     #[test]
     fn a_probe_is_taken_once_and_never_after_a_strike() {
         let hot = Hot::default();
-        hot.apply(&Outcome { probe: Some(Arm::Inline), ..Outcome::default() });
+        hot.apply(&Change { probe: Some(Arm::Inline), ..Change::default() });
         assert!(hot.take(PROBE_INLINE) && !hot.take(PROBE_INLINE));
-        hot.apply(&Outcome { probe: Some(Arm::Inline), ..Outcome::default() });
-        hot.apply(&Outcome { strike: true, ..Outcome::default() });
+        hot.apply(&Change { probe: Some(Arm::Inline), ..Change::default() });
+        hot.apply(&Change { strike: true, ..Change::default() });
         assert!(!hot.take(PROBE_INLINE));
         assert_eq!(hot.flags.load(Relaxed), WARM | STRUCK);
     }

@@ -71,7 +71,7 @@ pub(crate) struct Call {
 
 /// What a finished call changes for the next decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct Change {
     pub strike: bool,
     pub forgiven: bool,
     pub changed: bool,
@@ -144,9 +144,9 @@ impl Rules {
 impl State {
     /// Takes in one call.
     #[inline]
-    pub fn finish(&mut self, rules: &Rules, call: Call, round_trip: f64) -> Outcome {
+    pub fn finish(&mut self, rules: &Rules, call: Call, round_trip: f64) -> Change {
         let cost = nanoseconds(call.cost.total_ns);
-        let mut outcome = Outcome::default();
+        let mut outcome = Change::default();
         self.marks.patience = match call.reason {
             Reason::Probe => 0,
             _ => self.marks.patience.saturating_sub(1),
@@ -233,7 +233,7 @@ impl State {
     }
 
     #[inline]
-    fn ran_inline(&mut self, rules: &Rules, call: Call, cost: f64, outcome: &mut Outcome) -> bool {
+    fn ran_inline(&mut self, rules: &Rules, call: Call, cost: f64, outcome: &mut Change) -> bool {
         if !self.is_steady() {
             // What was seen before belongs to work of another length.
             self.inline = Belief::default();

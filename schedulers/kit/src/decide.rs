@@ -50,7 +50,7 @@ pub(crate) fn run<P: Policy>(workload: &Workload, decide: &Decide) -> Result<Mea
 }
 
 /// A batch of one decider.
-struct Row {
+struct Batch {
     decider: u32,
     batch: u32,
     elapsed_ns: u64,
@@ -72,7 +72,7 @@ fn deciders<P: Policy>(
     asks: &[P::Asked],
     batches: u32,
     decisions: &mut Decisions,
-) -> Vec<Row> {
+) -> Vec<Batch> {
     let gate = &Gate::new(decide.deciders);
     let one = |decider: u32| {
         let _opens = OpenOnPanic(gate);
@@ -84,9 +84,9 @@ fn deciders<P: Policy>(
             let elapsed_ns = if cycle { caller.cycles() } else { caller.choices() };
             gate.wait();
             caller.clear_up();
-            Row { decider, batch, elapsed_ns }
+            Batch { decider, batch, elapsed_ns }
         };
-        let rows: Vec<Row> = (0..batches).map(batch).collect();
+        let rows: Vec<Batch> = (0..batches).map(batch).collect();
         (rows, caller.decisions)
     };
     thread::scope(|scope| {

@@ -38,7 +38,7 @@ impl Session<'_> {
         let state = self.comparison.state();
         let exit = exit.unwrap_or_else(|| exit_of(&state, options.limits.fail_on));
         let layout = self.layout();
-        let tables: Vec<Vec<table::Row>> = (state.candidates.iter().enumerate())
+        let tables: Vec<Vec<table::MetricRow>> = (state.candidates.iter().enumerate())
             .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
             .collect();
         let carried = CarryOver::of(&self.rounds, &self.commands, settings);
@@ -102,7 +102,7 @@ impl Session<'_> {
     }
 
     /// The tables in Markdown, and below them what a person reads beside the verdicts.
-    fn page(&self, state: &State, metrics: &[Metric], tables: &[Vec<table::Row>]) -> String {
+    fn page(&self, state: &State, metrics: &[Metric], tables: &[Vec<table::MetricRow>]) -> String {
         let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables);
         let items = items(state, &self.commands, self.comparison.settings());
         let items: String = items.iter().map(|item| format!("- {item}\n")).collect();
@@ -120,7 +120,7 @@ impl Session<'_> {
     }
 
     /// What a person reads below the answer.
-    fn details(&self, tables: &[Vec<table::Row>], layout: &LayoutReport) -> Vec<String> {
+    fn details(&self, tables: &[Vec<table::MetricRow>], layout: &LayoutReport) -> Vec<String> {
         let names: Vec<&str> = self.commands.iter().map(|command| command.name.as_str()).collect();
         let mut lines = Vec::new();
         for (rows, name) in tables.iter().zip(&names[1..]).filter(|(rows, _)| !rows.is_empty()) {
@@ -154,7 +154,7 @@ impl Session<'_> {
         &self,
         runner: &Runner<'_>,
         state: &State,
-        tables: &[Vec<table::Row>],
+        tables: &[Vec<table::MetricRow>],
         notes: &[String],
     ) -> Result<(), Failure> {
         let (options, metrics) = (self.options, &runner.metrics);

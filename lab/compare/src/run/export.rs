@@ -11,7 +11,7 @@ use super::{
     measures::LayoutReport,
     metric::Metric,
     record::Round,
-    table::Row,
+    table::MetricRow,
     text::{interval, primary},
     untimed::Counted,
 };
@@ -84,7 +84,7 @@ pub(crate) fn markdown(
     commands: &[Command],
     metrics: &[Metric],
     rounds: &[Round],
-    tables: &[Vec<Row>],
+    tables: &[Vec<MetricRow>],
 ) -> String {
     let cell = |name: &str| plain::code(name).replace('|', "\\|");
     let mut page = format!(
@@ -110,7 +110,7 @@ pub(crate) fn markdown(
             "\n| Median | {reference} | {candidate} | Difference (interval) |\n\
              |:---|---:|---:|---:|"
         );
-        for Row { metric, medians: [a, b], difference } in rows {
+        for MetricRow { metric, medians: [a, b], difference } in rows {
             let _ = writeln!(page, "| {metric} | {a} | {b} | {difference} |");
         }
     }

@@ -9,7 +9,7 @@ use crate::{CandidateState, Estimate};
 const HEAD_CHARS: usize = 24;
 
 /// A metric of the reference and of one candidate.
-pub(crate) struct Row {
+pub(crate) struct MetricRow {
     pub(crate) metric: &'static str,
     /// The medians, with their unit.
     pub(crate) medians: [String; 2],
@@ -22,7 +22,7 @@ pub(crate) fn rows(
     number: usize,
     metrics: &[Metric],
     rounds: &[Round],
-) -> Vec<Row> {
+) -> Vec<MetricRow> {
     let row = |(place, metric): (usize, Metric)| {
         let estimate = candidate.metrics[place].estimate.as_ref()?;
         let values = [0, number + 1].map(|command| column(metrics, rounds, command, metric));
@@ -31,7 +31,7 @@ pub(crate) fn rows(
         }
         let medians = values
             .map(|values| median(&values).map_or_else(String::new, |value| shown(metric, value)));
-        Some(Row { metric: metric.label(), medians, difference: interval(estimate) })
+        Some(MetricRow { metric: metric.label(), medians, difference: interval(estimate) })
     };
     metrics.iter().copied().enumerate().filter_map(row).collect()
 }
@@ -48,20 +48,21 @@ fn tells(metric: Metric, estimate: &Estimate, values: &[Vec<f64>; 2]) -> bool {
 }
 
 /// The table with columns that are as wide as they have to be.
-pub(crate) fn lines(rows: &[Row], names: [&str; 2]) -> Vec<String> {
+pub(crate) fn lines(rows: &[MetricRow], names: [&str; 2]) -> Vec<String> {
     let [reference, candidate] = names.map(head);
-    let head = Row {
+    let head = MetricRow {
         metric: "",
         medians: [reference, candidate],
         difference: "difference (interval)".to_owned(),
     };
     let all = || [&head].into_iter().chain(rows);
-    let width = |of: fn(&Row) -> &str| all().map(|row| of(row).chars().count()).max().unwrap_or(0);
+    let width =
+        |of: fn(&MetricRow) -> &str| all().map(|row| of(row).chars().count()).max().unwrap_or(0);
     let widths =
         [width(|row| row.metric), width(|row| &row.medians[0]), width(|row| &row.medians[1])];
     let [metric, first, second] = widths;
-    let line = |row: &Row| {
-        let Row { metric: name, medians: [a, b], difference } = row;
+    let line = |row: &MetricRow| {
+        let MetricRow { metric: name, medians: [a, b], difference } = row;
         format!("{name:metric$}  {a:>first$}  {b:>second$}  {difference}")
     };
     all().map(line).collect()
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_they_have_to_be() {
-        let row = |metric, a: &str, b: &str| Row {
+        let row = |metric, a: &str, b: &str| MetricRow {
             metric,
             medians: [a.to_owned(), b.to_owned()],
             difference: "+1.00 %".to_owned(),
