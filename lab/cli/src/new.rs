@@ -110,7 +110,7 @@ fn family(root: &Path, name: &str) -> Result<(), Failure> {
     println!("{name}, which adds numbers:\n  {}", written.join("\n  "));
     println!("  1. cargo build --release --workspace");
     println!("  2. target/release/lab run experiments/{name}.toml --quick");
-    println!("  3. lab/families/{name}/src/lib.rs: its factors, its check, its metrics");
+    println!("  3. lab/families/src/{name}/mod.rs: its factors, its check, its metrics");
     println!("  4. {name}/kit, {name}/*/src/main.rs: the work and the variants");
     Ok(())
 }

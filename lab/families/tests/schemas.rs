@@ -5,10 +5,10 @@
 
 use std::{env, fs, path::Path};
 
+use lab_families::runtimes::Configurations;
 use lab_family::Family;
 use lab_plan::{experiment_schema, schema_of, variant_schema};
 use lab_record::{Run, RunFile};
-use lab_runtimes::Configurations;
 use serde_json::Value;
 
 /// Every schema by its file.

@@ -2,7 +2,7 @@
 
 use toml::Table;
 
-/// What the crate of a family may depend on, in `lab/families/`.
+/// What families may depend on: their crate, and the smallest one.
 const OF_FAMILY: &[&str] = &["lab-family", "lab-protocol", "lab-record", "lab-report", "lab-stats"];
 
 /// What each crate of the lab may depend on. A family's crates follow [`in_family`].
@@ -62,6 +62,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "lab-record",
         ],
     ),
+    ("lab-families", OF_FAMILY),
     ("lab-import", &["lab-stats"]),
     ("lab-process", &[]),
     ("lab-programs", &["lab-protocol"]),
@@ -127,9 +128,6 @@ pub fn complaints(
         |dependency: &str| dependency.strip_prefix(family)?.strip_prefix('-').map(str::to_owned);
     let is_allowed = |dependency: &str| match ALLOWED.iter().find(|(known, _)| *known == name) {
         Some((_, allowed)) => allowed.contains(&dependency),
-        None if folder.starts_with("lab/families/") => OF_FAMILY.contains(&dependency),
-        // The list of the families knows each of them.
-        None if folder == "lab/families" => true,
         None => in_family(own(name).as_deref(), dependency, own(dependency).as_deref(), |other| {
             is_variant(&format!("{family}/{other}"))
         }),
@@ -165,6 +163,18 @@ pub fn impurities(path: &str, text: &str) -> Vec<String> {
     }
     let named = IMPURE.iter().filter(|word| text.contains(**word));
     named.map(|word| format!("{path} names {word}, and its crate is pure")).collect()
+}
+
+/// A complaint about a source file of a family, in `lab/families/src/FAMILY/`, that names another
+/// module of their crate: a family knows no other.
+pub fn of_another(path: &str, text: &str) -> Option<String> {
+    let (family, file) = path.strip_prefix("lab/families/src/")?.split_once('/')?;
+    let own = format!("{family}::");
+    let names = text.split("crate::").skip(1).any(|rest| !rest.starts_with(&own));
+    // Unit tests are a module of the file that they test.
+    let above = if file == "mod.rs" { "super::" } else { "super::super::" };
+    let climbs = text.replace("use super::*;", "").contains(above);
+    (names || climbs).then(|| format!("{path} names what is no part of the family {family}"))
 }
 
 /// The names in a table of dependencies.
@@ -214,6 +224,18 @@ mod tests {
         ] {
             assert_eq!(check(name, dependency).len(), expected, "{name} {dependency}");
         }
+    }
+
+    #[test]
+    fn a_family_that_names_another_is_found() {
+        let found = |file, text| of_another(&format!("lab/families/src/{file}"), text).is_some();
+        assert!(!found("smol/report/a.rs", "use crate::smol::b;\nuse super::c;"));
+        assert!(!found("lib.rs", "use crate::smol::Smol;"));
+        assert!(!found("smol/mod.rs", "use super::*;"));
+        assert!(found("smol/mod.rs", "use super::floor::Floor;"));
+        assert!(found("smol/a.rs", "use super::super::floor::Floor;"));
+        assert!(found("smol/a.rs", "use crate::{floor::Floor, smol::b};"));
+        assert!(found("smol/a.rs", "use crate::floor::Floor;"));
     }
 
     #[test]

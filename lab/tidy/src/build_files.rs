@@ -28,10 +28,6 @@ pub fn complaints(
                 None => crates.insert(dependency.clone()),
             };
         }
-        // What lies below is found by Bazel.
-        if build_file.contains("\"//lab/families/\" + family for family in FAMILIES") {
-            labels.retain(|label| !label.starts_with("//lab/families/"));
-        }
         if build_file.contains("\nvariant(") {
             labels.remove(&format!("//{family}/kit"));
         }

@@ -44,6 +44,13 @@ fn pure_crates_name_nothing_impure() {
 }
 
 #[test]
+fn a_family_knows_no_other() {
+    let (ours, files) = (ours(), ours().files());
+    let of_families = files.iter().filter(|path| path.starts_with("lab/families/src/"));
+    content(of_families.filter_map(|path| arrows::of_another(path, &ours.read(path))).collect());
+}
+
+#[test]
 fn sources_are_short_and_narrow() {
     let files = ours().files();
     let sources: Vec<_> = files.iter().filter(|path| path.ends_with(".rs")).collect();

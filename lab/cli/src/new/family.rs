@@ -4,8 +4,6 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 /// What is new: where, and a text. `@NAME@` is the family's name, `@TYPE@` that of its type.
 const FILES: &[(&str, &str)] = &[
-    ("lab/families/@NAME@/Cargo.toml", include_str!("family/crate.toml.in")),
-    ("lab/families/@NAME@/BUILD.bazel", include_str!("family/crate.bazel.in")),
     ("experiments/@NAME@.toml", include_str!("family/experiment.toml.in")),
     ("docs/families/@NAME@.md", include_str!("family/page.md.in")),
     ("@NAME@/BUILD.bazel", "load(\"//tools/bazel:lab.bzl\", \"family\")\n\nfamily()\n"),
@@ -25,9 +23,10 @@ const FILES: &[(&str, &str)] = &[
 const VARIANT: &str =
     "load(\"//tools/bazel:lab.bzl\", \"variant\")\n\nvariant(family = \"@NAME@\")\n";
 
-/// The smallest family there is; its crate is the new family's under another name.
+/// The smallest family there is; its crate is the new family's module under another name.
 const SMALLEST: &str = include_str!("../../../toys/src/lib.rs");
-const OF_SMALLEST_ALONE: &str = " It is the example of a family in docs/ADDING.md.";
+const OF_SMALLEST_ALONE: [&str; 2] =
+    [" It is the example of a family in docs/ADDING.md.", "#![forbid(unsafe_code)]\n\n"];
 
 /// The files that list families: a place that each has once, and what stands there instead.
 const LISTS: &[(&str, &str, &str)] = &[
@@ -35,18 +34,13 @@ const LISTS: &[(&str, &str, &str)] = &[
     (
         "Cargo.toml",
         "[workspace.dependencies]\n",
-        "[workspace.dependencies]\nlab-@NAME@ = { path = \"lab/families/@NAME@\" }\n\
-         @NAME@-kit = { path = \"@NAME@/kit\" }\n",
+        "[workspace.dependencies]\n@NAME@-kit = { path = \"@NAME@/kit\" }\n",
     ),
-    (
-        "lab/families/Cargo.toml",
-        "[dependencies]\n",
-        "[dependencies]\nlab-@NAME@.workspace = true\n",
-    ),
+    ("lab/families/src/lib.rs", "\nmod plots;\n", "\nmod plots;\npub mod @NAME@;\n"),
     (
         "lab/families/src/lib.rs",
         "&[&dyn FamilyReport] = &[\n",
-        "&[&dyn FamilyReport] = &[\n    &lab_@NAME@::@TYPE@,\n",
+        "&[&dyn FamilyReport] = &[\n    &@NAME@::@TYPE@,\n",
     ),
 ];
 
@@ -71,9 +65,10 @@ fn files(name: &str) -> BTreeMap<String, String> {
         text.replace("@VERSION@", env!("CARGO_PKG_VERSION"))
     };
     let files = FILES.iter().map(|(path, text)| (named(path), named(text)));
-    let own = SMALLEST.replace(OF_SMALLEST_ALONE, "").replace("toys", name);
+    let own = OF_SMALLEST_ALONE.iter().fold(SMALLEST.to_owned(), |own, of| own.replace(of, ""));
+    let own = own.replace("toys", name);
     let own = own.replace("Toys", &type_of(name));
-    files.chain([(format!("lab/families/{name}/src/lib.rs"), own)]).collect()
+    files.chain([(format!("lab/families/src/{name}/mod.rs"), own)]).collect()
 }
 
 /// The name of its type: `TwoSums` for `two_sums`.
@@ -115,9 +110,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_familys_crate_is_the_smallest_one_under_its_name() {
+    fn a_familys_module_is_the_smallest_one_under_its_name() {
         let files = files("two_sums");
-        let own = &files["lab/families/two_sums/src/lib.rs"];
+        let own = &files["lab/families/src/two_sums/mod.rs"];
         assert!(own.contains("pub struct TwoSums;") && own.contains("name: \"two_sums\""), "{own}");
         assert!(!own.contains("oys") && !own.contains("is the example"), "{own}");
         assert!(files["two_sums/halves/src/main.rs"].contains("use two_sums_kit::{"));

@@ -1,0 +1,8 @@
+//! Plans and reports of the `ledgers` family.
+
+mod advice;
+mod memory;
+mod plan;
+mod report;
+mod steals;
+mod sweep;

@@ -1,0 +1,8 @@
+//! Plans and reports of the `runtimes` family.
+
+mod answers;
+mod plan;
+mod questions;
+mod report;
+mod sweep;
+mod tables;

@@ -1,0 +1,5 @@
+//! Plans and reports of the `schedulers` family.
+
+mod made_up;
+mod plan;
+mod report;

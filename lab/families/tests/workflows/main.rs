@@ -1,0 +1,5 @@
+//! Plans and reports of the `workflows` family.
+
+mod kept;
+mod plan;
+mod report;
