@@ -24,7 +24,7 @@ ANYWHERE = [
 ]
 
 # No file, clock, process or network of one system: these compile for macOS too. The rest of the lab
-# reads /proc, asks perf_event_open and makes namespaces: lab/probe, lab/process, lab/driver, lab/sim,
+# reads /proc, asks perf_event_open and makes namespaces: lab/process, lab/driver, lab/sim,
 # lab/watch, the kits of the families, and the rooms of lab/compare and lab/site that are not pure.
 PURE = ["lab-audit", "lab-corpus", "lab-families", "lab-family", "lab-import", "lab-plan",
         "lab-protocol", "lab-record", "lab-report", "lab-stats", "schedulers-adaptive"]

@@ -28,7 +28,7 @@ pub(crate) struct IdleArgs {
 /// Waits for an idle machine where that is wanted, and warns where the machine is busy.
 pub(crate) fn before_start(args: &IdleArgs) {
     let limit = Duration::from_secs(args.wait_idle.unwrap_or(0));
-    wait(limit, lab_probe::load_1min, thread::sleep, |sentence| eprintln!("{sentence}"));
+    wait(limit, lab_driver::probe::load_1min, thread::sleep, |sentence| eprintln!("{sentence}"));
 }
 
 fn wait(

@@ -31,7 +31,7 @@ pub(crate) fn outlook(prepared: &Prepared, paths: &Paths) -> Option<String> {
         blocks: written.blocks,
     };
     let profile = prepared.description.profile.as_deref();
-    let records = records(&written.name, profile, &lab_probe::machine(), paths);
+    let records = records(&written.name, profile, &lab_driver::probe::machine(), paths);
     let forecasts = records.iter().take(TRIED).find_map(|folder| {
         let frame = load::frame(folder).ok()?;
         Some((folder, forecast(frame, &planned, lab_families::ALL).ok()?))

@@ -85,7 +85,7 @@ fn searched(lab: &Path, number: usize, budget: &str) -> Outcome<String> {
     let planted = place(number);
     let (files, cache) = (TempDir::new()?, TempDir::new()?);
     let commits = repository(files.path(), planted)?;
-    let load = lab_probe::load_1min().map_or("-".to_owned(), |load| format!("{load:.2}"));
+    let load = lab_driver::probe::load_1min().map_or("-".to_owned(), |load| format!("{load:.2}"));
     let start = Instant::now();
     let output = Command::new(lab)
         .args(["bisect", "--good", &commits[0], "--bad", &commits[COMMITS], "--json"])

@@ -107,7 +107,7 @@ impl Bench {
         let loops = (milliseconds * self.loops_per_ms).round();
         let more = loops * (1.0 + f64::from(planned.more_permille) / 1e3);
         let loops = [loops as u64, more.round() as u64];
-        let load = lab_probe::load_1min().unwrap_or(f64::NAN);
+        let load = lab_driver::probe::load_1min().unwrap_or(f64::NAN);
         let settings = settings(planned);
         let neighbour =
             planned.neighbour.then(|| Neighbour::start(&self.programs[0])).transpose()?;
@@ -190,6 +190,6 @@ pub fn commit() -> Result<String> {
 }
 
 pub fn machine() -> String {
-    let machine = lab_probe::machine();
+    let machine = lab_driver::probe::machine();
     format!("{}, {} CPUs", machine.cpu_model, machine.cpus)
 }

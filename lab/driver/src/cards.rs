@@ -11,7 +11,8 @@ use std::{
     thread,
 };
 
-use lab_probe::{CARD_LOOP, CARD_QUERY, CardSample, card_samples, card_uses, monotonic_ns};
+use crate::probe::{CARD_LOOP, CARD_QUERY, CardSample, card_samples, card_uses};
+use lab_process::monotonic_ns;
 use lab_process::{Beside, Limits};
 use lab_record::{CardUse, Run};
 

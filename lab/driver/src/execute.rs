@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use lab_probe::monotonic_ns;
+use lab_process::monotonic_ns;
 use lab_process::{Answer, Bound, Limits, Run, Unfinished};
 use lab_protocol::{PROTOCOL, RunOutcome, Status};
 

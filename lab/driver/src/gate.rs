@@ -4,7 +4,7 @@
 //! counters may be wrong is a cause. A run in which even a share at the limit would not show is
 //! gated by its window: the runs around it, until they last long enough together.
 
-use lab_probe::{Snapshot, between};
+use crate::probe::{Snapshot, between};
 use lab_record::{Noise, Run, SCHEMA, Window};
 
 use crate::Disturbance;

@@ -93,7 +93,7 @@ struct Before {
 impl Before {
     /// CPU time since then, in nanoseconds; 0 where it has gone.
     fn cpu_ns_since(&self) -> u64 {
-        lab_probe::cpu_ns_below(self.pid).saturating_sub(self.cpu_ns)
+        crate::probe::cpu_ns_below(self.pid).saturating_sub(self.cpu_ns)
     }
 }
 
@@ -197,7 +197,7 @@ impl Server {
 impl Keeper {
     fn before(&self) -> Before {
         let pid = self.child.pid();
-        Before { pid, cpu_ns: lab_probe::cpu_ns_below(pid) }
+        Before { pid, cpu_ns: crate::probe::cpu_ns_below(pid) }
     }
 
     fn start(

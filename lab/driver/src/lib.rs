@@ -20,6 +20,7 @@ mod paced;
 mod package;
 mod pinning;
 pub mod plots;
+pub mod probe;
 mod progress;
 mod recording;
 mod repository;

@@ -181,7 +181,7 @@ impl Sweep<'_> {
         progress: &mut dyn Progress,
     ) -> Result<Option<(Row, u64)>, DriverError> {
         recording.at(progress, planned.expected_ms, question);
-        let before_ns = lab_probe::monotonic_ns();
+        let before_ns = lab_process::monotonic_ns();
         if self.is_interrupted() {
             return Ok(None);
         }
@@ -189,7 +189,7 @@ impl Sweep<'_> {
         let row = (Run { attempt, ..run }, samples);
         recording.note(&row.0, &label(planned), progress);
         recording.write(row.0.clone(), &row.1, &mut self.gate)?;
-        Ok(Some((row, lab_probe::monotonic_ns() - before_ns)))
+        Ok(Some((row, lab_process::monotonic_ns() - before_ns)))
     }
 }
 

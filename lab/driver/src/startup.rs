@@ -58,7 +58,7 @@ impl Sweep<'_> {
         planned.warmup = false;
         planned.cell = BTreeMap::from([("probe".to_owned(), "startup".to_owned())]);
         self.nothing_changed(&planned)?;
-        let mut run = self.row(&planned, lab_probe::monotonic_ns(), 0);
+        let mut run = self.row(&planned, lab_process::monotonic_ns(), 0);
         let done = match time_once(&program.path, self.scratch.path()) {
             Ok(time_ns) => {
                 run.process_ns = time_ns;

@@ -8,9 +8,9 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use crate::probe::Snapshot;
 use lab_family::{Referee, WORK_DECLARED_NS};
 use lab_plan::{Experiment, Plan, PlannedRun, Starter};
-use lab_probe::Snapshot;
 use lab_process::{Guard, Orphans, Scratch};
 use lab_record::{
     GitState, Noise, Results, Run, RunFile, SCHEMA, Session, SessionEvent, Status, Verification,
@@ -160,7 +160,7 @@ impl<'a> Sweep<'a> {
             let said = tool_version("hyperfine");
             hyperfine::check_version(said.as_deref()).map_err(DriverError::Input)?;
         }
-        let load_at_start = lab_probe::load_1min();
+        let load_at_start = crate::probe::load_1min();
         let orphans = Orphans::inherit();
         let scratch = Scratch::make(&options.workspace).map_err(|error| {
             DriverError::Lab(format!("cannot create a scratch folder: {error}"))
@@ -320,7 +320,7 @@ impl<'a> Sweep<'a> {
     ) -> Result<Option<Done>, DriverError> {
         let name = label(planned);
         if let Some(why) = &program(&self.programs, planned).absent {
-            let run = self.row(planned, lab_probe::monotonic_ns(), 0);
+            let run = self.row(planned, lab_process::monotonic_ns(), 0);
             return Ok(Some(absent(run, why)));
         }
         let begun = self.services.begin(&name, planned.work.as_ref(), self.interrupt);
@@ -331,7 +331,7 @@ impl<'a> Sweep<'a> {
         let ready = match begun? {
             Ok(ready) => ready,
             Err(reason) => {
-                let run = self.row(planned, lab_probe::monotonic_ns(), 0);
+                let run = self.row(planned, lab_process::monotonic_ns(), 0);
                 return Ok(Some(failed(run, &reason)));
             }
         };
@@ -451,18 +451,18 @@ impl<'a> Sweep<'a> {
             runs_planned: self.plan.runs.len() as u64,
             git: description.git,
             variants: self.programs.iter().map(|program| program.entry.clone()).collect(),
-            machine: lab_probe::machine(),
+            machine: crate::probe::machine(),
             started_unix_s: unix_s(),
         }
     }
 
     fn session(&self, event: SessionEvent) -> Session {
-        let mut environment = lab_probe::environment();
+        let mut environment = crate::probe::environment();
         environment.insert("lab_sha256".to_owned(), json!(self.lab_sha256));
         environment.insert("built_by".to_owned(), json!(self.built_by));
         environment.insert("pinning".to_owned(), json!(self.pinning.statement));
         environment.insert("load_1min_at_start".to_owned(), json!(self.load_at_start));
-        match lab_probe::measure_floors() {
+        match crate::probe::measure_floors() {
             Ok(floors) => environment.insert("floors".to_owned(), json!(floors)),
             Err(error) => environment.insert("floors_reason".to_owned(), json!(error.to_string())),
         };

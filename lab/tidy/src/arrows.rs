@@ -19,7 +19,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "lab-family",
             "lab-import",
             "lab-plan",
-            "lab-probe",
             "lab-process",
             "lab-protocol",
             "lab-record",
@@ -30,14 +29,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "lab-watch",
         ],
     ),
-    (
-        "lab-driver",
-        &["lab-family", "lab-plan", "lab-probe", "lab-process", "lab-protocol", "lab-record"],
-    ),
+    ("lab-driver", &["lab-family", "lab-plan", "lab-process", "lab-protocol", "lab-record"]),
     // A family ends in what a record begins with: the cell and its levels.
     ("lab-family", &["lab-protocol", "lab-record"]),
     ("lab-plan", &["lab-family", "lab-record"]),
-    ("lab-probe", &["lab-process", "lab-record"]),
     ("lab-report", &["lab-family", "lab-record", "lab-stats"]),
     // What benchmark tools write is read in one place.
     ("lab-attacks", &[]),
@@ -46,7 +41,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-claims", &["lab-audit", "lab-stats"]),
     // Its engine, lab/compare/src/run, starts programs.
     ("lab-compare", &["lab-console", "lab-driver", "lab-process", "lab-record", "lab-stats"]),
-    ("lab-compare-trial", &["lab-compare", "lab-driver", "lab-probe", "lab-process", "lab-stats"]),
+    ("lab-compare-trial", &["lab-compare", "lab-driver", "lab-process", "lab-stats"]),
     // What all commands have in common: it says how the errors of these end a command.
     ("lab-console", &["lab-driver", "lab-plan", "lab-record"]),
     ("lab-corpus", &[]),

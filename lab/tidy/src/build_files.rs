@@ -78,7 +78,7 @@ mod tests {
     fn check(build_file: &str) -> Vec<String> {
         let manifest = "[dependencies]\nlab-record.workspace = true\nserde.workspace = true\n\
                         toml.workspace = true\n[dev-dependencies]\ntempfile.workspace = true\n";
-        complaints("lab/probe", build_file, &manifest.parse().unwrap(), path_of)
+        complaints("lab/driver", build_file, &manifest.parse().unwrap(), path_of)
     }
 
     #[test]

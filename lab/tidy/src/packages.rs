@@ -7,15 +7,8 @@ use crate::repository::Repository;
 use crate::variants;
 
 /// What serves, starts and times programs, and the arithmetic of simulations.
-const DRIVING: &[&str] = &[
-    "lab/compare",
-    "lab/driver",
-    "lab/probe",
-    "lab/process",
-    "lab/record",
-    "lab/sim",
-    "lab/stats",
-];
+const DRIVING: &[&str] =
+    &["lab/compare", "lab/driver", "lab/process", "lab/record", "lab/sim", "lab/stats"];
 
 /// Complaints about arrows between packages.
 ///

@@ -11,8 +11,8 @@ use std::{
 };
 
 use clap::Args;
+use lab_driver::probe::Floors;
 use lab_driver::{Catalog, families, noise_causes, tool_version};
-use lab_probe::Floors;
 use lab_process::Hold;
 use lab_record::Machine;
 use serde_json::{Value, json};
@@ -77,13 +77,14 @@ struct Values {
 impl Values {
     fn read(paths: Option<&Paths>) -> Result<Self, Failure> {
         // Before the pilot, which is load itself.
-        let (load, environment) = (lab_probe::load_1min(), lab_probe::environment());
+        let (load, environment) =
+            (lab_driver::probe::load_1min(), lab_driver::probe::environment());
         let families = paths.map(families_of).transpose()?.unwrap_or_default();
-        let floors = lab_probe::measure_floors()
+        let floors = lab_driver::probe::measure_floors()
             .map_err(|error| Failure::lab(format!("loopback sockets do not work: {error}")))?;
         let mut pilot = pilot::pilot();
         let tools = TOOLS.map(|(name, without)| (name, without, tool_version(name)));
-        let machine = lab_probe::machine();
+        let machine = lab_driver::probe::machine();
         let text = |key: &str| environment[key].as_str().map(str::to_owned);
         let missing = tools.iter().filter(|(_, _, version)| version.is_none());
         let seen = Seen {
@@ -151,7 +152,7 @@ fn families_of(paths: &Paths) -> Result<Vec<Family>, Failure> {
 fn gpu(as_json: bool) -> Exit {
     let path = env::var_os("PATH").unwrap_or_default();
     let path: Vec<PathBuf> = env::split_paths(&path).collect();
-    let parts = lab_probe::gpu_parts(Path::new("/"), &path);
+    let parts = lab_driver::probe::gpu_parts(Path::new("/"), &path);
     if as_json {
         println!("{}", json!({ "gpu": parts }));
     } else {

@@ -1,6 +1,6 @@
 //! What could be detected today: adjacent pairs of one and the same computation.
 
-use lab_probe::Snapshot;
+use lab_driver::probe::Snapshot;
 use lab_record::Noise;
 use lab_stats::{describe::median, power::minimum_detectable_effect};
 use serde_json::{Value, json};
@@ -30,8 +30,8 @@ pub(super) struct Pilot {
 /// Takes about two seconds.
 pub(super) fn pilot() -> Pilot {
     let before = Snapshot::take(Some(&[]));
-    let pairs = lab_probe::equal_pairs(PAIRS, WORK_NS);
-    let noise = lab_probe::between(&before, &Snapshot::take(Some(&[])));
+    let pairs = lab_driver::probe::equal_pairs(PAIRS, WORK_NS);
+    let noise = lab_driver::probe::between(&before, &Snapshot::take(Some(&[])));
     of(&pairs, noise)
 }
 

@@ -157,7 +157,7 @@ fn compared(
     rounds: usize,
 ) -> Result<Measured> {
     let record = folder.join(format!("rounds{seed}"));
-    let load = lab_probe::load_1min().unwrap_or(f64::NAN);
+    let load = lab_driver::probe::load_1min().unwrap_or(f64::NAN);
     let output = Command::new(lab)
         .arg("compare")
         .args(commands)

@@ -10,7 +10,7 @@ use nix::{
     unistd::Pid,
 };
 
-use crate::noise::TICK_NS;
+use super::noise::TICK_NS;
 
 /// CPU time of this process, of `others`, and of all descendants of either. A process that has
 /// ended counts from when its parent, or the process that inherited it, has waited for it.

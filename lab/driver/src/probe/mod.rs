@@ -3,8 +3,6 @@
 //! Reads `/proc` and `/sys` and times a few system calls. It decides nothing, and what a machine
 //! does not tell is `None` here, never a guess.
 
-#![forbid(unsafe_code)]
-
 mod cards;
 mod floors;
 mod gpu;
@@ -20,5 +18,3 @@ pub use machine::{environment, load_1min, machine};
 pub use noise::{Snapshot, between};
 pub use pilot::equal_pairs;
 pub use processes::cpu_ns_below;
-
-pub use lab_process::monotonic_ns;

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::monotonic_ns;
+use lab_process::monotonic_ns;
 
 /// Steps that a first look takes, some tenths of a millisecond.
 const FIRST_STEPS: u64 = 100_000;

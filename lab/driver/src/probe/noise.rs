@@ -4,7 +4,8 @@ use std::fs;
 
 use lab_record::Noise;
 
-use crate::{monotonic_ns, processes::tree_ns};
+use super::processes::tree_ns;
+use lab_process::monotonic_ns;
 
 /// Linux shows these counters in hundredths of a second, whatever its own clock's rate.
 pub(crate) const TICK_NS: u64 = 10_000_000;

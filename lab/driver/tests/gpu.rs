@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use lab_probe::gpu_parts;
+use lab_driver::probe::gpu_parts;
 use tempfile::TempDir;
 
 fn put(root: &Path, path: &str, text: &str) {

@@ -13,7 +13,7 @@ use std::{
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use serde::Serialize;
 
-use crate::monotonic_ns;
+use lab_process::monotonic_ns;
 
 const ROUNDS: usize = 200;
 
@@ -90,7 +90,7 @@ fn page_cache_read_bytes_per_s() -> io::Result<u64> {
     const PARTS: u64 = 64;
     const PASSES: usize = 3;
     let part = vec![1; 1 << 20];
-    let mut file = File::from(memfd_create("floor", MFdFlags::MFD_CLOEXEC)?);
+    let mut file = File::from(memfd_create("page-cache", MFdFlags::MFD_CLOEXEC)?);
     (0..PARTS).try_for_each(|_| file.write_all(&part))?;
     let bytes = PARTS * part.len() as u64;
     let cpus = thread::available_parallelism().map_or(1, usize::from) as u64;
