@@ -9,6 +9,7 @@ use std::{
 
 use lab_family::Unit;
 use lab_record::{Folder, Machine, RunFile};
+use lab_report::Column::{Any, Words};
 use lab_report::{Entry, Forecast, Planned, Table, forecast};
 use lab_site::records::load;
 
@@ -52,17 +53,17 @@ fn told(record: &str, forecasts: &[Forecast]) -> String {
         Some((least, most)) => Entry::text(format!("{} to {}", one.size(least), one.size(most))),
     };
     let seconds = |value: Option<f64>| Entry::value(value.map(f64::round), Unit::Count);
-    let table = Table::of(
+    let table = Table::over(
         forecasts,
         &[
-            ("question", "", &|one| {
+            Words("question", "", &|one| {
                 let by = if one.left_to_blocks { " (by the blocks)" } else { "" };
-                Entry::text(format!("{}{by}", one.question))
+                format!("{}{by}", one.question)
             }),
-            ("margin", "", &|one| one.margin.map_or(Entry::Missing, |margin| size(one, margin))),
-            ("detectable, best to worst known", "", &|one| detectable(one)),
-            ("seconds", "", &|one| seconds(Some(one.seconds))),
-            ("seconds until known to the margin", "", &|one| seconds(one.needed_s)),
+            Any("margin", "", &|one| one.margin.map_or(Entry::Missing, |margin| size(one, margin))),
+            Any("detectable, best to worst known", "", &|one| detectable(one)),
+            Any("seconds", "", &|one| seconds(Some(one.seconds))),
+            Any("seconds until known to the margin", "", &|one| seconds(one.needed_s)),
         ],
     );
     let apart = match forecasts.iter().any(|one| one.apart) {

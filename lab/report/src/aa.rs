@@ -3,7 +3,8 @@
 use lab_record::{Comparison, Pairing};
 use lab_stats::paired::ShiftEstimate;
 
-use crate::{Measured, data::Data};
+use crate::data::Data;
+use crate::measure::Measured;
 
 /// The level of the one declared A/A test per metric. Where it fails, that metric's verdicts are
 /// withheld; every other A/A difference is only printed, as the measured noise.

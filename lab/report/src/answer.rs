@@ -2,7 +2,10 @@
 
 use lab_stats::{interval::Interval, outcome::Outcome};
 
-use crate::{Line, Study, contrast::Contrasted, study::Compared, words::Words};
+use crate::compare::Line;
+use crate::contrast::Contrasted;
+use crate::study::{Compared, Study};
+use crate::words::Words;
 
 /// So many beside the first are named with their sizes, others are counted.
 const NAMED: usize = 4;

@@ -2,13 +2,11 @@
 
 use lab_stats::after_itself::AfterItself;
 
-use crate::Column::{Any, Code, Text};
-use crate::{
-    Study, Table,
-    chapter::number,
-    rounds::carry::{Carried, carried},
-    tables::show_with_ends,
-};
+use crate::chapter::Column::{Any, Code, Text};
+use crate::chapter::number;
+use crate::rounds::carry::{Carried, carried};
+use crate::study::Study;
+use crate::tables::{Table, show_with_ends};
 
 /// Of the intervals in the table.
 const CONFIDENCE: f64 = 0.95;

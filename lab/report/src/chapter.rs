@@ -2,7 +2,9 @@
 
 use lab_family::{Cell, Unit};
 
-use crate::{Entry, Page, Reading, Table};
+use crate::page::Page;
+use crate::reading::Reading;
+use crate::tables::{Entry, Table};
 
 /// A table with what stands around it. Nothing of it is written where the table has no row.
 #[derive(Default)]

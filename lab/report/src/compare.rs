@@ -10,13 +10,12 @@ use lab_stats::multiple::holm;
 use lab_stats::outcome::{Direction, Evidence, Outcome, of_difference};
 use lab_stats::paired::ShiftEstimate;
 
-use crate::{
-    Measured, Study,
-    data::Data,
-    frame::cell_but,
-    judge::{self, Finding, TYPICAL, judge},
-    rounds::Trials,
-};
+use crate::data::Data;
+use crate::frame::cell_but;
+use crate::judge::{self, Finding, TYPICAL, judge};
+use crate::measure::Measured;
+use crate::rounds::Trials;
+use crate::study::Study;
 
 /// The power that "detectable" is stated for.
 pub const POWER: f64 = 0.8;

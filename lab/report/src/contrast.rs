@@ -6,14 +6,18 @@ use lab_family::Unit;
 use lab_record::{Comparison, Contrast};
 use lab_stats::outcome::Outcome;
 
-use crate::Column::{self, Any, Code, Count, Text};
+use crate::chapter::Column::{self, Any, Code, Count, Text};
 use crate::chapter::number;
+use crate::compare::Line;
 use crate::compare::{Asked, by_pair_but, in_rounds, judge_family, scaled_margin};
 use crate::data::Data;
+use crate::measure::Measured;
+use crate::page::{Page, method};
+use crate::study::Study;
 use crate::study::show_on;
 use crate::tables::show_with_ends;
+use crate::tables::{Entry, Table};
 use crate::words::Words;
-use crate::{Entry, Line, Measured, Page, Study, Table, method};
 
 /// Of more contrasts, those that cannot tell are named alone.
 const SHOWN_WHOLE: usize = 8;

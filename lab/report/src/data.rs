@@ -13,10 +13,8 @@ use lab_stats::{
     tail::{self, Tail},
 };
 
-use crate::{
-    Measured,
-    compare::{POWER, PairKey, by_pair},
-};
+use crate::compare::{POWER, PairKey, by_pair};
+use crate::measure::Measured;
 
 /// Two variants' values on one comparison's scale.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,13 +5,17 @@ use lab_family::{Better, Unit};
 use lab_record::{Expectation, ExpectationKind, OneOrMore, Quantity};
 use lab_stats::outcome::{Outcome, Region};
 
-use crate::Column::{Any, Text, Words};
+use crate::chapter::Column::{Any, Text, Words};
 use crate::chapter::number;
+use crate::effect::Effect;
 use crate::judge::{Evidence, Finding, judge};
+use crate::page::{Page, method};
 use crate::quantity::{OfStudy, Side, log_ratios, shared};
+use crate::reading::Reading;
 use crate::study::Runs;
+use crate::study::Study;
 use crate::tables::show_with_ends;
-use crate::{Effect, Entry, Page, Reading, Study, Table, method, show, show_percent};
+use crate::tables::{Entry, Table, show, show_percent};
 
 /// An expectation with what was measured and what may be said.
 pub struct Judged<'a> {

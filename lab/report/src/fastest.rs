@@ -2,6 +2,7 @@
 //! interval.
 
 use crate::effect::{Effect, Series, centre};
+use crate::reading::Reading;
 
 /// The fastest of several by its median over blocks, and the others paired with it by block.
 #[derive(Debug, Clone)]
@@ -36,6 +37,11 @@ impl<N: Copy + PartialEq> Fastest<N> {
     /// The second smallest median, and its time over the best one's (a logarithm).
     pub fn runner_up(&self) -> &(N, Effect) {
         &self.others[0]
+    }
+
+    /// The runner-up's time over the best one's.
+    pub fn advantage(&self) -> Reading {
+        Reading::of_ratio(&self.runner_up().1)
     }
 
     /// The largest median, and its time over the best one's (a logarithm).

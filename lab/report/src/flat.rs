@@ -6,7 +6,11 @@ use lab_family::{Cell, Metric};
 use lab_stats::describe::median;
 use serde_json::{Map, Value, json};
 
-use crate::{FamilyReport, Frame, Measured, Reading, ReportError, Study, family_of};
+use crate::frame::Frame;
+use crate::measure::Measured;
+use crate::reading::Reading;
+use crate::study::Study;
+use crate::{FamilyReport, ReportError, family_of};
 
 /// Runs by metrics, unrounded; what a run has not is empty.
 #[derive(Debug, Clone, PartialEq)]

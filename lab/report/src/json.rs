@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Frame, Report, question};
+use crate::Report;
+use crate::frame::Frame;
+use crate::opening::question;
 
 /// Of the object's form: it grows where a key changes its meaning or goes.
 const VERSION: u32 = 1;

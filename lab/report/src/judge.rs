@@ -3,7 +3,7 @@
 
 use lab_stats::outcome::Outcome;
 
-use crate::Entry;
+use crate::tables::Entry;
 
 /// How the reason begins where the typical run is equivalent and its tail is not known.
 pub(crate) const TYPICAL: &str = "typical run equivalent, ";

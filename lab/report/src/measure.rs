@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Row;
+use crate::frame::Row;
 
 /// One run and what was computed from it.
 #[derive(Debug)]

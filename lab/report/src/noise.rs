@@ -6,8 +6,11 @@ use lab_family::Unit::{self, Share};
 use lab_record::{Noise, Run};
 use lab_stats::describe::{Summary, summarize};
 
-use crate::Column::{Count, Number, Text};
-use crate::{Page, Study, Table, frame::is_gated, show};
+use crate::chapter::Column::{Count, Number, Text};
+use crate::frame::is_gated;
+use crate::page::Page;
+use crate::study::Study;
+use crate::tables::{Table, show};
 
 /// A reading of a run's noise.
 type Reading = fn(&Noise) -> Option<u64>;

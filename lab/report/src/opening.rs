@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use lab_record::{Comparison, Contrast, ExpectationKind, RunFile};
 use lab_stats::{describe::median, outcome::Outcome};
 
-use crate::Column::{Any, Code};
-use crate::{
-    Entry, Page, Study, Table, answer::answer, carried, contrast::Contrasted, frame::is_gated,
-    study::Compared,
-};
+use crate::answer::answer;
+use crate::carried;
+use crate::chapter::Column::{Any, Code};
+use crate::contrast::Contrasted;
+use crate::frame::is_gated;
+use crate::page::Page;
+use crate::study::{Compared, Study};
+use crate::tables::{Entry, Table};
 
 /// Further comparisons stand in the chapter of verdicts alone.
 const COMPARISONS_SHOWN: usize = 4;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Entry, Figure, Report, Table};
+use crate::tables::{Entry, Table};
+use crate::{Figure, Report};
 
 /// The folder of the chapters.
 const DETAILS: &str = "details";

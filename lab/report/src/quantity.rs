@@ -6,7 +6,9 @@ use lab_family::Cell;
 use lab_record::{Expectation, OneOrMore, Quantity};
 use lab_stats::describe::median;
 
-use crate::{Measured, Series, Study, study::Runs};
+use crate::effect::Series;
+use crate::measure::Measured;
+use crate::study::{Runs, Study};
 
 /// Block and the levels that stay free: what the two sides of a ratio share.
 pub(crate) type Key = (u32, Vec<String>);

@@ -4,7 +4,8 @@ use lab_stats::describe::median;
 use lab_stats::interval::{Interval, median_interval};
 
 pub use crate::effect::Series;
-use crate::{CONFIDENCE, Effect, Entry, show, tables::show_with_ends};
+use crate::effect::{CONFIDENCE, Effect};
+use crate::tables::{Entry, show, show_with_ends};
 use lab_family::Unit;
 
 /// An estimate over blocks, with its interval where there are six of them.

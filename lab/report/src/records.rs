@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use lab_family::Account;
 use lab_record::Status;
 
-use crate::{FamilyReport, Frame, Row, frame};
+use crate::frame::{Frame, Row};
+use crate::{FamilyReport, frame};
 
 /// Records that no report is made of.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

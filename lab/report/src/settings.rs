@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 
 use lab_family::{Cell, Unit};
 
-use crate::Column::{Code, Count, Each, Interval, Number, Text, Words};
+use crate::chapter::Column::{Code, Count, Each, Interval, Number, Text, Words};
+use crate::effect::{Effect, Series, log_ratios};
+use crate::reading::Reading;
+use crate::study::Study;
 use crate::study::with;
-use crate::{Effect, Entry, Reading, Series, Study, Table, log_ratios};
+use crate::tables::{Entry, Table};
 
 /// One level of a factor against another one, for one variant.
 pub struct Setting<'a> {

@@ -7,17 +7,19 @@ use lab_record::{Comparison, Pairing, Run, Scale, VariantEntry};
 use lab_stats::paired::ShiftEstimate;
 use toml::Table;
 
+use crate::FamilyReport;
 use crate::aa::AaTest;
+use crate::compare::{Line, takes_part};
 use crate::compare::{by_pair, compare, in_rounds};
 use crate::contrast::{self, Contrasted, contrasts};
+use crate::effect::{Series, centre};
 use crate::expect::{Judged, expectations};
+use crate::frame::{Frame, Row, is_analysed};
 use crate::frame::{is_gated, is_probe};
+use crate::measure::Measured;
 use crate::rounds::{Questions, more};
+use crate::tables::{Entry, show, show_difference, show_percent};
 use crate::tables::{show_p, show_with_ends};
-use crate::{
-    Entry, FamilyReport, Frame, Line, Measured, Row, Series, centre, is_analysed, show,
-    show_difference, show_percent, takes_part,
-};
 
 /// Positions of runs by variant and cell.
 type Index<'a> = BTreeMap<&'a str, BTreeMap<Cell, Vec<usize>>>;

@@ -66,10 +66,6 @@ impl Entry {
     }
 }
 
-/// A column: its title for people, its key for machines, and its entry in a subject's row. Without
-/// a title it stands in the TSV alone, without a key in the Markdown alone.
-pub type Column<'c, T> = (&'c str, &'c str, &'c dyn Fn(&T) -> Entry);
-
 /// A table: titles for people, keys for machines.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
@@ -88,13 +84,6 @@ impl Table {
             rows: Vec::new(),
             asked: BTreeSet::new(),
         }
-    }
-
-    /// A row for each subject.
-    pub fn of<T>(subjects: impl IntoIterator<Item = T>, columns: &[Column<'_, T>]) -> Self {
-        let names: Vec<_> = columns.iter().map(|(title, key, _)| (*title, *key)).collect();
-        let row = |subject: T| columns.iter().map(|(.., entry)| entry(&subject)).collect();
-        Self { rows: subjects.into_iter().map(row).collect(), ..Self::new(&names) }
     }
 
     /// Columns as (title, key), and an entry of each for every row.
@@ -237,6 +226,7 @@ fn fixed(value: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chapter::Column;
 
     #[test]
     fn numbers_are_shown_with_their_unit() {
@@ -264,11 +254,11 @@ mod tests {
 
     #[test]
     fn one_table_two_readers() {
-        let table = Table::of(
+        let table = Table::over(
             [("fast", Some(1_500.0)), ("slow", None)],
             &[
-                ("variant", "variant", &|(name, _)| Entry::code(name)),
-                ("wall", "wall_ns", &|(_, ns)| Entry::value(*ns, Unit::Ns)),
+                Column::Code("variant", "variant", &|(name, _)| name),
+                Column::Number("wall", "wall_ns", Unit::Ns, &|(_, ns)| *ns),
             ],
         );
         assert_eq!(table.tsv(), "variant\twall_ns\nfast\t1500\nslow\tnan\n");

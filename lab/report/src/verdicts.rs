@@ -2,13 +2,16 @@
 
 use lab_record::{Analysis, Rounds, Scale};
 
-use crate::Column::{Any, Code, Count, Text, Words};
 use crate::aa::AaTest;
+use crate::chapter::Column::{Any, Code, Count, Text, Words};
 use crate::chapter::number;
+use crate::compare::Line;
 use crate::compare::scaled_margin;
+use crate::page::{Page, method};
+use crate::study::Study;
 use crate::study::{Compared, is_unpaired};
+use crate::tables::{Entry, Table};
 use crate::tables::{show_p, show_with_ends};
-use crate::{Entry, Line, Page, Study, Table, method};
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
     page.heading("Verdicts");

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use lab_family::Cell;
 
-use crate::Column::{Code, Count, Intervals, Levels};
-use crate::{Reading, Study, Table, study::with};
+use crate::chapter::Column::{Code, Count, Intervals, Levels};
+use crate::reading::Reading;
+use crate::study::{Study, with};
+use crate::tables::Table;
 
 /// Which rows a view has.
 pub struct Rows<'r> {

@@ -6,12 +6,17 @@ use lab_family::Unit::{self, Bytes};
 use lab_record::{Run, Status, VariantEntry, Verification};
 use serde_json::Value;
 
-use crate::Column::{Code, Count, Levels, Number, Text, Words};
 use crate::aa::AA_LEVEL;
+use crate::chapter::Column::{Code, Count, Levels, Number, Text, Words};
+use crate::frame::Row;
 use crate::frame::{cell_key, is_gated, name};
+use crate::measure::Measured;
+use crate::page::Page;
+use crate::study::Study;
 use crate::study::is_unpaired;
 use crate::tables::show_p;
-use crate::{Measured, Page, Row, Study, Table, carried, noise, show};
+use crate::tables::{Table, show};
+use crate::{carried, noise};
 
 const FAILURES_SHOWN: usize = 20;
 

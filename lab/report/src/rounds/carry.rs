@@ -13,13 +13,11 @@ use lab_stats::{
     outcome::Outcome,
 };
 
-use crate::{
-    Line, Measured, Study,
-    compare::{on_scale, scaled_margin, takes_part},
-    contrast,
-    frame::cell_but,
-    study::show_on,
-};
+use crate::compare::{Line, on_scale, scaled_margin, takes_part};
+use crate::contrast;
+use crate::frame::cell_but;
+use crate::measure::Measured;
+use crate::study::{Study, show_on};
 
 /// Of the interval of a bias.
 const CONFIDENCE: f64 = 0.95;

@@ -8,12 +8,12 @@ use lab_stats::{
 };
 
 use super::{more, trial::Promise};
-use crate::{
-    CONFIDENCE, Measured, Reading,
-    compare::POWER,
-    expect::region,
-    quantity::{OfRuns, Side, log_ratios},
-};
+use crate::compare::POWER;
+use crate::effect::CONFIDENCE;
+use crate::expect::region;
+use crate::measure::Measured;
+use crate::quantity::{OfRuns, Side, log_ratios};
+use crate::reading::Reading;
 
 /// Half the interval of a ratio that is known well enough, as a logarithm.
 const PRECISION: f64 = 0.1;

@@ -7,10 +7,11 @@ use lab_family::{Unit, text};
 use lab_record::{Analysis, Comparison, Expectation, Question, Rounds, Run, RunFile, Scale};
 
 use super::{Questions, trial::Promise};
-use crate::{
-    FamilyReport, Frame, Line, Measured, ReportError, Row, Study, compare::scaled_margin, contrast,
-    family_of, frame::is_analysed, study::show_on, takes_part,
-};
+use crate::compare::{Line, scaled_margin, takes_part};
+use crate::frame::{Frame, Row, is_analysed};
+use crate::measure::Measured;
+use crate::study::{Study, show_on};
+use crate::{FamilyReport, ReportError, contrast, family_of};
 
 const NS_PER_S: f64 = 1e9;
 

@@ -12,7 +12,9 @@ use std::collections::BTreeSet;
 use lab_family::{Better, Cell, Referee, text};
 use lab_record::{Comparison, Question, Run, RunFile, Samples};
 
-use crate::{FamilyReport, Frame, Measured, Row, frame::is_analysed};
+use crate::FamilyReport;
+use crate::frame::{Frame, Row, is_analysed};
+use crate::measure::Measured;
 
 pub(crate) use expected::Expected;
 pub use forecast::{Forecast, Planned, forecast};

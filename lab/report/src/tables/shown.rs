@@ -105,17 +105,18 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chapter::Column::{Count, Text, Words};
 
     fn table(rows: usize) -> Table {
-        Table::of(
+        Table::over(
             0..rows,
             &[
-                ("row", "row", &|row| Entry::count(*row)),
-                ("blocks", "n", &|_| Entry::count(10)),
-                ("note", "note", &|_| Entry::text("")),
-                ("outcome", "outcome", &|_| Entry::text("faster")),
-                ("", "unrounded", &|row| Entry::count(*row)),
-                ("short", "", &|row| Entry::text(format!("about {row}"))),
+                Count("row", "row", &|row| *row),
+                Count("blocks", "n", &|_| 10),
+                Text("note", "note", &|_| ""),
+                Text("outcome", "outcome", &|_| "faster"),
+                Count("", "unrounded", &|row| *row),
+                Words("short", "", &|row| format!("about {row}")),
             ],
         )
     }

@@ -16,6 +16,7 @@ use lab_import::{
     judge::{self, DRIFT, Judged, Settings},
 };
 use lab_record::{Comparison, RunFile, Scale};
+use lab_report::Column::{Any, Code, Words};
 use lab_report::{Entry, FamilyReport, Frame, Study, Table, family_of, show, show_percent};
 
 use super::load;
@@ -173,16 +174,16 @@ impl Pair<'_> {
             true => format!("{} … {}", change(low), change(high)),
             false => format!("{} … {}", change(high), change(low)),
         };
-        let table = Table::of(
+        let table = Table::over(
             judged,
             &[
-                ("variant", "", &|one| Entry::code(&one.benchmark)),
-                ("then", "", &|one| level(one.median_ns[0])),
-                ("now", "", &|one| level(one.median_ns[1])),
-                ("change", "", &|one| Entry::optional(one.shift.map(change))),
-                ("interval", "", &|one| Entry::optional(one.interval.map(interval))),
-                ("n", "", &|one| Entry::text(format!("{} and {}", one.samples[0], one.samples[1]))),
-                ("outcome", "", &|one| Entry::text(one.outcome.to_string())),
+                Code("variant", "", &|one| &one.benchmark),
+                Any("then", "", &|one| level(one.median_ns[0])),
+                Any("now", "", &|one| level(one.median_ns[1])),
+                Any("change", "", &|one| Entry::optional(one.shift.map(change))),
+                Any("interval", "", &|one| Entry::optional(one.interval.map(interval))),
+                Words("n", "", &|one| format!("{} and {}", one.samples[0], one.samples[1])),
+                Words("outcome", "", &|one| one.outcome.to_string()),
             ],
         );
         table.markdown()

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::Cell;
-use lab_family::Unit::{self, Bytes, Times};
+use lab_family::Unit::{Bytes, Times};
 use lab_report::Column::{Code, Count, Interval, Number, Text, Words};
-use lab_report::{Fastest, Page, Reading, Study, Table, number, show};
+use lab_report::{Fastest, Page, Study, Table, number, show};
 
 use super::order::Order;
 use super::{engines, wall};
@@ -29,11 +29,6 @@ impl<'a> Win<'a> {
 
     fn level(&self, factor: &str) -> &str {
         self.cell.get(factor).map_or("", String::as_str)
-    }
-
-    /// The runner-up's time over the best one's.
-    fn advantage(&self) -> Option<Reading> {
-        Some(Reading::of_ratio(&self.engines.runner_up().1))
     }
 
     /// "smol", "tie: rayon, smol", or what the medians say without an interval.
@@ -138,9 +133,7 @@ fn picture(study: &Study, order: &Order, wins: &[&Win]) -> Table {
             number("query_index", &|win| place(win, 1)),
             Text("", "engine", &|win| win.engines.best),
             Words("", "label", &|win| win.mark()),
-            Words("", "advantage", &|win| {
-                show(win.engines.runner_up().1.estimate.exp(), Unit::Times)
-            }),
+            Words("", "advantage", &|win| show(win.engines.advantage().estimate, Times)),
             Count("", "tie", &|win| usize::from(!win.engines.is_alone())),
         ],
     )
@@ -158,7 +151,7 @@ fn table(order: &Order, wins: &[Win]) -> Table {
             Words("", "winner", &|win| win.label()),
             Code("", "best", &|win| win.engines.best),
             Code("", "runner_up", &|win| win.engines.runner_up().0),
-            Interval("", "advantage", &|win| win.advantage()),
+            Interval("", "advantage", &|win| Some(win.engines.advantage())),
             Count("", "n", &|win| win.engines.n()),
             Code("", "slowest", &|win| win.engines.slowest().0),
             Number("", "spread", Times, &|win| Some(win.engines.slowest().1.estimate.exp())),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lab_family::Cell;
 use lab_report::Column::{Code, Count, Interval, Text, Words};
-use lab_report::{Chapter, Fastest, Kept, Page, Reading, Study, Table, study::without};
+use lab_report::{Chapter, Fastest, Kept, Page, Study, Table, study::without};
 
 use super::workers::{counts, curves, elapsed, ledgers, number};
 
@@ -35,11 +35,6 @@ impl Choice<'_> {
             false => format!("{}?", self.fastest.best),
             true => joined(&self.fastest.tied, "="),
         }
-    }
-
-    /// The runner-up's time over the best one's.
-    fn advantage(&self) -> Option<Reading> {
-        Some(Reading::of_ratio(&self.fastest.runner_up().1))
     }
 }
 
@@ -168,7 +163,7 @@ fn table(study: &Study, choices: &[Choice]) -> Table {
             Count("", "best", &|one| one.fastest.best as usize),
             Words("", "label", &|one| one.label()),
             Count("", "runner_up", &|one| one.fastest.runner_up().0 as usize),
-            Interval("", "advantage", &|one| one.advantage()),
+            Interval("", "advantage", &|one| Some(one.fastest.advantage())),
             Count("", "n", &|one| one.fastest.n()),
         ],
     )
