@@ -24,19 +24,16 @@ mod lexicon;
 mod link;
 mod parts;
 mod per;
-mod population;
 mod products;
 mod quantity;
 mod ranking;
 mod raw_alone;
-mod raw_cells;
 mod raw_grid;
 mod raw_tables;
 mod records;
 mod relative;
 mod repeated;
 mod role;
-mod rows;
 mod runs;
 mod sentence;
 mod significance;
@@ -149,14 +146,12 @@ pub fn audit_document(document: &Document, raws: &[Raw], mapping: &Mapping) -> A
 fn between(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
     below::check(document, tables, book);
     twice::check(document, tables, book);
-    rows::check(document, tables, book);
     ranking::check(tables, book);
     quantity::check(document, tables, book);
     detail::check(tables, book);
     spreads::check(tables, book);
     sizes::check(document, tables, book);
     fractions::check(document, tables, book);
-    population::check(document, tables, book);
     formula::check(document, tables, book);
     significance::check(document, tables, book);
 }

@@ -36,63 +36,6 @@ fn counts_add_up() {
     only_when_changed(COUNTS, ("7% (2/30)", "10% (3/30)"), "sum_of_counts", &[3]);
 }
 
-const PHASES: &str = "\
-# Report
-
-All phases reached a high average utilization:
-
-- Phase 1 (warm-up): 81.0%
-- Phase 2 (load): 90.1%
-
-## Phase 1: warm-up
-
-| Host | Mean utilization |
-| --- | ---: |
-| ash | 80.1% |
-| elm | 82.0% |
-
-## Phase 2: load
-
-| Host | Mean utilization |
-| --- | ---: |
-| ash | 90.0% |
-| elm | 90.2% |
-";
-
-#[test]
-fn means_of_sections() {
-    only_when_changed(PHASES, ("81.0%", "83.0%"), "statistic_of_tables", &[5]);
-}
-
-const RANGES: &str = "\
-# Report
-
-## First
-
-| Run name | Speedup |
-| --- | ---: |
-| ash | 1.20x |
-| elm | 1.31x |
-
-## Second
-
-| Run name | Speedup |
-| --- | ---: |
-| oak | 1.44x |
-| yew | 1.25x |
-
-## Summary
-
-- Speedup range: 1.20x - 1.44x
-- Mean: 1.30x
-- Median: 1.28x
-";
-
-#[test]
-fn statistics_of_what_a_range_spans() {
-    only_when_changed(RANGES, ("1.30x", "1.35x"), "statistic_of_tables", &[20]);
-}
-
 const DETAIL: &str = "\
 # Report
 

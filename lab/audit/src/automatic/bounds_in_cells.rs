@@ -86,7 +86,6 @@ pub(super) fn is_interval(header: &str) -> bool {
 fn of_column(grid: &Grid<'_>, column: usize) -> Vec<Found> {
     let table = grid.table;
     let (candidates, maximum) = candidates(grid, column);
-    let names = table.row_names();
     let rows = table.rows.iter().enumerate();
     let found = rows.filter_map(|(row, cells)| {
         let (low, high) = cells.cells[column].range.as_ref()?;
@@ -113,17 +112,7 @@ fn of_column(grid: &Grid<'_>, column: usize) -> Vec<Found> {
             let at = place(*index);
             return Some(Found::mismatch(check, Severity::Impossible, at, value, mismatch));
         }
-        let (index, value) = *numbers.first().filter(|_| maximum)?;
-        intervals::around_maximum(value, low, high).then(|| {
-            let sentence = format!(
-                "an interval from {} to {} stands around the maximum {} of {}: what was observed \
-                 is known, and nothing observed lies above it",
-                low.value, high.value, value.value, names[row]
-            );
-            let how = "a largest value inside of its own interval";
-            let at = place(index);
-            Found::remark(Check::IntervalAroundMaximum, Severity::Doubtful, at, sentence, how)
-        })
+        None
     });
     found.collect()
 }

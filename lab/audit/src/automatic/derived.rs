@@ -432,7 +432,7 @@ pub(super) fn match_pair(
             return None;
         }
     }
-    wrong_ratio(stated, new, base, readings).map(|wrong| wrong.mismatch)
+    wrong_ratio(stated, new, base, readings)
 }
 
 fn aligned(to: &Printed, number: &Printed) -> Option<Printed> {

@@ -51,7 +51,7 @@ fn ranks(grid: &Grid<'_>, book: &mut Book) {
     let Some(numbers) = column(grid, index) else { return };
     let ordered: Vec<Printed> = order.iter().map(|row| numbers[*row].clone()).collect();
     // Whatever is better, the numbers rise or fall throughout.
-    let [up, down] = [Better::Higher, Better::Lower].map(|way| inversions(&ordered, Some(way)));
+    let [up, down] = [Better::Higher, Better::Lower].map(|way| inversions(&ordered, way));
     let wrong = if up.len() <= down.len() { up } else { down };
     // Where a third of the places and more are turned round, they are ranked by something else.
     if 3 * wrong.len() > order.len() && !is_said(grid, index) {

@@ -5,34 +5,23 @@ use std::collections::BTreeMap;
 
 use super::found::Found;
 use super::link::Labelled;
-use super::raw_cells;
-use super::role::better;
-use crate::checks::{drift, flips, identities, lattice, treatments, variance};
-use crate::document::header;
+use crate::checks::{drift, lattice};
 use crate::{Check, Place, Raw, Severity, Value};
 
 /// Chance below which a pattern counts, before it is shared among the columns tried.
-pub(super) const ALPHA: f64 = 0.001;
+const ALPHA: f64 = 0.001;
 
 /// Metrics that are looked at in one file.
 const MOST_METRICS: usize = 16;
 
-/// Rows that expressions of columns are searched on; more only cost time.
-const MOST_ROWS: usize = 200;
-
-/// Checks every raw file alone, and files of the same shape against each other.
+/// Checks every raw file alone.
 pub(crate) fn check(labelled: &[Labelled<'_>]) -> Vec<Found> {
     let mut found = Vec::new();
     for file in labelled {
         let metrics = metrics(file);
         found.extend(lattices(file, &metrics));
-        found.extend(pinned(file, &metrics));
-        found.extend(raw_cells::check(file, &metrics));
         found.extend(in_time(file, &metrics));
-        found.extend(expressions(file, &metrics));
-        found.extend(together(file));
     }
-    found.extend(winners(labelled));
     found
 }
 
@@ -58,7 +47,7 @@ pub(super) fn is_order(column: &str) -> bool {
     names.contains(&column.as_str()) || ["ts", "start", "started", "date"].contains(&&*column)
 }
 
-pub(super) fn place(raw: &Raw, column: &str) -> Place {
+fn place(raw: &Raw, column: &str) -> Place {
     let column = Some(column.to_owned());
     Place { document: raw.name.clone(), column, ..Place::default() }
 }
@@ -128,51 +117,19 @@ fn per_subject(raw: &Raw, column: &str, subjects: &[Vec<usize>]) -> Vec<f64> {
     subjects.iter().filter_map(median).collect()
 }
 
-pub(super) fn decimals(values: &[f64]) -> i32 {
+fn decimals(values: &[f64]) -> i32 {
     let of = |value: &f64| value.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
     i32::try_from(values.iter().take(200).map(of).max().unwrap_or(0)).unwrap_or(0).min(12)
 }
 
-/// Groups that hardly vary while the others do.
-fn pinned(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
-    let raw = file.raw;
-    let mut found = Vec::new();
-    for (label, groups) in file.columns().filter(|(label, _)| is_text(raw, label)) {
-        for column in metrics.iter().filter(|column| **column != label) {
-            let values = raw.values(column);
-            let of = |rows: &Vec<usize>| -> Vec<f64> {
-                rows.iter().filter_map(|row| number(&values[*row])).collect()
-            };
-            let groups: Vec<(&String, Vec<f64>)> =
-                groups.iter().map(|(name, rows)| (name, of(rows))).collect();
-            let slices: Vec<&[f64]> = groups.iter().map(|(_, values)| values.as_slice()).collect();
-            for pinned in variance::pinned(&slices) {
-                let sentence = format!(
-                    "`{column}` of {} varies by {:.4} % where the others vary by {:.2} %: it is \
-                     pinned by its definition there, not by calm",
-                    groups[pinned.group].0,
-                    100.0 * pinned.cv,
-                    100.0 * pinned.others
-                );
-                let how = "coefficient of variation against the median of the other groups";
-                let at = Place { row: Some(groups[pinned.group].0.clone()), ..place(raw, column) };
-                let remark =
-                    Found::remark(Check::PinnedVariance, Severity::Doubtful, at, sentence, how);
-                found.push(remark.values(pinned.cv, pinned.others));
-            }
-        }
-    }
-    found
-}
-
-pub(super) fn number(value: &Value) -> Option<f64> {
+fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => Some(*number),
         _ => None,
     }
 }
 
-pub(super) fn is_text(raw: &Raw, column: &str) -> bool {
+fn is_text(raw: &Raw, column: &str) -> bool {
     raw.values(column).iter().any(|value| matches!(value, Value::Text(_)))
 }
 
@@ -235,134 +192,4 @@ fn stamps(raw: &Raw, column: &str) -> bool {
     let named = ["timestamp", "start_ns", "started_at", "start_time", "order", "seq"];
     let numbers = values.iter().all(|value| matches!(value, Value::Number(_)));
     texts || numbers && named.contains(&column.to_lowercase().as_str())
-}
-
-/// Metrics that are an expression of other columns.
-fn expressions(file: &Labelled<'_>, metrics: &[&str]) -> Vec<Found> {
-    let raw = file.raw;
-    let step = raw.rows.div_ceil(MOST_ROWS).max(1);
-    let column = |name: &str| -> Vec<f64> {
-        let values = raw.values(name).iter().step_by(step);
-        values.map(|value| number(value).unwrap_or(f64::NAN)).collect()
-    };
-    let columns: Vec<(&str, Vec<f64>)> = metrics.iter().map(|name| (*name, column(name))).collect();
-    let mut found = Vec::new();
-    let mut seen: Vec<Vec<String>> = Vec::new();
-    for (name, values) in &columns {
-        let others: Vec<(&str, &[f64])> = columns
-            .iter()
-            .filter(|(other, _)| other != name)
-            .map(|(other, values)| (*other, values.as_slice()))
-            .collect();
-        let identities = identities::find(values, &others);
-        let Some(identity) = identities.first().filter(|identity| identity.exact) else {
-            continue;
-        };
-        // Solved for another of its columns it is the same identity.
-        let mut together = identity.columns.clone();
-        together.push((*name).to_owned());
-        together.sort();
-        if seen.contains(&together) {
-            continue;
-        }
-        seen.push(together);
-        let also: Vec<String> = identities[1..]
-            .iter()
-            .filter(|other| other.exact)
-            .take(2)
-            .map(|other| format!(" and {}", other.formula))
-            .collect();
-        let sentence = format!(
-            "`{name}` is {}{}: it measures nothing that these columns do not",
-            identity.formula,
-            also.concat()
-        );
-        let how = format!("largest difference on any row {:.3e}", identity.largest_error);
-        let at = place(raw, name);
-        found.push(Found::remark(Check::Identity, Severity::Note, at, sentence, &how));
-    }
-    found
-}
-
-/// Factors that vary together in every run.
-fn together(file: &Labelled<'_>) -> Vec<Found> {
-    let raw = file.raw;
-    let factors: Vec<&str> = file
-        .columns()
-        .filter(|(column, groups)| is_text(raw, column) && (2..=50).contains(&groups.len()))
-        .map(|(column, _)| column)
-        .take(12)
-        .collect();
-    let level = |column: &&str| -> Vec<String> {
-        raw.values(column).iter().map(|value| value.label().unwrap_or_default()).collect()
-    };
-    let levels: Vec<Vec<String>> = factors.iter().map(level).collect();
-    let pairs = treatments::confounded(&levels).into_iter();
-    pairs
-        .map(|pair| {
-            let sentence = format!(
-                "`{}` and `{}` change together in every run: no comparison can tell which of the \
-                 two was the cause",
-                factors[pair.a], factors[pair.b]
-            );
-            let how = "each level of the one occurs with one level of the other";
-            let at = place(raw, factors[pair.a]);
-            Found::remark(Check::Confounded, Severity::Note, at, sentence, how)
-        })
-        .collect()
-}
-
-/// Labels, the column they stand in, and what was measured.
-type Shape = (Vec<String>, String, String);
-
-/// Files of one shape are sessions of one comparison: does the winner stay?
-fn winners(labelled: &[Labelled<'_>]) -> Vec<Found> {
-    let mut shapes: BTreeMap<Shape, Vec<(&str, Vec<f64>)>> = BTreeMap::new();
-    for file in labelled {
-        let metrics = metrics(file);
-        for (column, groups) in file.columns().filter(|(column, _)| is_text(file.raw, column)) {
-            if groups.len() < 2 || groups.values().any(|rows| rows.len() < 2) {
-                continue;
-            }
-            for metric in metrics.iter().copied() {
-                let values = file.raw.values(metric);
-                let median = |rows: &Vec<usize>| {
-                    let own: Vec<f64> =
-                        rows.iter().filter_map(|row| number(&values[*row])).collect();
-                    lab_stats::describe::median(&own)
-                };
-                let medians: Option<Vec<f64>> = groups.values().map(median).collect();
-                let names = groups.keys().cloned().collect();
-                if let Some(medians) = medians {
-                    let key = (names, column.to_owned(), metric.to_owned());
-                    shapes.entry(key).or_default().push((&file.raw.name, medians));
-                }
-            }
-        }
-    }
-    let flips =
-        shapes.iter().filter_map(|((names, _, metric), sessions)| flip(names, metric, sessions));
-    flips.collect()
-}
-
-fn flip(names: &[String], metric: &str, sessions: &[(&str, Vec<f64>)]) -> Option<Found> {
-    let better = better(metric, header::unit(metric).as_deref())?;
-    let values: Vec<Vec<f64>> = sessions.iter().map(|(_, medians)| medians.clone()).collect();
-    let flip = flips::compare(&values, better)?;
-    if !flip.winner_changes() {
-        return None;
-    }
-    let winners: Vec<String> = sessions
-        .iter()
-        .zip(&flip.winners)
-        .map(|((file, _), winner)| format!("{} in {file}", names[*winner]))
-        .collect();
-    let sentence = format!("the best `{metric}` changes between repeats: {}", winners.join(", "));
-    let at = Place {
-        document: sessions[0].0.to_owned(),
-        column: Some(metric.to_owned()),
-        ..Place::default()
-    };
-    let how = "medians of each file's groups";
-    Some(Found::remark(Check::WinnerFlips, Severity::Doubtful, at, sentence, how))
 }

@@ -2,9 +2,7 @@
 
 mod change;
 mod equation;
-mod order;
 pub(crate) mod share;
-mod spread;
 mod units;
 
 use super::book::Book;
@@ -60,7 +58,7 @@ fn of_table(document: &Document, table: &Table, book: &mut Book) {
     for row in table.rows.iter().filter(|row| row.line > 0) {
         for (column, cell) in row.cells.iter().enumerate() {
             // One number alone states no arithmetic.
-            let divided = cell.text.contains(['/', '=', '→', '<']) || cell.text.contains("vs");
+            let divided = cell.text.contains(['/', '=', '→']) || cell.text.contains("vs");
             if !divided {
                 continue;
             }
@@ -80,10 +78,8 @@ fn of_text(text: &Text<'_>, book: &mut Book) {
     let verdicts = share::verdicts(text.text)
         .into_iter()
         .chain(equation::verdicts(text.text))
-        .chain(order::verdicts(text.text))
         .chain(change::verdicts(text.text))
-        .chain(units::verdicts(text.text))
-        .chain(spread::verdicts(text.text));
+        .chain(units::verdicts(text.text));
     for Verdict { stated, wrong } in verdicts {
         let found = wrong.map(|wrong| {
             let place = text.place.clone();

@@ -3,7 +3,6 @@
 mod contingency;
 mod printed;
 mod samples;
-mod words;
 
 use super::book::Book;
 use super::grid::{Grid, Record};
@@ -15,13 +14,11 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
     printed::check(document, book);
     samples::check(document, tables, book);
     contingency::check(document, tables, book);
-    words::check(document, book);
 }
 
 /// Columns of t, degrees of freedom and p.
 pub(crate) fn of_table(grid: &Grid<'_>, book: &mut Book) {
     grid.records.iter().for_each(|record: &Record<'_>| printed::of_record(grid, record, book));
-    words::of_table(grid, book);
 }
 
 /// A p-value as a text prints it: `0.03`, `< 0.001`, `> .05`.

@@ -23,9 +23,6 @@ pub struct Lattice {
 /// Fewest values that are tested.
 const FEWEST: usize = 10;
 
-/// Fewest values of a group.
-const FEWEST_IN_GROUP: usize = 5;
-
 /// More are thinned evenly: enough for any lattice that matters.
 const MOST: usize = 150;
 
@@ -45,30 +42,21 @@ const EXCEEDANCES: usize = 12;
 /// Directional Statistics, section 6.3.1) times the share 1 - exp(-4π² h²/step²) that smoothing
 /// takes out. Its distribution is simulated from the values smoothed by a normal kernel with
 /// Silverman's bandwidth h (1986, Density Estimation, equation 3.31): the same shape, without
-/// a comb. Values in a few tight groups lie on a lattice by accident: see [`find_within`].
+/// a comb.
 pub fn find(values: &[f64], half_step: f64, alpha: f64, seed: u64) -> Option<Lattice> {
-    find_within(&[values], half_step, alpha, seed)
-}
-
-/// The same for values in groups (runs of one configuration each), where every group is smoothed
-/// by itself: where the groups lie is no evidence, how values lie within them is. Groups below
-/// five values are left out.
-pub fn find_within(groups: &[&[f64]], half_step: f64, alpha: f64, seed: u64) -> Option<Lattice> {
-    let groups = thinned(groups)?;
-    let values = groups.concat();
+    let values = thinned(values)?;
     let search = search(&values, half_step)?;
     let (observed, frequency) = strongest(&values, search, silverman(&values)?);
     // n R² of smooth values is exponential with mean 1, so this is what chance does all the time.
     if observed < MOST_BY_CHANCE {
         return None;
     }
-    let shapes = groups.iter().map(|group| Shape::of(group)).collect::<Option<Vec<_>>>()?;
+    let shape = Shape::of(&values)?;
     let mut random = Pcg64::new(u128::from(seed), 0xa02b_dbf7_bb3c_0a7a);
     let (mut exceeding, mut done) = (0, 0);
     while done < SIMULATIONS && exceeding < EXCEEDANCES {
         done += 1;
-        let smooth: Vec<f64> =
-            shapes.iter().flat_map(|shape| shape.draw(half_step, &mut random)).collect();
+        let smooth = shape.draw(half_step, &mut random);
         let width = silverman(&smooth).unwrap_or(0.0);
         exceeding += usize::from(strongest(&smooth, search, width).0 >= observed);
     }
@@ -76,38 +64,9 @@ pub fn find_within(groups: &[&[f64]], half_step: f64, alpha: f64, seed: u64) -> 
     (p <= alpha).then(|| describe(&values, frequency, p))
 }
 
-/// The largest number of which every value is a whole multiple, where it is at least twice the
-/// last digit shown: timer ticks, or values rounded further than they are printed. `None` for
-/// fewer than eight values or five different ones.
-pub fn tick(values: &[f64], decimals: i32) -> Option<f64> {
-    let scale = 10f64.powi(decimals);
-    let mut whole: Vec<u64> = Vec::with_capacity(values.len());
-    for value in values {
-        let scaled = (value * scale).abs();
-        let whole_number = (scaled - scaled.round()).abs() <= 1e-3;
-        if !whole_number || scaled > 9e15 {
-            return None;
-        }
-        whole.push(scaled.round() as u64);
-    }
-    let common = whole.iter().copied().fold(0, greatest_common_divisor);
-    whole.sort_unstable();
-    whole.dedup();
-    let enough = values.len() >= 8 && whole.len() >= 5;
-    (enough && common >= 2).then_some(common as f64 / scale)
-}
-
-fn thinned(groups: &[&[f64]]) -> Option<Vec<Vec<f64>>> {
-    let large = groups.iter().filter(|group| group.len() >= FEWEST_IN_GROUP);
-    let total: usize = large.clone().map(|group| group.len()).sum();
-    let usable = |group: &&&[f64]| group.iter().all(|value| value.abs() < 1e100);
-    if total < FEWEST || !large.clone().all(|group| usable(&group)) {
-        return None;
-    }
-    let every = total.div_ceil(MOST);
-    let thin = |group: &&[f64]| group.iter().copied().step_by(every).collect::<Vec<f64>>();
-    // A group without spread says nothing about how values lie within it.
-    Some(large.map(thin).filter(|group| silverman(group).is_some()).collect())
+fn thinned(values: &[f64]) -> Option<Vec<f64>> {
+    let usable = values.len() >= FEWEST && values.iter().all(|value| value.abs() < 1e100);
+    usable.then(|| values.iter().copied().step_by(values.len().div_ceil(MOST)).collect())
 }
 
 /// Evenly spaced frequencies that are searched.
@@ -236,10 +195,6 @@ fn extent(values: &[f64]) -> (f64, f64) {
     (low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
 }
 
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
-}
-
 #[cfg(test)]
 mod tests {
     use rand_distr::LogNormal;
@@ -299,44 +254,6 @@ mod tests {
             hits += usize::from(found.is_some_and(|found| (found.step - 50.0).abs() < 2.0));
         }
         assert!(hits >= 34, "{hits} of 40");
-    }
-
-    #[test]
-    fn tight_groups_are_no_lattice_and_a_poll_within_them_is() {
-        let mut random = Pcg64::new(8, 1);
-        let (mut smooth_hits, mut poll_hits) = (0, 0);
-        for trial in 0..25 {
-            let centres = [100.0, 131.0, 149.0, 188.0].map(|centre| centre + trial as f64);
-            let mut draw = |poll: bool| -> Vec<Vec<f64>> {
-                let group = |centre: f64| {
-                    let one = |_| {
-                        let noise: f64 = StandardNormal.sample(&mut random);
-                        let value = centre + 8.0 * noise;
-                        if poll { (value / 10.0).ceil() * 10.0 + 0.1 * noise } else { value }
-                    };
-                    (0..8).map(one).collect()
-                };
-                centres.into_iter().map(group).collect()
-            };
-            let mut found = |poll| {
-                let groups = draw(poll);
-                let groups: Vec<&[f64]> = groups.iter().map(Vec::as_slice).collect();
-                find_within(&groups, 0.0005, 0.005, trial)
-            };
-            smooth_hits += usize::from(found(false).is_some());
-            let step = found(true).map(|lattice| lattice.step);
-            poll_hits += usize::from(step.is_some_and(|step| (step - 10.0).abs() < 0.5));
-        }
-        assert!(smooth_hits <= 2 && poll_hits >= 22, "{smooth_hits} {poll_hits}");
-    }
-
-    #[test]
-    fn ticks_are_common_divisors() {
-        let values = [15.625, 31.25, 46.875, 62.5, 93.75, 109.375, 15.625, 31.25];
-        assert_eq!(tick(&values, 3), Some(15.625));
-        assert_eq!(tick(&[1.1, 2.3, 3.1, 4.7, 5.2, 6.1, 7.9, 8.8], 1), None);
-        assert_eq!(tick(&values[..4], 3), None);
-        assert_eq!(tick(&[f64::NAN; 9], 3), None);
     }
 
     #[test]

@@ -9,9 +9,7 @@ mod span;
 pub mod bounds;
 pub mod contingency;
 pub mod drift;
-pub mod flips;
 pub mod grim;
-pub mod identities;
 pub mod intervals;
 pub mod lattice;
 pub mod moments;
@@ -21,8 +19,6 @@ pub mod ranking;
 pub mod ratios;
 pub mod sample_size;
 pub mod tests_of_hypotheses;
-pub mod treatments;
-pub mod variance;
 
 pub use span::{Span, spans};
 

@@ -26,22 +26,13 @@ pub struct Inversion {
 
 /// The values of a ranking from the best place to the worst: the pairs of neighbouring places
 /// that the values reverse, whatever was rounded. Ties in print reverse nothing.
-///
-/// Without a direction, the values must rise or fall throughout: the direction with fewer
-/// inversions is taken, and no inversions are reported where neither has fewer.
-pub fn inversions(ranked: &[Printed], better: Option<Better>) -> Vec<Inversion> {
-    let of = |better| neighbours(ranked, better);
-    match better {
-        Some(better) => of(better),
-        None => {
-            let (higher, lower) = (of(Better::Higher), of(Better::Lower));
-            match higher.len().cmp(&lower.len()) {
-                std::cmp::Ordering::Less => higher,
-                std::cmp::Ordering::Greater => lower,
-                std::cmp::Ordering::Equal => Vec::new(),
-            }
-        }
-    }
+pub fn inversions(ranked: &[Printed], better: Better) -> Vec<Inversion> {
+    let reversed = |pair: &[Printed]| match better {
+        Better::Higher => surely_below(&pair[0], &pair[1]),
+        Better::Lower => surely_below(&pair[1], &pair[0]),
+    };
+    let pairs = ranked.windows(2).enumerate().filter(|(_, pair)| reversed(pair));
+    pairs.map(|(ahead, _)| Inversion { ahead, behind: ahead + 1 }).collect()
 }
 
 /// Whoever is called the best (or the worst, with the direction turned round) while another is
@@ -60,15 +51,6 @@ pub fn surpassed(values: &[Printed], claimed: usize, better: Better) -> Option<u
     surpassing.max_by(|a, b| ends(a.1).total_cmp(&ends(b.1))).map(|(index, _)| index)
 }
 
-fn neighbours(ranked: &[Printed], better: Better) -> Vec<Inversion> {
-    let reversed = |pair: &[Printed]| match better {
-        Better::Higher => surely_below(&pair[0], &pair[1]),
-        Better::Lower => surely_below(&pair[1], &pair[0]),
-    };
-    let pairs = ranked.windows(2).enumerate().filter(|(_, pair)| reversed(pair));
-    pairs.map(|(ahead, _)| Inversion { ahead, behind: ahead + 1 }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,19 +58,17 @@ mod tests {
 
     #[test]
     fn a_ranking_in_order_stands() {
-        assert!(inversions(&values("99.99 99.94 99.89 50.00"), Some(Better::Higher)).is_empty());
-        assert!(inversions(&values("204.4 234.3 264.0 269.3"), None).is_empty());
+        assert!(inversions(&values("99.99 99.94 99.89 50.00"), Better::Higher).is_empty());
         // A tie in print.
-        assert!(inversions(&values("98.7 98.7 98.6"), Some(Better::Lower)).len() <= 1);
-        assert!(inversions(&values("98.7 98.7"), Some(Better::Lower)).is_empty());
+        assert!(inversions(&values("98.7 98.7 98.6"), Better::Lower).len() <= 1);
+        assert!(inversions(&values("98.7 98.7"), Better::Lower).is_empty());
     }
 
     #[test]
-    fn a_reversed_pair_is_found_with_and_without_a_direction() {
+    fn a_reversed_pair_is_found() {
         let ranked = values("1.2 1.3 4.9 4.1");
         let wanted = [Inversion { ahead: 2, behind: 3 }];
-        assert_eq!(inversions(&ranked, Some(Better::Lower)), wanted);
-        assert_eq!(inversions(&ranked, None), wanted);
+        assert_eq!(inversions(&ranked, Better::Lower), wanted);
     }
 
     #[test]
