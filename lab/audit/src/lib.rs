@@ -9,6 +9,7 @@ pub mod automatic;
 mod catalogue;
 pub mod checks;
 pub mod document;
+mod expression;
 pub mod finding;
 pub mod mapping;
 pub mod output;
@@ -21,6 +22,7 @@ pub use catalogue::{CHECKS, Check};
 pub use document::{
     Bound, Cell, DecodeError, Document, Sentence, SentenceKind, Table, TableRow, decode,
 };
+pub use expression::{Expression, Operation};
 pub use finding::{Finding, Place, Severity};
 pub use mapping::{Mapping, MappingError};
 pub use printed::Printed;

@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::facts::{Facts, formula::Formula};
+use crate::facts::Facts;
 use crate::{ClaimsError, Statement};
 use condition::{Condition, show};
 use lab_audit::checks::Span;
-use lab_audit::{Finding, Place, Severity};
+use lab_audit::{Expression, Finding, Place, Severity};
 use select::Values;
 
 pub use select::{Select, Take};
@@ -124,7 +124,7 @@ fn finding(
     (left, right): (Span, Span),
     of: Option<&Place>,
 ) -> Finding {
-    let place_of = |formula: &Formula| {
+    let place_of = |formula: &Expression| {
         formula.names().into_iter().find_map(|name| Some(values.get(name)?.place.clone()))
     };
     let (first, second) = (place_of(&condition.left), place_of(&condition.right));

@@ -1,8 +1,6 @@
 //! Definitions that a text gives, `Efficiency = speedup / 2 × 100 %`, against the columns that
 //! they name.
 
-mod expression;
-
 use std::collections::BTreeSet;
 
 use super::book::Book;
@@ -13,8 +11,7 @@ use super::stems::stems;
 use super::tie::Tied;
 use crate::checks::{Mismatch, Span};
 use crate::document::header;
-use crate::{Check, Document, Place, Sentence, SentenceKind, Severity};
-use expression::Expression;
+use crate::{Check, Document, Expression, Place, Sentence, SentenceKind, Severity};
 
 /// Factors between units that a definition may pass over.
 const FACTORS: [f64; 11] =
@@ -51,6 +48,7 @@ fn definition(sentence: &Sentence) -> Option<Definition<'_>> {
     let expression = Expression::parse(rest.trim_end_matches(['.', ';']))?;
     let names = expression.names();
     let telling = !names.is_empty() && names.iter().all(|name| name.len() <= 40);
+    let telling = telling && matches!(expression, Expression::Of(..));
     (named && telling).then_some(Definition { sentence, name: words, expression })
 }
 
@@ -61,9 +59,9 @@ fn of_table(
     book: &mut Book,
 ) {
     let Some(target) = column(tied, &definition.name) else { return };
-    let mut columns: Vec<(String, usize)> = Vec::new();
+    let mut columns: Vec<(&str, usize)> = Vec::new();
     for name in definition.expression.names() {
-        let Some(found) = column(tied, &stems(&name)) else { return };
+        let Some(found) = column(tied, &stems(name)) else { return };
         columns.push((name, found));
     }
     let used: BTreeSet<usize> = columns.iter().map(|(_, column)| *column).collect();
@@ -73,7 +71,7 @@ fn of_table(
     let table = tied.table();
     for row in 0..table.rows.len() {
         let value = |name: &str| {
-            let (_, column) = columns.iter().find(|(known, _)| known == name)?;
+            let (_, column) = columns.iter().find(|(known, _)| *known == name)?;
             number(tied.grid, row, *column).map(Span::of)
         };
         let (Some(stated), Some(computed)) =

@@ -1,9 +1,9 @@
 //! Differences, ratios and percentages against their parts; equations that hold by definition.
 
 use super::{Evidence, data, lines, shown, span};
-use crate::{Against, CellValue, Comparator, Key, Relation, Statement, facts::formula::Formula};
+use crate::{Against, CellValue, Comparator, Key, Relation, Statement};
 use lab_audit::{
-    Check, Finding, Severity,
+    Check, Expression, Finding, Severity,
     checks::{
         Span,
         ratios::{READINGS, Reading},
@@ -208,7 +208,7 @@ fn single_runs(
 
 /// An equation whose sides a section states differently.
 fn related(evidence: &Evidence, relation: &Relation) -> Vec<Finding> {
-    let Ok(formula) = Formula::parse(&relation.formula) else { return Vec::new() };
+    let Some(formula) = Expression::parse(&relation.formula) else { return Vec::new() };
     let mut findings: Vec<Finding> = Vec::new();
     for left in &evidence.statements {
         let about = left.key.metric == relation.metric

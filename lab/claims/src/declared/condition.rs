@@ -1,14 +1,13 @@
 //! Two formulas, compared over all that their values can be.
 
 use super::select::{Value, Values};
-use crate::facts::formula::Formula;
-use lab_audit::checks::Span;
+use lab_audit::{Expression, checks::Span};
 
 /// Two formulas and how they must relate.
 pub(super) struct Condition {
-    pub left: Formula,
+    pub left: Expression,
     sign: &'static str,
-    pub right: Formula,
+    pub right: Expression,
 }
 
 impl Condition {
@@ -20,7 +19,10 @@ impl Condition {
         let Some((left, sign, right)) = parts else {
             return Err(format!("`{text}` has none of = < <= > >="));
         };
-        Ok(Self { left: Formula::parse(left)?, sign, right: Formula::parse(right)? })
+        let read = |side: &str| {
+            Expression::parse(side).ok_or_else(|| format!("`{}` is no formula", side.trim()))
+        };
+        Ok(Self { left: read(left)?, sign, right: read(right)? })
     }
 
     pub fn names(&self) -> Vec<&str> {

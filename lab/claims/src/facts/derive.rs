@@ -1,8 +1,8 @@
 //! Raw data and a claim file's derivations in, facts out.
 
-use super::{Facts, Group, formula::Formula, kinds};
+use super::{Facts, Group, kinds};
 use crate::{Claims, Derive, Kind, Names, OneOrMore, RawInfo, Scope};
-use lab_audit::{Raw, Value, checks::Span};
+use lab_audit::{Expression, Raw, Value, checks::Span};
 
 /// Why facts could not be derived.
 #[derive(Debug, thiserror::Error)]
@@ -100,14 +100,15 @@ struct Reader<'a> {
     info: &'a RawInfo,
     raw: &'a Raw,
     names: &'a Names,
-    value: &'a Formula,
-    other: Option<&'a Formula>,
+    value: &'a Expression,
+    other: Option<&'a Expression>,
 }
 
 fn rows(derive: &Derive, info: &RawInfo, raw: &Raw, names: &Names) -> Result<Vec<Row>, FactsError> {
     let read = |text: &String| {
-        let wrong = |message| FactsError::Formula { derive: derive.id.clone(), message };
-        Formula::parse(text).map_err(wrong)
+        let message = format!("`{text}` is no formula");
+        let wrong = FactsError::Formula { derive: derive.id.clone(), message };
+        Expression::parse(text).ok_or(wrong)
     };
     let value = read(&derive.value)?;
     let other = derive.other.as_ref().map(read).transpose()?;
@@ -121,11 +122,11 @@ fn rows(derive: &Derive, info: &RawInfo, raw: &Raw, names: &Names) -> Result<Vec
 }
 
 /// Every column that a derivation names.
-fn columns<'f>(derive: &Derive, formulas: impl Iterator<Item = &'f Formula>) -> Vec<String> {
+fn columns<'f>(derive: &Derive, formulas: impl Iterator<Item = &'f Expression>) -> Vec<String> {
     let Derive { subject, by, place, cells, only, without, .. } = derive;
     let columns = subject.iter().chain(by.values()).chain(place.values());
     let columns = columns.chain(cells.values()).chain(only.keys()).chain(without.keys());
-    let names = formulas.flat_map(Formula::names).map(str::to_owned);
+    let names = formulas.flat_map(Expression::names).map(str::to_owned);
     columns.cloned().chain(names).collect()
 }
 
@@ -146,7 +147,7 @@ impl Reader<'_> {
             Value::Number(number) => Some(Span::exact(number)),
             _ => None,
         };
-        let of = |formula: &Formula| {
+        let of = |formula: &Expression| {
             formula.value(&number).map(|span| span.middle() * self.derive.times)
         };
         let level = |(factor, column): (&String, &String)| {

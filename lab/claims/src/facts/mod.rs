@@ -1,7 +1,6 @@
 //! What raw data say: facts, derived by what a claim file declares, stored in place of the data.
 
 mod derive;
-pub mod formula;
 mod kinds;
 mod statistics;
 mod store;

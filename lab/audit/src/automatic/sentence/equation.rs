@@ -2,8 +2,9 @@
 
 use super::{Verdict, Wrong, shown};
 use crate::checks::Span;
+use crate::expression::Reader;
 use crate::printed::scan::{self, Setting};
-use crate::{Check, Printed, Severity};
+use crate::{Check, Expression, Printed, Severity};
 
 /// Factors between units that an equation may pass over: prefixes, percent, time, bytes, bits.
 const FACTORS: [f64; 14] = [
@@ -39,8 +40,7 @@ pub(super) fn verdicts(text: &str) -> Vec<Verdict> {
         let free =
             at == 0 || !(chars[at - 1].is_alphanumeric() || ".,_/×*+-−–=^".contains(chars[at - 1]));
         let free = free && !operator_before(&chars, at);
-        match (Reader { chars: &chars, at, numbers: 0, exact: true, approximate: false }).equation()
-        {
+        match equation(&chars, at) {
             Some((verdict, end)) if begins && free => {
                 found.push(verdict);
                 at = end;
@@ -58,195 +58,129 @@ fn operator_before(chars: &[char], at: usize) -> bool {
         || before == Some(&'-') && chars.get(at.wrapping_sub(1)) == Some(&' ')
 }
 
-struct Reader<'a> {
-    chars: &'a [char],
-    at: usize,
+/// What an equation's numbers say of it.
+struct Counted {
     numbers: usize,
-    /// Whether every number was whole and without a unit of measurement, and none was divided.
+    /// Whether every number was whole and without a unit of measurement.
     exact: bool,
     approximate: bool,
 }
 
-impl Reader<'_> {
-    fn equation(mut self) -> Option<(Verdict, usize)> {
-        let value = self.sum()?;
-        if self.numbers < 2 || !value.is_finite() {
-            return None;
-        }
-        // `at CTX=512` sets a name.
-        let before = self.chars[self.at - 1];
-        let joined = before.is_alphabetic() && self.peek() == Some('=');
-        self.spaces();
-        match self.peek()? {
-            '=' if !joined => {}
-            '≈' => self.approximate = true,
-            _ => return None,
-        }
-        self.at += 1;
-        self.spaces();
-        if matches!(self.peek()?, '~' | '≈') {
+/// The equation that begins at a place, and where it ends.
+fn equation(chars: &[char], at: usize) -> Option<(Verdict, usize)> {
+    let mut of = Counted { numbers: 0, exact: true, approximate: false };
+    let mut reader = Reader::new(chars, at, true);
+    let expression = reader.sum(&mut |reader| of.factor(reader))?;
+    let value = expression.value(&|_| None).filter(|value| value.is_finite())?;
+    // `at CTX=512` sets a name.
+    let joined = chars[reader.at - 1].is_alphabetic() && reader.peek() == Some('=');
+    reader.spaces();
+    match reader.peek()? {
+        '=' if !joined && of.numbers >= 2 => {}
+        '≈' if of.numbers >= 2 => of.approximate = true,
+        _ => return None,
+    }
+    reader.at += 1;
+    reader.spaces();
+    if matches!(reader.peek()?, '~' | '≈') {
+        of.approximate = true;
+        reader.at += 1;
+    }
+    let stated = number(&mut reader)?;
+    let stated = Printed { approximate: stated.approximate || of.approximate, ..stated };
+    let wrong = wrong(&stated, value, of.exact && !expression.divides());
+    ends(&reader).then_some((Verdict { stated, wrong }, reader.at))
+}
+
+/// Whether the result is a number by itself: no range, no further operator.
+fn ends(reader: &Reader<'_>) -> bool {
+    let rest: String = reader.chars[reader.at..].iter().take(6).collect();
+    let rest = rest.trim_start();
+    !rest.starts_with(['×', '*', '÷', '/', '+', '-', '−', '–', '^', '±', '…', ':'])
+        && !rest.starts_with("to ")
+        && !rest.starts_with("x ")
+}
+
+impl Counted {
+    fn factor(&mut self, reader: &mut Reader<'_>) -> Option<Expression> {
+        if matches!(reader.peek(), Some('~' | '≈')) {
             self.approximate = true;
-            self.at += 1;
+            reader.at += 1;
         }
-        let stated = self.number()?;
-        let ends_here = self.ends();
-        let stated = Printed { approximate: stated.approximate || self.approximate, ..stated };
-        let wrong = wrong(&stated, value, self.exact);
-        ends_here.then_some((Verdict { stated, wrong }, self.at))
-    }
-
-    /// Whether the result is a number by itself: no range, no further operator.
-    fn ends(&self) -> bool {
-        let rest: String = self.chars[self.at..].iter().take(6).collect();
-        let rest = rest.trim_start();
-        !rest.starts_with(['×', '*', '÷', '/', '+', '-', '−', '–', '^', '±', '…', ':'])
-            && !rest.starts_with("to ")
-            && !rest.starts_with("x ")
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.chars.get(self.at).copied()
-    }
-
-    fn spaces(&mut self) {
-        while self.peek().is_some_and(char::is_whitespace) {
-            self.at += 1;
-        }
-    }
-
-    fn sum(&mut self) -> Option<Span> {
-        let mut sum = self.product()?;
-        loop {
-            let before = self.at;
-            self.spaces();
-            // Without spaces, a hyphen makes a range.
-            let spaced = self.at > before;
-            let minus = match self.peek() {
-                Some('+') => false,
-                Some('-' | '−' | '–') if spaced && self.chars.get(self.at + 1) == Some(&' ') => {
-                    true
-                }
-                _ => {
-                    self.at = before;
-                    return Some(sum);
-                }
-            };
-            self.at += 1;
-            self.spaces();
-            let next = self.product()?;
-            sum = if minus { sum.minus(next) } else { sum.plus(next) };
-        }
-    }
-
-    fn product(&mut self) -> Option<Span> {
-        let mut product = self.factor()?;
-        loop {
-            let before = self.at;
-            self.spaces();
-            let spaced = self.at > before;
-            let over = match self.peek() {
-                Some('×' | '*' | '·') => false,
-                Some('x') if spaced && self.chars.get(self.at + 1) == Some(&' ') => false,
-                Some('/' | '÷') => true,
-                _ => {
-                    self.at = before;
-                    return Some(product);
-                }
-            };
-            self.at += 1;
-            self.spaces();
-            self.exact &= !over;
-            let next = self.factor()?;
-            product = if over { product.over(next)? } else { product.by(next) };
-        }
-    }
-
-    fn factor(&mut self) -> Option<Span> {
-        if self.peek() == Some('(') {
-            self.at += 1;
-            let inner = self.sum()?;
-            self.spaces();
-            (self.peek() == Some(')')).then(|| self.at += 1)?;
-            return Some(inner);
-        }
-        if matches!(self.peek(), Some('~' | '≈')) {
-            self.approximate = true;
-            self.at += 1;
-        }
-        let number = self.number()?;
+        let number = number(reader)?;
         self.numbers += 1;
-        self.words();
+        words(reader);
         let counted = number.decimals == 0 && number.unit.as_deref().is_none_or(|u| u == "x");
         self.exact &= counted;
         // Constants and counts are what they are.
-        Some(if counted { Span::exact(number.value) } else { Span::of(&number) })
-    }
-
-    fn number(&mut self) -> Option<Printed> {
-        let signed = matches!(self.peek(), Some('+' | '-' | '−'));
-        let digit = self.chars.get(self.at + usize::from(signed));
-        digit.filter(|c| c.is_ascii_digit() || matches!(c, '$' | '€' | '.'))?;
-        let found = scan::number(self.chars, self.at, Setting::Prose).or_else(|| self.bare())?;
-        self.at = found.end;
-        // "$0.12/kWh": a price per unit.
-        if self.peek() == Some('/') && self.chars.get(self.at + 1)?.is_alphabetic() {
-            self.at += 1;
-            while self.peek().is_some_and(char::is_alphanumeric) {
-                self.at += 1;
-            }
-        }
-        Some(found.printed)
-    }
-
-    /// A number with an operator right behind it, which the scanner takes for a name.
-    fn bare(&self) -> Option<scan::Found> {
-        let digits = |c: &&char| c.is_ascii_digit() || **c == '.';
-        let start = self.at + usize::from(matches!(self.peek(), Some('$' | '€' | '£')));
-        let end = start + self.chars[start..].iter().take_while(digits).count();
-        let next = self.chars.get(end)?;
-        // A unit that we do not know is part of the number: "150W".
-        let letters = self.chars[end..].iter().take_while(|c| c.is_alphabetic()).count();
-        let glued = self.chars.get(end + letters).is_some_and(|c| *c == '_' || c.is_alphanumeric());
-        if !("/*×+÷".contains(*next) || (1..=5).contains(&letters) && !glued) {
-            return None;
-        }
-        let text: String = self.chars[start..end].iter().collect();
-        let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len());
-        let printed = Printed {
-            value: text.parse().ok()?,
-            decimals: i32::try_from(decimals).ok()?,
-            unit: (letters > 0).then(|| self.chars[end..end + letters].iter().collect()),
-            approximate: false,
-        };
-        Some(scan::Found { printed, end: end + letters })
-    }
-
-    /// Passes over words that say what is counted.
-    fn words(&mut self) {
-        let start = self.at;
-        for _ in 0..MOST_WORDS {
-            let before = self.at;
-            self.spaces();
-            let from = self.at;
-            while self.peek().is_some_and(|c| c.is_alphabetic() || c == '-' && self.at > from) {
-                self.at += 1;
-            }
-            // A lone x multiplies.
-            if self.at == from || self.at - from == 1 && self.chars[from] == 'x' {
-                self.at = before;
-                break;
-            }
-        }
-        let mut next = self.at;
-        while self.chars.get(next).is_some_and(|c| c.is_whitespace()) {
-            next += 1;
-        }
-        if !self.chars.get(next).is_some_and(|c| "×*÷/+-−–=≈x·)".contains(*c)) {
-            self.at = start;
-        }
+        let span = if counted { Span::exact(number.value) } else { Span::of(&number) };
+        Some(Expression::Number(span))
     }
 }
 
+fn number(reader: &mut Reader<'_>) -> Option<Printed> {
+    let signed = matches!(reader.peek(), Some('+' | '-' | '−'));
+    let digit = reader.chars.get(reader.at + usize::from(signed));
+    digit.filter(|c| c.is_ascii_digit() || matches!(c, '$' | '€' | '.'))?;
+    let found = scan::number(reader.chars, reader.at, Setting::Prose).or_else(|| bare(reader))?;
+    reader.at = found.end;
+    // "$0.12/kWh": a price per unit.
+    if reader.peek() == Some('/') && reader.chars.get(reader.at + 1)?.is_alphabetic() {
+        reader.at += 1;
+        while reader.peek().is_some_and(char::is_alphanumeric) {
+            reader.at += 1;
+        }
+    }
+    Some(found.printed)
+}
+
+/// A number with an operator right behind it, which the scanner takes for a name.
+fn bare(reader: &Reader<'_>) -> Option<scan::Found> {
+    let digits = |c: &&char| c.is_ascii_digit() || **c == '.';
+    let start = reader.at + usize::from(matches!(reader.peek(), Some('$' | '€' | '£')));
+    let end = start + reader.chars[start..].iter().take_while(digits).count();
+    let next = reader.chars.get(end)?;
+    // A unit that we do not know is part of the number: "150W".
+    let letters = reader.chars[end..].iter().take_while(|c| c.is_alphabetic()).count();
+    let glued = reader.chars.get(end + letters).is_some_and(|c| *c == '_' || c.is_alphanumeric());
+    if !("/*×+÷".contains(*next) || (1..=5).contains(&letters) && !glued) {
+        return None;
+    }
+    let text: String = reader.chars[start..end].iter().collect();
+    let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let printed = Printed {
+        value: text.parse().ok()?,
+        decimals: i32::try_from(decimals).ok()?,
+        unit: (letters > 0).then(|| reader.chars[end..end + letters].iter().collect()),
+        approximate: false,
+    };
+    Some(scan::Found { printed, end: end + letters })
+}
+
+/// Passes over words that say what is counted.
+fn words(reader: &mut Reader<'_>) {
+    let start = reader.at;
+    for _ in 0..MOST_WORDS {
+        let before = reader.at;
+        reader.spaces();
+        let from = reader.at;
+        while reader.peek().is_some_and(|c| c.is_alphabetic() || c == '-' && reader.at > from) {
+            reader.at += 1;
+        }
+        // A lone x multiplies.
+        if reader.at == from || reader.at - from == 1 && reader.chars[from] == 'x' {
+            reader.at = before;
+            break;
+        }
+    }
+    let mut next = reader.at;
+    while reader.chars.get(next).is_some_and(|c| c.is_whitespace()) {
+        next += 1;
+    }
+    if !reader.chars.get(next).is_some_and(|c| "×*÷/+-−–=≈x·)".contains(*c)) {
+        reader.at = start;
+    }
+}
 fn wrong(stated: &Printed, value: Span, exact: bool) -> Option<Wrong> {
     let counted = exact && stated.decimals == 0 && !stated.approximate;
     let own = if counted { Span::exact(stated.value) } else { Span::of(stated) };
