@@ -39,6 +39,7 @@ mod sentence;
 mod significance;
 mod sizes;
 mod spreads;
+mod statistic;
 mod stems;
 mod tie;
 mod totals;
@@ -184,6 +185,12 @@ fn grids<'a>(document: &'a Document, mapping: &'a Mapping) -> Vec<Grid<'a>> {
         .filter(|(_, mapping)| !mapping.is_some_and(|mapping| mapping.ignore))
         .map(|(table, mapping)| Grid::new(document, table, mapping))
         .collect()
+}
+
+/// The only one there is.
+pub(crate) fn lone<T>(all: impl IntoIterator<Item = T>) -> Option<T> {
+    let mut all = all.into_iter();
+    all.next().filter(|_| all.next().is_none())
 }
 
 fn ranked(mut found: Vec<Found>) -> Vec<Finding> {

@@ -9,7 +9,7 @@ mod html;
 mod list;
 mod markdown;
 
-use crate::Printed;
+use crate::{Place, Printed};
 
 pub use decode::{DecodeError, decode};
 
@@ -115,6 +115,16 @@ pub enum SentenceKind {
 }
 
 impl Document {
+    /// Where a sentence stands.
+    pub(crate) fn at(&self, sentence: &Sentence) -> Place {
+        Place {
+            document: self.name.clone(),
+            line: Some(sentence.line),
+            section: sentence.headings.join(" > "),
+            ..Place::default()
+        }
+    }
+
     /// Reads a Markdown document; any text gives one. UTF-8 that was once read as Mac OS Roman or
     /// Windows-1252 is repaired, and line numbers are those of `text`.
     pub fn parse(name: &str, text: &str) -> Self {

@@ -4,8 +4,9 @@ use super::book::Book;
 use super::column::{is_change, number};
 use super::derived::{match_pair, readings};
 use super::found::{Found, allowed};
-use super::grid::{Grid, in_unit};
+use super::grid::Grid;
 use super::sentence::shown;
+use super::tie::aligned;
 use crate::checks::Span;
 use crate::{Cell, Check, Printed, Severity};
 
@@ -23,8 +24,7 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
         with >= 2 && 2 * with >= table.rows.len()
     };
     let lone = |of: &dyn Fn(&usize) -> bool| {
-        let mut columns = (1..table.columns.len()).filter(|column| of(column));
-        columns.next().filter(|_| columns.next().is_none())
+        crate::automatic::lone((1..table.columns.len()).filter(|column| of(column)))
     };
     let changes = |column: &usize| is_change(&table.columns[*column]) && !arrows(column);
     let (Some(from), Some(change)) = (lone(&arrows), lone(&changes)) else { return };
@@ -63,10 +63,5 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
 /// What stands before and behind an arrow, in one unit.
 fn pair(cell: &Cell) -> Option<(Printed, Printed)> {
     let (from, to) = cell.range.as_ref().filter(|_| cell.text.contains('→'))?;
-    let to = match (&from.unit, &to.unit) {
-        (Some(unit), Some(_)) => in_unit(to, unit)?,
-        (None, None) => to.clone(),
-        _ => return None,
-    };
-    Some((from.clone(), to))
+    Some((from.clone(), aligned(to, from)?))
 }

@@ -1,5 +1,6 @@
 //! Statistics that stand beside a table, of its rows.
 
+use crate::automatic::lone;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -8,10 +9,10 @@ use regex::Regex;
 use super::book::Book;
 use super::found::Found;
 use super::role::{self, Meaning, Role};
-use super::runs;
+use super::statistic;
 use super::tie::{Tied, metric_words};
 use super::words::{says, tokens};
-use crate::checks::{Mismatch, moments, order_statistics, spans};
+use crate::checks::{Mismatch, moments, spans};
 use crate::{Check, Document, Place, Printed, Severity, Table, TableRow};
 
 /// A list further below its table is about something else.
@@ -100,7 +101,7 @@ fn of_item(
         });
         book.stated(row.line, stated.value, found);
     };
-    if let Some(wrong) = summary(wanted.role, stated, &numbers) {
+    if let Some(wrong) = statistic::wrong(wanted.role, stated, &spans(&numbers)) {
         judge("the", stated, wrong);
         let deviation = DEVIATION.as_ref().and_then(|regex| regex.captures(&value.text));
         let printed = deviation.and_then(|groups| Printed::parse(&groups[1]));
@@ -123,8 +124,7 @@ fn column(tied: &Tied<'_, '_>, wanted: &Meaning, stated: &Printed) -> Option<usi
             && (words.is_subset(&tokens(header)) || is_rate(&words, unit.as_deref()))
             && unit == stated.unit
     };
-    let mut columns = (1..table.columns.len()).filter(fits);
-    columns.next().filter(|_| columns.next().is_none())
+    lone((1..table.columns.len()).filter(fits))
 }
 
 /// Whether words mean throughput and a unit is of a rate.
@@ -132,18 +132,4 @@ fn is_rate(words: &BTreeSet<String>, unit: Option<&str>) -> bool {
     words.len() == 1
         && words.contains("throughput")
         && unit.is_some_and(|unit| unit.ends_with("/s") || unit.ends_with("/sec"))
-}
-
-/// The check for a statistic of rows, and its outcome.
-fn summary(role: Role, stated: &Printed, rows: &[Printed]) -> Option<Option<Mismatch>> {
-    let rows = spans(rows);
-    Some(match role {
-        Role::Mean => moments::mean(stated, &rows),
-        Role::Sd => moments::sd(stated, &rows),
-        Role::Min => order_statistics::min(stated, &rows),
-        Role::Max => order_statistics::max(stated, &rows),
-        Role::Sum => moments::sum(stated, &rows),
-        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => runs::median(stated, &rows),
-        _ => return None,
-    })
 }

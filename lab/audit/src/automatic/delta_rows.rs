@@ -4,12 +4,14 @@ use super::book::Book;
 use super::column::{is_change, is_setting, number};
 use super::derived::{match_pair, readings};
 use super::found::{Found, allowed};
-use super::grid::{Grid, in_unit};
+use super::grid::Grid;
 use super::sentence::shown;
+use super::tie::aligned;
 use super::words::tokens;
 use crate::automatic::lexicon::{Words, class};
+use crate::automatic::lone;
 use crate::checks::Span;
-use crate::{Check, Printed, Severity};
+use crate::{Check, Severity};
 
 /// What such a row is called, but for brackets behind it.
 static NAMES: Words = Words::new(|| class("delta_rows.names"));
@@ -41,8 +43,7 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
     for row in 2..table.rows.len() {
         let place = |name: &str| {
             let same = |other: &usize| *other != row && tokens(&names[*other]) == tokens(name);
-            let mut rows = (0..table.rows.len()).filter(same);
-            rows.next().filter(|_| rows.next().is_none())
+            lone((0..table.rows.len()).filter(same))
         };
         if let Some((a, b)) = sides(&names[row]).and_then(|(a, b)| Some((place(&a)?, place(&b)?))) {
             of_row(grid, row, (b, a), book);
@@ -88,13 +89,5 @@ fn of_row(grid: &Grid<'_>, row: usize, (base, new): (usize, usize), book: &mut B
         let place = grid.spot(row, column);
         let found = Found::mismatch(Check::Ratio, Severity::Inconsistent, place, stated, &wrong);
         book.cell(table.rows[row].line, column, Some(found.sentence(text)));
-    }
-}
-
-fn aligned(number: &Printed, to: &Printed) -> Option<Printed> {
-    match (&number.unit, &to.unit) {
-        (Some(_), Some(unit)) => in_unit(number, unit),
-        (None, None) => Some(number.clone()),
-        _ => None,
     }
 }

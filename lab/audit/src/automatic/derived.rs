@@ -3,6 +3,7 @@
 //! Which those are is read from names alone, never from what fits. Where names leave it open, the
 //! column is untied; where they do not, every cell is checked, however many disagree.
 
+use crate::automatic::lone;
 use std::collections::BTreeSet;
 
 use super::book::Book;
@@ -90,8 +91,7 @@ fn from_lists(grid: &Grid<'_>, column: usize, lists: &[Table], book: &mut Book) 
         row.cells[1].numbers.first().cloned()
     };
     let near = lists.iter().filter(|list| list.headings == table.headings);
-    let mut near = near.filter(|list| value(list, base).is_some());
-    let Some(list) = near.next().filter(|_| near.next().is_none()) else { return false };
+    let Some(list) = lone(near.filter(|list| value(list, base).is_some())) else { return false };
     let Some(of) = value(list, base) else { return false };
     for (row, name) in table.row_names().iter().enumerate() {
         let (Some(stated), Some(new)) = (number(grid, row, column), value(list, name)) else {
@@ -172,8 +172,7 @@ fn quotient(grid: &Grid<'_>, header: &str, values: &[usize]) -> Option<Source> {
         let begins = |column: &&usize| {
             !start.is_empty() && grid.table.columns[**column].to_lowercase().starts_with(start)
         };
-        let mut columns = values.iter().filter(begins);
-        columns.next().filter(|_| columns.next().is_none()).copied()
+        lone(values.iter().filter(begins)).copied()
     };
     let (a, b) = (of(over)?, of(under)?);
     (a != b && one_unit(grid, a, b)).then_some(Source::Columns(a, b))

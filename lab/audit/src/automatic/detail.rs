@@ -4,18 +4,18 @@
 //! Which table that is, a mean that its values give shows; the row's other statistics of the same
 //! metric are then checked against them.
 
+use crate::automatic::lone;
 use std::collections::BTreeSet;
 
 use super::book::Book;
 use super::found::Found;
 use super::grid::{Grid, Record, Stat};
 use super::role::Role;
-use super::runs;
+use super::statistic;
 use super::stems::{stems, unit};
 use super::tie::Tied;
 use super::words::tokens;
-use crate::checks::order_statistics::{self, Fit};
-use crate::checks::{Mismatch, Span, moments, spans};
+use crate::checks::{moments, spans};
 use crate::{Check, Place, Printed, Severity, Table};
 
 /// Fewer values have no statistics worth checking.
@@ -77,8 +77,7 @@ fn values(table: &Table, stat: &Stat<'_>) -> Option<Vec<Printed>> {
         let rate = metric.is_empty() && super::stems::is_rate(&own);
         same_unit && (words == metric || rate && stems(header) == stems(&own))
     };
-    let mut columns = (1..table.columns.len()).filter(fits);
-    let column = columns.next().filter(|_| columns.next().is_none())?;
+    let column = lone((1..table.columns.len()).filter(fits))?;
     let numbers: Option<Vec<Printed>> =
         table.rows.iter().map(|row| row.cells[column].number.clone()).collect();
     numbers.filter(|numbers| numbers.len() >= FEWEST)
@@ -91,7 +90,7 @@ fn judge(
     (table, values): (&Table, &[Printed]),
     book: &mut Book,
 ) {
-    let Some(wrong) = wrong(stat, &spans(values)) else { return };
+    let Some(wrong) = statistic::wrong(stat.role, &stat.number, &spans(values)) else { return };
     let found = wrong.map(|wrong| {
         let place = grid.place(record, stat);
         let against = Place { line: Some(table.line), row: None, column: None, ..place.clone() };
@@ -109,21 +108,4 @@ fn judge(
             .against(against)
     });
     book.cell(stat.line, stat.index, found);
-}
-
-/// What is wrong with a statistic of values; `None` for what they do not give.
-fn wrong(stat: &Stat<'_>, values: &[Span]) -> Option<Option<Mismatch>> {
-    let stated = &stat.number;
-    Some(match stat.role {
-        Role::Mean => moments::mean(stated, values),
-        Role::Sd => moments::sd(stated, values),
-        Role::Min => order_statistics::min(stated, values),
-        Role::Max => order_statistics::max(stated, values),
-        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => runs::median(stated, values),
-        Role::Percentile(p) => match order_statistics::percentile(stated, p, values)? {
-            Fit::Not(mismatch) => Some(mismatch),
-            Fit::By(_) => None,
-        },
-        _ => return None,
-    })
 }

@@ -6,6 +6,7 @@ use super::found::Found;
 use super::grid::Grid;
 use super::lexicon;
 use super::words::tokens;
+use crate::automatic::lone;
 use crate::checks::{Mismatch, Span};
 use crate::{Check, Printed, Severity};
 
@@ -19,8 +20,7 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
         let rest = rest(grid, column);
         let same =
             |other: &usize| is_named(grid, *other, "speedup") && self::rest(grid, *other) == rest;
-        let mut speedups = columns().filter(same);
-        let Some(speedup) = speedups.next().filter(|_| speedups.next().is_none()) else { continue };
+        let Some(speedup) = lone(columns().filter(same)) else { continue };
         of_pair(grid, (column, speedup), book);
     }
 }
@@ -52,11 +52,8 @@ fn of_pair(grid: &Grid<'_>, (column, speedup): (usize, usize), book: &mut Book) 
         let counted = workers.and_then(|workers| number(grid, row, workers)).map(|n| n.value);
         let Some(of) = counted.or(common).filter(|of| *of >= 1.0) else { continue };
         let allowed = factor.times(100.0 / of);
-        let wrong = (!Span::of(stated).meets(allowed)).then(|| Mismatch {
-            stated: stated.value,
-            computed_low: allowed.low,
-            computed_high: allowed.high,
-            how: format!("100 · `{}` / {of}", grid.table.columns[speedup]),
+        let wrong = (!Span::of(stated).meets(allowed)).then(|| {
+            Mismatch::of(stated, allowed, format!("100 · `{}` / {of}", grid.table.columns[speedup]))
         });
         let found = wrong.map(|wrong| {
             let place = grid.spot(row, column);

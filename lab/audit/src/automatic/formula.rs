@@ -1,6 +1,7 @@
 //! Definitions that a text gives, `Efficiency = speedup / 2 × 100 %`, against the columns that
 //! they name.
 
+use crate::automatic::lone;
 use std::collections::BTreeSet;
 
 use super::book::Book;
@@ -11,7 +12,7 @@ use super::stems::stems;
 use super::tie::Tied;
 use crate::checks::{Mismatch, Span};
 use crate::document::header;
-use crate::{Check, Document, Expression, Place, Sentence, SentenceKind, Severity};
+use crate::{Check, Document, Expression, Sentence, SentenceKind, Severity};
 
 /// Factors between units that a definition may pass over.
 const FACTORS: [f64; 11] =
@@ -30,7 +31,7 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
     let definitions: Vec<Definition<'_>> = sentences.filter_map(definition).collect();
     for definition in &definitions {
         for tied in tables.iter().filter(|tied| !tied.grid.transposed) {
-            of_table(document, definition, tied, book);
+            of_table(definition, tied, book);
         }
     }
 }
@@ -52,12 +53,7 @@ fn definition(sentence: &Sentence) -> Option<Definition<'_>> {
     (named && telling).then_some(Definition { sentence, name: words, expression })
 }
 
-fn of_table(
-    document: &Document,
-    definition: &Definition<'_>,
-    tied: &Tied<'_, '_>,
-    book: &mut Book,
-) {
+fn of_table(definition: &Definition<'_>, tied: &Tied<'_, '_>, book: &mut Book) {
     let Some(target) = column(tied, &definition.name) else { return };
     let mut columns: Vec<(&str, usize)> = Vec::new();
     for name in definition.expression.names() {
@@ -85,19 +81,9 @@ fn of_table(
             let away = |factor: &&f64| (computed.times(**factor).middle() - stated.value).abs();
             let nearest = FACTORS.iter().min_by(|a, b| away(a).total_cmp(&away(b)));
             let allowed_span = computed.times(*nearest.unwrap_or(&1.0));
-            let wrong = Mismatch {
-                stated: stated.value,
-                computed_low: allowed_span.low,
-                computed_high: allowed_span.high,
-                how: format!("`{}`", definition.sentence.text),
-            };
-            let place = Place {
-                document: document.name.clone(),
-                line: Some(table.rows[row].line),
-                section: table.section(),
-                row: Some(tied.name(row).to_owned()),
-                column: Some(table.columns[target].clone()),
-            };
+            let wrong =
+                Mismatch::of(stated, allowed_span, format!("`{}`", definition.sentence.text));
+            let place = tied.grid.spot(row, target);
             let line = definition.sentence.line;
             let text = format!(
                 "`{}` of {} is {}; its definition in line {line} gives {}",
@@ -121,8 +107,7 @@ fn column(tied: &Tied<'_, '_>, name: &BTreeSet<String>) -> Option<usize> {
         stems(&header::name(&table.columns[column], unit))
     };
     let only = |fits: &dyn Fn(&BTreeSet<String>) -> bool| {
-        let mut columns = (0..table.columns.len()).filter(|column| fits(&words(*column)));
-        columns.next().filter(|_| columns.next().is_none())
+        lone((0..table.columns.len()).filter(|column| fits(&words(*column))))
     };
     if name.is_empty() {
         return None;

@@ -46,28 +46,17 @@ pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
         });
         let title = above.map_or("", |list| list.caption.as_str());
         let said = format!("{title} {}", sentence.text);
-        let place = Place {
-            document: document.name.clone(),
-            line: Some(sentence.line),
-            section: sentence.headings.join(" > "),
-            ..Place::default()
-        };
+        let place = document.at(sentence);
         let at = Spot { place: &place, headings: &sentence.headings, column: None };
         of_text(&said, &sentence.text, &at, &counted, book);
     }
     for tied in tables {
         let table = tied.table();
-        for row in &table.rows {
+        for (index, row) in table.rows.iter().enumerate() {
             let label = row.cells.first().map_or("", |cell| cell.text.as_str());
             for (column, cell) in row.cells.iter().enumerate().skip(1) {
                 let said = format!("{label} {} {}", table.columns[column], cell.text);
-                let place = Place {
-                    document: document.name.clone(),
-                    line: Some(row.line),
-                    section: table.section(),
-                    row: Some(label.to_owned()),
-                    column: Some(table.columns[column].clone()),
-                };
+                let place = tied.grid.spot(index, column);
                 let own = counted.iter().any(|c| c.table.line == table.line && c.column == column);
                 if !own {
                     let at =

@@ -1,5 +1,6 @@
 //! Columns that follow from others by what they are: the inverse of a time, a sum, a share.
 
+use crate::automatic::lone;
 use std::collections::BTreeSet;
 
 use super::book::Book;
@@ -105,8 +106,7 @@ fn total(grid: &Grid<'_>, book: &mut Book) {
         words.retain(|word| unit::known(word).is_none());
         words.contains("total") || words == BTreeSet::from(["sum".to_owned()])
     };
-    let mut totals = (1..table.columns.len()).filter(named);
-    let Some(total) = totals.next().filter(|_| totals.next().is_none()) else { return };
+    let Some(total) = lone((1..table.columns.len()).filter(named)) else { return };
     let unit = unit_of(table, total);
     let is_part = |column: &usize| {
         let header = &table.columns[*column];
@@ -136,8 +136,7 @@ fn total(grid: &Grid<'_>, book: &mut Book) {
 fn average(grid: &Grid<'_>, book: &mut Book) {
     let table = grid.table;
     let named = |column: &usize| stems(&table.columns[*column]) == BTreeSet::from(["mean".into()]);
-    let mut averages = (1..table.columns.len()).filter(named);
-    let Some(average) = averages.next().filter(|_| averages.next().is_none()) else { return };
+    let Some(average) = lone((1..table.columns.len()).filter(named)) else { return };
     let unit = unit_of(table, average);
     let parts: Vec<usize> = values(grid)
         .into_iter()
@@ -164,14 +163,12 @@ fn share(grid: &Grid<'_>, book: &mut Book) {
         let header = &table.columns[*column];
         (says(header, &shares) || header.trim() == "%") && !is_change(header)
     };
-    let mut columns = (1..table.columns.len()).filter(named);
-    let Some(column) = columns.next().filter(|_| columns.next().is_none()) else { return };
+    let Some(column) = lone((1..table.columns.len()).filter(named)) else { return };
     let plain = |other: &usize| *other != column && !is_change(&table.columns[*other]);
     let numeric = |other: &usize| {
         table.rows.iter().filter(|row| row.cells[*other].number.is_some()).count() >= 2
     };
-    let mut of = (1..table.columns.len()).filter(plain).filter(numeric);
-    let Some(value) = of.next().filter(|_| of.next().is_none()) else { return };
+    let Some(value) = lone((1..table.columns.len()).filter(plain).filter(numeric)) else { return };
     let names = table.row_names();
     let is_total = |row: &usize| says(&names[*row], &["total", "sum", "all", "overall"]);
     let rows = 0..table.rows.len();
@@ -226,11 +223,6 @@ fn found(
     how: &str,
 ) -> Found {
     let place = grid.spot(row, column);
-    let wrong = Mismatch {
-        stated: stated.value,
-        computed_low: allowed.low,
-        computed_high: allowed.high,
-        how: how.to_owned(),
-    };
+    let wrong = Mismatch::of(stated, allowed, how.to_owned());
     Found::mismatch(check, Severity::Inconsistent, place, stated, &wrong)
 }

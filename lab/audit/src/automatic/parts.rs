@@ -1,5 +1,6 @@
 //! Shares that make up a whole, and rates beside the counts that they are of.
 
+use crate::automatic::lone;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -55,8 +56,7 @@ fn whole(grid: &Grid<'_>, book: &mut Book) {
         let alone = titled && (says(header, &["percentage", "percent"]) || header == "%");
         (named || alone) && !is_change(&header.replace("% of total", "share"))
     };
-    let mut columns = (1..table.columns.len()).filter(is_share);
-    let Some(column) = columns.next().filter(|_| columns.next().is_none()) else { return };
+    let Some(column) = lone((1..table.columns.len()).filter(is_share)) else { return };
     let names = table.row_names();
     let is_total = |row: &usize| says(&names[*row], &["total", "sum", "all", "overall"]);
     let percent = unit_of(table, column).as_deref() == Some("%");
@@ -107,8 +107,7 @@ fn of_fractions(grid: &Grid<'_>, book: &mut Book) {
         let with = (0..table.rows.len()).filter(|row| counts(*row, *column).is_some()).count();
         with >= 2 && 2 * with >= table.rows.len()
     };
-    let mut columns = (1..table.columns.len()).filter(fractions);
-    let Some(of) = columns.next().filter(|_| columns.next().is_none()) else { return };
+    let Some(of) = lone((1..table.columns.len()).filter(fractions)) else { return };
     let Some(rate) = rate(grid) else { return };
     let expected = |row: usize| {
         let (part, of) = counts(row, of)?;
@@ -150,8 +149,7 @@ fn rate(grid: &Grid<'_>) -> Option<usize> {
         unit_of(table, *column).as_deref() == Some("%") && !is_change(&table.columns[*column])
     };
     let named = |column: &usize| says(&table.columns[*column], &RATES);
-    let mut columns = (1..table.columns.len()).filter(percent).filter(named);
-    columns.next().filter(|_| columns.next().is_none())
+    lone((1..table.columns.len()).filter(percent).filter(named))
 }
 
 /// The only column of percentages that is named by a word of a count.
@@ -163,8 +161,7 @@ fn percent_of(grid: &Grid<'_>, part: usize) -> Option<usize> {
         unit_of(table, *column).as_deref() == Some("%")
             && shared.iter().any(|word| word.len() > 3 && words.contains(word))
     };
-    let mut columns = (1..table.columns.len()).filter(named);
-    columns.next().filter(|_| columns.next().is_none())
+    lone((1..table.columns.len()).filter(named))
 }
 
 /// Reports the rows that do not follow where at least one other row does.
@@ -192,12 +189,11 @@ fn judge(
     }
     for (row, stated, share) in judged {
         let found = (!fits(stated, share)).then(|| {
-            let wrong = Mismatch {
-                stated: stated.value,
-                computed_low: share.low,
-                computed_high: share.high,
-                how: "100 · part / whole of the counts beside it".to_owned(),
-            };
+            let wrong = Mismatch::of(
+                stated,
+                share,
+                "100 · part / whole of the counts beside it".to_owned(),
+            );
             let place = grid.spot(row, rate);
             Found::mismatch(Check::RateOfCounts, Severity::Inconsistent, place, stated, &wrong)
         });

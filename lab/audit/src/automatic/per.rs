@@ -6,6 +6,7 @@ use super::found::Found;
 use super::grid::Grid;
 use super::tie::unit_of;
 use super::words::tokens;
+use crate::automatic::lone;
 use crate::checks::{Mismatch, Span};
 use crate::printed::unit;
 use crate::{Check, Printed, Severity};
@@ -21,11 +22,12 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
         let left = left.rsplit('(').next().unwrap_or(left).trim();
         let right = right.trim_end_matches([')', ' ']);
         let one = |name: &str| {
-            let mut named = values
-                .iter()
-                .copied()
-                .filter(|other| *other != column && is_named(grid, *other, name));
-            named.next().filter(|_| named.next().is_none())
+            lone(
+                values
+                    .iter()
+                    .copied()
+                    .filter(|other| *other != column && is_named(grid, *other, name)),
+            )
         };
         let (Some(over), Some(under)) = (one(left), one(right)) else { continue };
         for row in 0..table.rows.len() {
@@ -62,12 +64,8 @@ fn of_row(
         return;
     };
     let Some(allowed) = Span::of(over).over(Span::of(under)) else { return };
-    let wrong = (!Span::of(stated).meets(allowed)).then(|| Mismatch {
-        stated: stated.value,
-        computed_low: allowed.low,
-        computed_high: allowed.high,
-        how: format!("{} / {}", over.value, under.value),
-    });
+    let wrong = (!Span::of(stated).meets(allowed))
+        .then(|| Mismatch::of(stated, allowed, format!("{} / {}", over.value, under.value)));
     let found = wrong.map(|wrong| found(grid, (row, column), stated, &wrong));
     book.cell(grid.table.rows[row].line, column, found);
 }

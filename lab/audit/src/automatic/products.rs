@@ -37,8 +37,7 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
 
 /// The only column that fits.
 fn lone(grid: &Grid<'_>, of: &dyn Fn(usize) -> bool) -> Option<usize> {
-    let mut columns = (0..grid.table.columns.len()).filter(|column| of(*column));
-    columns.next().filter(|_| columns.next().is_none())
+    crate::automatic::lone((0..grid.table.columns.len()).filter(|column| of(*column)))
 }
 
 /// `N | Per-agent ops/s | Total ops/s`.

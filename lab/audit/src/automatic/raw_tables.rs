@@ -5,10 +5,9 @@ use super::found::{Found, number};
 use super::grid::{Grid, Record, Stat};
 use super::link::{Labelled, Link};
 use super::role::Role;
-use super::runs;
+use super::statistic;
 use super::words::tokens;
-use crate::checks::order_statistics::Fit;
-use crate::checks::{Mismatch, Span, moments, order_statistics, provenance};
+use crate::checks::{Mismatch, Span, provenance};
 use crate::document::header;
 use crate::printed::unit;
 use crate::{Check, Printed, Raw, Severity};
@@ -397,32 +396,11 @@ fn exact(stat: &Stat<'_>, value: Role, rows: &[Span]) -> Option<Result<(), Misma
     if rows.len() < if spreads { 2 } else { 1 } {
         return None;
     }
+    let n = rows.len() as f64;
     let wrong = match role {
-        Role::Mean => moments::mean(stated, rows),
-        Role::Geometric => moments::geometric(stated, rows),
-        Role::Harmonic => moments::harmonic(stated, rows),
-        Role::Weighted => moments::weighted(stated, rows),
-        Role::Sd => moments::sd(stated, rows),
-        Role::Cv => moments::cv(stated, rows),
-        Role::StandardError => moments::standard_error(stated, rows),
-        Role::Sum => moments::sum(stated, rows),
-        Role::Min => order_statistics::min(stated, rows),
-        Role::Max => order_statistics::max(stated, rows),
-        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => runs::median(stated, rows),
-        Role::Percentile(p) => match order_statistics::percentile(stated, p, rows)? {
-            Fit::Not(mismatch) => Some(mismatch),
-            Fit::By(_) => None,
-        },
-        Role::Count => {
-            let n = rows.len() as f64;
-            (stated.value != n && stated.decimals == 0 && !stated.approximate).then(|| Mismatch {
-                stated: stated.value,
-                computed_low: n,
-                computed_high: n,
-                how: "number".to_owned(),
-            })
-        }
-        _ => return None,
+        Role::Count => (stated.value != n && stated.decimals == 0 && !stated.approximate)
+            .then(|| Mismatch::of(stated, Span::exact(n), "number".to_owned())),
+        role => statistic::wrong(role, stated, rows)?,
     };
     Some(wrong.map_or(Ok(()), Err))
 }

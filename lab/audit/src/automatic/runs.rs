@@ -2,11 +2,10 @@
 
 use super::book::Book;
 use super::found::Found;
-use super::grid::{Grid, Record, Stat};
+use super::grid::{Grid, Record};
 use super::group::Group;
 use super::role::Role;
-use crate::checks::order_statistics::{Fit, Middle};
-use crate::checks::{Mismatch, Span, moments, order_statistics};
+use super::statistic;
 use crate::{Check, Printed, Severity};
 
 /// Fewer runs than this give no summary worth checking.
@@ -27,7 +26,10 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
             let printed: Vec<Printed> = group.runs.iter().map(|run| run.number.clone()).collect();
             let rows = crate::checks::spans(&printed);
             for stat in group.stats.iter().filter(|stat| stat.sure) {
-                let Some((check, wrong)) = summary(stat, &rows) else { continue };
+                let Some(check) = check_of(stat.role) else { continue };
+                let Some(wrong) = statistic::wrong(stat.role, &stat.number, &rows) else {
+                    continue;
+                };
                 let found = wrong.map(|wrong| {
                     let place = grid.place(record, stat);
                     Found::mismatch(check, Severity::Impossible, place, &stat.number, &wrong)
@@ -39,41 +41,20 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
     book.found.extend(frozen(grid));
 }
 
-/// The check for a role, and its outcome; `None` for roles that runs do not give.
-fn summary(stat: &Stat<'_>, rows: &[Span]) -> Option<(Check, Option<Mismatch>)> {
-    let stated = &stat.number;
-    Some(match stat.role {
-        Role::Mean => (Check::MeanOfRuns, moments::mean(stated, rows)),
-        Role::Geometric => (Check::MeanOfRuns, moments::geometric(stated, rows)),
-        Role::Harmonic => (Check::MeanOfRuns, moments::harmonic(stated, rows)),
-        Role::Weighted => (Check::MeanOfRuns, moments::weighted(stated, rows)),
-        Role::Sd => (Check::SdOfRuns, moments::sd(stated, rows)),
-        Role::StandardError => (Check::StandardErrorOfRuns, moments::standard_error(stated, rows)),
-        Role::Cv => (Check::CvOfRuns, moments::cv(stated, rows)),
-        Role::Min => (Check::MinOfRuns, order_statistics::min(stated, rows)),
-        Role::Max => (Check::MaxOfRuns, order_statistics::max(stated, rows)),
-        Role::Sum => (Check::SumOfRuns, moments::sum(stated, rows)),
-        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => {
-            (Check::MedianOfRuns, median(stated, rows))
-        }
-        Role::Percentile(p) => match order_statistics::percentile(stated, p, rows)? {
-            Fit::Not(mismatch) => (Check::PercentileOfRuns, Some(mismatch)),
-            Fit::By(_) => (Check::PercentileOfRuns, None),
-        },
+/// The check for a role; `None` for roles that runs do not give.
+fn check_of(role: Role) -> Option<Check> {
+    Some(match role {
+        Role::Mean | Role::Geometric | Role::Harmonic | Role::Weighted => Check::MeanOfRuns,
+        Role::Sd => Check::SdOfRuns,
+        Role::StandardError => Check::StandardErrorOfRuns,
+        Role::Cv => Check::CvOfRuns,
+        Role::Min => Check::MinOfRuns,
+        Role::Max => Check::MaxOfRuns,
+        Role::Sum => Check::SumOfRuns,
+        Role::Percentile(p) if (p - 0.5).abs() < 1e-9 => Check::MedianOfRuns,
+        Role::Percentile(_) => Check::PercentileOfRuns,
         _ => return None,
     })
-}
-
-/// A median that is none, with the middle value that was taken for it.
-pub(crate) fn median(stated: &Printed, rows: &[Span]) -> Option<Mismatch> {
-    let wrong = order_statistics::median(stated, rows)?;
-    let taken = match wrong.taken {
-        Some(Middle::Upper) => " (the stated one is the upper of the two)",
-        Some(Middle::Lower) => " (the stated one is the lower of the two)",
-        None => "",
-    };
-    let how = format!("{}{taken}", wrong.mismatch.how);
-    Some(Mismatch { how, ..wrong.mismatch })
 }
 
 /// Runs of one record that are equal to the last digit while those of others vary.

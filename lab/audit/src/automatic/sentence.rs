@@ -45,12 +45,7 @@ pub(crate) fn check(document: &Document, book: &mut Book) {
 }
 
 fn of_sentence<'a>(document: &Document, sentence: &'a Sentence) -> Text<'a> {
-    let place = Place {
-        document: document.name.clone(),
-        line: Some(sentence.line),
-        section: sentence.headings.join(" > "),
-        ..Place::default()
-    };
+    let place = document.at(sentence);
     Text { text: &sentence.text, place, column: None }
 }
 

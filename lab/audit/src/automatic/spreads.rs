@@ -67,13 +67,7 @@ fn spreads<'a>(tied: &Tied<'_, 'a>) -> Vec<Spread<'a>> {
         for (column, cell) in record.cells.iter().enumerate().skip(1) {
             let (Some(mean), Some(spread)) = (&cell.number, &cell.plus_minus) else { continue };
             let Some(kind) = kind(table, column) else { continue };
-            let place = Place {
-                document: tied.grid.document.to_owned(),
-                line: Some(record.line),
-                section: table.section(),
-                row: Some(tied.name(row).to_owned()),
-                column: Some(table.columns[column].clone()),
-            };
+            let place = tied.grid.spot(row, column);
             all.push(Spread { kind, mean, spread, place });
         }
     }

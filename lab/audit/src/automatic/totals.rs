@@ -170,11 +170,12 @@ fn wrong_summary(kind: Summary, stated: &Printed, rows: &[Printed]) -> Option<Mi
         let hull = inputs.iter().copied().reduce(Span::hull)?;
         let sum = inputs.iter().copied().reduce(Span::plus)?;
         let allowed = if share { hull } else { hull.hull(sum) };
-        return (!Span::of(stated).meets(allowed)).then(|| Mismatch {
-            stated: stated.value,
-            computed_low: allowed.low,
-            computed_high: allowed.high,
-            how: format!("between the least and the sum of {} rows", rows.len()),
+        return (!Span::of(stated).meets(allowed)).then(|| {
+            Mismatch::of(
+                stated,
+                allowed,
+                format!("between the least and the sum of {} rows", rows.len()),
+            )
         });
     }
     let positive = inputs.iter().all(|span| span.low > 0.0);

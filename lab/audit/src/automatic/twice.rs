@@ -7,6 +7,7 @@ use super::sentence::shown;
 use super::tie::{Tied, agrees, aligned, meaning};
 use super::words::{COMPARING, says, tokens};
 use crate::automatic::lexicon::{Words, class};
+use crate::automatic::lone;
 use crate::checks::bounds;
 use crate::{Check, Document, Place, Printed, Sentence, SentenceKind, Severity, Table};
 
@@ -69,9 +70,10 @@ fn of_sentence(document: &Document, sentence: &Sentence, tables: &[Tied<'_, '_>]
         let Some(unit) = stated.unit.as_deref().filter(|_| alone) else { continue };
         let cell = |tied: &Tied<'_, '_>| {
             let [row] = tied.rows_in(&sentence.text)[..] else { return None };
-            let mut columns = (1..tied.table().columns.len())
-                .filter(|column| said(tied, *column, unit, sentence));
-            let column = columns.next().filter(|_| columns.next().is_none())?;
+            let column = lone(
+                (1..tied.table().columns.len())
+                    .filter(|column| said(tied, *column, unit, sentence)),
+            )?;
             let sure = names_metric(tied, column, sentence) || !has(tied, row, stated);
             (sure && about(tied.table(), sentence)).then_some((row, column))
         };

@@ -3,6 +3,7 @@
 use super::book::Book;
 use super::found::Found;
 use super::grid::Grid;
+use crate::automatic::lone;
 use crate::checks::bounds;
 use crate::document::header;
 use crate::{Check, Printed, Severity, Table};
@@ -53,8 +54,7 @@ fn bare(names: &[String]) -> Vec<String> {
 /// Where the width and its ends stand, each once.
 fn places(names: &[String], wanted: &[&[&str]; 3]) -> Option<[usize; 3]> {
     let one = |wanted: &[&str]| {
-        let mut all = (0..names.len()).filter(|index| wanted.contains(&names[*index].as_str()));
-        all.next().filter(|_| all.next().is_none())
+        lone((0..names.len()).filter(|index| wanted.contains(&names[*index].as_str())))
     };
     Some([one(wanted[0])?, one(wanted[1])?, one(wanted[2])?])
 }

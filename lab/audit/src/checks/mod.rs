@@ -40,6 +40,12 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
+    /// A stated number beside all that it could be.
+    pub(crate) fn of(stated: &Printed, allowed: Span, how: String) -> Self {
+        let (computed_low, computed_high) = (allowed.low, allowed.high);
+        Self { stated: stated.value, computed_low, computed_high, how }
+    }
+
     /// The middle of what the inputs allow.
     pub fn computed(&self) -> f64 {
         f64::midpoint(self.computed_low, self.computed_high)
@@ -59,12 +65,7 @@ fn compare(stated: &Printed, allowed: Span, how: impl FnOnce() -> String) -> Opt
     if !allowed.is_finite() || Span::of(stated).meets(allowed) {
         return None;
     }
-    Some(Mismatch {
-        stated: stated.value,
-        computed_low: allowed.low,
-        computed_high: allowed.high,
-        how: how(),
-    })
+    Some(Mismatch::of(stated, allowed, how()))
 }
 
 /// Whether one printed number surely is smaller than another.

@@ -81,12 +81,7 @@ impl<'d, 'g, 'a> Page<'d, 'g, 'a> {
         text: String,
         how: &str,
     ) -> Found {
-        let place = Place {
-            document: self.document.name.clone(),
-            line: Some(claim.sentence.line),
-            section: claim.sentence.headings.join(" > "),
-            ..Place::default()
-        };
+        let place = self.document.at(claim.sentence);
         let against = Place { line: Some(line), ..place.clone() };
         Found::remark(check, Severity::Inconsistent, place, text, how).against(against)
     }

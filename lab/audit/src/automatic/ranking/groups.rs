@@ -1,5 +1,6 @@
 //! `Best config: … (+0.19 %)` of a group, beside a table that has a better one of the same group.
 
+use crate::automatic::lone;
 use std::collections::BTreeSet;
 
 use crate::automatic::book::Book;
@@ -62,11 +63,9 @@ fn of_cell(
             let own = stems(&other.columns[*column]);
             own.is_subset(&group_name) || group_name.is_subset(&own)
         };
-        let mut settings = (0..other.columns.len()).filter(of_group);
-        let setting = settings.next().filter(|_| settings.next().is_none())?;
+        let setting = lone((0..other.columns.len()).filter(of_group))?;
         let of_metric = |column: &usize| metrics.contains(&metric(other, *column));
-        let mut values = (1..other.columns.len()).filter(of_metric);
-        let value = values.next().filter(|_| values.next().is_none())?;
+        let value = lone((1..other.columns.len()).filter(of_metric))?;
         other.rows.iter().find_map(|row| {
             let own = row.cells[setting].number.as_ref()?.value;
             let number = row.cells[value].number.as_ref()?;
@@ -76,13 +75,7 @@ fn of_cell(
         })
     });
     let found = better.map(|(line, number)| {
-        let place = Place {
-            document: tied.grid.document.to_owned(),
-            line: Some(table.rows[row].line),
-            section: table.section(),
-            row: Some(tied.name(row).to_owned()),
-            column: Some(table.columns[best].clone()),
-        };
+        let place = tied.grid.spot(row, best);
         let against = Place { line: Some(line), row: None, column: None, ..place.clone() };
         let sentence = format!(
             "the best of {} is said to have {}; line {line} has {}",

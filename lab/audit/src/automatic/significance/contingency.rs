@@ -42,12 +42,7 @@ pub(super) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Boo
             .collect();
         let Some((line, first)) = wrong.first().filter(|_| meant.len() <= MOST) else { continue };
         let found = (wrong.len() == meant.len()).then(|| {
-            let place = Place {
-                document: document.name.clone(),
-                line: Some(sentence.line),
-                section: sentence.headings.join(" > "),
-                ..Place::default()
-            };
+            let place = document.at(sentence);
             let against = Place { line: Some(*line), ..place.clone() };
             let text = format!(
                 "p is stated as {}; {} is {:.3} to {:.3}",

@@ -33,12 +33,7 @@ pub(super) fn check(document: &Document, book: &mut Book) {
             let Some((p, printed)) = stated_p(group(5), group(6)) else { continue };
             let Some(value) = Printed::parse(group(4)) else { continue };
             let Some(test) = statistic(group(1), group(2), group(3)) else { continue };
-            let place = Place {
-                document: document.name.clone(),
-                line: Some(sentence.line),
-                section: sentence.headings.join(" > "),
-                ..Place::default()
-            };
+            let place = document.at(sentence);
             let wrong = match (tail(&sentence.text), test) {
                 (Some(tail), Statistic::T(df)) => p_of_tail(&p, &value, Span::exact(df), tail),
                 (Some(tail), Statistic::Z) => p_of_tail(&p, &value, Span::exact(1e6), tail),
@@ -88,10 +83,8 @@ fn found(place: Place, stated: &Printed, wrong: &Mismatch) -> Found {
 
 /// One row's columns of t and p, with degrees of freedom or without.
 pub(super) fn of_record(grid: &Grid<'_>, record: &Record<'_>, book: &mut Book) {
-    let lone = |role: Role| {
-        let mut stats = record.stats.iter().filter(|stat| stat.role == role);
-        stats.next().filter(|_| stats.next().is_none())
-    };
+    let lone =
+        |role: Role| crate::automatic::lone(record.stats.iter().filter(|stat| stat.role == role));
     let Some(t) = lone(Role::T) else { return };
     let df = match lone(Role::Degrees) {
         Some(df) if df.number.value >= 1.0 => Span::exact(df.number.value),

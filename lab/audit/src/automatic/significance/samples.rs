@@ -1,5 +1,6 @@
 //! Tests of two samples whose means, deviations and sizes a table has.
 
+use crate::automatic::lone;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -223,8 +224,8 @@ fn p_of_cell(cell: &Cell, stated: &Printed) -> StatedP {
 /// The mean, deviation and size of every row, where a table has these columns.
 fn summaries(tied: &Tied<'_, '_>, said: Option<usize>) -> Option<Vec<Option<Summary>>> {
     let column = |wanted: fn(Role) -> bool| {
-        let mut all = tied.grid.columns().iter().enumerate().filter(|(_, one)| wanted(one.role));
-        all.next().filter(|_| all.next().is_none()).map(|(index, _)| index)
+        lone(tied.grid.columns().iter().enumerate().filter(|(_, one)| wanted(one.role)))
+            .map(|(index, _)| index)
     };
     let (mean, sd) = (column(|role| role == Role::Mean)?, column(|role| role == Role::Sd)?);
     let size = tied.table().columns.iter().position(|header| says(header, &SIZES));
@@ -278,8 +279,7 @@ fn p_value(text: &str) -> Option<(StatedP, Printed)> {
 fn of_one(document: &Document, list: &Table, book: &mut Book) {
     let row = |wanted: &dyn Fn(&str) -> bool| {
         let named = |row: &&TableRow| wanted(&row.cells[0].text.to_lowercase());
-        let mut rows = list.rows.iter().filter(named);
-        rows.next().filter(|_| rows.next().is_none())
+        lone(list.rows.iter().filter(named))
     };
     let first = |row: Option<&TableRow>| row.and_then(|row| row.cells[1].numbers.first().cloned());
     let mean = first(row(&|name| name.starts_with("mean")));
