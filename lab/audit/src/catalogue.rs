@@ -12,6 +12,14 @@ macro_rules! checks {
         }
 
         impl Check {
+            /// The check of a name.
+            pub(crate) fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
             /// As findings carry it.
             pub fn name(self) -> &'static str {
                 match self {
