@@ -52,7 +52,6 @@ checks! {
     Equation "equation",
     ExtremeExceeded "extreme_exceeded",
     ExtremeTooFar "extreme_too_far",
-    FrozenRuns "frozen_runs",
     ImpossibleValue "impossible_value",
     IntervalExcludes "interval_excludes",
     IntervalExcludesEstimate "interval_excludes_estimate",

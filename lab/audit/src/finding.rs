@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Check;
+
 /// How sure a finding is that something is wrong.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -72,4 +74,38 @@ pub struct Finding {
     pub sentence: String,
     /// How the second value was computed, so that a reader can do it again.
     pub how: String,
+}
+
+impl Finding {
+    /// A finding of a check, without numbers and without another place.
+    pub fn new(
+        check: Check,
+        severity: Severity,
+        place: Place,
+        sentence: String,
+        how: impl Into<String>,
+    ) -> Self {
+        Self {
+            check: check.name().to_owned(),
+            severity,
+            place,
+            against: None,
+            stated: None,
+            computed: None,
+            sentence,
+            how: how.into(),
+        }
+    }
+
+    /// The same with what it contradicts.
+    #[must_use]
+    pub fn against(self, against: impl Into<Option<Place>>) -> Self {
+        Self { against: against.into(), ..self }
+    }
+
+    /// The same with what is stated and what was computed.
+    #[must_use]
+    pub fn values(self, stated: Option<f64>, computed: Option<f64>) -> Self {
+        Self { stated, computed, ..self }
+    }
 }

@@ -25,16 +25,8 @@ impl Found {
         let row = place.row.clone().unwrap_or_default();
         let value = number(stated.value, stated.decimals);
         let sentence = format!("`{column}` of {row} is {value}; {} gives {allowed}", mismatch.how);
-        let finding = Finding {
-            check: check.name().to_owned(),
-            severity,
-            place,
-            against: None,
-            stated: Some(stated.value),
-            computed: Some(mismatch.computed()),
-            sentence,
-            how: mismatch.how.clone(),
-        };
+        let finding = Finding::new(check, severity, place, sentence, mismatch.how.clone())
+            .values(Some(stated.value), Some(mismatch.computed()));
         Self { finding, steps: mismatch.steps_off(stated) }
     }
 
@@ -46,17 +38,7 @@ impl Found {
         sentence: String,
         how: &str,
     ) -> Self {
-        let finding = Finding {
-            check: check.name().to_owned(),
-            severity,
-            place,
-            against: None,
-            stated: None,
-            computed: None,
-            sentence,
-            how: how.to_owned(),
-        };
-        Self { finding, steps: 0.0 }
+        Self { finding: Finding::new(check, severity, place, sentence, how), steps: 0.0 }
     }
 
     pub(crate) fn against(mut self, place: Place) -> Self {

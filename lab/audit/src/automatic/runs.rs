@@ -2,7 +2,7 @@
 
 use super::book::Book;
 use super::found::Found;
-use super::grid::{Grid, Record};
+use super::grid::Grid;
 use super::group::Group;
 use super::role::Role;
 use super::statistic;
@@ -11,7 +11,7 @@ use crate::{Check, Printed, Severity};
 /// Fewer runs than this give no summary worth checking.
 const FEWEST: usize = 2;
 
-/// Checks summaries against run columns, and runs that repeat to the last digit.
+/// Checks summaries against run columns.
 pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
     let named = grid.columns().iter().any(|meaning| matches!(meaning.role, Role::Run(_)));
     if !named && !grid.transposed {
@@ -38,7 +38,6 @@ pub(crate) fn check(grid: &Grid<'_>, book: &mut Book) {
             }
         }
     }
-    book.found.extend(frozen(grid));
 }
 
 /// The check for a role; `None` for roles that runs do not give.
@@ -55,35 +54,4 @@ fn check_of(role: Role) -> Option<Check> {
         Role::Percentile(_) => Check::PercentileOfRuns,
         _ => return None,
     })
-}
-
-/// Runs of one record that are equal to the last digit while those of others vary.
-fn frozen(grid: &Grid<'_>) -> Vec<Found> {
-    let runs = |record: &Record<'_>| -> Vec<f64> {
-        let runs = record.stats.iter().filter(|stat| matches!(stat.role, Role::Run(_)));
-        runs.map(|stat| stat.number.value).collect()
-    };
-    let all: Vec<Vec<f64>> = grid.records.iter().map(runs).collect();
-    let constant = |runs: &[f64]| runs.len() >= 5 && runs.iter().all(|run| *run == runs[0]);
-    let varied = all.iter().filter(|runs| runs.len() >= 5 && !constant(runs)).count();
-    let mut found = Vec::new();
-    for (record, runs) in grid.records.iter().zip(&all) {
-        let digits = record.stats.iter().find(|stat| matches!(stat.role, Role::Run(_)));
-        let Some(first) = digits.filter(|_| constant(runs) && varied >= 3) else { continue };
-        // Few digits repeat by chance: three significant ones do not, five times in a row.
-        if runs[0].abs() < 100.0 * 2.0 * first.number.half_step() {
-            continue;
-        }
-        let sentence = format!(
-            "all {} runs of {} are {}, while those of {varied} other rows vary: the metric cannot \
-             vary there, or the values were not measured",
-            runs.len(),
-            record.name(),
-            runs[0]
-        );
-        let place = grid.place(record, first);
-        let how = "runs that are equal to the last printed digit";
-        found.push(Found::remark(Check::FrozenRuns, Severity::Doubtful, place, sentence, how));
-    }
-    found
 }

@@ -7,7 +7,8 @@ mod samples;
 use super::book::Book;
 use super::grid::{Grid, Record};
 use super::tie::Tied;
-use crate::{Document, Printed};
+use crate::checks::tests_of_hypotheses::StatedP;
+use crate::{Bound, Cell, Document, Printed};
 
 /// Checks tests in sentences, in columns, and in lists beside the samples they compare.
 pub(crate) fn check(document: &Document, tables: &[Tied<'_, '_>], book: &mut Book) {
@@ -22,11 +23,7 @@ pub(crate) fn of_table(grid: &Grid<'_>, book: &mut Book) {
 }
 
 /// A p-value as a text prints it: `0.03`, `< 0.001`, `> .05`.
-fn stated_p(
-    mark: &str,
-    digits: &str,
-) -> Option<(crate::checks::tests_of_hypotheses::StatedP, Printed)> {
-    use crate::checks::tests_of_hypotheses::StatedP;
+fn stated_p(mark: &str, digits: &str) -> Option<(StatedP, Printed)> {
     let digits = if digits.starts_with('.') { format!("0{digits}") } else { digits.to_owned() };
     let printed = Printed::parse(&digits)?;
     let p = match mark {
@@ -35,4 +32,13 @@ fn stated_p(
         _ => StatedP::Equals(printed.clone()),
     };
     ((0.0..=1.0).contains(&printed.value)).then_some((p, printed))
+}
+
+/// What a cell says of a p, with the sign before it.
+fn p_of_cell(cell: &Cell, stated: &Printed) -> StatedP {
+    match cell.bound {
+        Some(Bound::Below) => StatedP::Below(stated.value),
+        Some(Bound::Above) => StatedP::Above(stated.value),
+        None => StatedP::Equals(stated.clone()),
+    }
 }

@@ -7,6 +7,7 @@ use super::grid::{Grid, in_unit};
 use super::role::{self, Meaning, Role};
 use super::words::{list, says, tokens};
 use crate::automatic::lexicon::{Words, class};
+use crate::automatic::lone;
 use crate::checks::bounds;
 use crate::document::header;
 use crate::{Printed, Table};
@@ -39,16 +40,7 @@ impl<'g, 'a> Tied<'g, 'a> {
 
     /// The one row that a name is of: of the same words, or the shortest that has them all.
     pub(crate) fn row(&self, name: &str) -> Option<usize> {
-        let wanted: BTreeSet<String> = tokens(name);
-        if !wanted.iter().any(|word| word.chars().any(char::is_alphabetic)) {
-            return None;
-        }
-        let holding = self.rows.iter().enumerate().filter(|(_, row)| wanted.is_subset(row));
-        let least = holding.clone().map(|(_, row)| row.len()).min()?;
-        // A name of one word in a label of five is another thing's.
-        let mut shortest = holding.filter(|(_, row)| row.len() == least);
-        let (row, _) = shortest.next().filter(|_| least <= 2 * wanted.len())?;
-        shortest.next().is_none().then_some(row)
+        shortest(&self.rows, name)
     }
 
     /// The rows whose labels stand in a text as they are, the longest where one holds another.
@@ -84,6 +76,19 @@ impl<'g, 'a> Tied<'g, 'a> {
         };
         (1..table.columns.len()).filter(fits).collect()
     }
+}
+
+/// The one of some labels that a name is of: of the same words, or the shortest that has them all.
+pub(crate) fn shortest(labels: &[BTreeSet<String>], name: &str) -> Option<usize> {
+    let wanted = tokens(name);
+    if !wanted.iter().any(|word| word.chars().any(char::is_alphabetic)) {
+        return None;
+    }
+    let holding = labels.iter().enumerate().filter(|(_, label)| wanted.is_subset(label));
+    let least = holding.clone().map(|(_, label)| label.len()).min()?;
+    // A name of one word in a label of five is another thing's.
+    let (index, _) = lone(holding.filter(|(_, label)| label.len() == least))?;
+    (least <= 2 * wanted.len()).then_some(index)
 }
 
 /// A metric's words without those that name nothing.

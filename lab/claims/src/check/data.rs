@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evidence, Fact, computed, lines, shown, span};
+use super::{Evidence, Fact, computed, impossible, lines, shown, span};
 use crate::{Comparator, Key, Statement, StatementValue};
 use lab_audit::{Check, Finding, Severity, checks::Span};
 
@@ -199,14 +199,12 @@ fn merge_medians(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 fn finding(check: Check, statement: &Statement, fact: &Fact, sentence: String) -> Finding {
-    Finding {
-        check: check.name().to_owned(),
-        severity: Severity::Impossible,
-        place: statement.place.clone(),
-        against: Some(fact.place.clone()),
-        stated: statement.value.number().map(|printed| printed.value),
-        computed: fact.value.number(),
+    impossible(
+        check,
+        statement,
+        fact.value.number(),
         sentence,
-        how: format!("derivation `{}` of the raw data", fact.derive),
-    }
+        format!("derivation `{}` of the raw data", fact.derive),
+    )
+    .against(Some(fact.place.clone()))
 }

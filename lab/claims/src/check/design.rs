@@ -31,25 +31,6 @@ fn mentioned(evidence: &Evidence, wanted: impl Fn(&Key) -> bool) -> Place {
     first.map_or_else(|| document(evidence, ""), |statement| statement.place.clone())
 }
 
-fn finding(
-    check: Check,
-    severity: Severity,
-    place: Place,
-    sentence: String,
-    how: String,
-) -> Finding {
-    Finding {
-        check: check.name().to_owned(),
-        severity,
-        place,
-        against: None,
-        stated: None,
-        computed: None,
-        sentence,
-        how,
-    }
-}
-
 fn same_treatments(evidence: &Evidence) -> Vec<Finding> {
     let mut findings = Vec::new();
     for factor in &evidence.claims.factor {
@@ -69,7 +50,7 @@ fn same_treatments(evidence: &Evidence) -> Vec<Finding> {
                 );
                 let severity = Severity::Doubtful;
                 let how = format!("what took effect is equal: {}", treatment.why);
-                findings.push(finding(Check::SameTreatment, severity, place, sentence, how));
+                findings.push(Finding::new(Check::SameTreatment, severity, place, sentence, how));
             }
         }
     }
@@ -106,7 +87,7 @@ fn identities(evidence: &Evidence) -> Vec<Finding> {
             let place = mentioned(evidence, |stated| stated.metric == key.metric);
             let how =
                 format!("the largest difference of both sides over the raw data ({})", derive.id);
-            findings.push(finding(
+            findings.push(Finding::new(
                 Check::MetricIsIdentity,
                 Severity::Doubtful,
                 place,
@@ -140,7 +121,7 @@ fn blocks(evidence: &Evidence) -> Vec<Finding> {
         );
         let how = format!("subjects in the order of `{}`", fact.derive);
         let place = document(evidence, "");
-        findings.push(finding(Check::BlocksInTime, Severity::Doubtful, place, sentence, how));
+        findings.push(Finding::new(Check::BlocksInTime, Severity::Doubtful, place, sentence, how));
     }
     findings
 }
@@ -223,7 +204,7 @@ fn flips(
     );
     let place = mentioned(evidence, |key| key.metric == metric);
     let how = "the best subject of every repeat that has several".to_owned();
-    Some(finding(Check::WinnerChanges, Severity::Doubtful, place, sentence, how))
+    Some(Finding::new(Check::WinnerChanges, Severity::Doubtful, place, sentence, how))
 }
 
 /// Intervals (`max_ci_low`, `max_ci_high`) that do not hold the value they are given for.
@@ -256,7 +237,7 @@ fn intervals(evidence: &Evidence) -> Vec<Finding> {
             "the interval given for the {key} {side} it: {} against {what}",
             super::shown(end)
         );
-        let mut finding = finding(
+        let mut finding = Finding::new(
             Check::IntervalExcludes,
             Severity::Impossible,
             end.place.clone(),

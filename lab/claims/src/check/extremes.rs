@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evidence, lines, shown, span};
+use super::{Evidence, impossible, lines, shown, span};
 use crate::{Comparator, Key, Statement};
-use lab_audit::{Check, Finding, Severity, checks::Span};
+use lab_audit::{Check, Finding, checks::Span};
 
 pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
     let mut limits: BTreeMap<&Key, Vec<&Statement>> = BTreeMap::new();
@@ -64,16 +64,16 @@ fn outside(evidence: &Evidence, key: &Key, group: &[&Statement]) -> Option<Findi
         limit.middle(),
         lines(group.iter().copied()),
     );
-    Some(Finding {
-        check: Check::OutsideItsExtremes.name().to_owned(),
-        severity: Severity::Impossible,
-        place: worst.place.clone(),
-        against: group.first().map(|statement| statement.place.clone()),
-        stated: worst.value.number().map(|printed| printed.value),
-        computed: Some(limit.middle()),
-        sentence,
-        how: "no part of a set of measurements lies beyond the extremes of the set".into(),
-    })
+    Some(
+        impossible(
+            Check::OutsideItsExtremes,
+            worst,
+            Some(limit.middle()),
+            sentence,
+            "no part of a set of measurements lies beyond the extremes of the set",
+        )
+        .against(group.first().map(|statement| statement.place.clone())),
+    )
 }
 
 /// Whether a statistic always lies between the smallest and the largest value.
@@ -98,20 +98,17 @@ fn impossible_values(evidence: &Evidence) -> Vec<Finding> {
                 continue;
             }
             let limit = if span.low > high { high } else { low };
-            findings.push(Finding {
-                check: Check::OutsideItsRange.name().to_owned(),
-                severity: Severity::Impossible,
-                place: statement.place.clone(),
-                against: None,
-                stated: statement.value.number().map(|printed| printed.value),
-                computed: Some(limit),
-                sentence: format!(
+            findings.push(impossible(
+                Check::OutsideItsRange,
+                statement,
+                Some(limit),
+                format!(
                     "the {} of {} lies beyond {limit}, the limit of the metric",
                     statement.key,
                     shown(statement)
                 ),
-                how: format!("`range` of the metric {}: {}", metric.id, metric.says),
-            });
+                format!("`range` of the metric {}: {}", metric.id, metric.says),
+            ));
         }
     }
     findings

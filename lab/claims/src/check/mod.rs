@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use super::{Claims, ClaimsError, Comparator, Key, Statement};
 use crate::facts::Facts;
-use lab_audit::{Check, Finding, Place, checks::Span};
+use lab_audit::{Check, Finding, Place, Severity, checks::Span};
 
 /// A document with everything known about it.
 #[derive(Debug)]
@@ -113,6 +113,19 @@ fn weight(check: &str) -> usize {
         Check::MetricIsIdentity,
     ];
     ORDER.iter().position(|known| known.name() == check).unwrap_or(ORDER.len())
+}
+
+/// A finding that what is stated cannot be true.
+pub(crate) fn impossible(
+    check: Check,
+    of: &Statement,
+    computed: Option<f64>,
+    sentence: String,
+    how: impl Into<String>,
+) -> Finding {
+    let stated = of.value.number().map(|printed| printed.value);
+    Finding::new(check, Severity::Impossible, of.place.clone(), sentence, how)
+        .values(stated, computed)
 }
 
 pub(crate) fn span(statement: &Statement) -> Option<Span> {

@@ -127,16 +127,17 @@ fn reversed(claim: &Statement, source: &str, entries: &[Entry], highest: bool) -
         first.subject,
         first.text,
     );
-    Some(Finding {
-        check: Check::RankingReversed.name().to_owned(),
-        severity: Severity::Impossible,
-        place: claim.place.clone(),
-        against: Some(first.place.clone()),
-        stated: Some(own.span.middle()),
-        computed: Some(first.span.middle()),
-        sentence,
-        how: format!("the values of all subjects in {source}, in order"),
-    })
+    Some(
+        Finding::new(
+            Check::RankingReversed,
+            Severity::Impossible,
+            claim.place.clone(),
+            sentence,
+            format!("the values of all subjects in {source}, in order"),
+        )
+        .values(Some(own.span.middle()), Some(first.span.middle()))
+        .against(Some(first.place.clone())),
+    )
 }
 
 fn once(findings: Vec<Finding>) -> Vec<Finding> {
@@ -206,14 +207,15 @@ fn inverted(
         a.subject,
         b.subject,
     );
-    Some(Finding {
-        check: Check::RankingsDiffer.name().to_owned(),
-        severity: Severity::Impossible,
-        place: a.place.clone(),
-        against: Some(other.place.clone()),
-        stated: Some(a.span.middle()),
-        computed: Some(other.span.middle()),
-        sentence,
-        how: format!("{} is {} in the first and {} in the second", a.subject, a.text, other.text),
-    })
+    Some(
+        Finding::new(
+            Check::RankingsDiffer,
+            Severity::Impossible,
+            a.place.clone(),
+            sentence,
+            format!("{} is {} in the first and {} in the second", a.subject, a.text, other.text),
+        )
+        .values(Some(a.span.middle()), Some(other.span.middle()))
+        .against(Some(other.place.clone())),
+    )
 }

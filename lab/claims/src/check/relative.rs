@@ -1,9 +1,9 @@
 //! Differences, ratios and percentages against their parts; equations that hold by definition.
 
-use super::{Evidence, data, lines, shown, span};
+use super::{Evidence, data, impossible, lines, shown, span};
 use crate::{Against, CellValue, Comparator, Key, Relation, Statement};
 use lab_audit::{
-    Check, Expression, Finding, Severity,
+    Check, Expression, Finding,
     checks::{
         Span,
         ratios::{READINGS, Reading},
@@ -99,7 +99,7 @@ pub(super) fn of_parts(
         lines([new]),
     );
     let how = format!("{} of every pair of values that the document states", reading.formula());
-    Some(finding(Check::DifferenceOfParts, statement, value.middle(), sentence, how))
+    Some(impossible(Check::DifferenceOfParts, statement, Some(value.middle()), sentence, how))
 }
 
 /// Whether the document or its data give both sides.
@@ -145,7 +145,7 @@ pub(super) fn of_data(
         value.middle(),
     );
     let how = format!("{} of the facts of both sides", reading.formula());
-    Some(finding(Check::DifferenceNotInRawData, statement, value.middle(), sentence, how))
+    Some(impossible(Check::DifferenceNotInRawData, statement, Some(value.middle()), sentence, how))
 }
 
 /// Whether it follows from two stated values that are both what the data give: then rounding made
@@ -239,26 +239,7 @@ fn related(evidence: &Evidence, relation: &Relation) -> Vec<Finding> {
             relation.says
         );
         let how = format!("relation `{}` with the values of the same section", relation.id);
-        findings.push(finding(Check::Relation, left, value.middle(), sentence, how));
+        findings.push(impossible(Check::Relation, left, Some(value.middle()), sentence, how));
     }
     findings
-}
-
-fn finding(
-    check: Check,
-    statement: &Statement,
-    computed: f64,
-    sentence: String,
-    how: String,
-) -> Finding {
-    Finding {
-        check: check.name().to_owned(),
-        severity: Severity::Impossible,
-        place: statement.place.clone(),
-        against: None,
-        stated: statement.value.number().map(|printed| printed.value),
-        computed: Some(computed),
-        sentence,
-        how,
-    }
 }

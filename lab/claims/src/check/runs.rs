@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evidence, lines, shown, span};
+use super::{Evidence, impossible, lines, shown, span};
 use crate::{Comparator, Key, Statement, TableInfo};
 use lab_audit::{
     Check, Finding, Severity,
@@ -126,32 +126,32 @@ fn finding(
         listed.collect::<Vec<_>>().join("; ")
     );
     let against = values(table).find(|cell| cell.key.subject == whole.subject);
-    Some(Finding {
-        check: Check::PrintedRuns.name().to_owned(),
-        severity: Severity::Impossible,
-        place: worst.place.clone(),
-        against: against.map(|cell| cell.place.clone()),
-        stated: worst.value.number().map(|printed| printed.value),
-        computed: Some(computed.middle()),
-        sentence,
-        how: "statistics of the printed runs, each with its rounding".into(),
-    })
+    Some(
+        impossible(
+            Check::PrintedRuns,
+            worst,
+            Some(computed.middle()),
+            sentence,
+            "statistics of the printed runs, each with its rounding",
+        )
+        .against(against.map(|cell| cell.place.clone())),
+    )
 }
 
 fn fewer(table: &TableInfo, promised: usize) -> Option<Finding> {
     let printed = values(table).count();
     let first = values(table).next()?;
-    (printed < promised).then(|| Finding {
-        check: Check::RunsMissing.name().to_owned(),
-        severity: Severity::Doubtful,
-        place: first.place.clone(),
-        against: None,
-        stated: Some(promised as f64),
-        computed: Some(printed as f64),
-        sentence: format!(
-            "table `{}` is said to hold all {promised} runs and prints {printed} values",
-            table.id
-        ),
-        how: "a count of its cells with single values".into(),
+    (printed < promised).then(|| {
+        Finding::new(
+            Check::RunsMissing,
+            Severity::Doubtful,
+            first.place.clone(),
+            format!(
+                "table `{}` is said to hold all {promised} runs and prints {printed} values",
+                table.id
+            ),
+            "a count of its cells with single values",
+        )
+        .values(Some(promised as f64), Some(printed as f64))
     })
 }

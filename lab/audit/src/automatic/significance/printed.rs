@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::stated_p;
+use super::{p_of_cell, stated_p};
 use crate::automatic::book::Book;
 use crate::automatic::found::Found;
 use crate::automatic::grid::{Grid, Record};
 use crate::automatic::role::Role;
-use crate::checks::tests_of_hypotheses::{StatedP, Statistic, Tail, p_of, p_of_t, p_of_tail};
+use crate::checks::tests_of_hypotheses::{Statistic, Tail, p_of, p_of_t, p_of_tail};
 use crate::checks::{Mismatch, Span};
-use crate::{Bound, Check, Document, Place, Printed, SentenceKind, Severity};
+use crate::{Check, Document, Place, Printed, SentenceKind, Severity};
 
 /// `t(18) = 2.5, p = 0.001` and its like, as papers print them.
 static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -96,11 +96,7 @@ pub(super) fn of_record(grid: &Grid<'_>, record: &Record<'_>, book: &mut Book) {
     let Some(row) = grid.table.rows.iter().find(|row| row.line == t.line) else { return };
     let cell = &row.cells[column];
     let Some(printed) = cell.numbers.first() else { return };
-    let p = match cell.bound {
-        Some(Bound::Below) => StatedP::Below(printed.value),
-        Some(Bound::Above) => StatedP::Above(printed.value),
-        None => StatedP::Equals(printed.clone()),
-    };
+    let p = p_of_cell(cell, printed);
     let place = Place { column: Some(grid.table.columns[column].clone()), ..grid.place(record, t) };
     let wrong = p_of_t(&p, &t.number, df).map(|wrong| found(place, printed, &wrong));
     book.cell(row.line, column, wrong);

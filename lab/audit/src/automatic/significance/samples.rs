@@ -6,21 +6,19 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::stated_p;
+use super::{p_of_cell, stated_p};
 use crate::automatic::book::Book;
 use crate::automatic::found::Found;
 use crate::automatic::grid::Record;
 use crate::automatic::group::Group;
 use crate::automatic::role::Role;
-use crate::automatic::tie::Tied;
+use crate::automatic::tie::{Tied, shortest};
 use crate::automatic::words::{says, tokens};
 use crate::checks::tests_of_hypotheses::{
     StatedP, Summary, cohens_d, f_of_samples, one_sample_p, p_of_samples, t_of_samples,
 };
 use crate::checks::{Mismatch, Span};
-use crate::{
-    Bound, Cell, Check, Document, Place, Printed, Sentence, SentenceKind, Severity, Table, TableRow,
-};
+use crate::{Check, Document, Place, Printed, Sentence, SentenceKind, Severity, Table, TableRow};
 
 static P: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(?:p\s*)?([=<>≤≥]?)\s*(\d?\.\d{1,12})\b").ok());
@@ -124,24 +122,11 @@ impl<'a> Samples<'a> {
         of.iter().any(Option::is_some).then_some(Self { table, names, of, said: !column })
     }
 
-    /// The one sample of a name: of the same words, or the shortest that has them all.
-    fn find(&self, name: &str) -> Option<usize> {
-        let wanted = tokens(name);
-        if !wanted.iter().any(|word| word.chars().any(char::is_alphabetic)) {
-            return None;
-        }
-        let holding = self.names.iter().enumerate().filter(|(_, own)| wanted.is_subset(own));
-        let least = holding.clone().map(|(_, own)| own.len()).min()?;
-        let mut shortest = holding.filter(|(_, own)| own.len() == least);
-        let (index, _) = shortest.next().filter(|_| least <= 2 * wanted.len())?;
-        shortest.next().is_none().then_some(index)
-    }
-
     /// The samples that `A vs B` names.
     fn pair(&self, title: &str) -> Option<(Summary, Summary)> {
         let title = title.trim_end_matches(':');
         let (a, b) = title.split_once(" vs ").or_else(|| title.split_once(" vs. "))?;
-        let (a, b) = (self.find(a)?, self.find(b)?);
+        let (a, b) = (shortest(&self.names, a)?, shortest(&self.names, b)?);
         (a != b).then(|| Some((self.of[a]?, self.of[b]?)))?
     }
 
@@ -210,14 +195,6 @@ fn of_pairs(document: &Document, tied: &Tied<'_, '_>, samples: &[Samples<'_>], b
             };
             note(document, table.section(), row.line, Check::TestOfSamples, stated, wrong, book);
         }
-    }
-}
-
-fn p_of_cell(cell: &Cell, stated: &Printed) -> StatedP {
-    match cell.bound {
-        Some(Bound::Below) => StatedP::Below(stated.value),
-        Some(Bound::Above) => StatedP::Above(stated.value),
-        None => StatedP::Equals(stated.clone()),
     }
 }
 
