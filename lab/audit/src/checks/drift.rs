@@ -81,7 +81,7 @@ pub fn order<T: PartialEq>(groups_in_time: &[T]) -> Option<Order> {
     }
     let factorials: f64 = sizes.iter().map(|(_, size)| log10_factorial(*size)).sum();
     let chance = log10_factorial(sizes.len()) + factorials - log10_factorial(total);
-    (total > 0).then(|| Order { groups: sizes.len(), stretches, log10_chance: chance })
+    (total > 0).then_some(Order { groups: sizes.len(), stretches, log10_chance: chance })
 }
 
 /// The trend over time that remains once every group's own median is taken away: what a
