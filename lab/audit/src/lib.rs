@@ -5,7 +5,7 @@
 
 #![forbid(unsafe_code)]
 
-pub mod automatic;
+mod automatic;
 mod catalogue;
 pub mod checks;
 pub mod document;

@@ -6,19 +6,19 @@
 
 mod span;
 
-pub mod bounds;
-pub mod contingency;
-pub mod drift;
-pub mod grim;
-pub mod intervals;
+pub(crate) mod bounds;
+pub(crate) mod contingency;
+pub(crate) mod drift;
+pub(crate) mod grim;
+pub(crate) mod intervals;
 pub mod lattice;
 pub mod moments;
-pub mod order_statistics;
-pub mod provenance;
-pub mod ranking;
+pub(crate) mod order_statistics;
+pub(crate) mod provenance;
+pub(crate) mod ranking;
 pub mod ratios;
-pub mod sample_size;
-pub mod tests_of_hypotheses;
+pub(crate) mod sample_size;
+pub(crate) mod tests_of_hypotheses;
 
 pub use span::{Span, spans};
 
