@@ -5,8 +5,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 
-use engines_conformance::{Corpus, Wanted, search};
 use program::{Finished, ask, program};
+use proof_kit::engines::{Corpus, Wanted, search};
 use serde_json::Value;
 
 mod program;

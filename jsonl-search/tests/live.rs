@@ -12,8 +12,8 @@ use std::process::Stdio;
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use engines_conformance::skipped;
 use program::{ask, program};
+use proof_kit::engines::skipped;
 use serde_json::Value;
 
 mod program;

@@ -14,19 +14,15 @@ _VERSION = "0.1.0"
 # Code of these never runs while something is timed, so rustc does not optimise it: it was most of what
 # a first build compiled of ours. lab/tidy refuses what is timed.
 _UNTIMED = [
-    "attacks",
     "audit",
-    "audit-trial",
     "cli",
     "families",
-    "fuzz",
     "import",
     "plan",
     "report",
     "site",
     "tidy",
     "watch",
-    "world",
 ]
 _UNOPTIMISED = ["-Copt-level=0", "-Cdebug-assertions=no", "-Cstrip=symbols"]
 
@@ -47,7 +43,8 @@ def lab_library(
         binaries = {},
         files = [],
         included = [],
-        visibility = ["//lab:__subpackages__"]):
+        shared_srcs = [],
+        visibility = ["//lab:__subpackages__", "//proof:__subpackages__"]):
     """A library of the lab, with its tests.
 
     In a family it is what variants share, and no variant: its targets `files` and `manifest`, which
@@ -67,11 +64,12 @@ def lab_library(
         binaries: as in `_tests`.
         files: programs that variants start.
         included: labels of files outside the package, which its sources include.
+        shared_srcs: sources of other packages that a `#[path]` of this one names.
         visibility: the arrows between crates, as Bazel checks them.
     """
     rust_library(
         name = name,
-        srcs = _sources(),
+        srcs = _sources() + shared_srcs,
         compile_data = _included_files() + included,
         crate_name = crate_name,
         edition = _EDITION,

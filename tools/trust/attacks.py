@@ -41,7 +41,7 @@ def manifests():
 def package(manifest):
     """Its name, where its tests know the book."""
     text = tomllib.loads(manifest.read_text())
-    return text["package"]["name"] if "lab-attacks" in text.get("dev-dependencies", {}) else None
+    return text["package"]["name"] if "proof-kit" in text.get("dev-dependencies", {}) else None
 
 
 def run(packages, book):

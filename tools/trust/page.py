@@ -218,7 +218,7 @@ run is there once. At a sync strace kills on entry of the system call.
 
 `tools/proof coming-back` kills a back end with all its processes; a kill costs both runs' time, less that of a run without it."""
 
-SELFTEST = """`lab selftest reports/...` draws experiments from the noise of recorded runs: pairs with replacement, each turned by a coin, the
+SELFTEST = """`proof judge reports/...` draws experiments from the noise of recorded runs: pairs with replacement, each turned by a coin, the
 candidate moved by a known shift. The reports' judge decides at 5 %, without Holm's adjustment. A cell is the median over records and
 candidates, with the extremes. "Margin" shifts by exactly the declared margin. "One run in ten slow" makes a tenth of the candidate's runs half
 as slow again, so *equivalent* would be wrong; it needs 72 pairs, which no record has. The functions give the answers of SciPy 1.14.1
@@ -228,7 +228,7 @@ KNOWN = """`tools/proof known-answers` repeats two real sweeps: `known-search` p
 `known-tokens` a client that spends 5 µs more on each line of a stream. *Slower* must be found, and the reference's twin not be called
 different; an interval holds the truth as often as it says, less two standard errors."""
 
-FUZZ = """`lab-fuzz` cuts, doubles, flips and mixes good input by numbered draws, which can be repeated. Besides panics it looks for
+FUZZ = """`proof fuzz` cuts, doubles, flips and mixes good input by numbered draws, which can be repeated. Besides panics it looks for
 contradictions: replies give the same tokens however they are cut, and what was read survives writing and reading. `tools/proof fuzz`
 gives the same readers what libFuzzer makes to reach new branches."""
 

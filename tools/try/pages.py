@@ -3,7 +3,7 @@
 
   tools/proof pages [--list] [--only PAGE[,PAGE]] [--minutes N] [--tsv FILE]
 
-docs/commands.tsv says which these are. They run in a clean clone of the last commit, in the pinned
+commands.tsv beside this says which these are. They run in a clean clone of the last commit, in the pinned
 environment, with what the page speaks of beside it: two programs, a repository of a small tool, a
 report with its results. What stands for a name of the reader's (`QUERY DIR`) is replaced. A full sweep
 takes --quick. What every command printed is in results/stranger/.
@@ -67,7 +67,7 @@ def main():
 
 def table():
     """Page and command of the rows that are ours, each command once, in the order of the table."""
-    with open(ROOT / "docs/commands.tsv", encoding="utf-8", newline="") as file:
+    with open(ROOT / "tools/try/commands.tsv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     first = {row["command"]: row["page"] for row in reversed(rows) if row["run_by"] == OURS}
     commands = dict.fromkeys(row["command"] for row in rows if row["command"] in first)

@@ -19,7 +19,6 @@ ANYWHERE = [
     (["export", "records", "--csv"], {0}),
     (["sim", "--measure", "1"], {0}),
     (["watch", "--help"], {0}),
-    (["selftest", "--help"], {0}),
     (["corpus", "--help"], {0}),
 ]
 

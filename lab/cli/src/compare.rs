@@ -6,22 +6,19 @@ use clap::{
     Args, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use lab_compare::{
-    replay::{Row, Size, prove, recordings},
-    run::{
-        self, Check, Counts, Destination, FailOn, Format, Layouts, Limits, Metric, OnFailure,
-        Options, Order, Plot, ResultOptions, Revisions, RoundFile, RunOptions, Shell, tell_failure,
-        values_of_list, values_of_range,
-    },
+use lab_compare::run::{
+    self, Check, Counts, Destination, FailOn, Format, Layouts, Limits, Metric, OnFailure, Options,
+    Order, Plot, ResultOptions, Revisions, RoundFile, RunOptions, Shell, tell_failure,
+    values_of_list, values_of_range,
 };
-use lab_console::{Exit, Failure, exit_codes, streams};
+use lab_console::{Exit, Failure, exit_codes};
 
 /// Commands to compare and how; options that hyperfine has are named as there.
 #[derive(Args, Debug)]
 #[command(after_help = exit_codes(&CODES))]
 pub(crate) struct CompareArgs {
     /// Commands; the first is the reference
-    #[arg(value_name = "COMMAND", required_unless_present = "self_test")]
+    #[arg(value_name = "COMMAND", required = true)]
     commands: Vec<String>,
     /// Git revision to compare, at least two, or `.` for the work tree; COMMAND is then one program
     /// of a build and its arguments
@@ -133,9 +130,6 @@ pub(crate) struct CompareArgs {
     resume: Option<PathBuf>,
     #[command(flatten)]
     around: AroundArgs,
-    /// Show on stored noise how often the answers are wrong, as a table (minutes)
-    #[arg(long, exclusive = true)]
-    self_test: bool,
     #[command(flatten)]
     measures: MeasureArgs,
 }
@@ -231,9 +225,6 @@ pub(crate) fn metrics() -> impl TypedValueParser<Value = Metric> {
 
 /// Compares the commands and prints what may be said of them.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
-    if args.self_test {
-        return self_test();
-    }
     let ended = args.options().and_then(|options| run::compare(&options));
     ended.inspect_err(|failure| {
         // What the user stopped has not failed.
@@ -370,17 +361,4 @@ pub(crate) fn on_failure(is_ignored: bool) -> OnFailure {
 
 pub(crate) fn format(json: bool) -> Format {
     if json { Format::Json } else { Format::Text }
-}
-
-fn self_test() -> Result<Exit, Failure> {
-    let mut all_met = true;
-    let print = |line: &str| streams::print(format!("{line}\n").as_bytes());
-    let mut printed = print(Row::HEADER);
-    for noise in recordings() {
-        prove(&noise, Size::FULL, 1, &mut |row| {
-            all_met &= row.met() != Some(false);
-            printed = std::mem::replace(&mut printed, Ok(())).and_then(|()| print(&row.tsv()));
-        });
-    }
-    printed.map(|()| Exit::failed_if(!all_met))
 }

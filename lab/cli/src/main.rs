@@ -13,7 +13,6 @@ mod export;
 mod idle;
 mod import;
 mod man;
-mod migrate;
 mod new;
 mod outlook;
 mod paths;
@@ -21,7 +20,6 @@ mod plan;
 mod progress;
 mod report;
 mod run;
-mod selftest;
 mod serve;
 mod site;
 mod verify;
@@ -75,8 +73,6 @@ enum Command {
     Run(run::RunArgs),
     /// Write the report of recorded runs
     Report(report::ReportArgs),
-    /// Tell how often the judge is right, on experiments drawn from recorded noise
-    Selftest(selftest::SelftestArgs),
     /// Copy recorded runs and their report into a folder to commit; or print every analysed run
     /// with its metrics as CSV, OpenMetrics or JSON; or write that as Parquet
     Export(export::ExportArgs),
@@ -84,8 +80,6 @@ enum Command {
     Site(site::SiteArgs),
     /// Serve all records to a browser on this machine: list, progress, changes, history
     Serve(serve::ServeArgs),
-    /// Add today's expectations to records from before expectations were stored
-    Migrate(migrate::MigrateArgs),
     /// Tell which of some commands is faster, by how much and how surely
     Compare(Box<compare::CompareArgs>),
     /// Read and judge results of hyperfine, criterion, Go, JMH, pytest and Google Benchmark
@@ -135,7 +129,6 @@ fn run(Cli { place, command }: Cli) -> Result<Exit, Failure> {
         Command::Verify(args) => verify::verify(&args, &paths?),
         Command::Run(args) => run::run(&args, &paths?),
         Command::Report(args) => report::report(&args, paths.ok().as_ref()),
-        Command::Selftest(args) => selftest::selftest(&args, paths.ok().as_ref()),
         Command::Export(args) => export::export(&args, paths.ok().as_ref()),
         Command::New(args) => new::new(&args, &paths?),
         Command::Serve(args) => serve::serve(&args, paths.ok().as_ref()),
@@ -144,7 +137,6 @@ fn run(Cli { place, command }: Cli) -> Result<Exit, Failure> {
         Command::Compare(args) => compare::compare(&args),
         Command::Import(args) => import::import(&args),
         Command::Bisect(args) => bisect::bisect(&args),
-        Command::Migrate(args) => migrate::migrate(&args, &paths?),
         Command::Watch(args) => watch::watch(&args, paths.ok().as_ref()),
         Command::Sim(args) => Ok(lab_sim::run(args).map(|()| Exit::Success)?),
         Command::Corpus(args) => corpus::corpus(&args),

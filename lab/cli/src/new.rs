@@ -196,7 +196,7 @@ fn next(name: &str, source: &str, build: &str) {
     let family = name.split('/').next().unwrap_or_default();
     println!("  1. {name}/variant.toml: its sentence, what it measures, its tags");
     println!("  2. {name}/{source}: the variant itself");
-    println!("  3. {build}cargo test --release -p {family}-conformance");
+    println!("  3. {build}cargo test --release -p proof-kit --test {family}");
     println!("  4. lab verify experiments/FILE.toml, which has one of its tags");
 }
 

@@ -17,8 +17,8 @@ use std::{
     time::Duration,
 };
 
-use lab_attacks::Attack;
 use lab_record::{Results, Run, RunFile, Status, Writer};
+use proof_kit::Attack;
 use served::{Server, committed, copy, root};
 use tempfile::TempDir;
 

@@ -9,12 +9,12 @@ use std::{
 };
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
-use lab_attacks::Attack;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
 use predicates::{Predicate, str::contains};
+use proof_kit::Attack;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -9,9 +9,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use lab_attacks::Attack;
 use lab_driver::plots::Scripts;
 use lab_process::Hold;
+use proof_kit::Attack;
 
 /// The script of `lab compare --plot`.
 const COMPARE: &str = include_str!("../../compare/src/run/plot.gp");

@@ -8,8 +8,8 @@ use std::{
 };
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
-use lab_attacks::Attack;
 use predicates::str::contains;
+use proof_kit::Attack;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use lab_attacks::Attack;
+use proof_kit::Attack;
 use tempfile::TempDir;
 
 /// Whatever fails half of the time is an alert.

@@ -10,9 +10,9 @@ use std::{
     process::{Command, Output},
 };
 
-use lab_attacks::Attack;
 use nix::{sys::stat::Mode, unistd::mkfifo};
 use plain::unpack;
+use proof_kit::Attack;
 use tempfile::TempDir;
 
 /// What is outside of the record, and must neither be shown nor changed.
@@ -131,7 +131,6 @@ fn no_command_reads_a_record_through_links() {
                 &["export", "reports/r", "out"],
                 &["export", "reports/r", "--csv"],
                 &["watch", "reports/r"],
-                &["selftest", "reports/r"],
             ] {
                 let _attack = Attack::on("links", &format!("lab {command:?}, {name}: {kind}"));
                 refused(&world.lab(command), name);

@@ -14,10 +14,10 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
-use lab_attacks::Attack;
 use lab_record::{Results, Run, RunFile, SCHEMA, Samples, Writer, sha256_hex};
 use nix::{sys::stat::Mode, unistd::mkfifo};
 use plain::unpack;
+use proof_kit::Attack;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -101,12 +101,11 @@ fn refused(output: &Output, code: i32, expected: &str) {
     assert_eq!(sentences.count(), 1, "{said}");
 }
 
-const READERS: [&[&str]; 5] = [
+const READERS: [&[&str]; 4] = [
     &["report", "r", "--check", "--max-bytes", MAX_BYTES],
     &["report", "r", "--out", "out", "--max-bytes", MAX_BYTES],
     &["export", "r", "out", "--max-bytes", MAX_BYTES],
     &["export", "r", "--csv", "--max-bytes", MAX_BYTES],
-    &["selftest", "r", "--max-bytes", MAX_BYTES],
 ];
 
 #[test]

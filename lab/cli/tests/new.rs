@@ -15,7 +15,7 @@ const VARIANT: &str = "name = \"plain\"\nfamily = \"engines\"\ntags = []\nsenten
                        measures = \"std\"\nversion = \"1.0.0\"\nfeatures = []\n";
 
 /// Tests what was built with optimisations, as `lab` runs it.
-const TEST: &str = "cargo test --release -p engines-conformance";
+const TEST: &str = "cargo test --release -p proof-kit --test engines";
 
 fn checkout() -> TempDir {
     let dir = tempfile::tempdir().unwrap();

@@ -7,8 +7,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-use lab_attacks::Attack;
 use lab_driver::plots::Scripts;
+use proof_kit::Attack;
 
 /// Whether gnuplot is here; a test without it says so, on the stream that the harness keeps.
 fn has_gnuplot(test: &str) -> bool {

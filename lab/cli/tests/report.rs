@@ -5,9 +5,9 @@ mod plain;
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use plain::unpack;
 use predicates::str::contains;
+use proof_kit::Attack;
 
 /// In a folder that is no checkout.
 fn report(dir: &Path, args: &[&str]) -> assert_cmd::assert::Assert {

@@ -5,12 +5,12 @@ mod served;
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::{
     Folder, Manifest, RunFile, SCHEMA, Samples, Session, SessionEvent, Writer, sha256_hex,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use proof_kit::Attack;
 use serde_json::{Value, json};
 use served::{Server, committed, copy, lab, root, values};
 use tempfile::TempDir;

@@ -10,7 +10,7 @@ use std::{
     process::{Command, Output},
 };
 
-use lab_attacks::Attack;
+use proof_kit::Attack;
 use served::{Server, committed, copy, lab};
 use tempfile::TempDir;
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use lab_attacks::Attack;
+use proof_kit::Attack;
 
 /// So many descriptors leave room for a few connections.
 const DESCRIPTORS: usize = 80;

@@ -11,13 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_attacks::Attack;
 use lab_record::{Run, RunFile, Samples, Writer, sha256_hex};
 use nix::{
     errno::Errno,
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
+use proof_kit::Attack;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -7,7 +7,6 @@
 //! round and says after each whether to go on, and [`Comparison::state`] says what is known. One
 //! may look at it at any time and stop at any look: `lab_stats::sequence` is what allows that.
 //! [`bisect`] searches for the commit that changed the time with comparisons of the same kind.
-//! [`replay`] shows on stored noise that the answers err as seldom as they say.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +18,6 @@ mod comparison;
 mod layout;
 mod outlook;
 mod picture;
-pub mod replay;
 pub mod run;
 mod schedule;
 mod settings;

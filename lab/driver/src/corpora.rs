@@ -174,7 +174,7 @@ mod tests {
             ),
         ];
         for (name, attack, said) in cases {
-            let _attack = lab_attacks::Attack::on("programs", name);
+            let _attack = proof_kit::Attack::on("programs", name);
             let home = tempfile::tempdir().unwrap();
             let mut corpora = Corpora::new(&easy(home.path(), "exit 0"), home.path());
             let never = AtomicBool::new(false);
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_corpus_that_was_kept_and_is_not_what_its_manifest_says_is_refused() {
-        let _attack = lab_attacks::Attack::on("programs", "a kept corpus with other bytes");
+        let _attack = proof_kit::Attack::on("programs", "a kept corpus with other bytes");
         let home = tempfile::tempdir().unwrap();
         let mut corpora = Corpora::new(&easy(home.path(), "exit 1"), home.path());
         let refused = corpora.folder(&CORPUS, &AtomicBool::new(false)).unwrap_err().to_string();

@@ -306,7 +306,7 @@ mod tests {
                 "speaks protocol 2, this lab speaks 1",
             ),
         ] {
-            let _attack = lab_attacks::Attack::on("answers", expected);
+            let _attack = proof_kit::Attack::on("answers", expected);
             assert_eq!(judged(0, output, ""), expected);
         }
         let no_json = judged(0, "hello\n", "first\n last \n");
@@ -344,7 +344,7 @@ mod tests {
             ("a fraction", "\"samples\":{\"a\":[0.5]}", "invalid type: floating point"),
         ];
         for (name, more, said) in cases {
-            let _attack = lab_attacks::Attack::on("answers", name);
+            let _attack = proof_kit::Attack::on("answers", name);
             let found = judged(0, &with(more), "");
             assert!(found.contains(said), "{name}: {found}");
         }
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_are_no_outcome() {
-        let _attack = lab_attacks::Attack::on("answers", "a reason that is no UTF-8");
+        let _attack = proof_kit::Attack::on("answers", "a reason that is no UTF-8");
         let mut output = line("r", "ok").into_bytes();
         output.extend(b"\xff\xfe");
         let status = ExitStatus::from_raw(0);

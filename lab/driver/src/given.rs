@@ -274,7 +274,7 @@ mod tests {
             ("both", identity("2", "b"), "it was version 1 and is 2"),
             ("escape sequences in a digest", identity("1", "\u{1b}[2J"), "and is \\u{1b}[2J; the"),
         ] {
-            let _attack = lab_attacks::Attack::on("servers", name);
+            let _attack = proof_kit::Attack::on("servers", name);
             let first = identity("1", "a");
             let bodies = [&first[..], &first[..], &second[..]].concat();
             let (address, server) = answering(bodies);
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn names_of_a_servers_models_do_nothing_to_a_terminal() {
-        let _attack = lab_attacks::Attack::on("servers", "escape sequences in a model's name");
+        let _attack = proof_kit::Attack::on("servers", "escape sequences in a model's name");
         let models = json!({ "models": [{ "name": "\u{1b}]0;x\u{7}" }] }).to_string();
         let (address, server) = answering(vec![json!({ "version": "1" }).to_string(), models]);
         let said = check_servers(&[address], "m").unwrap_err().to_string();
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn nobody_is_asked_whom_the_user_did_not_name() {
-        let _attack = lab_attacks::Attack::on("servers", "a redirect to another server");
+        let _attack = proof_kit::Attack::on("servers", "a redirect to another server");
         let ((redirects, address), (other, target)) = (listen(), listen());
         let server = thread::spawn(move || {
             for _ in 0..2 {
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_model_that_takes_long_does_not_hold_who_wants_to_stop() {
-        let _attack = lab_attacks::Attack::on("servers", "silence while a model is loaded");
+        let _attack = proof_kit::Attack::on("servers", "silence while a model is loaded");
         let (silent, server) = listen();
         let wanted = ModelLoad { server, model: "m".to_owned(), options: json!({}) };
         let mut servers = GivenServers::new(vec![], "m".to_owned());

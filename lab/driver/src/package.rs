@@ -168,12 +168,12 @@ pub(crate) mod tests {
         let shown = "\\u{1b}[2Jno server\\r\\u{202e}";
         for status in ["failed", "unsupported"] {
             let name = format!("escape sequences in the reason of a run that is {status}");
-            let _attack = lab_attacks::Attack::on("answers", &name);
+            let _attack = proof_kit::Attack::on("answers", &name);
             let reason = "\u{1b}[2Jno server\r\u{202e}";
             let done = package(&Toy, run(), outcome(status, Some(reason)), right());
             assert_eq!(done.run.reason.as_deref(), Some(shown));
         }
-        let _attack = lab_attacks::Attack::on("answers", "escape sequences in a wrong answer");
+        let _attack = proof_kit::Attack::on("answers", "escape sequences in a wrong answer");
         let wrong = Err("\u{1b}c of step 0".to_owned());
         let done = package(&Toy, run(), outcome("ok", None), wrong);
         assert_eq!(done.run.reason.as_deref(), Some("wrong answer: \\u{1b}c of step 0"));

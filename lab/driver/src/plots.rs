@@ -125,8 +125,7 @@ mod tests {
             "x'; touch pwn; echo '\t`id`\t$(id)\t@a\t{/=99 b}\t\"c\"\\\r\nplain 1.5 µs, -2 %\n";
         let expected =
             "x’· touch pwn· echo ’\t’id’\t·(id)\t·a\t·/=99 b·\t”c”··\nplain 1.5 µs, -2 %\n";
-        let _attack =
-            lab_attacks::Attack::on("pictures", "names that a shell or gnuplot would read");
+        let _attack = proof_kit::Attack::on("pictures", "names that a shell or gnuplot would read");
         assert_eq!(plain(hostile), expected);
     }
 }

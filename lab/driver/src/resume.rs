@@ -126,7 +126,7 @@ mod tests {
                 now.variants.push(second);
             }),
         ] {
-            let _attack = lab_attacks::Attack::on("records", &format!("a resume: {said}"));
+            let _attack = proof_kit::Attack::on("records", &format!("a resume: {said}"));
             let refused = changed(change);
             assert!(refused.contains(&format!(": {said}")), "{said}: {refused}");
         }

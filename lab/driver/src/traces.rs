@@ -121,7 +121,7 @@ mod tests {
         process,
     };
 
-    use lab_attacks::Attack;
+    use proof_kit::Attack;
 
     use super::*;
 

@@ -37,7 +37,7 @@ fn is_hidden(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use lab_attacks::Attack;
+    use proof_kit::Attack;
 
     use super::*;
 

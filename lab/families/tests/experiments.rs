@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use lab_family::Family;
 use lab_plan::{Experiment, extended_file, merged, plan};
-use lab_world::manifests;
+use proof_kit::world::manifests;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

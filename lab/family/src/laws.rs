@@ -387,7 +387,7 @@ mod tests {
                 "cpu_ns is 1000045 in row 1, but 2 CPUs had 40 ns",
             ),
         ] {
-            let _attack = lab_attacks::Attack::on("answers", name);
+            let _attack = proof_kit::Attack::on("answers", name);
             let found = declared(elapsed, cpu).unwrap_err();
             assert!(found.contains(said), "{name}: {found}");
         }
@@ -400,7 +400,7 @@ mod tests {
             let run = Run { cpu_ns: Some(cpu_ns), ..run() };
             Account { run: &run, samples: &Samples::default() }.common()
         };
-        let _attack = lab_attacks::Attack::on("answers", "a CPU time that leaves most out");
+        let _attack = proof_kit::Attack::on("answers", "a CPU time that leaves most out");
         let found = counted(200_000_101).unwrap_err();
         assert_eq!(found, "cpu_total_ns is 50, but the kernel counted 200000101 ns");
         assert_eq!(counted(200_000_100), Ok(()));
@@ -414,7 +414,7 @@ mod tests {
             ("inner_ns", 91, "inner_ns is 91, but wall_ns, which holds it, is 90"),
             ("cpu_total_ns", 10_051, "cpu_total_ns is 10051, but the kernel counted 50 ns"),
         ] {
-            let _attack = lab_attacks::Attack::on("answers", said);
+            let _attack = proof_kit::Attack::on("answers", said);
             let mut run = run();
             run.counters.insert(name.to_owned(), value);
             let found = all_laws(&Account { run: &run, samples: &samples() }).unwrap_err();
@@ -444,7 +444,7 @@ mod tests {
             ("elsewhere_ns", &[-1, 5_000], "its times span 5001 ns, from -1 to 5000"),
         ];
         for (name, values, said) in cases {
-            let _attack = lab_attacks::Attack::on("answers", said);
+            let _attack = proof_kit::Attack::on("answers", said);
             let mut samples = samples();
             samples.columns.insert(name.to_owned(), Column::Raw(values.to_vec()));
             let found = all_laws(&Account { run: &run(), samples: &samples }).unwrap_err();

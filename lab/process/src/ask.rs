@@ -100,7 +100,7 @@ fn not_started(error: RunError) -> Unfinished {
 
 #[cfg(test)]
 mod tests {
-    use lab_attacks::Attack;
+    use proof_kit::Attack;
 
     use super::*;
 

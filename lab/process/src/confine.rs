@@ -193,7 +193,7 @@ pub fn found(name: &str) -> Option<PathBuf> {
 mod tests {
     use std::{fs, net::TcpListener, time::Duration};
 
-    use lab_attacks::Attack;
+    use proof_kit::Attack;
 
     use super::*;
 

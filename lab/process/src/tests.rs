@@ -1,6 +1,6 @@
 use std::{fs, thread};
 
-use lab_attacks::Attack;
+use proof_kit::Attack;
 
 use super::*;
 

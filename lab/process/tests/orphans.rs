@@ -11,7 +11,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_attacks::Attack;
 use lab_process::{Ended, Orphans, Run};
 use nix::{
     sys::{
@@ -20,6 +19,7 @@ use nix::{
     },
     unistd::Pid,
 };
+use proof_kit::Attack;
 
 /// Starts a session that writes its number to `file` and lasts.
 fn daemon(folder: &Path, file: &str) -> i32 {

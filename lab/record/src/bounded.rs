@@ -121,7 +121,7 @@ impl<R: Read> Read for Bounded<R> {
 
 #[cfg(test)]
 mod tests {
-    use lab_attacks::Attack;
+    use proof_kit::Attack;
 
     use super::*;
 

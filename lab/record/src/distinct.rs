@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for Keys {
 
 #[cfg(test)]
 mod tests {
-    use lab_attacks::Attack;
+    use proof_kit::Attack;
     use serde_json::Value;
 
     use super::*;

@@ -132,7 +132,7 @@ fn empty() -> hdrhistogram::Histogram<u64> {
 
 #[cfg(test)]
 mod tests {
-    use lab_attacks::Attack;
+    use proof_kit::Attack;
     use proptest::prelude::*;
 
     use super::*;

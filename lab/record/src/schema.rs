@@ -41,7 +41,7 @@ pub struct RunFile {
     /// What was declared before anything ran.
     pub analysis: Analysis,
     /// What was expected of the results; records from before expectations have none, or got theirs
-    /// from `lab migrate`.
+    /// from `proof migrate`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<Expectation>,
     /// The seed that order, lengths and schedules come from.

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use lab_attacks::Attack;
 use lab_record::{Expectation, Heads, Results, RunFile, SCHEMA, Writer, sha256_hex};
+use proof_kit::Attack;
 use serde_json::json;
 
 fn run_file() -> RunFile {

@@ -2,11 +2,11 @@
 
 use std::{fs, fs::OpenOptions, io::Write, path::Path};
 
-use lab_attacks::Attack;
 use lab_record::{
     RecordError, Rows, Run, RunFile, SCHEMA, Samples, Session, SessionEvent, State, Writer,
     sha256_hex,
 };
+use proof_kit::Attack;
 use serde_json::json;
 
 fn run_file() -> RunFile {

@@ -6,9 +6,9 @@ use std::{
     path::Path,
 };
 
-use lab_attacks::Attack;
 use lab_record::{Folder, Results, Run, RunFile, SCHEMA, Samples, State, Writer, sha256_hex};
 use nix::{sys::stat::Mode, unistd::mkfifo};
+use proof_kit::Attack;
 use serde_json::json;
 
 /// What must neither be read nor changed.

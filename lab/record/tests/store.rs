@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, fs, fs::File, fs::OpenOptions, io::Write, path::Path};
 
-use lab_attacks::Attack;
 use lab_record::{
     Analysis, CardUse, Column, Histogram, Kept, Machine, Noise, Pairing, RecordError, Results, Run,
     RunFile, SCHEMA, Samples, Session, SessionEvent, Spread, Status, VariantEntry, Verification,
     Window, Writer, sha256_hex, sha256_of_file,
 };
+use proof_kit::Attack;
 
 fn run_file() -> RunFile {
     RunFile {

@@ -70,14 +70,14 @@ impl Data {
     }
 
     /// Pairs of logarithms, each less the same centre.
-    pub(crate) fn of_logarithms(both: Vec<(f64, f64)>) -> Self {
+    pub fn of_logarithms(both: Vec<(f64, f64)>) -> Self {
         let differences = both.iter().map(|(a, b)| a - b).collect();
         Self { scale: Scale::Ratio, values: Values::Paired(differences, both) }
     }
 
     /// The pairs, the candidate moved so that the typical difference is 0; `None` of samples apart
     /// and of too few.
-    pub(crate) fn centred_pairs(&self) -> Option<Vec<(f64, f64)>> {
+    pub fn centred_pairs(&self) -> Option<Vec<(f64, f64)>> {
         let Values::Paired(differences, both) = &self.values else { return None };
         let shift = paired::hodges_lehmann(differences, 0.95).filter(|_| self.enough())?;
         Some(both.iter().map(|(a, b)| (a - shift.estimate, *b)).collect())
@@ -127,7 +127,7 @@ impl Data {
     }
 
     /// Whether the middle lies within ±`margin` of the scale.
-    pub(crate) fn equivalence(&self, margin: f64, alpha: f64, seed: u64) -> Option<Equivalence> {
+    pub fn equivalence(&self, margin: f64, alpha: f64, seed: u64) -> Option<Equivalence> {
         match &self.values {
             Values::Paired(differences, _) => equivalence::equivalent(differences, margin, alpha),
             Values::Unpaired(a, b) => {
@@ -137,7 +137,7 @@ impl Data {
     }
 
     /// The tail, against a margin as declared.
-    pub(crate) fn tail(&self, margin: f64, alpha: f64) -> Option<Tail> {
+    pub fn tail(&self, margin: f64, alpha: f64) -> Option<Tail> {
         match (&self.values, self.scale) {
             (Values::Paired(_, both), Scale::Ratio) => {
                 let multiples: Vec<_> = both.iter().map(|(a, b)| (a.exp(), b.exp())).collect();
@@ -184,7 +184,8 @@ impl Data {
         }
     }
 
-    pub(crate) fn mean(&self) -> f64 {
+    /// The typical difference by the mean.
+    pub fn mean(&self) -> f64 {
         match &self.values {
             Values::Paired(differences, _) => mean(differences),
             Values::Unpaired(a, b) => mean(a) - mean(b),

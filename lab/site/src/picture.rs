@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_picture_is_an_image_that_says_what_it_shows() {
         let svg = "<?xml?>\n<svg onload=\"alert(1)\"><script>alert(2)</script></svg>\n";
-        let _attack = lab_attacks::Attack::on("pictures", "an SVG with scripts in a page");
+        let _attack = proof_kit::Attack::on("pictures", "an SVG with scripts in a page");
         let page =
             format!("<p>{}</p>\n<p><em>The <code>a</code>.</em></p>", figure(svg).0).repeat(2);
         let page = described(&alone(&page));

@@ -3,13 +3,13 @@
 
 mod markup;
 
-use lab_attacks::Attack;
 use lab_site::{
     Asked, Going, History, Line, Link, Listed, OneRun, Point, Quantity, Runs, SCRIPTS, Source,
     choices, compared, going, history, index, links, listed, page, page_alone, page_under,
     policy_element, policy_served, sorry,
 };
 use markup::Markup;
+use proof_kit::Attack;
 
 /// Each of them ends something, begins something, or is an address.
 const HOSTILE: [&str; 36] = [

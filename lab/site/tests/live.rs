@@ -1,10 +1,10 @@
 //! The pages of a server, made of made-up records.
 
-use lab_attacks::Attack;
 use lab_site::{
     Going, History, Line, Link, Listed, Point, choices, compared, going, history, links, listed,
     sorry,
 };
+use proof_kit::Attack;
 
 fn link(address: &str, text: &str) -> Link {
     Link { address: address.to_owned(), text: text.to_owned() }

@@ -2,9 +2,9 @@
 
 mod markup;
 
-use lab_attacks::Attack;
 use lab_site::{Asked, OneRun, Quantity, Runs, Source, index, page};
 use markup::Markup;
+use proof_kit::Attack;
 use serde_json::Value;
 
 fn source() -> Source {

@@ -35,32 +35,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab-plan", &["lab-family", "lab-record"]),
     ("lab-report", &["lab-family", "lab-record", "lab-stats"]),
     // What benchmark tools write is read in one place.
-    ("lab-attacks", &[]),
     ("lab-audit", &["lab-import", "lab-record", "lab-stats"]),
-    ("lab-audit-trial", &["lab-audit"]),
     ("lab-claims", &["lab-audit", "lab-stats"]),
     // Its engine, lab/compare/src/run, starts programs.
     ("lab-compare", &["lab-console", "lab-driver", "lab-process", "lab-record", "lab-stats"]),
-    ("lab-compare-trial", &["lab-compare", "lab-driver", "lab-process", "lab-stats"]),
     // What all commands have in common: it says how the errors of these end a command.
     ("lab-console", &["lab-driver", "lab-plan", "lab-record"]),
     ("lab-corpus", &[]),
-    (
-        "lab-fuzz",
-        &[
-            "lab-audit",
-            "lab-claims",
-            "lab-families",
-            "lab-family",
-            "lab-plan",
-            "lab-protocol",
-            "lab-record",
-        ],
-    ),
     ("lab-families", OF_FAMILY),
     ("lab-import", &["lab-stats"]),
     ("lab-process", &[]),
-    ("lab-programs", &["lab-protocol"]),
     ("lab-protocol", &[]),
     ("lab-record", &[]),
     ("lab-sim", &[]),
@@ -80,9 +64,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("lab-stats", &[]),
     ("lab-tidy", &[]),
-    ("lab-toys", OF_FAMILY),
     ("lab-watch", &["lab-family", "lab-process", "lab-protocol", "lab-record", "lab-stats"]),
-    ("lab-world", &["lab-family", "lab-plan", "lab-record", "lab-report"]),
     // The kits alone know it: a variant knows its kit.
     ("lab-variant", &["lab-protocol"]),
     // A library for anybody, which a variant measures.
@@ -123,12 +105,16 @@ pub fn complaints(
         |dependency: &str| dependency.strip_prefix(family)?.strip_prefix('-').map(str::to_owned);
     let is_allowed = |dependency: &str| match ALLOWED.iter().find(|(known, _)| *known == name) {
         Some((_, allowed)) => allowed.contains(&dependency),
+        None if folder.starts_with("proof/") => true,
         None => in_family(own(name).as_deref(), dependency, own(dependency).as_deref(), |other| {
             is_variant(&format!("{family}/{other}"))
         }),
     };
     dependencies(manifest, "dependencies")
-        .filter(|dependency| dependency.starts_with("lab-") || own(dependency).is_some())
+        .filter(|dependency| {
+            let ours = ["lab-", "proof-"].iter().any(|start| dependency.starts_with(start));
+            ours || own(dependency).is_some()
+        })
         .filter(|dependency| !is_allowed(dependency))
         .map(|dependency| format!("{name} may not depend on {dependency}"))
         .collect()
@@ -145,8 +131,7 @@ fn in_family(
 ) -> bool {
     match (name, dependency, own) {
         (_, "lab-protocol", _) | (Some("kit"), "lab-variant", _) => true,
-        (Some("conformance"), "lab-programs", _) => true,
-        (Some("conformance"), ..) | (.., None | Some("conformance")) => false,
+        (.., None) => false,
         (.., Some(own)) => !is_variant(own),
     }
 }
@@ -185,9 +170,8 @@ mod tests {
     fn check(name: &str, dependency: &str) -> Vec<String> {
         let text =
             format!("[package]\nname = \"{name}\"\n[dependencies]\n{dependency}.workspace = true");
-        let is_variant = |folder: &str| {
-            !["/kit", "/conformance", "/database"].iter().any(|end| folder.ends_with(end))
-        };
+        let is_variant =
+            |folder: &str| !["/kit", "/database"].iter().any(|end| folder.ends_with(end));
         complaints(&name.replacen('-', "/", 1), &text.parse().unwrap(), is_variant)
     }
 
@@ -198,6 +182,8 @@ mod tests {
         assert_eq!(check("lab-sim", "lab-protocol").len(), 1);
         assert_eq!(check("lab-driver", "lab-report").len(), 1);
         assert_eq!(check("schedulers-adaptive", "lab-protocol").len(), 1);
+        assert_eq!(check("lab-report", "proof-kit").len(), 1);
+        assert!(check("proof-kit", "lab-driver").is_empty());
     }
 
     #[test]
@@ -208,11 +194,8 @@ mod tests {
             ("runtimes-smol", "lab-record", 1),
             ("runtimes-smol", "lab-variant", 1),
             ("runtimes-smol", "runtimes-floor", 1),
-            ("runtimes-smol", "runtimes-conformance", 1),
             ("runtimes-kit", "runtimes-smol", 1),
             ("runtimes-kit", "lab-variant", 0),
-            ("runtimes-conformance", "lab-programs", 0),
-            ("runtimes-conformance", "runtimes-kit", 1),
             ("workflows-new", "workflows-database", 0),
             ("workflows-database", "workflows-kit", 0),
             ("workflows-database", "workflows-new", 1),

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_room_is_the_folder_of_a_package_or_a_tool() {
-        let rooms = ["lab/cli/src/compare/run.rs", "lab/toys/tests/a.rs", "tools/trust/try.rs"];
-        assert_eq!(rooms.map(room), ["lab/cli", "lab/toys", "tools/trust"]);
+        let rooms = ["lab/cli/src/compare/run.rs", "proof/kit/tests/a.rs", "tools/trust/try.rs"];
+        assert_eq!(rooms.map(room), ["lab/cli", "proof/kit", "tools/trust"]);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use lab_attacks::Attack;
 use lab_tidy::{environments, repository::Repository, supply};
+use proof_kit::Attack;
 
 fn ours() -> Repository {
     Repository::of_package(env!("CARGO_MANIFEST_DIR"))

@@ -156,7 +156,7 @@ fn excerpt(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lab_attacks::Attack;
+    use proof_kit::Attack;
 
     use super::*;
 

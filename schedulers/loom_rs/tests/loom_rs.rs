@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use schedulers_conformance::{RunOutcome, Status, outcome, variant};
+use proof_kit::programs::{RunOutcome, Status, outcome, variant};
 use schedulers_kit::{Replay, Stream, Test, Workload};
 
 fn run(tokio_workers: u32, test: Test) -> RunOutcome {

@@ -3,9 +3,9 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-// Their good input is written by `lab-fuzz --seeds`.
+// Their good input is written by `proof fuzz --seeds`.
 #[allow(dead_code)]
-#[path = "../../../lab/fuzz/src/targets.rs"]
+#[path = "../../../proof/program/src/fuzz/targets.rs"]
 mod targets;
 
 use std::{env, sync::LazyLock};

@@ -7,7 +7,7 @@
 Needs a nightly toolchain, a C++ compiler and `cargo install cargo-fuzz`. Each reader gets SECONDS in
 all: FOLDER keeps its corpus and its times, so a call that was stopped goes on there. An input that
 breaks a reader ends its time and stays as FOLDER/READER/broken-*. `--keep` packs the fewest inputs
-that reach the same branches into lab/fuzz/corpus, whose tests feed them too. Ends with 1 where a
+that reach the same branches into proof/program/corpus, whose tests feed them too. Ends with 1 where a
 reader broke.
 """
 
@@ -32,7 +32,7 @@ LIMITS = ["-max_len=65536", "-timeout=20", "-report_slow_units=20", "-rss_limit_
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("readers", nargs="*", metavar="READER", help="those of lab/fuzz/src/targets.rs")
+    parser.add_argument("readers", nargs="*", metavar="READER", help="those of proof/program/src/fuzz/targets.rs")
     parser.add_argument("--seconds", type=int, default=900, help="for each reader, over all calls")
     parser.add_argument("--jobs", type=int, default=1, help="readers at a time")
     parser.add_argument("--keep", action="store_true", help="pack the corpora, and feed nothing")
@@ -56,7 +56,7 @@ def main():
 
 
 def lab_fuzz(*words):
-    subprocess.run(["cargo", "run", "--quiet", "--release", "-p", "lab-fuzz", "--", *words], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "run", "--quiet", "--release", "-p", "proof-program", "--", "fuzz", *words], cwd=ROOT, check=True)
 
 
 def build():

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use workflows_conformance::{Status, is_missing, outcome, shapes, variant, workload};
+use proof_kit::workflows::{Status, is_missing, outcome, shapes, variant, workload};
 
 #[test]
 fn a_host_that_ends_or_speaks_nonsense_is_a_failure_that_says_so() {

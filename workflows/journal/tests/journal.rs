@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use workflows_conformance::{
+use proof_kit::workflows::{
     RunOutcome, Status, UnderWay, Variant, batches, check, draw, exit, kills, outcome, shape,
     shapes, variant, whole, workload,
 };

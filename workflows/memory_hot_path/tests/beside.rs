@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use workflows_conformance::{Status, check, outcome, shapes, variant, workload};
+use proof_kit::workflows::{Status, check, outcome, shapes, variant, workload};
 use workflows_kit::{Beside, Workload};
 
 const ALL: [Beside; 10] = [

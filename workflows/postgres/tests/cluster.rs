@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use workflows_conformance::{
+use proof_kit::workflows::{
     RunOutcome, Status, UnderWay, Variant, check, draw, exit, is_missing, kills, outcome,
     sessions_of, shapes, variant, whole, workload,
 };
@@ -26,7 +26,7 @@ fn postgres() -> Variant {
 
 /// Batches, several at once, each of whose cursors adds up so many amounts.
 fn batches(folder: &Path, seed: u64, rows: u64) -> Workload {
-    let mut workload = workflows_conformance::batches(folder, seed);
+    let mut workload = proof_kit::workflows::batches(folder, seed);
     workload.shape.steps[1].operation = Operation::SumRows(rows);
     // Without warm-up every step is among those that are told of.
     Workload { warmup_tasks: 0, in_flight: 4, processes: PROCESSES, ..workload }

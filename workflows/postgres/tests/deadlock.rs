@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use postgres::Client;
-use workflows_conformance::skipped;
+use proof_kit::workflows::skipped;
 use workflows_database::{Server, ask};
 use workflows_kit::RunError;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use workflows_conformance::{
+use proof_kit::workflows::{
     Status, UnderWay, Variant, batches, check, draw, is_missing, kills, on_a_small_disk, outcome,
     sessions_of, shape, shapes, variant, whole, workload,
 };

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use workflows_conformance::{batches, is_missing, outcome, skipped, variant, whole};
+use proof_kit::workflows::{batches, is_missing, outcome, skipped, variant, whole};
 use workflows_kit::{Operation, Workload};
 
 /// In place of the function of that name which tells those who listen: it only says so in the log.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
-use workflows_conformance::{
+use proof_kit::workflows::{
     Status, UnderWay, batches, check, draw, is_missing, on_a_small_disk, outcome, shapes, skipped,
     variant, whole, workload,
 };

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use lab_protocol::workflows::{Worker, Workload};
-use workflows_conformance::{
+use proof_kit::workflows::{
     Status, Variant, check, is_missing, outcome, shape, shapes, variant, workload,
 };
 

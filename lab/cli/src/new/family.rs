@@ -24,7 +24,7 @@ const VARIANT: &str =
     "load(\"//tools/bazel:lab.bzl\", \"variant\")\n\nvariant(family = \"@NAME@\")\n";
 
 /// The smallest family there is; its crate is the new family's module under another name.
-const SMALLEST: &str = include_str!("../../../toys/src/lib.rs");
+const SMALLEST: &str = include_str!("family/toys.rs");
 const OF_SMALLEST_ALONE: [&str; 2] =
     [" It is the example of a family in docs/ADDING.md.", "#![forbid(unsafe_code)]\n\n"];
 

@@ -8,8 +8,8 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use predicates::{prelude::PredicateBooleanExt, str::contains};
+use proof_kit::Attack;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

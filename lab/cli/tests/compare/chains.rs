@@ -3,8 +3,8 @@
 use std::fs;
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
-use lab_attacks::Attack;
 use predicates::{prelude::PredicateBooleanExt, str::contains};
+use proof_kit::Attack;
 use tempfile::TempDir;
 
 use crate::{lab, text};

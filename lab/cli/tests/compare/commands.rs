@@ -3,12 +3,12 @@
 use std::{fs, process::Stdio, thread, time::Duration};
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
 use predicates::str::contains;
+use proof_kit::Attack;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -11,7 +11,6 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -20,6 +19,7 @@ use predicates::{
     prelude::{PredicateBooleanExt, predicate},
     str::contains,
 };
+use proof_kit::Attack;
 use serde_json::Value;
 use tempfile::TempDir;
 

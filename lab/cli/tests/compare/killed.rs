@@ -8,11 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lab_attacks::Attack;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
+use proof_kit::Attack;
 use tempfile::TempDir;
 
 use crate::lab;

@@ -12,13 +12,13 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     sys::resource::{UsageWho, getrusage},
     unistd::Pid,
 };
 use predicates::{prelude::PredicateBooleanExt, str::contains};
+use proof_kit::Attack;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

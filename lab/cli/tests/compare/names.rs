@@ -4,8 +4,8 @@
 use std::fs;
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use predicates::str::contains;
+use proof_kit::Attack;
 use serde_json::Value;
 use tempfile::TempDir;
 

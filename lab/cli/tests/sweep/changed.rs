@@ -9,9 +9,9 @@ use std::{
 
 use crate::world::World;
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::{Results, SessionEvent, Status};
 use predicates::{prelude::PredicateBooleanExt, str::contains};
+use proof_kit::Attack;
 
 /// What a variant does in its first timed run, and what the lab says. `$DIR` has the programs that
 /// run, `$RIVAL` is another one's.

@@ -8,8 +8,8 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::{Results, SessionEvent};
+use proof_kit::Attack;
 
 use crate::world::World;
 

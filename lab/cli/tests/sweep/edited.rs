@@ -4,8 +4,8 @@
 use std::{fs, process::Output};
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use predicates::str::contains;
+use proof_kit::Attack;
 
 use crate::world::World;
 

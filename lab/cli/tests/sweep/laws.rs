@@ -9,9 +9,9 @@ use crate::{
     world::{World, assert_not_timed, of},
 };
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::{Results, Status, Verification};
 use predicates::str::contains;
+use proof_kit::Attack;
 
 /// A variant that changes its own outcome by this sed script, and what the lab says of it.
 const LIES: [(&str, &str, &str); 9] = [

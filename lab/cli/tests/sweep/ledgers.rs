@@ -5,9 +5,9 @@ use std::fs;
 
 use crate::world::{World, assert_not_timed, of};
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::{Results, Status, Verification};
 use predicates::str::contains;
+use proof_kit::Attack;
 
 /// Two cells of contention by two of workers, with the least time a run may have.
 pub(crate) const EXPERIMENT: &str = r#"schema = 1

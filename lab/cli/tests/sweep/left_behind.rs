@@ -9,13 +9,13 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::{Results, Status};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
 use predicates::str::contains;
+use proof_kit::Attack;
 
 use crate::{kept, ledgers::EXPERIMENT, world::World};
 

@@ -4,8 +4,8 @@ use std::{fs, path::Path};
 
 use crate::{ledgers::EXPERIMENT, world::World};
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::{Results, Run, Window};
+use proof_kit::Attack;
 use serde_json::Value;
 
 /// A shell that works until the kernel has counted 20 ticks of 10 ms for it.

@@ -5,10 +5,10 @@ use std::fs;
 
 use crate::world::{FaultyServer, World};
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::{Results, Run, SessionEvent, Verification};
 use nix::{sys::stat::Mode, unistd::mkfifo};
 use predicates::{prelude::PredicateBooleanExt, str::contains};
+use proof_kit::Attack;
 use serde_json::{Value, json};
 
 fn reasons(runs: &[Run], variant: &str) -> Vec<String> {

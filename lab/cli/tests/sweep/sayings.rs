@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::world::{World, of};
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::{Results, Status};
+use proof_kit::Attack;
 
 /// What a variant does, and what is said of it. `$RUN` is the name of its run.
 const SAYINGS: [(&str, &str, &str); 16] = [

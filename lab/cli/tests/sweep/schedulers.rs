@@ -5,9 +5,9 @@ use std::fs;
 
 use crate::world::{World, assert_not_timed, of};
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::Status;
 use predicates::{prelude::PredicateBooleanExt, str::contains};
+use proof_kit::Attack;
 
 const EXPERIMENT: &str = r#"schema = 1
 name = "e"

@@ -10,12 +10,12 @@ use std::{
 };
 
 use assert_cmd::assert::OutputAssertExt;
-use lab_attacks::Attack;
 use lab_record::{Results, Run, Status, Verification};
 use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,
 };
+use proof_kit::Attack;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

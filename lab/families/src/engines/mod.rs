@@ -129,7 +129,7 @@ mod tests {
             ("1 ns with 240 ms of CPU time", 1, 290_000_000, 240_000_000, "counted 240000000 ns"),
             ("10 ms with 241 ms of CPU time", 10_000_000, 290_000_000, 241_000_000, "on 2 CPUs"),
         ] {
-            let _attack = lab_attacks::Attack::on("answers", name);
+            let _attack = proof_kit::Attack::on("answers", name);
             let found = whole(wall, hyperfine, cpu).unwrap_err();
             assert!(found.contains(said), "{name}: {found}");
         }

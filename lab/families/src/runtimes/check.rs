@@ -232,14 +232,14 @@ mod tests {
             ("token_sent_ns", 0, -1, "its first token_sent_ns is -1, the server's stamp was 290"),
             ("token_sent_ns", 4, 411, "its last token_sent_ns is 411, the server's stamp was 410"),
         ] {
-            let _attack = lab_attacks::Attack::on("answers", said);
+            let _attack = proof_kit::Attack::on("answers", said);
             let mut outcome = outcome();
             outcome["samples"][column][row] = json!(value);
             let found = checked(2, outcome, served()).unwrap_err();
             assert!(found.contains(said), "{column}: {found}");
         }
         for name in OF_CALLS {
-            let _attack = lab_attacks::Attack::on("answers", &format!("no column {name}"));
+            let _attack = proof_kit::Attack::on("answers", &format!("no column {name}"));
             let mut outcome = outcome();
             outcome["samples"].as_object_mut().unwrap().remove(name);
             let found = checked(2, outcome, served()).unwrap_err();
@@ -255,7 +255,7 @@ mod tests {
             ("seed", json!(7), "agent 0, call 0: the server saw 2 requests for it, not one"),
             ("complete", json!(false), "agent 1, call 0: the server did not finish the reply"),
         ] {
-            let _attack = lab_attacks::Attack::on("answers", said);
+            let _attack = proof_kit::Attack::on("answers", said);
             let mut served = served();
             served[1][key] = value;
             assert_eq!(checked(2, outcome(), served).unwrap_err(), said);

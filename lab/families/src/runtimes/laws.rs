@@ -326,7 +326,7 @@ mod tests {
             ("token_received_ns", &[300, 600, 900, 260, 461], "460 in row 1, but that token cam"),
         ];
         for (name, values, said) in cases {
-            let _attack = lab_attacks::Attack::on("answers", said);
+            let _attack = proof_kit::Attack::on("answers", said);
             let found = broken(name, values).unwrap_or_default();
             assert!(found.contains(said), "{name} {values:?}: {found}");
         }
@@ -341,7 +341,7 @@ mod tests {
             ([290, 580, 870, 109, 410], "call 1 began at 110, its first token was sent at 109"),
             ([-2, 580, 870, 220, 410], "token_sent_ns is -2 in row 0, but its process lived"),
         ] {
-            let _attack = lab_attacks::Attack::on("answers", said);
+            let _attack = proof_kit::Attack::on("answers", said);
             let found = broken("token_sent_ns", &stamps).unwrap_or_default();
             assert!(found.contains(said), "{stamps:?}: {found}");
         }
@@ -360,7 +360,7 @@ mod tests {
             (&[300, 600, 900, 260], "token_received_ns has 4 rows, not those of call_tokens"),
         ];
         for (received, said) in cases {
-            let _attack = lab_attacks::Attack::on("answers", said);
+            let _attack = proof_kit::Attack::on("answers", said);
             let received = Column::Raw(received.to_vec());
             samples.columns.insert("token_received_ns".to_owned(), received);
             let found = hold(&Account { run: &run, samples: &samples }).unwrap_err();
@@ -395,7 +395,7 @@ mod tests {
             ("both parts 1 ns", 1, 1, true),
             ("as much as may be left out", 20_000_000, 17_500_001, false),
         ] {
-            let _attack = lab_attacks::Attack::on("answers", name);
+            let _attack = proof_kit::Attack::on("answers", name);
             let mut run = run(175_000_000);
             run.cpu_ns = Some(175_000_000);
             run.counters.insert("cpu_startup_ns".to_owned(), startup);
@@ -403,7 +403,7 @@ mod tests {
             let held = hold(&Account { run: &run, samples: &samples() });
             assert_eq!(held.is_err_and(|why| why.starts_with(said)), found, "{name}");
         }
-        let _attack = lab_attacks::Attack::on("answers", "two parts of more than was counted");
+        let _attack = proof_kit::Attack::on("answers", "two parts of more than was counted");
         let mut run = run(0);
         run.counters.remove("cpu_total_ns");
         run.counters.insert("cpu_startup_ns".to_owned(), 40_000_000);
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn agents_of_no_time_are_none_of_a_process_that_lived_long() {
-        let _attack = lab_attacks::Attack::on("answers", "agents of 1 us in a process of 3 s");
+        let _attack = proof_kit::Attack::on("answers", "agents of 1 us in a process of 3 s");
         let mut run = run(40_000_000);
         run.process_ns = 3_000_000_000;
         let found = hold(&Account { run: &run, samples: &samples() }).unwrap_err();
@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn cpu_time_is_at_least_its_parts() {
-        let _attack = lab_attacks::Attack::on("answers", "a whole that is less than its parts");
+        let _attack = proof_kit::Attack::on("answers", "a whole that is less than its parts");
         let run = run(24_999_999);
         let found = hold(&Account { run: &run, samples: &samples() }).unwrap_err();
         assert_eq!(found, "cpu_total_ns is 24999999, less than its parts, 25000000");

@@ -15,7 +15,7 @@ fn root() -> PathBuf {
 }
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, InputError> {
-    lab_world::planned((&Engines, &root()), text, profile, None)
+    proof_kit::world::planned((&Engines, &root()), text, profile, None)
 }
 
 fn workload(run: &PlannedRun) -> Workload {
@@ -72,7 +72,7 @@ fn the_published_program_is_a_cell_with_its_parser_and_its_allocator() {
 
 #[track_caller]
 fn refused(change: (&str, &str), expected: &str) {
-    lab_world::refused(SEARCH, change, |text| planned(text, None), expected);
+    proof_kit::world::refused(SEARCH, change, |text| planned(text, None), expected);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lab_families::engines::Engines;
 use lab_plan::PlannedRun;
-use lab_world::{Made, World, expected, noise};
+use proof_kit::world::{Made, World, expected, noise};
 
 const PUBLISHED: &str = include_str!("../../../../experiments/search-published.toml");
 const ENGINES: [&str; 9] = [

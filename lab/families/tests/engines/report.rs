@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::searches::Searches;
 use lab_families::engines::Engines;
 use lab_report::{Frame, Report};
-use lab_world::{expected, field, number};
+use proof_kit::world::{expected, field, number};
 use proptest::prelude::*;
 
 fn report(frame: &Frame) -> Report {

@@ -6,7 +6,7 @@ use std::path::Path;
 use lab_families::engines::Engines;
 use lab_plan::PlannedRun;
 use lab_report::{Frame, Report};
-use lab_world::{Made, World, noise};
+use proof_kit::world::{Made, World, noise};
 
 pub const SEARCH: &str = include_str!("../../../../experiments/search.toml");
 /// (query, one line in so many has it).

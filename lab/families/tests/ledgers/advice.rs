@@ -1,7 +1,7 @@
 //! Advice by class of load, from sweeps whose truth is known.
 
 use super::sweep::{Sweep, report};
-use lab_world::{field, number};
+use proof_kit::world::{field, number};
 
 const LOADS: [&str; 3] = ["one stream", "up to 100 streams", "over 100 streams"];
 

@@ -2,7 +2,7 @@
 
 use super::sweep::{Sweep, report};
 use lab_report::Report;
-use lab_world::{expected, number};
+use proof_kit::world::{expected, number};
 
 /// The report of a sweep on a machine whose memory gives so many bytes per second.
 fn of_memory(bytes_per_s: u64) -> Report {

@@ -21,7 +21,7 @@ fn root() -> PathBuf {
 }
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, InputError> {
-    lab_world::planned((&Ledgers, &root()), text, profile, None)
+    proof_kit::world::planned((&Ledgers, &root()), text, profile, None)
 }
 
 fn workload(run: &PlannedRun) -> Workload {
@@ -111,7 +111,7 @@ fn contrasts_are_complete_and_the_large_sweep_asks_the_same() {
 
 #[track_caller]
 fn refused(change: (&str, &str), expected: &str) {
-    lab_world::refused(THREADS, change, |text| planned(text, None), expected);
+    proof_kit::world::refused(THREADS, change, |text| planned(text, None), expected);
 }
 
 #[test]

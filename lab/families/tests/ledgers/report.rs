@@ -3,7 +3,7 @@
 use super::sweep::{Sweep, report};
 use lab_record::Status;
 use lab_report::FamilyReport;
-use lab_world::{expected, field, number};
+use proof_kit::world::{expected, field, number};
 use proptest::prelude::*;
 
 const PUBLISHED: [(&str, &str); 2] =

@@ -2,7 +2,7 @@
 
 use super::sweep::{Sweep, report};
 use lab_record::Column;
-use lab_world::number;
+use proof_kit::world::number;
 
 #[test]
 fn steals_and_overflows_are_told_where_a_build_counts_them() {

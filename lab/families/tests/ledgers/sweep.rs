@@ -5,7 +5,7 @@ use lab_families::ledgers::Ledgers;
 use lab_family::Cell;
 use lab_plan::{PlannedRun, merged};
 use lab_report::{Frame, Report};
-use lab_world::{Made, World, noise};
+use proof_kit::world::{Made, World, noise};
 use toml::{Table, Value};
 
 const THREADS: &str = include_str!("../../../../experiments/threads.toml");

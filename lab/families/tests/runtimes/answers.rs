@@ -4,7 +4,7 @@ use super::sweep::{EXPERIMENT, Fake, made, with_reference, world};
 use lab_families::runtimes::Runtimes;
 use lab_plan::PlannedRun;
 use lab_report::{Frame, report};
-use lab_world::Made;
+use proof_kit::world::Made;
 
 fn frame(fakes: &[Fake]) -> Frame {
     world(EXPERIMENT, fakes).frame(&Runtimes, |run| made(fakes, run))

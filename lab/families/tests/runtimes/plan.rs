@@ -22,7 +22,7 @@ fn root() -> PathBuf {
 }
 
 fn planned(text: &str, table: &str) -> Result<Plan, InputError> {
-    lab_world::planned((&Runtimes, &root()), text, None, Some(table))
+    proof_kit::world::planned((&Runtimes, &root()), text, None, Some(table))
 }
 
 fn workload(run: &PlannedRun) -> Workload {

@@ -24,7 +24,7 @@ fn root() -> PathBuf {
 }
 
 fn planned(text: &str, table: &str) -> Result<Plan, String> {
-    let plan = lab_world::planned((&Runtimes, &root()), text, None, Some(table));
+    let plan = proof_kit::world::planned((&Runtimes, &root()), text, None, Some(table));
     plan.map_err(|error| error.to_string())
 }
 

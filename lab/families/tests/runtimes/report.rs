@@ -5,7 +5,7 @@ use lab_families::runtimes::Runtimes;
 use lab_family::Family;
 use lab_record::{CardUse, Results, Spread, Status, Writer};
 use lab_report::{Frame, Report, ReportError, Row, report};
-use lab_world::{expected, field, number};
+use proof_kit::world::{expected, field, number};
 use proptest::prelude::*;
 
 const TR115: &str = include_str!("../../../../experiments/tr115.toml");
@@ -332,7 +332,7 @@ fn with_servers() -> String {
 }
 
 /// With one server the agents take turns.
-fn with_servers_made(fakes: &[Fake], run: &lab_plan::PlannedRun) -> lab_world::Made {
+fn with_servers_made(fakes: &[Fake], run: &lab_plan::PlannedRun) -> proof_kit::world::Made {
     let mut fakes = fakes.to_vec();
     if run.cell["servers"] == "1" {
         fakes.iter_mut().for_each(|fake| fake.slowness *= 2.0);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab_family::Places;
 use lab_plan::PlannedRun;
 use lab_protocol::runtimes::{Arrangement, Workload};
-use lab_world::{Made, World, noise};
+use proof_kit::world::{Made, World, noise};
 
 /// Three configurations, the last two of which are one treatment.
 pub const EXPERIMENT: &str = r#"

@@ -3,7 +3,7 @@
 use super::sweep::{EXPERIMENT, Fake, made, with_reference, world};
 use lab_families::runtimes::Runtimes;
 use lab_report::{Frame, Report, report};
-use lab_world::{field, number};
+use proof_kit::world::{field, number};
 
 fn fakes() -> Vec<Fake> {
     let slow = Fake { slowness: 1.02, ..Fake::named("slow") };

@@ -1,7 +1,7 @@
 //! Tests of scheduling policies that never ran: every sample follows from a formula.
 
 use lab_plan::PlannedRun;
-use lab_world::{Made, World, noise};
+use proof_kit::world::{Made, World, noise};
 
 const OFFLOAD: &str = include_str!("../../../../experiments/offload.toml");
 const TIMES: &str = "site\tinline_ns\toffload_ns\n0\t5000\t9000\n";

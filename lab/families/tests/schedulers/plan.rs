@@ -24,7 +24,7 @@ fn planned(text: &str, profile: Option<&str>) -> Result<Plan, InputError> {
 }
 
 fn planned_with(text: &str, profile: Option<&str>, times: &str) -> Result<Plan, InputError> {
-    lab_world::planned((&Schedulers, &root()), text, profile, Some(times))
+    proof_kit::world::planned((&Schedulers, &root()), text, profile, Some(times))
 }
 
 fn workload(run: &PlannedRun) -> Workload {

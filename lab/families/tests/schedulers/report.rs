@@ -7,7 +7,7 @@ use lab_families::schedulers::Schedulers;
 use lab_plan::PlannedRun;
 use lab_record::{Column, Expectation, ExpectationKind};
 use lab_report::{FamilyReport, Frame, Report, report};
-use lab_world::{Made, expected, field, number};
+use proof_kit::world::{Made, expected, field, number};
 
 fn frame(sweep: &Sweep) -> Frame {
     sweep.world().frame(&Schedulers, |run| sweep.run(run))

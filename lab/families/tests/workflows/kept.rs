@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab_families::workflows::Workflows;
 use lab_record::Kept;
 use lab_report::{Frame, flat, report};
-use lab_world::{Made, World, number};
+use proof_kit::world::{Made, World, number};
 
 const EXPERIMENT: &str = r#"
 schema = 1

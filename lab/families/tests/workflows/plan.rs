@@ -19,7 +19,7 @@ fn root() -> PathBuf {
 }
 
 fn planned(text: &str, profile: Option<&str>) -> Result<Plan, InputError> {
-    lab_world::planned((&Workflows, &root()), text, profile, None)
+    proof_kit::world::planned((&Workflows, &root()), text, profile, None)
 }
 
 fn workload(run: &PlannedRun) -> Workload {

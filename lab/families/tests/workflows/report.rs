@@ -8,7 +8,7 @@ use lab_plan::PlannedRun;
 use lab_protocol::workflows::{Step, Workload};
 use lab_record::Status;
 use lab_report::{FamilyReport, Frame, Report};
-use lab_world::{Made, World, expected, field, noise, number};
+use proof_kit::world::{Made, World, expected, field, noise, number};
 use proptest::prelude::*;
 
 /// What a back end takes, in nanoseconds.

@@ -1,0 +1,214 @@
+//! Every variant through the door that the driver takes: standard input, standard output, exit
+//! code.
+
+use std::fs;
+use std::io::{self, Write};
+
+use lab_protocol::runtimes::{Agent, Arrangement, Call, Options, Workload};
+use lab_protocol::{RunOutcome, Status};
+use proof_kit::runtimes::{
+    FAMILY, Script, Server, Variant, check_identities, check_refusals, line, outcome, reply_text,
+    variants,
+};
+
+const TOKENS: [i64; 2] = [40, 25];
+
+/// A workload with one agent per server; seeds are 1, 2, 3, … in the order of the calls.
+fn workload(arrangement: Arrangement, servers: &[&Server], ingest_dir: Option<String>) -> Workload {
+    let agent = |(index, server): (usize, &&Server)| Agent {
+        server: server.url.clone(),
+        model: "m".to_owned(),
+        calls: (0..2).map(|call| self::call(2 * index as i64 + call + 1, call)).collect(),
+    };
+    let agents = servers.iter().enumerate().map(agent).collect();
+    Workload { arrangement, stall_timeout_ms: 400, ingest_dir, piece_bytes: None, agents }
+}
+
+fn call(seed: i64, call: i64) -> Call {
+    let options = Options {
+        num_gpu: None,
+        num_ctx: Some(512),
+        num_thread: None,
+        temperature: None,
+        seed,
+        num_predict: TOKENS[call as usize],
+    };
+    Call { prompt: format!("prompt {seed}"), options }
+}
+
+#[test]
+fn a_variant_is_what_its_manifest_and_the_lock_say() {
+    check_identities(FAMILY);
+}
+
+#[test]
+fn a_bad_spec_is_refused_before_anything_runs() {
+    let server = Server::nobody();
+    let good = line(&workload(Arrangement::Solo, &[&server], None));
+    let cases = [(good.replace("http://", ""), "write it as http://HOST:PORT")];
+    check_refusals(FAMILY, &good, &cases);
+}
+
+#[test]
+fn every_variant_reports_the_same_replies() {
+    let (first, second) = (Server::start(Script::Right), Server::start(Script::RightThenClose));
+    // Real files: variants follow no links, and links are all that Bazel shows of the sources.
+    let source = std::env::temp_dir().join(format!("conformance-{}", std::process::id()));
+    fs::create_dir_all(&source).unwrap();
+    fs::write(source.join("notes.md"), "tokens per second\n".repeat(100)).unwrap();
+    for variant in variants(FAMILY) {
+        for arrangement in [Arrangement::Concurrent, Arrangement::Solo] {
+            let ingest = source.to_string_lossy().into_owned();
+            let workload = workload(arrangement, &[&first, &second], Some(ingest));
+            let outcome = outcome(&variant, &workload);
+            assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
+            check_numbers(&variant, arrangement, &outcome);
+        }
+    }
+    fs::remove_dir_all(&source).unwrap();
+}
+
+fn check_numbers(variant: &Variant, arrangement: Arrangement, outcome: &RunOutcome) {
+    let name = &variant.name;
+    let column = |key: &str| outcome.samples[key].clone();
+    assert_eq!(column("call_agent"), [0, 0, 1, 1], "{name}");
+    assert_eq!(column("call_tokens"), [40, 25, 40, 25], "{name}");
+    assert_eq!(column("call_eval_count"), column("call_tokens"), "{name}");
+    for (key, value) in [
+        ("call_eval_ns", 30),
+        ("call_prompt_eval_count", 5),
+        ("call_prompt_eval_ns", 20),
+        ("call_load_ns", 10),
+        ("call_server_total_ns", 60),
+    ] {
+        assert_eq!(column(key), [value; 4], "{name}: {key}");
+    }
+    let hash = |seed: i64| {
+        let text = reply_text(seed, TOKENS[(seed as usize - 1) % 2]);
+        xxhash_rust::xxh64::xxh64(text.as_bytes(), 0).cast_signed()
+    };
+    assert_eq!(column("call_text_hash"), [hash(1), hash(2), hash(3), hash(4)], "{name}");
+    let sent = (1..=4).flat_map(|seed| (0..TOKENS[(seed as usize - 1) % 2]).map(move |i| seed + i));
+    assert_eq!(column("token_sent_ns"), sent.collect::<Vec<_>>(), "{name}");
+    let received = column("token_received_ns");
+    assert_eq!(received.len(), 130, "{name}");
+    assert_eq!(column("call_first_token_ns"), [0, 40, 65, 105].map(|row| received[row]), "{name}");
+    assert_eq!(column("call_last_token_ns"), [39, 64, 104, 129].map(|row| received[row]), "{name}");
+    let (starts, ends) = (column("agent_start_ns"), column("agent_end_ns"));
+    let order = [starts[0], column("ingest_end_ns")[0], column("call_start_ns")[0], received[0]];
+    assert!(order.is_sorted() && received[..65].is_sorted(), "{name}: {order:?}");
+    let alone = arrangement == Arrangement::Solo || variant.is("serial");
+    assert!(!alone || ends[0] <= starts[1], "{name}: {starts:?} {ends:?}");
+    assert!(column("ingest_bytes")[0] > 0 && column("ingest_bytes")[1] > 0, "{name}");
+    let wall = ends.iter().max().unwrap() - starts.iter().min().unwrap();
+    assert_eq!(outcome.counters["wall_ns"], wall as u64, "{name}");
+    for key in ["process_start_ns", "cpu_startup_ns", "cpu_streaming_ns", "cpu_total_ns"] {
+        assert!(outcome.counters[key] > 0, "{name}: {key}");
+    }
+    for key in ["voluntary_switches", "rss_high_water_bytes", "threads"] {
+        assert!(outcome.counters[key] > 0, "{name}: {key}");
+    }
+    assert!(outcome.counters.contains_key("involuntary_switches"), "{name}");
+    // What a variant tells beside, it tells of every agent and call.
+    if let Some(moves) = outcome.samples.get("agent_migrations") {
+        assert!(moves.len() == 2 && moves.iter().all(|count| *count >= 0), "{name}: {moves:?}");
+        assert!(column("call_thread").iter().all(|thread| *thread >= 0), "{name}");
+    }
+    if let Some(readings) = outcome.counters.get("queue_depth_samples") {
+        assert!(*readings > 0, "{name}");
+        assert!(outcome.counters["queue_depth_max"] <= outcome.counters["queue_depth_sum"]);
+    }
+}
+
+#[test]
+fn a_stream_is_cut_as_asked_or_the_variant_says_that_it_cuts_none() {
+    let server = Server::start(Script::Right);
+    for variant in variants(FAMILY) {
+        let mut workload = workload(Arrangement::Solo, &[&server], None);
+        workload.piece_bytes = Some(16);
+        let outcome = outcome(&variant, &workload);
+        if variant.is("cuts") {
+            assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
+            assert_eq!(outcome.samples["call_tokens"], [40, 25], "{}", variant.name);
+        } else {
+            assert_eq!(outcome.status, Status::Unsupported, "{}: {outcome:?}", variant.name);
+        }
+    }
+}
+
+#[test]
+fn a_faulty_server_is_one_failed_outcome_that_names_agent_and_server() {
+    let good = Server::start(Script::Right);
+    let cases = [
+        (Server::nobody(), vec!["connection refused"]),
+        (Server::start(Script::NotFound), vec!["status 404: model 'm' not found"]),
+        (Server::start(Script::Reset), vec!["connection reset by the server"]),
+        (Server::start(Script::Cut), vec!["the connection was closed inside the reply"]),
+        (Server::start(Script::BrokenJson), vec!["broken JSON in line `{\"response\": oops}`"]),
+        (Server::start(Script::ErrorLine), vec!["the server reports an error: out of memory"]),
+        (Server::start(Script::NoDone), vec!["without a done line, after 2 tokens"]),
+        (Server::start(Script::Stall), vec!["stalled"]),
+        (Server::start(Script::Silence), vec!["stalled"]),
+        (Server::start(Script::OtherModel), vec!["the server says that it ran other"]),
+        (Server::start(Script::OtherModelBetween), vec!["the server says that it ran other"]),
+        (Server::start(Script::NoModel), vec!["the server does not say which one it ran"]),
+        (Server::start(Script::DoneTwice), vec!["the server went on after its done line"]),
+        (Server::start(Script::GoesOn), vec!["the server went on after its done line"]),
+        (Server::start(Script::Packed), vec!["broken JSON in line", "without a done line"]),
+        (Server::start(Script::Refuses(429)), vec!["status 429: not now"]),
+        (Server::start(Script::Refuses(500)), vec!["status 500: not now"]),
+        (Server::start(Script::Refuses(503)), vec!["status 503: not now"]),
+        // The good server would answer, and nobody gave its address for this agent.
+        (Server::start(Script::Redirects(good.port())), vec!["status 307: not now"]),
+    ];
+    for variant in variants(FAMILY) {
+        for (bad, words) in &cases {
+            let outcome =
+                outcome(&variant, &workload(Arrangement::Concurrent, &[&good, bad], None));
+            let name = &variant.name;
+            assert_eq!(outcome.status, Status::Failed, "{name}: {words:?}");
+            let reason = outcome.reason.unwrap();
+            let place = format!("agent 1, call 0 on {}: ", bad.url);
+            assert!(reason.starts_with(&place), "{name}: {reason}");
+            assert!(words.iter().any(|word| reason.contains(word)), "{name}: {words:?}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn a_server_of_ipv6_alone_is_reached() {
+    let Some(server) = Server::start_on("[::1]:0", Script::Right) else {
+        // As `.ci/count-tests` counts it; the harness would swallow what is printed.
+        let reason = "SKIPPED a_server_of_ipv6_alone_is_reached: this machine has no IPv6";
+        let _ = writeln!(io::stderr(), "{reason}");
+        return;
+    };
+    for variant in variants(FAMILY) {
+        let outcome = outcome(&variant, &workload(Arrangement::Solo, &[&server], None));
+        assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
+        assert_eq!(outcome.samples["call_tokens"], [40, 25], "{}", variant.name);
+    }
+}
+
+#[test]
+fn a_host_that_no_name_server_knows_is_a_failure_that_names_it() {
+    let server = Server::unknown();
+    for variant in variants(FAMILY) {
+        let outcome = outcome(&variant, &workload(Arrangement::Solo, &[&server], None));
+        assert_eq!(outcome.status, Status::Failed, "{}", variant.name);
+        let reason = outcome.reason.unwrap();
+        assert!(reason.contains("nobody.invalid:11434: cannot talk to the server"), "{reason}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let server = Server::start(Script::Right);
+    let folder = Some("no/such/folder".to_owned());
+    let workload = workload(Arrangement::Concurrent, &[&server], folder);
+    for variant in variants(FAMILY) {
+        let reason = outcome(&variant, &workload).reason.unwrap();
+        let expected = "agent 0: cannot ingest no/such/folder: No such file or directory";
+        assert!(reason.starts_with(expected), "{reason}");
+    }
+}
