@@ -63,7 +63,8 @@ pub fn unit_tests(repository: &Repository) -> Vec<String> {
 /// # Panics
 /// When a manifest cannot be read.
 pub fn unoptimised(repository: &Repository) -> Vec<String> {
-    let programs = repository.packages().into_iter().filter(|package| !package.starts_with("lab/"));
+    let is_timed = |package: &String| !["lab/", "proof/"].iter().any(|at| package.starts_with(at));
+    let programs = repository.packages().into_iter().filter(is_timed);
     let linked: Vec<String> = programs
         .flat_map(|package| {
             let manifest = repository.table(&format!("{package}/Cargo.toml"));

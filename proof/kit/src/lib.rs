@@ -1,8 +1,8 @@
 //! What tests need and no program has.
 //!
 //! [`Attack`] books what was tried against the lab, [`world`] makes up sweeps that never ran, and
-//! [`toys`] is a sixth family, which shows that no room but its own names one. [`programs`] finds and
-//! runs the variants' programs for the tests in `tests/FAMILY.rs`, which link no variant and no kit.
+//! [`toys`] is a sixth family, which shows that no room but its own names one. [`programs`] finds
+//! and runs the variants' programs for `tests/FAMILY.rs`, which link no variant and no kit.
 
 #![forbid(unsafe_code)]
 

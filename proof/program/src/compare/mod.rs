@@ -1,7 +1,7 @@
 //! Real comparisons whose answers are known: a program with itself, and with more work planted.
 //!
-//! `proof compare run reports/compare/tries.jsonl` makes the tries that are still missing, and `proof
-//! compare tables reports/compare` derives every table from them.
+//! `proof compare run reports/compare/tries.jsonl` makes the tries that are still missing, and
+//! `proof compare tables reports/compare` derives every table from them.
 
 mod copies;
 mod duets;
