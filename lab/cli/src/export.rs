@@ -42,6 +42,9 @@ pub(crate) struct ExportArgs {
     /// Print the same with their intervals, percentiles included
     #[arg(long, group = "numbers")]
     json: bool,
+    /// Print the line of each run as it was recorded, without its chain where rows are packed
+    #[arg(long, group = "numbers")]
+    jsonl: bool,
     /// Write the rows of --csv to a Parquet file, and print nothing
     #[arg(long, value_name = "FILE", group = "numbers")]
     parquet: Option<PathBuf>,
@@ -103,6 +106,9 @@ fn slim(sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
 }
 
 fn numbers(args: &ExportArgs, from: &Path, paths: Option<&Paths>) -> Result<(), Failure> {
+    if args.jsonl {
+        return streams::print(&load::results(from)?.lines()?);
+    }
     let frame = load::frame(from)?;
     let families = lab_families::ALL;
     let refused = |error: lab_report::ReportError| Failure::input(error.to_string());

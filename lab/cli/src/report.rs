@@ -212,7 +212,10 @@ fn drawn(report: &Report) -> Vec<Written> {
     let mut drawn = Vec::new();
     for figure in &report.figures {
         match scripts.draw(&figure.script, &report.tables, &figure.file) {
-            Ok(picture) => drawn.push((figure.file.clone(), picture)),
+            Ok(picture) => {
+                let thin = String::from_utf8(picture).map(|svg| lab_site::thin(&svg).into_bytes());
+                drawn.push((figure.file.clone(), thin.unwrap_or_else(|error| error.into_bytes())));
+            }
             Err(sentence) => {
                 eprintln!("no picture {}: {sentence}", figure.file);
                 break;

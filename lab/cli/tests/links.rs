@@ -311,13 +311,13 @@ fn the_links_of_bazels_runfiles_are_followed_and_no_others() {
     refused(&lab(Some(&root().join("lab")), &check), "run.json");
     drop(attack);
     let attack = Attack::on("links", "a link in Bazel's runfiles that leads elsewhere");
-    world.replace(&report.join("runs.jsonl.zst"), "a link to a file outside");
-    refused(&lab(Some(&tree), &check), "runs.jsonl.zst");
+    world.replace(&report.join("rows.pack.zst"), "a link to a file outside");
+    refused(&lab(Some(&tree), &check), "rows.pack.zst");
     drop(attack);
     let _attack = Attack::on("links", "a link in Bazel's runfiles to a file of the same name");
-    let elsewhere = world.home.path().join("runs.jsonl.zst");
-    fs::copy(root().join("reports").join(REPORT).join("runs.jsonl.zst"), &elsewhere).unwrap();
-    fs::remove_file(report.join("runs.jsonl.zst")).unwrap();
-    symlink(elsewhere, report.join("runs.jsonl.zst")).unwrap();
-    refused(&lab(Some(&tree), &check), "runs.jsonl.zst");
+    let elsewhere = world.home.path().join("rows.pack.zst");
+    fs::copy(root().join("reports").join(REPORT).join("rows.pack.zst"), &elsewhere).unwrap();
+    fs::remove_file(report.join("rows.pack.zst")).unwrap();
+    symlink(elsewhere, report.join("rows.pack.zst")).unwrap();
+    refused(&lab(Some(&tree), &check), "rows.pack.zst");
 }

@@ -111,8 +111,8 @@ const READERS: [&[&str]; 4] = [
 #[test]
 fn a_packed_file_is_not_unpacked_beyond_the_limit() {
     for (name, byte) in [
-        ("runs.jsonl.zst", b' '),
-        ("runs.jsonl.zst", b'['),
+        ("rows.pack.zst", b' '),
+        ("rows.pack.zst", b'['),
         ("samples.pack.zst", b' '),
         ("samples.pack.zst", b'0'),
     ] {

@@ -172,9 +172,18 @@ impl Walk {
         if next.chain != value {
             return Err("its `chain` does not follow from it and what is before it");
         }
+        self.take(next);
+        Ok(())
+    }
+
+    /// Takes a row that has no value beside it: what is after it tells whether it follows.
+    pub(crate) fn go_on(&mut self, row: &[u8], texts: Vec<String>) {
+        self.take(self.head.next(row, texts));
+    }
+
+    fn take(&mut self, next: Head) {
         self.values.push(next.chain.clone());
         self.head = next;
-        Ok(())
     }
 }
 

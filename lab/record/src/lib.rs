@@ -10,7 +10,7 @@
 //!   manifest.json      what lab report and lab export wrote beside them, by name and sha256
 //! ```
 //!
-//! An export has all samples in `samples.pack.zst`, and many rows in files ending in `.zst`.
+//! An export has all samples in `samples.pack.zst`, and many rows in `rows.pack.zst`.
 //!
 //! Nothing is ever rewritten. `run.json` and each row end in a `chain` that follows from all before
 //! it. A newer schema is refused for writing and read as far as it is known.
@@ -24,6 +24,7 @@ mod chain;
 mod distinct;
 mod error;
 mod expectation;
+mod export;
 mod folder;
 mod glance;
 mod hash;
@@ -35,6 +36,7 @@ mod manifest;
 mod pack;
 mod redact;
 mod rounds;
+mod rows;
 mod samples;
 mod schema;
 mod store;

@@ -41,12 +41,19 @@ enum Form {
 }
 
 /// What is taken away from each value.
-#[derive(Clone, Default, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Less {
     /// What another column, which stands before this one, has in the same row.
     column: Option<String>,
     /// The value before it.
     last: bool,
+    /// What divides all that is left.
+    #[serde(default = "one")]
+    by: i64,
+}
+
+fn one() -> i64 {
+    1
 }
 
 /// Of one column: what each run has, where it has anything.
@@ -67,8 +74,8 @@ pub(crate) fn write(runs: &[Named]) -> Result<Vec<u8>, String> {
         let raw: Rows =
             runs.iter().map(|(_, samples)| samples.raw(name).map(<[i64]>::to_vec)).collect();
         if raw.iter().any(Option::is_some) {
-            let less = cheapest(&raw, &before);
-            put_rows(&mut bytes, &apart(&raw, &less, &before));
+            let (less, rows) = cheapest(&raw, &before);
+            put_rows(&mut bytes, &rows);
             columns.push(Kept { name: name.clone(), form: Form::Raw(less) });
             before.push((name, raw));
         }
@@ -120,18 +127,36 @@ pub(crate) fn read(
     Ok(names.into_iter().zip(samples).collect())
 }
 
-/// What leaves the fewest bits: nothing, or another column taken away, or the last value as well.
-fn cheapest(raw: &Rows, before: &[(&String, Rows)]) -> Less {
+/// What leaves the fewest bits, and what it leaves: nothing is taken, or another column, or the
+/// last value as well.
+fn cheapest(raw: &Rows, before: &[(&String, Rows)]) -> (Less, Rows) {
     let columns = before.iter().map(|(name, _)| Some((*name).clone()));
     let all = [None].into_iter().chain(columns);
-    let all =
-        all.flat_map(|column| [false, true].map(|last| Less { column: column.clone(), last }));
-    let bits = |less: &Less| -> u64 {
-        let rows = apart(raw, less, before);
+    let all = all.flat_map(|column| [false, true].map(|last| (column.clone(), last)));
+    let left = all.map(|(column, last)| {
+        let mut less = Less { column, last, by: 1 };
+        let mut rows = apart(raw, &less, before);
+        less.by = divisor(&rows);
+        rows.iter_mut().flatten().flatten().for_each(|value| *value /= less.by);
+        (less, rows)
+    });
+    let bits = |(_, rows): &(Less, Rows)| -> u64 {
         let values = rows.iter().flatten().flatten();
         values.map(|value| u64::from(u64::BITS - folded(*value).leading_zeros())).sum()
     };
-    all.min_by_key(bits).unwrap_or_default()
+    left.min_by_key(bits).expect("to take nothing is one way")
+}
+
+/// The largest number that divides all values; 1 where they are all 0.
+fn divisor(rows: &Rows) -> i64 {
+    let of_two = |mut a: u64, mut b: u64| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let all = rows.iter().flatten().flatten().map(|value| value.unsigned_abs());
+    i64::try_from(all.fold(0, of_two)).map_or(1, |by| by.max(1))
 }
 
 fn apart(raw: &Rows, less: &Less, before: &[(&String, Rows)]) -> Rows {
@@ -156,6 +181,7 @@ fn apart(raw: &Rows, less: &Less, before: &[(&String, Rows)]) -> Rows {
 
 /// The way back.
 fn together(values: &mut [i64], less: &Less, of_run: &Samples) {
+    values.iter_mut().for_each(|value| *value = value.wrapping_mul(less.by));
     if less.last {
         let mut last = 0i64;
         for value in values.iter_mut() {
@@ -246,7 +272,7 @@ fn unfolded(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
-fn damaged(what: impl Into<String>) -> io::Error {
+pub(crate) fn damaged(what: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.into())
 }
 

@@ -1,7 +1,7 @@
 //! Reading and writing a results folder.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::BTreeMap,
     io::{self, BufRead, BufReader, Read},
     path::Path,
 };
@@ -14,7 +14,7 @@ use crate::{
     chain::{Heads, Recorded, Walk},
     laws,
     lines::{parse_lines, parse_rows, read_lines, read_rows},
-    pack, redact, sha256_hex,
+    pack, redact, rows, sha256_hex,
     writer::write_run_file,
 };
 
@@ -22,26 +22,17 @@ pub(crate) const RUN_FILE: &str = "run.json";
 pub(crate) const SESSIONS: &str = "sessions.jsonl";
 pub(crate) const RUNS: &str = "runs.jsonl";
 pub(crate) const WINDOWS: &str = "windows.jsonl";
-/// An exported report keeps its runs and windows in files of these names, where they are many.
-const RUNS_PACK: &str = "runs.jsonl.zst";
-const WINDOWS_PACK: &str = "windows.jsonl.zst";
-/// In bytes, of runs and of windows: rows of numbers pack to a tenth, and who looks into a record
-/// by hand looks at its runs.
-const LARGEST_RUNS: usize = 64_000;
-const LARGEST_WINDOWS: usize = 16_000;
+/// An exported report keeps its runs, where they are many, and then its windows in one file: see
+/// `rows`. Their chains follow from them, so the rows in it have none.
+pub(crate) const ROWS_PACK: &str = "rows.pack.zst";
+/// So it did once: the lines as they were.
+pub(crate) const RUNS_LINES: &str = "runs.jsonl.zst";
+pub(crate) const WINDOWS_LINES: &str = "windows.jsonl.zst";
 pub(crate) const SAMPLES: &str = "samples";
 /// An exported report keeps all samples in one file: see `pack`.
-const SAMPLES_PACK: &str = "samples.pack.zst";
+pub(crate) const SAMPLES_PACK: &str = "samples.pack.zst";
 /// So it did once: a line `{"name":…,"samples":…}` per run.
-const SAMPLES_LINES: &str = "samples.jsonl.zst";
-/// Of a name in it, at least: with as many no two of a million names are likely to begin alike.
-const PACK_DIGITS: usize = 12;
-const SHA256_DIGITS: usize = 64;
-const ZSTD_LEVEL: i32 = 9;
-/// Of an export, which is written once and read often.
-const EXPORT_ZSTD_LEVEL: i32 = 19;
-/// Bytes. Beyond, that level takes minutes, and what comes of it is too large to commit.
-const LARGEST_PACKED_WELL: usize = 100_000_000;
+pub(crate) const SAMPLES_LINES: &str = "samples.jsonl.zst";
 
 /// A results folder, read.
 #[derive(Debug, Clone)]
@@ -53,7 +44,7 @@ pub struct Results {
     /// `runs.jsonl`, in the order of writing. Runs that were too short to be gated alone have the
     /// verdict of their window.
     pub runs: Vec<Run>,
-    folder: Folder,
+    pub(crate) folder: Folder,
     pack: BTreeMap<String, Samples>,
     /// Where the chains begin and where they are; none in a record from before chains.
     chained: Option<(String, Heads)>,
@@ -101,8 +92,16 @@ impl Results {
         let mut walks = [RUNS, SESSIONS, WINDOWS].map(walk);
         let [of_runs, of_sessions, of_windows] = &mut walks;
         let sessions = read_rows(&folder, SESSIONS, of_sessions)?;
-        let mut runs = read_packable(&folder, (RUNS, RUNS_PACK), of_runs)?;
-        let windows: Vec<Window> = read_packable(&folder, (WINDOWS, WINDOWS_PACK), of_windows)?;
+        let (mut runs, windows): (Vec<Run>, Vec<Window>) = match packed_rows(&folder)? {
+            Some([runs, windows]) => {
+                let path = folder.join(ROWS_PACK);
+                (go_on(&runs, &path, of_runs)?, go_on(&windows, &path, of_windows)?)
+            }
+            None => (
+                read_packable(&folder, (RUNS, RUNS_LINES), of_runs)?,
+                read_packable(&folder, (WINDOWS, WINDOWS_LINES), of_windows)?,
+            ),
+        };
         laws::check(dir, &run_file, (&folder.join(runs_file(&folder)), &runs))?;
         let heads = match walks {
             [Some(runs), Some(ended), Some(windows)] => {
@@ -140,6 +139,14 @@ impl Results {
         self.manifest.as_ref()
     }
 
+    /// The lines of all runs as they were recorded; without their chains where they are packed.
+    ///
+    /// # Errors
+    /// Where they cannot be read any more.
+    pub fn lines(&self) -> Result<Vec<u8>, RecordError> {
+        rows_text(&self.folder).map(|[runs, _]| runs)
+    }
+
     /// The samples of a run; empty where it left none.
     ///
     /// # Errors
@@ -165,71 +172,6 @@ impl Results {
             return Err(RecordError::Hash { path });
         }
         serde_json::from_slice(&bytes).map_err(damaged(&path, 1))
-    }
-
-    /// Writes a copy that is fit to commit: one samples file, with what `slim` keeps of each run's
-    /// samples. Each run keeps the name of its original samples, and the file its beginning. Runs
-    /// of more than 2 MB are packed. Hosts, paths and variables go from the command line, the
-    /// sessions and the reasons of failed runs; returned is from how many lines, `run.json` being
-    /// one.
-    ///
-    /// # Errors
-    /// Where samples cannot be read or the copy cannot be written.
-    pub fn export(
-        &self,
-        to: &Path,
-        slim: impl Fn(&RunFile, &Run, Samples) -> Samples,
-    ) -> Result<usize, RecordError> {
-        let (from, to) = (&self.folder, &Folder::at(to));
-        let read = |name: &str| from.read(name).map_err(at(&from.join(name)));
-        let written = read(RUN_FILE)?;
-        Manifest::remove(to)?;
-        let changed = redact::json(&written, redact::of_run_file);
-        write_whole(to, RUN_FILE, changed.as_ref().unwrap_or(&written))?;
-        let (sessions, in_sessions) = redact::lines(&read(SESSIONS)?, redact::of_row::<Session>);
-        write_whole(to, SESSIONS, &sessions)?;
-        // Records from before windows have none; an earlier copy may.
-        put_packable(to, (WINDOWS, WINDOWS_PACK), &rows_text(from, (WINDOWS, WINDOWS_PACK))?)?;
-        let digits = self.digits_that_tell_samples_apart();
-        let text = rows_text(from, (RUNS, RUNS_PACK))?;
-        let (text, in_runs) = redact::lines(&text, redact::of_row::<Run>);
-        let text = if self.heads().is_some() { text } else { with_short_names(&text, digits) };
-        put_packable(to, (RUNS, RUNS_PACK), &text)?;
-        let (mut packed, mut written) = (Vec::new(), HashSet::new());
-        for run in &self.runs {
-            let name = run.samples.as_ref().and_then(|name| name.get(..digits));
-            let Some(name) = name.filter(|name| written.insert(name.to_owned())) else {
-                continue;
-            };
-            let samples = slim(&self.run_file, run, self.samples(run)?);
-            packed.push((name.to_owned(), samples));
-        }
-        let bytes = pack::write(&packed).map_err(io::Error::other);
-        let packed = bytes.and_then(|bytes| {
-            let is_large = bytes.len() > LARGEST_PACKED_WELL;
-            zstd::encode_all(&*bytes, if is_large { ZSTD_LEVEL } else { EXPORT_ZSTD_LEVEL })
-        });
-        let packed = packed.map_err(at(&to.join(SAMPLES_PACK)))?;
-        write_whole(to, SAMPLES_PACK, &packed)?;
-        to.remove(SAMPLES_LINES).map_err(at(&to.join(SAMPLES_LINES)))?;
-        if let Some(heads) = self.heads() {
-            let mut manifest = Manifest::of(heads);
-            manifest.put(SAMPLES_PACK, sha256_hex(&packed));
-            manifest.write(to)?;
-        }
-        Ok(usize::from(changed.is_some()) + in_sessions + in_runs)
-    }
-
-    /// Of the names of all samples. Hashes do not compress: of thousands of short runs they would
-    /// be half of the file.
-    fn digits_that_tell_samples_apart(&self) -> usize {
-        let names: BTreeSet<&String> =
-            self.runs.iter().filter_map(|run| run.samples.as_ref()).collect();
-        let apart = |digits: &usize| {
-            let beginnings = names.iter().filter_map(|name| name.get(..*digits));
-            beginnings.collect::<HashSet<_>>().len() == names.len()
-        };
-        (PACK_DIGITS..SHA256_DIGITS).find(apart).unwrap_or(SHA256_DIGITS)
     }
 }
 
@@ -328,7 +270,7 @@ fn whichever(folder: &Folder, (plain, packed): Packable) -> &'static str {
 }
 
 fn runs_file(folder: &Folder) -> &'static str {
-    whichever(folder, (RUNS, RUNS_PACK))
+    if folder.has(ROWS_PACK) { ROWS_PACK } else { whichever(folder, (RUNS, RUNS_LINES)) }
 }
 
 /// The file with all samples, where a folder has one.
@@ -336,13 +278,43 @@ fn samples_file(folder: &Folder) -> &'static str {
     whichever(folder, (SAMPLES_LINES, SAMPLES_PACK))
 }
 
-/// The lines as they were written; none of a file that is not there.
-fn rows_text(folder: &Folder, names: Packable) -> Result<Vec<u8>, RecordError> {
-    match whichever(folder, names) {
+/// The lines of runs and of windows as they were written, none of a file that is not there; without
+/// their chains where they are packed.
+pub(crate) fn rows_text(folder: &Folder) -> Result<[Vec<u8>; 2], RecordError> {
+    if let Some(texts) = packed_rows(folder)? {
+        return Ok(texts.map(String::into_bytes));
+    }
+    let text = |names: Packable| match whichever(folder, names) {
         name if !folder.has(name) => Ok(Vec::new()),
         name if name == names.1 => unpacked(folder, name),
         name => folder.read(name).map_err(at(&folder.join(name))),
+    };
+    Ok([text((RUNS, RUNS_LINES))?, text((WINDOWS, WINDOWS_LINES))?])
+}
+
+/// The lines of runs and of windows of a folder that has both packed.
+fn packed_rows(folder: &Folder) -> Result<Option<[String; 2]>, RecordError> {
+    if !folder.has(ROWS_PACK) {
+        return Ok(None);
     }
+    let mut reader = unpacking(folder, ROWS_PACK)?;
+    let mut next = || rows::read(&mut reader, |bytes| folder.hold(bytes));
+    let both = next().and_then(|runs| Ok([runs, next()?]));
+    both.map(Some).map_err(at(&folder.join(ROWS_PACK)))
+}
+
+/// Rows without their chains, which goes on over them.
+fn go_on<R: redact::Row>(
+    text: &str,
+    path: &Path,
+    walk: &mut Option<Walk>,
+) -> Result<Vec<R>, RecordError> {
+    parse_lines(text.as_bytes(), path, |line, row: &R| {
+        if let Some(walk) = walk {
+            walk.go_on(line.trim_end_matches('\n').as_bytes(), row.texts());
+        }
+        Ok(())
+    })
 }
 
 /// What a packed file unpacks to, a piece at a time. Its window is at most what this library
@@ -357,45 +329,6 @@ fn unpacked(folder: &Folder, name: &str) -> Result<Vec<u8>, RecordError> {
     let mut bytes = Vec::new();
     unpacking(folder, name)?.read_to_end(&mut bytes).map_err(at(&folder.join(name)))?;
     Ok(bytes)
-}
-
-/// Rows with no more of the names of samples than tells them apart, a third of all bytes once they
-/// are packed. Rows of a chain stay as they are.
-fn with_short_names(rows: &[u8], digits: usize) -> Vec<u8> {
-    const KEY: &[u8] = b"\"samples\":\"";
-    let mut kept = Vec::with_capacity(rows.len());
-    for line in rows.split_inclusive(|byte| *byte == b'\n') {
-        let name = line.windows(KEY.len()).position(|key| key == KEY).map(|at| at + KEY.len());
-        let name = name
-            .filter(|_| serde_json::from_slice(line).is_ok_and(|run: Run| run.samples.is_some()));
-        match name.and_then(|at| Some((at, at + line[at..].iter().position(|byte| *byte == b'"')?)))
-        {
-            Some((at, end)) => {
-                kept.extend_from_slice(&line[..end.min(at + digits)]);
-                kept.extend_from_slice(&line[end..]);
-            }
-            None => kept.extend_from_slice(line),
-        }
-    }
-    kept
-}
-
-/// The copy has one of the two files, also where an earlier copy had the other, and none of no
-/// rows but those of runs.
-fn put_packable(to: &Folder, (plain, packed): Packable, text: &[u8]) -> Result<(), RecordError> {
-    let is_packed = text.len() > if plain == RUNS { LARGEST_RUNS } else { LARGEST_WINDOWS };
-    let kept = if is_packed { packed } else { plain };
-    for other in [plain, packed].into_iter().filter(|name| *name != kept || text.is_empty()) {
-        to.remove(other).map_err(at(&to.join(other)))?;
-    }
-    if is_packed {
-        let bytes = zstd::encode_all(text, EXPORT_ZSTD_LEVEL).map_err(at(&to.join(packed)))?;
-        return write_whole(to, packed, &bytes);
-    }
-    match text.is_empty() && plain != RUNS {
-        true => Ok(()),
-        false => write_whole(to, plain, text),
-    }
 }
 
 fn read_packable<R: redact::Row>(
@@ -456,22 +389,6 @@ pub(crate) fn damaged(path: &Path, line: usize) -> impl Fn(serde_json::Error) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_without_a_chain_name_their_samples_in_as_few_digits_as_tell_them_apart() {
-        let run = |more: &str| {
-            let row = r#"{"schema":1,"order":0,"attempt":0,"block":0,"warmup":false,"family":"f",
-                "variant":"v","cell":{},"status":"ok","verified":true MORE,"binary_sha256":"",
-                "start_ns":0,"process_ns":1,"counters":{},"noise":{}}"#;
-            let row: String = row.lines().map(str::trim_start).collect();
-            row.replace(" MORE", more) + "\n"
-        };
-        let rows =
-            [run(r#","samples":"0123456789abcdef""#), run(""), "torn \"samples\":\"012".to_owned()];
-        let short = with_short_names(rows.concat().as_bytes(), 12);
-        let expected = rows.concat().replace("0123456789abcdef", "0123456789ab");
-        assert_eq!(String::from_utf8(short).unwrap(), expected);
-    }
 
     #[test]
     fn samples_that_an_older_lab_packed_are_read() {

@@ -21,6 +21,7 @@ mod picture;
 mod policy;
 pub mod records;
 mod runs;
+mod thin;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +32,7 @@ pub use live::{Going, Link, Listed, choices, compared, going, links, listed, sor
 pub use page::{SCRIPTS, page, page_alone, page_under};
 pub use policy::{policy_element, policy_served};
 pub use runs::{Asked, OneRun, Quantity, Runs};
+pub use thin::thin;
 
 /// The files of one report.
 #[derive(Debug, Clone, Default)]
