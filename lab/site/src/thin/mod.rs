@@ -44,7 +44,9 @@ pub fn thin(svg: &str) -> String {
     let Some(start) = svg.find("<svg") else { return svg.to_owned() };
     let mut rest = &svg[start..];
     let Some(Node::Element(mut root)) = node(&mut rest) else { return svg.to_owned() };
-    if !rest.trim().is_empty() {
+    // One that is thin already says so around all of it.
+    let is_thin = elements(&mut root).any(|one| one.has.contains_key("stroke"));
+    if is_thin || !rest.trim().is_empty() {
         return svg.to_owned();
     }
     let is_used = |node: &Node| match node {
