@@ -1,6 +1,5 @@
 //! `lab serve`: the real server, asked as a browser asks.
 
-mod plain;
 mod served;
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
@@ -138,7 +137,7 @@ fn a_record_has_every_run_in_a_picture() {
     let server = Server::of(&[&committed("offload-wake")]);
     let page = server.page("/r/0/offload-wake.html");
     let data = drawn(&page).unwrap();
-    let text = plain::lines(&committed("offload-wake"));
+    let text = served::plain::lines(&committed("offload-wake"));
     let runs = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let analysed: Vec<Value> =
         runs.filter(|run| run["warmup"] == false && run["status"] == "ok").collect();

@@ -15,8 +15,8 @@ pub fn index(sources: &[Source]) -> String {
     let body = html! {
         h1 { (INDEX_TITLE) }
         p.facts {
-            (sources.len()) " questions, each with what the records say. Every page stands alone and "
-            "loads nothing."
+            (sources.len()) " questions, each with what the records say. Every page stands alone "
+            "and loads nothing."
         }
         @for kind in kinds {
             section {

@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 #[path = "../plain/mod.rs"]
-mod plain;
+pub mod plain;
 
 use std::{
     fs,
