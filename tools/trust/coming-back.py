@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TEST = ["bazel", "test", "//workflows/conformance:coming_back_test", "--nocache_test_results",
+TEST = ["bazel", "test", "//proof/kit:workflows_coming_back_test", "--nocache_test_results",
         "--test_arg=--nocapture", "--test_output=all", "--test_timeout=3600",
         "--test_env=LAB_DBOS_PYTHON", "--test_env=LAB_RESTATE"]
 UNDER_WAY = "tasks under way"
