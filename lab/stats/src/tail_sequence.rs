@@ -5,10 +5,11 @@ use serde::Serialize;
 
 use crate::{
     bounded::BoundedMean,
-    sequence::UNCOUNTED,
     tail::{CAP, MEAN_MARGIN, SHARE_MARGIN, SLOW},
 };
 
+/// Runs of the reference before their median means something.
+const EARLIER: usize = 10;
 /// On a scale without ratios a pair counts for at most so many margins.
 const CAP_MARGINS: f64 = 20.0;
 
@@ -22,8 +23,7 @@ impl Earlier {
     /// The median of the earlier runs, once there are enough of them to mean something.
     pub fn median(&self) -> Option<f64> {
         let n = self.sorted.len();
-        let median =
-            (n >= UNCOUNTED).then(|| self.sorted[(n - 1) / 2].midpoint(self.sorted[n / 2]));
+        let median = (n >= EARLIER).then(|| self.sorted[(n - 1) / 2].midpoint(self.sorted[n / 2]));
         median.filter(|median| *median > 0.0)
     }
 

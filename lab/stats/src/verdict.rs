@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn nothing_is_shown_by_few_pairs_or_much_noise() {
-        assert_eq!(read(&around(0.5, 0.01, 15), true), None);
+        assert_eq!(read(&around(0.5, 0.01, 8), true), None);
         assert_eq!(read(&around(0.0, 0.5, 100), true), None);
         // One side of the margin is left out, and neither 0 nor the other side.
         assert_eq!(read(&around(-0.02, 0.15, 100), true), None);

@@ -4,7 +4,7 @@ use lab_family::{Cell, Unit};
 use lab_record::{Expectation, Run, Status};
 use lab_stats::{
     outcome::{Outcome, Region},
-    sequence::{Sequence, UNCOUNTED},
+    sequence::Sequence,
 };
 
 use super::{more, trial::Promise};
@@ -164,16 +164,14 @@ impl Expected {
         let a_round = self.ratios as f64 / self.rounds.max(1) as f64;
         Promise {
             round_ns: self.spent_ns as f64 / self.rounds.max(1) as f64,
-            rounds_needed: pairs.map(|pairs| (pairs + UNCOUNTED) as f64 / a_round),
+            rounds_needed: pairs.map(|pairs| pairs as f64 / a_round),
         }
     }
 
     /// The ratio, as a logarithm, that so many rounds should tell from 1.
     pub(super) fn detectable_in(&self, rounds: f64) -> Option<(f64, f64)> {
         let pairs = rounds * self.ratios as f64 / self.rounds.max(1) as f64;
-        let counted =
-            (pairs.round() as usize).checked_sub(UNCOUNTED).filter(|counted| *counted > 0)?;
-        let detectable = self.sequence.detectable_after(counted, POWER)?;
+        let detectable = self.sequence.detectable_after(pairs.round() as usize, POWER)?;
         Some((detectable, detectable))
     }
 

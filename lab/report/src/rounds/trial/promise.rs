@@ -1,7 +1,7 @@
 //! What the rounds of a comparison or contrast so far promise of others.
 
 use lab_record::Run;
-use lab_stats::{sequence::UNCOUNTED, verdict::control_needs};
+use lab_stats::verdict::control_needs;
 
 use super::{POWER, Trial, Trials};
 
@@ -47,14 +47,12 @@ impl Tally {
 impl Trial {
     /// All pairs of a sweep that should know its size.
     fn pairs_needed(&self) -> Option<usize> {
-        Some(self.sequence.pairs_until(self.enough())? + UNCOUNTED)
+        self.sequence.pairs_until(self.enough())
     }
 
     /// What all pairs of a sweep should be able to detect.
     fn detectable_in(&self, pairs: f64) -> Option<f64> {
-        let counted =
-            (pairs.round() as usize).checked_sub(UNCOUNTED).filter(|counted| *counted > 0)?;
-        self.sequence.detectable_after(counted, POWER)
+        self.sequence.detectable_after(pairs.round() as usize, POWER)
     }
 }
 
@@ -73,7 +71,7 @@ impl Trials {
         let of_control = self.control.as_ref().map(|control| {
             let needs = measured().map(|line| control_needs(&line.sequence, line.margin));
             let least = needs.reduce(f64::min)?;
-            let pairs = (control.sequence.pairs_until(least)? + UNCOUNTED) as f64;
+            let pairs = control.sequence.pairs_until(least)? as f64;
             let a_round = control.pairs as f64 / self.of_control.rounds.max(1) as f64;
             Some(pairs / (a_round * (1.0 - share)))
         });
