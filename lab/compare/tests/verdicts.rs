@@ -204,7 +204,7 @@ fn a_round_is_of_whom_it_holds() {
     let rounds: Vec<usize> = state.candidates.iter().map(|candidate| candidate.rounds).collect();
     assert_eq!((rounds, state.rounds, state.next), (vec![80, 40], 40, Next::OutOfBudget));
     assert_eq!(state.candidates[0].verdict.outcome, Outcome::Slower, "{state:?}");
-    assert!(state.control.is_some_and(|control| control.pairs == 29));
+    assert!(state.control.is_some_and(|control| control.pairs == 39));
 }
 
 /// Rounds of before held the reference twice; they give what they gave.

@@ -16,6 +16,7 @@ const CALM: &str = "30 ms, calm";
 /// What was replayed of each recording, the same of all.
 const REPLAYS: &str = "replays.tsv";
 
+mod fair;
 mod left;
 mod runs;
 
@@ -116,6 +117,10 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
         write_detail(folder, "left.md", &chapter)?;
         page += &left::short(twice.as_ref());
         page += &work(&planted);
+        if let Some(replays) = &replays {
+            write_detail(folder, "fair.md", &fair::chapter(replays))?;
+            page += &fair::short(replays).unwrap_or_default();
+        }
         if let (Some(now), Some(before)) = (replays, Table::read(folder, "replays-before.tsv")?) {
             write_detail(folder, "runs.md", &runs::chapter(&now, &before))?;
             page += "\nRuns until an answer, before and now: [runs](details/runs.md).\n";
@@ -123,8 +128,8 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
         write_detail(folder, "before.md", &before(&planted))?;
     }
     let stored = [
-        (REPLAYS, "Comparisons of stored noise", "-p lab-compare --example prove"),
-        ("bisects.tsv", "Searches on stored noise", "-p lab-compare --example prove bisects"),
+        (REPLAYS, "Comparisons of stored noise", "replays"),
+        ("bisects.tsv", "Searches on stored noise", "replays --bisects"),
     ];
     page += "\n## More\n\n";
     if let Some(real) = Table::read(folder, "real.tsv")? {
@@ -133,7 +138,7 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
     for (name, what, command) in stored {
         if let Some(table) = Table::read(folder, name)? {
             page += &format!(
-                "* {what}: {} rows, {} ([{name}]({name}), `cargo run --release {command}`)\n",
+                "* {what}: {} rows, {} ([{name}]({name}), `tools/proof {command}`)\n",
                 table.rows.len(),
                 table.targets()
             );

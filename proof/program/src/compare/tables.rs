@@ -62,12 +62,12 @@ pub fn same(tries: &[Try]) -> String {
         let tolerance = 2.0 * (alpha * (1.0 - alpha) / all.len() as f64).sqrt();
         let verdict = format!("at most {alpha}\t{}", yes_or_no(share(found) <= alpha + tolerance));
         row("this sequence excludes 0", "after each pair", found, &verdict);
-        for (name, rule) in rivals::PEEKED {
-            row(name, "after each pair", count(&|pairs| rivals::ever(pairs, rule)), "-\t-");
+        for asked in rivals::PEEKED.into_iter().flat_map(Rule::asked) {
+            let found = count(&|pairs| asked.ever(pairs));
+            row(&asked.to_string(), "after each pair", found, "-\t-");
         }
-        for (name, rule) in rivals::ONCE {
-            let rule: Rule = rule;
-            row(name, "at the end", count(&|pairs| rule(pairs)), "-\t-");
+        for asked in rivals::ONCE.into_iter().flat_map(Rule::asked) {
+            row(&asked.to_string(), "at the end", count(&|pairs| asked.differs(pairs)), "-\t-");
         }
     }
     lines.join("\n") + "\n"
