@@ -9,7 +9,7 @@ use std::{
 use crate::replays::{Noise, recordings};
 use anyhow::{Context, Result};
 
-use super::{planted, trial::Try};
+use super::trial::Try;
 
 /// The recording whose program takes as long as the planted ones.
 const CALM: &str = "30 ms, calm";
@@ -125,7 +125,6 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
             write_detail(folder, "runs.md", &runs::chapter(&now, &before))?;
             page += "\nRuns until an answer, before and now: [runs](details/runs.md).\n";
         }
-        write_detail(folder, "before.md", &before(&planted))?;
     }
     let stored = [
         (REPLAYS, "Comparisons of stored noise", "replays"),
@@ -223,12 +222,11 @@ fn work(planted: &Table) -> String {
                     more work; the margin is 1 %, or the difference where that is smaller. \
                     Seconds and runs by which half and 80 % of the tries had found it; *met*: \
                     80 % within the budget. Noise: robust SD between two runs. \
-                    [planted.tsv](planted.tsv). [Tries of before](details/before.md), whose \
-                    rounds held the first program twice.\n\n"
+                    [planted.tsv](planted.tsv).\n\n"
             .to_owned();
-    let of_now = planted.rows.iter().filter(|row| is_of_now(planted, row)).cloned();
+    let rows = planted.rows.iter().cloned();
     let (tried, untried): (Vec<_>, Vec<_>) =
-        of_now.partition(|row| planted.cell(row, "tries") != "0");
+        rows.partition(|row| planted.cell(row, "tries") != "0");
     let tried = Table { columns: planted.columns.clone(), rows: tried };
     text += &tried.markdown(&WORK_COLUMNS);
     if !untried.is_empty() {
@@ -238,19 +236,6 @@ fn work(planted: &Table) -> String {
     let missed = planted.rows.iter().filter(|row| planted.cell(row, "met") == "no");
     let causes: String = missed.map(|row| format!("* {}\n", cause(planted, row))).collect();
     if causes.is_empty() { text } else { text + "\nWhy targets are missed:\n\n" + &causes }
-}
-
-/// The tries whose rounds held the first program twice.
-fn before(planted: &Table) -> String {
-    let rows = planted.rows.iter().filter(|row| !is_of_now(planted, row)).cloned().collect();
-    let rows = Table { columns: planted.columns.clone(), rows };
-    format!(
-        "# Planted work, as it was measured before\n\n[Report](../report.md)\n\nA round held the \
-         first program twice and the second once, in random order, and a verdict needed a control. \
-         One file was all three programs, and needs no memory to speak of, so that what a run \
-         leaves to the next does not show. [planted.tsv](../planted.tsv)\n\n{}",
-        rows.markdown(&WORK_COLUMNS)
-    )
 }
 
 const WORK_COLUMNS: [(&str, &str); 12] = [
@@ -267,10 +252,6 @@ const WORK_COLUMNS: [(&str, &str); 12] = [
     ("noise (%)", "noise_percent"),
     ("met", "met"),
 ];
-
-fn is_of_now(planted: &Table, row: &[String]) -> bool {
-    planted.cell(row, "round") == planted::ROUNDS[1]
-}
 
 /// "1.0 % beside a neighbour".
 fn place(planted: &Table, row: &[String]) -> String {
@@ -313,8 +294,7 @@ fn answer(same: &Table, planted: &Table, of_copies: String) -> String {
         "Of {tries} real comparisons of one file with itself, looked at after each of 300 pairs, \
          {found} ever excluded 0 (1 % is allowed)."
     );
-    let of_now = planted.rows.iter().filter(|row| is_of_now(planted, row));
-    let calm = of_now.filter(|row| planted.cell(row, "neighbour") == "no");
+    let calm = planted.rows.iter().filter(|row| planted.cell(row, "neighbour") == "no");
     for row in calm.filter(|row| planted.cell(row, "target") != "-") {
         let cell = |name| planted.cell(row, name);
         let (more, tries, asked) = (cell("more"), cell("tries"), cell("asked"));

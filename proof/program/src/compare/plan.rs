@@ -24,10 +24,6 @@ pub struct Planned {
     pub more_permille: u32,
     /// Whether another program loads the machine by turns.
     pub neighbour: bool,
-    /// Whether a round runs each program once, the second from a copy of the file. Until this was
-    /// so a round held the first program twice.
-    #[serde(default)]
-    pub each_once: bool,
     /// The number of the try, and its seed.
     pub number: usize,
     /// Pairs at most.
@@ -102,7 +98,6 @@ pub fn missing(part: &Part, done: &[super::trial::Try]) -> Vec<Planned> {
                 kind,
                 more_permille,
                 neighbour,
-                each_once: true,
                 number,
                 pairs,
             }));

@@ -15,8 +15,7 @@ const ASKED: [u32; 2] = [3, 10];
 /// The standard deviation of a normal sample over its median absolute deviation.
 const NORMAL_SD_PER_MAD: f64 = 1.4826;
 
-const COLUMNS: [&str; 17] = [
-    "round",
+const COLUMNS: [&str; 16] = [
     "neighbour",
     "more",
     "asked",
@@ -38,30 +37,20 @@ const COLUMNS: [&str; 17] = [
 /// A row for everything that the proof plants, also where no try was made yet.
 pub fn table(tries: &[Try]) -> String {
     let mut lines = vec![COLUMNS.join("\t")];
-    for each_once in [true, false] {
-        for neighbour in [false, true] {
-            for (more_permille, asked) in plan::planted() {
-                let kind = Kind::Planted;
-                let row =
-                    Planned { kind, more_permille, neighbour, each_once, number: 0, pairs: 0 };
-                let is_of_row = |made: &&Try| {
-                    let made = &made.planned;
-                    (made.kind, made.more_permille, made.neighbour, made.each_once)
-                        == (kind, more_permille, neighbour, each_once)
-                };
-                let all: Vec<&Try> = tries.iter().filter(is_of_row).collect();
-                // What nobody makes any more is missing from nothing.
-                if each_once || !all.is_empty() {
-                    lines.push(cells(&row, asked, &all).join("\t"));
-                }
-            }
+    for neighbour in [false, true] {
+        for (more_permille, asked) in plan::planted() {
+            let row =
+                Planned { kind: Kind::Planted, more_permille, neighbour, number: 0, pairs: 0 };
+            let is_of_row = |made: &&Try| {
+                let Planned { kind, more_permille, neighbour, .. } = made.planned;
+                (kind, more_permille, neighbour) == (row.kind, row.more_permille, row.neighbour)
+            };
+            let all: Vec<&Try> = tries.iter().filter(is_of_row).collect();
+            lines.push(cells(&row, asked, &all).join("\t"));
         }
     }
     lines.join("\n") + "\n"
 }
-
-/// What a round holds.
-pub const ROUNDS: [&str; 2] = ["first twice", "each once"];
 
 /// The cells of a row, in the order of [`COLUMNS`].
 fn cells(row: &Planned, asked: usize, all: &[&Try]) -> [String; COLUMNS.len()] {
@@ -75,7 +64,7 @@ fn cells(row: &Planned, asked: usize, all: &[&Try]) -> [String; COLUMNS.len()] {
     let needed: Vec<f64> = ends.iter().map(|end| end.needed_s).collect();
     let runs: Vec<f64> =
         ends.iter().map(|end| if end.is_right() { end.runs } else { f64::INFINITY }).collect();
-    let is_asked = row.each_once && ASKED.contains(&row.more_permille);
+    let is_asked = ASKED.contains(&row.more_permille);
     let met = match all.len() {
         _ if !is_asked => "-",
         0 => "not tried",
@@ -84,7 +73,6 @@ fn cells(row: &Planned, asked: usize, all: &[&Try]) -> [String; COLUMNS.len()] {
         _ => yes_or_no(share >= FOUND_SHARE),
     };
     [
-        ROUNDS[usize::from(row.each_once)].to_owned(),
         yes_or_no(row.neighbour).to_owned(),
         format!("{:.1} %", f64::from(row.more_permille) / 10.0),
         asked.to_string(),
