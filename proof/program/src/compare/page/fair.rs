@@ -37,24 +37,28 @@ fn noises(replays: &Table) -> Vec<&str> {
     noises
 }
 
-/// The table of each recording.
+/// One table: a row for each rule, a column for each recording.
 pub(super) fn chapter(replays: &Table) -> String {
-    let mut text = "# Errors and power of other rules on the same noise\n\n[Report](../report.md)\n\n\
-                    Replays of stored noise: how often each rule calls A and B different where \
-                    they are one program, which is wrong, and where B takes 5 % more, which is \
-                    right. Each is asked at its own level and at ours. Interleaved pairs are looked at \
-                    after each; runs that are not interleaved once, at the end. \
-                    [replays.tsv](../replays.tsv)\n"
-        .to_owned();
-    for noise in noises(replays) {
-        text += &format!(
-            "\n## {noise}\n\n| rule | alike: different (%) | 5 % more: different (%) |\n\
-                          |---|---:|---:|\n"
-        );
-        for Rule { name, shares } in rules(replays, noise) {
-            let [alike, more] = shares.map(|share| 100.0 * share);
-            text += &format!("| {name} | {alike:.1} | {more:.1} |\n");
-        }
+    let noises = noises(replays);
+    let mut text = format!(
+        "# Errors and power of other rules on the same noise\n\n[Report](../report.md)\n\nReplays of \
+         stored noise: how often (%) each rule calls A and B different, first where they are one \
+         program, which is wrong, then where B takes 5 % more, which is right. Each is asked at its \
+         own level and at ours. [replays.tsv](../replays.tsv)\n\n| rule | {} |\n|---|{}\n",
+        noises.join(" | "),
+        "---:|".repeat(noises.len())
+    );
+    let by_noise: Vec<Vec<Rule<'_>>> = noises.iter().map(|noise| rules(replays, noise)).collect();
+    for Rule { name, .. } in by_noise.first().into_iter().flatten() {
+        let cell = |rules: &Vec<Rule<'_>>| {
+            let rule = rules.iter().find(|rule| rule.name == *name);
+            rule.map_or("-".to_owned(), |rule| {
+                let [alike, more] = rule.shares.map(|share| 100.0 * share);
+                format!("{alike:.1}, {more:.1}")
+            })
+        };
+        let cells: Vec<String> = by_noise.iter().map(cell).collect();
+        text += &format!("| {name} | {} |\n", cells.join(" | "));
     }
     text
 }
