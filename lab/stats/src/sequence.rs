@@ -37,7 +37,8 @@
 //! its two ends: fair coins with fixed weights, whatever the noise was. What the cosh takes for
 //! their squares is Σ (a² + h²), where the sum of the squared weights is Σ (a − h)². It is no more
 //! as long as Σ a·h ≥ 0, and it is more, twice at most, where the first place is slow and a program
-//! is fast after itself. With p subtracted a is 0 in the mean, and the two agree.
+//! is fast after itself. With p subtracted a is 0 in the mean, and the two agree. So p is estimated
+//! from the sixth pair on, beside the coin of the pair before, which h goes with.
 //!
 //! What this needs: at δ = 0 nothing but the coin. If both commands would have taken the same time
 //! in either place, the coin alone decides the sign of d, whatever the noise is and however it
@@ -57,7 +58,7 @@ use crate::{describe::median, open_unit, usable};
 /// Pairs after which there is a scale.
 const UNSCALED: usize = 4;
 /// Pairs after which what the place adds is estimated first, and again after twice as many.
-const PLACED: usize = 10;
+const PLACED: usize = 6;
 /// The distance of the quartiles of a normal sample in its standard deviations.
 const QUARTILES_SDS: f64 = 1.348_979_500_392_163_4;
 /// The standard deviation of a normal sample over its median absolute deviation.
@@ -348,19 +349,38 @@ pub fn fewest_pairs(alpha: f64) -> Option<usize> {
     open_unit(alpha).then_some(pairs)
 }
 
-/// By how much longer the later run takes: the mean of the coin times what a difference is away
-/// from their median, clipped at [`CLIP`] robust standard deviations; 0 where it is no more than
-/// two of its standard errors, for then it would add more noise than it takes.
+/// By how much longer the later run takes: the coefficient of a pair's coin beside that of the pair
+/// before, which what a run leaves to the next goes with, and a constant (least squares). What a
+/// difference is away from the median is clipped at [`CLIP`] robust standard deviations. 0 where it
+/// is no more than two of its standard errors, for then it would add more noise than it takes.
 fn place_effect(ordered: &[(f64, f64)]) -> f64 {
     let differences: Vec<f64> = ordered.iter().map(|(difference, _)| *difference).collect();
     let (centre, clip) = (median(&differences).unwrap_or(0.0), CLIP * robust_sd(&differences));
-    let later: Vec<f64> = ordered
+    let (away, coins): (Vec<f64>, Vec<f64>) = ordered
         .iter()
-        .map(|(difference, coin)| coin * (difference - centre).clamp(-clip, clip))
-        .collect();
-    let effect = crate::mean(&later);
-    let error = (crate::sample_variance(&later) / later.len() as f64).sqrt();
+        .skip(1)
+        .map(|(difference, coin)| ((difference - centre).clamp(-clip, clip), *coin))
+        .unzip();
+    let before: Vec<f64> = ordered.iter().map(|(_, coin)| *coin).take(coins.len()).collect();
+    let [away, coins, before] = [away, coins, before].map(|values| centred(&values));
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (own, both, other) = (dot(&coins, &coins), dot(&coins, &before), dot(&before, &before));
+    let determinant = own * other - both * both;
+    let free = away.len() as f64 - 3.0;
+    if free < 1.0 || determinant < 1e-9 {
+        return 0.0;
+    }
+    let (of_own, of_other) = (dot(&coins, &away), dot(&before, &away));
+    let effect = (other * of_own - both * of_other) / determinant;
+    let of_before = (own * of_other - both * of_own) / determinant;
+    let left = dot(&away, &away) - effect * of_own - of_before * of_other;
+    let error = (left.max(0.0) / free * other / determinant).sqrt();
     if effect.abs() > 2.0 * error { effect } else { 0.0 }
+}
+
+fn centred(values: &[f64]) -> Vec<f64> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().map(|value| value - mean).collect()
 }
 
 /// The standard deviation of a normal sample with this median absolute deviation, or with this
