@@ -29,7 +29,7 @@ pub(crate) struct BisectArgs {
     /// Search for the commit that made it faster
     #[arg(long)]
     faster: bool,
-    /// Seconds to spend at most on each comparison, or 25 rounds where these take longer
+    /// Seconds to spend at most on each comparison, or its fewest rounds where these take longer
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     budget: f64,
     /// Build again what an earlier comparison built
@@ -96,7 +96,7 @@ const CODES: [(Exit, &str); 6] = [
 
 /// Searches for the commit and prints it.
 pub(crate) fn bisect(args: &BisectArgs) -> Result<Exit, Failure> {
-    check_times(args.budget, args.runs.timeout)?;
+    check_times(&[("--budget", Some(args.budget)), ("--timeout", args.runs.timeout)])?;
     run::bisect(&args.options())
 }
 

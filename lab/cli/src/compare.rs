@@ -77,9 +77,10 @@ pub(crate) struct CompareArgs {
     /// Rounds at most
     #[arg(short, long, value_name = "N", visible_short_alias = 'M', visible_alias = "max-runs")]
     runs: Option<usize>,
-    /// Seconds to spend at most, or 25 rounds where these take longer
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
-    budget: f64,
+    /// Seconds beyond which nothing is measured. Default: 60, or as long as the fewest rounds for an
+    /// answer take
+    #[arg(long, value_name = "SECONDS")]
+    budget: Option<f64>,
     /// Difference in per cent that is too small to matter
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
     margin: f64,
@@ -236,7 +237,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
 
 impl CompareArgs {
     fn options(&self) -> Result<Options, Failure> {
-        check_times(self.budget, self.timeout)?;
+        check_times(&[("--budget", self.budget), ("--timeout", self.timeout)])?;
         if self.runs == Some(0) {
             return Err(Failure::input("--runs is 0; give at least one round, or leave it out"));
         }
@@ -336,14 +337,14 @@ impl AroundArgs {
 }
 
 /// Refuses times that are none.
-pub(crate) fn check_times(budget: f64, timeout: Option<f64>) -> Result<(), Failure> {
-    if !(0.0..1e9).contains(&budget) {
-        return Err(Failure::input("--budget is no number of seconds"));
+pub(crate) fn check_times(times: &[(&str, Option<f64>)]) -> Result<(), Failure> {
+    let is_none = |time: Option<f64>| time.is_some_and(|time| !(time > 0.0 && time < 1e9));
+    match times.iter().find(|(_, time)| is_none(*time)) {
+        Some((option, _)) => {
+            Err(Failure::input(format!("{option} is no number of seconds above 0")))
+        }
+        None => Ok(()),
     }
-    if timeout.is_some_and(|timeout| !(timeout > 0.0 && timeout < 1e9)) {
-        return Err(Failure::input("--timeout is no number of seconds above 0"));
-    }
-    Ok(())
 }
 
 /// What each run reads; a file of the name `null` is `./null`, as with hyperfine.

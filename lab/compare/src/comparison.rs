@@ -128,6 +128,8 @@ pub struct Comparison {
     pub(crate) control_rounds: usize,
     earlier: Earlier,
     withheld: bool,
+    /// Whether the next round would end after the budget.
+    has_no_room: bool,
     pub(crate) elapsed_s: f64,
 }
 
@@ -157,6 +159,7 @@ impl Comparison {
             control_rounds: 0,
             earlier: Earlier::default(),
             withheld: false,
+            has_no_room: false,
             elapsed_s: 0.0,
         })
     }
@@ -220,8 +223,13 @@ impl Comparison {
     }
 
     /// The rounds of the candidate that had the fewest.
-    fn rounds(&self) -> usize {
+    pub(crate) fn rounds(&self) -> usize {
         self.candidates.iter().map(|candidate| candidate.rounds).min().unwrap_or_default()
+    }
+
+    /// No further round ends within the budget.
+    pub fn has_no_room(&mut self) {
+        self.has_no_room = true;
     }
 
     /// Whether to run another round.
@@ -238,7 +246,7 @@ impl Comparison {
             self.elapsed_s >= self.settings.budget_s && rounds >= self.settings.least_rounds;
         if self.withheld || (0..self.candidates.len()).all(decided) {
             Next::Decided
-        } else if most || spent {
+        } else if most || spent || self.has_no_room {
             Next::OutOfBudget
         } else {
             Next::Round

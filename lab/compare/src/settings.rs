@@ -4,6 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::Design;
 
+/// Pairs before which no verdict can come; `lab_stats::sequence` is to say it for each level.
+const FEWEST_PAIRS: usize = 11;
+
+/// The pairs before which a sequence at this level excludes nothing.
+pub(crate) fn fewest_pairs(_alpha: f64) -> usize {
+    FEWEST_PAIRS
+}
+
 /// What has to be known before a comparison stops of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -23,7 +31,7 @@ pub struct Settings {
     pub margin: f64,
     /// Seconds after which the comparison ends without a verdict.
     pub budget_s: f64,
-    /// Rounds that it gets even where these take longer.
+    /// Rounds that it gets even where these take longer; 0 where the budget is all that it gets.
     pub least_rounds: usize,
     /// Rounds after which it ends, whatever the budget.
     pub most_rounds: Option<usize>,
@@ -53,7 +61,7 @@ impl Default for Settings {
             alpha: 0.01,
             margin: 0.01,
             budget_s: 60.0,
-            least_rounds: 25,
+            least_rounds: fewest_pairs(0.01),
             most_rounds: None,
             candidates: 1,
             control: false,
@@ -108,6 +116,11 @@ impl Settings {
     /// What each candidate's verdict may err with.
     pub fn alpha_each(&self) -> f64 {
         self.alpha / self.candidates as f64
+    }
+
+    /// The rounds of a candidate before which no verdict on it can come.
+    pub fn fewest_pairs(&self) -> usize {
+        fewest_pairs(self.alpha_each())
     }
 
     /// All commands, the control's copy of the reference being the last.

@@ -127,7 +127,7 @@ fn a_budget_ends_a_search_with_what_is_known() {
     let mut steps = commits(2, 2, 1.03);
     steps[1].as_mut().unwrap().0 = 1.015;
     assert_eq!(search(&steps, few(400)).0, End::Unknown { after: 0, until: 2 });
-    let seconds = BisectSettings { budget_s: 0.0, least_pairs: 30, ..BisectSettings::default() };
+    let seconds = BisectSettings { budget_s: 0.0, ..BisectSettings::default() };
     assert_eq!(search(&commits(10, 4, 1.002), seconds).0, End::NoChange);
 }
 

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use lab_stats::sequence::{Hull, Sequence};
 
-use crate::{Estimate, comparison::log_ratio};
+use crate::{Estimate, comparison::log_ratio, settings::fewest_pairs};
 
 pub use self::step::{BisectSettings, Compared, Confirmation, End, Side, Step};
 
@@ -140,8 +140,8 @@ impl Bisect {
         running.elapsed_s = elapsed_s;
         running.pairs += 1;
         let pairs = running.pairs;
-        let BisectSettings { budget_s, least_pairs, most_pairs, .. } = self.settings;
-        let spent = elapsed_s >= budget_s && pairs >= least_pairs
+        let BisectSettings { budget_s, most_pairs, .. } = self.settings;
+        let spent = elapsed_s >= budget_s && pairs >= fewest_pairs(self.level)
             || most_pairs.is_some_and(|most| pairs >= most);
         match self.stage {
             Stage::Whole => self.judge_whole(spent),

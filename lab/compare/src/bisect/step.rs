@@ -9,10 +9,9 @@ use crate::Estimate;
 pub struct BisectSettings {
     /// The probability that the whole search is wrong.
     pub alpha: f64,
-    /// Seconds after which one comparison ends.
+    /// Seconds after which one comparison ends, or those of the fewest pairs that tell something
+    /// where these take longer.
     pub budget_s: f64,
-    /// Pairs that a comparison gets even where these take longer.
-    pub least_pairs: usize,
     /// Pairs after which a comparison ends, whatever the budget.
     pub most_pairs: Option<usize>,
     /// Whether a commit is looked for that takes less, not more.
@@ -21,7 +20,7 @@ pub struct BisectSettings {
 
 impl Default for BisectSettings {
     fn default() -> Self {
-        Self { alpha: 0.01, budget_s: 60.0, least_pairs: 25, most_pairs: None, faster: false }
+        Self { alpha: 0.01, budget_s: 60.0, most_pairs: None, faster: false }
     }
 }
 

@@ -11,10 +11,12 @@ use super::{
     export::{self, Measured},
     measures::{self, LayoutReport},
     metric::Metric,
+    noise::Noise,
     options::{FailOn, Format, Layouts},
     plot::Drawing,
     record::Round,
     runner::Runner,
+    same_bytes::ABOUT,
     session::Session,
     spend, table,
     text::{items, summary},
@@ -42,6 +44,7 @@ impl Session<'_> {
             .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
             .collect();
         let carried = CarryOver::of(&self.rounds, &self.commands, settings);
+        let noise = Noise::of(&self.comparison, &self.rounds);
         let late = self.late_notes(runner);
         let notes = &[&self.notes[..], &late].concat();
         let printed = if options.result.format == Format::Json {
@@ -52,12 +55,16 @@ impl Session<'_> {
                 export::result(&state, &self.commands, settings, self.seed, exit, &measured);
             between_builds::add_to(&mut result, &self.commands, &self.rounds, settings);
             carried.add_to(&mut result);
+            noise.add_to(&mut result);
+            let same = 0..state.candidates.len();
+            result["same_program"] = same.map(|number| self.same.is_first(number)).collect();
             if let Some((attempt, _)) = attempt {
                 result["attempt"] = attempt.into();
             }
             streams::print((plain::json(&result.to_string()) + "\n").as_bytes())
         } else {
-            let mut lines = summary(&state, &self.commands, metrics[0], settings);
+            let mut lines = summary(&state, &self.commands, metrics[0], settings, &self.same);
+            lines.extend(noise.line());
             lines.extend(between_builds::lines(&self.commands, &self.rounds, settings));
             lines.extend(carried.lines(&self.commands));
             lines.extend(self.details(&tables, &layout));
@@ -105,7 +112,13 @@ impl Session<'_> {
     fn page(&self, state: &State, metrics: &[Metric], tables: &[Vec<table::MetricRow>]) -> String {
         let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables);
         let items = items(state, &self.commands, self.comparison.settings());
-        let items: String = items.iter().map(|item| format!("- {item}\n")).collect();
+        let same = self.commands[1..].iter().enumerate().filter_map(|(number, command)| {
+            let name = plain::code(&command.name);
+            self.same.is_first(number).then(|| format!("{name}: {ABOUT}"))
+        });
+        let noise = Noise::of(&self.comparison, &self.rounds).line();
+        let items: String =
+            items.into_iter().chain(same).chain(noise).map(|item| format!("- {item}\n")).collect();
         format!("{page}\n{items}")
     }
 

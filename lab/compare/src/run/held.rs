@@ -141,8 +141,32 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// The hash of a program that is held.
+    pub(super) fn hash_of(&self, path: &Path) -> Option<String> {
+        let held = self.held.borrow();
+        held.as_ref()?.files.iter().find(|file| file.path == path)?.sha256.clone()
+    }
+
+    /// Refuses to go on without a file that was there.
+    pub(super) fn is_there(&self) -> Result<(), Failure> {
+        let held = self.held.borrow();
+        let mut files = held.iter().flat_map(|held| &held.files);
+        let is_gone = |file: &&HeldFile| file.identity.is_some() && !file.path.exists();
+        let Some(gone) = files.find(is_gone) else { return Ok(()) };
+        let when = match self.rounds.get() {
+            0 => "before the end of the first round".to_owned(),
+            rounds => format!("after {rounds} rounds"),
+        };
+        Err(Failure::failed(format!(
+            "{} was removed {when}, by a command or beside the comparison, which needs it until \
+             its end",
+            gone.path.display()
+        )))
+    }
+
     /// Refuses to go on with programs that are not those of the rounds so far.
     pub(crate) fn is_still_the_same(&self) -> Result<(), Failure> {
+        self.is_there()?;
         let held = self.held.borrow();
         let Some(held) = held.as_ref() else { return Ok(()) };
         let rounds = self.rounds.get();

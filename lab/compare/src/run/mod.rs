@@ -8,6 +8,7 @@ mod annotate;
 mod answers;
 mod between_builds;
 mod bisect;
+mod budget;
 mod builds;
 mod carry_over;
 mod chain;
@@ -21,12 +22,14 @@ mod folder;
 mod held;
 mod measures;
 mod metric;
+mod noise;
 mod options;
 mod parameters;
 mod plot;
 mod record;
 mod revisions;
 mod runner;
+mod same_bytes;
 mod session;
 mod spend;
 mod table;
@@ -58,6 +61,7 @@ use self::{
     measures::Measurable,
     record::{Header, Record},
     runner::{Runner, Stopped, Surroundings},
+    same_bytes::SameBytes,
     session::Session,
     spend::Spending,
     untimed::Counted,
@@ -100,6 +104,9 @@ pub fn compare(options: &Options) -> Result<Exit, Failure> {
     if let Some(spending) = &spending {
         settings.alpha = spending.share().1;
     }
+    if options.limits.budget_s.is_none() {
+        settings.least_rounds = settings.fewest_pairs();
+    }
     let seed = options.seed.unwrap_or_else(any_seed);
     let (runs, labels) = (&options.runs, measurable.labels());
     let header = Header::new(runs, seed, &labels, &commands, &settings, &addresses);
@@ -125,6 +132,7 @@ pub fn compare(options: &Options) -> Result<Exit, Failure> {
         addresses,
         absent,
         notes,
+        same: SameBytes::default(),
         counted: Counted::default(),
     };
     let ran = released(session.run(&runner), &runner, &mut session);
@@ -170,16 +178,18 @@ fn settings(options: &Options, commands: usize) -> Result<Settings, Failure> {
         Some(FailOn::Slower) => Question::Margin,
         _ => Question::Direction,
     };
+    let usual = Settings::default();
     let settings = Settings {
         margin: limits.margin,
-        budget_s: limits.budget_s,
+        budget_s: limits.budget_s.unwrap_or(usual.budget_s),
+        least_rounds: 0,
         most_rounds: limits.most_rounds,
         candidates: commands.saturating_sub(1),
         control: options.control,
         duet: options.runs.duet,
         in_a_row: options.runs.order.in_a_row(),
         question,
-        ..Settings::default()
+        ..usual
     };
     settings.check().map(|()| settings).map_err(refused)
 }

@@ -110,8 +110,9 @@ pub struct Revisions {
 /// When a comparison ends.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Seconds to spend at most.
-    pub budget_s: f64,
+    /// Seconds beyond which nothing is measured; without them the usual ones, or as long as the
+    /// fewest rounds for an answer take.
+    pub budget_s: Option<f64>,
     /// Rounds at most.
     pub most_rounds: Option<usize>,
     /// The share of the reference's time below which no difference matters.

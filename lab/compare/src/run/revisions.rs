@@ -49,15 +49,12 @@ pub(crate) fn commands(
     Ok((commands, notes))
 }
 
-/// What has the same bytes as something else.
+/// Builds of one revision that have the same bytes.
 fn equal(commands: &[Command], names: &[String]) -> Vec<String> {
     let hashes = |command: &Command| -> Vec<String> {
         command.builds.iter().map(|built| built.sha256.clone()).collect()
     };
-    let reference = hashes(&commands[0]);
-    let same = (1..commands.len()).filter(|place| hashes(&commands[*place]) == reference);
-    let mut notes: Vec<String> =
-        same.map(|place| format!("{} and {} are the same bytes", names[place], names[0])).collect();
+    let mut notes = Vec::new();
     for (command, name) in commands.iter().zip(names) {
         let (all, different) = (hashes(command), BTreeSet::from_iter(hashes(command)).len());
         if different == 1 && all.len() > 1 {

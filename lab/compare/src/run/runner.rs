@@ -53,6 +53,8 @@ pub(crate) struct Runner<'a> {
     pub(super) held: RefCell<Option<Held>>,
     /// How many have ended.
     pub(super) rounds: Cell<usize>,
+    /// The seconds that washing the last one took.
+    pub(super) washed_s: Cell<f64>,
 }
 
 /// What runs are made in.
@@ -102,6 +104,7 @@ impl<'a> Runner<'a> {
             answers: OnceCell::new(),
             held: RefCell::new(None),
             rounds: Cell::new(0),
+            washed_s: Cell::new(0.0),
         })
     }
 
@@ -127,9 +130,11 @@ impl<'a> Runner<'a> {
         let in_a_row = self.options.order.in_a_row();
         // The first run of a block counts for nothing in any case.
         let wash = if in_a_row.is_some() { Vec::new() } else { plan.wash };
+        let start = Instant::now();
         if !wash.is_empty() {
             self.together(&wash, build, &run_of)?;
         }
+        self.washed_s.set(start.elapsed().as_secs_f64());
         let mut round = Round {
             elapsed_s: 0.0,
             wash,
@@ -219,7 +224,7 @@ impl<'a> Runner<'a> {
                 .collect(),
         };
         self.orphans.end();
-        let finished = finished.map_err(broken)?;
+        let finished = finished.map_err(|error| self.broken(error))?;
         let judged = places.iter().zip(finished);
         let judged = judged.map(|(place, finished)| {
             let finished = self.judge(&self.commands[*place], finished)?;
@@ -311,9 +316,14 @@ impl<'a> Runner<'a> {
 
     /// Runs it, and ends what it leaves behind and what --prepare did before it.
     pub(crate) fn execute(&self, run: &Run) -> Result<Finished, Stopped> {
-        let finished = run.execute(self.interrupted).map_err(broken);
+        let finished = run.execute(self.interrupted).map_err(|error| self.broken(error));
         self.orphans.end();
         finished
+    }
+
+    /// What was there and is gone is why a program cannot be started.
+    fn broken(&self, error: RunError) -> Stopped {
+        self.is_there().map_or_else(Stopped::Failed, |()| broken(error))
     }
 
     pub(super) fn judge(&self, command: &Command, finished: Finished) -> Result<Finished, Stopped> {
@@ -322,6 +332,7 @@ impl<'a> Runner<'a> {
             Ended::Exited(_) if self.options.failure == OnFailure::Ignore => Ok(finished),
             Ended::Interrupted => Err(Stopped::Interrupted),
             ended => {
+                self.is_there()?;
                 let told = told_of_run(ended, self.timeout());
                 let sentence = format!("`{}` {told}", command.shown());
                 Err(match ended {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lab_console::{Failure, streams};
 
 use super::{
+    budget::{Budget, Said},
     commands::Command,
     control,
     held::Held,
@@ -12,10 +13,11 @@ use super::{
     options::{Format, Options},
     record::{Record, Round},
     runner::{Runner, Stopped, Stopwatch},
+    same_bytes::SameBytes,
     text::{ProgressLine, announcement},
     untimed::Counted,
 };
-use crate::{Comparison, Next, Schedule};
+use crate::{Comparison, Next, RoundPlan, Schedule};
 
 /// A comparison and the rounds that it has had.
 pub(super) struct Session<'a> {
@@ -29,6 +31,7 @@ pub(super) struct Session<'a> {
     pub(super) absent: BTreeMap<&'static str, String>,
     /// What was said of the commands before the first round.
     pub(super) notes: Vec<String>,
+    pub(super) same: SameBytes,
     pub(super) counted: Counted,
 }
 
@@ -48,6 +51,8 @@ impl Session<'_> {
             control::copy(&runs.data, &self.commands[0], &runner.folder)?;
         }
         runner.hold()?;
+        self.same = SameBytes::of(&self.commands, |path| runner.hash_of(path));
+        self.same.sentences(&self.commands).into_iter().for_each(|note| self.note(note));
         self.record.begin(runs, &self.commands)?;
         for sentence in runner.check()? {
             self.note(sentence);
@@ -60,10 +65,15 @@ impl Session<'_> {
             runner.round(plan)?;
         }
         let mut plans = schedule(self.seed).after(self.rounds.len());
-        let watch = Stopwatch::after(self.rounds.last().map_or(0.0, |round| round.elapsed_s));
+        let watch = Stopwatch::after(self.elapsed_s());
+        let mut budget = Budget::new(self.comparison.settings(), &self.rounds);
         let mut line = ProgressLine::new(format == Format::Json);
         while self.comparison.next_step() == Next::Round {
             let plan = plans.next().expect("a schedule has no end");
+            if !self.may_begin(&plan, &mut budget, &line) {
+                self.comparison.has_no_room();
+                break;
+            }
             let mut round = match runner.round(plan) {
                 Ok(round) => round,
                 Err(stopped) => {
@@ -72,6 +82,7 @@ impl Session<'_> {
                 }
             };
             round.elapsed_s = watch.seconds();
+            budget.took(round.elapsed_s - self.elapsed_s(), runner.washed_s.get());
             self.record.append(&round)?;
             add(&mut self.comparison, &round)?;
             self.rounds.push(round);
@@ -82,6 +93,30 @@ impl Session<'_> {
         }
         line.end();
         Ok(())
+    }
+
+    /// Of the rounds so far.
+    fn elapsed_s(&self) -> f64 {
+        self.rounds.last().map_or(0.0, |round| round.elapsed_s)
+    }
+
+    /// Whether there is room for the next round, after what the budget says for people.
+    fn may_begin(&mut self, plan: &RoundPlan, budget: &mut Budget, line: &ProgressLine) -> bool {
+        if let Some(said) = budget.said(self.rounds.len(), self.elapsed_s()) {
+            line.end();
+            match said {
+                Said::Within(sentence) if self.options.result.format == Format::Text => {
+                    streams::tell(sentence);
+                }
+                Said::Within(_) => {}
+                Said::Longer(sentence) => self.note(sentence),
+                Said::NoRoom(sentence) => {
+                    self.note(sentence);
+                    return false;
+                }
+            }
+        }
+        budget.has_room(self.comparison.rounds(), self.elapsed_s(), plan)
     }
 
     pub(super) fn note(&mut self, sentence: String) {

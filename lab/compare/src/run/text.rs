@@ -11,7 +11,12 @@ use lab_stats::{
     tail::{MEAN_MARGIN, SHARE_MARGIN},
 };
 
-use super::{commands::Command, metric::Metric};
+use super::{
+    commands::Command,
+    metric::Metric,
+    same_bytes::{ABOUT, SameBytes},
+    spend::percent,
+};
 use crate::{CandidateState, Estimate, Missing, Settings, State, TailState};
 
 /// Between two lines on a terminal, and in a log.
@@ -58,14 +63,26 @@ impl ProgressLine {
 
 /// What a comparison may take, before its first round.
 pub(crate) fn announcement(settings: &Settings) -> String {
-    let (seconds, least) = (settings.budget_s, settings.least_rounds);
-    let longest = format!("at most {seconds} s, or {least} rounds where these take longer");
-    match settings.most_rounds {
+    let (seconds, least, fewest) =
+        (settings.budget_s, settings.least_rounds, settings.fewest_pairs());
+    let longest = match least {
+        0 => format!("at most {seconds} s"),
+        least => format!("at most {seconds} s, or {least} rounds where these take longer"),
+    };
+    let mut said = match settings.most_rounds {
         // The budget ends nothing before the least rounds.
         Some(most) if most <= least => format!("at most {most} rounds"),
         Some(most) => format!("{longest}; at most {most} rounds"),
         None => longest,
+    };
+    if settings.most_rounds.is_some_and(|most| most < fewest) {
+        said += &format!(", and no answer comes before {fewest}");
     }
+    if settings.candidates > 1 {
+        let (candidates, level) = (settings.candidates, percent(settings.alpha_each()));
+        said += &format!("; {candidates} candidates share the error level, {level} each");
+    }
+    said
 }
 
 fn progress(state: &State, commands: &[Command], settings: &Settings) -> String {
@@ -97,18 +114,20 @@ pub(crate) fn summary(
     commands: &[Command],
     primary_metric: Metric,
     settings: &Settings,
+    same: &SameBytes,
 ) -> Vec<String> {
     let reference = &commands[0].name;
     let spent = seconds_text(state.elapsed_s);
     let mut lines = Vec::new();
-    for (candidate, command) in state.candidates.iter().zip(&commands[1..]) {
+    for (number, (candidate, command)) in state.candidates.iter().zip(&commands[1..]).enumerate() {
         let estimate = primary(candidate).map_or(String::new(), |found| {
             format!(": {} {}", primary_metric.label(), interval(found))
         });
         let (name, verdict) = (&command.name, candidate.verdict);
         let rounds = candidate.rounds;
+        let about = if same.is_first(number) { format!("; {ABOUT}") } else { String::new() };
         lines.push(format!(
-            "{name} against {reference}: {verdict}{estimate} ({rounds} rounds, {spent})"
+            "{name} against {reference}: {verdict}{estimate} ({rounds} rounds, {spent}){about}"
         ));
         lines.extend(why_not(candidate, settings).map(|why| format!("  {why}")));
     }
@@ -223,8 +242,15 @@ mod tests {
     #[test]
     fn what_a_comparison_may_take_is_what_ends_it() {
         let said = |most_rounds| announcement(&Settings { most_rounds, ..Settings::default() });
-        assert_eq!(said(None), "at most 60 s, or 25 rounds where these take longer");
-        assert_eq!(said(Some(9)), "at most 9 rounds");
-        assert!(said(Some(90)).ends_with("take longer; at most 90 rounds"));
+        let fewest = Settings::default().fewest_pairs();
+        let usual = format!("at most 60 s, or {fewest} rounds where these take longer");
+        assert_eq!(said(None), usual);
+        assert_eq!(said(Some(90)), usual + "; at most 90 rounds");
+        let few = format!("at most 3 rounds, and no answer comes before {fewest}");
+        assert_eq!(said(Some(3)), few);
+        let given = |candidates| Settings { least_rounds: 0, candidates, ..Settings::default() };
+        assert_eq!(announcement(&given(1)), "at most 60 s");
+        let many = "at most 60 s; 39 candidates share the error level, 0.026 % each";
+        assert_eq!(announcement(&given(39)), many);
     }
 }
