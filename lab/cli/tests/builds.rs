@@ -100,7 +100,8 @@ fn revisions_are_built_once_by_their_files_and_compared() {
     let slower = repository.run(["one", "two"], &[]).code(10);
     slower.stdout(contains("two against one: slower, beyond")).stderr(contains("building two"));
     let same = repository.run(["one", "same"], &["--runs", "3"]).code(11);
-    let same = same.stderr(contains("note: same and one are the same bytes"));
+    let same =
+        same.stderr(contains("note: one and same are the same program with the same arguments: "));
     assert!(!contains("building one").eval(&errors(&same)));
     // Another commit with the files of `one`.
     let equal = repository.run(["one", "again"], &["--runs", "3"]).code(11);

@@ -2,6 +2,7 @@
 
 mod answers;
 mod around;
+mod budget;
 mod chains;
 mod commands;
 mod ends;

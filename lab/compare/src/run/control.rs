@@ -11,6 +11,9 @@ use lab_console::Failure;
 
 use super::{commands::Command, record::found};
 
+/// What ends a word in a shell as a space does.
+const ENDS: [char; 7] = [';', '|', '&', '<', '>', '(', ')'];
+
 /// The first command with a copy of its program, and of each `--data` that it names, in a folder of
 /// the lab's. Only the files' places tell it from the first command.
 pub(super) fn copy(
@@ -87,8 +90,14 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 /// What a command begins with, whether a shell runs it or not, and the file that this starts.
 pub(super) fn program(command: &Command) -> Option<(String, PathBuf)> {
     let word = command.words().into_iter().next()?;
-    let path = found(&word).filter(|path| path.is_file())?;
-    Some((word, path))
+    // In a shell it ends where the next command begins: `./tool; true`.
+    let end = word.find(&ENDS[..]).filter(|_| command.is_in_shell());
+    let short = end.map(|end| word[..end].to_owned());
+    let file = |word: String| {
+        let path = found(&word).filter(|path| path.is_file())?;
+        Some((word, path))
+    };
+    file(word).or_else(|| file(short?))
 }
 
 /// Puts a copy of its program at a command's beginning.

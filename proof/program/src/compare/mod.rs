@@ -10,6 +10,7 @@ mod page;
 mod plan;
 mod planted;
 mod planted_bisects;
+mod prices;
 mod real;
 mod store;
 mod tables;
@@ -63,6 +64,8 @@ pub(crate) enum Task {
     },
     /// Let `lab bisect` search for planted commits, and append a row each to FILE
     Bisects(planted_bisects::BisectsArgs),
+    /// Tell how many rounds and minutes a difference takes, by the noise
+    Prices(prices::PricesArgs),
     /// Do this much work and end: the program that is compared
     Work {
         /// Loops
@@ -86,6 +89,7 @@ pub(crate) fn run(task: Task) -> Result<()> {
         Task::Tables { folder } => tables::write(&folder),
         Task::Duets { tries } => duets::all(tries),
         Task::Bisects(args) => planted_bisects::run(&args),
+        Task::Prices(args) => prices::run(&args),
         Task::Work { loops } => {
             println!("{:016x}", work::work(loops));
             Ok(())
