@@ -77,8 +77,8 @@ pub(crate) struct CompareArgs {
     /// Rounds at most
     #[arg(short, long, value_name = "N", visible_short_alias = 'M', visible_alias = "max-runs")]
     runs: Option<usize>,
-    /// Seconds beyond which nothing is measured. Default: 60, or as long as the fewest rounds for an
-    /// answer take
+    /// Seconds beyond which nothing is measured. Default: 60, or as long as the fewest rounds for
+    /// an answer take
     #[arg(long, value_name = "SECONDS")]
     budget: Option<f64>,
     /// Difference in per cent that is too small to matter

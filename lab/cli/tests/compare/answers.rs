@@ -125,7 +125,7 @@ fn what_varies_without_a_lie_is_a_note() {
     let varies = " prints something else each time, so outputs were not compared";
     assert_eq!(note(["echo $PWD", "true"], &[]), format!("echo $PWD{varies}"));
     assert_eq!(note(["env | wc -c", "true"], &[]), format!("env | wc -c{varies}"));
-    let hidden = note(["echo a", "echo 'a'"], &["--output", "null"]);
+    let hidden = note(["echo a", "printf 'a\\n'"], &["--output", "null"]);
     assert!(hidden.as_str().unwrap().starts_with("--output null shows nobody what timed runs"));
 }
 

@@ -1,5 +1,5 @@
 //! What a difference costs, by the noise: rounds until it is told, the minutes that they take, and
-//! the price of looking after every round beside an interval of a number of rounds fixed beforehand.
+//! the price of looking after every round beside an interval of rounds that were fixed beforehand.
 //!
 //! Noise is normal; one run in twenty is a hiccup as well, five standard deviations long in the
 //! mean. The fixed interval is Student's of the same differences, each clipped at three standard
