@@ -8,7 +8,7 @@ use clap::{
 };
 use lab_compare::run::{
     self, Check, Counts, Destination, FailOn, Format, Layouts, Limits, Metric, OnFailure, Options,
-    Order, Plot, ResultOptions, Revisions, RoundFile, RunOptions, Shell, tell_failure,
+    Order, Plot, ResultOptions, Revisions, RoundFile, RunOptions, Shell, Stop, tell_failure,
     values_of_list, values_of_range,
 };
 use lab_console::{Exit, Failure, exit_codes};
@@ -84,6 +84,8 @@ pub(crate) struct CompareArgs {
     /// Difference in per cent that is too small to matter
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
     margin: f64,
+    #[command(flatten)]
+    answer: AnswerArgs,
     /// What the verdict is about
     #[arg(long, value_parser = metrics(), default_value = "wall")]
     metric: Metric,
@@ -111,9 +113,6 @@ pub(crate) struct CompareArgs {
     /// Seconds after which a run has failed, and its --prepare and its --check too
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
-    /// Go on until this is known, and exit with 10 where it is so
-    #[arg(long, value_enum)]
-    fail_on: Option<FailOnArg>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -133,6 +132,38 @@ pub(crate) struct CompareArgs {
     around: AroundArgs,
     #[command(flatten)]
     measures: MeasureArgs,
+}
+
+/// When there is an answer.
+#[derive(Args, Debug)]
+struct AnswerArgs {
+    /// Slow runs, in points of all, that are too few to matter; slow is above 1.25 medians of the
+    /// first command
+    #[arg(long, value_name = "POINTS", default_value_t = 5.0)]
+    tail: f64,
+    /// Confidence in per cent, over all looks and commands together
+    #[arg(long, value_name = "PERCENT", default_value_t = 99.0, conflicts_with = "spend")]
+    confidence: f64,
+    /// Stop with the direction, or with the size: beyond or within the margin, or known to a
+    /// quarter of itself or to the margin
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = StopArg::Size)]
+    #[arg(conflicts_with = "fail_on")]
+    stop: StopArg,
+    /// Stop where the difference is known to ±PERCENT, and not before
+    #[arg(long, value_name = "PERCENT", conflicts_with = "fail_on")]
+    precision: Option<f64>,
+    /// Go on until this is known, and exit with 10 where it is so
+    #[arg(long, value_enum)]
+    fail_on: Option<FailOnArg>,
+}
+
+/// When a comparison has its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StopArg {
+    /// Faster, slower or equivalent
+    Direction,
+    /// That, and by how much
+    Size,
 }
 
 /// How revisions are built.
@@ -199,6 +230,8 @@ enum FailOnArg {
     Slower,
     /// A command not shown to be equivalent or faster
     NotShownEquivalent,
+    /// A command with more slow runs than the first, by --tail
+    Tail,
 }
 
 const CODES: [(Exit, &str); 7] = [
@@ -241,10 +274,6 @@ impl CompareArgs {
         if self.runs == Some(0) {
             return Err(Failure::input("--runs is 0; give at least one round, or leave it out"));
         }
-        let fail_on = self.fail_on.map(|asked| match asked {
-            FailOnArg::Slower => FailOn::Slower,
-            FailOnArg::NotShownEquivalent => FailOn::NotShownEquivalent,
-        });
         Ok(Options {
             commands: self.commands.clone(),
             revisions: self.revisions(),
@@ -254,12 +283,7 @@ impl CompareArgs {
             runs: self.run_options(),
             metric: self.metric,
             seed: self.seed,
-            limits: Limits {
-                budget_s: self.budget,
-                most_rounds: self.runs,
-                margin: self.margin / 100.0,
-                fail_on,
-            },
+            limits: self.limits()?,
             attempts: self.around.spend.clone(),
             rounds: match (&self.record, &self.resume) {
                 (Some(path), _) => RoundFile::New(path.clone()),
@@ -277,6 +301,47 @@ impl CompareArgs {
                 plot: self.around.plot.clone().map(Plot::named).transpose()?,
                 annotations: self.around.is_annotated(),
             },
+        })
+    }
+
+    fn limits(&self) -> Result<Limits, Failure> {
+        let AnswerArgs { tail, confidence, stop, precision, fail_on } = self.answer;
+        if !(50.0..100.0).contains(&confidence) {
+            let sentence =
+                format!("--confidence is {confidence}; give per cent from 50 to below 100, as 99");
+            return Err(Failure::input(sentence));
+        }
+        if !(tail > 0.0 && tail < 100.0) {
+            let sentence = format!("--tail is {tail}; give points above 0 and below 100, as 5");
+            return Err(Failure::input(sentence));
+        }
+        if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1e6)) {
+            let given = precision.unwrap_or_default();
+            let sentence = format!("--precision is {given}; give per cent above 0, as 0.5");
+            return Err(Failure::input(sentence));
+        }
+        let stop = match (stop, precision) {
+            (StopArg::Direction, Some(_)) => {
+                return Err(Failure::input(
+                    "--precision is about the size; leave --stop direction out",
+                ));
+            }
+            (StopArg::Direction, None) => Stop::Direction,
+            (StopArg::Size, precision) => Stop::Size(precision.map(|percent| percent / 100.0)),
+        };
+        Ok(Limits {
+            budget_s: self.budget,
+            most_rounds: self.runs,
+            margin: self.margin / 100.0,
+            tail: tail / 100.0,
+            // As the default's is: 1 - 0.99 is no 0.01.
+            alpha: (100.0 - confidence) / 100.0,
+            stop,
+            fail_on: fail_on.map(|asked| match asked {
+                FailOnArg::Slower => FailOn::Slower,
+                FailOnArg::NotShownEquivalent => FailOn::NotShownEquivalent,
+                FailOnArg::Tail => FailOn::Tail,
+            }),
         })
     }
 

@@ -198,6 +198,7 @@ fn its_steps_run_as_on_a_runner() {
     assert!(fs::read_to_string(job.path("summary")).unwrap().contains("| `head` |"));
 
     assert_eq!(compare(&[("fail-on", "never")]).status.code(), Some(0));
+    assert_eq!(compare(&[("fail-on", "tail"), ("base", "slow")]).status.code(), Some(0));
     assert_eq!(compare(&[("base", "slow"), ("head", "fast")]).status.code(), Some(0));
     let missing = compare(&[("base", "0000000000000000000000000000000000000000")]);
     assert_eq!(missing.status.code(), Some(2));

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::{Question, Settings, SettingsError};
 
 /// Of [`CandidateState::detectable`]: what reports of other comparisons take too.
-const POWER: f64 = 0.8;
+pub(crate) const POWER: f64 = 0.8;
 
 /// Whether to run another round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -83,6 +83,11 @@ pub struct CandidateState {
     pub slower_beyond_margin: Option<bool>,
     /// The primary metric's tail.
     pub tail: TailState,
+    /// Whether more of its runs are slow, by the settings' share, where either is shown: what the
+    /// other gate asks.
+    pub more_slow_runs: Option<bool>,
+    /// Whether what the settings ask is known of it.
+    pub answered: bool,
     /// The difference of logarithms of the primary metric that the pairs so far would have told
     /// from 0 with a probability of 80 %; `None` before there is an interval.
     pub detectable: Option<f64>,
@@ -112,13 +117,6 @@ pub(crate) struct Candidate {
     pub(crate) tail: TailSequence,
 }
 
-impl Candidate {
-    /// Whether it is worth while to look for a verdict, which needs intervals.
-    fn may_settle(&self) -> bool {
-        self.sequences[0].excludes(0.0) || self.tail.equivalent()
-    }
-}
-
 /// A comparison in progress.
 pub struct Comparison {
     pub(crate) settings: Settings,
@@ -144,8 +142,8 @@ impl Comparison {
         let alpha = settings.alpha_each();
         let candidate = || {
             let sequences: Result<_, _> = metrics.iter().map(|_| sequence(alpha)).collect();
-            let tail = TailSequence::of_ratios(alpha, settings.margin);
-            let tail = tail.ok_or(SettingsError::Margin(settings.margin))?;
+            let tail = TailSequence::new(alpha, settings.tail);
+            let tail = tail.ok_or(SettingsError::Tail(settings.tail))?;
             Ok(Candidate { rounds: 0, sequences: sequences?, tail })
         };
         let candidates = (0..settings.candidates).map(|_| candidate()).collect::<Result<_, _>>()?;
@@ -234,12 +232,7 @@ impl Comparison {
 
     /// Whether to run another round.
     pub fn next_step(&self) -> Next {
-        let decided = |candidate: usize| match self.settings.question {
-            Question::Direction => {
-                self.candidates[candidate].may_settle() && self.verdict(candidate).settles()
-            }
-            Question::Margin => self.slower_beyond_margin(candidate).is_some(),
-        };
+        let decided = |candidate: usize| self.is_answered(candidate);
         let rounds = self.rounds();
         let most = self.settings.most_rounds.is_some_and(|most| rounds >= most);
         let spent =
@@ -253,18 +246,42 @@ impl Comparison {
         }
     }
 
+    /// Whether what the settings ask is known of a candidate.
+    fn is_answered(&self, candidate: usize) -> bool {
+        match self.settings.question {
+            Question::Direction => self.verdict(candidate).settles(),
+            Question::Size => self.is_sized(candidate),
+            Question::Margin => self.slower_beyond_margin(candidate).is_some(),
+            Question::Tail => self.more_slow_runs(candidate).is_some(),
+        }
+    }
+
+    /// Whether a candidate has a verdict, and it is known by how much.
+    fn is_sized(&self, candidate: usize) -> bool {
+        let verdict = self.verdict(candidate);
+        // Where a precision is asked for, it alone is enough.
+        let by_margin = || {
+            self.settings.precision.is_none()
+                && (verdict.outcome == Outcome::Equivalent || verdict.size.is_some())
+        };
+        let sequence = &self.candidates[candidate].sequences[0];
+        let by_width = || {
+            let enough = self.settings.enough(sequence.estimate()?.abs());
+            Some(sequence.interval()?.half_width() <= enough)
+        };
+        verdict.settles() && (by_margin() || by_width() == Some(true))
+    }
+
     /// What may be said now of the candidate of this number, 0 being the second command.
     pub fn verdict(&self, candidate: usize) -> Verdict {
         if self.withheld {
             return Verdict::of(Outcome::Withheld);
         }
-        let Candidate { sequences, tail, .. } = &self.candidates[candidate];
-        let Some(verdict) =
-            reading(&sequences[0], || tail.equivalent(), self.settings.log_margin())
-        else {
+        let sequence = &self.candidates[candidate].sequences[0];
+        let Some(verdict) = reading(sequence, self.settings.log_margin()) else {
             return Verdict::of(Outcome::CannotTell);
         };
-        match self.control_suffices(&sequences[0]) {
+        match self.control_suffices(sequence) {
             true => verdict,
             false => Verdict::without(Missing::Control),
         }
@@ -295,6 +312,8 @@ impl Comparison {
                 .collect(),
             slower_beyond_margin: self.slower_beyond_margin(number),
             tail: tail.state(),
+            more_slow_runs: self.more_slow_runs(number),
+            answered: self.is_answered(number),
             detectable: sequences[0].detectable(POWER),
             seconds_to_go: self.seconds_to_go(number),
         }
@@ -310,6 +329,12 @@ impl Comparison {
         let Hull { low, high } = sequence.interval()?;
         let side = if high <= margin { Some(false) } else { (low >= margin).then_some(true) };
         side.filter(|_| self.control_suffices(sequence))
+    }
+
+    /// Whether more of a candidate's runs are slow, by the settings' share; `None` while that is
+    /// open.
+    pub fn more_slow_runs(&self, candidate: usize) -> Option<bool> {
+        self.candidates[candidate].tail.has_more().filter(|_| !self.withheld)
     }
 
     fn control_suffices(&self, sequence: &Sequence) -> bool {

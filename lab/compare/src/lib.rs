@@ -24,10 +24,11 @@ mod settings;
 
 pub use after_itself::{Ran, after_themselves};
 pub use builds::{OverBuilds, over_builds};
+use comparison::POWER;
 pub use comparison::{
     CandidateState, Comparison, Estimate, MetricState, Next, RoundError, State, log_ratio,
 };
-pub use lab_stats::tail_sequence::TailState;
+pub use lab_stats::tail_sequence::{TailSide, TailState};
 pub use lab_stats::verdict::{Missing, Size, Verdict};
 pub use layout::LayoutShare;
 pub use picture::{Band, Histogram, Look, Picture, PictureError, TimedRound};

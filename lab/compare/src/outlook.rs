@@ -2,7 +2,7 @@
 
 use lab_stats::{sequence::Sequence, verdict::control_needs};
 
-use crate::{Comparison, Question, comparison::Candidate};
+use crate::{Comparison, Question};
 
 impl Comparison {
     /// The seconds until the candidate's answer, if the noise goes on as it did and the difference
@@ -15,10 +15,13 @@ impl Comparison {
         let effect = shift.abs();
         let rounds = match self.settings.question {
             Question::Margin => rounds_to_go(sequence, (margin - shift).abs())?,
-            Question::Direction => {
-                let direction = rounds_to_go(sequence, effect);
-                let equivalence = self.equivalence(candidate, margin - effect);
-                direction.into_iter().chain(equivalence).reduce(f64::min)?
+            Question::Tail => candidate.tail.pairs_to_go()?,
+            Question::Direction => verdict_to_go(sequence, effect, margin - effect)?,
+            Question::Size => {
+                let settings = &self.settings;
+                let side = if settings.precision.is_some() { 0.0 } else { (margin - effect).abs() };
+                let enough = settings.enough(effect).max(side);
+                verdict_to_go(sequence, effect.min(enough), (margin - effect).min(enough))?
             }
         };
         // The rounds of others are part of what one round takes.
@@ -33,11 +36,12 @@ impl Comparison {
         };
         Some(answer.max(control))
     }
+}
 
-    fn equivalence(&self, candidate: &Candidate, half_width: f64) -> Option<f64> {
-        let typical = rounds_to_go(&candidate.sequences[0], half_width)?;
-        Some(typical.max(candidate.tail.rounds_to_go(self.settings.alpha_each())?))
-    }
+/// Until 0 is left out, or all lies within the margin, whichever is sooner.
+fn verdict_to_go(sequence: &Sequence, direction: f64, equivalence: f64) -> Option<f64> {
+    let ways = [direction, equivalence].map(|half_width| rounds_to_go(sequence, half_width));
+    ways.into_iter().flatten().reduce(f64::min)
 }
 
 fn rounds_to_go(sequence: &Sequence, half_width: f64) -> Option<f64> {
@@ -63,7 +67,7 @@ mod tests {
         comparison
     }
 
-    /// Without a control, of fine margins, so that neither it nor the tail is what takes longest.
+    /// Without a control, so that it is not what takes longest.
     fn alone(question: Question, margin: f64) -> Settings {
         Settings { question, margin, control: false, budget_s: 1e9, ..Settings::default() }
     }
@@ -97,18 +101,35 @@ mod tests {
         let comparison = compared(alone(Question::Direction, 0.000_1), 0.001);
         let effect = comparison.candidates[0].sequences[0].estimate().unwrap().abs();
         is(comparison.seconds_to_go(0), seconds_until(&comparison, effect));
-        // Equivalence is sooner than a direction of so little, and wants the tail's pairs.
-        let comparison = compared(alone(Question::Direction, 0.01), 0.000_05);
-        let tail = comparison.candidates[0].tail.rounds_to_go(0.01).unwrap();
-        assert!(tail > 10.0, "{tail}");
-        is(comparison.seconds_to_go(0), 2.0 * tail);
-        // Of a fine margin the typical run takes longer than the tail.
+        // Within the margin it is sooner known to be than on a side of 0.
         let comparison = compared(alone(Question::Direction, 0.001), 0.0);
         let effect = comparison.candidates[0].sequences[0].estimate().unwrap().abs();
-        assert!(0.000_1 < effect && effect < 0.000_3, "{effect}");
+        assert!(0.000_05 < effect && effect < 0.000_4, "{effect}");
         let expected = seconds_until(&comparison, 0.001_f64.ln_1p() - effect);
-        assert!(expected > 2.0 * tail, "{expected} {tail}");
         is(comparison.seconds_to_go(0), expected);
+    }
+
+    #[test]
+    fn a_size_takes_until_the_side_a_quarter_or_the_margin_is_known() {
+        let size = |margin, precision| Settings { precision, ..alone(Question::Size, margin) };
+        let effect = |it: &Comparison| it.candidates[0].sequences[0].estimate().unwrap().abs();
+        // A quarter of the difference is more than what it has to its margin, which is coarser.
+        let near = compared(size(0.001, None), 0.001_2);
+        let found = effect(&near);
+        is(near.seconds_to_go(0), seconds_until(&near, found.min(0.001_f64.ln_1p())));
+        // Far from the margin the side is known first.
+        let far = compared(size(0.000_1, None), 0.002);
+        is(far.seconds_to_go(0), seconds_until(&far, effect(&far) - 0.000_1_f64.ln_1p()));
+        let precise = compared(size(0.01, Some(0.000_5)), 0.03);
+        is(precise.seconds_to_go(0), seconds_until(&precise, 0.000_5_f64.ln_1p()));
+    }
+
+    #[test]
+    fn a_side_of_the_tail_takes_as_many_rounds_as_its_evidence_needs() {
+        let comparison = compared(alone(Question::Tail, 0.01), 0.0);
+        let pairs = comparison.candidates[0].tail.pairs_to_go().unwrap();
+        assert!(pairs > 10.0, "{pairs}");
+        is(comparison.seconds_to_go(0), 2.0 * pairs);
     }
 
     #[test]

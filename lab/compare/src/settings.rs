@@ -1,5 +1,6 @@
 //! What is asked, how surely, and for how long.
 
+use lab_stats::tail::SHARE_MARGIN;
 use serde::{Deserialize, Serialize};
 
 use crate::Design;
@@ -18,9 +19,17 @@ pub(crate) fn fewest_pairs(_alpha: f64) -> usize {
 pub enum Question {
     /// Faster, slower, or equivalent.
     Direction,
+    /// That, and by how much: on which side of the margin the difference lies, or the difference to
+    /// a quarter of itself or to the precision.
+    Size,
     /// On which side of the margin a slowdown lies: what a gate in CI asks.
     Margin,
+    /// Whether a candidate has more slow runs, by [`Settings::tail`]: what a gate may ask too.
+    Tail,
 }
+
+/// A difference is known well enough to this part of it.
+const PART: f64 = 0.25;
 
 /// Settings of a comparison, fixed before its first run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +51,13 @@ pub struct Settings {
     pub control: bool,
     /// When to stop.
     pub question: Question,
+    /// To what the size of a difference is asked, as a share; `None` for the margin, or to a part
+    /// of a larger difference. Settings of before had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<f64>,
+    /// How many more runs may be slow before it matters, as a share of all.
+    #[serde(default = "share_margin")]
+    pub tail: f64,
     /// Whether the two commands of a round run at once.
     #[serde(default)]
     pub duet: bool,
@@ -55,6 +71,10 @@ pub struct Settings {
     pub in_a_row: Option<u32>,
 }
 
+fn share_margin() -> f64 {
+    SHARE_MARGIN
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -66,6 +86,8 @@ impl Default for Settings {
             candidates: 1,
             control: false,
             question: Question::Direction,
+            precision: None,
+            tail: SHARE_MARGIN,
             duet: false,
             apart: false,
             in_a_row: None,
@@ -82,6 +104,14 @@ pub enum SettingsError {
     /// The margin.
     #[error("the margin is {0}; it is a share above 0 and at most 1, such as 0.01 for 1 %")]
     Margin(f64),
+    /// How well a difference should be known.
+    #[error("the precision is {0}; it is a share above 0, such as 0.005 for 0.5 %")]
+    Precision(f64),
+    /// The slow runs that do not matter.
+    #[error(
+        "the tail is {0}; it is a share of runs above 0 and below 1, such as 0.05 for 5 points"
+    )]
+    Tail(f64),
     /// Nothing to compare.
     #[error("there is no second command; the first is the reference that others are compared with")]
     NoCandidate,
@@ -99,6 +129,12 @@ impl Settings {
         if !(self.margin > 0.0 && self.margin <= 1.0) {
             return Err(SettingsError::Margin(self.margin));
         }
+        if self.precision.is_some_and(|precision| !(precision > 0.0 && precision.is_finite())) {
+            return Err(SettingsError::Precision(self.precision.unwrap_or_default()));
+        }
+        if !(self.tail > 0.0 && self.tail < 1.0) {
+            return Err(SettingsError::Tail(self.tail));
+        }
         if self.candidates == 0 {
             return Err(SettingsError::NoCandidate);
         }
@@ -111,6 +147,12 @@ impl Settings {
     /// The margin as a difference of logarithms: a ratio from 1 / (1 + margin) to 1 + margin.
     pub fn log_margin(&self) -> f64 {
         self.margin.ln_1p()
+    }
+
+    /// The half-width, of logarithms, at which a difference of this size is known well enough.
+    pub(crate) fn enough(&self, effect: f64) -> f64 {
+        let of_itself = self.log_margin().max(PART * effect);
+        self.precision.map_or(of_itself, f64::ln_1p)
     }
 
     /// What each candidate's verdict may err with.
@@ -160,9 +202,34 @@ mod tests {
             let refused = of(|settings| settings.margin = margin).check();
             assert!(matches!(refused, Err(SettingsError::Margin(_))), "{margin}");
         }
+        for precision in [0.0, -0.1, f64::NAN, f64::INFINITY] {
+            let refused = of(|settings| settings.precision = Some(precision)).check();
+            assert!(matches!(refused, Err(SettingsError::Precision(_))), "{precision}");
+        }
+        for tail in [0.0, 1.0, f64::NAN] {
+            let refused = of(|settings| settings.tail = tail).check();
+            assert!(matches!(refused, Err(SettingsError::Tail(_))), "{tail}");
+        }
         assert_eq!(of(|settings| settings.margin = 1.0).check(), Ok(()));
         assert_eq!(of(|settings| settings.alpha = 0.999).check(), Ok(()));
         assert_eq!(of(|settings| settings.candidates = 0).check(), Err(SettingsError::NoCandidate));
+    }
+
+    #[test]
+    fn enough_is_the_margin_or_a_quarter_unless_a_precision_is_asked_for() {
+        let enough = |precision, effect| of(|it| it.precision = precision).enough(effect);
+        assert_eq!(
+            [0.0, 0.03, 0.4].map(|effect| enough(None, effect)),
+            [0.01_f64.ln_1p(), 0.01_f64.ln_1p(), 0.1]
+        );
+        assert_eq!(enough(Some(0.002), 0.4), 0.002_f64.ln_1p());
+    }
+
+    #[test]
+    fn settings_of_before_ask_for_a_direction_and_five_points() {
+        let mut old = serde_json::to_value(Settings::default()).unwrap();
+        assert!(old.as_object_mut().unwrap().remove("tail").is_some());
+        assert_eq!(serde_json::from_value::<Settings>(old).unwrap(), Settings::default());
     }
 
     #[test]

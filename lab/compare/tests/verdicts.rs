@@ -1,6 +1,8 @@
 //! Rounds whose truth is known, and what may be said of them.
 
-use lab_compare::{Comparison, Missing, Next, Question, Settings, SettingsError, Size, State};
+use lab_compare::{
+    Comparison, Missing, Next, Question, Settings, SettingsError, Size, State, TailSide,
+};
 use lab_stats::outcome::Outcome;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -50,20 +52,73 @@ fn a_difference_is_found_in_its_direction_and_size() {
 
 #[test]
 fn a_small_difference_is_slower_and_within_the_margin() {
-    let settings = Settings { margin: 0.05, ..one() };
+    let precision = Some(0.005);
+    let settings = Settings { question: Question::Size, margin: 0.05, precision, ..one() };
     let state = ended(&settings, &[1.012]);
     assert_eq!(state.candidates[0].verdict.to_string(), "slower, within the margin");
     assert_eq!(state.candidates[0].slower_beyond_margin, Some(false));
 }
 
 #[test]
-fn equal_commands_are_equivalent_once_the_tail_is_known() {
-    let state = ended(&Settings { budget_s: 600.0, ..one() }, &[1.0]);
-    assert_eq!(state.candidates[0].verdict.outcome, Outcome::Equivalent, "{state:?}");
-    let early = ended(&Settings { most_rounds: Some(110), ..one() }, &[1.0]);
-    assert_eq!(early.next, Next::OutOfBudget);
-    assert_eq!(early.candidates[0].verdict.missing, Some(Missing::Tail), "{early:?}");
-    assert!(!early.candidates[0].tail.equivalent);
+fn equal_commands_are_equivalent_whatever_is_known_of_the_tail() {
+    let noise = |rng: &mut Pcg64| vec![rng.random_range(0.99..1.01)];
+    let mut comparison = Comparison::new(one(), &["wall"]).unwrap();
+    let mut rng = Pcg64::seed_from_u64(3);
+    while comparison.add(&[], &[noise(&mut rng), noise(&mut rng)], 0.0).unwrap() == Next::Round {}
+    let state = comparison.state();
+    let candidate = &state.candidates[0];
+    assert_eq!(candidate.verdict.outcome, Outcome::Equivalent, "{state:?}");
+    // One hundred pairs and more tell that no run is slow.
+    assert!(state.rounds < 110 && candidate.tail.side == TailSide::Open, "{state:?}");
+}
+
+/// Every tenth run of the candidate takes half as long again: the typical run is the same.
+#[test]
+fn more_slow_runs_are_told_beside_a_typical_run_that_is_equivalent() {
+    let gate = Settings { question: Question::Tail, budget_s: 1e9, ..one() };
+    let ended = |settings: &Settings, every: usize| {
+        let mut comparison = Comparison::new(settings.clone(), &["wall"]).unwrap();
+        let mut rng = Pcg64::seed_from_u64(4);
+        for round in 1.. {
+            let slow = if round % every == 0 { 1.5 } else { 1.0 };
+            let runs = [noisy(&mut rng, 1.0), noisy(&mut rng, slow)];
+            if comparison.add(&[], &runs, round as f64).unwrap() != Next::Round {
+                break;
+            }
+        }
+        comparison.state()
+    };
+    let more = ended(&gate, 5);
+    assert_eq!((more.next, more.candidates[0].more_slow_runs), (Next::Decided, Some(true)));
+    assert_eq!(more.candidates[0].tail.side, TailSide::More);
+    let none = ended(&gate, usize::MAX);
+    assert_eq!((none.next, none.candidates[0].more_slow_runs), (Next::Decided, Some(false)));
+    assert!(none.rounds <= 120, "{none:?}");
+    let coarse = ended(&Settings { tail: 0.3, ..gate }, 5);
+    assert_eq!(coarse.candidates[0].more_slow_runs, Some(false));
+}
+
+#[test]
+fn after_the_direction_it_goes_on_until_the_size_is_known() {
+    let size = Settings { question: Question::Size, budget_s: 1e9, margin: 0.01, ..one() };
+    let half_width = |state: &State| {
+        let estimate = state.candidates[0].metrics[0].estimate.clone().unwrap();
+        let [low, high] = estimate.interval.unwrap();
+        (high - low) / 2.0
+    };
+    let direction = ended(&Settings { question: Question::Direction, ..size.clone() }, &[1.012]);
+    let sized = ended(&size, &[1.012]);
+    assert!(sized.rounds > direction.rounds && sized.candidates[0].answered, "{sized:?}");
+    assert!(half_width(&sized) <= 0.01 && half_width(&direction) > half_width(&sized));
+    // A precision of its own is all that is asked for, once the direction is known.
+    let precise = ended(&Settings { precision: Some(0.003), ..size.clone() }, &[1.1]);
+    let coarse = ended(&Settings { precision: Some(0.5), ..size.clone() }, &[1.1]);
+    assert!(half_width(&precise) <= 0.003 && precise.rounds > coarse.rounds, "{precise:?}");
+    // What the budget leaves open has its direction all the same.
+    let few = Settings { most_rounds: Some(direction.rounds), ..size };
+    let open = ended(&few, &[1.012]);
+    assert_eq!(open.candidates[0].verdict.outcome, Outcome::Slower);
+    assert_eq!((open.next, open.candidates[0].answered), (Next::OutOfBudget, false));
 }
 
 #[test]
@@ -165,6 +220,9 @@ fn what_does_not_fit_is_refused_in_a_sentence() {
     let refused = |settings: Settings| Comparison::new(settings, &["wall"]).err().unwrap();
     assert_eq!(refused(Settings { margin: 0.0, ..one() }), SettingsError::Margin(0.0));
     assert_eq!(refused(Settings { alpha: 1.0, ..one() }), SettingsError::Alpha(1.0));
+    assert_eq!(refused(Settings { tail: 1.0, ..one() }), SettingsError::Tail(1.0));
+    let precision = Some(0.0);
+    assert_eq!(refused(Settings { precision, ..one() }), SettingsError::Precision(0.0));
     assert_eq!(refused(Settings { candidates: 0, ..one() }), SettingsError::NoCandidate);
     let mut comparison = Comparison::new(one(), &["wall"]).unwrap();
     let mut refused = |runs: &[Vec<f64>]| comparison.add(&[], runs, 1.0).unwrap_err().to_string();

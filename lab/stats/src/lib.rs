@@ -14,7 +14,6 @@
 #![forbid(unsafe_code)]
 
 pub mod after_itself;
-pub mod bounded;
 pub mod changes;
 pub mod correlation;
 pub mod describe;
@@ -27,6 +26,7 @@ pub mod outcome;
 pub mod paired;
 pub mod power;
 pub mod sequence;
+pub mod shares;
 pub mod studentised;
 pub mod tail;
 pub mod tail_sequence;

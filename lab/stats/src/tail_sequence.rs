@@ -1,17 +1,12 @@
 //! The tail of a candidate against the reference's at any look: what a clip around the middle
-//! cannot see. The conditions are those of [`crate::tail`], as sequences of bounded increments.
+//! cannot see. A run is slow above [`SLOW`] medians of the reference's earlier runs.
 
 use serde::Serialize;
 
-use crate::{
-    bounded::BoundedMean,
-    tail::{CAP, MEAN_MARGIN, SHARE_MARGIN, SLOW},
-};
+use crate::{sequence::Hull, shares::Shares, tail::SLOW};
 
-/// Runs of the reference before their median means something.
-const EARLIER: usize = 10;
-/// On a scale without ratios a pair counts for at most so many margins.
-const CAP_MARGINS: f64 = 20.0;
+/// The earlier runs whose median means something.
+const FEWEST: usize = 10;
 
 /// The reference's runs so far: the median of earlier rounds is what a round is measured against.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +18,7 @@ impl Earlier {
     /// The median of the earlier runs, once there are enough of them to mean something.
     pub fn median(&self) -> Option<f64> {
         let n = self.sorted.len();
-        let median = (n >= EARLIER).then(|| self.sorted[(n - 1) / 2].midpoint(self.sorted[n / 2]));
+        let median = (n >= FEWEST).then(|| self.sorted[(n - 1) / 2].midpoint(self.sorted[n / 2]));
         median.filter(|median| *median > 0.0)
     }
 
@@ -34,83 +29,84 @@ impl Earlier {
     }
 }
 
-/// The two conditions of *equivalent* that are about the tail.
+/// The shares of slow runs.
 #[derive(Clone, Debug)]
 pub struct TailSequence {
-    /// `None` on a scale without ratios.
-    share: Option<BoundedMean>,
-    mean: BoundedMean,
-    /// What a unit of the mean is.
-    unit: f64,
+    shares: Shares,
+    /// So little does not matter.
+    margin: f64,
 }
 
-/// What is known of a candidate's tail, as differences candidate minus reference.
+/// Where the difference of the shares lies against ±margin, each end at the sequence's level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TailSide {
+    /// The candidate has more slow runs, by the margin at least.
+    More,
+    /// It has fewer, by the margin at least.
+    Fewer,
+    /// Neither has more by the margin.
+    Within,
+    /// Not known yet.
+    Open,
+}
+
+/// What is known of a candidate's tail.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TailState {
-    /// Of the shares of runs above 1.25 × the reference's median: the ends of the interval.
-    /// `None` on a scale without ratios.
-    pub slow_share: Option<[f64; 2]>,
-    /// Of the means, in medians of the reference, runs capped at 2 of them; of differences in their
-    /// unit, pairs capped at 20 margins.
-    pub capped_mean: [f64; 2],
-    /// Whether both are shown to lie within their margins.
-    pub equivalent: bool,
+    /// The pairs since there is a median.
+    pub pairs: u32,
+    /// The shares of slow runs, of the reference and of the candidate; `None` without a pair.
+    pub shares: Option<[f64; 2]>,
+    /// Of their difference, candidate minus reference: the ends of the interval.
+    pub slow_share: [f64; 2],
+    /// Against ±margin.
+    pub side: TailSide,
 }
 
 impl TailSequence {
-    /// Of ratios, with the margin as a fraction; `None` unless 0 < `alpha` < 1 and the margin is
-    /// above 0 and below [`CAP`].
-    pub fn of_ratios(alpha: f64, margin: f64) -> Option<Self> {
-        let share = Some(BoundedMean::new(alpha, 1.0, SHARE_MARGIN)?);
-        let mean = BoundedMean::new(alpha, CAP, margin.max(MEAN_MARGIN))?;
-        Some(Self { share, mean, unit: 1.0 })
+    /// Asked about a difference of the shares by `margin`, each side at `alpha`; `None` unless both
+    /// lie between 0 and 1.
+    pub fn new(alpha: f64, margin: f64) -> Option<Self> {
+        let shares = Shares::new(alpha)?;
+        crate::open_unit(margin).then_some(Self { shares, margin })
     }
 
-    /// Of differences, with the margin in their unit; `None` unless 0 < `alpha` < 1 and the margin
-    /// is above 0.
-    pub fn of_differences(alpha: f64, margin: f64) -> Option<Self> {
-        let mean = BoundedMean::new(alpha, CAP_MARGINS, 1.0)?;
-        (margin > 0.0).then_some(Self { share: None, mean, unit: margin })
-    }
-
-    /// Takes a pair of values above 0, against the reference's median of earlier rounds.
+    /// Takes a pair, against the reference's median of earlier rounds.
     pub fn push(&mut self, reference: f64, candidate: f64, median: f64) {
-        let slow = |value: f64| f64::from(value > SLOW * median);
-        if let Some(share) = &mut self.share {
-            share.push(slow(candidate) - slow(reference));
+        self.shares.push([reference, candidate].map(|value| value > SLOW * median));
+    }
+
+    /// Whether the candidate has more slow runs by the margin; `None` while that is open.
+    pub fn has_more(&self) -> Option<bool> {
+        let Hull { low, high } = self.shares.interval();
+        if high <= self.margin { Some(false) } else { (low >= self.margin).then_some(true) }
+    }
+
+    /// The pairs still needed to know that, if the evidence goes on growing as it did.
+    pub fn pairs_to_go(&self) -> Option<f64> {
+        self.shares.pairs_to_go(self.margin)
+    }
+
+    /// Where the difference lies.
+    pub fn side(&self) -> TailSide {
+        let Hull { low, high } = self.shares.interval();
+        match (low, high) {
+            _ if low >= self.margin => TailSide::More,
+            _ if high <= -self.margin => TailSide::Fewer,
+            _ if -self.margin <= low && high <= self.margin => TailSide::Within,
+            _ => TailSide::Open,
         }
-        let capped = |value: f64| (value / median).min(CAP);
-        self.mean.push(capped(candidate) - capped(reference));
     }
 
-    /// Takes a pair's difference.
-    pub fn push_difference(&mut self, difference: f64) {
-        self.mean.push(difference / self.unit);
-    }
-
-    /// Whether both conditions are shown to hold.
-    pub fn equivalent(&self) -> bool {
-        self.share.as_ref().is_none_or(BoundedMean::is_inside) && self.mean.is_inside()
-    }
-
-    /// The rounds still needed to show it, if the evidence goes on growing as it did.
-    pub fn rounds_to_go(&self, alpha: f64) -> Option<f64> {
-        let mean = self.mean.log_evidence();
-        let evidence = self.share.as_ref().map_or(mean, |share| share.log_evidence().min(mean));
-        let needed = -alpha.ln() / evidence - 1.0;
-        (evidence > 0.0).then(|| self.mean.len() as f64 * needed.max(0.0))
-    }
-
-    /// Both intervals.
+    /// All of it.
     pub fn state(&self) -> TailState {
-        let ends = |mean: &BoundedMean| {
-            let hull = mean.interval();
-            [self.unit * hull.low, self.unit * hull.high]
-        };
+        let Hull { low, high } = self.shares.interval();
         TailState {
-            slow_share: self.share.as_ref().map(ends),
-            capped_mean: ends(&self.mean),
-            equivalent: self.equivalent(),
+            pairs: self.shares.pairs(),
+            shares: self.shares.both(),
+            slow_share: [low, high],
+            side: self.side(),
         }
     }
 }
@@ -133,71 +129,49 @@ mod tests {
         assert_eq!(of_zeros.median(), None);
     }
 
-    fn bounded(bound: f64, margin: f64, increments: &[f64]) -> BoundedMean {
-        let mut mean = BoundedMean::new(0.05, bound, margin).unwrap();
-        increments.iter().for_each(|increment| mean.push(*increment));
-        mean
-    }
-
-    fn ends(mean: &BoundedMean, unit: f64) -> [f64; 2] {
-        let hull = mean.interval();
-        [unit * hull.low, unit * hull.high]
+    /// So many pairs against a median of 80, every `every`th candidate slow.
+    fn after(pairs: usize, every: usize) -> TailSequence {
+        let mut tail = TailSequence::new(0.01, 0.05).unwrap();
+        let candidate = |at: usize| if at % every == every - 1 { 101.0 } else { 100.0 };
+        (0..pairs).for_each(|at| tail.push(80.0, candidate(at), 80.0));
+        tail
     }
 
     #[test]
-    fn a_run_is_slow_above_125_of_the_median_and_counts_for_at_most_two() {
-        let mut tail = TailSequence::of_ratios(0.05, 0.01).unwrap();
+    fn a_run_is_slow_above_125_of_the_median() {
+        let mut tail = TailSequence::new(0.05, 0.05).unwrap();
         for (reference, candidate) in [(80.0, 100.0), (80.0, 101.0), (300.0, 88.0), (90.0, 161.0)] {
             tail.push(reference, candidate, 80.0);
         }
+        let mut shares = Shares::new(0.05).unwrap();
+        let pairs = [[false, false], [false, true], [true, false], [false, true]];
+        pairs.into_iter().for_each(|pair| shares.push(pair));
+        let Hull { low, high } = shares.interval();
         let state = tail.state();
-        let shares = bounded(1.0, SHARE_MARGIN, &[0.0, 1.0, -1.0, 1.0]);
-        assert_eq!(state.slow_share, Some(ends(&shares, 1.0)));
-        let means = bounded(CAP, MEAN_MARGIN, &[0.25, 0.2625, 1.1 - 2.0, 2.0 - 1.125]);
-        assert_eq!(state.capped_mean, ends(&means, 1.0));
-        assert!(!state.equivalent);
+        assert_eq!((state.pairs, state.shares), (4, Some([0.25, 0.5])));
+        assert_eq!((state.slow_share, state.side), ([low, high], TailSide::Open));
+        assert_eq!(tail.has_more(), None);
     }
 
     #[test]
-    fn both_conditions_are_needed_and_the_wait_is_for_the_later_one() {
-        let alpha = 0.05;
-        let after = |pairs: usize, candidate: f64| {
-            let mut tail = TailSequence::of_ratios(alpha, 0.01).unwrap();
-            (0..pairs).for_each(|_| tail.push(1.0, candidate, 1.0));
-            tail
+    fn a_side_is_known_after_some_hundred_pairs() {
+        let said = |pairs, every| {
+            let tail = after(pairs, every);
+            (tail.side(), tail.has_more())
         };
-        assert_eq!(after(0, 1.0).rounds_to_go(alpha), None);
-        let zeros = vec![0.0; 50];
-        let evidence = [bounded(1.0, SHARE_MARGIN, &zeros), bounded(CAP, MEAN_MARGIN, &zeros)];
-        let [share, mean] = evidence.map(|mean| mean.log_evidence());
-        assert!(mean < share && 0.0 < mean, "{share} {mean}");
-        let expected = 50.0 * (-alpha.ln() / mean - 1.0);
-        let found = after(50, 1.0).rounds_to_go(alpha).unwrap();
-        assert!((found - expected).abs() < 1e-9 && expected > 10.0, "{found} {expected}");
-        let many = after(1_000, 1.0);
-        assert_eq!((many.equivalent(), many.rounds_to_go(alpha)), (true, Some(0.0)));
-        // The shares are equal, the means are not: by more than 5 %.
-        let slower = after(1_000, 1.2);
-        assert_eq!((slower.equivalent(), slower.rounds_to_go(alpha)), (false, None));
-    }
-
-    #[test]
-    fn differences_count_in_margins_of_which_a_pair_has_at_most_twenty() {
-        let mut tail = TailSequence::of_differences(0.05, 4.0).unwrap();
-        [2.0, -8.0, 1_000.0].into_iter().for_each(|difference| tail.push_difference(difference));
-        let state = tail.state();
-        let means = bounded(CAP_MARGINS, 1.0, &[0.5, -2.0, 20.0]);
-        assert_eq!((state.slow_share, state.capped_mean), (None, ends(&means, 4.0)));
+        assert_eq!(said(60, 1_000), (TailSide::Open, None));
+        assert_eq!(said(120, 1_000), (TailSide::Within, Some(false)));
+        assert_eq!(said(200, 4), (TailSide::More, Some(true)));
+        let mut fewer = TailSequence::new(0.01, 0.05).unwrap();
+        (0..200).for_each(|at| fewer.push(if at % 4 == 0 { 101.0 } else { 80.0 }, 80.0, 80.0));
+        assert_eq!((fewer.side(), fewer.has_more()), (TailSide::Fewer, Some(false)));
+        assert!(after(60, 1_000).pairs_to_go().unwrap() > 40.0);
+        assert_eq!(after(200, 4).pairs_to_go(), Some(0.0));
     }
 
     #[test]
     fn refuses_margins_and_levels_that_nothing_can_be_shown_at() {
-        let refused = |alpha, margin| {
-            let of_ratios = TailSequence::of_ratios(alpha, margin).is_none();
-            (of_ratios, TailSequence::of_differences(alpha, margin).is_none())
-        };
-        assert_eq!(refused(1.0, 0.01), (true, true));
-        assert_eq!(refused(0.05, 2.0), (true, false));
-        assert_eq!(refused(0.05, 0.0), (false, true));
+        assert!(TailSequence::new(1.0, 0.05).is_none() && TailSequence::new(0.01, 1.0).is_none());
+        assert!(TailSequence::new(0.01, 0.0).is_none());
     }
 }

@@ -25,8 +25,6 @@ pub enum Size {
 pub enum Missing {
     /// The control's interval is too wide yet.
     Control,
-    /// The typical run is equivalent; whether the tail is too is not shown.
-    Tail,
 }
 
 /// An outcome, and its size where one is shown.
@@ -65,20 +63,13 @@ impl fmt::Display for Verdict {
             Some(Size::Within) => ", within the margin",
             None => "",
         };
-        match self.missing {
-            Some(Missing::Tail) => f.write_str("typical run equivalent, tail unknown"),
-            Some(Missing::Control) | None => write!(f, "{}{size}", self.outcome),
-        }
+        write!(f, "{}{size}", self.outcome)
     }
 }
 
 /// What a sequence of candidate minus reference shows, where less is better and before any control
 /// is asked; `None` where it shows nothing. `margin` is on the sequence's scale.
-pub fn reading(
-    sequence: &Sequence,
-    tail_is_equivalent: impl FnOnce() -> bool,
-    margin: f64,
-) -> Option<Verdict> {
+pub fn reading(sequence: &Sequence, margin: f64) -> Option<Verdict> {
     let small = sequence.excludes(margin) && sequence.excludes(-margin);
     if !small && !sequence.excludes(0.0) {
         return None;
@@ -93,12 +84,8 @@ pub fn reading(
         Outcome::Faster
     } else if low > 0.0 {
         Outcome::Slower
-    } else if !within {
-        return None;
-    } else if tail_is_equivalent() {
-        return Some(Verdict::of(Outcome::Equivalent));
     } else {
-        return Some(Verdict::without(Missing::Tail));
+        return within.then(|| Verdict::of(Outcome::Equivalent));
     };
     Some(Verdict { outcome, size, missing: None })
 }
@@ -131,8 +118,8 @@ mod tests {
         sequence
     }
 
-    fn read(sequence: &Sequence, tail_is_equivalent: bool) -> Option<Verdict> {
-        reading(sequence, || tail_is_equivalent, 0.05)
+    fn read(sequence: &Sequence) -> Option<Verdict> {
+        reading(sequence, 0.05)
     }
 
     #[test]
@@ -141,26 +128,25 @@ mod tests {
         for (shift, size) in [(0.08, Some(Size::Beyond)), (0.02, Some(Size::Within)), (0.05, None)]
         {
             let [faster, slower] = [-shift, shift].map(|shift| around(shift, 0.01, 300));
-            assert_eq!(read(&faster, true), verdict(Outcome::Faster, size), "{shift}");
-            assert_eq!(read(&slower, true), verdict(Outcome::Slower, size), "{shift}");
+            assert_eq!(read(&faster), verdict(Outcome::Faster, size), "{shift}");
+            assert_eq!(read(&slower), verdict(Outcome::Slower, size), "{shift}");
         }
     }
 
     #[test]
-    fn no_difference_is_equivalent_only_with_its_tail() {
-        let near = around(0.0, 0.01, 300);
-        assert_eq!(read(&near, true), Some(Verdict::of(Outcome::Equivalent)));
-        let missing = read(&near, false).unwrap();
-        assert_eq!(missing, Verdict::without(Missing::Tail));
-        assert_eq!((missing.settles(), Verdict::of(Outcome::Equivalent).settles()), (false, true));
+    fn no_difference_is_equivalent_where_the_interval_lies_inside() {
+        assert_eq!(read(&around(0.0, 0.01, 300)), Some(Verdict::of(Outcome::Equivalent)));
+        let settles = |verdict: Verdict| verdict.settles();
+        assert!(settles(Verdict::of(Outcome::Equivalent)));
+        assert!(!settles(Verdict::without(Missing::Control)));
     }
 
     #[test]
     fn nothing_is_shown_by_few_pairs_or_much_noise() {
-        assert_eq!(read(&around(0.5, 0.01, 8), true), None);
-        assert_eq!(read(&around(0.0, 0.5, 100), true), None);
+        assert_eq!(read(&around(0.5, 0.01, 5)), None);
+        assert_eq!(read(&around(0.0, 0.5, 100)), None);
         // One side of the margin is left out, and neither 0 nor the other side.
-        assert_eq!(read(&around(-0.02, 0.15, 100), true), None);
+        assert_eq!(read(&around(-0.02, 0.15, 100)), None);
     }
 
     #[test]
@@ -170,8 +156,6 @@ mod tests {
         assert_eq!(slower(Some(Size::Beyond)), "slower, beyond the margin");
         assert_eq!(slower(Some(Size::Within)), "slower, within the margin");
         assert_eq!(Verdict::without(Missing::Control).to_string(), "cannot tell");
-        let tail = Verdict::without(Missing::Tail).to_string();
-        assert_eq!(tail, "typical run equivalent, tail unknown");
     }
 
     #[test]

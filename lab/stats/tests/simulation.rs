@@ -124,17 +124,16 @@ fn sequences_exclude_the_truth_as_seldom_as_they_say() {
     assert!(excluded < 0.05 + tolerance(0.05, SAMPLES), "{excluded}");
 }
 
-/// The means change from one increment to the next, and half of the time they are far beyond the
-/// margin; on average they are at it.
+/// The shares change from one pair to the next, and half of the time they are far beyond the margin;
+/// on average they are at it.
 #[test]
-fn bounded_means_at_the_margin_are_seldom_called_inside() {
+fn shares_at_the_margin_are_seldom_called_less_than_it() {
     let called = share(SAMPLES, 12, |rng| {
-        let mut mean = lab_stats::bounded::BoundedMean::new(0.05, 1.0, 0.05).unwrap();
+        let mut shares = lab_stats::shares::Shares::new(0.05).unwrap();
         (0..1_000).any(|at| {
             let more = if at % 2 == 0 { 0.1 } else { 0.0 };
-            let slow = |p: f64, rng: &mut Pcg64| f64::from(rng.random_bool(p));
-            mean.push(slow(0.02 + more, rng) - slow(0.02, rng));
-            at % 2 == 1 && mean.is_inside()
+            shares.push([0.02, 0.02 + more].map(|share| rng.random_bool(share)));
+            at % 20 == 19 && shares.interval().high < 0.05
         })
     });
     assert!(called < 0.05 + tolerance(0.05, SAMPLES), "{called}");

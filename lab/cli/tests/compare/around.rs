@@ -162,7 +162,7 @@ fn verdicts_become_workflow_commands_and_a_summary() {
     let names = ["-n", "old", "-n", "50 %, new: a"];
     let slower = job(&[&["sleep 0.002", "sleep 0.02"], &names[..]].concat()).code(10);
     slower.stderr(contains(
-        "\n::error title=50 %25%2C new%3A a against old::slower, beyond the margin: wall time +",
+        "\n::error title=50 %25%2C new%3A a against old::slower, beyond the margin: a typical run's wall time +",
     ));
     assert!(read(&dir, "summary").starts_with("| Command | Median"), "{}", read(&dir, "summary"));
     assert_eq!(read(&dir, "output"), "outcome=slower, beyond the margin\n");
@@ -170,7 +170,9 @@ fn verdicts_become_workflow_commands_and_a_summary() {
     open.stderr(contains("::warning title=true against true::cannot tell, 2 rounds"));
     let asked = ["true", "true", "--runs", "2", "--fail-on", "not-shown-equivalent"];
     job(&asked).code(10).stderr(contains("::error title="));
-    assert_eq!(read(&dir, "output").lines().count(), 3);
+    let asked = ["true", "true", "--runs", "2", "--fail-on", "tail"];
+    job(&asked).code(11).stderr(contains("::warning title="));
+    assert_eq!(read(&dir, "output").lines().count(), 4);
     let before = read(&dir, "summary");
     job(&["true", "true", "--runs", "2", "--export-markdown", "own.md"]).code(11);
     assert_eq!(read(&dir, "summary"), before);
@@ -188,13 +190,15 @@ fn verdicts_become_workflow_commands_and_a_summary() {
 
 #[test]
 fn the_result_follows_its_schema() {
-    let schema = include_str!("../../schemas/compare-1.json");
+    let schema = include_str!("../../schemas/compare-2.json");
     let schema: Value = serde_json::from_str(schema).unwrap();
     let dir = TempDir::new().unwrap();
     let runs = [
         vec!["true", "true", "--runs", "1"],
         vec!["sleep 0.002", "sleep 0.02", "sleep 0.02", "--spend", "s"],
         vec!["true", "true", "--runs", "40", "--fail-on", "slower"],
+        vec!["true", "true", "--runs", "20", "--fail-on", "tail", "--tail", "2.5"],
+        vec!["true", "true", "--runs", "20", "--precision", "0.5", "--confidence", "95"],
         vec!["true", "true", "--runs", "30", "--control", "--order", "blocks:2"],
         vec!["true {n}", "-L", "n", "1,2", "--prepare", "true", "--runs", "1", "--fixed-layout"],
     ];

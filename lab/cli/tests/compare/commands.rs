@@ -12,16 +12,19 @@ use proof_kit::Attack;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{compare, json, lab};
+use crate::{compare, json, lab, text};
 
 #[test]
 fn twice_the_time_is_slower_and_half_is_faster() {
     let (short, long) = ("sleep 0.01", "sleep 0.03");
     let slower = compare(&[short, long, "--budget", "60"]).code(10);
-    slower
-        .stdout(contains("sleep 0.03 against sleep 0.01: slower, beyond the margin: wall time +"));
+    slower.stdout(contains(
+        "sleep 0.03 against sleep 0.01: slower, beyond the margin: a typical run's wall ",
+    ));
     let faster = compare(&[long, short, "-n", "old", "-n", "new", "--budget", "60"]).code(0);
-    faster.stdout(contains("new against old: faster, beyond the margin: wall time -"));
+    faster.stdout(contains(
+        "new against old: faster, beyond the margin: a typical run's wall time -",
+    ));
 }
 
 #[test]
@@ -38,7 +41,7 @@ fn without_enough_rounds_nothing_is_told_and_the_code_says_so() {
 fn the_result_is_json_with_its_seed_and_settings() {
     let arguments = ["sleep 0.001", "sleep 0.002", "sleep 0.003", "--json", "--seed", "7"];
     let result = json(&compare(&[&arguments[..], &["--runs", "30", "--margin", "2.5"]].concat()));
-    assert_eq!((&result["schema"], &result["seed"]), (&"lab-compare-1".into(), &7.into()));
+    assert_eq!((&result["schema"], &result["seed"]), (&"lab-compare-2".into(), &7.into()));
     assert_eq!(result["settings"]["margin"], 0.025);
     assert_eq!(result["state"]["candidates"].as_array().unwrap().len(), 2);
     let pairs = &result["state"]["candidates"][0]["metrics"][0]["estimate"]["pairs"];
@@ -255,6 +258,72 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
     }
     sentence(2, &["true", "true", "--runs", "0"], "--runs is 0; give at least one round");
     sentence(4, &["true", "true", "--input", "/no/such"], "cannot open /no/such");
+}
+
+#[test]
+fn a_level_a_tail_or_a_precision_that_is_none_is_refused_in_one_sentence() {
+    let refused = |more: &[&str], text: &str| {
+        let assert = compare(&[&["true", "true"], more].concat()).code(2);
+        let errors = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(errors.contains(text) && errors.lines().count() == 1, "{errors}");
+    };
+    for level in ["100", "1", "NaN"] {
+        let sentence =
+            format!("--confidence is {level}; give per cent from 50 to below 100, as 99");
+        refused(&["--confidence", level], &sentence);
+    }
+    for points in ["0", "100", "NaN"] {
+        let sentence = format!("--tail is {points}; give points above 0 and below 100, as 5");
+        refused(&["--tail", points], &sentence);
+    }
+    for precision in ["0", "NaN", "inf"] {
+        let sentence = format!("--precision is {precision}; give per cent above 0, as 0.5");
+        refused(&["--precision", precision], &sentence);
+    }
+    let both = ["--stop", "direction", "--precision", "1"];
+    refused(&both, "--precision is about the size; leave --stop direction out");
+    for more in [["--confidence", "95", "--spend", "s"], ["--fail-on", "tail", "--stop", "size"]] {
+        let refused = compare(&[&["true", "true"], &more[..]].concat()).code(2);
+        refused.stderr(contains("cannot be used with"));
+    }
+}
+
+#[test]
+fn the_size_is_asked_to_a_precision_and_the_line_says_its_level_and_what_is_open() {
+    let asked = |more: &[&str]| {
+        let pair = ["sleep 0.004", "sleep 0.02", "-n", "a", "-n", "b", "--runs", "40"];
+        text(&compare(&[&pair, more].concat()))
+    };
+    let open = asked(&["--precision", "0.0001", "--confidence", "95"]);
+    assert!(
+        open.contains("b against a: slower, beyond the margin: a typical run's wall "),
+        "{open}"
+    );
+    assert!(open.contains(", 95 %) (40 rounds, "), "{open}");
+    assert!(open.contains("  known to ±") && open.contains(" %, and ±0.0001 % is asked"), "{open}");
+    assert!(open.contains("  typical difference (95 %)\n"), "{open}");
+    assert!(open.contains("  runs above 1.25 medians: "), "{open}");
+    // Any of them is as good as an answer to the first question.
+    let direction = asked(&["--stop", "direction"]);
+    assert!(direction.contains("b against a: slower") && !direction.contains("is asked"));
+    let result = json(&compare(&["sleep 0.001", "sleep 0.003", "--stop", "direction", "--json"]));
+    assert_eq!(result["settings"]["question"], "direction");
+    assert!(result["mean_ratios"][0].as_f64().unwrap() > 1.2, "{}", result["mean_ratios"]);
+    assert_eq!(result["state"]["candidates"][0]["answered"], true);
+}
+
+/// The candidate sleeps three times as long in every second run.
+#[test]
+fn a_gate_of_its_own_fails_for_more_slow_runs() {
+    let dir = TempDir::new().unwrap();
+    let odd = "echo >> n; if [ $(($(wc -l < n) % 2)) = 0 ]; then sleep 0.03; else sleep 0.01; fi";
+    let even = "echo >> m; if [ $(($(wc -l < m) % 2)) = 9 ]; then sleep 0.03; else sleep 0.01; fi";
+    let gate = ["--fail-on", "tail", "--check", "status", "-n", "even", "-n", "odd"];
+    let more = lab(&dir, &[&[even, odd], &gate[..]].concat()).assert().code(10);
+    more.stdout(contains("more by 5 points at least (+"));
+    let fewer = lab(&dir, &[&[odd, even], &gate[..]].concat()).assert().code(0);
+    fewer.stdout(contains("runs above 1.25 medians: "));
+    compare(&["true", "true", "--runs", "20", "--fail-on", "tail"]).code(11);
 }
 
 #[test]

@@ -93,9 +93,9 @@ fn the_part_of_the_layout_and_the_table_are_told_for_each_candidate() {
     let (before, _) = told.split_once(" rounds").unwrap();
     let rounds: u32 = before.rsplit('(').next().unwrap().parse().unwrap();
     assert_eq!(told.contains("new: layout explains "), rounds >= 30, "{told}");
-    assert!(told.contains("\nwall time  ") && told.contains("difference (interval)"), "{told}");
+    assert!(told.contains("\nwall time  ") && told.contains("typical difference (99 %)"), "{told}");
     let page = lines(&dir, "page.md");
-    let head = "| Median | `old` | `new` | Difference (interval) |";
+    let head = "| Median | `old` | `new` | Typical difference (99 %) |";
     let table = page.iter().position(|line| line == head).expect(head);
     assert!(page[table + 2].starts_with("| wall time | "), "{page:?}");
     let few = text(&compare(&["true", "true", "--runs", "20"]));
@@ -108,9 +108,10 @@ fn bytes_that_pass_through_are_a_metric() {
     for (metric, label) in [("read", "bytes read"), ("written", "bytes written")] {
         let arguments = [&once, &twice, "--metric", metric, "--check", "status", "-n", "a", "-n"];
         let told = compare(&[&arguments[..], &["b"]].concat()).code(10);
-        let told =
-            told.stdout(contains(format!("b against a: slower, beyond the margin: {label} +")));
-        told.stdout(contains("\nwall time ").and(contains("difference (interval)")));
+        let told = told.stdout(contains(format!(
+            "b against a: slower, beyond the margin: a typical run's {label} +"
+        )));
+        told.stdout(contains("\nwall time ").and(contains("typical difference (99 %)")));
     }
 }
 

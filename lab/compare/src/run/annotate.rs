@@ -7,9 +7,8 @@ use lab_stats::outcome::Outcome;
 
 use super::{
     commands::Command,
-    metric::Metric,
     options::FailOn,
-    text::{interval, primary},
+    text::{Words, primary, typical},
 };
 use crate::{CandidateState, State};
 
@@ -17,7 +16,7 @@ use crate::{CandidateState, State};
 pub(crate) fn lines(
     state: &State,
     commands: &[Command],
-    metric: Metric,
+    words: Words<'_>,
     fail_on: Option<FailOn>,
 ) -> Vec<String> {
     let reference = &commands[0].name;
@@ -26,8 +25,9 @@ pub(crate) fn lines(
         .map(|(candidate, command)| {
             let level = level(candidate, fail_on);
             let title = property(&format!("{} against {reference}", command.name));
-            let found = primary(candidate)
-                .map_or(String::new(), |found| format!(": {} {}", metric.label(), interval(found)));
+            let found = primary(candidate).map_or(String::new(), |found| {
+                format!(": {}", typical(words.metric, found, words.settings))
+            });
             let rounds = candidate.rounds;
             let text = data(&format!("{}{found}, {rounds} rounds", candidate.verdict));
             format!("::{level} title={title}::{text}")
@@ -44,14 +44,16 @@ pub fn tell_failure(sentence: &str) {
 /// An error is what the job fails for; what was looked for and is open is a warning.
 fn level(candidate: &CandidateState, fail_on: Option<FailOn>) -> &'static str {
     let shown = matches!(candidate.verdict.outcome, Outcome::Equivalent | Outcome::Faster);
-    if candidate.slower_beyond_margin == Some(true)
-        || fail_on == Some(FailOn::NotShownEquivalent) && !shown
-    {
-        "error"
-    } else if shown || candidate.slower_beyond_margin == Some(false) {
-        "notice"
-    } else {
-        "warning"
+    let fails = match fail_on {
+        Some(FailOn::Tail) => candidate.more_slow_runs,
+        Some(FailOn::NotShownEquivalent) => Some(!shown),
+        Some(FailOn::Slower) | None => candidate.slower_beyond_margin,
+    };
+    match fails {
+        Some(true) => "error",
+        Some(false) => "notice",
+        None if shown && fail_on != Some(FailOn::Tail) => "notice",
+        None => "warning",
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     annotate, between_builds,
     carry_over::CarryOver,
     export::{self, Measured},
+    mean,
     measures::{self, LayoutReport},
     metric::Metric,
     noise::Noise,
@@ -19,7 +20,7 @@ use super::{
     same_bytes::ABOUT,
     session::Session,
     spend, table,
-    text::{items, summary},
+    text::{Words, confidence, items, summary},
 };
 use crate::State;
 
@@ -43,6 +44,9 @@ impl Session<'_> {
         let tables: Vec<Vec<table::MetricRow>> = (state.candidates.iter().enumerate())
             .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
             .collect();
+        let means: Vec<Option<f64>> =
+            (0..state.candidates.len()).map(|number| mean::ratio(&self.rounds, number)).collect();
+        let words = Words { metric: metrics[0], settings, means: &means };
         let carried = CarryOver::of(&self.rounds, &self.commands, settings);
         let noise = Noise::of(&self.comparison, &self.rounds);
         let late = self.late_notes(runner);
@@ -58,12 +62,13 @@ impl Session<'_> {
             noise.add_to(&mut result);
             let same = 0..state.candidates.len();
             result["same_program"] = same.map(|number| self.same.is_first(number)).collect();
+            result["mean_ratios"] = means.as_slice().into();
             if let Some((attempt, _)) = attempt {
                 result["attempt"] = attempt.into();
             }
             streams::print((plain::json(&result.to_string()) + "\n").as_bytes())
         } else {
-            let mut lines = summary(&state, &self.commands, metrics[0], settings, &self.same);
+            let mut lines = summary(&state, &self.commands, words, &self.same);
             lines.extend(noise.line());
             lines.extend(between_builds::lines(&self.commands, &self.rounds, settings));
             lines.extend(carried.lines(&self.commands));
@@ -82,10 +87,11 @@ impl Session<'_> {
             .result
             .markdown
             .as_ref()
-            .map_or(Ok(()), |path| write(path, self.page(&state, metrics, &tables)));
+            .map_or(Ok(()), |path| write(path, self.page(&state, metrics, &tables, words)));
         // What cannot be written keeps nothing else from being so.
         let drawn = self.draw(runner, &state);
-        let annotated = self.annotate(runner, &state, &tables, notes);
+        let annotated =
+            self.annotate(&state, words, &self.page(&state, metrics, &tables, words), notes);
         printed.and(runs).and(page).and(drawn).and(annotated)?;
         Ok(exit)
     }
@@ -109,9 +115,16 @@ impl Session<'_> {
     }
 
     /// The tables in Markdown, and below them what a person reads beside the verdicts.
-    fn page(&self, state: &State, metrics: &[Metric], tables: &[Vec<table::MetricRow>]) -> String {
-        let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables);
-        let items = items(state, &self.commands, self.comparison.settings());
+    fn page(
+        &self,
+        state: &State,
+        metrics: &[Metric],
+        tables: &[Vec<table::MetricRow>],
+        words: Words<'_>,
+    ) -> String {
+        let level = confidence(words.settings);
+        let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables, &level);
+        let items = items(state, &self.commands, words);
         let same = self.commands[1..].iter().enumerate().filter_map(|(number, command)| {
             let name = plain::code(&command.name);
             self.same.is_first(number).then(|| format!("{name}: {ABOUT}"))
@@ -135,10 +148,11 @@ impl Session<'_> {
     /// What a person reads below the answer.
     fn details(&self, tables: &[Vec<table::MetricRow>], layout: &LayoutReport) -> Vec<String> {
         let names: Vec<&str> = self.commands.iter().map(|command| command.name.as_str()).collect();
+        let level = confidence(self.comparison.settings());
         let mut lines = Vec::new();
         for (rows, name) in tables.iter().zip(&names[1..]).filter(|(rows, _)| !rows.is_empty()) {
             lines.push(String::new());
-            lines.extend(table::lines(rows, [names[0], name]));
+            lines.extend(table::lines(rows, [names[0], name], &level));
         }
         lines.extend(layout.lines(&names[1..]));
         lines.extend(self.counted.lines(&self.commands));
@@ -165,19 +179,18 @@ impl Session<'_> {
     /// What a CI system shows.
     fn annotate(
         &self,
-        runner: &Runner<'_>,
         state: &State,
-        tables: &[Vec<table::MetricRow>],
+        words: Words<'_>,
+        page: &str,
         notes: &[String],
     ) -> Result<(), Failure> {
-        let (options, metrics) = (self.options, &runner.metrics);
+        let options = self.options;
         if !options.result.annotations {
             return Ok(());
         }
-        let lines = annotate::lines(state, &self.commands, metrics[0], options.limits.fail_on);
+        let lines = annotate::lines(state, &self.commands, words, options.limits.fail_on);
         lines.iter().for_each(streams::tell_ci);
         if options.result.markdown.is_none() {
-            let page = self.page(state, metrics, tables);
             let notes: String =
                 notes.iter().map(|note| format!("\n{}\n", plain::markdown(note))).collect();
             annotate::append(annotate::SUMMARY, &format!("{page}{notes}\n"))?;
@@ -213,10 +226,15 @@ fn exit_of(state: &State, fail_on: Option<FailOn>) -> Exit {
         let all = state.candidates.iter().all(|candidate| shown(candidate.verdict.outcome));
         return if all { Exit::Success } else { Exit::Slower };
     }
-    let slower = || state.candidates.iter().map(|candidate| candidate.slower_beyond_margin);
-    if slower().any(|slower| slower == Some(true)) {
+    let fails = || {
+        state.candidates.iter().map(|candidate| match fail_on {
+            Some(FailOn::Tail) => candidate.more_slow_runs,
+            _ => candidate.slower_beyond_margin,
+        })
+    };
+    if fails().any(|fails| fails == Some(true)) {
         Exit::Slower
-    } else if slower().all(|slower| slower == Some(false)) {
+    } else if fails().all(|fails| fails == Some(false)) {
         Exit::Success
     } else {
         Exit::Open

@@ -18,7 +18,7 @@ use super::{
 use crate::{Settings, State};
 
 /// Of what --json prints.
-const SCHEMA: &str = "lab-compare-1";
+const SCHEMA: &str = "lab-compare-2";
 
 /// What was measured beside the state, and how.
 pub(crate) struct Measured<'a> {
@@ -85,10 +85,11 @@ pub(crate) fn markdown(
     metrics: &[Metric],
     rounds: &[Round],
     tables: &[Vec<MetricRow>],
+    level: &str,
 ) -> String {
     let cell = |name: &str| plain::code(name).replace('|', "\\|");
     let mut page = format!(
-        "| Command | Median [ms] | {} against the first (interval) | Verdict |\n\
+        "| Command | Median [ms] | typical {} against the first ({level}) | Verdict |\n\
          |:---|---:|---:|:---|\n",
         metrics[0].label()
     );
@@ -107,7 +108,7 @@ pub(crate) fn markdown(
         let [reference, candidate] = names;
         let _ = writeln!(
             page,
-            "\n| Median | {reference} | {candidate} | Difference (interval) |\n\
+            "\n| Median | {reference} | {candidate} | Typical difference ({level}) |\n\
              |:---|---:|---:|---:|"
         );
         for MetricRow { metric, medians: [a, b], difference } in rows {

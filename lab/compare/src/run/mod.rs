@@ -20,6 +20,7 @@ mod export;
 mod files;
 mod folder;
 mod held;
+mod mean;
 mod measures;
 mod metric;
 mod noise;
@@ -50,7 +51,7 @@ pub use self::{
     metric::Metric,
     options::{
         Check, Counts, Destination, FailOn, Format, Layouts, Limits, OnFailure, Options, Order,
-        ResultOptions, Revisions, RoundFile, RunOptions, Shell,
+        ResultOptions, Revisions, RoundFile, RunOptions, Shell, Stop,
     },
     parameters::{values_of_list, values_of_range},
     plot::Plot,
@@ -174,13 +175,20 @@ fn released(
 
 fn settings(options: &Options, commands: usize) -> Result<Settings, Failure> {
     let limits = &options.limits;
-    let question = match limits.fail_on {
-        Some(FailOn::Slower) => Question::Margin,
-        _ => Question::Direction,
+    let (question, precision) = match (limits.fail_on, limits.stop) {
+        (Some(FailOn::Slower), _) => (Question::Margin, None),
+        (Some(FailOn::Tail), _) => (Question::Tail, None),
+        (Some(FailOn::NotShownEquivalent), _) | (None, Stop::Direction) => {
+            (Question::Direction, None)
+        }
+        (None, Stop::Size(precision)) => (Question::Size, precision),
     };
     let usual = Settings::default();
     let settings = Settings {
+        alpha: limits.alpha,
         margin: limits.margin,
+        precision,
+        tail: limits.tail,
         budget_s: limits.budget_s.unwrap_or(usual.budget_s),
         least_rounds: 0,
         most_rounds: limits.most_rounds,

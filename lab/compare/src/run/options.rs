@@ -117,6 +117,12 @@ pub struct Limits {
     pub most_rounds: Option<usize>,
     /// The share of the reference's time below which no difference matters.
     pub margin: f64,
+    /// The share of runs that may be slow before it matters.
+    pub tail: f64,
+    /// The probability of a wrong verdict, where no file of attempts says it.
+    pub alpha: f64,
+    /// What is to be known before it ends, where nothing is to fail.
+    pub stop: Stop,
     /// What is to be known before it ends.
     pub fail_on: Option<FailOn>,
 }
@@ -172,6 +178,17 @@ pub enum FailOn {
     Slower,
     /// A command not shown to be equivalent or faster.
     NotShownEquivalent,
+    /// A command of which more runs are slow than of the first, by `tail`.
+    Tail,
+}
+
+/// When a comparison that nothing fails for has its answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stop {
+    /// With the direction.
+    Direction,
+    /// With the size too: to this share where one is given, else as the margin asks.
+    Size(Option<f64>),
 }
 
 /// What a run's exit status other than 0 does.

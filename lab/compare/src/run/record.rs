@@ -20,7 +20,7 @@ use super::{
     measures::Addresses,
     options::{Layouts, Options, RoundFile, RunOptions},
 };
-use crate::{Layout, Settings, TimedRound};
+use crate::{Layout, Question, Settings, TimedRound};
 
 /// The version of the file. Up to version 3 a round held the reference twice, which made what a run
 /// leaves to the next look like a difference: nothing is added to such rounds.
@@ -134,7 +134,8 @@ impl Header {
     }
 
     /// What keeps the rounds of a file from being those of this comparison; `None` where nothing
-    /// does. It may have had another budget, and the metrics beside the first that were known then.
+    /// does. It may have had another budget or another rule to stop by, and the metrics beside the
+    /// first that were known then.
     /// A seed counts where one is asked for.
     fn difference(&self, found: &Self, seed: Option<u64>) -> Option<&'static str> {
         // As a file has it: a number that was written and read need not be the one that it was.
@@ -144,6 +145,8 @@ impl Header {
             budget_s: 0.0,
             least_rounds: 0,
             most_rounds: None,
+            question: Question::Direction,
+            precision: None,
             ..settings.clone()
         };
         let (own_settings, found_settings) =
@@ -155,7 +158,9 @@ impl Header {
             (own.inner != found.inner, "--inner"),
             (own.fixed_layout != found.fixed_layout, "--fixed-layout"),
             (own_settings.margin != found_settings.margin, "--margin"),
-            (own_settings != found_settings, "--control, --order, --duet, --fail-on or --spend"),
+            (own_settings.alpha != found_settings.alpha, "--confidence or --spend"),
+            (own_settings.tail != found_settings.tail, "--tail"),
+            (own_settings != found_settings, "--control, --order or --duet"),
         ];
         parts.into_iter().find(|(differs, _)| *differs).map(|(_, part)| part)
     }

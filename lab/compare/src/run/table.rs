@@ -48,12 +48,12 @@ fn tells(metric: Metric, estimate: &Estimate, values: &[Vec<f64>; 2]) -> bool {
 }
 
 /// The table with columns that are as wide as they have to be.
-pub(crate) fn lines(rows: &[MetricRow], names: [&str; 2]) -> Vec<String> {
+pub(crate) fn lines(rows: &[MetricRow], names: [&str; 2], level: &str) -> Vec<String> {
     let [reference, candidate] = names.map(head);
     let head = MetricRow {
-        metric: "",
+        metric: "median",
         medians: [reference, candidate],
-        difference: "difference (interval)".to_owned(),
+        difference: format!("typical difference ({level})"),
     };
     let all = || [&head].into_iter().chain(rows);
     let width =
@@ -120,8 +120,9 @@ mod tests {
         };
         let rows = [row("wall time", "24.9 ms", "25.2 ms"), row("peak RSS", "1.2 MB", "1.2 MB")];
         let long = "x".repeat(30);
-        let lines = lines(&rows, ["old", &long]);
-        assert_eq!(lines[0], format!("{:9}      old  {}…  difference (interval)", "", &long[..23]));
+        let lines = lines(&rows, ["old", &long], "99 %");
+        let head = format!("median         old  {}…  typical difference (99 %)", &long[..23]);
+        assert_eq!(lines[0], head);
         assert_eq!(lines[1], format!("wall time  24.9 ms  {:>24}  +1.00 %", "25.2 ms"));
         assert_eq!(lines[2], format!("peak RSS    1.2 MB  {:>24}  +1.00 %", "1.2 MB"));
     }

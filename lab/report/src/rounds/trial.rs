@@ -11,7 +11,8 @@ use lab_stats::{
     outcome::Outcome,
     paired::ShiftEstimate,
     sequence::{Hull, Sequence},
-    tail_sequence::{Earlier, TailSequence},
+    tail::SHARE_MARGIN,
+    tail_sequence::{Earlier, TailSequence, TailSide},
     verdict::{Missing, Size, Verdict, control_needs, control_suffices, reading},
 };
 
@@ -23,7 +24,7 @@ use crate::{
     aa::{AA_LEVEL, AaTest},
     compare::{POWER, scaled_margin, takes_part},
     frame::{cell_but, cell_key},
-    judge::{Finding, TYPICAL},
+    judge::Finding,
 };
 
 /// A variant that refused or failed so often, and more often than not, is asked no more.
@@ -43,7 +44,8 @@ pub(crate) struct Trial {
     pairs: usize,
     refusals: usize,
     sequence: Sequence,
-    tail: TailSequence,
+    /// `None` on a scale without ratios.
+    tail: Option<TailSequence>,
     /// The reference's earlier values by cell: what is slow is said against their median.
     earlier: BTreeMap<String, Earlier>,
 }
@@ -52,10 +54,8 @@ impl Trial {
     /// `None` where level or margin cannot be tested.
     fn new(name: &str, asked: &Comparison, better: Better, alpha: f64) -> Option<Self> {
         let margin = scaled_margin(asked);
-        let tail = match asked.scale {
-            Scale::Ratio => TailSequence::of_ratios(alpha, asked.margin)?,
-            Scale::Difference => TailSequence::of_differences(alpha, asked.margin)?,
-        };
+        let is_ratio = asked.scale == Scale::Ratio;
+        let tail = is_ratio.then(|| TailSequence::new(alpha, SHARE_MARGIN)).flatten();
         Some(Self {
             name: name.to_owned(),
             scale: asked.scale,
@@ -74,9 +74,7 @@ impl Trial {
     fn push(&mut self, cell: &str, reference: f64, candidate: f64) {
         match self.scale {
             Scale::Difference => {
-                let difference = candidate - reference;
-                self.tail.push_difference(difference);
-                self.pairs += usize::from(self.sequence.push(difference));
+                self.pairs += usize::from(self.sequence.push(candidate - reference));
             }
             Scale::Ratio if reference > 0.0 && candidate > 0.0 => {
                 // The slow side of a rate is its inverse's.
@@ -85,8 +83,8 @@ impl Trial {
                     _ => [reference, candidate],
                 };
                 let earlier = self.earlier.entry(cell.to_owned()).or_default();
-                if let Some(median) = earlier.median() {
-                    self.tail.push(reference_cost, cost, median);
+                if let Some((tail, median)) = self.tail.as_mut().zip(earlier.median()) {
+                    tail.push(reference_cost, cost, median);
                 }
                 earlier.push(reference_cost);
                 self.pairs += usize::from(self.sequence.push((candidate / reference).ln()));
@@ -107,7 +105,7 @@ impl Trial {
 
     /// What the pairs say, in the words of the metric's direction.
     fn reading(&self) -> Option<Verdict> {
-        let mut verdict = reading(&self.sequence, || self.tail.equivalent(), self.margin)?;
+        let mut verdict = reading(&self.sequence, self.margin)?;
         if self.better == Better::Higher {
             verdict.outcome = match verdict.outcome {
                 Outcome::Faster => Outcome::Slower,
@@ -116,6 +114,17 @@ impl Trial {
             };
         }
         Some(verdict)
+    }
+
+    /// What is said of the tail beside a typical run that is equivalent; nothing where it is too.
+    fn tail_in_words(&self) -> Option<String> {
+        let words = match self.tail.as_ref()?.side() {
+            TailSide::Within => return None,
+            TailSide::More => "more slow runs",
+            TailSide::Fewer => "fewer slow runs",
+            TailSide::Open => "tail unknown",
+        };
+        Some(words.to_owned())
     }
 
     /// What it showed as a control.
@@ -356,7 +365,8 @@ impl Trials {
             let (why, needs) = match (verdict.size, verdict.missing) {
                 (Some(Size::Beyond), _) => (Some("beyond the margin".to_owned()), None),
                 (Some(Size::Within), _) => (Some("within the margin".to_owned()), None),
-                (_, Some(missing)) => self.lacks(trial, missing),
+                (_, Some(Missing::Control)) => self.lacks_control(trial),
+                _ if verdict.outcome == Outcome::Equivalent => (trial.tail_in_words(), None),
                 _ if verdict.outcome == Outcome::CannotTell => {
                     (too_few(trial), self.more(trial.pairs_to_go(), trial))
                 }
@@ -376,20 +386,12 @@ impl Trials {
         self.lines.iter().map(line).collect()
     }
 
-    /// What is missing, and the rounds until it should not be.
-    fn lacks(&self, trial: &Trial, missing: Missing) -> (Option<String>, Option<String>) {
-        match missing {
-            Missing::Control => {
-                let enough = control_needs(&trial.sequence, trial.margin);
-                let control = self.control.as_ref();
-                let needs = control.and_then(|one| self.more(one.pairs_until(enough), one));
-                (Some("the control is not known well enough".to_owned()), needs)
-            }
-            Missing::Tail => {
-                let rounds = trial.tail.rounds_to_go(trial.alpha).map(|rounds| rounds as usize);
-                (Some(format!("{TYPICAL}tail unknown")), self.more(rounds, trial))
-            }
-        }
+    /// That the control is too wide yet, and the rounds until it should not be.
+    fn lacks_control(&self, trial: &Trial) -> (Option<String>, Option<String>) {
+        let enough = control_needs(&trial.sequence, trial.margin);
+        let control = self.control.as_ref();
+        let needs = control.and_then(|one| self.more(one.pairs_until(enough), one));
+        (Some("the control is not known well enough".to_owned()), needs)
     }
 
     /// The rounds, of both kinds, that so many pairs of a line or of the control should take.
