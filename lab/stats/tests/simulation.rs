@@ -124,8 +124,8 @@ fn sequences_exclude_the_truth_as_seldom_as_they_say() {
     assert!(excluded < 0.05 + tolerance(0.05, SAMPLES), "{excluded}");
 }
 
-/// The shares change from one pair to the next, and half of the time they are far beyond the margin;
-/// on average they are at it.
+/// The shares change from one pair to the next, and half of the time they are far beyond the
+/// margin; on average they are at it.
 #[test]
 fn shares_at_the_margin_are_seldom_called_less_than_it() {
     let called = share(SAMPLES, 12, |rng| {

@@ -162,7 +162,8 @@ fn verdicts_become_workflow_commands_and_a_summary() {
     let names = ["-n", "old", "-n", "50 %, new: a"];
     let slower = job(&[&["sleep 0.002", "sleep 0.02"], &names[..]].concat()).code(10);
     slower.stderr(contains(
-        "\n::error title=50 %25%2C new%3A a against old::slower, beyond the margin: a typical run's wall time +",
+        "\n::error title=50 %25%2C new%3A a against old::slower, beyond the margin: a typical \
+         run's wall time +",
     ));
     assert!(read(&dir, "summary").starts_with("| Command | Median"), "{}", read(&dir, "summary"));
     assert_eq!(read(&dir, "output"), "outcome=slower, beyond the margin\n");
