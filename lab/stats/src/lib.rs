@@ -26,6 +26,7 @@ pub mod outcome;
 pub mod paired;
 pub mod power;
 pub mod sequence;
+pub mod sessions;
 pub mod shares;
 pub mod studentised;
 pub mod tail;

@@ -38,7 +38,7 @@
 //! their squares is Σ (a² + h²), where the sum of the squared weights is Σ (a − h)². It is no more
 //! as long as Σ a·h ≥ 0, and it is more, twice at most, where the first place is slow and a program
 //! is fast after itself. With p subtracted a is 0 in the mean, and the two agree. So p is estimated
-//! from the sixth pair on, beside the coin of the pair before, which h goes with.
+//! from the fifth pair on, beside the coin of the pair before, which h goes with.
 //!
 //! What this needs: at δ = 0 nothing but the coin. If both commands would have taken the same time
 //! in either place, the coin alone decides the sign of d, whatever the noise is and however it
@@ -57,8 +57,10 @@ use crate::{describe::median, open_unit, usable};
 
 /// Pairs after which there is a scale.
 const UNSCALED: usize = 4;
-/// Pairs after which what the place adds is estimated first, and again after twice as many.
-const PLACED: usize = 6;
+/// Pairs after which what the place adds is estimated first, and after each up to [`PLACED_LAST`];
+/// then each time their number has doubled.
+const PLACED_FIRST: usize = 5;
+const PLACED_LAST: usize = 40;
 /// The distance of the quartiles of a normal sample in its standard deviations.
 const QUARTILES_SDS: f64 = 1.348_979_500_392_163_4;
 /// The standard deviation of a normal sample over its median absolute deviation.
@@ -156,8 +158,9 @@ impl Sequence {
         let coin = if b_ran_last { 1.0 } else { -1.0 };
         self.take(difference - coin * self.place);
         self.ordered.push((difference, coin));
-        let times = self.ordered.len() / PLACED;
-        if times.is_power_of_two() && self.ordered.len() == times * PLACED {
+        let n = self.ordered.len();
+        let has_doubled = n.is_multiple_of(PLACED_LAST) && (n / PLACED_LAST).is_power_of_two();
+        if (PLACED_FIRST..PLACED_LAST).contains(&n) || has_doubled {
             self.place = place_effect(&self.ordered);
         }
         true

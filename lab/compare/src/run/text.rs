@@ -13,7 +13,7 @@ use super::{
     mean,
     metric::Metric,
     same_bytes::{ABOUT, SameBytes},
-    spend::percent,
+    spend,
 };
 use crate::{CandidateState, Estimate, Missing, POWER, Question, Settings, State, TailSide};
 
@@ -77,7 +77,7 @@ pub(crate) fn announcement(settings: &Settings) -> String {
         said += &format!(", and no answer comes before {fewest}");
     }
     if settings.candidates > 1 {
-        let (candidates, level) = (settings.candidates, percent(settings.alpha_each()));
+        let (candidates, level) = (settings.candidates, spend::percent(settings.alpha_each()));
         said += &format!("; {candidates} candidates share the error level, {level} each");
     }
     said
