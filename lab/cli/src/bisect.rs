@@ -133,6 +133,7 @@ impl RunArgs {
             failure: on_failure(self.ignore_failure),
             data: Vec::new(),
             warmup: self.warmup,
+            sessions: 1,
             timeout: self.timeout.map(Duration::from_secs_f64),
             order: Order::Turns,
             inner: 1,

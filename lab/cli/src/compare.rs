@@ -212,6 +212,10 @@ struct MeasureArgs {
     /// Run both commands of a pair at once, each on a half of the processors
     #[arg(long, conflicts_with_all = ["inner", "order"])]
     duet: bool,
+    /// Run the rounds in N sessions, 2 to 64, each from new copies of programs and --data; from 6 on
+    /// the verdict is about sessions
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
+    sessions: Option<u16>,
     /// The same layout in all rounds: environment, $PWD, and addresses without randomisation
     #[arg(long)]
     fixed_layout: bool,
@@ -367,6 +371,7 @@ impl CompareArgs {
             failure: on_failure(self.ignore_failure),
             data: self.data.clone(),
             warmup: self.warmup,
+            sessions: self.measures.sessions.unwrap_or(1),
             timeout: self.timeout.map(Duration::from_secs_f64),
             order: self.order,
             inner: self.measures.inner,

@@ -202,6 +202,26 @@ fn builds_differ_by_their_number_and_each_round_is_of_one() {
 }
 
 #[test]
+fn each_session_runs_new_copies_of_the_builds() {
+    let repository = Repository::new();
+    let tells = r#"echo 'echo "$(stat -c %i "$0") $0" >> told' >> out/tool"#;
+    let build = format!("{BUILD}; {tells}");
+    let more = ["--sessions", "3", "--runs", "6"];
+    repository.lab(&build, ["one", "two"], &more).assert().code(11);
+    let told = fs::read_to_string(repository.files.path().join("told")).unwrap();
+    let mut names: Vec<&str> = told.lines().filter_map(|line| line.split(' ').nth(1)).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 2, "{told}");
+    for name in names {
+        assert!(!Path::new(name).starts_with(repository.cache.path()) && !Path::new(name).exists());
+        let mut files: Vec<&str> = told.lines().filter(|line| line.ends_with(name)).collect();
+        files.dedup();
+        assert_eq!(files.len(), 3, "{told}");
+    }
+}
+
+#[test]
 fn every_build_is_checked() {
     let _attack = Attack::on("answers", "a build that prints something else");
     let repository = Repository::new();

@@ -21,6 +21,7 @@ mod picture;
 pub mod run;
 mod schedule;
 mod settings;
+mod sittings;
 
 pub use after_itself::{Ran, after_themselves};
 pub use builds::{OverBuilds, over_builds};
@@ -34,3 +35,4 @@ pub use layout::LayoutShare;
 pub use picture::{Band, Histogram, Look, Picture, PictureError, TimedRound};
 pub use schedule::{Design, Layout, RoundPlan, Schedule};
 pub use settings::{Question, Settings, SettingsError};
+pub use sittings::{ENOUGH_SESSIONS, LEAST_PAIRS, OverSessions, over_sessions, over_state};

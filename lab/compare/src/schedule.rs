@@ -109,8 +109,13 @@ impl Schedule {
     #[must_use]
     pub fn after(mut self, rounds: usize) -> Self {
         self.by_ref().take(rounds).for_each(drop);
-        self.last = None;
+        self.interrupt();
         self
+    }
+
+    /// Something else runs before the next round.
+    pub fn interrupt(&mut self) {
+        self.last = None;
     }
 
     /// The question of the next round. Where there is but one, no number is drawn for it.

@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Design;
 
-/// Pairs before which no verdict can come; `lab_stats::sequence` is to say it for each level.
-const FEWEST_PAIRS: usize = 11;
+/// Rounds beyond the fewest that a comparison gets for which nobody gave a budget: a difference far
+/// beyond the noise is mostly told in them.
+const SPARE_ROUNDS: usize = 2;
 
 /// The pairs before which a sequence at this level excludes nothing.
-pub(crate) fn fewest_pairs(_alpha: f64) -> usize {
-    FEWEST_PAIRS
+pub(crate) fn fewest_pairs(alpha: f64) -> usize {
+    lab_stats::sequence::fewest_pairs(alpha).unwrap_or(usize::MAX)
 }
 
 /// What has to be known before a comparison stops of itself.
@@ -81,7 +82,7 @@ impl Default for Settings {
             alpha: 0.01,
             margin: 0.01,
             budget_s: 60.0,
-            least_rounds: fewest_pairs(0.01),
+            least_rounds: fewest_pairs(0.01) + SPARE_ROUNDS,
             most_rounds: None,
             candidates: 1,
             control: false,
@@ -163,6 +164,12 @@ impl Settings {
     /// The rounds of a candidate before which no verdict on it can come.
     pub fn fewest_pairs(&self) -> usize {
         fewest_pairs(self.alpha_each())
+    }
+
+    /// Rounds that it gets where nobody gave a budget, even where these take longer than the usual
+    /// one.
+    pub fn rounds_for_an_answer(&self) -> usize {
+        self.fewest_pairs() + SPARE_ROUNDS
     }
 
     /// All commands, the control's copy of the reference being the last.

@@ -175,7 +175,7 @@ fn many_candidates_share_the_level() {
 #[test]
 fn the_budget_ends_it_but_not_before_the_least_rounds() {
     let hopeless = |budget_s| Settings { budget_s, margin: 0.000_1, ..one() };
-    assert_eq!(ended(&hopeless(0.0), &[1.0]).rounds, one().fewest_pairs());
+    assert_eq!(ended(&hopeless(0.0), &[1.0]).rounds, one().least_rounds);
     assert_eq!(ended(&hopeless(5.0), &[1.0]).rounds, 50);
     let most = Settings { most_rounds: Some(7), ..hopeless(5.0) };
     let state = ended(&most, &[1.0]);

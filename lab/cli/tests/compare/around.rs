@@ -201,6 +201,8 @@ fn the_result_follows_its_schema() {
         vec!["true", "true", "--runs", "20", "--fail-on", "tail", "--tail", "2.5"],
         vec!["true", "true", "--runs", "20", "--precision", "0.5", "--confidence", "95"],
         vec!["true", "true", "--runs", "30", "--control", "--order", "blocks:2"],
+        vec!["true", "true", "--runs", "4", "--sessions", "2"],
+        vec!["true", "true", "--runs", "12", "--sessions", "6", "--control"],
         vec!["true {n}", "-L", "n", "1,2", "--prepare", "true", "--runs", "1", "--fixed-layout"],
     ];
     for run in runs {

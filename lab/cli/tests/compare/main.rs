@@ -11,6 +11,7 @@ mod killed;
 mod measures;
 mod names;
 mod order;
+mod sessions;
 
 use std::process::Command;
 

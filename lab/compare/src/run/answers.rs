@@ -121,7 +121,7 @@ impl Runner<'_> {
             keeps_errors: true,
             environment_bytes: usize::from(layout.environment_bytes),
             working_folder: self.working_folder(layout)?,
-            ..self.run_of(command, build)
+            ..self.run_at(place, build)
         };
         let finished = self.execute(&run)?;
         let last = excerpt_of(&finished.errors);

@@ -31,6 +31,8 @@ pub(super) struct Budget {
     /// fewer and there can be none.
     rounds: usize,
     can_answer: bool,
+    /// Rounds of all questions until it ends in any case where nobody gave a budget.
+    most: usize,
     /// Whether rounds are of several questions, and most of them are washed.
     is_mixed: bool,
     typical_s: Option<f64>,
@@ -46,7 +48,11 @@ impl Budget {
         let fewest = settings.fewest_pairs();
         let each = settings.most_rounds.map_or(fewest, |most| most.min(fewest));
         let controls = CONTROLS as usize;
-        let rounds = each * design.questions.len();
+        let of_all = |each: usize| match (each * design.questions.len(), design.control) {
+            (rounds, Some(_)) => (rounds * controls).div_ceil(controls - 1),
+            (rounds, None) => rounds,
+        };
+        let most = settings.least_rounds.max(each);
         let is_mixed = design.questions.len() > 1 || design.control.is_some();
         let ends = || recorded.iter().map(|round| round.elapsed_s);
         let begins = [0.0].into_iter().chain(ends());
@@ -54,11 +60,9 @@ impl Budget {
         Self {
             seconds: settings.budget_s,
             least: settings.least_rounds,
-            rounds: match design.control {
-                Some(_) => (rounds * controls).div_ceil(controls - 1),
-                None => rounds,
-            },
+            rounds: of_all(each),
             can_answer: each == fewest,
+            most: of_all(settings.most_rounds.map_or(most, |asked| asked.min(most))),
             is_mixed,
             typical_s: recorded.last().map(|last| last.elapsed_s / recorded.len() as f64),
             longest_s,
@@ -94,9 +98,12 @@ impl Budget {
         Some(if until_s <= seconds {
             Said::Within(sentence)
         } else if self.least > 0 {
+            let most_s = elapsed_s + self.most.saturating_sub(rounds) as f64 * round_s;
             Said::Longer(format!(
-                "{sentence}, which is longer than the usual {seconds} s; Ctrl-C ends it and keeps \
-                 what was measured"
+                "{sentence}, which is longer than the usual {seconds} s; it ends after {} rounds, \
+                 {}; Ctrl-C ends it and keeps what was measured",
+                self.most,
+                seconds_text(most_s)
             ))
         } else if self.can_answer {
             let enough = rounded_up(SLACK * until_s);
@@ -182,10 +189,10 @@ mod tests {
             sentence.starts_with("a round takes 40 min; no answer comes before "),
             "{sentence}"
         );
-        assert!(sentence.contains(" h, which is longer than the usual 60 s; Ctrl-C"), "{sentence}");
+        assert!(sentence.contains(" h, which is longer than the usual 60 s; it ends after "));
         // It takes what an answer needs, and no round more.
         let (rounds, _) = more_rounds(&mut budget, 4_800.0, 2_400.0);
-        assert_eq!(rounds, settings(None).fewest_pairs());
+        assert_eq!(rounds, settings(None).rounds_for_an_answer());
     }
 
     #[test]
@@ -227,6 +234,7 @@ mod tests {
             elapsed_s,
             wash: Vec::new(),
             order: vec![0, 1],
+            session: 0,
             layout: Layout::default(),
             runs: Vec::new(),
             statuses: Vec::new(),

@@ -11,6 +11,7 @@ use lab_console::Failure;
 
 use super::{commands::Command, record::found};
 
+const OPTION: &str = "--control";
 /// What ends a word in a shell as a space does.
 const ENDS: [char; 7] = [';', '|', '&', '<', '>', '(', ')'];
 
@@ -26,16 +27,19 @@ pub(super) fn copy(
     let _ = fs::remove_dir_all(&folder);
     let mut copy = Command { name: format!("the copy of {}", reference.name), ..reference.clone() };
     if reference.builds.is_empty() {
-        put_program(&mut copy, &folder)?;
+        let none = || begins_with_none(reference);
+        let (word, path) = program(reference).ok_or_else(none)?;
+        let to = copied(OPTION, &path, &folder.join("program"))?;
+        put_program(&mut copy, &word, &to).ok_or_else(none)?;
     }
     for (number, built) in copy.builds.iter_mut().enumerate() {
-        built.program = copied(&built.program, &folder.join(format!("build{number}")))?;
+        built.program = copied(OPTION, &built.program, &folder.join(format!("build{number}")))?;
     }
     let words = reference.words();
     for (number, data) in data.iter().enumerate() {
         let name = data.display().to_string();
         if words.contains(&name) {
-            let to = copied(data, &folder.join(format!("data{number}")))?;
+            let to = copied(OPTION, data, &folder.join(format!("data{number}")))?;
             put_word(&mut copy, reference.is_in_shell(), &name, &to);
         }
     }
@@ -100,31 +104,28 @@ pub(super) fn program(command: &Command) -> Option<(String, PathBuf)> {
     file(word).or_else(|| file(short?))
 }
 
-/// Puts a copy of its program at a command's beginning.
-fn put_program(command: &mut Command, folder: &Path) -> Result<(), Failure> {
-    let none = || {
-        Failure::input(format!(
-            "--control copies the program that a command begins with, and `{}` begins with none; \
-             begin with it, or leave --control out",
-            command.shown()
-        ))
-    };
-    let (word, path) = program(command).ok_or_else(none)?;
-    let rest = match command.is_in_shell() {
-        // A first word in quotes is not written as it is read.
-        true => Some(command.text.trim_start().strip_prefix(&word).ok_or_else(none)?.to_owned()),
-        false => None,
-    };
-    let to = copied(&path, &folder.join("program"))?;
-    match (rest, command.argv.last_mut()) {
-        (Some(rest), Some(script)) => *script = quoted(&to) + &rest,
-        _ => command.argv[0] = to.display().to_string(),
+fn begins_with_none(command: &Command) -> Failure {
+    Failure::input(format!(
+        "{OPTION} copies the program that a command begins with, and `{}` begins with none; begin \
+         with it, or leave {OPTION} out",
+        command.shown()
+    ))
+}
+
+/// Puts another program at a command's beginning, where it begins with `word` as it is written.
+pub(super) fn put_program(command: &mut Command, word: &str, to: &Path) -> Option<()> {
+    if !command.is_in_shell() {
+        command.argv[0] = to.display().to_string();
+        return Some(());
     }
-    Ok(())
+    // A first word in quotes is not written as it is read.
+    let rest = command.text.trim_start().strip_prefix(word)?;
+    *command.argv.last_mut()? = quoted(to) + rest;
+    Some(())
 }
 
 /// Puts another file in the place of each word that names it.
-fn put_word(command: &mut Command, in_shell: bool, word: &str, to: &Path) {
+pub(super) fn put_word(command: &mut Command, in_shell: bool, word: &str, to: &Path) {
     if in_shell {
         let script = command.argv.pop().unwrap_or_default();
         let put = |part: &str| if part == word { quoted(to) } else { part.to_owned() };
@@ -142,12 +143,12 @@ fn quoted(path: &Path) -> String {
 }
 
 /// Copies a file, or a folder with all that is in it, into a new folder under the name that it has.
-fn copied(from: &Path, folder: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn copied(option: &str, from: &Path, folder: &Path) -> Result<PathBuf, Failure> {
     // Some programs do what their name says.
     let to = folder.join(from.file_name().unwrap_or("copy".as_ref()));
     let made = fs::create_dir_all(folder).and_then(|()| copy_all(from, &to));
     made.map_err(|error| {
-        Failure::files(format!("--control: cannot copy {}: {error}", from.display()))
+        Failure::files(format!("{option}: cannot copy {}: {error}", from.display()))
     })?;
     Ok(to)
 }

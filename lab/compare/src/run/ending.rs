@@ -38,7 +38,7 @@ impl Session<'_> {
     ) -> Result<Exit, Failure> {
         let (options, metrics) = (self.options, &runner.metrics);
         let settings = self.comparison.settings();
-        let state = self.comparison.state();
+        let state = self.state();
         let exit = exit.unwrap_or_else(|| exit_of(&state, options.limits.fail_on));
         let layout = self.layout();
         let tables: Vec<Vec<table::MetricRow>> = (state.candidates.iter().enumerate())
@@ -63,12 +63,14 @@ impl Session<'_> {
             let same = 0..state.candidates.len();
             result["same_program"] = same.map(|number| self.same.is_first(number)).collect();
             result["mean_ratios"] = means.as_slice().into();
+            self.add_sessions_to(&mut result);
             if let Some((attempt, _)) = attempt {
                 result["attempt"] = attempt.into();
             }
             streams::print((plain::json(&result.to_string()) + "\n").as_bytes())
         } else {
             let mut lines = summary(&state, &self.commands, words, &self.same);
+            lines.extend(self.session_lines());
             lines.extend(noise.line());
             lines.extend(between_builds::lines(&self.commands, &self.rounds, settings));
             lines.extend(carried.lines(&self.commands));
@@ -124,7 +126,7 @@ impl Session<'_> {
     ) -> String {
         let level = confidence(words.settings);
         let page = export::markdown(state, &self.commands, metrics, &self.rounds, tables, &level);
-        let items = items(state, &self.commands, words);
+        let items = [items(state, &self.commands, words), self.session_lines()].concat();
         let same = self.commands[1..].iter().enumerate().filter_map(|(number, command)| {
             let name = plain::code(&command.name);
             self.same.is_first(number).then(|| format!("{name}: {ABOUT}"))
@@ -201,7 +203,7 @@ impl Session<'_> {
 
     /// In words, one for each candidate; `None` where nothing was measured.
     pub(super) fn verdicts(&self) -> Option<Vec<String>> {
-        let state = self.comparison.state();
+        let state = self.state();
         let words = state.candidates.iter().map(|candidate| candidate.verdict.to_string());
         (state.rounds > 0).then(|| words.collect())
     }

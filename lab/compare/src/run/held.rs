@@ -13,12 +13,13 @@ use lab_console::Failure;
 use super::{
     commands::Command,
     control::program,
+    copies::Copy,
     record::{found, sha256},
     runner::Runner,
 };
 
 /// Programs whose first argument that is a file is the program.
-const INTERPRETERS: [&str; 10] =
+pub(super) const INTERPRETERS: [&str; 10] =
     ["bash", "sh", "python", "node", "ruby", "perl", "php", "lua", "java", "Rscript"];
 /// What a system takes of a first line `#!`.
 const SHEBANG_BYTES: u64 = 255;
@@ -48,6 +49,8 @@ struct HeldFile {
 /// The files as they were.
 pub(super) struct Held {
     files: Vec<HeldFile>,
+    /// A session's copies of them.
+    copies: Vec<HeldFile>,
     /// What the commands start, by their names: another file may come before these on PATH.
     starts: Vec<PathBuf>,
 }
@@ -64,7 +67,7 @@ impl Held {
                 held.push(HeldFile { path, is_data, identity, sha256: None, is_prepared: false });
             }
         }
-        Self { files: held, starts }
+        Self { files: held, copies: Vec::new(), starts }
     }
 
     /// With the hashes of their bytes.
@@ -75,7 +78,7 @@ impl Held {
 
     /// The first that is no longer what it was.
     fn changed(&self) -> Option<&HeldFile> {
-        self.files.iter().find(|file| !file.is_like(&identity(&file.path)))
+        self.files.iter().chain(&self.copies).find(|file| !file.is_like(&identity(&file.path)))
     }
 
     /// What is another file, or written anew, since `before`.
@@ -104,6 +107,20 @@ impl HeldFile {
     fn hash(&self) -> Option<String> {
         let bytes = self.identity.as_ref()?.size;
         (!self.is_data || bytes <= DATA_BYTES).then(|| sha256(&self.path).ok()?)?
+    }
+
+    /// Where its bytes are no longer those of the start.
+    fn has_other_bytes(&self) -> Failure {
+        let remedy = if self.is_data {
+            "let --prepare make it anew before each run, or begin again when it stays as it is"
+        } else {
+            "begin again when it stays as it is"
+        };
+        Failure::failed(format!(
+            "{} has other bytes after the rounds than before them, and rounds of two say nothing \
+             of either; {remedy}",
+            self.path.display()
+        ))
     }
 
     /// Whether its bytes are those of the start. A folder of data is known by its place.
@@ -183,8 +200,9 @@ impl Runner<'_> {
         };
         let path = file.path.display();
         let now = if file.has_its_bytes() { ", and has its bytes again" } else { "" };
+        let was = if file.path.exists() { "was changed" } else { "is gone" };
         Err(Failure::failed(format!(
-            "{path} was changed after {rounds} rounds{now}; rounds of two programs say nothing of \
+            "{path} {was} after {rounds} rounds{now}; rounds of two programs say nothing of \
              either, so begin again when it stays as it is"
         )))
     }
@@ -223,30 +241,61 @@ impl Runner<'_> {
         prepared
     }
 
+    /// What --prepare has made anew so far.
+    pub(super) fn prepared(&self) -> Vec<PathBuf> {
+        let held = self.held.borrow();
+        let files = held.iter().flat_map(|held| &held.files).filter(|file| file.is_prepared);
+        files.map(|file| file.path.clone()).collect()
+    }
+
+    /// From now on these copies have to stay what they are, instead of those before.
+    ///
+    /// # Errors
+    /// Where one has not the bytes of its original, which is held too.
+    pub(super) fn hold_copies(&self, copies: &[Copy]) -> Result<(), Failure> {
+        let mut held = self.held.borrow_mut();
+        let Some(held) = held.as_mut() else { return Ok(()) };
+        held.copies.clear();
+        for Copy { from, to, is_data } in copies {
+            let (path, identity) = (to.clone(), identity(to));
+            let mut file =
+                HeldFile { path, is_data: *is_data, identity, sha256: None, is_prepared: false };
+            file.sha256 = file.hash();
+            let original = held.files.iter().find(|file| file.path == *from);
+            if original.is_some_and(|original| original.sha256 != file.sha256) {
+                let from = from.display();
+                return Err(Failure::failed(format!(
+                    "{from} has other bytes than at the beginning, and sessions of two programs \
+                     say nothing of either; begin again when it stays as it is"
+                )));
+            }
+            held.copies.push(file);
+        }
+        Ok(())
+    }
+
+    /// Looks at the bytes of a session's copies after its last run.
+    pub(super) fn copies_have_their_bytes(&self) -> Result<(), Failure> {
+        let held = self.held.borrow();
+        let mut copies = held.iter().flat_map(|held| &held.copies);
+        copies.find(|file| !file.has_its_bytes()).map_or(Ok(()), |file| Err(file.has_other_bytes()))
+    }
+
     /// Looks at the bytes of all after the last run; returns what --prepare replaced.
     ///
     /// # Errors
     /// Where something else did.
     pub(crate) fn release(&self) -> Result<Vec<String>, Failure> {
         self.is_still_the_same()?;
-        let Some(Held { files, .. }) = self.held.take() else { return Ok(Vec::new()) };
+        let Some(Held { files, copies, .. }) = self.held.take() else { return Ok(Vec::new()) };
         let mut sentences = Vec::new();
-        for file in files {
+        for file in files.into_iter().chain(copies) {
             let (path, same) = (file.path.display(), file.has_its_bytes());
             if file.is_prepared {
                 let other = if same { "" } else { ", and its bytes are not always the same" };
                 sentences.push(format!("--prepare replaced {path} before each run{other}"));
             } else if !same {
-                let remedy = if file.is_data {
-                    "let --prepare make it anew before each run, or begin again when it stays as \
-                     it is"
-                } else {
-                    "begin again when it stays as it is"
-                };
-                return Err(Failure::failed(format!(
-                    "{path} has other bytes after the rounds than before them, and rounds of two \
-                     say nothing of either; {remedy}"
-                )));
+                return Err(file.has_other_bytes());
             }
         }
         Ok(sentences)

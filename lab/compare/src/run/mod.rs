@@ -14,6 +14,7 @@ mod carry_over;
 mod chain;
 mod commands;
 mod control;
+mod copies;
 mod duet;
 mod ending;
 mod export;
@@ -32,6 +33,7 @@ mod revisions;
 mod runner;
 mod same_bytes;
 mod session;
+mod sittings;
 mod spend;
 mod table;
 mod text;
@@ -64,6 +66,7 @@ use self::{
     runner::{Runner, Stopped, Surroundings},
     same_bytes::SameBytes,
     session::Session,
+    sittings::Sittings,
     spend::Spending,
     untimed::Counted,
 };
@@ -75,6 +78,7 @@ use crate::{Comparison, Question, Settings, SettingsError};
 /// What ended the comparison before it had an answer, or failed after its last round.
 pub fn compare(options: &Options) -> Result<Exit, Failure> {
     files::check(options)?;
+    sittings::check(options)?;
     let folder = Folder::new()?;
     let orphans = Orphans::inherit();
     let interrupted = interruption()?;
@@ -106,7 +110,7 @@ pub fn compare(options: &Options) -> Result<Exit, Failure> {
         settings.alpha = spending.share().1;
     }
     if options.limits.budget_s.is_none() {
-        settings.least_rounds = settings.fewest_pairs();
+        settings.least_rounds = settings.rounds_for_an_answer();
     }
     let seed = options.seed.unwrap_or_else(any_seed);
     let (runs, labels) = (&options.runs, measurable.labels());
@@ -123,6 +127,7 @@ pub fn compare(options: &Options) -> Result<Exit, Failure> {
         options.control.then(|| control::copy(&runs.data, &commands[0], &folder.0)).transpose()?;
     let all = commands.iter().cloned().chain(copy).collect();
     let runner = Runner::new(runs, all, metrics, surroundings, folder.0.clone())?;
+    let now = rounds.last().map_or(0, |round| round.session);
     let mut session = Session {
         options,
         comparison,
@@ -135,6 +140,7 @@ pub fn compare(options: &Options) -> Result<Exit, Failure> {
         notes,
         same: SameBytes::default(),
         counted: Counted::default(),
+        sittings: Sittings::at(now),
     };
     let ran = released(session.run(&runner), &runner, &mut session);
     let counted = if ran.is_ok() { session.count(&runner) } else { Ok(()) };

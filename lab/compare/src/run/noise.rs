@@ -149,6 +149,7 @@ mod tests {
                 elapsed_s: (number + 1) as f64,
                 wash: Vec::new(),
                 order: (0..runs.len()).collect(),
+                session: 0,
                 layout: Layout::default(),
                 statuses: vec![0; runs.len()],
                 runs,

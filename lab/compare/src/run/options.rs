@@ -75,6 +75,8 @@ pub struct RunOptions {
     pub data: Vec<PathBuf>,
     /// Rounds before the first that counts.
     pub warmup: usize,
+    /// In how many sessions, each from new copies of programs and data; 1 copies nothing.
+    pub sessions: u16,
     /// After this long a run has failed, and what prepares and checks it too.
     pub timeout: Option<Duration>,
     /// In which order commands run.

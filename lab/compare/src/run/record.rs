@@ -41,6 +41,9 @@ pub(crate) struct Header {
     pub(crate) settings: Settings,
     /// Runs of a command within a timed run.
     pub(crate) inner: u32,
+    /// Files of before have one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub(crate) sessions: u16,
     pub(crate) addresses: Option<Addresses>,
     /// What the runs are made of beside the command line; only where rounds are kept.
     pub(crate) files: Option<Files>,
@@ -111,6 +114,15 @@ pub(super) fn sha256(path: &Path) -> io::Result<Option<String>> {
     sha256_of_file(path).map(Some)
 }
 
+fn one() -> u16 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_one(sessions: &u16) -> bool {
+    *sessions == 1
+}
+
 impl Header {
     pub(crate) fn new(
         runs: &RunOptions,
@@ -128,6 +140,7 @@ impl Header {
             fixed_layout: runs.layouts == Layouts::Fixed,
             settings: settings.clone(),
             inner: runs.inner,
+            sessions: runs.sessions,
             addresses: Some(addresses.clone()),
             files: None,
         }
@@ -156,6 +169,7 @@ impl Header {
             (seed.is_some_and(|seed| seed != found.seed), "--seed"),
             (own.metrics.first() != found.metrics.first(), "--metric"),
             (own.inner != found.inner, "--inner"),
+            (own.sessions != found.sessions, "--sessions"),
             (own.fixed_layout != found.fixed_layout, "--fixed-layout"),
             (own_settings.margin != found_settings.margin, "--margin"),
             (own_settings.alpha != found_settings.alpha, "--confidence or --spend"),
@@ -164,6 +178,11 @@ impl Header {
         ];
         parts.into_iter().find(|(differs, _)| *differs).map(|(_, part)| part)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_first(session: &usize) -> bool {
+    *session == 0
 }
 
 /// A finished round.
@@ -176,6 +195,9 @@ pub(crate) struct Round {
     pub(crate) wash: Vec<usize>,
     /// The commands as they were run.
     pub(crate) order: Vec<usize>,
+    /// In which session; files of before have one.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub(crate) session: usize,
     pub(crate) layout: Layout,
     /// By command, then by metric; nothing of a command that the round did not hold. Of several
     /// runs in a row the medians of all but the first.
@@ -362,6 +384,10 @@ fn read(path: &Path, file: &mut File) -> Result<Read, Failure> {
     // That there is a run for each command is looked at where the rounds are added.
     if rounds.iter().any(|round| round.statuses.len() != round.runs.len()) {
         return Err(Failure::file(path, "has a round without a status for each run"));
+    }
+    let is_none = |round: &Round| round.session >= usize::from(header.sessions);
+    if !rounds.is_sorted_by_key(|round| round.session) || rounds.iter().any(is_none) {
+        return Err(Failure::file(path, "has a round of no session, or of one before"));
     }
     Ok(Read { header, rounds, chain, unchained, whole: whole as u64 })
 }

@@ -51,6 +51,8 @@ pub(crate) struct Runner<'a> {
     pub(super) answers: OnceCell<Answers>,
     /// The files that have to stay what they are.
     pub(super) held: RefCell<Option<Held>>,
+    /// The commands over a session's copies of their files; none where there is one session.
+    pub(super) copies: RefCell<Vec<Command>>,
     /// How many have ended.
     pub(super) rounds: Cell<usize>,
     /// The seconds that washing the last one took.
@@ -103,6 +105,7 @@ impl<'a> Runner<'a> {
             halves,
             answers: OnceCell::new(),
             held: RefCell::new(None),
+            copies: RefCell::default(),
             rounds: Cell::new(0),
             washed_s: Cell::new(0.0),
         })
@@ -125,7 +128,7 @@ impl<'a> Runner<'a> {
         let run_of = |place: usize| Run {
             environment_bytes: usize::from(layout.environment_bytes),
             working_folder: working_folder.clone(),
-            ..self.run_of(&self.commands[place], build)
+            ..self.run_at(place, build)
         };
         let in_a_row = self.options.order.in_a_row();
         // The first run of a block counts for nothing in any case.
@@ -139,6 +142,7 @@ impl<'a> Runner<'a> {
             elapsed_s: 0.0,
             wash,
             order: plan.order,
+            session: 0,
             layout,
             runs: vec![Vec::new(); self.commands.len()],
             statuses: vec![0; self.commands.len()],
@@ -302,6 +306,12 @@ impl<'a> Runner<'a> {
 
     pub(super) fn timeout(&self) -> Option<Duration> {
         self.options.timeout
+    }
+
+    /// A run of the command at this place, over the session's files.
+    pub(super) fn run_at(&self, place: usize, build: u16) -> Run {
+        let copies = self.copies.borrow();
+        self.run_of(copies.get(place).unwrap_or(&self.commands[place]), build)
     }
 
     pub(crate) fn run_of(&self, command: &Command, build: u16) -> Run {

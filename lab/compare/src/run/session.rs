@@ -14,10 +14,11 @@ use super::{
     record::{Record, Round},
     runner::{Runner, Stopped, Stopwatch},
     same_bytes::SameBytes,
-    text::{ProgressLine, announcement},
+    sittings::Sittings,
+    text::ProgressLine,
     untimed::Counted,
 };
-use crate::{Comparison, Next, RoundPlan, Schedule};
+use crate::{Comparison, RoundPlan, Schedule};
 
 /// A comparison and the rounds that it has had.
 pub(super) struct Session<'a> {
@@ -33,13 +34,14 @@ pub(super) struct Session<'a> {
     pub(super) notes: Vec<String>,
     pub(super) same: SameBytes,
     pub(super) counted: Counted,
+    pub(super) sittings: Sittings,
 }
 
 impl Session<'_> {
     pub(super) fn run(&mut self, runner: &Runner<'_>) -> Result<(), Stopped> {
         let (runs, format) = (&self.options.runs, self.options.result.format);
         if format == Format::Text {
-            streams::tell(announcement(self.comparison.settings()));
+            streams::tell(self.announcement());
         }
         let before = Held::new(&runs.data, &self.commands);
         runner.set_up()?;
@@ -54,7 +56,8 @@ impl Session<'_> {
         self.same = SameBytes::of(&self.commands, |path| runner.hash_of(path));
         self.same.sentences(&self.commands).into_iter().for_each(|note| self.note(note));
         self.record.begin(runs, &self.commands)?;
-        for sentence in runner.check()? {
+        self.begin(runner)?;
+        for sentence in runner.check().map_err(|stopped| self.with_hint(stopped))? {
             self.note(sentence);
         }
         let design = self.comparison.settings().design();
@@ -68,9 +71,11 @@ impl Session<'_> {
         let watch = Stopwatch::after(self.elapsed_s());
         let mut budget = Budget::new(self.comparison.settings(), &self.rounds);
         let mut line = ProgressLine::new(format == Format::Json);
-        while self.comparison.next_step() == Next::Round {
+        self.warm(runner)?;
+        while self.goes_on(runner, &mut plans).inspect_err(|_| line.end())? {
             let plan = plans.next().expect("a schedule has no end");
-            if !self.may_begin(&plan, &mut budget, &line) {
+            // Sessions have their own parts of the budget.
+            if self.sessions() == 1 && !self.may_begin(&plan, &mut budget, &line) {
                 self.comparison.has_no_room();
                 break;
             }
@@ -81,14 +86,17 @@ impl Session<'_> {
                     return Err(stopped);
                 }
             };
-            round.elapsed_s = watch.seconds();
+            (round.elapsed_s, round.session) = (watch.seconds(), self.sittings.now);
             budget.took(round.elapsed_s - self.elapsed_s(), runner.washed_s.get());
             self.record.append(&round)?;
             add(&mut self.comparison, &round)?;
             self.rounds.push(round);
             if line.due() {
                 let settings = self.comparison.settings();
-                line.show(&self.comparison.state(), &self.commands, settings);
+                match self.place() {
+                    Some(place) => line.tell(&place),
+                    None => line.show(&self.comparison.state(), &self.commands, settings),
+                }
             }
         }
         line.end();
