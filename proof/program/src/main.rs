@@ -8,6 +8,7 @@ mod fuzz;
 mod judge;
 mod migrate;
 mod replays;
+mod sessions;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,8 @@ enum Task {
     Migrate(migrate::MigrateArgs),
     /// Compare stored noise, drawn anew thousands of times, beside the rules of other tools
     Replays(replays::ReplaysArgs),
+    /// Draw sessions that differ, and count how often intervals over them hold the truth
+    Sessions(sessions::SessionsArgs),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +50,10 @@ fn main() -> ExitCode {
         Task::Judge(args) => judge::run(&args).map(succeeded),
         Task::Migrate(args) => migrate::run(&args).map(succeeded),
         Task::Replays(args) => Ok(replays::run(&args)),
+        Task::Sessions(args) => {
+            sessions::run(&args);
+            Ok(ExitCode::SUCCESS)
+        }
     };
     done.unwrap_or_else(|error| {
         eprintln!("proof: {error:#}");
