@@ -212,8 +212,8 @@ struct MeasureArgs {
     /// Run both commands of a pair at once, each on a half of the processors
     #[arg(long, conflicts_with_all = ["inner", "order"])]
     duet: bool,
-    /// Run the rounds in N sessions, 2 to 64, each from new copies of programs and --data; from 6 on
-    /// the verdict is about sessions
+    /// Run the rounds in N sessions, 2 to 64, each from new copies of programs and --data; from 6
+    /// on the verdict is about sessions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
     sessions: Option<u16>,
     /// The same layout in all rounds: environment, $PWD, and addresses without randomisation
