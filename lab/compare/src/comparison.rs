@@ -4,7 +4,7 @@ use lab_stats::{
     outcome::Outcome,
     sequence::{Hull, Sequence},
     tail_sequence::{Earlier, TailSequence, TailState},
-    verdict::{Missing, Verdict, control_suffices, reading},
+    verdict::{Missing, Size, Verdict, control_suffices, reading},
 };
 use serde::Serialize;
 
@@ -259,10 +259,12 @@ impl Comparison {
     /// Whether a candidate has a verdict, and it is known by how much.
     fn is_sized(&self, candidate: usize) -> bool {
         let verdict = self.verdict(candidate);
-        // Where a precision is asked for, it alone is enough.
+        // Where a precision is asked for, it alone is enough. That a difference lies beyond the
+        // margin does not tell how large it is.
         let by_margin = || {
+            let is_small = verdict.size == Some(Size::Within);
             self.settings.precision.is_none()
-                && (verdict.outcome == Outcome::Equivalent || verdict.size.is_some())
+                && (verdict.outcome == Outcome::Equivalent || is_small)
         };
         let sequence = &self.candidates[candidate].sequences[0];
         let by_width = || {

@@ -18,10 +18,12 @@ impl Comparison {
             Question::Tail => candidate.tail.pairs_to_go()?,
             Question::Direction => verdict_to_go(sequence, effect, margin - effect)?,
             Question::Size => {
-                let settings = &self.settings;
-                let side = if settings.precision.is_some() { 0.0 } else { (margin - effect).abs() };
-                let enough = settings.enough(effect).max(side);
-                verdict_to_go(sequence, effect.min(enough), (margin - effect).min(enough))?
+                let enough = self.settings.enough(effect);
+                let within = match self.settings.precision {
+                    Some(_) => enough.min(margin - effect),
+                    None => margin - effect,
+                };
+                verdict_to_go(sequence, effect.min(enough), within)?
             }
         };
         // The rounds of others are part of what one round takes.
@@ -104,22 +106,19 @@ mod tests {
         // Within the margin it is sooner known to be than on a side of 0.
         let comparison = compared(alone(Question::Direction, 0.001), 0.0);
         let effect = comparison.candidates[0].sequences[0].estimate().unwrap().abs();
-        assert!(0.000_05 < effect && effect < 0.000_4, "{effect}");
+        assert!(effect < 0.000_4, "{effect}");
         let expected = seconds_until(&comparison, 0.001_f64.ln_1p() - effect);
         is(comparison.seconds_to_go(0), expected);
     }
 
     #[test]
-    fn a_size_takes_until_the_side_a_quarter_or_the_margin_is_known() {
+    fn a_size_takes_until_a_quarter_of_it_or_the_margin_is_known() {
         let size = |margin, precision| Settings { precision, ..alone(Question::Size, margin) };
         let effect = |it: &Comparison| it.candidates[0].sequences[0].estimate().unwrap().abs();
-        // A quarter of the difference is more than what it has to its margin, which is coarser.
-        let near = compared(size(0.001, None), 0.001_2);
-        let found = effect(&near);
-        is(near.seconds_to_go(0), seconds_until(&near, found.min(0.001_f64.ln_1p())));
-        // Far from the margin the side is known first.
+        let near = compared(size(0.000_5, None), 0.001);
+        is(near.seconds_to_go(0), seconds_until(&near, 0.000_5_f64.ln_1p()));
         let far = compared(size(0.000_1, None), 0.002);
-        is(far.seconds_to_go(0), seconds_until(&far, effect(&far) - 0.000_1_f64.ln_1p()));
+        is(far.seconds_to_go(0), seconds_until(&far, effect(&far) / 4.0));
         let precise = compared(size(0.01, Some(0.000_5)), 0.03);
         is(precise.seconds_to_go(0), seconds_until(&precise, 0.000_5_f64.ln_1p()));
     }

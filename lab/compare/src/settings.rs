@@ -20,8 +20,8 @@ pub(crate) fn fewest_pairs(alpha: f64) -> usize {
 pub enum Question {
     /// Faster, slower, or equivalent.
     Direction,
-    /// That, and by how much: on which side of the margin the difference lies, or the difference to
-    /// a quarter of itself or to the precision.
+    /// That, and by how much: the difference lies within the margin, or is known to a quarter of
+    /// itself or to the precision.
     Size,
     /// On which side of the margin a slowdown lies: what a gate in CI asks.
     Margin,

@@ -340,7 +340,8 @@ mod tests {
     fn what_a_comparison_may_take_is_what_ends_it() {
         let said = |most_rounds| announcement(&Settings { most_rounds, ..Settings::default() });
         let fewest = Settings::default().fewest_pairs();
-        let usual = format!("at most 60 s, or {fewest} rounds where these take longer");
+        let least = Settings::default().least_rounds;
+        let usual = format!("at most 60 s, or {least} rounds where these take longer");
         assert_eq!(said(None), usual);
         assert_eq!(said(Some(90)), usual + "; at most 90 rounds");
         let few = format!("at most 3 rounds, and no answer comes before {fewest}");
