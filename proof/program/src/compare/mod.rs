@@ -3,6 +3,7 @@
 //! `proof compare run reports/compare/tries.jsonl` makes the tries that are still missing, and
 //! `proof compare tables reports/compare` derives every table from them.
 
+mod bars;
 mod copies;
 mod duets;
 mod neighbour;
@@ -57,6 +58,11 @@ pub(crate) enum Task {
         /// Holds the tries; the tables are written there
         folder: PathBuf,
     },
+    /// Measure what is asked of a comparison's cost, minutes, and write FOLDER/bars.tsv
+    Bars {
+        /// Holds the tables
+        folder: PathBuf,
+    },
     /// Compare duets with runs one at a time, on this machine as it is
     Duets {
         /// Comparisons of each kind and way
@@ -87,6 +93,7 @@ pub(crate) fn run(task: Task) -> Result<()> {
         }
         Task::Copies(args) => copies::run(&args),
         Task::Tables { folder } => tables::write(&folder),
+        Task::Bars { folder } => bars::write(&folder),
         Task::Duets { tries } => duets::all(tries),
         Task::Bisects(args) => planted_bisects::run(&args),
         Task::Prices(args) => prices::run(&args),

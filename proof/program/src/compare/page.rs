@@ -20,15 +20,17 @@ mod fair;
 mod left;
 mod runs;
 
+pub(super) use self::runs::parts;
+
 /// A table as its file has it: the columns' names, then the rows.
-struct Table {
+pub(super) struct Table {
     columns: Vec<String>,
-    rows: Vec<Vec<String>>,
+    pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// None where there is no such file yet.
-    fn read(folder: &Path, name: &str) -> Result<Option<Self>> {
+    pub(super) fn read(folder: &Path, name: &str) -> Result<Option<Self>> {
         let path = folder.join(name);
         if !path.exists() {
             return Ok(None);
@@ -38,7 +40,7 @@ impl Table {
         Ok(Some(Self { columns: lines.next().unwrap_or_default(), rows: lines.collect() }))
     }
 
-    fn cell<'a>(&self, row: &'a [String], name: &str) -> &'a str {
+    pub(super) fn cell<'a>(&self, row: &'a [String], name: &str) -> &'a str {
         let place = self.columns.iter().position(|column| column == name);
         place.and_then(|place| row.get(place)).map_or("-", String::as_str)
     }
@@ -125,6 +127,14 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
             write_detail(folder, "runs.md", &runs::chapter(&now, &before))?;
             page += "\nRuns until an answer, before and now: [runs](details/runs.md).\n";
         }
+    }
+    if let Some(bars) = Table::read(folder, "bars.tsv")? {
+        let columns = ["bar", "measured", "target", "met"].map(|name| (name, name));
+        page += &format!(
+            "\n## Bars\n\n`tools/proof compare bars reports/compare` prints them. \
+             [bars.tsv](bars.tsv)\n\n{}",
+            bars.markdown(&columns)
+        );
     }
     let stored = [
         (REPLAYS, "Comparisons of stored noise", "replays"),

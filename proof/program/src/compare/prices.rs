@@ -90,7 +90,7 @@ fn rows(tries: usize) -> Vec<Row> {
 }
 
 /// ln(B / A) of pairs without end, where B takes longer.
-struct Pairs {
+pub(super) struct Pairs {
     rng: Pcg64,
     /// Of a pair.
     sd: f64,
@@ -98,7 +98,8 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn new(noise: f64, difference: f64, seed: u64) -> Self {
+    /// That vary by so many per cent, and differ by so many.
+    pub(super) fn new(noise: f64, difference: f64, seed: u64) -> Self {
         let (sd, shift) = (noise / 100.0, (difference / 100.0).ln_1p());
         Self { rng: Pcg64::seed_from_u64(seed), sd, shift }
     }
@@ -111,7 +112,7 @@ impl Pairs {
         sd * (noise + if is_hit { HICCUP_SDS * hiccup } else { 0.0 })
     }
 
-    fn difference(&mut self) -> f64 {
+    pub(super) fn difference(&mut self) -> f64 {
         self.shift + self.run() - self.run()
     }
 
@@ -122,7 +123,7 @@ impl Pairs {
 }
 
 /// Rounds until the sequence excludes 0.
-fn until_told(mut pairs: Pairs) -> usize {
+pub(super) fn until_told(mut pairs: Pairs) -> usize {
     let mut sequence = Sequence::new(ALPHA, &[0.0]).expect("a level");
     let told = (1..MOST).find(|_| {
         sequence.push(pairs.difference());

@@ -33,6 +33,23 @@ fn found(replays: &Table, runs_each: f64) -> Vec<Found> {
 const TARGETS: [(&str, f64); 4] =
     [("0.3 %", 0.8), ("1.0 %", 0.65), ("2.0 %", 0.65), ("5.0 %", 0.4)];
 
+/// Of each difference what a half or 80 % of comparisons take now of what they took, the largest over
+/// all recordings on which both were found, with its target.
+pub(crate) fn parts(now: &Table, before: &Table) -> Vec<(&'static str, f64, f64)> {
+    let (now, before) = (found(now, 1.0), found(before, RUNS_BEFORE));
+    let of = |more: &str| {
+        let mut parts = Vec::new();
+        for one in now.iter().filter(|one| one.more == more) {
+            let was = before.iter().find(|was| (&was.noise, &was.more) == (&one.noise, &one.more));
+            let both = was.map(|was| one.by.into_iter().zip(was.by)).into_iter().flatten();
+            parts.extend(both.filter_map(|(now, was)| Some(now? / was?)));
+        }
+        parts.into_iter().reduce(f64::max)
+    };
+    let row = |(more, target): &(&'static str, f64)| Some((*more, of(more)?, *target));
+    TARGETS.iter().filter_map(row).collect()
+}
+
 /// Before and now, where both were found in replays of the same noise.
 pub(super) fn chapter(now: &Table, before: &Table) -> String {
     let mut text = "# Runs until an answer\n\n[Report](../report.md)\n\nReplays of stored noise: \
