@@ -214,7 +214,8 @@ impl Sequence {
         Some(low.midpoint(high))
     }
 
-    /// The shifts that are not excluded, each end rounded outwards by a hundredth of a standard error; `None` before the number of [`fewest_pairs`], and rarely for a few pairs more.
+    /// The shifts that are not excluded, each end rounded outwards by a hundredth of a standard
+    /// error; `None` before the number of [`fewest_pairs`], and rarely for a few pairs more.
     pub fn interval(&self) -> Option<Hull> {
         let estimate = self.estimate()?;
         Some(Hull {

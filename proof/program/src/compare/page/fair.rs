@@ -41,10 +41,10 @@ fn noises(replays: &Table) -> Vec<&str> {
 pub(super) fn chapter(replays: &Table) -> String {
     let noises = noises(replays);
     let mut text = format!(
-        "# Errors and power of other rules on the same noise\n\n[Report](../report.md)\n\nReplays of \
-         stored noise: how often (%) each rule calls A and B different, first where they are one \
-         program, which is wrong, then where B takes 5 % more, which is right. Each is asked at its \
-         own level and at ours. [replays.tsv](../replays.tsv)\n\n| rule | {} |\n|---|{}\n",
+        "# Errors and power of other rules on the same noise\n\n[Report](../report.md)\n\nReplays \
+         of stored noise: how often (%) each rule calls A and B different, first where they are \
+         one program, which is wrong, then where B takes 5 % more, which is right. Each is asked \
+         at its own level and at ours. [replays.tsv](../replays.tsv)\n\n| rule | {} |\n|---|{}\n",
         noises.join(" | "),
         "---:|".repeat(noises.len())
     );
@@ -79,8 +79,8 @@ pub(super) fn short(replays: &Table) -> Option<String> {
     let ours = of("this sequence at 1 %, at any of 100 looks")?;
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     Some(format!(
-        "\nOn noise \"{noise}\" 100 runs of A and then 100 of the same A: {} calls {} different, and \
-         finds 5 % more in {}; 100 rounds here {}, and {}. [All rules at their level and at \
+        "\nOn noise \"{noise}\" 100 runs of A and then 100 of the same A: {} calls {} different, \
+         and finds 5 % more in {}; 100 rounds here {}, and {}. [All rules at their level and at \
          ours](details/fair.md).\n",
         welch.name.split(',').next().unwrap_or_default(),
         percent(welch.shares[0]),

@@ -33,8 +33,8 @@ fn found(replays: &Table, runs_each: f64) -> Vec<Found> {
 const TARGETS: [(&str, f64); 4] =
     [("0.3 %", 0.8), ("1.0 %", 0.65), ("2.0 %", 0.65), ("5.0 %", 0.4)];
 
-/// Of each difference what a half or 80 % of comparisons take now of what they took, the largest over
-/// all recordings on which both were found, with its target.
+/// Of each difference what a half or 80 % of comparisons take now of what they took, the largest
+/// over all recordings on which both were found, with its target.
 pub(crate) fn parts(now: &Table, before: &Table) -> Vec<(&'static str, f64, f64)> {
     let (now, before) = (found(now, 1.0), found(before, RUNS_BEFORE));
     let of = |more: &str| {
