@@ -168,7 +168,7 @@ fn verdicts_become_workflow_commands_and_a_summary() {
     assert!(read(&dir, "summary").starts_with("| Command | Median"), "{}", read(&dir, "summary"));
     assert_eq!(read(&dir, "output"), "outcome=slower, beyond the margin\n");
     let open = job(&["true", "true", "--runs", "2"]).code(11);
-    open.stderr(contains("::warning title=true against true::cannot tell, 2 rounds"));
+    open.stderr(contains("::warning title=true against true::cannot tell: a typical run"));
     let asked = ["true", "true", "--runs", "2", "--fail-on", "not-shown-equivalent"];
     job(&asked).code(10).stderr(contains("::error title="));
     let asked = ["true", "true", "--runs", "2", "--fail-on", "tail"];

@@ -30,7 +30,7 @@ fn twice_the_time_is_slower_and_half_is_faster() {
 #[test]
 fn without_enough_rounds_nothing_is_told_and_the_code_says_so() {
     let few = compare(&["true", "true", "-M", "5", "-n", "a", "-n", "b"]).code(11);
-    let few = few.stdout(contains("b against a: cannot tell (5 rounds, "));
+    let few = few.stdout(contains("b against a: cannot tell: a typical run's wall time "));
     few.stderr(contains("at most 5 rounds"));
     let more = ["true", "true", "-N", "-M", "80", "--margin", "0.001", "--json"];
     let detectable = json(&compare(&more))["state"]["candidates"][0]["detectable"].clone();
@@ -45,7 +45,7 @@ fn the_result_is_json_with_its_seed_and_settings() {
     assert_eq!(result["settings"]["margin"], 0.025);
     assert_eq!(result["state"]["candidates"].as_array().unwrap().len(), 2);
     let pairs = &result["state"]["candidates"][0]["metrics"][0]["estimate"]["pairs"];
-    assert!(pairs.as_u64().unwrap() <= 20 && result["exit"].is_u64());
+    assert!(pairs.as_u64().unwrap() <= 30 && result["exit"].is_u64());
 }
 
 #[test]
@@ -142,14 +142,14 @@ fn a_recorded_comparison_is_gone_on_with() {
     let dir = TempDir::new().unwrap();
     let run =
         |more: &[&str]| lab(&dir, &[&["true", "sleep 0.001", "--json"], more].concat()).assert();
-    let first = json(&run(&["--record", "r.jsonl", "--runs", "12"]));
-    let more = json(&run(&["--resume", "r.jsonl", "--runs", "13"]));
+    let first = json(&run(&["--record", "r.jsonl", "--runs", "6"]));
+    let more = json(&run(&["--resume", "r.jsonl", "--runs", "7"]));
     assert_eq!(first["seed"], more["seed"]);
-    assert_eq!(more["state"]["rounds"], 13);
+    assert_eq!(more["state"]["rounds"], 7);
     let elapsed = |result: &Value| result["state"]["elapsed_s"].as_f64().unwrap();
     assert!(elapsed(&more) > elapsed(&first));
     let text = fs::read_to_string(dir.path().join("r.jsonl")).unwrap();
-    assert_eq!(text.lines().count(), 1 + 13);
+    assert_eq!(text.lines().count(), 1 + 7);
     run(&["--record", "r.jsonl"]).code(4).stderr(contains("r.jsonl: File exists"));
     // What is killed while it writes leaves part of a line.
     let _attack = Attack::on("records", "a recording that ends amid a line");

@@ -177,7 +177,8 @@ fn rounds_of_other_bytes_are_not_gone_on_with() {
 fn rounds_that_another_comparison_adds_to_are_left_to_it() {
     let _attack = Attack::on("records", "two comparisons that add to one recording");
     let dir = TempDir::new().unwrap();
-    let commands = ["sleep 0.01", "sleep 0.01"];
+    // So little is not shown before it is killed.
+    let commands = ["sleep 0.01", "sleep 0.01", "--margin", "0.001"];
     let mut child = quiet(lab(&dir, &[&commands[..], &["--record", "r"]].concat()));
     let lines = || fs::read_to_string(dir.path().join("r")).unwrap_or_default().lines().count();
     until(|| lines() > 2);
