@@ -6,7 +6,7 @@ use lab_tidy::repository::Repository;
 /// pages had to say what rounds of before mean for verdicts that somebody has, and what of a
 /// stranger's record is told and what is not; 42,000 until a card gave four reports; 45,000 until
 /// `lab compare` said what it costs, beside what other rules find and how often they err.
-const WORDS_MAX: usize = 46_000;
+const WORDS_MAX: usize = 46_600;
 
 fn words(text: &str) -> usize {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()

@@ -184,6 +184,7 @@ fn the_committed_page_follows_from_the_committed_tries() {
         "report.md",
         "details/same.md",
         "details/real.md",
+        "details/bars.md",
         "details/fair.md",
         "details/left.md",
         "details/runs.md",

@@ -154,12 +154,12 @@ fn a_recorded_comparison_is_gone_on_with() {
     // What is killed while it writes leaves part of a line.
     let _attack = Attack::on("records", "a recording that ends amid a line");
     fs::write(dir.path().join("r.jsonl"), text + "{\"elapsed_s\":1,\"ord").unwrap();
-    let again = json(&run(&["--resume", "r.jsonl", "--runs", "14"]));
-    assert_eq!(again["state"]["rounds"], 14);
+    let again = json(&run(&["--resume", "r.jsonl", "--runs", "8"]));
+    assert_eq!(again["state"]["rounds"], 8);
     let text = fs::read_to_string(dir.path().join("r.jsonl")).unwrap();
-    assert_eq!(text.lines().count(), 1 + 14);
+    assert_eq!(text.lines().count(), 1 + 8);
     let seed = first["seed"].to_string();
-    run(&["--resume", "r.jsonl", "--runs", "14", "--seed", &seed]);
+    run(&["--resume", "r.jsonl", "--runs", "8", "--seed", &seed]);
     let other = run(&["--resume", "r.jsonl", "--seed", "1"]).code(4);
     other.stderr(contains("r.jsonl: holds another comparison, by --seed; give the same"));
     let other = lab(&dir, &["true", "false", "--resume", "r.jsonl"]).assert().code(4);

@@ -123,18 +123,13 @@ pub fn write(folder: &Path, tries: &[Try]) -> Result<()> {
             write_detail(folder, "fair.md", &fair::chapter(replays))?;
             page += &fair::short(replays).unwrap_or_default();
         }
+        if let Some(bars) = Table::read(folder, "bars.tsv")? {
+            page += &bars_of(folder, &bars)?;
+        }
         if let (Some(now), Some(before)) = (replays, Table::read(folder, "replays-before.tsv")?) {
             write_detail(folder, "runs.md", &runs::chapter(&now, &before))?;
             page += "\nRuns until an answer, before and now: [runs](details/runs.md).\n";
         }
-    }
-    if let Some(bars) = Table::read(folder, "bars.tsv")? {
-        let columns = ["bar", "measured", "target", "met"].map(|name| (name, name));
-        page += &format!(
-            "\n## Bars\n\n`tools/proof compare bars reports/compare` prints them. \
-             [bars.tsv](bars.tsv)\n\n{}",
-            bars.markdown(&columns)
-        );
     }
     let stored = [
         (REPLAYS, "Comparisons of stored noise", "replays"),
@@ -180,6 +175,18 @@ fn rules(folder: &Path, same: &Table) -> Result<()> {
         .to_owned();
     page += &by_rule(same);
     write_detail(folder, "same.md", &page)
+}
+
+/// Writes what is asked of the cost, and gives the line that leads there.
+fn bars_of(folder: &Path, bars: &Table) -> Result<String> {
+    let columns = ["bar", "measured", "target", "met"].map(|name| (name, name));
+    let page = format!(
+        "# What a comparison costs\n\n[Report](../report.md)\n\n`tools/proof compare bars \
+         reports/compare` measures this. [bars.tsv](../bars.tsv)\n\n{}",
+        bars.markdown(&columns)
+    );
+    write_detail(folder, "bars.md", &page)?;
+    Ok(format!("\n[What a comparison costs](details/bars.md): {}.\n", bars.targets()))
 }
 
 /// Writes what was found of real programs, and gives the line that leads there.
@@ -229,10 +236,8 @@ fn by_rule(same: &Table) -> String {
 fn work(planted: &Table) -> String {
     let mut text =
         "\n## Work planted in one of two programs\n\nA program of 30 ms, and a copy of it with \
-                    more work; the margin is 1 %, or the difference where that is smaller. \
-                    Seconds and runs by which half and 80 % of the tries had found it; *met*: \
-                    80 % within the budget. Noise: robust SD between two runs. \
-                    [planted.tsv](planted.tsv).\n\n"
+                    more work: seconds and runs by which half and 80 % of the tries had \
+                    found it; *met*: 80 % within the budget. [planted.tsv](planted.tsv)\n\n"
             .to_owned();
     let rows = planted.rows.iter().cloned();
     let (tried, untried): (Vec<_>, Vec<_>) =
@@ -248,10 +253,9 @@ fn work(planted: &Table) -> String {
     if causes.is_empty() { text } else { text + "\nWhy targets are missed:\n\n" + &causes }
 }
 
-const WORK_COLUMNS: [(&str, &str); 12] = [
+const WORK_COLUMNS: [(&str, &str); 11] = [
     ("neighbour", "neighbour"),
     ("more", "more"),
-    ("asked", "asked"),
     ("tries", "tries"),
     ("right", "right"),
     ("wrong", "wrong"),

@@ -42,9 +42,8 @@ pub(super) fn short(twice: Option<&Table>) -> String {
     if let Some(twice) = twice {
         let (both, same) = counts(twice);
         text += &format!(
-            " The files that are still called different do differ, by their place in memory: of \
-             {both} pairs that were so a second time, in the other order, {same} had the same file \
-             ahead."
+            " Files that still differ do so by their place in memory: of {both} pairs that did \
+             twice, in both orders, {same} had the same file ahead."
         );
     }
     text + "\n"
