@@ -134,7 +134,7 @@ fn exports_have_hyperfines_schema_and_a_table() {
     let page = fs::read_to_string(dir.path().join("a.md")).unwrap();
     assert!(page.starts_with("| Command |") && page.contains("| `true` |"), "{page}");
     let reason = "- `true`: these rounds could have shown no difference";
-    assert!(page.contains(&format!("\n\n{reason}\n")), "{page}");
+    assert!(page.contains(&format!("\n\n{reason}")), "{page}");
 }
 
 #[test]
