@@ -62,9 +62,8 @@ fn a_question_is_asked_until_it_is_answered() {
     assert_eq!(outcome(&report, "expectations.tsv", "equal_rates"), "holds");
     let pairs = |table: &str, id: &str| field(&report, table, id, "n").parse::<u32>().unwrap();
     let (slow, equal) = (pairs("differences-1.tsv", "slow"), pairs("differences-1.tsv", "equal"));
-    // Half as much again is told as soon as the control is known; that tails are equal takes a
-    // while.
-    assert!(slow < 60 && 70 < equal && equal < MOST, "{slow} {equal}");
+    // Both are told as soon as the control is known.
+    assert!(10 <= slow && slow <= equal && equal < 60, "{slow} {equal}");
     // The slow one is left out as soon as it is known.
     let of_slow = |runs: &&Vec<(u64, &str)>| runs.iter().any(|(_, variant)| *variant == "slow");
     let first = BLOCKS + 1..BLOCKS + 1 + MOST;
@@ -146,7 +145,7 @@ fn a_ratio_of_two_numbers_of_one_run_is_asked_of_that_run_alone() {
     assert_eq!(outcome(&report, "expectations.tsv", "within_a_run"), "holds");
     let of_slow =
         rounds(&frame).into_values().filter(|runs| runs.iter().all(|run| run.1 == "slow"));
-    assert!(of_slow.count() > 10, "rounds of one run each");
+    assert!(of_slow.count() >= 6, "rounds of one run each");
 }
 
 #[test]
@@ -157,7 +156,7 @@ fn a_stopped_question_goes_on_where_it_was() {
     let (whole, expected) = whole.report();
     let stopped = Checkout::of(&in_rounds(), &["fast", "slow"]);
     // In the blocks, in the middle of a round, and in a later question.
-    for (resume, runs) in [(false, 20), (true, 60 + 17), (true, 60 + 200)] {
+    for (resume, runs) in [(false, 20), (true, 60 + 17), (true, 60 + 1)] {
         assert!(!stopped.sweep(resume, runs).finished);
     }
     assert!(stopped.sweep(true, usize::MAX).finished);
@@ -197,9 +196,11 @@ fn too_few_rounds_are_counted_and_not_called_none() {
     let of_comparison = rounds.range(..=BLOCKS + 5).filter(|(_, runs)| !is_control(runs)).count();
     let why = |table: &str, id: &str| field(&report, table, id, "why");
     assert_eq!(outcome(&report, "expectations.tsv", "slow_costs_half_more"), "cannot tell");
-    assert_eq!(why("expectations.tsv", "slow_costs_half_more"), "5 pairs are too few");
+    let more = why("expectations.tsv", "slow_costs_half_more");
+    assert!(more.contains(" more rounds"), "{more}");
     let few = format!("{of_comparison} pairs are too few");
-    assert_eq!(why("differences-1.tsv", "slow"), few);
+    let why = why("differences-1.tsv", "slow");
+    assert!(why.starts_with(&few), "{why}");
 }
 
 /// What a sweep promises of the same questions in so many blocks, and in rounds of so many seconds.
