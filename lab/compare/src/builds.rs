@@ -1,7 +1,7 @@
 //! What the builds of a revision carry: each round is of one of them, drawn by the seed.
 
 use lab_stats::{
-    describe::median,
+    describe::{NORMAL_SD_PER_MAD, median, median_deviation},
     grouped::{Grouped, grouped},
 };
 use serde::Serialize;
@@ -11,8 +11,6 @@ const ENOUGH_BUILDS: usize = 15;
 /// A pair counts for at most this many robust standard deviations from the median, as in the
 /// confidence sequence: a hiccup must not look like a build.
 const CLIP_SDS: f64 = 3.0;
-/// The standard deviation of a normal sample over its median absolute deviation.
-const NORMAL_SD_PER_MAD: f64 = 1.482_602_218_505_602;
 
 /// A candidate's pairs by their build.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,8 +45,7 @@ pub fn over_builds(pairs: &[(usize, f64)], builds: usize, alpha: f64) -> Option<
     let usable = || pairs.iter().filter(|(_, difference)| difference.is_finite());
     let differences: Vec<f64> = usable().map(|(_, difference)| *difference).collect();
     let centre = median(&differences)?;
-    let away: Vec<f64> = differences.iter().map(|value| (value - centre).abs()).collect();
-    let clip = CLIP_SDS * NORMAL_SD_PER_MAD * median(&away)?;
+    let clip = CLIP_SDS * NORMAL_SD_PER_MAD * median_deviation(&differences)?;
     // Where most pairs are equal there is no deviation to clip at.
     let clip = if clip > 0.0 { clip } else { f64::MAX };
     let mut groups = vec![Vec::new(); builds];

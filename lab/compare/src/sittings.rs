@@ -1,14 +1,15 @@
 //! What sessions carry that one session holds constant, and what holds over them.
 
 use lab_stats::{
-    describe::median,
+    describe::{NORMAL_SD_PER_MAD, median},
     outcome::Outcome,
+    sequence::Hull,
     sessions::{SessionEstimate, Sessions},
-    verdict::{Missing, Size, Verdict},
+    verdict::{Missing, Verdict, needs_for, of_interval},
 };
 use serde::Serialize;
 
-use crate::{CandidateState, Estimate, State};
+use crate::{CandidateState, Estimate, POWER, State};
 
 /// From so many sessions on a verdict is about sessions.
 pub const ENOUGH_SESSIONS: usize = 6;
@@ -17,14 +18,10 @@ pub const LEAST_PAIRS: usize = 2;
 /// A pair counts for at most this many robust standard deviations from its session's middle, as in
 /// the confidence sequence: a hiccup must not look like a session.
 const CLIP_SDS: f64 = 3.0;
-/// The standard deviation of a normal sample over its median absolute deviation.
-const NORMAL_SD_PER_MAD: f64 = 1.482_602_218_505_602;
 /// A session's middle moves no more after so many steps.
 const STEPS: usize = 20;
 /// The variance of pairs that are all equal: counts are, times never.
 const LEAST_VARIANCE: f64 = 1e-12;
-/// Of [`CandidateState::detectable`].
-const POWER: f64 = 0.8;
 
 /// One command against the reference, by session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -123,20 +120,8 @@ impl OverSessions {
     }
 }
 
-/// Of an interval of candidate minus reference, where less is better.
 fn verdict([low, high]: [f64; 2], margin: f64) -> Verdict {
-    let within = -margin <= low && high <= margin;
-    let beyond = margin <= low || high <= -margin;
-    let size = if within { Some(Size::Within) } else { beyond.then_some(Size::Beyond) };
-    let outcome = if high < 0.0 {
-        Outcome::Faster
-    } else if low > 0.0 {
-        Outcome::Slower
-    } else {
-        let outcome = if within { Outcome::Equivalent } else { Outcome::CannotTell };
-        return Verdict::of(outcome);
-    };
-    Verdict { size, ..Verdict::of(outcome) }
+    of_interval(Hull { low, high }, margin).unwrap_or(Verdict::of(Outcome::CannotTell))
 }
 
 /// Puts what holds over sessions into a state: one for each candidate, and the control's last where
@@ -150,9 +135,9 @@ pub fn over_state(state: &mut State, each: &[OverSessions], margin: f64) {
         over.put_into(candidate, margin);
         let against = control.as_ref().and_then(|control| control.interval);
         let Some([low, high]) = against else { continue };
-        let effect = candidate.metrics[0].estimate.as_ref().map_or(0.0, |found| found.shift.abs());
+        let estimate = candidate.metrics[0].estimate.as_ref().map_or(0.0, |found| found.shift);
         // As in a single session: the control holds 0, and is known as well as the verdict claims.
-        let needs = margin.max(effect / 2.0);
+        let needs = needs_for(estimate, margin);
         if low > 0.0 || high < 0.0 || is_withheld(before) {
             candidate.verdict = Verdict::of(Outcome::Withheld);
             candidate.slower_beyond_margin = None;

@@ -3,15 +3,16 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::{describe::median, mean, open_unit, sample_variance, usable};
+use crate::{
+    describe::{NORMAL_SD_PER_MAD, median, median_deviation},
+    mean, open_unit, sample_variance, usable,
+};
 
 /// Fewer runs on either side tell nothing.
 const LEAST_RUNS: usize = 5;
 /// A run counts for at most this many robust standard deviations from its side's median: a hiccup
 /// must not look like what another run left.
 const CLIP_SDS: f64 = 3.0;
-/// The standard deviation of a normal sample over its median absolute deviation.
-const NORMAL_SD_PER_MAD: f64 = 1.482_602_218_505_602;
 
 /// A run that was the first of its round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,8 +106,7 @@ fn clipped(mut side: Vec<f64>) -> Option<Vec<f64>> {
         return None;
     }
     let centre = median(&side)?;
-    let away: Vec<f64> = side.iter().map(|time| (time - centre).abs()).collect();
-    let clip = CLIP_SDS * NORMAL_SD_PER_MAD * median(&away)?;
+    let clip = CLIP_SDS * NORMAL_SD_PER_MAD * median_deviation(&side)?;
     if clip > 0.0 {
         side.iter_mut().for_each(|time| *time = time.clamp(centre - clip, centre + clip));
     }

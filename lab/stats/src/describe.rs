@@ -76,6 +76,16 @@ pub fn median(values: &[f64]) -> Option<f64> {
     usable(values).then(|| interpolate(&sorted(values), 0.5))
 }
 
+/// The standard deviation of a normal sample over its median absolute deviation.
+pub const NORMAL_SD_PER_MAD: f64 = 1.482_602_218_505_602;
+
+/// The median of how far values lie from their median; `None` for an unusable sample.
+pub fn median_deviation(values: &[f64]) -> Option<f64> {
+    let centre = median(values)?;
+    let away: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    median(&away)
+}
+
 fn interpolate(sorted: &[f64], p: f64) -> f64 {
     let position = (sorted.len() - 1) as f64 * p;
     let below = position.floor();

@@ -53,7 +53,10 @@ mod evidence;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use self::evidence::{CLIP, Evidence, increment};
-use crate::{describe::median, open_unit, usable};
+use crate::{
+    describe::{NORMAL_SD_PER_MAD, median, median_deviation},
+    open_unit, usable,
+};
 
 /// Pairs after which there is a scale.
 const UNSCALED: usize = 4;
@@ -63,8 +66,6 @@ const PLACED_FIRST: usize = 5;
 const PLACED_LAST: usize = 40;
 /// The distance of the quartiles of a normal sample in its standard deviations.
 const QUARTILES_SDS: f64 = 1.348_979_500_392_163_4;
-/// The standard deviation of a normal sample over its median absolute deviation.
-const NORMAL_SD_PER_MAD: f64 = 1.482_602_218_505_602;
 /// The standard deviation of a normal sample over its mean absolute deviation.
 const NORMAL_SD_PER_MEAN_DEVIATION: f64 = 1.253_314_137_315_5;
 /// How finely shifts are told apart, in standard errors: far below what the pairs can tell.
@@ -206,7 +207,8 @@ impl Sequence {
     /// The shift at which the increments add up to 0; `None` before the first pair.
     pub fn estimate(&self) -> Option<f64> {
         let (mut low, mut high) = (*self.sorted.first()?, *self.sorted.last()?);
-        while high - low > self.resolution() {
+        let resolution = resolution(self.noise_error(1.0));
+        while high - low > resolution {
             let middle = low.midpoint(high);
             let sum: f64 = self.increments(middle).sum();
             *(if sum > 0.0 { &mut low } else { &mut high }) = middle;
@@ -299,8 +301,8 @@ impl Sequence {
             evidence.log_against(side.sign(), times) >= self.log_threshold
         };
         let limit = self.reach();
-        let error = self.scale() / (self.counted() as f64 * times).sqrt();
-        let resolution = (RESOLUTION * error).max(LEAST_RESOLUTION);
+        let error = self.noise_error(times);
+        let resolution = resolution(error);
         let mut inner = 0.0;
         let mut outer = (4.0 * error).max(resolution).min(limit);
         while !excluded(outer) {
@@ -324,9 +326,9 @@ impl Sequence {
         last - first + CLIP * scale + LEAST_RESOLUTION
     }
 
-    fn resolution(&self) -> f64 {
-        let error = self.scale() / (self.counted() as f64).sqrt();
-        (RESOLUTION * error).max(LEAST_RESOLUTION)
+    /// The standard error of a mean of normal noise of this scale, with so many times the pairs.
+    fn noise_error(&self, times: f64) -> f64 {
+        self.scale() / (self.counted() as f64 * times).sqrt()
     }
 
     fn increments(&self, shift: f64) -> impl Iterator<Item = f64> {
@@ -338,6 +340,11 @@ impl Sequence {
         let watched = self.watched.iter().find(|(watched, _)| *watched == shift);
         watched.map_or_else(|| self.increments(shift).collect(), |(_, evidence)| evidence.clone())
     }
+}
+
+/// How finely shifts are told apart where this is the standard error.
+fn resolution(error: f64) -> f64 {
+    (RESOLUTION * error).max(LEAST_RESOLUTION)
 }
 
 /// The pairs before which no shift can be excluded at this level, however large and clear it is;
@@ -390,11 +397,13 @@ fn centred(values: &[f64]) -> Vec<f64> {
 /// The standard deviation of a normal sample with this median absolute deviation, or with this
 /// mean absolute deviation where more than half of the values are equal.
 fn robust_sd(values: &[f64]) -> f64 {
-    let centre = median(values).unwrap_or(0.0);
-    let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    match median(&deviations) {
+    match median_deviation(values) {
         Some(deviation) if deviation > 0.0 => NORMAL_SD_PER_MAD * deviation,
-        _ => NORMAL_SD_PER_MEAN_DEVIATION * crate::mean(&deviations),
+        _ => {
+            let centre = median(values).unwrap_or(0.0);
+            let away: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+            NORMAL_SD_PER_MEAN_DEVIATION * crate::mean(&away)
+        }
     }
 }
 

@@ -74,7 +74,13 @@ pub fn reading(sequence: &Sequence, margin: f64) -> Option<Verdict> {
     if !small && !sequence.excludes(0.0) {
         return None;
     }
-    let Hull { low, high } = sequence.interval()?;
+    of_interval(sequence.interval()?, margin)
+}
+
+/// What an interval of candidate minus reference shows, where less is better; `None` where it shows
+/// nothing.
+pub fn of_interval(interval: Hull, margin: f64) -> Option<Verdict> {
+    let Hull { low, high } = interval;
     let within = -margin <= low && high <= margin;
     let size = match within {
         true => Some(Size::Within),
@@ -100,8 +106,12 @@ pub fn control_suffices(control: &Sequence, sequence: &Sequence, margin: f64) ->
 
 /// The half-width at which a control is known well enough for a verdict on `sequence`.
 pub fn control_needs(sequence: &Sequence, margin: f64) -> f64 {
-    let effect = sequence.estimate().map_or(0.0, f64::abs);
-    margin.max(effect / 2.0)
+    needs_for(sequence.estimate().unwrap_or(0.0), margin)
+}
+
+/// The same for a verdict on an estimated difference.
+pub fn needs_for(estimate: f64, margin: f64) -> f64 {
+    margin.max(estimate.abs() / 2.0)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How much runs vary, and what that means for the question.
 
 use lab_console::seconds_text;
-use lab_stats::describe::median;
+use lab_stats::describe::{median, median_deviation};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -106,9 +106,8 @@ impl Noise {
 
 /// In the unit of the values; `None` of too few.
 fn spread(values: &[f64]) -> Option<f64> {
-    let centre = median(values).filter(|_| values.len() >= FEWEST)?;
-    let away: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    Some(NORMAL_SD_PER_MAD * median(&away)?)
+    let deviation = median_deviation(values).filter(|_| values.len() >= FEWEST)?;
+    Some(NORMAL_SD_PER_MAD * deviation)
 }
 
 /// "2.1 %", "2.1 and 2.3 %", or of more the least and the most: "0.5 to 2.3 %".

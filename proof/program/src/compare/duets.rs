@@ -78,9 +78,7 @@ fn pair_sd(record: &Path) -> Result<f64> {
         Some((wall(1)? / wall(0)?).ln())
     };
     let differences: Vec<f64> = text.lines().skip(1).filter_map(difference).collect();
-    let median = lab_stats::describe::median(&differences).context("no rounds")?;
-    let deviations: Vec<f64> = differences.iter().map(|d| (d - median).abs()).collect();
-    let deviation = lab_stats::describe::median(&deviations).context("no rounds")?;
+    let deviation = lab_stats::describe::median_deviation(&differences).context("no rounds")?;
     Ok(NORMAL_SD_PER_MAD * deviation)
 }
 

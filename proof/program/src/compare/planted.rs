@@ -1,6 +1,6 @@
 //! How often, and how soon, planted work is found, and how noisy the machine was meanwhile.
 
-use lab_stats::{describe::median, outcome::Outcome};
+use lab_stats::{describe::median_deviation, outcome::Outcome};
 
 use super::{
     plan::{self, Kind, Planned},
@@ -139,7 +139,5 @@ fn noise(tries: &[&Try]) -> Option<f64> {
     let rounds = tries.iter().flat_map(|made| &made.wall_ns);
     let difference = |round: &Vec<u64>| Some((*round.last()? as f64 / *round.first()? as f64).ln());
     let differences: Vec<f64> = rounds.filter_map(difference).collect();
-    let middle = median(&differences)?;
-    let away: Vec<f64> = differences.iter().map(|value| (value - middle).abs()).collect();
-    Some(NORMAL_SD_PER_MAD * median(&away)?)
+    Some(NORMAL_SD_PER_MAD * median_deviation(&differences)?)
 }

@@ -63,13 +63,11 @@ struct Row {
 impl Row {
     fn new(noise: f64, difference: f64, tries: usize) -> Self {
         let pairs = || (0..tries).map(|seed| Pairs::new(noise, difference, seed as u64));
-        let mut told: Vec<f64> = pairs().map(|pairs| until_told(pairs) as f64).collect();
-        told.sort_unstable_by(f64::total_cmp);
-        let nth = |part: f64| told[((part * tries as f64).ceil() as usize).max(1) - 1];
+        let told: Vec<usize> = pairs().map(until_told).collect();
         Self {
             noise,
             difference,
-            rounds: PARTS.map(nth),
+            rounds: PARTS.map(|part| nth(told.clone(), part)),
             fixed: PARTS.map(|part| fixed(pairs().collect(), part) as f64),
         }
     }
@@ -120,6 +118,12 @@ impl Pairs {
         let most = CLIP_SDS * self.sd;
         self.shift + (self.difference() - self.shift).clamp(-most, most)
     }
+}
+
+/// The number that this part of all does not exceed.
+pub(super) fn nth(mut all: Vec<usize>, part: f64) -> f64 {
+    all.sort_unstable();
+    all[((part * all.len() as f64).ceil() as usize).max(1) - 1] as f64
 }
 
 /// Rounds until the sequence excludes 0.

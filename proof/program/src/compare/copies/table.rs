@@ -76,9 +76,7 @@ fn ever_excluded(made: &Copied) -> bool {
 }
 
 fn robust_sd(values: &[f64]) -> f64 {
-    let median = |values: &[f64]| lab_stats::describe::median(values).unwrap_or(f64::NAN);
-    let centre = median(values);
-    1.4826 * median(&values.iter().map(|value| (value - centre).abs()).collect::<Vec<_>>())
+    1.4826 * lab_stats::describe::median_deviation(values).unwrap_or(f64::NAN)
 }
 
 /// Of sets that were compared twice, in both orders: the estimates of `b/` against `a/`, in per
