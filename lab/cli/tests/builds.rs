@@ -13,7 +13,7 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use predicates::{Predicate, str::contains};
+use predicates::{Predicate, prelude::PredicateBooleanExt, str::contains};
 use proof_kit::Attack;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -98,7 +98,9 @@ fn json(assert: &Assert) -> Value {
 fn revisions_are_built_once_by_their_files_and_compared() {
     let repository = Repository::new();
     let slower = repository.run(["one", "two"], &[]).code(10);
-    slower.stdout(contains("two against one: slower, beyond")).stderr(contains("building two"));
+    slower
+        .stdout(contains("\ntwo is ").and(contains(" × slower than one (")))
+        .stderr(contains("building two"));
     let same = repository.run(["one", "same"], &["--runs", "3"]).code(11);
     let same =
         same.stderr(contains("note: one and same are the same program with the same arguments: "));
@@ -142,7 +144,7 @@ fn the_work_tree_is_a_revision_too() {
     dirty.stderr(contains("the work tree has changes that no revision holds; --rev . takes them"));
     let build = format!("{BUILD}; test -e new || grep -q 0.001 source");
     let slower = repository.lab(&build, ["one", "."], &[]).assert().code(10);
-    slower.stdout(contains(". against one: slower, beyond"));
+    slower.stdout(contains("\n. is ").and(contains(" × slower than one (")));
     let changed = "sleep 0.03";
     assert_eq!(fs::read_to_string(repository.files.path().join("source")).unwrap(), changed);
     assert_eq!(repository.git(&["count-objects"]), objects);

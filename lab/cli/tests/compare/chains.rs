@@ -112,13 +112,13 @@ fn a_torn_line_is_no_change_and_older_recordings_are_gone_on_with_chained() {
     let (dir, text) = recorded();
     write(&dir, "r", &text[..text.len() - 9]);
     resume(&dir, "5").code(11).stderr(contains("chained").not());
-    resume(&dir, "6").code(11).stdout(contains("(6 rounds, "));
+    resume(&dir, "6").code(11).stdout(contains("\n6 rounds in "));
     write(&dir, "r", &unchained(&text));
-    let said = resume(&dir, "7").code(11).stdout(contains("(7 rounds, "));
+    let said = resume(&dir, "7").code(11).stdout(contains("\n7 rounds in "));
     let note = "note: r: 6 of its lines are from before lines were chained, so whether they are as \
                 they were written is not known";
     said.stderr(contains(note));
-    resume(&dir, "8").code(11).stdout(contains("(8 rounds, ")).stderr(contains(note));
+    resume(&dir, "8").code(11).stdout(contains("8 rounds in ")).stderr(contains(note));
     // What is there by now is held by what was added.
     let chained = read(&dir, "r");
     let _attack = Attack::on("records", "a line of an older recording, after it was gone on with");

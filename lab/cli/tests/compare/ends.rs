@@ -326,7 +326,7 @@ fn what_fails_after_the_last_round_takes_no_result_away() {
     let arguments = ["true", "true", "--runs", "2", "--cleanup", "exit 5", "--export-json", "a"];
     let failed = lab(&dir, &arguments).assert().code(1);
     let failed = failed.stderr(contains("lab: --cleanup `exit 5` ended with status 5"));
-    assert!(text(&failed).contains("true against true: cannot tell"), "{}", text(&failed));
+    assert!(text(&failed).contains("cannot tell true from true"), "{}", text(&failed));
     assert!(dir.path().join("a").exists());
     let failed = lab(&dir, &[&arguments[..], &["--json"]].concat()).assert().code(1);
     assert_eq!(json(&failed)["exit"], 1);
@@ -359,7 +359,7 @@ fn parameters_and_names_that_cannot_be_told_apart_are_refused() {
     let dir = TempDir::new().unwrap();
     let exports = ["--export-markdown", "a", "--runs", "1"];
     let told = lab(&dir, &[&[lines, "true"], &exports[..]].concat()).assert().code(11);
-    told.stdout(contains("true against true true: cannot tell"));
+    told.stdout(contains("cannot tell true from true true"));
     let page = fs::read_to_string(dir.path().join("a")).unwrap();
     assert!(page.contains("| `true true` |"), "{page}");
 }

@@ -90,8 +90,8 @@ fn the_part_of_the_layout_and_the_table_are_told_for_each_candidate() {
     let arguments = ["true", "true", "--runs", "40", "--margin", "0.001", "--fail-on", "slower"];
     let more = ["-n", "old", "-n", "new", "--export-markdown", "page.md"];
     let told = text(&lab(&dir, &[&arguments[..], &more].concat()).assert());
-    let (before, _) = told.split_once(" rounds").unwrap();
-    let rounds: u32 = before.rsplit('(').next().unwrap().parse().unwrap();
+    let (before, _) = told.split_once(" rounds in ").unwrap();
+    let rounds: u32 = before.rsplit('\n').next().unwrap().parse().unwrap();
     assert_eq!(told.contains("new: layout explains "), rounds >= 30, "{told}");
     assert!(told.contains("\nwall time  ") && told.contains("typical difference (99 %)"), "{told}");
     let page = lines(&dir, "page.md");
@@ -108,9 +108,7 @@ fn bytes_that_pass_through_are_a_metric() {
     for (metric, label) in [("read", "bytes read"), ("written", "bytes written")] {
         let arguments = [&once, &twice, "--metric", metric, "--check", "status", "-n", "a", "-n"];
         let told = compare(&[&arguments[..], &["b"]].concat()).code(10);
-        let told = told.stdout(contains(format!(
-            "b against a: slower, beyond the margin: a typical run's {label} +"
-        )));
+        let told = told.stdout(contains(format!(" × the {label} of a (")));
         told.stdout(contains("\nwall time ").and(contains("typical difference (99 %)")));
     }
 }
@@ -299,7 +297,7 @@ fn a_duet_finds_twice_the_time() {
         return;
     }
     let arguments = ["sleep 0.03", "sleep 0.06", "-n", "old", "-n", "new", "--duet"];
-    compare(&arguments).code(10).stdout(contains("new against old: slower, beyond the margin"));
+    compare(&arguments).code(10).stdout(contains(" × slower than old ("));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::{
     annotate, between_builds,
     carry_over::CarryOver,
     export::{self, Measured},
+    last_lines::LastLines,
     mean,
     measures::{self, LayoutReport},
     metric::Metric,
@@ -20,7 +21,7 @@ use super::{
     same_bytes::ABOUT,
     session::Session,
     spend, table,
-    text::{Words, confidence, items, summary},
+    text::{Words, confidence, items, notes},
 };
 use crate::State;
 
@@ -50,11 +51,19 @@ impl Session<'_> {
         let carried = CarryOver::of(&self.rounds, &self.commands, settings);
         let noise = Noise::of(&self.comparison, &self.rounds);
         let late = self.late_notes(runner);
-        let notes = &[&self.notes[..], &late].concat();
+        let all_notes = &[&self.notes[..], &late].concat();
+        late.iter().for_each(|note| streams::tell(format_args!("note: {note}")));
+        // Above the answer, which is what a terminal shows last.
+        let drawn = self.draw(runner, &state);
         let printed = if options.result.format == Format::Json {
             let (absent, counted) = (&self.absent, &self.counted);
-            let measured =
-                Measured { inner: options.runs.inner, layout: &layout, absent, counted, notes };
+            let measured = Measured {
+                inner: options.runs.inner,
+                layout: &layout,
+                absent,
+                counted,
+                notes: all_notes,
+            };
             let mut result =
                 export::result(&state, &self.commands, settings, self.seed, exit, &measured);
             between_builds::add_to(&mut result, &self.commands, &self.rounds, settings);
@@ -69,18 +78,21 @@ impl Session<'_> {
             }
             streams::print((plain::json(&result.to_string()) + "\n").as_bytes())
         } else {
-            let mut lines = summary(&state, &self.commands, words, &self.same);
-            lines.extend(self.session_lines());
+            let mut lines = self.details(&tables, &layout);
             lines.extend(noise.line());
+            lines.extend(notes(&state, &self.commands, words));
+            lines.extend(self.session_lines());
             lines.extend(between_builds::lines(&self.commands, &self.rounds, settings));
             lines.extend(carried.lines(&self.commands));
-            lines.extend(self.details(&tables, &layout));
             lines.extend(attempt.map(|(attempt, alpha)| {
                 format!("attempt {attempt}: error level {}", spend::percent(alpha))
             }));
+            if !lines.is_empty() {
+                lines.push(String::new());
+            }
+            lines.extend(self.last_lines(&state, metrics, words));
             streams::print((plain::lines(&lines.join("\n")) + "\n").as_bytes())
         };
-        late.iter().for_each(|note| streams::tell(format_args!("note: {note}")));
         let runs = options.result.hyperfine_json.as_ref().map_or(Ok(()), |path| {
             let runs = export::hyperfine(&self.commands, metrics, &self.rounds);
             write(path, plain::json(&format!("{runs:#}\n")))
@@ -91,9 +103,8 @@ impl Session<'_> {
             .as_ref()
             .map_or(Ok(()), |path| write(path, self.page(&state, metrics, &tables, words)));
         // What cannot be written keeps nothing else from being so.
-        let drawn = self.draw(runner, &state);
-        let annotated =
-            self.annotate(&state, words, &self.page(&state, metrics, &tables, words), notes);
+        let page_text = self.page(&state, metrics, &tables, words);
+        let annotated = self.annotate(&state, words, &page_text, all_notes);
         printed.and(runs).and(page).and(drawn).and(annotated)?;
         Ok(exit)
     }
@@ -147,15 +158,20 @@ impl Session<'_> {
         LayoutReport { fixed, addresses: self.addresses.clone(), shares }
     }
 
-    /// What a person reads below the answer.
+    fn last_lines(&self, state: &State, metrics: &[Metric], words: Words<'_>) -> Vec<String> {
+        let (commands, rounds, same) = (&self.commands, &self.rounds, &self.same);
+        LastLines { state, commands, metrics, rounds, words, same }.lines()
+    }
+
+    /// What a person reads above the answer: of one candidate all metrics that tell something; the
+    /// answer has a row for each of several.
     fn details(&self, tables: &[Vec<table::MetricRow>], layout: &LayoutReport) -> Vec<String> {
         let names: Vec<&str> = self.commands.iter().map(|command| command.name.as_str()).collect();
         let level = confidence(self.comparison.settings());
-        let mut lines = Vec::new();
-        for (rows, name) in tables.iter().zip(&names[1..]).filter(|(rows, _)| !rows.is_empty()) {
-            lines.push(String::new());
-            lines.extend(table::lines(rows, [names[0], name], &level));
-        }
+        let mut lines = match tables {
+            [rows] if !rows.is_empty() => table::lines(rows, [names[0], names[1]], &level),
+            _ => Vec::new(),
+        };
         lines.extend(layout.lines(&names[1..]));
         lines.extend(self.counted.lines(&self.commands));
         lines

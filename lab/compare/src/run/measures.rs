@@ -41,10 +41,13 @@ pub(crate) struct LayoutReport {
 }
 
 impl LayoutReport {
-    /// A line for each candidate of which there is something to tell.
+    /// A line for each candidate of which there is something to tell, of several for those alone
+    /// whose difference goes with the layout.
     pub(crate) fn lines(&self, names: &[&str]) -> Vec<String> {
         let shares = self.shares.iter().zip(names);
-        shares.filter_map(|(share, name)| Some(line(share.as_ref()?, name))).collect()
+        let shares = shares.filter_map(|(share, name)| Some((share.as_ref()?, name)));
+        let told = shares.filter(|(share, _)| names.len() == 1 || !share.is_chance());
+        told.map(|(share, name)| line(share, name)).collect()
     }
 }
 

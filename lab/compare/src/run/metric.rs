@@ -64,6 +64,16 @@ impl Metric {
         }
     }
 
+    /// Whether it is a time, of which less is faster.
+    pub(super) fn is_time(self) -> bool {
+        matches!(self, Self::Wall | Self::Cpu | Self::User | Self::System)
+    }
+
+    /// Whether it is a count, which may be 0.
+    pub(super) fn is_count(self) -> bool {
+        matches!(self, Self::Faults | Self::Switches | Self::Blocks)
+    }
+
     /// As tables name it.
     pub fn label(self) -> &'static str {
         match self {

@@ -21,6 +21,7 @@ mod export;
 mod files;
 mod folder;
 mod held;
+mod last_lines;
 mod mean;
 mod measures;
 mod metric;
@@ -28,16 +29,20 @@ mod noise;
 mod options;
 mod parameters;
 mod plot;
+mod progress;
+mod ratio;
 mod record;
 mod revisions;
 mod runner;
 mod same_bytes;
 mod session;
 mod sittings;
+mod so_far;
 mod spend;
 mod table;
 mod text;
 mod untimed;
+mod waits;
 
 use std::{
     process,

@@ -11,14 +11,14 @@ use super::{
     held::Held,
     measures::Addresses,
     options::{Format, Options},
+    progress::{ProgressLine, progress},
     record::{Record, Round},
     runner::{Runner, Stopped, Stopwatch},
     same_bytes::SameBytes,
     sittings::Sittings,
-    text::ProgressLine,
     untimed::Counted,
 };
-use crate::{Comparison, RoundPlan, Schedule};
+use crate::{Comparison, Next, RoundPlan, Schedule};
 
 /// A comparison and the rounds that it has had.
 pub(super) struct Session<'a> {
@@ -92,14 +92,13 @@ impl Session<'_> {
             add(&mut self.comparison, &round)?;
             self.rounds.push(round);
             if line.due() {
-                let settings = self.comparison.settings();
-                match self.place() {
-                    Some(place) => line.tell(&place),
-                    None => line.show(&self.comparison.state(), &self.commands, settings),
-                }
+                line.tell(&self.place().unwrap_or_else(|| self.progress(runner)));
             }
         }
         line.end();
+        if self.sessions() == 1 && self.comparison.next_step() == Next::OutOfBudget {
+            self.may_go_on(&mut budget, &line);
+        }
         Ok(())
     }
 
@@ -108,23 +107,34 @@ impl Session<'_> {
         self.rounds.last().map_or(0.0, |round| round.elapsed_s)
     }
 
+    fn progress(&self, runner: &Runner<'_>) -> String {
+        let rounds = (runner.metrics[0], &self.rounds[..]);
+        let settings = self.comparison.settings();
+        progress(&self.comparison.state(), &self.commands, rounds, settings)
+    }
+
     /// Whether there is room for the next round, after what the budget says for people.
     fn may_begin(&mut self, plan: &RoundPlan, budget: &mut Budget, line: &ProgressLine) -> bool {
-        if let Some(said) = budget.said(self.rounds.len(), self.elapsed_s()) {
-            line.end();
-            match said {
-                Said::Within(sentence) if self.options.result.format == Format::Text => {
-                    streams::tell(sentence);
-                }
-                Said::Within(_) => {}
-                Said::Longer(sentence) => self.note(sentence),
-                Said::NoRoom(sentence) => {
-                    self.note(sentence);
-                    return false;
-                }
+        self.may_go_on(budget, line)
+            && budget.has_room(self.comparison.rounds(), self.elapsed_s(), plan)
+    }
+
+    /// Says once what the first round means for the budget; whether that leaves room for an answer.
+    fn may_go_on(&mut self, budget: &mut Budget, line: &ProgressLine) -> bool {
+        let Some(said) = budget.said(self.rounds.len(), self.elapsed_s()) else { return true };
+        line.end();
+        match said {
+            Said::Within(sentence) if self.options.result.format == Format::Text => {
+                streams::tell(sentence);
+            }
+            Said::Within(_) => {}
+            Said::Longer(sentence) => self.note(sentence),
+            Said::NoRoom(sentence) => {
+                self.note(sentence);
+                return false;
             }
         }
-        budget.has_room(self.comparison.rounds(), self.elapsed_s(), plan)
+        true
     }
 
     pub(super) fn note(&mut self, sentence: String) {

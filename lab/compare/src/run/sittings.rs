@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use super::{
     options::Options,
+    progress::announcement,
     record::Round,
     runner::{Runner, Stopped, Stopwatch},
     session::Session,
-    text::{announcement, interval},
+    text::interval,
 };
 use crate::{
     ENOUGH_SESSIONS, Estimate, LEAST_PAIRS, Layout, Next, OverSessions, RoundPlan, Schedule,

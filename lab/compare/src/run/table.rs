@@ -1,12 +1,18 @@
-//! One table a candidate: the metrics that tell something.
+//! Tables as wide as they have to be, and the values in them: of one candidate the metrics that
+//! tell something.
 
 use lab_stats::describe::median;
+use unicode_width::UnicodeWidthStr;
 
-use super::{export::column, metric::Metric, record::Round, text::interval};
+use super::{export::column, metric::Metric, record::Round, so_far::SoFar, text::interval};
 use crate::{CandidateState, Estimate};
 
-/// The longest name that a column's head shows.
-const HEAD_CHARS: usize = 24;
+/// The cells of a terminal that a name takes at most, in the head of a column.
+const HEAD_CELLS: usize = 24;
+/// In a row of its own.
+pub(super) const NAME_CELLS: usize = 44;
+/// Below this many a count is told as it is: 9 against 1 is no +800 %.
+const FEW: f64 = 10.0;
 
 /// A metric of the reference and of one candidate.
 pub(crate) struct MetricRow {
@@ -24,16 +30,35 @@ pub(crate) fn rows(
     rounds: &[Round],
 ) -> Vec<MetricRow> {
     let row = |(place, metric): (usize, Metric)| {
-        let estimate = candidate.metrics[place].estimate.as_ref()?;
+        let estimate = candidate.metrics[place].estimate.as_ref();
         let values = [0, number + 1].map(|command| column(metrics, rounds, command, metric));
-        if place > 0 && !tells(metric, estimate, &values) {
+        if place > 0 && !estimate.is_some_and(|found| tells(metric, found, &values)) {
             return None;
         }
-        let medians = values
-            .map(|values| median(&values).map_or_else(String::new, |value| shown(metric, value)));
-        Some(MetricRow { metric: metric.label(), medians, difference: interval(estimate) })
+        let medians = [median(&values[0])?, median(&values[1])?];
+        let difference = match estimate {
+            _ if is_near_nothing(metric, medians) => counts(medians),
+            Some(found) if found.interval.is_some() => interval(found),
+            _ => format!("{} so far", SoFar::of_values(&values)?.ratio(metric)),
+        };
+        let medians = medians.map(|value| shown(metric, value));
+        Some(MetricRow { metric: metric.label(), medians, difference })
     };
     metrics.iter().copied().enumerate().filter_map(row).collect()
+}
+
+/// Whether counts are so small that their ratio says nothing.
+pub(super) fn is_near_nothing(metric: Metric, medians: [f64; 2]) -> bool {
+    metric.is_count() && medians.into_iter().fold(f64::INFINITY, f64::min) < FEW
+}
+
+/// "8 more", "0.5 fewer".
+pub(super) fn counts([old, new]: [f64; 2]) -> String {
+    match new - old {
+        more if more > 0.0 => format!("{more} more"),
+        fewer if fewer < 0.0 => format!("{} fewer", -fewer),
+        _ => "as many".to_owned(),
+    }
 }
 
 /// Times always, memory where it exceeds the lab's own, in which every command starts, and else
@@ -55,26 +80,74 @@ pub(crate) fn lines(rows: &[MetricRow], names: [&str; 2], level: &str) -> Vec<St
         medians: [reference, candidate],
         difference: format!("typical difference ({level})"),
     };
-    let all = || [&head].into_iter().chain(rows);
-    let width =
-        |of: fn(&MetricRow) -> &str| all().map(|row| of(row).chars().count()).max().unwrap_or(0);
-    let widths =
-        [width(|row| row.metric), width(|row| &row.medians[0]), width(|row| &row.medians[1])];
-    let [metric, first, second] = widths;
-    let line = |row: &MetricRow| {
-        let MetricRow { metric: name, medians: [a, b], difference } = row;
-        format!("{name:metric$}  {a:>first$}  {b:>second$}  {difference}")
+    let cells = |row: &MetricRow| {
+        let MetricRow { metric, medians: [a, b], difference } = row;
+        vec![(*metric).to_owned(), a.clone(), b.clone(), difference.clone()]
     };
-    all().map(line).collect()
+    aligned(&[&head].into_iter().chain(rows).map(cells).collect::<Vec<_>>())
 }
 
 fn head(name: &str) -> String {
-    let short: String = name.chars().take(HEAD_CHARS - 1).collect();
-    if name.chars().count() < HEAD_CHARS { name.to_owned() } else { short + "…" }
+    short(name, HEAD_CELLS)
+}
+
+/// Rows with columns that are as wide as they have to be on a terminal: the first and the last to
+/// the left, the others to the right.
+pub(super) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            let space = " ".repeat(width - cell.width());
+            let is_left = column == 0 || column + 1 == columns;
+            if is_left { format!("{cell}{space}") } else { format!("{space}{cell}") }
+        });
+        cells.collect::<Vec<String>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// A name in at most so many cells: names mostly differ at an end, so the middle is left out.
+pub(super) fn short(name: &str, cells: usize) -> String {
+    if name.width() <= cells {
+        return name.to_owned();
+    }
+    let part = |letters: &mut dyn Iterator<Item = char>, cells: usize| {
+        let mut taken = Vec::new();
+        let mut width = 0;
+        for letter in letters {
+            width += letter.to_string().width();
+            if width > cells {
+                break;
+            }
+            taken.push(letter);
+        }
+        taken
+    };
+    let end: String = part(&mut name.chars().rev(), (cells - 1) / 2).into_iter().rev().collect();
+    let begin: String = part(&mut name.chars(), cells - 1 - end.width()).into_iter().collect();
+    format!("{begin}…{end}")
+}
+
+/// "170 … 174 ms", in the unit of both where it is one.
+pub(super) fn range(metric: Metric, values: &[f64]) -> String {
+    let [low, high] = [f64::min, f64::max].map(|end| values.iter().copied().reduce(end));
+    let [low, high] = [low, high].map(|end| end.map_or_else(String::new, |end| shown(metric, end)));
+    if low == high {
+        return low;
+    }
+    let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
+    match (low.split_once(' '), unit(&high)) {
+        (Some((digits, of_low)), Some(of_high)) if of_low == of_high => {
+            format!("{digits} … {high}")
+        }
+        _ => format!("{low} … {high}"),
+    }
 }
 
 /// A value that is in microseconds, bytes or a count, with three digits and a unit.
-fn shown(metric: Metric, value: f64) -> String {
+pub(super) fn shown(metric: Metric, value: f64) -> String {
     let (units, step): (&[&str], f64) = match metric {
         Metric::Wall | Metric::Cpu | Metric::User | Metric::System => (&["µs", "ms", "s"], 1e3),
         Metric::Rss | Metric::Read | Metric::Written => (&["B", "kB", "MB", "GB", "TB"], 1e3),
@@ -121,9 +194,38 @@ mod tests {
         let rows = [row("wall time", "24.9 ms", "25.2 ms"), row("peak RSS", "1.2 MB", "1.2 MB")];
         let long = "x".repeat(30);
         let lines = lines(&rows, ["old", &long], "99 %");
-        let head = format!("median         old  {}…  typical difference (99 %)", &long[..23]);
-        assert_eq!(lines[0], head);
+        let short = format!("{}…{}", &long[..12], &long[..11]);
+        assert_eq!(lines[0], format!("median         old  {short}  typical difference (99 %)"));
         assert_eq!(lines[1], format!("wall time  24.9 ms  {:>24}  +1.00 %", "25.2 ms"));
         assert_eq!(lines[2], format!("peak RSS    1.2 MB  {:>24}  +1.00 %", "1.2 MB"));
+    }
+    #[test]
+    fn wide_letters_take_two_cells_and_the_middle_of_a_long_name_goes() {
+        let rows = [["größe 日本", "1", "a"], ["x", "23", "b"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(aligned(&rows), ["größe 日本   1  a", "x           23  b"]);
+        assert_eq!(short("build --threads 16", 18), "build --threads 16");
+        assert_eq!(short("build --threads 16", 9), "buil…s 16");
+        // No half of a wide letter is shown.
+        assert_eq!(short("日本日本日本", 8), "日本…本");
+        assert_eq!(short("👩👩👩👩👩", 8), "👩👩…👩");
+    }
+
+    #[test]
+    fn small_counts_are_told_as_counts() {
+        assert!(is_near_nothing(Metric::Switches, [1.0, 900.0]));
+        assert!(!is_near_nothing(Metric::Switches, [10.0, 900.0]));
+        assert!(!is_near_nothing(Metric::Wall, [1.0, 9.0]));
+        assert_eq!(counts([1.0, 9.0]), "8 more");
+        assert_eq!(counts([1.5, 1.0]), "0.5 fewer");
+        assert_eq!(counts([1.0, 1.0]), "as many");
+    }
+
+    #[test]
+    fn a_range_has_its_unit_once() {
+        assert_eq!(range(Metric::Wall, &[170e3, 174e3, 171e3]), "170 … 174 ms");
+        assert_eq!(range(Metric::Wall, &[999e3, 1.2e6]), "999 ms … 1.20 s");
+        assert_eq!(range(Metric::Wall, &[5e3]), "5.00 ms");
+        assert_eq!(range(Metric::Faults, &[5.0, 7.0]), "5 … 7");
     }
 }

@@ -1,110 +1,10 @@
-//! What a person reads: a line a second, and the answer at the end.
+//! What a person reads beside the answer, and the numbers in it.
 
-use std::{
-    io::{IsTerminal, Write},
-    time::{Duration, Instant},
-};
-
-use lab_console::{plain, seconds_text, streams};
+use lab_console::{plain, seconds_text};
 use lab_stats::{outcome::Outcome, tail::SLOW};
 
-use super::{
-    commands::Command,
-    mean,
-    metric::Metric,
-    same_bytes::{ABOUT, SameBytes},
-    spend,
-};
+use super::{commands::Command, mean, metric::Metric};
 use crate::{CandidateState, Estimate, Missing, POWER, Question, Settings, State, TailSide};
-
-/// Between two lines on a terminal, and in a log.
-const EVERY: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
-
-/// The line that tells how far it is.
-pub(crate) struct ProgressLine {
-    terminal: bool,
-    quiet: bool,
-    shown: Instant,
-}
-
-impl ProgressLine {
-    pub(crate) fn new(quiet: bool) -> Self {
-        Self { terminal: std::io::stderr().is_terminal(), quiet, shown: Instant::now() }
-    }
-
-    /// Whether the line is due.
-    pub(crate) fn due(&self) -> bool {
-        !self.quiet && self.shown.elapsed() >= EVERY[usize::from(!self.terminal)]
-    }
-
-    pub(crate) fn show(&mut self, state: &State, commands: &[Command], settings: &Settings) {
-        self.tell(&progress(state, commands, settings));
-    }
-
-    /// Shows any line in its place.
-    pub(crate) fn tell(&mut self, line: &str) {
-        self.shown = Instant::now();
-        if self.terminal {
-            // Back to the line's start, and the rest of an older one away.
-            let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
-        } else {
-            streams::tell(line);
-        }
-    }
-
-    pub(crate) fn end(&self) {
-        if self.terminal && !self.quiet {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
-}
-
-/// What a comparison may take, before its first round.
-pub(crate) fn announcement(settings: &Settings) -> String {
-    let (seconds, least, fewest) =
-        (settings.budget_s, settings.least_rounds, settings.fewest_pairs());
-    let longest = match least {
-        0 => format!("at most {seconds} s"),
-        least => format!("at most {seconds} s, or {least} rounds where these take longer"),
-    };
-    let mut said = match settings.most_rounds {
-        // The budget ends nothing before the least rounds.
-        Some(most) if most <= least => format!("at most {most} rounds"),
-        Some(most) => format!("{longest}; at most {most} rounds"),
-        None => longest,
-    };
-    if settings.most_rounds.is_some_and(|most| most < fewest) {
-        said += &format!(", and no answer comes before {fewest}");
-    }
-    if settings.candidates > 1 {
-        let (candidates, level) = (settings.candidates, spend::percent(settings.alpha_each()));
-        said += &format!("; {candidates} candidates share the error level, {level} each");
-    }
-    said
-}
-
-fn progress(state: &State, commands: &[Command], settings: &Settings) -> String {
-    let open = state.candidates.iter().enumerate().max_by(|(_, a), (_, b)| {
-        let left = |candidate: &CandidateState| candidate.seconds_to_go.unwrap_or(f64::INFINITY);
-        left(a).total_cmp(&left(b))
-    });
-    let Some((place, candidate)) = open else { return String::new() };
-    let estimate = primary(candidate).map_or("no interval yet".to_owned(), interval);
-    let left = match candidate.seconds_to_go {
-        Some(seconds) if state.elapsed_s + seconds <= settings.budget_s => {
-            format!("about {} more", seconds_text(seconds.max(1.0)))
-        }
-        Some(seconds) => format!(
-            "budget {}, an answer would take about {} more",
-            seconds_text(settings.budget_s),
-            seconds_text(seconds)
-        ),
-        None => format!("budget {}", seconds_text(settings.budget_s)),
-    };
-    let elapsed = seconds_text(state.elapsed_s);
-    let name = &commands[place + 1].name;
-    format!("{} rounds in {elapsed}: {name} {estimate}; {left}", state.rounds)
-}
 
 /// What is said of candidates beside their state.
 #[derive(Clone, Copy)]
@@ -115,30 +15,42 @@ pub(crate) struct Words<'a> {
     pub(crate) means: &'a [Option<f64>],
 }
 
-/// The end: a line a candidate with what is said below it, and one of the control.
-pub(crate) fn summary(
-    state: &State,
-    commands: &[Command],
-    words: Words<'_>,
-    same: &SameBytes,
-) -> Vec<String> {
-    let Words { metric, settings, .. } = words;
-    let reference = &commands[0].name;
-    let spent = seconds_text(state.elapsed_s);
-    let mut lines = Vec::new();
-    for (place, (candidate, command)) in state.candidates.iter().zip(&commands[1..]).enumerate() {
-        let estimate = primary(candidate)
-            .map_or(String::new(), |found| format!(": {}", typical(metric, found, settings)));
-        let (name, verdict) = (&command.name, candidate.verdict);
-        let rounds = candidate.rounds;
-        let about = if same.is_first(place) { format!("; {ABOUT}") } else { String::new() };
-        lines.push(format!(
-            "{name} against {reference}: {verdict}{estimate} ({rounds} rounds, {spent}){about}"
-        ));
-        lines.extend(beside(candidate, place, words).map(|line| format!("  {line}")));
-    }
-    lines.extend(control(state, reference, settings));
-    lines
+/// What is said of each candidate beside its verdict, and of the control.
+pub(crate) fn notes(state: &State, commands: &[Command], words: Words<'_>) -> Vec<String> {
+    let candidates = || state.candidates.iter().zip(&commands[1..]).enumerate();
+    let tails = candidates().filter_map(|(_, (candidate, command))| {
+        let line = tail(candidate, words.settings).filter(|_| has_tail(candidate, words))?;
+        Some(format!("{}: {line}", command.name))
+    });
+    let means = candidates().filter_map(|(place, (candidate, command))| {
+        Some((&command.name, mean_line(candidate, place, words)?))
+    });
+    let means: Vec<(&String, String)> = means.collect();
+    let means = match &means[..] {
+        [(name, line)] => Some(format!("{name}: {line}")),
+        [(first, _), .., (last, _)] => Some(format!(
+            "mean {} outside the interval of the typical run, which a few runs carry: {} commands, \
+             {first} to {last}",
+            words.metric.label(),
+            means.len()
+        )),
+        [] => None,
+    };
+    let tails: Vec<String> = tails.collect();
+    means
+        .into_iter()
+        .chain(tails)
+        .chain(control(state, &commands[0].name, words.settings))
+        .collect()
+}
+
+/// Whether its slow runs tell something that the typical run does not.
+fn has_tail(candidate: &CandidateState, words: Words<'_>) -> bool {
+    let is_asked = words.settings.question == Question::Tail;
+    let some_are_slow = candidate.tail.shares.is_some_and(|shares| shares != [0.0; 2]);
+    let is_told = candidate.tail.side != TailSide::Open;
+    let is_typical = primary(candidate).is_some_and(|found| found.shift.abs() > SLOW.ln());
+    is_asked || (some_are_slow || is_told) && !is_typical
 }
 
 /// What stands below the verdicts, as the items of a list in Markdown.
@@ -157,10 +69,14 @@ fn beside(
     place: usize,
     words: Words<'_>,
 ) -> impl Iterator<Item = String> {
-    let mean = words.means.get(place).copied().flatten();
-    let mean = primary(candidate).and_then(|found| mean::line(words.metric, found, mean));
     let open = why_not(candidate, words.settings);
+    let mean = mean_line(candidate, place, words);
     open.into_iter().chain(mean).chain(tail(candidate, words.settings))
+}
+
+fn mean_line(candidate: &CandidateState, place: usize, words: Words<'_>) -> Option<String> {
+    let mean = words.means.get(place).copied().flatten();
+    mean::line(words.metric, primary(candidate)?, mean)
 }
 
 fn control(state: &State, reference: &str, settings: &Settings) -> Option<String> {
@@ -173,7 +89,7 @@ fn control(state: &State, reference: &str, settings: &Settings) -> Option<String
 }
 
 /// What stood in the way of an answer.
-fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
+pub(crate) fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
     let verdict = candidate.verdict;
     let longer = longer(candidate);
     Some(match (verdict.outcome, verdict.missing) {
@@ -181,11 +97,7 @@ fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
             format!("it would be told, but the control's interval is too wide{longer}")
         }
         (Outcome::CannotTell, None) => {
-            let seen = candidate.detectable.map_or("no difference".to_owned(), |shift| {
-                let percent = percent(shift);
-                format!("a difference of {percent:.2} % (power {:.0} %)", 100.0 * POWER)
-            });
-            format!("these rounds could have shown {seen}{longer}")
+            format!("{}{longer}", could_have_shown(candidate))
         }
         (Outcome::Withheld, _) => {
             "the place of the file matters: the first command differs from a copy of its program"
@@ -202,6 +114,14 @@ fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// What an open comparison would have told from nothing.
+pub(crate) fn could_have_shown(candidate: &CandidateState) -> String {
+    let seen = candidate.detectable.map_or("no difference".to_owned(), |shift| {
+        format!("a difference of {:.2} % (power {:.0} %)", percent(shift), 100.0 * POWER)
+    });
+    format!("these rounds could have shown {seen}")
 }
 
 /// "; an answer would take about 20 s more", where one is asked for and not there.
@@ -255,6 +175,11 @@ fn with_ends(estimate: &Estimate, level: &str) -> String {
         }
         None => format!("{middle} (no interval yet)"),
     }
+}
+
+/// "1 round", "2 rounds".
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
 }
 
 /// As it was given: 0.07 is 7, and not 7.000000000000001.
@@ -334,21 +259,5 @@ mod tests {
         let said = |alpha| confidence(&Settings { alpha, ..Settings::default() });
         assert_eq!([0.01, 0.05, 0.025, 0.005].map(said), ["99 %", "95 %", "97.5 %", "99.5 %"]);
         assert_eq!([0.006_079, 0.000_121_5, 0.4].map(said), ["99.39 %", "99.988 %", "60 %"]);
-    }
-
-    #[test]
-    fn what_a_comparison_may_take_is_what_ends_it() {
-        let said = |most_rounds| announcement(&Settings { most_rounds, ..Settings::default() });
-        let fewest = Settings::default().fewest_pairs();
-        let least = Settings::default().least_rounds;
-        let usual = format!("at most 60 s, or {least} rounds where these take longer");
-        assert_eq!(said(None), usual);
-        assert_eq!(said(Some(90)), usual + "; at most 90 rounds");
-        let few = format!("at most 3 rounds, and no answer comes before {fewest}");
-        assert_eq!(said(Some(3)), few);
-        let given = |candidates| Settings { least_rounds: 0, candidates, ..Settings::default() };
-        assert_eq!(announcement(&given(1)), "at most 60 s");
-        let many = "at most 60 s; 39 candidates share the error level, 0.026 % each";
-        assert_eq!(announcement(&given(39)), many);
     }
 }

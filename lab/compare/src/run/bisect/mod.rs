@@ -15,8 +15,8 @@ use super::{
     folder::Folder,
     metric::Metric,
     options::{Format, RunOptions},
+    progress::ProgressLine,
     runner::{Runner, Stopped, Stopwatch, Surroundings},
-    text::ProgressLine,
 };
 use crate::{
     Schedule,
