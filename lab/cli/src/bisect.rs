@@ -4,11 +4,11 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use lab_compare::run::{
-    self, BisectOptions, Check, Destination, Layouts, Metric, Order, RunOptions, Shell,
+    self, BisectOptions, Check, Destination, Layouts, Metric, OnFailure, Order, RunOptions, Shell,
 };
 use lab_console::{Exit, Failure, exit_codes};
 
-use crate::compare::{check_times, format, input, metrics, on_failure, output};
+use crate::compare::{check_times, format, input, metrics, outputs};
 
 /// Two revisions, how to build them and what to run
 #[derive(Args, Debug)]
@@ -57,10 +57,13 @@ struct RunArgs {
     /// Command to run before each run, untimed
     #[arg(short, long, value_name = "CMD")]
     prepare: Option<String>,
+    /// Command to run after each run, untimed
+    #[arg(short = 'C', long, value_name = "CMD")]
+    conclude: Option<String>,
     /// Command to run once after the last run
     #[arg(short, long, value_name = "CMD")]
     cleanup: Option<String>,
-    /// Shell of --build, --setup, --prepare and --cleanup
+    /// Shell of --build, --setup, --prepare, --conclude and --cleanup
     #[arg(short = 'S', long, value_name = "SHELL", default_value = "sh")]
     shell: String,
     /// File that each run reads from standard input
@@ -70,9 +73,10 @@ struct RunArgs {
     /// Default: kept where --check looks at each run's, else null
     #[arg(long, value_name = "WHERE")]
     output: Option<Destination>,
-    /// Accept any exit status
-    #[arg(short, long)]
-    ignore_failure: bool,
+    /// Accept these exit statuses, with commas between them; any without a value
+    #[arg(short, long, value_name = "STATUSES", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "all-non-zero")]
+    ignore_failure: Option<OnFailure>,
     /// Rounds to run in each comparison before the first that counts
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     warmup: usize,
@@ -125,12 +129,13 @@ impl RunArgs {
         RunOptions {
             setup: self.setup.clone(),
             prepare: self.prepare.iter().cloned().collect(),
+            conclude: self.conclude.iter().cloned().collect(),
             cleanup: self.cleanup.clone(),
             shell: Shell::named(&self.shell),
             input: input(self.input.as_ref()),
-            output: output(self.output.as_ref(), &self.check),
+            outputs: outputs(self.output.as_slice(), &self.check),
             check: self.check.clone(),
-            failure: on_failure(self.ignore_failure),
+            failure: self.ignore_failure.clone().unwrap_or(OnFailure::End),
             data: Vec::new(),
             warmup: self.warmup,
             sessions: 1,

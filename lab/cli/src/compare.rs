@@ -1,6 +1,7 @@
 //! `lab compare`: which of some commands is faster, anywhere and without a repository.
 
 mod groups;
+mod hyperfine;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -15,7 +16,10 @@ use lab_compare::run::{
 };
 use lab_console::{Exit, Failure, exit_codes};
 
-use self::groups::{AnswerArgs, AroundArgs, BuildArgs, MeasureArgs};
+use self::{
+    groups::{AnswerArgs, AroundArgs, BuildArgs, MeasureArgs},
+    hyperfine::Refused,
+};
 
 /// Commands to compare and how; options that hyperfine has are named as there.
 #[derive(Args, Debug)]
@@ -34,7 +38,14 @@ pub(crate) struct CompareArgs {
     build: Option<String>,
     #[command(flatten)]
     builds: BuildArgs,
-    /// Name of a command, in their order
+    /// First command, before all others
+    #[arg(long, value_name = "CMD", conflicts_with = "rev")]
+    reference: Option<String>,
+    /// Its name
+    #[arg(long, value_name = "NAME", requires = "reference")]
+    reference_name: Option<String>,
+    /// Name of a command, in their order, with values for each {VAR} in it; or of each that
+    /// parameters make of them
     #[arg(short = 'n', long, value_name = "NAME")]
     command_name: Vec<String>,
     /// Command to run once before the first run, for each value of a {VAR} in it
@@ -43,14 +54,17 @@ pub(crate) struct CompareArgs {
     /// Command to run before each run, untimed; one for all commands or one each
     #[arg(short, long, value_name = "CMD")]
     prepare: Vec<String>,
+    /// Command to run after each run, untimed; one for all commands or one each
+    #[arg(short = 'C', long, value_name = "CMD")]
+    conclude: Vec<String>,
     /// Command to run once after the last run, for each value of a {VAR} in it
     #[arg(short, long, value_name = "CMD")]
     cleanup: Option<String>,
-    /// Put each of the values, with commas between them, for {VAR} in commands and --prepare; `\,`
-    /// is a comma of a value
+    /// Put each of the values, with commas between them, for {VAR} in commands, --prepare and
+    /// --conclude; `\,` is a comma of a value
     #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"])]
     parameter_list: Vec<String>,
-    /// Put each number of a range for {VAR} in commands and --prepare
+    /// Put each number of a range for {VAR} in commands, --prepare and --conclude
     #[arg(short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"])]
     #[arg(allow_negative_numbers = true)]
     parameter_scan: Vec<String>,
@@ -68,13 +82,14 @@ pub(crate) struct CompareArgs {
     /// File that each run reads from standard input, or `null`, which is the default
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Where the output of timed runs goes: null, kept (a file in memory), pipe, inherit or a file.
-    /// Default: kept where --check looks at each run's, else null
+    /// Where the output of timed runs goes: null, kept (a file in memory), pipe, inherit or a file;
+    /// one for all commands or one each. Default: kept where --check looks at each run's, else null
     #[arg(long, value_name = "WHERE")]
-    output: Option<Destination>,
-    /// Accept any exit status
-    #[arg(short, long)]
-    ignore_failure: bool,
+    output: Vec<Destination>,
+    /// Accept these exit statuses, with commas between them; any without a value
+    #[arg(short, long, value_name = "STATUSES", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "all-non-zero")]
+    ignore_failure: Option<OnFailure>,
     /// Rounds to run before the first that counts
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     warmup: usize,
@@ -136,6 +151,8 @@ pub(crate) struct CompareArgs {
     around: AroundArgs,
     #[command(flatten)]
     measures: MeasureArgs,
+    #[command(flatten)]
+    refused: Refused,
 }
 
 const CODES: [(Exit, &str); 7] = [
@@ -174,14 +191,15 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
 
 impl CompareArgs {
     fn options(&self) -> Result<Options, Failure> {
+        self.refused.check()?;
         check_times(&[("--budget", self.budget), ("--timeout", self.timeout)])?;
         if self.runs == Some(0) {
             return Err(Failure::input("--runs is 0; give at least one round, or leave it out"));
         }
         Ok(Options {
-            commands: self.commands.clone(),
+            commands: self.reference.iter().chain(&self.commands).cloned().collect(),
             revisions: self.revisions(),
-            names: self.command_name.clone(),
+            names: self.names(),
             parameters: self.parameters()?,
             control: self.control,
             runs: self.run_options(),
@@ -223,6 +241,14 @@ impl CompareArgs {
         })
     }
 
+    /// The reference has a name of its own, which is its text where others have names.
+    fn names(&self) -> Vec<String> {
+        let is_named = self.reference_name.is_some() || !self.command_name.is_empty();
+        let reference = self.reference_name.as_ref().or(self.reference.as_ref());
+        let first = reference.filter(|_| is_named);
+        first.into_iter().chain(&self.command_name).cloned().collect()
+    }
+
     fn revisions(&self) -> Option<Revisions> {
         (!self.rev.is_empty()).then(|| Revisions {
             names: self.rev.clone(),
@@ -237,12 +263,13 @@ impl CompareArgs {
         RunOptions {
             setup: self.setup.clone(),
             prepare: self.prepare.clone(),
+            conclude: self.conclude.clone(),
             cleanup: self.cleanup.clone(),
             shell: if self.no_shell { Shell::Never } else { named },
             input: input(self.input.as_ref()),
-            output: output(self.output.as_ref(), &self.check),
+            outputs: outputs(&self.output, &self.check),
             check: self.check.clone(),
-            failure: on_failure(self.ignore_failure),
+            failure: self.ignore_failure.clone().unwrap_or(OnFailure::End),
             data: self.data.clone(),
             warmup: self.warmup,
             sessions: self.measures.sessions.unwrap_or(1),
@@ -286,12 +313,8 @@ pub(crate) fn input(given: Option<&PathBuf>) -> Option<PathBuf> {
     given.filter(|path| path.as_os_str() != "null").cloned()
 }
 
-pub(crate) fn output(given: Option<&Destination>, check: &Check) -> Destination {
-    given.cloned().unwrap_or_else(|| Destination::for_check(check))
-}
-
-pub(crate) fn on_failure(is_ignored: bool) -> OnFailure {
-    if is_ignored { OnFailure::Ignore } else { OnFailure::End }
+pub(crate) fn outputs(given: &[Destination], check: &Check) -> Vec<Destination> {
+    if given.is_empty() { vec![Destination::for_check(check)] } else { given.to_vec() }
 }
 
 pub(crate) fn format(json: bool) -> Format {

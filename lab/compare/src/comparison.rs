@@ -8,7 +8,7 @@ use lab_stats::{
 };
 use serde::Serialize;
 
-use crate::{Question, Settings, SettingsError};
+use crate::{Endings, Question, Settings, SettingsError, TailSide};
 
 /// Of [`CandidateState::detectable`]: what reports of other comparisons take too.
 pub(crate) const POWER: f64 = 0.8;
@@ -93,6 +93,9 @@ pub struct CandidateState {
     pub detectable: Option<f64>,
     /// The seconds to go until an answer is to be expected.
     pub seconds_to_go: Option<f64>,
+    /// How its runs and the reference's ended, where that forbids a verdict and any ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endings: Option<Endings>,
 }
 
 /// What is known after a round.
@@ -115,6 +118,7 @@ pub(crate) struct Candidate {
     /// One for each metric, the primary first.
     pub(crate) sequences: Vec<Sequence>,
     pub(crate) tail: TailSequence,
+    endings: Endings,
 }
 
 /// A comparison in progress.
@@ -144,7 +148,8 @@ impl Comparison {
             let sequences: Result<_, _> = metrics.iter().map(|_| sequence(alpha)).collect();
             let tail = TailSequence::new(alpha, settings.tail);
             let tail = tail.ok_or(SettingsError::Tail(settings.tail))?;
-            Ok(Candidate { rounds: 0, sequences: sequences?, tail })
+            let endings = Endings::default();
+            Ok(Candidate { rounds: 0, sequences: sequences?, tail, endings })
         };
         let candidates = (0..settings.candidates).map(|_| candidate()).collect::<Result<_, _>>()?;
         let control = settings.control.then(|| sequence(settings.alpha)).transpose()?;
@@ -204,6 +209,21 @@ impl Comparison {
         Ok(self.next_step())
     }
 
+    /// Takes how the runs of a round ended, by command.
+    pub fn ended(&mut self, runs: &[Vec<f64>], statuses: &[i32]) {
+        let of_candidates = runs.iter().zip(statuses).skip(1);
+        for (candidate, (run, status)) in self.candidates.iter_mut().zip(of_candidates) {
+            if !run.is_empty() {
+                candidate.endings.push([statuses[0], *status]);
+            }
+        }
+    }
+
+    /// Whether how its runs ended forbids to say anything of a candidate's times.
+    fn is_forbidden(&self, candidate: usize) -> bool {
+        self.candidates[candidate].endings.forbid_a_ratio()
+    }
+
     fn fits(&self, runs: &[Vec<f64>]) -> Result<(), RoundError> {
         let (found, expected) = (runs.len(), self.settings.commands());
         if found != expected {
@@ -248,6 +268,10 @@ impl Comparison {
 
     /// Whether what the settings ask is known of a candidate.
     fn is_answered(&self, candidate: usize) -> bool {
+        if self.is_forbidden(candidate) {
+            // Enough runs to count how they end.
+            return self.candidates[candidate].rounds >= self.settings.fewest_pairs();
+        }
         match self.settings.question {
             Question::Direction => self.verdict(candidate).settles(),
             Question::Size => self.is_sized(candidate),
@@ -276,7 +300,7 @@ impl Comparison {
 
     /// What may be said now of the candidate of this number, 0 being the second command.
     pub fn verdict(&self, candidate: usize) -> Verdict {
-        if self.withheld {
+        if self.withheld || self.is_forbidden(candidate) {
             return Verdict::of(Outcome::Withheld);
         }
         let sequence = &self.candidates[candidate].sequences[0];
@@ -301,7 +325,8 @@ impl Comparison {
     }
 
     fn candidate(&self, number: usize) -> CandidateState {
-        let Candidate { rounds, sequences, tail } = &self.candidates[number];
+        let Candidate { rounds, sequences, tail, endings } = &self.candidates[number];
+        let forbidden = self.is_forbidden(number);
         let metrics = self.metrics.iter().zip(sequences);
         CandidateState {
             rounds: *rounds,
@@ -309,15 +334,16 @@ impl Comparison {
             metrics: metrics
                 .map(|(metric, sequence)| MetricState {
                     metric: metric.clone(),
-                    estimate: estimate(sequence),
+                    estimate: estimate(sequence).filter(|_| !forbidden),
                 })
                 .collect(),
             slower_beyond_margin: self.slower_beyond_margin(number),
-            tail: tail.state(),
+            tail: if forbidden { nothing_of_the_tail() } else { tail.state() },
             more_slow_runs: self.more_slow_runs(number),
             answered: self.is_answered(number),
-            detectable: sequences[0].detectable(POWER),
-            seconds_to_go: self.seconds_to_go(number),
+            detectable: sequences[0].detectable(POWER).filter(|_| !forbidden),
+            seconds_to_go: self.seconds_to_go(number).filter(|_| !forbidden),
+            endings: forbidden.then(|| endings.clone()),
         }
     }
 
@@ -325,7 +351,7 @@ impl Comparison {
     pub fn slower_beyond_margin(&self, candidate: usize) -> Option<bool> {
         let sequence = &self.candidates[candidate].sequences[0];
         let margin = self.settings.log_margin();
-        if self.withheld || !sequence.excludes(margin) {
+        if self.withheld || self.is_forbidden(candidate) || !sequence.excludes(margin) {
             return None;
         }
         let Hull { low, high } = sequence.interval()?;
@@ -336,13 +362,18 @@ impl Comparison {
     /// Whether more of a candidate's runs are slow, by the settings' share; `None` while that is
     /// open.
     pub fn more_slow_runs(&self, candidate: usize) -> Option<bool> {
-        self.candidates[candidate].tail.has_more().filter(|_| !self.withheld)
+        let withheld = self.withheld || self.is_forbidden(candidate);
+        self.candidates[candidate].tail.has_more().filter(|_| !withheld)
     }
 
     fn control_suffices(&self, sequence: &Sequence) -> bool {
         let margin = self.settings.log_margin();
         self.control.as_ref().is_none_or(|control| control_suffices(control, sequence, margin))
     }
+}
+
+fn nothing_of_the_tail() -> TailState {
+    TailState { pairs: 0, shares: None, slow_share: [-1.0, 1.0], side: TailSide::Open }
 }
 
 fn push(sequence: &mut Sequence, difference: f64, ran_last: Option<bool>) {

@@ -15,6 +15,7 @@ pub mod bisect;
 mod blocks;
 mod builds;
 mod comparison;
+mod endings;
 mod layout;
 mod outlook;
 mod picture;
@@ -29,10 +30,11 @@ use comparison::POWER;
 pub use comparison::{
     CandidateState, Comparison, Estimate, MetricState, Next, RoundError, State, log_ratio,
 };
+pub use endings::Endings;
 pub use lab_stats::tail_sequence::{TailSide, TailState};
 pub use lab_stats::verdict::{Missing, Size, Verdict};
 pub use layout::LayoutShare;
 pub use picture::{Band, Histogram, Look, Picture, PictureError, TimedRound};
-pub use schedule::{Design, Layout, RoundPlan, Schedule};
+pub use schedule::{Design, FARTHEST, Layout, RoundPlan, Schedule};
 pub use settings::{Question, Settings, SettingsError};
 pub use sittings::{ENOUGH_SESSIONS, LEAST_PAIRS, OverSessions, over_sessions, over_state};

@@ -10,6 +10,10 @@ const ENVIRONMENT_BYTES: u16 = 4096;
 /// The longest name of a folder that every Linux file system takes (`NAME_MAX`).
 const PATH_BYTES: u8 = 255;
 
+/// What a draw may add at most.
+pub const FARTHEST: Layout =
+    Layout { environment_bytes: ENVIRONMENT_BYTES, path_bytes: PATH_BYTES, build: 0 };
+
 /// Where a run's memory lies, as far as the starter decides on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {

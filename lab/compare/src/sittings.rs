@@ -130,7 +130,8 @@ pub fn over_state(state: &mut State, each: &[OverSessions], margin: f64) {
     let candidates = state.candidates.len();
     let control = each.get(candidates).and_then(OverSessions::estimate);
     let is_withheld = |verdict: Verdict| verdict.outcome == Outcome::Withheld;
-    for (candidate, over) in state.candidates.iter_mut().zip(each) {
+    let all = state.candidates.iter_mut().zip(each);
+    for (candidate, over) in all.filter(|(candidate, _)| candidate.endings.is_none()) {
         let before = candidate.verdict;
         over.put_into(candidate, margin);
         let against = control.as_ref().and_then(|control| control.interval);

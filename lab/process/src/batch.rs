@@ -7,18 +7,17 @@ use crate::{Counters, Ended, Finished, Run, RunError, Transfers, Usage};
 impl Run {
     /// Runs the command this many times, one after the other, and adds up what they took: the time
     /// from each start to its end, without what the lab does between them. Stops at the first that
-    /// ends with another status than 0 and is not to be `ignored`.
+    /// ends otherwise than by itself with a status that is `accepted`.
     pub fn execute_times(
         &self,
         times: u32,
-        ignored: bool,
+        accepted: impl Fn(i32) -> bool,
         interrupted: &AtomicBool,
     ) -> Result<Finished, RunError> {
         let mut all = self.execute(interrupted)?;
         for _ in 1..times {
             match all.ended {
-                Ended::Exited(0) => {}
-                Ended::Exited(_) if ignored => {}
+                Ended::Exited(status) if accepted(status) => {}
                 _ => break,
             }
             let next = self.execute(interrupted)?;

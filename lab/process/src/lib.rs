@@ -15,6 +15,7 @@ mod confine;
 mod counters;
 mod cpus;
 mod guard;
+mod hindrance;
 mod kernel;
 mod orphans;
 mod printed;
@@ -39,7 +40,7 @@ use nix::{
 use sha2::{Digest, Sha256};
 
 use counters::Open;
-use printed::{Into, Kept, Piped, in_memory};
+use printed::{Into, Kept, Piped, Remembered, in_memory};
 use running::{Running, follow};
 
 pub use addresses::{Addresses, addresses, fix_addresses};
@@ -49,6 +50,7 @@ pub use confine::{Hold, found};
 pub use counters::{Counters, no_counters};
 pub use cpus::cpus_by_core;
 pub use guard::{Guard, GuardApart, keep_guard, leave_guard};
+pub use hindrance::hindrance;
 pub use kernel::{Transfers, Usage, transfers};
 pub use orphans::{Left, Orphans, children};
 pub use printed::Bound;
@@ -97,6 +99,8 @@ pub struct Run {
     pub errors: Option<PathBuf>,
     /// Whether the last of its complaints is kept in [`Finished::errors`] where no file takes them.
     pub keeps_errors: bool,
+    /// The same without waking the lab: where they take more bytes than this, the first are lost.
+    pub remembers_errors: Option<u64>,
     /// Whether its complaints go where the lab's own go, where no file takes them.
     pub shows_errors: bool,
     /// A file that it writes by its name. It is ended soon after that holds more than it may.
@@ -289,6 +293,12 @@ impl Run {
             (None, Output::Whole(bytes_max)) => Into::Whole(Vec::new(), *bytes_max),
             (None, _) if self.shows_errors => return Ok(Stdio::inherit()),
             (None, _) if self.keeps_errors => Into::Last(Vec::new()),
+            (None, _) if let Some(bytes_max) = self.remembers_errors => {
+                let remembered = Remembered::new(bytes_max)?;
+                let to = remembered.for_command()?;
+                taken.remembered = Some(remembered);
+                return Ok(to.into());
+            }
             (None, _) => return Ok(Stdio::null()),
         };
         piped(into, &mut taken.errors)
@@ -324,6 +334,7 @@ pub(crate) struct Taken {
     pub(crate) printed: Option<Piped>,
     pub(crate) kept: Option<Kept>,
     pub(crate) errors: Option<Piped>,
+    pub(crate) remembered: Option<Remembered>,
 }
 
 /// The end of a pipe for a command, of which the other end is taken here.

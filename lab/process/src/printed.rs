@@ -7,7 +7,10 @@ use std::{
     path::PathBuf,
 };
 
-use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::{
+    fcntl::{FcntlArg, OFlag, fcntl},
+    sys::memfd::{MFdFlags, memfd_create},
+};
 use sha2::{Digest, Sha256};
 
 /// What is read at once: what a pipe holds.
@@ -73,6 +76,42 @@ impl Kept {
             bytes += count as u64;
         }
         Ok(Some((hex(hash), bytes)))
+    }
+}
+
+/// A file in memory that takes a command's complaints.
+pub(crate) struct Remembered {
+    file: File,
+    bytes_max: u64,
+}
+
+impl Remembered {
+    pub(crate) fn new(bytes_max: u64) -> io::Result<Self> {
+        let file = in_memory(&[])?;
+        // What is written after it was emptied begins at its start.
+        fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
+        Ok(Self { file, bytes_max })
+    }
+
+    /// The same file for the command.
+    pub(crate) fn for_command(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Forgets what is more than it may hold.
+    pub(crate) fn look(&self) -> io::Result<()> {
+        let is_full = self.file.metadata()?.len() > self.bytes_max;
+        if is_full { self.file.set_len(0) } else { Ok(()) }
+    }
+
+    /// The last of it.
+    pub(crate) fn last(&self) -> io::Result<Vec<u8>> {
+        let bytes = self.file.metadata()?.len();
+        let from = bytes.saturating_sub(PIECE_BYTES as u64);
+        let mut last = vec![0; (bytes - from) as usize];
+        let count = self.file.read_at(&mut last, from)?;
+        last.truncate(count);
+        Ok(last)
     }
 }
 

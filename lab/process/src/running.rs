@@ -18,8 +18,8 @@ use nix::{
 use crate::{
     Bound, Ended, Finished, Run, RunError, Taken,
     counters::Open,
-    cpus, kernel, monotonic_ns,
-    printed::{Kept, PIECE_BYTES, Piped},
+    cpus, hindrance, kernel, monotonic_ns,
+    printed::{Kept, PIECE_BYTES, Piped, Remembered},
 };
 
 /// Between two looks at how much a command has printed into memory: what it prints meanwhile is
@@ -42,6 +42,7 @@ pub(crate) struct Running {
     printed: Option<Piped>,
     kept: Option<Kept>,
     errors: Option<Piped>,
+    remembered: Option<Remembered>,
     bound: Option<Bound>,
     /// When that file is looked at for the first time.
     looks_at_file: Instant,
@@ -58,13 +59,13 @@ struct Stop {
 
 impl Running {
     pub(crate) fn start(run: &Run, counters: Open) -> Result<Self, RunError> {
-        let (mut command, Taken { printed, kept, errors }) = run.command()?;
+        let (mut command, Taken { printed, kept, errors, remembered }) = run.command()?;
         cpus::pin(&mut command, &run.cpus)?;
         let deadline = run.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let (looks_at_file, start_ns) = (Instant::now() + BETWEEN_LOOKS_AT_FILES, monotonic_ns());
         let mut child = command.spawn().map_err(|source| RunError::Start {
             program: run.argv[0].to_string_lossy().into_owned(),
-            source,
+            source: hindrance::told(&run.argv[0], source),
         })?;
         // The command holds the pipe's other end, and would keep it open.
         drop(command);
@@ -83,6 +84,7 @@ impl Running {
             printed,
             kept,
             errors,
+            remembered,
             bound: run.bound.clone(),
             stopped: None,
         })
@@ -128,7 +130,10 @@ impl Running {
             output,
             printed: whole(self.printed),
             outputs_differ: false,
-            errors: whole(self.errors),
+            errors: match &self.remembered {
+                Some(remembered) => remembered.last()?,
+                None => whole(self.errors),
+            },
         })
     }
 
@@ -146,6 +151,7 @@ impl Running {
 
     /// Why it is ended by us now, if it is.
     fn to_be_ended(&self, now: Instant, interrupted: bool) -> io::Result<Option<Ended>> {
+        self.remembered.as_ref().map_or(Ok(()), Remembered::look)?;
         let is_past = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         Ok(if interrupted {
             Some(Ended::Interrupted)
@@ -166,6 +172,7 @@ impl Running {
         let looks = [
             is_bounded.then_some(BETWEEN_LOOKS),
             self.bound.as_ref().map(|_| BETWEEN_LOOKS_AT_FILES),
+            self.remembered.as_ref().map(|_| BETWEEN_LOOKS_AT_FILES),
         ];
         let left = end.map(|end| end.saturating_duration_since(now));
         left.into_iter().chain(looks.into_iter().flatten()).min()

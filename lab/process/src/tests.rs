@@ -171,14 +171,18 @@ fn a_command_runs_on_its_processors_and_the_lab_on_all() {
     assert_eq!(cpus_by_core().unwrap(), cpus);
 }
 
+fn succeeds(status: i32) -> bool {
+    status == 0
+}
+
 #[test]
 fn several_executions_are_added_up() {
     let folder = tempfile::tempdir().unwrap();
     let here = Some(folder.path().to_owned());
     let run = Run { directory: here, ..shell("head -c 100000 /dev/zero; echo >> log") };
     let interrupted = AtomicBool::new(false);
-    let one = run.execute_times(1, false, &interrupted).unwrap();
-    let five = run.execute_times(5, false, &interrupted).unwrap();
+    let one = run.execute_times(1, succeeds, &interrupted).unwrap();
+    let five = run.execute_times(5, succeeds, &interrupted).unwrap();
     let log = || fs::read_to_string(folder.path().join("log")).unwrap().lines().count();
     assert_eq!(log(), 6);
     let [read_one, read_five] = [&one, &five].map(|all| all.transfers.map(|bytes| bytes.read));
@@ -187,9 +191,9 @@ fn several_executions_are_added_up() {
     }
     assert!(five.usage.minor_faults > 3 * one.usage.minor_faults);
     let fails = Run { directory: Some(folder.path().to_owned()), ..shell("echo >> log; exit 3") };
-    assert_eq!(fails.execute_times(4, false, &interrupted).unwrap().ended, Ended::Exited(3));
+    assert_eq!(fails.execute_times(4, succeeds, &interrupted).unwrap().ended, Ended::Exited(3));
     assert_eq!(log(), 7);
-    assert_eq!(fails.execute_times(4, true, &interrupted).unwrap().ended, Ended::Exited(3));
+    assert_eq!(fails.execute_times(4, |_| true, &interrupted).unwrap().ended, Ended::Exited(3));
     assert_eq!(log(), 11);
 }
 
@@ -235,6 +239,16 @@ fn the_last_complaints_of_many_are_kept() {
 }
 
 #[test]
+fn complaints_are_remembered_up_to_a_bound() {
+    let run = |script| execute(&Run { remembers_errors: Some(1 << 20), ..shell(script) });
+    assert_eq!(run("echo bad >&2; echo worse >&2").errors, b"bad\nworse\n");
+    assert_eq!(run(":").errors, b"");
+    let _attack = Attack::on("memory", "seconds of complaints into a megabyte");
+    let finished = run("timeout 1 yes >&2; sleep 0.6; echo bad >&2");
+    assert_eq!(finished.errors, b"bad\n");
+}
+
+#[test]
 fn one_of_several_executions_that_prints_otherwise_is_told() {
     let _attack = Attack::on("answers", "one of several inner runs that prints otherwise");
     let folder = tempfile::tempdir().unwrap();
@@ -242,6 +256,6 @@ fn one_of_several_executions_that_prints_otherwise_is_told() {
     let prints = "echo >> n; test $(wc -l < n) = 2 && echo wrong || echo right";
     let run = Run { directory: here, output: Output::Memory(99), ..shell(prints) };
     let interrupted = AtomicBool::new(false);
-    assert!(run.execute_times(4, false, &interrupted).unwrap().outputs_differ);
-    assert!(!run.execute_times(4, false, &interrupted).unwrap().outputs_differ);
+    assert!(run.execute_times(4, succeeds, &interrupted).unwrap().outputs_differ);
+    assert!(!run.execute_times(4, succeeds, &interrupted).unwrap().outputs_differ);
 }

@@ -158,7 +158,9 @@ fn a_recorded_comparison_is_gone_on_with() {
     assert!(elapsed(&more) > elapsed(&first));
     let text = fs::read_to_string(dir.path().join("r.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 1 + 7);
-    run(&["--record", "r.jsonl"]).code(4).stderr(contains("r.jsonl: File exists"));
+    run(&["--record", "r.jsonl"])
+        .code(4)
+        .stderr(contains("r.jsonl: is there already; --resume goes on "));
     // What is killed while it writes leaves part of a line.
     let _attack = Attack::on("records", "a recording that ends amid a line");
     fs::write(dir.path().join("r.jsonl"), text + "{\"elapsed_s\":1,\"ord").unwrap();
@@ -238,6 +240,7 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
         let errors = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
         // What it may take is said before anything is run, and that both are one program.
         let before = ["at most 60 s, ", "note: true and true are the same program "];
+        let before = [&before[..], &["  | "]].concat();
         let said =
             errors.lines().filter(|line| before.iter().all(|start| !line.starts_with(start)));
         assert_eq!(said.count(), 1, "{errors}");
@@ -247,15 +250,22 @@ fn what_goes_wrong_is_one_sentence_and_a_code() {
     sentence(2, &["true", "/no/such", "-N"], "cannot start `/no/such`");
     sentence(2, &["true", "echo 'a"], "`echo 'a` has a quote that is not closed");
     sentence(2, &["true", "true", "--margin", "0"], "the margin is 0");
-    sentence(2, &["true", "true", "-n", "a", "-n", "b", "-n", "c"], "3 names for 2 commands");
+    sentence(
+        2,
+        &["true", "true", "-n", "a", "-n", "b", "-n", "c"],
+        "3 names do not fit 2 commands",
+    );
     sentence(2, &["true", "true", "-L", "x", "1,2"], "no command has {x}");
     sentence(1, &["true", "sh -c 'echo bad >&2; exit 4'"], "ended with status 4; --ignore-failure");
     sentence(1, &["true", "sh -c 'echo bad >&2; exit 4'"], ": bad");
     sentence(1, &["true", "sleep 100", "--timeout", "2"], "`sleep 100` was ended after 2 s");
     let fails = |option| ["true", "true", option, "echo first >&2; echo why >&2; exit 5"];
     for option in ["--setup", "--prepare", "--check"] {
-        let why = if option == "--check" { " for what `true` printed: why" } else { ": why" };
-        let text = format!("{option} `{}` ended with status 5{why}\n", fails(option)[3]);
+        let of = if option == "--check" { " for what `true` printed" } else { "" };
+        let text = format!(
+            "{option} `{}` ended with status 5{of}:\n  | first\n  | why\n",
+            fails(option)[3]
+        );
         let _attack = Attack::on("answers", &format!("{option} fails"));
         sentence(1, &fails(option), &text);
     }

@@ -7,11 +7,15 @@ mod chains;
 mod commands;
 mod ends;
 mod held;
+mod hyperfine;
 mod killed;
+mod limits;
 mod measures;
 mod names;
 mod order;
 mod sessions;
+mod starts;
+mod statuses;
 
 use std::process::Command;
 

@@ -29,7 +29,10 @@ pub(crate) fn lines(
                 format!(": {}", typical(words.metric, found, words.settings))
             });
             let rounds = candidate.rounds;
-            let text = data(&format!("{}{found}, {rounds} rounds", candidate.verdict));
+            let ended = candidate.endings.as_ref().map_or(String::new(), |endings| {
+                format!("; {}", endings.said([reference, &command.name]))
+            });
+            let text = data(&format!("{}{found}, {rounds} rounds{ended}", candidate.verdict));
             format!("::{level} title={title}::{text}")
         })
         .collect()

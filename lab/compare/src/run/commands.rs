@@ -1,27 +1,31 @@
 //! From the command line to the programs that are run.
 
-use std::{collections::BTreeMap, env, ffi::OsString, path::Path};
+use std::{env, ffi::OsString, path::Path};
 
 use lab_console::{Failure, plain};
 use serde::{Deserialize, Serialize};
 
 use super::{
     builds::Built,
-    options::{Options, Shell},
+    names::{Names, check_different},
+    options::{Destination, Options, Shell},
+    values::{Parameters, combinations, filled, place},
 };
 
-/// Commands of a comparison at most.
-const COMMANDS_MAX: usize = 1_000;
-
 /// A command of the comparison.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Command {
     pub(crate) name: String,
     pub(crate) text: String,
     pub(crate) argv: Vec<String>,
     pub(crate) prepare: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) conclude: Option<String>,
+    /// Where the output of its timed runs goes.
+    #[serde(skip)]
+    pub(crate) output: Destination,
     /// What --parameter-list and --parameter-scan put in.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "Parameters::is_empty")]
     pub(crate) parameters: Parameters,
     /// Of a git revision: its programs, of which each round runs one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -57,135 +61,63 @@ impl Command {
     }
 }
 
-/// Values by the names of their places.
-pub(crate) type Parameters = BTreeMap<String, String>;
-
 /// Every command with every combination of parameters, the reference first.
 pub(crate) fn commands(options: &Options) -> Result<Vec<Command>, Failure> {
     let combinations = combinations(options)?;
     let count = combinations.len();
     check_counts(options, count)?;
-    let names = &options.names;
-    let command = |(place, (text, parameters)): (usize, (&str, Parameters))| {
-        let prepare = options.runs.prepare_of(place);
-        // One name with a place in it is the name of all, as hyperfine has it.
-        let of_all = names.first().filter(|name| filled(name, &parameters) != **name);
-        let name = names.get(place).or(of_all);
+    let names = Names::new(&options.names, options.commands.len(), count)?;
+    let command = |(place, (at, parameters)): (usize, (usize, Parameters))| {
+        let (text, runs) = (&options.commands[at], &options.runs);
         let full = filled(text, &parameters);
-        let name = name.map_or_else(|| title(text, &parameters), |name| filled(name, &parameters));
+        let put = |text: &String| filled(text, &parameters);
         Ok(Command {
-            name: plain::line(&name),
-            argv: argv(&full, &options.runs.shell)?,
+            name: names.of(place, at, text, &parameters),
+            argv: argv(&full, &runs.shell)?,
             text: full,
-            prepare: prepare.map(|prepare| filled(prepare, &parameters)),
+            prepare: runs.prepare_of(place).map(put),
+            conclude: runs.conclude_of(place).map(put),
+            output: runs.output_of(place),
             parameters,
             builds: Vec::new(),
         })
     };
+    let places: Vec<usize> = combinations.iter().map(|(at, _)| *at).collect();
     let commands = combinations.into_iter().enumerate().map(command);
     let commands = commands.collect::<Result<Vec<Command>, Failure>>()?;
-    check_names(options, &commands)?;
+    check_different(&commands, |place| names.is_given(places[place]))?;
     Ok(commands)
 }
 
-/// Refuses names and --prepare that are not for so many commands.
+/// Refuses what is given for each command, and not for so many.
 pub(crate) fn check_counts(options: &Options, count: usize) -> Result<(), Failure> {
-    let (names, before) = (options.names.len(), options.runs.prepare.len());
-    if names > count {
-        return Err(Failure::input(format!("{names} names for {count} commands")));
+    let runs = &options.runs;
+    let given = [
+        ("--prepare", runs.prepare.len()),
+        ("--conclude", runs.conclude.len()),
+        ("--output", runs.outputs.len()),
+    ];
+    match given.into_iter().find(|(_, times)| *times > 1 && *times != count) {
+        Some((option, times)) => Err(Failure::input(format!(
+            "{option} is given {times} times for {count} commands; give it once, or once for each"
+        ))),
+        None => Ok(()),
     }
-    if before > 1 && before != count {
-        return Err(Failure::input(format!(
-            "--prepare is given {before} times for {count} commands; give it once, or once for each"
-        )));
-    }
-    Ok(())
-}
-
-/// Refuses a given name that another command has too: nobody could tell their lines apart.
-pub(crate) fn check_names(options: &Options, commands: &[Command]) -> Result<(), Failure> {
-    let named = &commands[..options.names.len().min(commands.len())];
-    for (place, Command { name, .. }) in named.iter().enumerate() {
-        if commands[place + 1..].iter().any(|other| other.name == *name) {
-            return Err(Failure::input(format!(
-                "two commands have the name {name}; give each one of its own"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// The commands as they were given, each as often as there are values for its places, or for those
-/// of what is run before it.
-fn combinations(options: &Options) -> Result<Vec<(&str, Parameters)>, Failure> {
-    let mut all: Vec<(&str, Parameters)> =
-        options.commands.iter().map(|text| (text.as_str(), Parameters::new())).collect();
-    let parameters = &options.parameters;
-    for (at, (name, values)) in parameters.iter().enumerate() {
-        if parameters[..at].iter().any(|(other, _)| other == name) {
-            return Err(Failure::input(format!("two parameters have the name {name}")));
-        }
-        let place = place(name);
-        let everywhere = options.runs.prepare.iter().any(|text| text.contains(&place));
-        let varies = |text: &str| everywhere || text.contains(&place);
-        if !all.iter().any(|(text, _)| varies(text)) {
-            return Err(Failure::input(format!("no command has {place}, which is to be replaced")));
-        }
-        let mut more = Vec::new();
-        for (text, parameters) in all {
-            if !varies(text) {
-                more.push((text, parameters));
-                continue;
-            }
-            if more.len() + values.len() > COMMANDS_MAX {
-                return Err(Failure::input(format!(
-                    "the parameters give more than {COMMANDS_MAX} commands; give fewer values"
-                )));
-            }
-            for value in values {
-                let mut parameters = parameters.clone();
-                parameters.insert(name.clone(), value.clone());
-                more.push((text, parameters));
-            }
-        }
-        all = more;
-    }
-    Ok(all)
 }
 
 /// The text of --setup or --cleanup, once for each set of the values that it has places for.
 pub(crate) fn for_each(text: &str, commands: &[Command]) -> Vec<String> {
     let names = commands.iter().flat_map(|command| command.parameters.keys());
-    let places: Vec<String> = names.map(|name| place(name)).collect();
+    let needed: Vec<&String> = names.filter(|name| text.contains(&place(name))).collect();
     let mut texts = Vec::new();
-    for command in commands {
-        let text = filled(text, &command.parameters);
+    for Command { parameters, .. } in commands {
         // A command without a value for one of the places asks for nothing of its own.
-        let is_open = places.iter().any(|place| text.contains(place.as_str()));
-        if !is_open && !texts.contains(&text) {
-            texts.push(text);
+        let full = filled(text, parameters);
+        if needed.iter().all(|name| parameters.contains_key(*name)) && !texts.contains(&full) {
+            texts.push(full);
         }
     }
     if texts.is_empty() { vec![text.to_owned()] } else { texts }
-}
-
-fn place(name: &str) -> String {
-    format!("{{{name}}}")
-}
-
-/// A text with the values at their places.
-fn filled(text: &str, parameters: &Parameters) -> String {
-    let put = |text: String, (name, value): (&String, &String)| text.replace(&place(name), value);
-    parameters.iter().fold(text.to_owned(), put)
-}
-
-/// A command's name where none was given: its text in one line, and the values that are not to be
-/// seen there.
-fn title(text: &str, parameters: &Parameters) -> String {
-    let unseen = parameters.iter().filter(|(name, _)| !text.contains(&place(name)));
-    let unseen: Vec<String> = unseen.map(|(name, value)| format!("{name} = {value}")).collect();
-    let full = filled(text, parameters).replace('\n', " ");
-    if unseen.is_empty() { full } else { format!("{full} ({})", unseen.join(", ")) }
 }
 
 /// A helper command, which always has a shell.
@@ -264,7 +196,10 @@ fn split(text: &str) -> Option<Words> {
 }
 
 /// What stands before the closing quote, and whether a shell would do more than copy it.
-fn until(letters: &mut std::str::Chars<'_>, quote: char) -> Option<(String, bool)> {
+pub(super) fn until(
+    letters: &mut impl Iterator<Item = char>,
+    quote: char,
+) -> Option<(String, bool)> {
     let (mut quoted, mut expands) = (String::new(), false);
     loop {
         match letters.next()? {
@@ -317,12 +252,8 @@ mod tests {
     #[test]
     fn what_surrounds_the_runs_is_run_once_for_each_set_of_its_values() {
         let command = |values: &[(&str, &str)]| Command {
-            name: String::new(),
-            text: String::new(),
-            argv: Vec::new(),
-            prepare: None,
             parameters: values.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect(),
-            builds: Vec::new(),
+            ..Command::default()
         };
         let commands = [
             command(&[]),
@@ -334,5 +265,7 @@ mod tests {
         assert_eq!(for_each("make {n}", &commands), ["make 1", "make 2"]);
         assert_eq!(for_each("make {n} {m}", &commands), ["make 1 a", "make 1 b", "make 2 a"]);
         assert_eq!(for_each("awk '{x}'", &commands), ["awk '{x}'"]);
+        let braces = [command(&[("n", "{m}"), ("m", "{n}")])];
+        assert_eq!(for_each("make {n}", &braces), ["make {m}"]);
     }
 }

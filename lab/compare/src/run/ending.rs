@@ -45,8 +45,12 @@ impl Session<'_> {
         let tables: Vec<Vec<table::MetricRow>> = (state.candidates.iter().enumerate())
             .map(|(number, candidate)| table::rows(candidate, number, metrics, &self.rounds))
             .collect();
-        let means: Vec<Option<f64>> =
-            (0..state.candidates.len()).map(|number| mean::ratio(&self.rounds, number)).collect();
+        let means: Vec<Option<f64>> = (state.candidates.iter().enumerate())
+            .map(|(number, candidate)| match candidate.endings {
+                Some(_) => None,
+                None => mean::ratio(&self.rounds, number),
+            })
+            .collect();
         let words = Words { metric: metrics[0], settings, means: &means };
         let carried = CarryOver::of(&self.rounds, &self.commands, settings);
         let noise = Noise::of(&self.comparison, &self.rounds);

@@ -50,23 +50,28 @@ pub(crate) fn check(options: &Options) -> Result<(), Failure> {
 
 /// What is written without having been opened before, by the options and variables that name it.
 fn at_the_end(options: &Options) -> Vec<(&'static str, PathBuf)> {
-    let output = match &options.runs.output {
-        Destination::File(path) => Some(path.clone()),
-        _ => None,
-    };
+    // Commands may write one file in turns.
+    let mut outputs: Vec<&PathBuf> = Vec::new();
+    for output in &options.runs.outputs {
+        if let Destination::File(path) = output
+            && !outputs.contains(&path)
+        {
+            outputs.push(path);
+        }
+    }
     let result = &options.result;
     let named = [
         ("--export-json", result.hyperfine_json.clone()),
         ("--export-markdown", result.markdown.clone()),
         ("--plot", result.plot.as_ref().and_then(Plot::file)),
-        ("--output", output),
     ];
+    let outputs = outputs.into_iter().map(|path| ("--output", Some(path.clone())));
     // The table goes to one page, so --export-markdown may name the summary.
     let summary = result.markdown.is_none().then_some(annotate::SUMMARY);
     let of_job = summary.into_iter().chain([annotate::OUTPUT]);
     let of_job = of_job.filter(|_| result.annotations);
     let of_job = of_job.map(|variable| (variable, annotate::file(variable)));
-    let all = named.into_iter().chain(of_job);
+    let all = named.into_iter().chain(outputs).chain(of_job);
     all.filter_map(|(option, path)| Some((option, path?))).collect()
 }
 

@@ -176,7 +176,9 @@ impl LastLines<'_> {
             false => why_not(candidate, settings),
         };
         let same = self.same.is_first(number).then(|| ABOUT.to_owned());
-        waits.into_iter().chain(open).chain(same).collect()
+        let [old, new] = [0, number + 1].map(|place| &self.commands[place].name);
+        let endings = candidate.endings.as_ref().map(|endings| endings.said([old, new]));
+        endings.into_iter().chain(waits).chain(open).chain(same).collect()
     }
 
     /// ": +1.98 % (+1.70 … +2.28)", and of counts near 0 the counts.
@@ -199,7 +201,11 @@ impl LastLines<'_> {
     }
 
     fn shift(&self, number: usize) -> Option<f64> {
-        let estimate = primary(&self.state.candidates[number]).map(|found| found.shift);
+        let candidate = &self.state.candidates[number];
+        if candidate.endings.is_some() {
+            return None;
+        }
+        let estimate = primary(candidate).map(|found| found.shift);
         estimate.or_else(|| Some(SoFar::of(self.rounds, number)?.shift()))
     }
 

@@ -18,13 +18,16 @@ mod copies;
 mod duet;
 mod ending;
 mod export;
+mod failing;
 mod files;
 mod folder;
 mod held;
+mod iteration;
 mod last_lines;
 mod mean;
 mod measures;
 mod metric;
+mod names;
 mod noise;
 mod options;
 mod parameters;
@@ -39,9 +42,11 @@ mod session;
 mod sittings;
 mod so_far;
 mod spend;
+mod stages;
 mod table;
 mod text;
 mod untimed;
+mod values;
 mod waits;
 
 use std::{

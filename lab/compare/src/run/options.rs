@@ -59,14 +59,16 @@ pub struct RunOptions {
     pub setup: Option<String>,
     /// What runs before each run: one for all commands, or one each.
     pub prepare: Vec<String>,
+    /// What runs after each run: one for all commands, or one each.
+    pub conclude: Vec<String>,
     /// What runs once after the last run.
     pub cleanup: Option<String>,
     /// What reads the commands.
     pub shell: Shell,
     /// What each run reads.
     pub input: Option<PathBuf>,
-    /// Where the output of timed runs goes.
-    pub output: Destination,
+    /// Where the output of timed runs goes: one for all commands, or one each.
+    pub outputs: Vec<Destination>,
     /// How answers are checked.
     pub check: Check,
     /// What a run's exit status does.
@@ -93,6 +95,16 @@ impl RunOptions {
     /// What runs before each run of the command at this place.
     pub(super) fn prepare_of(&self, place: usize) -> Option<&String> {
         self.prepare.get(place).or(self.prepare.first())
+    }
+
+    /// What runs after each run of it.
+    pub(super) fn conclude_of(&self, place: usize) -> Option<&String> {
+        self.conclude.get(place).or(self.conclude.first())
+    }
+
+    /// Where the output of its timed runs goes.
+    pub(super) fn output_of(&self, place: usize) -> Destination {
+        self.outputs.get(place).or(self.outputs.first()).cloned().unwrap_or_default()
     }
 }
 
@@ -194,12 +206,49 @@ pub enum Stop {
 }
 
 /// What a run's exit status other than 0 does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OnFailure {
     /// It ends the comparison.
     End,
+    /// Nothing, where it is one of these.
+    Accept(Vec<i32>),
     /// Nothing.
     Ignore,
+}
+
+impl OnFailure {
+    /// Whether a run with this status counts.
+    pub(super) fn accepts(&self, status: i32) -> bool {
+        status == 0
+            || match self {
+                Self::End => false,
+                Self::Accept(statuses) => statuses.contains(&status),
+                Self::Ignore => true,
+            }
+    }
+
+    /// What would accept a run that does not count.
+    pub(super) fn hint(&self) -> &'static str {
+        match self {
+            Self::Accept(_) => "; --ignore-failure does not list that",
+            Self::End | Self::Ignore => "; --ignore-failure accepts that",
+        }
+    }
+}
+
+impl FromStr for OnFailure {
+    type Err = String;
+
+    /// As hyperfine reads the value of its option.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if ["", "all-non-zero"].contains(&text) {
+            return Ok(Self::Ignore);
+        }
+        let statuses = text.split(',').map(|status| status.trim().parse::<u8>().map(i32::from));
+        let statuses: Result<_, _> = statuses.collect();
+        let why = |_| "give statuses from 0 to 255 with commas between them, as in 1,2".to_owned();
+        statuses.map(Self::Accept).map_err(why)
+    }
 }
 
 /// Where the runs lie in memory.
@@ -268,9 +317,10 @@ impl FromStr for Check {
 }
 
 /// Where the output of timed runs goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Destination {
     /// Nowhere.
+    #[default]
     Null,
     /// Into a file in memory.
     Memory,

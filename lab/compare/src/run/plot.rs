@@ -70,7 +70,8 @@ impl Plot {
 impl Drawing<'_> {
     /// Draws into a file, or answers with the lines of a terminal's picture.
     pub(crate) fn draw(&self, to: &Plot) -> Result<Vec<String>, Failure> {
-        let rounds: Vec<_> = self.rounds.iter().map(Round::timed).collect();
+        let rounds = self.of_good_ends();
+        let rounds: Vec<_> = rounds.iter().map(Round::timed).collect();
         let picture = Picture::new(self.settings, self.metrics, &rounds);
         let picture = picture.map_err(|error| Failure::lab(error.to_string()))?;
         let Plot::File(to, terminal) = to else { return Ok(self.in_letters(&picture)) };
@@ -82,6 +83,18 @@ impl Drawing<'_> {
         let Some(range) = picture.range() else { return Ok(self.in_letters(&picture)) };
         self.with_gnuplot(&picture, range, to, terminal)?;
         Ok(Vec::new())
+    }
+
+    /// The rounds without the runs of commands of which no ratio is told.
+    fn of_good_ends(&self) -> Vec<Round> {
+        let mut rounds = self.rounds.to_vec();
+        for (number, candidate) in self.state.candidates.iter().enumerate() {
+            if candidate.endings.is_some() {
+                rounds.iter_mut().for_each(|round| round.runs[number + 1].clear());
+            }
+        }
+        rounds.retain(|round| round.runs[1..].iter().any(|run| !run.is_empty()));
+        rounds
     }
 
     fn in_letters(&self, picture: &Picture) -> Vec<String> {

@@ -95,6 +95,7 @@ pub(super) fn progress(
     let (name, reference) = (&commands[place + 1].name, &commands[0].name);
     let shown = match primary(candidate).filter(|found| found.interval.is_some()) {
         Some(found) => format!("{name} {}", interval(found)),
+        None if candidate.endings.is_some() => name.clone(),
         None => SoFar::of(rounds, place)
             .map_or(name.clone(), |so_far| so_far.said(metric, [reference, name])),
     };

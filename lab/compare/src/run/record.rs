@@ -18,7 +18,7 @@ use super::{
     commands::Command,
     held::programs,
     measures::Addresses,
-    options::{Layouts, Options, RoundFile, RunOptions},
+    options::{Destination, Layouts, Options, RoundFile, RunOptions},
 };
 use crate::{Layout, Question, Settings, TimedRound};
 
@@ -78,7 +78,7 @@ impl Files {
         };
         Ok(Self {
             input: input.transpose()?,
-            output: runs.output.to_string(),
+            output: runs.outputs.iter().map(Destination::to_string).collect::<Vec<_>>().join(" "),
             programs: commands.iter().map(program).collect(),
             data: runs.data.iter().map(|path| sha256(path).ok()?).collect(),
         })
@@ -265,7 +265,7 @@ impl Record {
         let chain = String::new();
         let mut record = Self { file: None, is_new: false, header: header.clone(), chain };
         if let RoundFile::New(path) = &options.rounds {
-            let file = File::create_new(path).map_err(|error| Failure::file(path, error))?;
+            let file = File::create_new(path).map_err(|error| not_new(path, &error))?;
             lock(path, &file)?;
             (record.file, record.is_new) = (Some((path.clone(), file)), true);
         }
@@ -426,6 +426,18 @@ fn before_first(text: &str) -> String {
 fn parse<T: DeserializeOwned>(path: &Path, line: &str) -> Result<T, Failure> {
     serde_json::from_str(line)
         .map_err(|error| Failure::file(path, format!("has a broken line: {error}")))
+}
+
+/// Why no recording begins there.
+fn not_new(path: &Path, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::file(
+            path,
+            "is there already; --resume goes on with the rounds in it, and --record needs a new \
+             name",
+        ),
+        _ => Failure::file(path, error),
+    }
 }
 
 fn another(path: &Path, part: &str) -> Failure {

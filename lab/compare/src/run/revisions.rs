@@ -2,12 +2,14 @@
 
 use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool};
 
-use lab_console::{Failure, plain};
+use lab_console::Failure;
 
 use super::{
     builds::{Built, Git, Revision, Store},
-    commands::{Command, Parameters, check_counts, check_names},
+    commands::{Command, check_counts},
+    names::{Names, check_different},
     options::{Options, Revisions},
+    values::Parameters,
 };
 
 /// A command for each revision, the first being the reference; and sentences about what was built.
@@ -17,7 +19,9 @@ pub(crate) fn commands(
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<(Vec<Command>, Vec<String>), Failure> {
-    check_counts(options, asked.names.len())?;
+    let count = asked.names.len();
+    check_counts(options, count)?;
+    let names = Names::new(&options.names, count, count)?;
     let git = Git::here(folder, interrupted)?;
     let revisions: Vec<Revision> =
         asked.names.iter().map(|name| git.revision(name)).collect::<Result<_, _>>()?;
@@ -36,15 +40,17 @@ pub(crate) fn commands(
         let rest = options.commands[1..].iter().cloned();
         let name = &revision.name;
         commands.push(Command {
-            name: plain::line(options.names.get(place).unwrap_or(name)),
+            name: names.of(place, place, name, &Parameters::new()),
             text: format!("{name}: {}", options.commands.join(" ")),
             argv: [builds[0].program.display().to_string()].into_iter().chain(rest).collect(),
             prepare: options.runs.prepare_of(place).cloned(),
+            conclude: options.runs.conclude_of(place).cloned(),
+            output: options.runs.output_of(place),
             parameters: Parameters::new(),
             builds,
         });
     }
-    check_names(options, &commands)?;
+    check_different(&commands, |place| names.is_given(place))?;
     notes.extend(equal(&commands, &asked.names));
     Ok((commands, notes))
 }

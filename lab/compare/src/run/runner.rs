@@ -2,36 +2,33 @@
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
+    collections::BTreeSet,
     env,
-    fs::File,
-    io::{self, Read, Seek, SeekFrom},
     os::unix::fs::symlink,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
 use lab_console::{Exit, Failure, plain};
-use lab_process::{Ended, Finished, Orphans, Output, Run, RunError};
+use lab_process::{Ended, Finished, Orphans, Run, RunError};
 use lab_stats::describe::median;
 
 use super::{
-    answers::{Answers, MEMORY},
+    answers::Answers,
     commands::{Command, for_each, in_shell},
     duet,
+    failing::{broken, excerpt, told},
     held::Held,
+    iteration::Iteration,
     metric::Metric,
-    options::{Layouts, OnFailure, RunOptions},
+    options::{Layouts, RunOptions},
     record::Round,
 };
 use crate::{Layout, RoundPlan};
 
-/// The end of a failed command's complaints that is shown.
-const EXCERPT_CHARS: usize = 200;
-/// What is read of them, which may be a gigabyte.
-const EXCERPT_BYTES: u64 = 64 << 10;
-/// A shell's status where there is no such program.
-const NOT_FOUND: i32 = 127;
+/// What is kept of a run's complaints, of which a failure shows the last.
+const ERRORS_BYTES: u64 = 1 << 20;
 
 /// Runs commands as the options say. The last of them is the reference's copy, where there is a
 /// control.
@@ -40,8 +37,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) commands: Vec<Command>,
     pub(crate) metrics: Vec<Metric>,
     pub(crate) interrupted: &'a AtomicBool,
-    orphans: &'a Orphans,
-    pub(super) output: Output,
+    pub(super) orphans: &'a Orphans,
     /// For what a command prints while its answer is checked, what gnuplot reads, and names of the
     /// working folder.
     pub(crate) folder: PathBuf,
@@ -55,6 +51,12 @@ pub(crate) struct Runner<'a> {
     pub(super) copies: RefCell<Vec<Command>>,
     /// How many have ended.
     pub(super) rounds: Cell<usize>,
+    /// The number of the runs to come.
+    pub(super) iteration: Cell<Iteration>,
+    /// The places of commands whose complaints are too many to be kept in the rounds.
+    pub(super) complain: RefCell<BTreeSet<usize>>,
+    /// Whether rounds lengthen $PWD and the environment.
+    pub(super) lengthens: Cell<bool>,
     /// The seconds that washing the last one took.
     pub(super) washed_s: Cell<f64>,
 }
@@ -100,13 +102,15 @@ impl<'a> Runner<'a> {
             metrics,
             interrupted,
             orphans,
-            output: options.output_of_runs(),
             folder,
             halves,
             answers: OnceCell::new(),
             held: RefCell::new(None),
             copies: RefCell::default(),
             rounds: Cell::new(0),
+            iteration: Cell::default(),
+            complain: RefCell::default(),
+            lengthens: Cell::new(options.layouts == Layouts::Varied),
             washed_s: Cell::new(0.0),
         })
     }
@@ -121,14 +125,18 @@ impl<'a> Runner<'a> {
 
     /// Runs one round in its order, after what washes out the round before.
     fn run_round(&self, plan: RoundPlan) -> Result<Round, Stopped> {
-        let fixed = self.options.layouts == Layouts::Fixed;
         let build = plan.layout.build;
-        let layout = if fixed { Layout { build, ..Layout::default() } } else { plan.layout };
+        let is_drawn = self.lengthens.get();
+        let layout = if is_drawn { plan.layout } else { Layout { build, ..Layout::default() } };
         let working_folder = self.working_folder(layout)?;
-        let run_of = |place: usize| Run {
-            environment_bytes: usize::from(layout.environment_bytes),
-            working_folder: working_folder.clone(),
-            ..self.run_at(place, build)
+        let run_of = |place: usize| {
+            let is_quiet = !self.complain.borrow().contains(&place);
+            let run = Run {
+                working_folder: working_folder.clone(),
+                remembers_errors: is_quiet.then_some(ERRORS_BYTES),
+                ..self.run_at(place, build)
+            };
+            self.with_environment(run, layout)
         };
         let in_a_row = self.options.order.in_a_row();
         // The first run of a block counts for nothing in any case.
@@ -175,8 +183,9 @@ impl<'a> Runner<'a> {
         times: u32,
         run_of: &impl Fn(usize) -> Run,
     ) -> Result<(), Stopped> {
-        let mut runs = Vec::new();
-        for _ in 0..times {
+        let (mut runs, first) = (Vec::new(), self.iteration.get());
+        for at in 0..times {
+            self.iteration.set(first.in_a_row(times, at));
             for finished in self.together(&[place], round.layout.build, run_of)? {
                 runs.push(self.values(&finished)?);
                 if round.statuses[place] == 0 {
@@ -184,6 +193,7 @@ impl<'a> Runner<'a> {
                 }
             }
         }
+        self.iteration.set(first);
         let typical = |metric: usize| {
             let values: Vec<f64> = runs[1..].iter().map(|run| run[metric]).collect();
             median(&values).unwrap_or(f64::NAN)
@@ -222,19 +232,28 @@ impl<'a> Runner<'a> {
             _ => places
                 .iter()
                 .map(|place| {
-                    let ignored = self.options.failure == OnFailure::Ignore;
-                    run_of(*place).execute_times(self.options.inner, ignored, self.interrupted)
+                    let accepted = |status| self.options.failure.accepts(status);
+                    run_of(*place).execute_times(self.options.inner, accepted, self.interrupted)
                 })
                 .collect(),
         };
-        self.orphans.end();
+        let concluded = self.concluded(places);
         let finished = finished.map_err(|error| self.broken(error))?;
         let judged = places.iter().zip(finished);
         let judged = judged.map(|(place, finished)| {
-            let finished = self.judge(&self.commands[*place], finished)?;
+            let finished =
+                self.judge(&self.commands[*place], finished, &self.iteration.get().told())?;
             self.is_as_checked(*place, build, &finished).map(|()| finished)
         });
-        judged.collect()
+        let judged: Vec<Finished> = judged.collect::<Result<_, _>>()?;
+        concluded.map(|()| judged)
+    }
+
+    /// Runs what follows runs, and ends what they left behind, which it may need.
+    fn concluded(&self, places: &[usize]) -> Result<(), Stopped> {
+        let ended = places.iter().try_for_each(|place| self.conclude(&self.commands[*place]));
+        self.orphans.end();
+        ended
     }
 
     /// Another name of the working folder, as long as the layout says: a link to the root, so that
@@ -299,9 +318,19 @@ impl<'a> Runner<'a> {
     }
 
     pub(crate) fn prepare(&self, command: &Command) -> Result<(), Stopped> {
-        let Some(text) = &command.prepare else { return Ok(()) };
-        let run = Run { timeout: self.timeout(), ..Run::default() };
-        self.holding(|| self.beside("--prepare", text, run, ""))
+        self.around("--prepare", command.prepare.as_ref())
+    }
+
+    pub(super) fn conclude(&self, command: &Command) -> Result<(), Stopped> {
+        self.around("--conclude", command.conclude.as_ref())
+    }
+
+    /// Runs what surrounds a run.
+    fn around(&self, option: &str, text: Option<&String>) -> Result<(), Stopped> {
+        let Some(text) = text else { return Ok(()) };
+        let variables = vec![self.iteration.get().variable()];
+        let run = Run { timeout: self.timeout(), variables, ..Run::default() };
+        self.holding(|| self.beside(option, text, run, ""))
     }
 
     pub(super) fn timeout(&self) -> Option<Duration> {
@@ -318,40 +347,33 @@ impl<'a> Runner<'a> {
         Run {
             argv: command.argv_of(build),
             input: self.options.input.clone(),
-            output: self.output.clone(),
+            output: self.options.output_to(&command.output),
             timeout: self.timeout(),
             ..Run::default()
         }
     }
 
-    /// Runs it, and ends what it leaves behind and what --prepare did before it.
-    pub(crate) fn execute(&self, run: &Run) -> Result<Finished, Stopped> {
-        let finished = run.execute(self.interrupted).map_err(|error| self.broken(error));
+    /// With the number of the run, and as large as the layout asks whatever number that is.
+    pub(super) fn with_environment(&self, run: Run, layout: Layout) -> Run {
+        let iteration = self.iteration.get();
+        let environment_bytes = usize::from(layout.environment_bytes) + iteration.room();
+        Run { environment_bytes, variables: vec![iteration.variable()], ..run }
+    }
+
+    /// Runs it as a run of this command is run, between what prepares and what concludes it, and
+    /// ends what they leave behind.
+    pub(super) fn surrounded(
+        &self,
+        command: &Command,
+        run: &Run,
+    ) -> Result<Result<Finished, RunError>, Stopped> {
+        self.prepare(command)?;
+        let finished = run.execute(self.interrupted);
+        let concluded = self.conclude(command);
         self.orphans.end();
-        finished
-    }
-
-    /// What was there and is gone is why a program cannot be started.
-    fn broken(&self, error: RunError) -> Stopped {
-        self.is_there().map_or_else(Stopped::Failed, |()| broken(error))
-    }
-
-    pub(super) fn judge(&self, command: &Command, finished: Finished) -> Result<Finished, Stopped> {
-        match finished.ended {
-            Ended::Exited(0) => Ok(finished),
-            Ended::Exited(_) if self.options.failure == OnFailure::Ignore => Ok(finished),
-            Ended::Interrupted => Err(Stopped::Interrupted),
-            ended => {
-                self.is_there()?;
-                let told = told_of_run(ended, self.timeout());
-                let sentence = format!("`{}` {told}", command.shown());
-                Err(match ended {
-                    Ended::Exited(NOT_FOUND) => Failure::input(sentence),
-                    _ => Failure::failed(sentence),
-                }
-                .into())
-            }
-        }
+        // A run that failed is the first thing to say.
+        let failed = finished.as_ref().map_or(true, |run| run.ended != Ended::Exited(0));
+        if failed { Ok(finished) } else { concluded.map(|()| finished) }
     }
 
     /// Of one inner run: microseconds, bytes and counts.
@@ -364,65 +386,6 @@ impl<'a> Runner<'a> {
         };
         self.metrics.iter().map(value).collect()
     }
-}
-
-/// How a run failed, and what would accept it.
-pub(crate) fn told_of_run(ended: Ended, timeout: Option<Duration>) -> String {
-    let told = told(ended, timeout);
-    match ended {
-        Ended::Exited(NOT_FOUND) => told,
-        Ended::Exited(_) => told + "; --ignore-failure accepts that",
-        _ => told,
-    }
-}
-
-fn told(ended: Ended, timeout: Option<Duration>) -> String {
-    match ended {
-        Ended::Exited(NOT_FOUND) => "was not found".to_owned(),
-        Ended::Exited(status) => format!("ended with status {status}"),
-        Ended::Signalled(signal) => format!("was ended by signal {signal}"),
-        Ended::TimedOut => {
-            let seconds = timeout.unwrap_or_default().as_secs_f64();
-            format!("was ended after {seconds} s, the --timeout")
-        }
-        Ended::Interrupted => "was interrupted".to_owned(),
-        Ended::PrintedTooMuch | Ended::ComplainedTooMuch | Ended::Hid => format!(
-            "printed more than {MEMORY}, which is what is kept of an output in memory; give \
-             --output pipe, or --check once"
-        ),
-    }
-}
-
-pub(crate) fn broken(error: RunError) -> Stopped {
-    let exit = match error {
-        RunError::Start { .. } => Exit::Input,
-        RunError::Open { .. } => Exit::File,
-        RunError::Follow(_) => Exit::Internal,
-    };
-    Stopped::Failed(Failure { exit, sentence: error.to_string() })
-}
-
-/// The last words of a failed command.
-pub(crate) fn excerpt(errors: &Path) -> String {
-    excerpt_of(&end_of(errors).unwrap_or_default())
-}
-
-pub(super) fn excerpt_of(errors: &[u8]) -> String {
-    let text = String::from_utf8_lossy(errors);
-    let last = text.trim().lines().last().unwrap_or_default();
-    // What colours a terminal has no place in a sentence.
-    let words = last.chars().filter(|letter| !letter.is_control());
-    let words: String = words.take(EXCERPT_CHARS).collect();
-    if words.is_empty() { words } else { format!(": {}", plain::line(&words)) }
-}
-
-fn end_of(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    let bytes = file.metadata()?.len();
-    file.seek(SeekFrom::Start(bytes.saturating_sub(EXCERPT_BYTES)))?;
-    let mut text = Vec::new();
-    file.take(EXCERPT_BYTES).read_to_end(&mut text)?;
-    Ok(text)
 }
 
 /// The exit status; -1 where a signal ended it.
@@ -470,24 +433,5 @@ impl Stopwatch {
 
     pub(crate) fn seconds(&self) -> f64 {
         self.before + self.start.elapsed().as_secs_f64()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Write;
-
-    use super::*;
-
-    #[test]
-    fn the_last_words_of_a_gigabyte_are_found_without_reading_it() {
-        let mut errors = tempfile::NamedTempFile::new().unwrap();
-        assert_eq!(excerpt(errors.path()), "");
-        // It takes no room on the disk, and more than there is in memory.
-        errors.as_file().set_len(64 << 30).unwrap();
-        errors.seek(SeekFrom::End(0)).unwrap();
-        errors.write_all("\nfirst\n\x1b[31mbad\x1b[0m\n".as_bytes()).unwrap();
-        assert_eq!(excerpt(errors.path()), ": [31mbad[0m");
-        assert_eq!(excerpt(Path::new("/no/such/file")), "");
     }
 }

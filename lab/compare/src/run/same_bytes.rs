@@ -126,9 +126,7 @@ mod tests {
             name: name.to_owned(),
             text: argv.last().map_or_else(String::new, |text| (*text).to_owned()),
             argv: argv.iter().map(|word| (*word).to_owned()).collect(),
-            prepare: None,
-            parameters: std::collections::BTreeMap::new(),
-            builds: Vec::new(),
+            ..Command::default()
         }
     }
 

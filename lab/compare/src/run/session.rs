@@ -9,6 +9,7 @@ use super::{
     commands::Command,
     control,
     held::Held,
+    iteration::Iteration,
     measures::Addresses,
     options::{Format, Options},
     progress::{ProgressLine, progress},
@@ -64,7 +65,9 @@ impl Session<'_> {
         let builds = self.options.builds();
         let schedule = |seed| Schedule::of(seed, design.clone()).with_builds(builds);
         // What warms up is drawn as the rounds are, and is no part of their schedule.
-        for plan in schedule(self.seed.wrapping_add(1)).take(runs.warmup) {
+        let warmup = schedule(self.seed.wrapping_add(1)).take(runs.warmup);
+        for (number, plan) in warmup.enumerate() {
+            runner.iteration.set(Iteration::Warmup(number));
             runner.round(plan)?;
         }
         let mut plans = schedule(self.seed).after(self.rounds.len());
@@ -79,6 +82,7 @@ impl Session<'_> {
                 self.comparison.has_no_room();
                 break;
             }
+            runner.iteration.set(Iteration::Run(self.rounds.len()));
             let mut round = match runner.round(plan) {
                 Ok(round) => round,
                 Err(stopped) => {
@@ -153,5 +157,7 @@ pub(super) fn add(comparison: &mut Comparison, round: &Round) -> Result<(), Fail
     let (order, runs, elapsed_s) = round.timed();
     let added = comparison.add(order, runs, elapsed_s);
     // Rounds come from here or from a file, which may have been edited.
-    added.map(|_| ()).map_err(|error| Failure::files(error.to_string()))
+    added.map_err(|error| Failure::files(error.to_string()))?;
+    comparison.ended(runs, &round.statuses);
+    Ok(())
 }

@@ -5,6 +5,7 @@ use lab_stats::sessions::Sessions;
 use serde_json::{Value, json};
 
 use super::{
+    iteration::Iteration,
     options::Options,
     progress::announcement,
     record::Round,
@@ -156,6 +157,7 @@ impl Session<'_> {
         let seed = self.seed.wrapping_add(SESSION_SEEDS * (1 + self.sittings.now as u64));
         let plan = Schedule::new(seed, runner.commands.len()).next();
         let plan = plan.expect("a schedule has no end");
+        runner.iteration.set(Iteration::Warmup(self.sittings.now));
         runner.round(RoundPlan { wash: Vec::new(), layout: Layout::default(), ..plan }).map(drop)
     }
 
@@ -187,7 +189,10 @@ impl Session<'_> {
     pub(super) fn with_hint(&self, stopped: Stopped) -> Stopped {
         match stopped {
             Stopped::Failed(mut failure) if self.sessions() > 1 => {
-                failure.sentence.push_str(
+                // Before the last words of the command, where these are lines of their own.
+                let end = failure.sentence.find(":\n").unwrap_or(failure.sentence.len());
+                failure.sentence.insert_str(
+                    end,
                     "; --sessions ran a copy of its program, and a command that begins with `: &&` \
                      keeps its own",
                 );
@@ -209,7 +214,8 @@ impl Session<'_> {
         let over = self.over_sessions();
         if !over.is_empty() {
             over_state(&mut state, &over, self.comparison.settings().log_margin());
-            for (number, candidate) in state.candidates.iter_mut().enumerate() {
+            let all = state.candidates.iter_mut().enumerate();
+            for (number, candidate) in all.filter(|(_, candidate)| candidate.endings.is_none()) {
                 for (metric, found) in candidate.metrics.iter_mut().enumerate().skip(1) {
                     let over = self.over_metric(number + 1, metric).estimate();
                     found.estimate = over.or(found.estimate.take());
@@ -247,11 +253,13 @@ impl Session<'_> {
     /// What a person reads of the sessions.
     pub(super) fn session_lines(&self) -> Vec<String> {
         let over = self.over_sessions();
-        let candidates = over.iter().zip(&self.commands[1..]);
+        let state = self.comparison.state();
+        let candidates = over.iter().zip(&self.commands[1..]).zip(&state.candidates);
+        let told = candidates.filter(|(_, candidate)| candidate.endings.is_none());
         let line = |(over, command): (&OverSessions, &super::commands::Command)| {
             over.over.as_ref().map(|over| format!("{} {}", command.name, said(over)))
         };
-        let mut lines: Vec<String> = candidates.filter_map(line).collect();
+        let mut lines: Vec<String> = told.filter_map(|(both, _)| line(both)).collect();
         lines.extend(self.no_verdict(&over));
         if !over.is_empty() {
             lines.push(

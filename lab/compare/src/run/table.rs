@@ -37,6 +37,7 @@ pub(crate) fn rows(
         }
         let medians = [median(&values[0])?, median(&values[1])?];
         let difference = match estimate {
+            _ if candidate.endings.is_some() => "-".to_owned(),
             _ if is_near_nothing(metric, medians) => counts(medians),
             Some(found) if found.interval.is_some() => interval(found),
             _ => format!("{} so far", SoFar::of_values(&values)?.ratio(metric)),

@@ -90,6 +90,9 @@ fn control(state: &State, reference: &str, settings: &Settings) -> Option<String
 
 /// What stood in the way of an answer.
 pub(crate) fn why_not(candidate: &CandidateState, settings: &Settings) -> Option<String> {
+    if candidate.endings.is_some() {
+        return None;
+    }
     let verdict = candidate.verdict;
     let longer = longer(candidate);
     Some(match (verdict.outcome, verdict.missing) {
@@ -220,6 +223,7 @@ mod tests {
             answered: false,
             detectable: None,
             seconds_to_go: Some(20.0),
+            endings: None,
         }
     }
 

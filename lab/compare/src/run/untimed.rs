@@ -18,8 +18,9 @@ use serde::Serialize;
 use self::{count::Instructions, syscalls::Syscalls};
 use super::{
     commands::Command,
-    options::{Counts, OnFailure},
-    runner::{Runner, Stopped, excerpt, told_of_run},
+    failing::{excerpt, told_of_run},
+    options::Counts,
+    runner::{Runner, Stopped},
 };
 
 /// A tool slows a command down by so much at most: the factor of --timeout.
@@ -80,7 +81,6 @@ fn under(
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder)
         .map_err(|error| Failure::lab(format!("cannot make {}: {error}", folder.display())))?;
-    runner.prepare(command)?;
     let run = runner.run_of(command, 0);
     let words = tool(&folder);
     let name = words[0].to_string_lossy().into_owned();
@@ -91,13 +91,12 @@ fn under(
         timeout: run.timeout.map(|timeout: Duration| timeout * SLOWDOWN),
         ..run
     };
-    let finished = runner.execute(&run)?;
+    let finished = runner.surrounded(command, &run)?.map_err(|error| runner.broken(error))?;
     match finished.ended {
-        Ended::Exited(0) => Ok(folder),
-        Ended::Exited(_) if runner.options.failure == OnFailure::Ignore => Ok(folder),
+        Ended::Exited(status) if runner.options.failure.accepts(status) => Ok(folder),
         Ended::Interrupted => Err(Stopped::Interrupted),
         ended => {
-            let told = told_of_run(ended, run.timeout);
+            let told = told_of_run(ended, run.timeout, &runner.options.failure, "");
             let last = excerpt(&errors);
             let text = command.shown();
             Err(Failure::failed(format!("`{text}` under {name} {told}{last}")).into())

@@ -11,15 +11,16 @@ use self::text::{announcement, ending, progress, result, told};
 use super::{
     any_seed,
     builds::{Built, Git, Revision, Store, Unbuilt},
-    commands::{Command, Parameters},
+    commands::Command,
     folder::Folder,
+    iteration::Iteration,
     metric::Metric,
     options::{Format, RunOptions},
     progress::ProgressLine,
     runner::{Runner, Stopped, Stopwatch, Surroundings},
 };
 use crate::{
-    Schedule,
+    Endings, Schedule,
     bisect::{Bisect, BisectSettings, Confirmation, End, Step, most_comparisons},
 };
 
@@ -180,15 +181,25 @@ impl Search<'_> {
             streams::tell(format_args!("note: {sentence}"));
         }
         let seed = self.seed.wrapping_add(number as u64);
-        for plan in Schedule::new(!seed, 2).take(self.options.runs.warmup) {
+        for (at, plan) in Schedule::new(!seed, 2).take(self.options.runs.warmup).enumerate() {
+            runner.iteration.set(Iteration::Warmup(at));
             runner.round(plan)?;
         }
         let watch = Stopwatch::after(0.0);
         let mut line = ProgressLine::new(self.options.format == Format::Json);
         // The first round is washed: the search ran other commits before.
-        for plan in Schedule::new(seed, 2) {
+        let mut endings = Endings::default();
+        for (at, plan) in Schedule::new(seed, 2).enumerate() {
             let candidate_ran_last = plan.order == [0, 1];
+            runner.iteration.set(Iteration::Run(at));
             let round = runner.round(plan).inspect_err(|_| line.end())?;
+            endings.push([round.statuses[0], round.statuses[1]]);
+            if endings.forbid_a_ratio() {
+                line.end();
+                let names = [reference, candidate].map(|commit| &*self.commits[commit].name);
+                let said = endings.said(names);
+                return Err(Failure::failed(format!("{said}: their times say nothing")).into());
+            }
             let times = [round.runs[0][0], round.runs[1][0]];
             self.bisect.pair(times, candidate_ran_last, watch.seconds());
             if self.bisect.step() != (Step::Pair { reference, candidate })
@@ -217,8 +228,10 @@ impl Search<'_> {
             name,
             argv: [program].into_iter().chain(rest).collect(),
             prepare: self.options.runs.prepare_of(0).cloned(),
-            parameters: Parameters::new(),
+            conclude: self.options.runs.conclude_of(0).cloned(),
+            output: self.options.runs.output_of(0),
             builds: built.into_iter().cloned().collect(),
+            ..Command::default()
         }
     }
 

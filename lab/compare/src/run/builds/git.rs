@@ -15,7 +15,7 @@ use lab_process::{Ended, Output, Run};
 
 use lab_console::{Exit, Failure};
 
-use crate::run::runner::excerpt;
+use crate::run::failing::excerpt;
 
 /// Characters of a commit's hash in what people read.
 const SHORT: usize = 12;

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::git::{Git, Revision, ended, environment};
 use lab_console::{Failure, streams};
 
-use crate::run::{commands::in_shell, runner::excerpt};
+use crate::run::{commands::in_shell, failing::excerpt};
 
 /// Variables that change what common build tools make.
 const TOOLS: [&str; 11] = [
