@@ -58,7 +58,7 @@ pub(crate) fn mark(command: &mut Command) -> &mut Command {
 }
 
 /// No other lab has it, before or after: process, time, and the two limits.
-fn own_mark() -> &'static str {
+pub(crate) fn own_mark() -> &'static str {
     static MARK: OnceLock<String> = OnceLock::new();
     MARK.get_or_init(|| {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());

@@ -4,8 +4,8 @@
 //!
 //! The command runs in a process group of its own, so that a terminal's Ctrl-C reaches the lab
 //! alone, and what is left of the group when the command has ended is ended too. What left the
-//! group is ended where the caller holds [`Orphans`]. Address-space randomisation stays as the
-//! kernel does it, unless [`fix_addresses`] was called.
+//! group, or may stay in it ([`Run::leaves`]), is ended where the caller holds [`Orphans`].
+//! Address-space randomisation stays as the kernel does it, unless [`fix_addresses`] was called.
 
 mod addresses;
 mod ask;
@@ -116,6 +116,9 @@ pub struct Run {
     pub working_folder: Option<PathBuf>,
     /// The processors on which it may run; those of the lab where there is none.
     pub cpus: Vec<usize>,
+    /// Whether the rest of its group stays when it ends by itself, as a server does that it started
+    /// in the background. [`Orphans`] end that.
+    pub leaves: bool,
 }
 
 /// How a command ended.

@@ -13,12 +13,17 @@ use nix::{
     unistd::{Pid, getsid},
 };
 
-use crate::kernel;
+use crate::{guard::own_mark, kernel};
 
+/// The variable of what is kept, by which its own orphans are known.
+const KEPT: &str = "LAB_KEPT_BY";
 /// An orphan that is ended leaves its own children to us; after so many looks it wins.
 const LOOKS_MAX: u32 = 100;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(2);
+/// Whether there is an end to wait for, which stays to be waited for.
+const LOOK: WaitPidFlag =
+    WaitPidFlag::WEXITED.union(WaitPidFlag::WNOHANG).union(WaitPidFlag::WNOWAIT);
 
 /// The orphans among this process's descendants, which it inherits while there is one of these
 /// values. What is left when that is dropped is ended.
@@ -77,6 +82,12 @@ impl Orphans {
         }
     }
 
+    /// A variable for what starts servers: what has it stays, even where it is inherited long after
+    /// [`Self::keep`], as from a daemon that was still about to leave its parent.
+    pub fn kept_mark() -> (String, String) {
+        (KEPT.to_owned(), own_mark().to_owned())
+    }
+
     /// Ends what is there and is not kept, with all that it started. A system call where there is
     /// nothing.
     pub fn end(&self) {
@@ -85,6 +96,16 @@ impl Orphans {
 
     /// The same beside children for whom others wait, and says what it was.
     pub fn end_beside(&self, own: &[u32]) -> Left {
+        self.end_unless(|child| own.contains(&child.pid.cast_unsigned()) || is_marked(child.pid))
+    }
+
+    /// Ends everything that has come since [`Self::inherit`].
+    pub fn end_all(&self) {
+        self.kept.take();
+        self.end_unless(|_| false);
+    }
+
+    fn end_unless(&self, is_spared: impl Fn(&Process) -> bool) -> Left {
         let mut kept = self.kept.borrow_mut();
         let (mut ended, mut cpu_ns) = (BTreeSet::new(), 0);
         for look in 0..LOOKS_MAX {
@@ -92,8 +113,8 @@ impl Orphans {
                 break;
             }
             let mut left = own_children();
-            left.retain(|child| !own.contains(&child.pid.cast_unsigned()));
             left.retain(|child| !self.others.holds(*child) && !kept.holds(*child));
+            left.retain(|child| !is_spared(child));
             if left.is_empty() {
                 break;
             }
@@ -112,12 +133,6 @@ impl Orphans {
             }
         }
         Left { processes: ended.len() as u64, cpu_ns }
-    }
-
-    /// Ends everything that has come since [`Self::inherit`].
-    pub fn end_all(&self) {
-        self.kept.take();
-        self.end();
     }
 }
 
@@ -147,8 +162,14 @@ impl Spared {
 
 /// Whether this process has a child, dead ones that nobody has waited for included.
 fn any() -> bool {
-    let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-    waitid(Id::All, look) != Err(Errno::ECHILD)
+    waitid(Id::All, LOOK) != Err(Errno::ECHILD)
+}
+
+/// Whether it was started with [`Orphans::kept_mark`]; what has ended is not.
+fn is_marked(process: i32) -> bool {
+    let mark = format!("{KEPT}={}", own_mark());
+    let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
 }
 
 fn own_children() -> Vec<Process> {

@@ -46,6 +46,7 @@ pub(crate) struct Running {
     bound: Option<Bound>,
     /// When that file is looked at for the first time.
     looks_at_file: Instant,
+    leaves: bool,
     stopped: Option<Stop>,
 }
 
@@ -86,15 +87,20 @@ impl Running {
             errors,
             remembered,
             bound: run.bound.clone(),
+            leaves: run.leaves,
             stopped: None,
         })
     }
 
-    /// Its time is over, by itself or as we say. What is left of its group is ended.
+    /// Its time is over, by itself or as we say. What is left of its group is ended, unless it may
+    /// leave that.
     fn stop(&self, by_us: Option<Ended>) -> Stop {
         let wall = Duration::from_nanos(monotonic_ns() - self.start_ns);
         // Before it is waited for: until then no other process can have its number.
-        let group = killpg(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGKILL);
+        let group = match by_us {
+            None if self.leaves => Ok(()),
+            _ => killpg(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGKILL),
+        };
         Stop { wall, by_us, group }
     }
 

@@ -13,6 +13,7 @@ mod limits;
 mod measures;
 mod names;
 mod order;
+mod servers;
 mod sessions;
 mod starts;
 mod statuses;

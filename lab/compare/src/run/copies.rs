@@ -41,7 +41,12 @@ impl Runner<'_> {
     pub(super) fn copy_anew(&self, compared: usize) -> Result<Vec<String>, Stopped> {
         if self.copies.borrow().is_empty() {
             // Tells what it replaces.
-            self.commands.iter().try_for_each(|command| self.prepare(command))?;
+            for command in &self.commands {
+                let prepared = self.prepare(command);
+                // No run is made here, after which this would be ended.
+                self.orphans.end();
+                prepared?;
+            }
         }
         self.is_still_the_same()?;
         self.copies_have_their_bytes()?;

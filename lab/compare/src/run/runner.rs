@@ -291,7 +291,8 @@ impl<'a> Runner<'a> {
 
     /// Runs --setup or --cleanup, which are no part of a run and may take as long as they do.
     pub(crate) fn helper(&self, option: &str, text: &str) -> Result<(), Stopped> {
-        self.beside(option, text, Run::default(), "")
+        let variables = vec![Orphans::kept_mark()];
+        self.beside(option, text, Run { leaves: true, variables, ..Run::default() }, "")
     }
 
     /// Runs a command of the user's that is not compared; `of` says in its failure what it was for.
@@ -317,19 +318,21 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Prepares a run. What that leaves running, such as a server, is ended after the run.
     pub(crate) fn prepare(&self, command: &Command) -> Result<(), Stopped> {
-        self.around("--prepare", command.prepare.as_ref())
+        let run = Run { leaves: true, ..Run::default() };
+        self.around("--prepare", command.prepare.as_ref(), run)
     }
 
     pub(super) fn conclude(&self, command: &Command) -> Result<(), Stopped> {
-        self.around("--conclude", command.conclude.as_ref())
+        self.around("--conclude", command.conclude.as_ref(), Run::default())
     }
 
     /// Runs what surrounds a run.
-    fn around(&self, option: &str, text: Option<&String>) -> Result<(), Stopped> {
+    fn around(&self, option: &str, text: Option<&String>, run: Run) -> Result<(), Stopped> {
         let Some(text) = text else { return Ok(()) };
         let variables = vec![self.iteration.get().variable()];
-        let run = Run { timeout: self.timeout(), variables, ..Run::default() };
+        let run = Run { timeout: self.timeout(), variables, ..run };
         self.holding(|| self.beside(option, text, run, ""))
     }
 
