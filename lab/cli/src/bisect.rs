@@ -128,6 +128,7 @@ impl RunArgs {
     fn options(&self) -> RunOptions {
         RunOptions {
             setup: self.setup.clone(),
+            ready: Vec::new(),
             prepare: self.prepare.iter().cloned().collect(),
             conclude: self.conclude.iter().cloned().collect(),
             cleanup: self.cleanup.clone(),

@@ -51,6 +51,10 @@ pub(crate) struct CompareArgs {
     /// Command to run once before the first run, for each value of a {VAR} in it
     #[arg(short, long, value_name = "CMD")]
     setup: Option<String>,
+    /// Wait after --setup, or without it after each --prepare, until this command ends with status
+    /// 0 or this port accepts a connection; 30 s at most, or --timeout
+    #[arg(long, value_name = "CMD|PORT")]
+    ready: Vec<String>,
     /// Command to run before each run, untimed; one for all commands or one each
     #[arg(short, long, value_name = "CMD")]
     prepare: Vec<String>,
@@ -262,6 +266,7 @@ impl CompareArgs {
         let named = self.shell.as_deref().map_or(Shell::WhereNeeded, Shell::named);
         RunOptions {
             setup: self.setup.clone(),
+            ready: self.ready.clone(),
             prepare: self.prepare.clone(),
             conclude: self.conclude.clone(),
             cleanup: self.cleanup.clone(),

@@ -8,7 +8,7 @@ use nix::{
     sys::{
         prctl,
         signal::{Signal, kill},
-        wait::{Id, WaitPidFlag, waitid},
+        wait::{Id, WaitPidFlag, WaitStatus, waitid},
     },
     unistd::{Pid, getsid},
 };
@@ -88,6 +88,13 @@ impl Orphans {
         (KEPT.to_owned(), own_mark().to_owned())
     }
 
+    /// Whether something was left behind, and none of it runs any more.
+    pub fn have_ended(&self) -> bool {
+        let left = own_children().into_iter().filter(|child| !self.others.holds(*child));
+        let mut left = left.peekable();
+        left.peek().is_some() && left.all(|child| has_ended(child.pid))
+    }
+
     /// Ends what is there and is not kept, with all that it started. A system call where there is
     /// nothing.
     pub fn end(&self) {
@@ -163,6 +170,11 @@ impl Spared {
 /// Whether this process has a child, dead ones that nobody has waited for included.
 fn any() -> bool {
     waitid(Id::All, LOOK) != Err(Errno::ECHILD)
+}
+
+/// Whether a child has ended, and nobody has waited for it.
+fn has_ended(child: i32) -> bool {
+    !matches!(waitid(Id::Pid(Pid::from_raw(child)), LOOK), Ok(WaitStatus::StillAlive))
 }
 
 /// Whether it was started with [`Orphans::kept_mark`]; what has ended is not.

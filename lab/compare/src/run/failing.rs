@@ -27,7 +27,7 @@ const EXCERPT_CHARS: usize = 400;
 /// What is read of them, which may be a gigabyte.
 const EXCERPT_BYTES: u64 = 64 << 10;
 /// A shell's status where there is no such program, or what reads it is not there.
-const NOT_FOUND: i32 = 127;
+pub(super) const NOT_FOUND: i32 = 127;
 /// A shell's status where a program cannot be started.
 const NOT_STARTED: i32 = 126;
 

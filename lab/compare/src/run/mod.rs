@@ -34,6 +34,7 @@ mod parameters;
 mod plot;
 mod progress;
 mod ratio;
+mod ready;
 mod record;
 mod revisions;
 mod runner;

@@ -57,6 +57,8 @@ impl Options {
 pub struct RunOptions {
     /// What runs once before the first run.
     pub setup: Option<String>,
+    /// What has to answer before the first run, or after what runs before each: commands, ports.
+    pub ready: Vec<String>,
     /// What runs before each run: one for all commands, or one each.
     pub prepare: Vec<String>,
     /// What runs after each run: one for all commands, or one each.

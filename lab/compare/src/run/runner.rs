@@ -273,11 +273,13 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs --setup. What it leaves running, such as a server, stays until after --cleanup.
-    pub(crate) fn set_up(&self) -> Result<(), Stopped> {
+    pub(crate) fn set_up(&self) -> Result<Vec<String>, Stopped> {
+        let sentences = self.ready_before()?;
         let mut texts = self.options.setup.iter().flat_map(|text| for_each(text, &self.commands));
-        let ended = texts.try_for_each(|text| self.helper("--setup", &text));
+        let ended = texts.try_for_each(|text| self.set_up_by(&text));
+        let ended = ended.and_then(|()| self.ready_once());
         self.orphans.keep();
-        ended
+        ended.map(|()| sentences)
     }
 
     /// Runs --cleanup, after an interruption too; another one ends it.
@@ -304,8 +306,7 @@ impl<'a> Runner<'a> {
         of: &str,
     ) -> Result<(), Stopped> {
         let argv = in_shell(text, self.options.shell.name());
-        // A file for each option: a server of --setup may still write to its own.
-        let errors = self.folder.join(format!("errors{option}"));
+        let errors = self.errors_of(option);
         let run = Run { argv, errors: Some(errors.clone()), ..run };
         match run.execute(self.interrupted).map_err(broken)?.ended {
             Ended::Exited(0) => Ok(()),
@@ -321,7 +322,8 @@ impl<'a> Runner<'a> {
     /// Prepares a run. What that leaves running, such as a server, is ended after the run.
     pub(crate) fn prepare(&self, command: &Command) -> Result<(), Stopped> {
         let run = Run { leaves: true, ..Run::default() };
-        self.around("--prepare", command.prepare.as_ref(), run)
+        self.around("--prepare", command.prepare.as_ref(), run)?;
+        if command.prepare.is_some() { self.ready_each(command) } else { Ok(()) }
     }
 
     pub(super) fn conclude(&self, command: &Command) -> Result<(), Stopped> {

@@ -45,7 +45,9 @@ impl Session<'_> {
             streams::tell(self.announcement());
         }
         let before = Held::new(&runs.data, &self.commands);
-        runner.set_up()?;
+        for sentence in runner.set_up()? {
+            self.note(sentence);
+        }
         // --setup may have made the programs.
         for path in Held::new(&runs.data, &self.commands).since(&before) {
             self.note(format!("--setup replaced {}, which is compared", path.display()));
