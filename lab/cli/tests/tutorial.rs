@@ -1,7 +1,10 @@
-//! The commands of docs/TUTORIAL.md, run as they stand there.
+//! The commands of docs/TUTORIAL.md and docs/HOWTO.md, run as they stand there.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsString,
+    fs,
+    net::TcpListener,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Command,
@@ -9,17 +12,54 @@ use std::{
 
 use tempfile::TempDir;
 
-/// What `lab compare` ends with when it has an answer: equal or faster, slower, not known.
-const ANSWERS: [i32; 3] = [0, 10, 11];
+/// What `lab compare` ends with: the second command is not slower, is slower, or neither is known.
+const FASTER: i32 = 0;
+const SLOWER: i32 = 10;
+const OPEN: i32 = 11;
 
 fn repository() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
 }
 
-/// The blocks of the page that are marked to be run, in order.
-fn blocks(page: &str) -> Vec<&str> {
-    let after = page.split("```sh\n").skip(1);
+fn page(name: &str) -> String {
+    fs::read_to_string(repository().join("docs").join(name)).unwrap()
+}
+
+/// The blocks of a text that are marked to be run, in order.
+fn blocks(text: &str) -> Vec<&str> {
+    let after = text.split("```sh\n").skip(1);
     after.map(|rest| rest.split_once("```").expect("a block ends").0).collect()
+}
+
+/// The page's ports may be taken here.
+fn with_free_ports(page: &str) -> String {
+    let free = ["18081", "18082"].map(|port| (port, TcpListener::bind("127.0.0.1:0").unwrap()));
+    free.iter().fold(page.to_owned(), |page, (port, listener)| {
+        page.replace(port, &listener.local_addr().unwrap().port().to_string())
+    })
+}
+
+/// With the lab's folder first.
+fn path() -> OsString {
+    let lab = fs::canonicalize(env!("CARGO_BIN_EXE_lab")).unwrap();
+    let before = env::var_os("PATH").unwrap_or_default();
+    let path = [lab.parent().unwrap().to_owned()].into_iter().chain(env::split_paths(&before));
+    env::join_paths(path).unwrap()
+}
+
+/// Runs a block, which ends with one of these.
+#[track_caller]
+fn run(block: &str, folder: &Path, ends: &[i32]) {
+    let mut shell = Command::new("bash");
+    shell.args(["-euc", block]).current_dir(folder).env("PATH", path());
+    shell.env("XDG_CACHE_HOME", folder.join("cache"));
+    for name in ["BUILD_WORKSPACE_DIRECTORY", "BUILD_WORKING_DIRECTORY", "GITHUB_ACTIONS"] {
+        shell.env_remove(name);
+    }
+    let output = shell.output().expect("bash is one of the tools of every environment");
+    let said = [output.stdout, output.stderr].concat();
+    let (said, code) = (String::from_utf8_lossy(&said), output.status.code().unwrap_or(-1));
+    assert!(ends.contains(&code), "ended with {code}: {said}\n{block}");
 }
 
 /// A checkout with the pictures and the variants of ours, and no experiment yet.
@@ -34,28 +74,43 @@ fn checkout() -> TempDir {
 
 #[test]
 fn the_commands_of_the_tutorial_do_what_it_says() {
-    let page = fs::read_to_string(repository().join("docs/TUTORIAL.md")).unwrap();
-    let lab = fs::canonicalize(env!("CARGO_BIN_EXE_lab")).unwrap();
-    let before = env::var_os("PATH").unwrap_or_default();
-    let path = [lab.parent().unwrap().to_owned()].into_iter().chain(env::split_paths(&before));
-    let path = env::join_paths(path).unwrap();
+    let page = with_free_ports(&page("TUTORIAL.md"));
     let checkout = checkout();
-    let blocks = blocks(&page);
-    assert_eq!(blocks.len(), 2, "a comparison and an experiment");
-    for block in blocks {
-        let mut shell = Command::new("bash");
-        shell.args(["-euc", block]).current_dir(checkout.path()).env("PATH", &path);
-        shell.env_remove("BUILD_WORKSPACE_DIRECTORY").env_remove("BUILD_WORKING_DIRECTORY");
-        let output = shell.output().expect("bash is one of the tools of every environment");
-        let said = String::from_utf8_lossy(&output.stderr);
-        let code = output.status.code().unwrap_or(-1);
-        assert!(ANSWERS.contains(&code), "ended with {code}: {said}\n{block}");
-    }
+    let [two, servers, experiment] = blocks(&page)[..] else { panic!("three blocks: {page}") };
+    run(two, checkout.path(), &[FASTER, SLOWER, OPEN]);
+    run(servers, checkout.path(), &[FASTER]);
+    run(experiment, checkout.path(), &[FASTER, SLOWER, OPEN]);
     let report = fs::read_to_string(checkout.path().join("results/mine/report.md")).unwrap();
     // What the page shows of it, but for the numbers.
     let shown = page.split("\n# mine\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     for line in ["**Is owned faster", "* Elapsed time against `dashmap`: ", "| against `dashmap` |"]
     {
         assert!(shown.contains(line) && report.contains(line), "{line}: {report}");
+    }
+}
+
+/// The sections of docs/HOWTO.md, and what their blocks end with: of each the second is faster,
+/// unless few rounds are asked for. On a disk in memory no cache is cold.
+const SECTIONS: [(&str, &[&[i32]]); 6] = [
+    ("Two Python scripts", &[&[FASTER]]),
+    ("Two builds", &[&[FASTER]]),
+    ("Two servers under one load", &[&[FASTER], &[FASTER]]),
+    ("A command that changes its folder", &[&[FASTER]]),
+    ("A warm or a cold cache", &[&[FASTER], &[FASTER, SLOWER, OPEN]]),
+    ("A long job", &[&[FASTER, OPEN], &[FASTER]]),
+];
+
+#[test]
+fn the_commands_of_every_how_to_do_what_it_says() {
+    let page = with_free_ports(&page("HOWTO.md"));
+    let sections: Vec<&str> = page.split("\n## ").skip(1).collect();
+    assert_eq!(sections.len(), SECTIONS.len());
+    for (section, (title, ends)) in sections.iter().zip(SECTIONS) {
+        assert!(section.starts_with(&format!("{title}\n")), "{title}: {section}");
+        let (folder, blocks) = (tempfile::tempdir().unwrap(), blocks(section));
+        assert_eq!(blocks.len(), ends.len(), "{title}");
+        for (block, ends) in blocks.iter().zip(ends) {
+            run(block, folder.path(), ends);
+        }
     }
 }
