@@ -92,6 +92,37 @@ fn the_summary_of_k6() {
     assert_eq!(lines(&wrong, "k6.json", k6, "differs_from_results"), [3]);
 }
 
+/// With numbers that JSON does not have, and a benchmark that failed.
+#[test]
+fn the_json_of_benchmark_dot_net() {
+    let one = |method: &str, parameters: &str, mean: f64| {
+        format!(
+            r#"{{"Namespace": null, "Type": "T", "Method": "{method}", "Parameters": "{parameters}",
+            "Statistics": {{"OriginalValues": [{mean}], "N": 1, "Min": {mean}, "Mean": {mean},
+            "Max": {mean}, "Skewness": NaN, "StandardError": -Infinity}}}}"#
+        )
+    };
+    let failed = r#"{"Namespace": null, "Method": "Bad", "Parameters": "", "Statistics": null}"#;
+    let file = |benchmarks: &[String]| {
+        format!(r#"{{"Title": "t", "Benchmarks": [{}, {failed}]}}"#, benchmarks.join(","))
+    };
+    let json = file(&[one("Sort", "N=7", 45_678.0), one("Find", "", 1_250.0)]);
+    let table = "| Method | Mean [μs] |\n|-|-|\n| Sort | 45.678 |\n| Find | 1.25 |\n";
+    holds(table, "bdn.json", &json);
+    let wrong = table.replace("45.678", "54.678");
+    assert_eq!(lines(&wrong, "bdn.json", &json, "differs_from_results"), [3]);
+}
+
+#[test]
+fn json_with_numbers_that_it_does_not_have() {
+    let json = r#"[{"engine": "a", "wall_ms": 10.0, "rate": NaN}, {"engine": "a", "wall_ms": 14.0},
+        {"engine": "b NaN", "wall_ms": 20.0, "rate": Infinity}, {"engine": "b NaN", "wall_ms": 24.0}]"#;
+    let table = "| Engine | Mean (ms) |\n|-|-|\n| a | 12.0 |\n| b NaN | 22.0 |\n";
+    holds(table, "runs.json", json);
+    let wrong = table.replace("12.0", "15.0").replace("22.0", "27.0");
+    assert_eq!(lines(&wrong, "runs.json", json, "raw_summary"), [3, 4]);
+}
+
 #[test]
 fn the_csv_of_benchmark_dot_net() {
     let csv = "Method;Mean;StdDev\nFast;1.234 ms;0.010 ms\nSlow;5.678 ms;0.020 ms\n";

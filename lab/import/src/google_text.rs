@@ -5,7 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Benchmark, ImportError, Sample, Tool, google::unit_ns};
+use crate::{
+    ImportError, Machine,
+    google::{DEBUG, SCALING},
+    reading::Reading,
+    units::time_ns,
+};
 
 /// The table's head.
 const HEAD: [&str; 4] = ["Benchmark", "Time", "CPU", "Iterations"];
@@ -20,32 +25,51 @@ pub(crate) fn is_table(text: &str) -> bool {
     })
 }
 
-pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Benchmark>, ImportError> {
-    let tool = Tool::GoogleBenchmark;
+pub(crate) fn read(text: &str, into: &mut Reading<'_>) {
+    text.lines().for_each(|line| above(line, into));
     let rows: Vec<TableLine> = text.lines().enumerate().filter_map(TableLine::of).collect();
     let names: BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-    let mut benchmarks: Vec<Benchmark> = Vec::new();
-    let mut means = Vec::new();
     for row in &rows {
-        let ns = row.ns.ok_or_else(|| {
-            let expected = "a time above 0 before its unit";
-            ImportError::Line { file: file.to_owned(), line: row.line, expected }
-        });
-        if let Some((base, statistic)) = statistic(&row.name, &names) {
-            if statistic == "_mean" {
-                means.push(Benchmark::summary(tool, file, base, ns?));
-            }
+        let expected = "a time above 0 before its unit";
+        let broken = ImportError::Line { file: into.file.to_owned(), line: row.line, expected };
+        let statistic = statistic(&row.name, &names);
+        if statistic.is_some_and(|(_, statistic)| statistic != "_mean") {
             continue;
         }
-        let sample = Sample { ns: ns?, fork: None };
-        match benchmarks.iter_mut().find(|benchmark| benchmark.name == row.name) {
-            Some(benchmark) => benchmark.samples.push(sample),
-            None => benchmarks.push(Benchmark::new(tool, file, row.name.clone(), vec![sample])),
+        let Some(ns) = into.usable(row.ns.ok_or(broken)) else { continue };
+        match statistic {
+            Some((base, _)) => into.mean(base, ns),
+            None => into.sample(&row.name, ns, None),
         }
     }
-    means.retain(|mean| benchmarks.iter().all(|benchmark| benchmark.name != mean.name));
-    benchmarks.extend(means);
-    Ok(benchmarks)
+    for (name, message) in text.lines().filter_map(|line| line.split_once("ERROR OCCURRED:")) {
+        into.failed(name.trim(), &format!("the error {}", message.trim().replace('\'', "`")));
+    }
+}
+
+/// What stands above the table: the machine, and warnings.
+fn above(line: &str, into: &mut Reading<'_>) {
+    if let Some(machine) = machine(line) {
+        into.on(machine);
+    }
+    let line = line.trim();
+    let is_warning = line.starts_with("***WARNING***");
+    if is_warning && line.contains("DEBUG") {
+        into.note(DEBUG);
+    }
+    if is_warning && line.contains("scaling") {
+        into.note(SCALING);
+    }
+}
+
+/// `Run on (8 X 3000 MHz CPU s)`.
+fn machine(line: &str) -> Option<Machine> {
+    let inside = line.trim().strip_prefix("Run on (")?;
+    let [cpus, "X", mhz, ..] = inside.split_whitespace().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let entry = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    Some(Machine::from([entry("num_cpus", cpus), entry("MHz", mhz)]))
 }
 
 /// The benchmark whose statistic this is: all three of it are in the table.
@@ -71,11 +95,11 @@ impl TableLine {
         let words: Vec<&str> = text.split_whitespace().collect();
         let is_row = |at: usize| {
             let iterations = words.get(at + 3).is_some_and(|count| count.parse::<u64>().is_ok());
-            unit_ns(words[at]).is_some() && words.get(at + 2) == Some(&words[at]) && iterations
+            time_ns(words[at]).is_some() && words.get(at + 2) == Some(&words[at]) && iterations
         };
         let unit = (2..words.len()).find(|at| is_row(*at))?;
         let time = words[unit - 1].parse::<f64>().ok().filter(|time| *time > 0.0);
-        let ns = time.zip(unit_ns(words[unit])).map(|(time, ns)| time * ns);
+        let ns = time.zip(time_ns(words[unit])).map(|(time, ns)| time * ns);
         let name = words[..unit - 1].join(" ");
         Some(Self { line: place + 1, name, ns: ns.filter(|ns| ns.is_finite()) })
     }

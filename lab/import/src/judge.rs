@@ -2,22 +2,24 @@
 //!
 //! Times are compared as logarithms, so that a difference is a ratio: by the test of
 //! `lab_stats::studentised`, its inversion as the interval, and Holm's adjustment over the
-//! benchmarks. The level holds for samples that are independent within each set. What changed
-//! between the two measurements is in the difference, whatever it was.
+//! benchmarks. What is counted is a process with its mean, for its samples share its memory, its
+//! compilation and its minute; where each side has one, its samples are all there is, and what they
+//! share is in the difference. What changed between the two measurements is in it in any case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab_stats::{
-    describe::median,
-    equivalence::Equivalence,
     multiple::holm,
     outcome::{Direction, Evidence, Outcome, of_difference},
     studentised::{FEWEST, Studentised},
-    tail::{self, Tail},
 };
 use serde::Serialize;
 
-use crate::{Benchmark, Sample};
+use crate::{
+    Benchmark,
+    pool::{Pool, other_processors, pooled},
+    welch::Welch,
+};
 
 /// Of both sides together: the regroupings take some 2,500 bytes for each.
 const MOST_SAMPLES: usize = 100_000;
@@ -40,12 +42,14 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JoinError {
     /// No name is in both.
-    #[error("no benchmark has the same name in both; the first are `{old}` and `{new}`")]
+    #[error("no benchmark has the same name in both; the first are `{old}` and `{new}`{why}")]
     NothingShared {
         /// A name of the reference's.
         old: String,
         /// A name of the other's.
         new: String,
+        /// Behind it, where it is known.
+        why: String,
     },
     /// The reference is not there.
     #[error("there is no benchmark `{name}`; there are: {known}")]
@@ -74,8 +78,11 @@ pub struct Judged {
     pub outcome: Outcome,
     /// False: a difference may be drift.
     pub interleaved: bool,
-    /// Independent samples, of the reference and of the candidate.
+    /// What the test counted, of the reference and of the candidate: processes, or the samples of
+    /// one where each side has no more.
     pub samples: [usize; 2],
+    /// Processes, of the reference and of the candidate.
+    pub processes: [usize; 2],
     /// Of all samples, in nanoseconds.
     pub median_ns: [Option<f64>; 2],
     /// The difference of the means of the logarithms.
@@ -95,12 +102,23 @@ pub struct Judged {
 impl Judged {
     /// The outcome with what qualifies it.
     pub fn verdict(&self) -> String {
-        match self.outcome {
-            Outcome::Faster | Outcome::Slower | Outcome::Equivalent => {
+        match (self.outcome, &self.reason) {
+            (Outcome::Faster | Outcome::Slower | Outcome::Equivalent, _) => {
                 format!("{} ({DRIFT})", self.outcome)
             }
-            other => other.to_string(),
+            (Outcome::Withheld, Some(reason)) => format!("{} ({reason})", self.outcome),
+            (other, _) => other.to_string(),
         }
+    }
+
+    /// Whether no verdict is given, whatever the numbers are.
+    pub fn is_withheld(&self) -> bool {
+        self.outcome == Outcome::Withheld
+    }
+
+    /// Whether the samples of one process stand against those of another.
+    pub fn is_of_one_process(&self) -> bool {
+        self.processes == [1, 1]
     }
 }
 
@@ -111,15 +129,21 @@ pub fn against(
     settings: &Settings,
 ) -> Result<Vec<Judged>, JoinError> {
     let (old, new) = (pooled(old), pooled(new));
-    let pairs: Vec<_> = if let ([one], [other]) = (&old[..], &new[..]) {
-        vec![(one, other)]
-    } else {
-        let same = |other| old.iter().find(|one: &&Pool| one.name == other);
-        new.iter().filter_map(|other| Some((same(other.name)?, other))).collect()
-    };
+    if let ([one], [other]) = (&old[..], &new[..]) {
+        let mut judged = judge(&[(one, other)], settings);
+        if let Some(why) = other_processors(&old, &new) {
+            judged.iter_mut().for_each(|judged| judged.withhold(&why));
+        }
+        return Ok(judged);
+    }
+    let key = |pool: &Pool| (pool.tool, pool.name.to_owned());
+    let known: BTreeMap<_, _> = old.iter().map(|one| (key(one), one)).collect();
+    let pair = |other| Some((*known.get(&key(other))?, other));
+    let pairs: Vec<_> = new.iter().filter_map(pair).collect();
     if pairs.is_empty() {
         let first = |set: &[Pool]| set.first().map_or("", |pool| pool.name).to_owned();
-        return Err(JoinError::NothingShared { old: first(&old), new: first(&new) });
+        let why = other_processors(&old, &new).map_or(String::new(), |why| format!(": {why}"));
+        return Err(JoinError::NothingShared { old: first(&old), new: first(&new), why });
     }
     Ok(judge(&pairs, settings))
 }
@@ -143,143 +167,142 @@ pub fn within(
     Ok(judge(&pairs, settings))
 }
 
-/// The names that only one of two sets has.
-pub fn unmatched<'a>(one: &'a [Benchmark], other: &[Benchmark]) -> Vec<&'a str> {
-    let known = |name: &str| other.iter().any(|benchmark| benchmark.name == name);
-    let mut names: Vec<&str> = one.iter().map(|benchmark| benchmark.name.as_str()).collect();
-    names.retain(|name| !known(name));
-    names.dedup();
-    names
-}
-
-/// What all files together have of a benchmark.
-struct Pool<'a> {
-    name: &'a str,
-    samples: Vec<Sample>,
-}
-
-fn pooled(benchmarks: &[Benchmark]) -> Vec<Pool<'_>> {
-    let mut pools: Vec<Pool<'_>> = Vec::new();
-    for benchmark in benchmarks {
-        let known = pools.iter().position(|pool| pool.name == benchmark.name);
-        let at = known.unwrap_or_else(|| {
-            pools.push(Pool { name: &benchmark.name, samples: Vec::new() });
-            pools.len() - 1
-        });
-        let samples = &mut pools[at].samples;
-        // The processes of another file are others, though they have the same numbers.
-        let before =
-            samples.iter().filter_map(|sample| sample.fork).max().map_or(0, |last| last + 1);
-        let moved = |sample: &Sample| Sample { fork: sample.fork.map(|it| it + before), ..*sample };
-        samples.extend(benchmark.samples.iter().map(moved));
+/// The names that only one of two sets has; none where each set has one alone, which are compared.
+pub fn unmatched(one: &[Benchmark], other: &[Benchmark]) -> Vec<String> {
+    let keys = |set: &[Benchmark]| -> BTreeSet<_> {
+        pooled(set).iter().map(|pool| (pool.tool, pool.name.to_owned())).collect()
+    };
+    let (own, others) = (keys(one), keys(other));
+    if own.len() == 1 && others.len() == 1 {
+        return Vec::new();
     }
-    pools
-}
-
-impl Pool<'_> {
-    /// Logarithms of what is independent: where the tool tells the processes apart a process
-    /// counts once, with its mean, for a process's samples share its memory and compilation. Of one
-    /// process its samples are all there is.
-    fn logarithms(&self) -> Vec<f64> {
-        let mut forks: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-        for sample in &self.samples {
-            if let Some(fork) = sample.fork {
-                forks.entry(fork).or_default().push(sample.ns);
-            }
-        }
-        if forks.len() < 2 {
-            return self.samples.iter().map(|sample| sample.ns.ln()).collect();
-        }
-        let mean = |times: &Vec<f64>| (times.iter().sum::<f64>() / times.len() as f64).ln();
-        forks.values().map(mean).collect()
-    }
-
-    fn median_ns(&self) -> Option<f64> {
-        median(&self.samples.iter().map(|sample| sample.ns).collect::<Vec<_>>())
-    }
+    own.difference(&others).map(|(_, name)| name.clone()).collect()
 }
 
 fn judge(pairs: &[(&Pool<'_>, &Pool<'_>)], settings: &Settings) -> Vec<Judged> {
     let alpha_each = settings.alpha / pairs.len() as f64;
-    let (mut all, shown): (Vec<Judged>, Vec<Shown>) = pairs
-        .iter()
-        .map(|(reference, candidate)| one(reference, candidate, alpha_each, settings))
-        .unzip();
+    let one = |(reference, candidate): &(&Pool, &Pool)| {
+        one(reference, candidate, alpha_each, settings.seed)
+    };
+    let mut all: Vec<Judged> = pairs.iter().map(one).collect();
     let known: Vec<f64> = all.iter().filter_map(|judged| judged.p).collect();
     let mut adjusted = holm(&known).unwrap_or_default().into_iter();
-    for (judged, shown) in all.iter_mut().zip(shown) {
+    for judged in &mut all {
         judged.adjusted_p = judged.p.and_then(|_| adjusted.next());
-        judged.decide(shown, settings);
+        judged.decide(settings);
     }
     all
 }
 
-/// What middle and tail show.
-type Shown = (Option<Equivalence>, Option<Tail>);
-
-fn one(
-    reference: &Pool<'_>,
-    candidate: &Pool<'_>,
-    alpha_each: f64,
-    settings: &Settings,
-) -> (Judged, Shown) {
-    let (a, b) = (candidate.logarithms(), reference.logarithms());
-    let is_few = a.len() + b.len() <= MOST_SAMPLES;
-    let test = is_few.then(|| Studentised::new(&a, &b, alpha_each, settings.seed)).flatten();
-    let interval = test.as_ref().and_then(|test| test.interval(alpha_each));
-    let margin = settings.margin.ln_1p();
-    let equivalence = test.as_ref().zip(interval).map(|(test, interval)| Equivalence {
-        p: test.p_value(margin).max(test.p_value(-margin)),
-        interval: Some(interval),
-        holds: -margin < interval.low && interval.high < margin,
-    });
-    let judged = Judged {
-        benchmark: candidate.name.to_owned(),
-        reference: reference.name.to_owned(),
-        outcome: Outcome::CannotTell,
-        interleaved: false,
-        samples: [b.len(), a.len()],
-        median_ns: [reference.median_ns(), candidate.median_ns()],
-        shift: test.as_ref().map(Studentised::estimate),
-        interval: interval.map(|interval| [interval.low, interval.high]),
-        p: test.as_ref().map(|test| test.p_value(0.0)),
-        adjusted_p: None,
-        slower_beyond_margin: None,
-        reason: reason(&a, &b),
-    };
-    let tail = median(&b).filter(|_| is_few).and_then(|centre| {
-        let multiples =
-            |values: &[f64]| values.iter().map(|value| (value - centre).exp()).collect::<Vec<_>>();
-        tail::of_samples(&multiples(&a), &multiples(&b), settings.margin, alpha_each)
-    });
-    (judged, (equivalence, tail))
+/// Logarithms of what counts on each side.
+fn logarithms(reference: &[Vec<f64>], candidate: &[Vec<f64>]) -> [Vec<f64>; 2] {
+    let mean = |times: &Vec<f64>| (times.iter().sum::<f64>() / times.len() as f64).ln();
+    match (reference, candidate) {
+        ([one], [other]) => [one, other].map(|times| times.iter().map(|ns| ns.ln()).collect()),
+        _ => [reference, candidate].map(|processes| processes.iter().map(mean).collect()),
+    }
 }
 
-fn reason(a: &[f64], b: &[f64]) -> Option<String> {
-    if a.is_empty() || b.is_empty() {
+fn one(reference: &Pool<'_>, candidate: &Pool<'_>, alpha_each: f64, seed: u64) -> Judged {
+    let [of_b, of_a] = [reference, candidate].map(Pool::processes);
+    let [b, a] = logarithms(&of_b, &of_a);
+    let processes = [of_b.len(), of_a.len()];
+    let is_failed = reference.is_failed() || candidate.is_failed();
+    let is_few = a.len() + b.len() <= MOST_SAMPLES && !is_failed;
+    let test = is_few.then(|| Studentised::new(&a, &b, alpha_each, seed)).flatten();
+    let interval = test.as_ref().and_then(|test| test.interval(alpha_each));
+    let interval = interval.map(|interval| [interval.low, interval.high]);
+    let p = test.as_ref().map(|test| test.p_value(0.0));
+    // So few that no regrouping is as rare as the level.
+    let welch = test.as_ref().filter(|_| interval.is_none()).and_then(|_| {
+        let welch = Welch::new(&a, &b);
+        let p = welch.p(p?)?;
+        Some((welch.interval(alpha_each)?, p))
+    });
+    let withheld = withheld(reference, candidate);
+    Judged {
+        benchmark: candidate.name.to_owned(),
+        reference: reference.name.to_owned(),
+        outcome: match (&withheld, a.is_empty() || b.is_empty()) {
+            (Some(_), _) => Outcome::Withheld,
+            (None, true) => Outcome::NotMeasured,
+            (None, false) => Outcome::CannotTell,
+        },
+        interleaved: false,
+        samples: [b.len(), a.len()],
+        processes,
+        median_ns: [reference.median_ns(), candidate.median_ns()],
+        shift: test.as_ref().map(Studentised::estimate),
+        interval: interval.or(welch.map(|(interval, _)| interval)),
+        p: welch.map(|(_, p)| p).or(p),
+        adjusted_p: None,
+        slower_beyond_margin: None,
+        reason: withheld.or_else(|| reason(&[&b, &a], processes, interval.is_some(), alpha_each)),
+    }
+}
+
+/// Why no verdict is given, whatever the numbers are.
+fn withheld(reference: &Pool<'_>, candidate: &Pool<'_>) -> Option<String> {
+    if reference.is_failed() || candidate.is_failed() {
+        let (then, now) = (reference.endings(), candidate.endings());
+        return Some(format!("runs failed: {now} against {then}"));
+    }
+    reference.moved_to(candidate).map(|how| format!("not measured alike: {how}"))
+}
+
+fn reason(
+    sides: &[&Vec<f64>; 2],
+    processes: [usize; 2],
+    has_interval: bool,
+    alpha_each: f64,
+) -> Option<String> {
+    let [old, new] = sides.map(|side| side.len());
+    if old.min(new) == 0 {
         return Some("only a mean is known, and no spread: not judgeable".to_owned());
     }
-    let (least, all) = (a.len().min(b.len()), a.len() + b.len());
-    if all > MOST_SAMPLES {
+    if old + new > MOST_SAMPLES {
+        let all = old + new;
         return Some(format!("{all} samples; {MOST_SAMPLES} are judged at the most: give fewer"));
     }
-    (least < FEWEST).then(|| format!("{least} independent samples; {FEWEST} are needed of each"))
+    let what = if processes == [1, 1] { "samples" } else { "processes" };
+    if old.min(new) < FEWEST {
+        let share = if what == "processes" { ", of which each counts once," } else { "" };
+        return Some(format!("{old} and {new} {what}{share} are too few: {FEWEST} are needed"));
+    }
+    if has_interval {
+        return None;
+    }
+    let is_constant = |side: &&Vec<f64>| side.iter().all(|value| *value == side[0]);
+    if sides.iter().all(is_constant) {
+        return Some("no spread: neither side varies, so there is no interval".to_owned());
+    }
+    let level = 100.0 * alpha_each;
+    Some(format!("too few to regroup at {level:.2} %: Welch's t-test alone"))
 }
 
 impl Judged {
-    fn decide(&mut self, (equivalence, tail): Shown, settings: &Settings) {
-        if self.samples.contains(&0) {
-            self.outcome = Outcome::NotMeasured;
-        }
+    fn withhold(&mut self, why: &str) {
+        self.outcome = Outcome::Withheld;
+        self.slower_beyond_margin = None;
+        self.reason = Some(why.to_owned());
+    }
+
+    fn decide(&mut self, settings: &Settings) {
         let (Some(p), Some(shift)) = (self.adjusted_p, self.shift) else { return };
+        if self.outcome == Outcome::Withheld {
+            return;
+        }
         let margin = settings.margin.ln_1p();
         self.slower_beyond_margin = self.interval.and_then(|[low, high]| {
             if high <= margin { Some(false) } else { (low >= margin).then_some(true) }
         });
-        let evidence = Evidence { adjusted_p: p, estimate: shift, mean: shift, equivalence, tail };
-        if evidence.is_typically_equivalent() {
-            self.reason = Some("typical run equivalent, tail unknown".to_owned());
+        // Of the typical run, as `lab compare` says it: the tail is not asked.
+        if self.interval.is_some_and(|[low, high]| -margin < low && high < margin) {
+            self.outcome = Outcome::Equivalent;
+            return;
         }
+        let evidence =
+            Evidence { adjusted_p: p, estimate: shift, mean: shift, equivalence: None, tail: None };
         self.outcome = of_difference(&evidence, settings.alpha, Direction::LowerIsBetter);
     }
 }

@@ -10,24 +10,35 @@
 
 mod criterion;
 mod go;
+mod go_line;
 mod google;
 mod google_text;
 mod hyperfine;
 mod jmh;
 mod json;
 pub mod judge;
+mod lenient;
 mod node;
+mod pool;
 mod pytest;
 mod read;
+mod reading;
 mod record;
+mod units;
+mod welch;
 
+pub use criterion::last_runs;
+pub use lenient::without_nan;
 pub use read::{ImportError, Source, read};
+pub use reading::Contents;
 pub use record::{SCHEMA, records};
+
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
 /// The tool that measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tool {
     /// `hyperfine --export-json`, which `lab compare --export-json` writes too.
@@ -36,7 +47,7 @@ pub enum Tool {
     Criterion,
     /// The text of `go test -bench`, or what `-json` makes of it.
     GoTest,
-    /// `-rf json` of JMH.
+    /// `-rf json` of JMH, or what kotlinx-benchmark writes.
     Jmh,
     /// `--benchmark-json` of pytest-benchmark.
     PytestBenchmark,
@@ -44,12 +55,28 @@ pub enum Tool {
     GoogleBenchmark,
 }
 
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hyperfine => "hyperfine",
+            Self::Criterion => "criterion",
+            Self::GoTest => "go test",
+            Self::Jmh => "JMH",
+            Self::PytestBenchmark => "pytest-benchmark",
+            Self::GoogleBenchmark => "Google Benchmark",
+        })
+    }
+}
+
+/// What a file says of the machine and the runtime that measured, such as `cpu` → `AMD EPYC 7763`.
+pub type Machine = BTreeMap<String, String>;
+
 /// One measured time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Of one call.
     pub ns: f64,
-    /// The process that measured it, where the tool tells.
+    /// Which process of the file measured it, where the tool tells; else all of a file are of one.
     pub fork: Option<usize>,
 }
 
@@ -66,15 +93,35 @@ pub struct Benchmark {
     pub samples: Vec<Sample>,
     /// Nanoseconds a call, of a file without samples. No spread is known, so nothing can be judged.
     pub mean_ns: Option<f64>,
+    /// Where it was measured, as far as the file says.
+    pub machine: Machine,
+    /// How its runs ended, such as `status 139`, and how many did so, where the file says.
+    pub endings: BTreeMap<String, usize>,
 }
 
+/// How a run ends that did not fail.
+pub(crate) const GOOD_ENDING: &str = "status 0";
+
 impl Benchmark {
-    fn new(tool: Tool, file: &str, name: impl Into<String>, samples: Vec<Sample>) -> Self {
-        Self { tool, file: file.to_owned(), name: name.into(), samples, mean_ns: None }
+    /// One of which nothing is known but its samples.
+    pub fn new(tool: Tool, file: &str, name: impl Into<String>, samples: Vec<Sample>) -> Self {
+        Self {
+            tool,
+            file: file.to_owned(),
+            name: name.into(),
+            samples,
+            mean_ns: None,
+            machine: Machine::new(),
+            endings: BTreeMap::new(),
+        }
     }
 
     fn summary(tool: Tool, file: &str, name: impl Into<String>, mean_ns: f64) -> Self {
-        let mean_ns = Some(mean_ns);
-        Self { tool, file: file.to_owned(), name: name.into(), samples: Vec::new(), mean_ns }
+        Self { mean_ns: Some(mean_ns), ..Self::new(tool, file, name, Vec::new()) }
+    }
+
+    /// Whether a run ended as no run should.
+    fn is_failed(&self) -> bool {
+        self.endings.keys().any(|ending| ending != GOOD_ENDING)
     }
 }

@@ -1,8 +1,8 @@
 //! Which tool wrote a text.
 
 use crate::{
-    Benchmark, criterion, go, google, google_text, hyperfine, jmh, json::Json, node::Node, pytest,
-    record,
+    Contents, Tool, criterion, go, google, google_text, hyperfine, jmh, json::Json, lenient,
+    node::Node, pytest, reading::Reading, record,
 };
 
 /// A file.
@@ -60,6 +60,28 @@ pub enum ImportError {
         /// In words.
         expected: &'static str,
     },
+    /// Of criterion: a fraction, which reads like a time.
+    #[error("{file} holds a relative change of criterion, no time; give `new/sample.json`")]
+    Change {
+        /// The file.
+        file: String,
+    },
+    /// Lines with numbers and no names.
+    #[error("{file}: no `Benchmark…` stands before the results of {lines}")]
+    Nameless {
+        /// The file.
+        file: String,
+        /// Such as `lines 3, 4`.
+        lines: String,
+    },
+    /// Nothing but other units.
+    #[error("{file} holds no time a call, but {units}, which are not judged")]
+    NoTime {
+        /// The file.
+        file: String,
+        /// Their names.
+        units: String,
+    },
     /// A file of a known tool without one benchmark.
     #[error("{file} holds no finished benchmark")]
     Empty {
@@ -68,48 +90,61 @@ pub enum ImportError {
     },
 }
 
-/// The benchmarks of a file; the format is told from the content.
-pub fn read(source: &Source<'_>) -> Result<Vec<Benchmark>, ImportError> {
+/// The benchmarks of a file; the format is told from the content. What cannot be used is named and
+/// left out; a file of which nothing is left is an error.
+pub fn read(source: &Source<'_>) -> Result<Contents, ImportError> {
     let file = source.file;
     let text = source.text.trim_start_matches('\u{feff}');
-    let benchmarks = if record::is_record(text) {
-        record::read(file, text)?
+    if record::is_record(text) {
+        record::read(file, text)
     } else if let Some(text) = go::text(text) {
-        go::read(file, &text)?
+        go::read(file, &text)
     } else if google_text::is_table(text) {
-        google_text::read(file, text)?
+        let mut into = Reading::new(Tool::GoogleBenchmark, file);
+        google_text::read(text, &mut into);
+        into.finish()
     } else if text.trim_start().starts_with(['{', '[']) {
-        let value = serde_json::from_str(text).map_err(|error| ImportError::Json {
-            file: file.to_owned(),
-            reason: error.to_string(),
-        })?;
-        json(source, &value)?
+        json(source, &parsed(file, text)?)
     } else {
-        return Err(ImportError::Unknown { file: file.to_owned() });
-    };
-    if benchmarks.is_empty() {
-        return Err(ImportError::Empty { file: file.to_owned() });
+        Err(ImportError::Unknown { file: file.to_owned() })
     }
-    Ok(benchmarks)
 }
 
-fn json(source: &Source<'_>, value: &Json) -> Result<Vec<Benchmark>, ImportError> {
+fn parsed(file: &str, text: &str) -> Result<Json, ImportError> {
+    let strict = serde_json::from_str(text);
+    let value = strict.or_else(|error| match lenient::without_nan(text) {
+        Some(text) => serde_json::from_str(&text),
+        None => Err(error),
+    });
+    value.map_err(|error| ImportError::Json { file: file.to_owned(), reason: error.to_string() })
+}
+
+fn json(source: &Source<'_>, value: &Json) -> Result<Contents, ImportError> {
     let root = Node::root(source.file, value);
     let has = |key: &str| value.get(key).is_some();
     let item = value.first();
+    let reading = |tool| Reading::new(tool, source.file);
+    let mut into;
     if item.is_some_and(|item| item.get("primaryMetric").or(item.get("jmhVersion")).is_some()) {
-        jmh::read(&root)
+        into = reading(Tool::Jmh);
+        jmh::read(&root, &mut into)?;
     } else if has("results") {
-        hyperfine::read(&root)
+        into = reading(Tool::Hyperfine);
+        hyperfine::read(&root, &mut into)?;
     } else if has("iters") && has("times") {
-        criterion::sample(&root, source.beside)
+        into = reading(Tool::Criterion);
+        criterion::sample(&root, source.beside, &mut into)?;
     } else if value.get("mean").is_some_and(|mean| mean.get("point_estimate").is_some()) {
-        criterion::estimates(&root, source.beside)
+        into = reading(Tool::Criterion);
+        criterion::estimates(&root, source.beside, &mut into)?;
     } else if has("benchmarks") && has("machine_info") {
-        pytest::read(&root)
+        into = reading(Tool::PytestBenchmark);
+        pytest::read(&root, &mut into)?;
     } else if has("benchmarks") && has("context") {
-        google::read(&root)
+        into = reading(Tool::GoogleBenchmark);
+        google::read(&root, &mut into)?;
     } else {
-        Err(ImportError::Unknown { file: source.file.to_owned() })
+        return Err(ImportError::Unknown { file: source.file.to_owned() });
     }
+    into.finish()
 }

@@ -1,12 +1,12 @@
 //! How often the judge is wrong about samples that differ in nothing, over hundreds of files.
 
 use lab_import::{
-    Source,
+    Benchmark, Source,
     judge::{Settings, against},
     read,
 };
 use lab_stats::outcome::Outcome;
-use rand::SeedableRng;
+use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Normal};
 use rand_pcg::Pcg64;
 
@@ -22,12 +22,23 @@ fn file(count: usize, sd: f64, shift: f64, rng: &mut Pcg64) -> String {
     (0..3 * count).map(|sample| line(["A", "B", "C"][sample % 3], rng)).collect()
 }
 
-fn outcomes(files: [String; 2], alpha: f64) -> Vec<Outcome> {
-    let read = |text: &String| read(&Source { file: "f", text, beside: None }).unwrap();
-    let [old, new] = files.each_ref().map(read);
+/// Of files of each side.
+fn outcomes_of(sides: [Vec<String>; 2], alpha: f64) -> Vec<Outcome> {
+    let side = |files: &Vec<String>| -> Vec<Benchmark> {
+        let named = files.iter().enumerate().map(|(at, text)| (format!("{at}.txt"), text));
+        let read = |(file, text): (String, &String)| {
+            read(&Source { file: &file, text, beside: None }).unwrap().benchmarks
+        };
+        named.flat_map(read).collect()
+    };
+    let [old, new] = sides.each_ref().map(side);
     let settings = Settings { alpha, margin: 0.01, seed: 1 };
     let judged = against(&old, &new, &settings).unwrap();
     judged.iter().map(|judged| judged.outcome).collect()
+}
+
+fn outcomes(files: [String; 2], alpha: f64) -> Vec<Outcome> {
+    outcomes_of(files.map(|file| vec![file]), alpha)
 }
 
 fn is_difference(outcome: &Outcome) -> bool {
@@ -71,7 +82,46 @@ fn a_difference_is_found_and_has_its_direction() {
         assert_eq!(outcomes(files, 0.01), [expected; 3]);
     }
     let close = |count, rng: &mut Pcg64| [(); 2].map(|()| file(count, 0.002, 0.0, rng));
-    assert_eq!(outcomes(close(200, &mut rng), 0.01), [Outcome::Equivalent; 3]);
-    // Of so few nobody knows how many are slow.
-    assert_eq!(outcomes(close(40, &mut rng), 0.01), [Outcome::CannotTell; 3]);
+    assert_eq!(outcomes(close(40, &mut rng), 0.01), [Outcome::Equivalent; 3]);
+}
+
+/// Each file is a process with a layout of its own, which all of its samples share.
+#[test]
+fn samples_that_share_a_process_are_not_taken_for_more() {
+    let mut rng = Pcg64::seed_from_u64(8);
+    let layout = Normal::new(0.0, 0.02).unwrap();
+    let tries = TRIES / 2;
+    let wrong = (0..tries).filter(|_| {
+        let mut side = || -> Vec<String> {
+            (0..7).map(|_| file(10, 0.003, layout.sample(&mut rng), &mut rng)).collect()
+        };
+        let sides = [side(), side()];
+        outcomes_of(sides, 0.05).iter().any(is_difference)
+    });
+    let share = wrong.count() as f64 / tries as f64;
+    assert!(share <= 0.05 + 3.0 * (0.05 * 0.95 / tries as f64).sqrt(), "{share}");
+}
+
+/// Eight benchmarks of six samples: regroupings alone could show nothing.
+#[test]
+fn few_samples_of_many_benchmarks_keep_the_level_too() {
+    let mut rng = Pcg64::seed_from_u64(6);
+    let noise = Normal::new(0.0, 0.01).unwrap();
+    let mut file = |is_two_modes: bool, shift: f64| -> String {
+        let mut time = || {
+            let mode = if is_two_modes && rng.random::<bool>() { 0.2 } else { 0.0 };
+            1_000.0 * (mode + shift + noise.sample(&mut rng)).exp()
+        };
+        let line = |at: usize, ns: f64| format!("Benchmark{}-8 100 {ns} ns/op\n", at % 8);
+        (0..48).map(|at| line(at, time())).collect()
+    };
+    assert_eq!(outcomes([file(false, 0.0), file(false, 0.2)], 0.01), [Outcome::Slower; 8]);
+    for is_two_modes in [false, true] {
+        let wrong = (0..TRIES).filter(|_| {
+            let files = [file(is_two_modes, 0.0), file(is_two_modes, 0.0)];
+            outcomes(files, 0.01).iter().any(is_difference)
+        });
+        let share = wrong.count() as f64 / TRIES as f64;
+        assert!(share <= 0.01 + 3.0 * (0.01 * 0.99 / TRIES as f64).sqrt(), "{share}");
+    }
 }

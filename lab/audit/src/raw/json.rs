@@ -12,7 +12,7 @@ const ROWS: [&str; 8] =
 /// Reads a text that starts with a bracket.
 pub(super) fn read(name: &str, text: &str) -> Result<Vec<Raw>, RawError> {
     let shape = || RawError::Shape { name: name.to_owned() };
-    let json = match serde_json::from_str::<Json>(text) {
+    let json = match parsed(text) {
         Ok(json) => json,
         Err(error) => lines(text)
             .ok_or_else(|| RawError::Json { name: name.to_owned(), reason: error.to_string() })?,
@@ -33,10 +33,18 @@ pub(super) fn read(name: &str, text: &str) -> Result<Vec<Raw>, RawError> {
     Ok(vec![exploded(name, &flat)?, summaries])
 }
 
+/// A value; what JSON has no number for is `null`.
+pub(super) fn parsed(text: &str) -> Result<Json, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| match lab_import::without_nan(text) {
+        Some(text) => serde_json::from_str(&text),
+        None => Err(error),
+    })
+}
+
 /// One JSON value a line; `None` where a line is none.
 fn lines(text: &str) -> Option<Json> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let values: Option<Vec<Json>> = lines.map(|line| serde_json::from_str(line).ok()).collect();
+    let values: Option<Vec<Json>> = lines.map(|line| parsed(line).ok()).collect();
     values.filter(|values| values.len() > 1).map(Json::Array)
 }
 

@@ -1,6 +1,6 @@
-//! What benchmark tools write: those that `lab import` reads, k6, and texts of BenchmarkDotNet.
+//! What benchmark tools write: those that `lab import` reads, k6 and BenchmarkDotNet.
 
-use lab_import::{Benchmark, ImportError, Source};
+use lab_import::{Benchmark, Source};
 use serde_json::Value as Json;
 
 use super::table::Builder;
@@ -17,9 +17,22 @@ const K6: [(&str, &str); 7] = [
     ("p(99)", "p99"),
 ];
 
+/// The same of BenchmarkDotNet, all in nanoseconds.
+const DOTNET: [(&str, &str); 6] = [
+    ("Mean", "Mean (ns)"),
+    ("StandardError", "StdErr (ns)"),
+    ("StandardDeviation", "StdDev (ns)"),
+    ("Median", "Median (ns)"),
+    ("Min", "Min (ns)"),
+    ("Max", "Max (ns)"),
+];
+
 /// Reads a file of a known tool; `None` for anything else, also where the tool's reader refuses.
 pub(super) fn read(name: &str, text: &str) -> Result<Option<Vec<Raw>>, RawError> {
     if let Some(raw) = k6(name, text)? {
+        return Ok(Some(vec![raw]));
+    }
+    if let Some(raw) = dotnet(name, text)? {
         return Ok(Some(vec![raw]));
     }
     // Repeats of hyperfine and of criterion's samples are read with all that stands beside them.
@@ -28,11 +41,8 @@ pub(super) fn read(name: &str, text: &str) -> Result<Option<Vec<Raw>>, RawError>
         return Ok(None);
     }
     match lab_import::read(&Source { file: name, text, beside: None }) {
-        Ok(benchmarks) => Ok(Some(vec![samples(name, &benchmarks)?])),
-        Err(ImportError::Unknown { .. } | ImportError::Json { .. }) => Ok(None),
-        Err(ImportError::Broken { .. } | ImportError::Line { .. } | ImportError::Empty { .. }) => {
-            Ok(None)
-        }
+        Ok(contents) => Ok(Some(vec![samples(name, &contents.benchmarks)?])),
+        Err(_) => Ok(None),
     }
 }
 
@@ -56,7 +66,7 @@ fn k6(name: &str, text: &str) -> Result<Option<Raw>, RawError> {
     if !text.starts_with('{') || !text.contains("\"metrics\"") {
         return Ok(None);
     }
-    let Ok(json) = serde_json::from_str::<Json>(text) else { return Ok(None) };
+    let Ok(json) = super::json::parsed(text) else { return Ok(None) };
     let Some(metrics) = json.get("metrics").and_then(Json::as_object) else { return Ok(None) };
     let mut table = Builder::new(name);
     let mut known = false;
@@ -75,4 +85,38 @@ fn k6(name: &str, text: &str) -> Result<Option<Raw>, RawError> {
         table.push(std::iter::once(label).chain(stats))?;
     }
     Ok(known.then(|| table.finish()))
+}
+
+/// A row a benchmark of BenchmarkDotNet's JSON; one that failed has no statistics. Its class and
+/// its parameters name it where the method does not.
+fn dotnet(name: &str, text: &str) -> Result<Option<Raw>, RawError> {
+    if !text.starts_with('{') || !text.contains("\"Statistics\"") {
+        return Ok(None);
+    }
+    let Ok(json) = super::json::parsed(text) else { return Ok(None) };
+    let all = json.get("Benchmarks").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
+    let label = |one: &Json, key: &str| one.get(key)?.as_str().map(str::to_owned);
+    let measured = all.iter().filter(|one| one.get("Statistics").is_some_and(Json::is_object));
+    let measured: Vec<&Json> = measured.filter(|one| label(one, "Method").is_some()).collect();
+    let mut table = Builder::new(name);
+    for one in &measured {
+        let is_one_method = |other: &&&Json| label(other, "Method") == label(one, "Method");
+        let mut names = vec![("Method".to_owned(), label(one, "Method"))];
+        for key in ["Type", "Parameters"] {
+            let mut same = measured.iter().filter(is_one_method);
+            if same.any(|other| label(other, key) != label(one, key)) {
+                names.push((key.to_owned(), label(one, key)));
+            }
+        }
+        let names = names.into_iter().map(|(key, text)| {
+            let value = text.filter(|text| !text.is_empty()).map_or(Value::Missing, Value::Text);
+            (key, value)
+        });
+        let statistics = DOTNET.iter().filter_map(|(key, column)| {
+            let number = one.get("Statistics")?.get(key)?.as_f64()?;
+            Some(((*column).to_owned(), Value::Number(number)))
+        });
+        table.push(names.chain(statistics))?;
+    }
+    Ok((!measured.is_empty()).then(|| table.finish()))
 }

@@ -191,11 +191,6 @@ impl Pair<'_> {
 }
 
 fn benchmark(variant: &str, values: Vec<f64>) -> Benchmark {
-    Benchmark {
-        tool: Tool::Hyperfine,
-        file: String::new(),
-        name: variant.to_owned(),
-        samples: values.into_iter().map(|value| Sample { ns: value, fork: None }).collect(),
-        mean_ns: None,
-    }
+    let samples = values.into_iter().map(|value| Sample { ns: value, fork: None }).collect();
+    Benchmark::new(Tool::Hyperfine, "", variant, samples)
 }

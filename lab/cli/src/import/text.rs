@@ -1,0 +1,73 @@
+//! A verdict a line.
+
+use lab_console::plain;
+use lab_import::judge::{DRIFT, Judged};
+
+/// From this ratio on a difference is told as one.
+const AS_RATIO: f64 = 1.5;
+
+/// A line a benchmark, and what the verdicts are worth.
+pub(super) fn text(judged: &[Judged], alpha: f64) -> String {
+    let lines: String = judged.iter().map(|judged| line(judged) + "\n").collect();
+    let level = 100.0 * alpha;
+    format!(
+        "{lines}{DRIFT}; `lab compare` runs both commands in turns\n\
+         a verdict is wrong with {level} % if nothing drifted between the files; \
+         we have seen 66 %"
+    )
+}
+
+/// "name: slower (…): +1.20 % (+0.40 … +2.00), medians 1.2 ms and 1.3 ms, 20 and 20 processes".
+fn line(judged: &Judged) -> String {
+    let name = match judged.benchmark == judged.reference {
+        true => judged.benchmark.clone(),
+        false => format!("{} against {}", judged.benchmark, judged.reference),
+    };
+    let mut text = format!("{}: {}", plain::line(&name), plain::line(&judged.verdict()));
+    if let Some(shift) = judged.shift {
+        text += &format!(": {}", difference(shift, judged.interval));
+    }
+    if let [Some(old), Some(new)] = judged.median_ns {
+        text += &format!(", medians {} and {}", time(old), time(new));
+    }
+    text += &format!(", {}", counted(judged));
+    if let Some(reason) = judged.reason.as_ref().filter(|_| !judged.is_withheld()) {
+        text += &format!("; {}", plain::line(reason));
+    }
+    text
+}
+
+fn counted(judged: &Judged) -> String {
+    let [old, new] = judged.samples;
+    if judged.is_of_one_process() {
+        let shared = "its layout and minute are in the difference";
+        return format!("{old} and {new} samples of one process a side: {shared}");
+    }
+    let what = if old.min(new) == 0 { "samples" } else { "processes" };
+    format!("{old} and {new} {what}")
+}
+
+/// "+1.20 % (+0.40 … +2.00)", "2.10 × slower (+98.00 … +122.00 %)".
+fn difference(shift: f64, interval: Option<[f64; 2]>) -> String {
+    let percent = |log: f64| 100.0 * log.exp_m1();
+    let (ratio, word) = (shift.abs().exp(), if shift > 0.0 { "slower" } else { "faster" });
+    let is_ratio = ratio >= AS_RATIO;
+    let ends = interval.map_or(String::new(), |[low, high]| {
+        let unit = if is_ratio { " %" } else { "" };
+        format!(" ({:+.2} … {:+.2}{unit})", percent(low), percent(high))
+    });
+    match is_ratio {
+        true => format!("{ratio:.2} × {word}{ends}"),
+        false => format!("{:+.2} %{ends}", percent(shift)),
+    }
+}
+
+fn time(ns: f64) -> String {
+    let (divisor, unit) = match ns {
+        ..1e3 => (1.0, "ns"),
+        ..1e6 => (1e3, "µs"),
+        ..1e9 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{:.4} {unit}", ns / divisor)
+}
