@@ -359,7 +359,7 @@ fn names_and_preparations_are_those_of_the_revisions() {
     let refused = |more: &[&str], sentence: &str| {
         repository.run(["one", "two"], more).code(2).stderr(contains(sentence.to_owned()));
     };
-    refused(&["-n", "a", "-n", "b", "-n", "c"], "3 names for 2 commands");
+    refused(&["-n", "a", "-n", "b", "-n", "c"], "3 names do not fit 2 commands");
     refused(&["-n", "a", "-n", "a"], "two commands have the name a");
     let prepared = ["--prepare", "true", "--prepare", "true", "--prepare", "true"];
     refused(&prepared, "--prepare is given 3 times for 2 commands");

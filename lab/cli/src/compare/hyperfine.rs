@@ -33,7 +33,7 @@ const OPTIONS: [Known; 10] = [
          SECONDS for at most so long",
     ),
     with_value("style", None, "text has no colours, and --json is for programs; leave it out"),
-    with_value("sort", None, "commands stand in their order, each against the first; leave it out"),
+    with_value("sort", None, "several commands are ranked, the fastest first; leave it out"),
     with_value(
         "time-unit",
         Some('u'),
