@@ -116,7 +116,8 @@ fn the_json_of_benchmark_dot_net() {
 #[test]
 fn json_with_numbers_that_it_does_not_have() {
     let json = r#"[{"engine": "a", "wall_ms": 10.0, "rate": NaN}, {"engine": "a", "wall_ms": 14.0},
-        {"engine": "b NaN", "wall_ms": 20.0, "rate": Infinity}, {"engine": "b NaN", "wall_ms": 24.0}]"#;
+        {"engine": "b NaN", "wall_ms": 20.0, "rate": Infinity},
+        {"engine": "b NaN", "wall_ms": 24.0}]"#;
     let table = "| Engine | Mean (ms) |\n|-|-|\n| a | 12.0 |\n| b NaN | 22.0 |\n";
     holds(table, "runs.json", json);
     let wrong = table.replace("12.0", "15.0").replace("22.0", "27.0");

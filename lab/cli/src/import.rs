@@ -25,7 +25,8 @@ const SCHEMA: &str = "lab-import-1";
 #[command(after_help = exit_codes(&CODES))]
 pub(crate) struct ImportArgs {
     /// Results: JSON of hyperfine, criterion, JMH, pytest-benchmark or Google Benchmark, text of
-    /// `go test -bench` or Google Benchmark, records of this command, or criterion's folder
+    /// `go test -bench` or Google Benchmark, messages of cargo-criterion, records of this command,
+    /// or criterion's folder
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Results to compare the files with, benchmark by benchmark of the same name
@@ -78,10 +79,13 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
         added: if old.is_empty() { Vec::new() } else { judge::unmatched(&new, &old) },
     };
     result.tell_unmatched();
+    if let Some(why) = judge::why_unmatched(&old, &new).filter(|_| !result.vanished.is_empty()) {
+        streams::tell(format_args!("note: {why}"));
+    }
     let exit = result.exit();
     let text = match args.json {
         true => plain::json(&result.json(&settings, exit)),
-        false => plain::lines(&text::text(&result.judged, settings.alpha)),
+        false => text::text(&result.judged, settings.alpha),
     };
     streams::print((text + "\n").as_bytes())?;
     Ok(exit)

@@ -16,10 +16,17 @@ pub(crate) enum Line<'a> {
     Other,
 }
 
+/// Bytes of a line; of a longer one the words alone would take many times its room.
+const LONGEST: usize = 1 << 16;
+/// How a name begins.
+const NAME: &str = "Benchmark";
 const FAILED: &str = "--- FAIL: ";
 
 impl<'a> Line<'a> {
     pub(crate) fn of(line: &'a str) -> Self {
+        if line.len() > LONGEST {
+            return Self::Other;
+        }
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some(first) = words.first() else { return Self::Other };
         if let Some((_, rest)) = line.split_once(FAILED) {
@@ -30,6 +37,8 @@ impl<'a> Line<'a> {
             return match values(&words[1..]) {
                 Some(values) => Self::Result(Some(first), values),
                 None if words.contains(&"ns/op") => Self::Broken,
+                // Logs have words that begin so too.
+                None if *first == NAME || first.ends_with(':') => Self::Other,
                 None => Self::Name(first),
             };
         }
@@ -47,7 +56,7 @@ impl<'a> Line<'a> {
 
 /// `Benchmark` and something that does not go on with the word.
 fn is_name(word: &str) -> bool {
-    let rest = word.strip_prefix("Benchmark");
+    let rest = word.strip_prefix(NAME);
     rest.is_some_and(|rest| !rest.starts_with(char::is_lowercase))
 }
 

@@ -4,6 +4,8 @@
 
 use crate::{Benchmark, ImportError, Sample, Tool, node::Node, reading::Reading, units::time_ns};
 
+/// The mode of rates.
+const RATE: &str = "thrpt";
 const MACHINE: [&str; 4] = ["jvm", "jdkVersion", "vmName", "vmVersion"];
 
 pub(crate) fn read(root: &Node<'_>, into: &mut Reading<'_>) -> Result<(), ImportError> {
@@ -19,9 +21,10 @@ fn benchmark(result: &Node<'_>, into: &mut Reading<'_>) -> Result<Benchmark, Imp
     let unit = metric.at("scoreUnit", "a string")?;
     let (ns, is_rate) = unit_ns(&unit)?;
     let ns = |score: f64| if is_rate { ns / score } else { ns * score };
-    let mode = result.at("mode", "a string")?.text()?;
+    let usual = if is_rate { RATE } else { "avgt" };
+    let mode = result.find("mode").map_or(Ok(usual), |mode| mode.text())?;
     let name = name(result, mode)?;
-    if is_rate != (mode == "thrpt") {
+    if is_rate != (mode == RATE) {
         let (unit, read) = (unit.text()?, if is_rate { "a rate" } else { "a time" });
         into.note(format!("{name}: the mode is {mode} and the unit {unit}, read as {read}"));
     }

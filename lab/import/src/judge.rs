@@ -179,6 +179,11 @@ pub fn unmatched(one: &[Benchmark], other: &[Benchmark]) -> Vec<String> {
     own.difference(&others).map(|(_, name)| name.clone()).collect()
 }
 
+/// Why benchmarks have no partner, where their names tell it.
+pub fn why_unmatched(old: &[Benchmark], new: &[Benchmark]) -> Option<String> {
+    other_processors(&pooled(old), &pooled(new))
+}
+
 fn judge(pairs: &[(&Pool<'_>, &Pool<'_>)], settings: &Settings) -> Vec<Judged> {
     let alpha_each = settings.alpha / pairs.len() as f64;
     let one = |(reference, candidate): &(&Pool, &Pool)| {

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod criterion;
+mod criterion_messages;
 mod go;
 mod go_line;
 mod google;
@@ -43,7 +44,7 @@ use serde::{Deserialize, Serialize};
 pub enum Tool {
     /// `hyperfine --export-json`, which `lab compare --export-json` writes too.
     Hyperfine,
-    /// `sample.json` or `estimates.json` of criterion.
+    /// `sample.json` or `estimates.json` of criterion, or the messages of cargo-criterion.
     Criterion,
     /// The text of `go test -bench`, or what `-json` makes of it.
     GoTest,

@@ -1,8 +1,8 @@
 //! Which tool wrote a text.
 
 use crate::{
-    Contents, Tool, criterion, go, google, google_text, hyperfine, jmh, json::Json, lenient,
-    node::Node, pytest, reading::Reading, record,
+    Contents, Tool, criterion, criterion_messages, go, google, google_text, hyperfine, jmh,
+    json::Json, lenient, node::Node, pytest, reading::Reading, record,
 };
 
 /// A file.
@@ -102,6 +102,10 @@ pub fn read(source: &Source<'_>) -> Result<Contents, ImportError> {
     } else if google_text::is_table(text) {
         let mut into = Reading::new(Tool::GoogleBenchmark, file);
         google_text::read(text, &mut into);
+        into.finish()
+    } else if criterion_messages::is_messages(text) {
+        let mut into = Reading::new(Tool::Criterion, file);
+        criterion_messages::read(text, &mut into);
         into.finish()
     } else if text.trim_start().starts_with(['{', '[']) {
         json(source, &parsed(file, text)?)

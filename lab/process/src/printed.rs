@@ -83,6 +83,8 @@ impl Kept {
 pub(crate) struct Remembered {
     file: File,
     bytes_max: u64,
+    /// The end of what was forgotten.
+    before: Vec<u8>,
 }
 
 impl Remembered {
@@ -90,7 +92,7 @@ impl Remembered {
         let file = in_memory(&[])?;
         // What is written after it was emptied begins at its start.
         fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
-        Ok(Self { file, bytes_max })
+        Ok(Self { file, bytes_max, before: Vec::new() })
     }
 
     /// The same file for the command.
@@ -98,20 +100,28 @@ impl Remembered {
         self.file.try_clone()
     }
 
-    /// Forgets what is more than it may hold.
-    pub(crate) fn look(&self) -> io::Result<()> {
-        let is_full = self.file.metadata()?.len() > self.bytes_max;
-        if is_full { self.file.set_len(0) } else { Ok(()) }
+    /// Forgets all but the last where it holds more than it may.
+    pub(crate) fn look(&mut self) -> io::Result<()> {
+        if self.file.metadata()?.len() > self.bytes_max {
+            self.before = self.end()?;
+            self.file.set_len(0)?;
+        }
+        Ok(())
     }
 
     /// The last of it.
-    pub(crate) fn last(&self) -> io::Result<Vec<u8>> {
+    pub(crate) fn last(mut self) -> io::Result<Vec<u8>> {
+        self.before.extend(self.end()?);
+        Ok(self.before)
+    }
+
+    fn end(&self) -> io::Result<Vec<u8>> {
         let bytes = self.file.metadata()?.len();
         let from = bytes.saturating_sub(PIECE_BYTES as u64);
-        let mut last = vec![0; (bytes - from) as usize];
-        let count = self.file.read_at(&mut last, from)?;
-        last.truncate(count);
-        Ok(last)
+        let mut end = vec![0; (bytes - from) as usize];
+        let count = self.file.read_at(&mut end, from)?;
+        end.truncate(count);
+        Ok(end)
     }
 }
 

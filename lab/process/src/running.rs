@@ -136,7 +136,7 @@ impl Running {
             output,
             printed: whole(self.printed),
             outputs_differ: false,
-            errors: match &self.remembered {
+            errors: match self.remembered {
                 Some(remembered) => remembered.last()?,
                 None => whole(self.errors),
             },
@@ -156,8 +156,8 @@ impl Running {
     }
 
     /// Why it is ended by us now, if it is.
-    fn to_be_ended(&self, now: Instant, interrupted: bool) -> io::Result<Option<Ended>> {
-        self.remembered.as_ref().map_or(Ok(()), Remembered::look)?;
+    fn to_be_ended(&mut self, now: Instant, interrupted: bool) -> io::Result<Option<Ended>> {
+        self.remembered.as_mut().map_or(Ok(()), Remembered::look)?;
         let is_past = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         Ok(if interrupted {
             Some(Ended::Interrupted)

@@ -245,7 +245,7 @@ fn complaints_are_remembered_up_to_a_bound() {
     assert_eq!(run(":").errors, b"");
     let _attack = Attack::on("memory", "seconds of complaints into a megabyte");
     let finished = run("timeout 1 yes >&2; sleep 0.6; echo bad >&2");
-    assert_eq!(finished.errors, b"bad\n");
+    assert!(finished.errors.ends_with(b"y\nbad\n") && finished.errors.len() <= 1 << 20);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use lab_console::plain;
 use lab_import::{Benchmark, Contents, ImportError, Source, read};
 use lab_record::{Bounded, Folder};
 
@@ -36,7 +37,7 @@ impl Notes {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            streams::tell(format_args!("note: {named}{more}: {sentence}"));
+            streams::tell(plain::line(&format!("note: {named}{more}: {sentence}")));
         }
     }
 }
@@ -45,7 +46,7 @@ impl Notes {
 pub(super) fn load(paths: &[PathBuf], notes: &mut Notes) -> Result<Vec<Benchmark>, Failure> {
     let mut benchmarks = Vec::new();
     let mut met = BTreeSet::new();
-    let mut left_out = None;
+    let mut left_out = Vec::new();
     for path in paths {
         let name = path.display().to_string();
         if !met.insert(fs::canonicalize(path).unwrap_or_else(|_| path.clone())) {
@@ -59,18 +60,31 @@ pub(super) fn load(paths: &[PathBuf], notes: &mut Notes) -> Result<Vec<Benchmark
                     contents.notes.into_iter().for_each(|note| notes.add(&name, note));
                     benchmarks.extend(contents.benchmarks);
                 }
-                Err(error @ ImportError::Change { .. }) => left_out = Some((name, error)),
+                Err(error @ ImportError::Change { .. }) => left_out.push((name, error)),
+                Err(error @ ImportError::Unknown { .. }) if is_beside(&path) => {
+                    left_out.push((name, error));
+                }
                 Err(error) => return Err(failure(&error)),
             }
         }
     }
-    if let Some((name, error)) = left_out {
+    for (name, error) in left_out {
         if benchmarks.is_empty() {
             return Err(failure(&error));
         }
-        notes.add(&name, "a relative change of criterion, no time; left out".to_owned());
+        let what = match error {
+            ImportError::Change { .. } => "a relative change of criterion, no time; left out",
+            _ => "no time of criterion's; left out",
+        };
+        notes.add(&name, what.to_owned());
     }
     Ok(benchmarks)
+}
+
+/// Whether criterion keeps it beside its times, where `find -name '*.json'` meets it.
+fn is_beside(path: &Path) -> bool {
+    let names = ["benchmark.json", "tukey.json"];
+    path.file_name().is_some_and(|name| names.iter().any(|known| *known == name))
 }
 
 type Bytes = io::Result<Vec<u8>>;

@@ -180,7 +180,7 @@ fn options_that_are_not_here_are_answered_with_what_is() {
         (&["-m5"], "--precision P asks for more of them"),
         (&["--min-benchmarking-time=3"], "--budget SECONDS for at most so long"),
         (&["--style", "full"], "text has no colours, and --json is for programs"),
-        (&["--sort", "mean-time"], "each against the first"),
+        (&["--sort", "mean-time"], "several commands are ranked"),
         (&["-u", "second"], "--export-json has seconds"),
         (&["--time-unit=millisecond"], "--export-json has seconds"),
         (&["--show-output"], "use --output inherit"),

@@ -80,6 +80,6 @@ fn a_signal_that_comes_twice_at_once_prints_what_was_measured() {
         }
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{signal}");
-        assert!(String::from_utf8_lossy(&output.stdout).contains(" against "), "{signal}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains(" rounds in "), "{signal}");
     }
 }

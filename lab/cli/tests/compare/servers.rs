@@ -147,7 +147,7 @@ fn a_server_that_never_answers_is_one_sentence_and_is_ended() {
     has_ended(&dir, "a server that is silent");
     let silent = ready("echo starts >&2; echo not yet >&2; exit 5", &setup).code(1);
     let sentence = "`echo starts >&2; echo not yet >&2; exit 5` did not end with status 0 within \
-                    0.5 s: not yet\n";
+                    0.5 s:\n  | starts\n  | not yet\n";
     silent.stderr(contains(sentence));
     has_ended(&dir, "a server that says no");
     ready("sleep 30", &setup).code(1).stderr(contains("did not end with status 0 within 0."));

@@ -129,7 +129,8 @@ fn runs_that_failed_give_no_ratio() {
 fn two_machines_are_named_and_the_verdict_is_withheld() {
     let world = World::new();
     let google = |host: &str, cpus: u32, mhz: u32| {
-        let entry = |at: usize| json!({"name": "BM_w", "real_time": 5.0 + at as f64 / 100.0, "time_unit": "ms"});
+        let ms = |at: usize| 5.0 + at as f64 / 100.0;
+        let entry = |at| json!({"name": "BM_w", "real_time": ms(at), "time_unit": "ms"});
         let context = json!({"host_name": host, "num_cpus": cpus, "mhz_per_cpu": mhz});
         let entries: Vec<_> = (0..7).map(entry).collect();
         json!({"context": context, "benchmarks": entries}).to_string()

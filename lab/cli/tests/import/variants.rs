@@ -87,6 +87,23 @@ fn a_benchmark_is_one_set_of_parameters() {
     assert_eq!(world.times("go.txt").len(), 1);
 }
 
+#[test]
+fn messages_of_cargo_criterion_have_their_samples() {
+    let world = World::new();
+    let message = |id: &str, unit: &str, total: f64| {
+        json!({"reason": "benchmark-complete", "id": id, "unit": unit, "iteration_count": [2, 4],
+            "measured_values": [total, 2.0 * total], "mean": {"estimate": 1.0, "unit": unit},
+            "change": {"mean": {"estimate": 0.03, "unit": "%"}}})
+        .to_string()
+    };
+    let group = json!({"reason": "group-complete", "group_name": "g"}).to_string();
+    let lines = [message("g/a", "ns", 50.0), message("g/b", "us", 8.0), group];
+    world.write("m.jsonl", &(lines.join("\n") + "\n" + &message("g/c", "cycles", 9.0)));
+    let expected = [("g/a", 25.0), ("g/b", 4_000.0)];
+    assert_eq!(world.times("m.jsonl"), expected.map(|(name, ns)| (name.to_owned(), ns)));
+    world.import(&["m.jsonl"]).stderr(contains("`unit` should be a unit of time such as `ns`"));
+}
+
 /// A relative change looks like a time.
 #[test]
 fn a_change_of_criterion_is_no_time() {
@@ -107,6 +124,10 @@ fn a_change_of_criterion_is_no_time() {
     }
     let all = ["new", "base", "change"].map(|run| format!("criterion/hash/{run}/estimates.json"));
     let all = all.each_ref().map(String::as_str);
+    world.write("criterion/hash/new/benchmark.json", r#"{"full_id": "hash"}"#);
+    world.write("criterion/hash/new/tukey.json", "[1.0, 2.0, 3.0, 4.0]");
+    let beside = ["criterion/hash/new/benchmark.json", "criterion/hash/new/tukey.json"];
+    world.import(&[&all[..], &beside].concat()).code(0).stderr(contains("no time of criterion's"));
     let printed = world.import(&all).code(0).stderr(contains("no time; left out"));
     printed.stdout(contains("640.0").and(contains("600.0")).and(contains("0.07").not()));
 
@@ -230,14 +251,15 @@ fn units_of_relatives_are_times_too() {
 fn a_result_of_go_belongs_to_the_name_before_it() {
     let world = World::new();
     let logged = "pkg: x.test/p\n=== RUN   BenchmarkLoad\nBenchmarkLoad\nBenchmarkLoad-2  \t\
-        level: opening 7 files\nread 12 kB\n  100\t  5100 ns/op\nBenchmarkLoad-2 \t took 3 ms \
-        100  5200 ns/op\nBenchmarkSave-2 100 70 ns/op\nPASS\n  100 90 ns/op\nLoad 100 80 ns/op\n";
+        level: opening 7 files\nBenchmark half\nBenchmarkLoad: 12 kB\n  100\t  5100 ns/op\n\
+        BenchmarkLoad-2 \t took 3 ms 100  5200 ns/op\nBenchmarkSave-2 100 70 ns/op\n\
+        PASS\n  100 90 ns/op\nLoad 100 80 ns/op\n";
     world.write("go.txt", logged);
     let times = world.times("go.txt");
     let expected = [("x.test/p.BenchmarkLoad-2", 5100.0), ("x.test/p.BenchmarkSave-2", 70.0)];
     assert_eq!(times, expected.map(|(name, ns)| (name.to_owned(), ns)));
     let read = world.import(&["go.txt"]).code(0).stdout(contains("\n").count(3));
-    read.stderr(contains("no `Benchmark…` stands before the results of lines 10, 11; left out"));
+    read.stderr(contains("no `Benchmark…` stands before the results of lines 11, 12; left out"));
 
     world.write("nameless.txt", "goos: linux\n 5 100 ns/op\n");
     let refused = world.import(&["nameless.txt"]).code(4);

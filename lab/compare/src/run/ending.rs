@@ -83,7 +83,7 @@ impl Session<'_> {
             streams::print((plain::json(&result.to_string()) + "\n").as_bytes())
         } else {
             let mut lines = self.details(&tables, &layout);
-            lines.extend(noise.line());
+            lines.extend(self.noise_line(&state));
             lines.extend(notes(&state, &self.commands, words));
             lines.extend(self.session_lines());
             lines.extend(between_builds::lines(&self.commands, &self.rounds, settings));
@@ -146,10 +146,17 @@ impl Session<'_> {
             let name = plain::code(&command.name);
             self.same.is_first(number).then(|| format!("{name}: {ABOUT}"))
         });
-        let noise = Noise::of(&self.comparison, &self.rounds).line();
+        let noise = self.noise_line(state);
         let items: String =
             items.into_iter().chain(same).chain(noise).map(|item| format!("- {item}\n")).collect();
         format!("{page}\n{items}")
+    }
+
+    /// Where all verdicts are withheld for how runs ended, nothing is said of pairs.
+    fn noise_line(&self, state: &State) -> Option<String> {
+        let is_forbidden = state.candidates.iter().all(|found| found.endings.is_some());
+        let line = || Noise::of(&self.comparison, &self.rounds).line();
+        if is_forbidden { None } else { line() }
     }
 
     fn layout(&self) -> LayoutReport {

@@ -29,7 +29,7 @@ const EXCERPT_BYTES: u64 = 64 << 10;
 /// A shell's status where there is no such program, or what reads it is not there.
 pub(super) const NOT_FOUND: i32 = 127;
 /// A shell's status where a program cannot be started.
-const NOT_STARTED: i32 = 126;
+pub(super) const NOT_STARTED: i32 = 126;
 
 impl Runner<'_> {
     /// Refuses a run that failed; `when` stands behind how it ended.

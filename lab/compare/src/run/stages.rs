@@ -8,6 +8,7 @@ use lab_process::{Ended, Finished, Run, hindrance};
 
 use super::{
     commands::{Command, in_shell, is_program, until},
+    failing::{NOT_FOUND, NOT_STARTED},
     runner::Runner,
 };
 
@@ -20,17 +21,23 @@ const BEFORE_COMMANDS: [&str; 14] = [
 impl Runner<'_> {
     /// Refuses a command of which a program never ran, though the whole ended as it may.
     pub(super) fn all_ran(&self, command: &Command, finished: &Finished) -> Result<(), Failure> {
+        if matches!(finished.ended, Ended::Exited(NOT_FOUND | NOT_STARTED))
+            && let Some(why) = hindrance_of(command)
+        {
+            return Err(Failure::input(format!("`{}`: {why}", command.shown())));
+        }
         if !command.is_in_shell() {
             return Ok(());
         }
         let (said, text) = (String::from_utf8_lossy(&finished.errors), command.shown());
         let is_unheard = ["2>", "&>"].iter().any(|silence| command.text.contains(silence));
-        let is_told = |program: &&String| said.contains(program.as_str());
         let all = programs(command);
-        let mut started = all.iter().filter(|program| is_unheard || is_told(program));
-        if let Some(why) = started.find_map(|program| hindrance(OsStr::new(program))) {
+        // One that was not come to said nothing.
+        let hindered = (is_unheard || !said.trim().is_empty()).then(|| hindrance_of(command));
+        if let Some(why) = hindered.flatten() {
             return Err(Failure::input(format!("`{text}`: {why}")));
         }
+        let is_told = |program: &&String| said.contains(program.as_str());
         let is_missing = |program: &&String| !is_there(program) && !self.shell_has(program);
         let missing = all.iter().filter(is_told).find(is_missing);
         missing.map_or(Ok(()), |program| {

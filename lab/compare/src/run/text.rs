@@ -58,7 +58,10 @@ pub(crate) fn items(state: &State, commands: &[Command], words: Words<'_>) -> Ve
     let code = |command: &Command| plain::code(&command.name);
     let candidates = state.candidates.iter().zip(&commands[1..]).enumerate();
     let lines = candidates.flat_map(|(place, (candidate, command))| {
-        beside(candidate, place, words).map(move |line| format!("{}: {line}", code(command)))
+        let names = [&commands[0], command].map(code);
+        let ended = candidate.endings.as_ref().map(|endings| endings.said([&names[0], &names[1]]));
+        let lines = beside(candidate, place, words);
+        ended.into_iter().chain(lines.map(move |line| format!("{}: {line}", code(command))))
     });
     lines.chain(control(state, &code(&commands[0]), words.settings)).collect()
 }
