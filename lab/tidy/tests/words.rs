@@ -5,8 +5,9 @@ use lab_tidy::repository::Repository;
 /// What all Markdown may have. Bars and dashes of tables are no words. It was 40,000 until the
 /// pages had to say what rounds of before mean for verdicts that somebody has, and what of a
 /// stranger's record is told and what is not; 42,000 until a card gave four reports; 45,000 until
-/// `lab compare` said what it costs, beside what other rules find and how often they err.
-const WORDS_MAX: usize = 46_600;
+/// `lab compare` said what it costs, beside what other rules find and how often they err; 46,600
+/// until a how-to for each kind of what is compared was asked for.
+const WORDS_MAX: usize = 47_800;
 
 fn words(text: &str) -> usize {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()

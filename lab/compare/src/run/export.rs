@@ -7,12 +7,7 @@ use lab_stats::describe::{Summary, summarize};
 use serde_json::{Value, json};
 
 use super::{
-    commands::Command,
-    measures::LayoutReport,
-    metric::Metric,
-    record::Round,
-    table::MetricRow,
-    text::{interval, primary},
+    commands::Command, measures::LayoutReport, metric::Metric, record::Round, table::MetricRow,
     untimed::Counted,
 };
 use crate::{Settings, State};
@@ -98,7 +93,9 @@ pub(crate) fn markdown(
         let median = summarize(&times)
             .map_or("-".to_owned(), |summary| format!("{:.2}", summary.median / 1_000.0));
         let candidate = place.checked_sub(1).map(|place| &state.candidates[place]);
-        let against = candidate.and_then(primary).map_or("-".to_owned(), interval);
+        // As the table below has it, of a few rounds too.
+        let own = place.checked_sub(1).and_then(|place| tables[place].first());
+        let against = own.map_or("-", |row| &row.difference);
         let verdict = candidate.map_or("reference".to_owned(), |found| found.verdict.to_string());
         let name = cell(&command.name);
         let _ = writeln!(page, "| {name} | {median} | {against} | {verdict} |");
