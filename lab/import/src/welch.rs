@@ -1,7 +1,7 @@
-//! Of six samples against six there are 924 regroupings, so that none is as rare as a level of 0.1 %
-//! asks. There Welch's t-test decides, which takes the logarithms for normal. It calls two samples
-//! different only where every value of one lies above every value of the other: of equal
-//! distributions, whatever they are, that happens in as many cases as one or two regroupings are.
+//! Of six samples against six there are 924 regroupings, so that none is as rare as a level of
+//! 0.1 % asks. There Welch's t-test decides, which takes the logarithms for normal. It calls two
+//! samples different only where every value of one lies above every value of the other: of equal
+//! distributions, whatever they are, that is as rare as one or two regroupings.
 
 use lab_stats::unpaired::welch_t;
 
