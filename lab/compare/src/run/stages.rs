@@ -101,7 +101,8 @@ fn beginnings(tokens: Vec<Token>) -> Vec<String> {
     found
 }
 
-/// `None` of a text with more than commands and their words: alternatives, functions, cases, other texts in it.
+/// `None` of a text with more than commands and their words: alternatives, functions, cases, other
+/// texts in it.
 fn tokens(text: &str) -> Option<Vec<Token>> {
     // Where a program may fail, another stands behind it.
     let more = ["||", "()", "$(", "`", "<<", "case ", "function ", "alias "];
