@@ -156,7 +156,7 @@ impl Running {
     }
 
     /// Why it is ended by us now, if it is.
-    fn to_be_ended(&mut self, now: Instant, interrupted: bool) -> io::Result<Option<Ended>> {
+    fn why_end_now(&mut self, now: Instant, interrupted: bool) -> io::Result<Option<Ended>> {
         self.remembered.as_mut().map_or(Ok(()), Remembered::look)?;
         let is_past = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         Ok(if interrupted {
@@ -222,7 +222,7 @@ pub(crate) fn follow(commands: &mut [&mut Running], interrupted: &AtomicBool) ->
         let now = Instant::now();
         let mut left: Option<Duration> = None;
         for command in commands.iter_mut().filter(|command| command.stopped.is_none()) {
-            let by_us = command.to_be_ended(now, interrupted.load(Ordering::Relaxed))?;
+            let by_us = command.why_end_now(now, interrupted.load(Ordering::Relaxed))?;
             match by_us {
                 Some(_) => command.stopped = Some(command.stop(by_us)),
                 None => left = left.into_iter().chain(command.rest(now)).min(),
