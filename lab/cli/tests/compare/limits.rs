@@ -54,12 +54,13 @@ fn an_environment_near_its_limit_leaves_no_round_to_chance() {
     let with = |bytes: usize| {
         let lab = lab(&dir, &["true", "true", "--runs", "40", "-n", "a", "-n", "b"]);
         let mut limited = Command::new("sh");
-        limited.args(["-c", "ulimit -s 512; exec \"$@\"", "sh"]);
+        limited.args(["-c", "ulimit -s 2048; exec \"$@\"", "sh"]);
         limited.arg(lab.get_program()).args(lab.get_args()).current_dir(&dir).env_clear();
-        limited.env("PATH", "/usr/bin:/bin").env("LARGE", "x".repeat(bytes)).assert()
+        let large = (0..4).map(|number| (format!("LARGE{number}"), "x".repeat(bytes)));
+        limited.env("PATH", "/usr/bin:/bin").envs(large).assert()
     };
-    // A quarter of 512 KiB is what all may have.
-    with(127_000).code(11).stderr(contains(SAID));
+    // A quarter of 2 MiB is what all may have.
+    with(130_200).code(11).stderr(contains(SAID));
     with(60_000).code(11);
 }
 
