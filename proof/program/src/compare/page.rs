@@ -235,9 +235,9 @@ fn by_rule(same: &Table) -> String {
 /// The chapter about planted work.
 fn work(planted: &Table) -> String {
     let mut text =
-        "\n## Work planted in one of two programs\n\nA program of 30 ms, and a copy of it with \
-                    more work: seconds and runs by which half and 80 % of the tries had \
-                    found it; *met*: 80 % within the budget. [planted.tsv](planted.tsv)\n\n"
+        "\n## Work planted in one of two programs\n\nA program of 30 ms and a copy with more work: \
+         seconds by which half and 80 % of tries found it; *met*: 80 % within the budget. \
+         [planted.tsv](planted.tsv)\n\n"
             .to_owned();
     let rows = planted.rows.iter().cloned();
     let (tried, untried): (Vec<_>, Vec<_>) =
@@ -253,7 +253,7 @@ fn work(planted: &Table) -> String {
     if causes.is_empty() { text } else { text + "\nWhy targets are missed:\n\n" + &causes }
 }
 
-const WORK_COLUMNS: [(&str, &str); 11] = [
+const WORK_COLUMNS: [(&str, &str); 8] = [
     ("neighbour", "neighbour"),
     ("more", "more"),
     ("tries", "tries"),
@@ -261,9 +261,6 @@ const WORK_COLUMNS: [(&str, &str); 11] = [
     ("wrong", "wrong"),
     ("half by (s)", "half_by_s"),
     ("80 % by (s)", "80_percent_by_s"),
-    ("half by (runs)", "half_by_runs"),
-    ("80 % by (runs)", "80_percent_by_runs"),
-    ("noise (%)", "noise_percent"),
     ("met", "met"),
 ];
 
@@ -278,6 +275,14 @@ fn place(planted: &Table, row: &[String]) -> String {
 /// the rule needs, and the time that this noise asks for.
 fn cause(planted: &Table, row: &[String]) -> String {
     let cell = |name| planted.cell(row, name);
+    if cell("wrong") != "0" {
+        return format!(
+            "{}: the sitting. Each call copies the program once; the copy with more work took {} % \
+             more time: where it lies counts for more. `--sessions` copies anew.",
+            place(planted, row),
+            cell("calls_percent")
+        );
+    }
     let mut text = format!(
         "{}: the machine's noise. Two runs of one program differed by {} %",
         place(planted, row),

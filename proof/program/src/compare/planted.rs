@@ -1,6 +1,9 @@
 //! How often, and how soon, planted work is found, and how noisy the machine was meanwhile.
 
-use lab_stats::{describe::median_deviation, outcome::Outcome};
+use lab_stats::{
+    describe::{median, median_deviation},
+    outcome::Outcome,
+};
 
 use super::{
     plan::{self, Kind, Planned},
@@ -15,7 +18,7 @@ const ASKED: [u32; 2] = [3, 10];
 /// The standard deviation of a normal sample over its median absolute deviation.
 const NORMAL_SD_PER_MAD: f64 = 1.4826;
 
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 17] = [
     "neighbour",
     "more",
     "asked",
@@ -30,6 +33,7 @@ const COLUMNS: [&str; 16] = [
     "half_by_runs",
     "80_percent_by_runs",
     "noise_percent",
+    "calls_percent",
     "target",
     "met",
 ];
@@ -87,6 +91,7 @@ fn cells(row: &Planned, asked: usize, all: &[&Try]) -> [String; COLUMNS.len()] {
         by(0.5, &runs),
         by(FOUND_SHARE, &runs),
         noise(all).map_or("-".to_owned(), |noise| format!("{:.1}", 100.0 * noise)),
+        if all.is_empty() { "-".to_owned() } else { calls(all) },
         if is_asked { format!("at least {FOUND_SHARE} within {budget} s") } else { "-".to_owned() },
         met.to_owned(),
     ]
@@ -124,6 +129,31 @@ impl End {
     }
 }
 
+/// By how much more time the copy with more work took, by call of the command that made the tries:
+/// each copies the program once, and no try of it can tell where that copy lies from its work.
+fn calls(tries: &[&Try]) -> String {
+    let mut calls: Vec<(u64, Vec<f64>)> = Vec::new();
+    for made in tries {
+        // Each call calibrates its work.
+        let own = differences(made);
+        match calls.iter_mut().find(|(loops, _)| *loops == made.loops[0]) {
+            Some((_, all)) => all.extend(own),
+            None => calls.push((made.loops[0], own)),
+        }
+    }
+    let shown = |(_, all): &(u64, Vec<f64>)| {
+        let typical = median(all).unwrap_or_default();
+        format!("{:+.2}", 100.0 * typical.exp_m1())
+    };
+    calls.iter().map(shown).collect::<Vec<String>>().join(" and ")
+}
+
+/// ln(last / first) of each round's runs.
+fn differences(made: &Try) -> Vec<f64> {
+    let difference = |round: &Vec<u64>| Some((*round.last()? as f64 / *round.first()? as f64).ln());
+    made.wall_ns.iter().filter_map(difference).collect()
+}
+
 /// The seconds within which this part of all tries ended, where so many did.
 fn by(part: f64, seconds: &[f64]) -> String {
     let mut sorted = seconds.to_vec();
@@ -136,8 +166,6 @@ fn by(part: f64, seconds: &[f64]) -> String {
 /// The robust SD of ln(last / first) of a round's runs: by how much two runs differ beside what was
 /// planted.
 fn noise(tries: &[&Try]) -> Option<f64> {
-    let rounds = tries.iter().flat_map(|made| &made.wall_ns);
-    let difference = |round: &Vec<u64>| Some((*round.last()? as f64 / *round.first()? as f64).ln());
-    let differences: Vec<f64> = rounds.filter_map(difference).collect();
+    let differences: Vec<f64> = tries.iter().flat_map(|made| differences(made)).collect();
     Some(NORMAL_SD_PER_MAD * median_deviation(&differences)?)
 }
