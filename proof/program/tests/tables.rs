@@ -104,11 +104,14 @@ fn missing_tries_are_said_and_the_noise_of_a_missed_target() {
         assert_eq!(column(&planted, "met")[..3], ["not tried", met, "-"]);
         let noise: f64 = column(&planted, "noise_percent")[1].parse().unwrap();
         assert!((10.0..20.0).contains(&noise), "{noise}");
+        // All of one call, which calibrated its work once.
+        let calls = column(&planted, "calls_percent");
+        assert!(calls[0] == "-" && calls[1].parse::<f64>().is_ok(), "{calls:?}");
         let page = read("report.md");
         for part in [
             &format!("1.0 % more work is found within 15 s in {found}"),
             "0.3 % more work is not tried yet; 40 tries are asked.",
-            "| half by (s) | 80 % by (s) | half by (runs) | 80 % by (runs) | noise (%) | met |",
+            "| half by (s) | 80 % by (s) | met |",
             "7 rows, 3 of 3 targets are met",
             "\n  The recording \"busy\" has no row \"+2.0 %: found\".\n",
         ] {
