@@ -180,7 +180,10 @@ fn a_build_reads_gits_data_and_may_change_its_files() {
 fn builds_differ_by_their_number_and_each_round_is_of_one() {
     let repository = Repository::new();
     let build = format!("{BUILD}; echo \"# $LAB_BUILD $LAB_BUILD_SEED\" >> out/tool");
+    // An answer would end it before any build is drawn twice.
+    let all = ["--precision", "0.0001"];
     let more = ["--builds", "16", "--runs", "80", "--json", "--record", "r.jsonl"];
+    let more = [&more[..], &all].concat();
     let assert = repository.lab(&build, ["one", "two"], &more).assert();
     let result = json(&assert);
     let builds = result["commands"][1]["builds"].as_array().unwrap();
