@@ -220,9 +220,8 @@ fn one(reference: &Pool<'_>, candidate: &Pool<'_>, alpha_each: f64, seed: u64) -
     let p = test.as_ref().map(|test| test.p_value(0.0));
     // So few that no regrouping is as rare as the level.
     let welch = test.as_ref().filter(|_| interval.is_none()).and_then(|_| {
-        let welch = Welch::new(&a, &b);
-        let p = welch.p(p?)?;
-        Some((welch.interval(alpha_each)?, p))
+        let welch = Welch::new(&a, &b)?;
+        Some((welch.interval(alpha_each)?, welch.p(p?)))
     });
     let withheld = withheld(reference, candidate);
     Judged {

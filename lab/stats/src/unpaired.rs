@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::{mean, sample_variance, usable};
+use crate::{mean, open_unit, sample_variance, usable};
 
 /// The result of Welch's test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,18 @@ pub struct Welch {
     pub df: f64,
     /// Two-sided p-value.
     pub p: f64,
+    /// Of the difference of the means.
+    pub standard_error: f64,
+}
+
+impl Welch {
+    /// What the difference of the means may be, with confidence 1 - `alpha`; `None` of an `alpha`
+    /// that is no probability.
+    pub fn interval(&self, alpha: f64) -> Option<[f64; 2]> {
+        let student = StudentsT::new(0.0, 1.0, self.df).ok().filter(|_| open_unit(alpha))?;
+        let quantile = student.inverse_cdf(1.0 - alpha / 2.0);
+        Some([-quantile, quantile].map(|end| (self.t + end) * self.standard_error))
+    }
 }
 
 /// Welch's t-test of equal means without equal variances.
@@ -39,7 +51,7 @@ pub fn welch_t(a: &[f64], b: &[f64]) -> Option<Welch> {
         return None;
     }
     let p = 2.0 * StudentsT::new(0.0, 1.0, df).ok()?.cdf(-t.abs());
-    Some(Welch { t, df, p: p.min(1.0) })
+    Some(Welch { t, df, p: p.min(1.0), standard_error: error.sqrt() })
 }
 
 #[cfg(test)]
@@ -57,6 +69,9 @@ mod tests {
         assert!((welch.t - -1.860_8).abs() < 5e-5, "{welch:?}");
         assert!((welch.df - 17.776).abs() < 5e-4, "{welch:?}");
         assert!((welch.p - 0.079_39).abs() < 5e-6, "{welch:?}");
+        let [low, high] = welch.interval(0.05).unwrap();
+        assert!((low - -3.365_5).abs() < 5e-5 && (high - 0.205_5).abs() < 5e-5, "{low} {high}");
+        assert_eq!(welch.interval(1.0), None);
     }
 
     #[test]

@@ -1,10 +1,8 @@
 //! A verdict a line.
 
+use lab_compare::run::{Metric, Ratio};
 use lab_console::plain;
 use lab_import::judge::{DRIFT, Judged};
-
-/// From this ratio on a difference is told as one.
-const AS_RATIO: f64 = 1.5;
 
 /// A line a benchmark, and what the verdicts are worth.
 pub(super) fn text(judged: &[Judged], alpha: f64) -> String {
@@ -47,19 +45,18 @@ fn counted(judged: &Judged) -> String {
     format!("{old} and {new} {what}")
 }
 
-/// "+1.20 % (+0.40 … +2.00)", "2.10 × slower (+98.00 … +122.00 %)".
+/// "+1.20 % (+0.40 … +2.00)", "2.10 × slower (1.98 … 2.22)".
 fn difference(shift: f64, interval: Option<[f64; 2]>) -> String {
     let percent = |log: f64| 100.0 * log.exp_m1();
-    let (ratio, word) = (shift.abs().exp(), if shift > 0.0 { "slower" } else { "faster" });
-    let is_ratio = ratio >= AS_RATIO;
-    let ends = interval.map_or(String::new(), |[low, high]| {
-        let unit = if is_ratio { " %" } else { "" };
-        format!(" ({:+.2} … {:+.2}{unit})", percent(low), percent(high))
-    });
-    match is_ratio {
-        true => format!("{ratio:.2} × {word}{ends}"),
-        false => format!("{:+.2} %{ends}", percent(shift)),
-    }
+    let (middle, ends) = match Ratio::of(Metric::Wall, shift, interval) {
+        Some(Ratio { word, ends }) => (word, ends),
+        None => {
+            let ends = interval.map(|ends| ends.map(percent));
+            let ends = ends.map(|[low, high]| format!("{low:+.2} … {high:+.2}"));
+            (format!("{:+.2} %", percent(shift)), ends)
+        }
+    };
+    middle + &ends.map_or(String::new(), |ends| format!(" ({ends})"))
 }
 
 fn time(ns: f64) -> String {

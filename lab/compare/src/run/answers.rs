@@ -142,15 +142,6 @@ impl Runner<'_> {
         if !self.lengthens.get() {
             return self.answer(place, build, Layout::default());
         }
-        self.farthest_answer(place, build, sentences)
-    }
-
-    fn farthest_answer(
-        &self,
-        place: usize,
-        build: u16,
-        sentences: &mut Vec<String>,
-    ) -> Result<Finished, Stopped> {
         let far = self.try_answer(place, build, FARTHEST)?;
         let ended = far.as_ref().ok().map(|finished| finished.ended);
         if matches!(ended, Some(Ended::Exited(0) | Ended::Interrupted | Ended::TimedOut)) {

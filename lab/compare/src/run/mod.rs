@@ -68,6 +68,7 @@ pub use self::{
     },
     parameters::{values_of_list, values_of_range},
     plot::Plot,
+    ratio::Ratio,
 };
 use self::{
     commands::commands,

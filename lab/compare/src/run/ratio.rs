@@ -9,15 +9,16 @@ const DIGITS: f64 = 2.0;
 
 /// "6.4 × faster", and "5.9 … 6.9".
 #[derive(Debug, PartialEq)]
-pub(super) struct Ratio {
-    pub(super) word: String,
+pub struct Ratio {
+    /// How many times as much, and of times which way.
+    pub word: String,
     /// The ends of the interval, where there is one.
-    pub(super) ends: Option<String>,
+    pub ends: Option<String>,
 }
 
 impl Ratio {
     /// Of a difference of logarithms; `None` of a small one.
-    pub(super) fn of(metric: Metric, shift: f64, interval: Option<[f64; 2]>) -> Option<Self> {
+    pub fn of(metric: Metric, shift: f64, interval: Option<[f64; 2]>) -> Option<Self> {
         if shift.abs() < LEAST.ln() {
             return None;
         }
