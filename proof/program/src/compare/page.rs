@@ -277,8 +277,8 @@ fn cause(planted: &Table, row: &[String]) -> String {
     let cell = |name| planted.cell(row, name);
     if cell("wrong") != "0" {
         return format!(
-            "{}: the sitting. Each call copies the program once; the copy with more work took {} % \
-             more time: where it lies counts for more. `--sessions` copies anew.",
+            "{}: the tries. They compare a program with its copy; the copy with more work took \
+             {} % more time, by call: the files differ by more.",
             place(planted, row),
             cell("calls_percent")
         );

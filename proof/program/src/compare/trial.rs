@@ -61,7 +61,8 @@ impl Try {
 
 /// The programs, with as much work as this machine needs for their times.
 pub struct Bench {
-    /// This one, and a copy of it: another file with the same bytes.
+    /// Two copies of this one. Tries until 2026-11-27 compared it with a copy of itself, and a file
+    /// that a linker wrote may take another time than one that was copied.
     programs: [PathBuf; 2],
     _folder: tempfile::TempDir,
     commit: String,
@@ -81,10 +82,12 @@ impl Bench {
     /// Measures how many loops a millisecond holds: the median of a few runs of two sizes.
     pub fn calibrated(program: PathBuf) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let copy = folder.path().join("proof");
-        std::fs::copy(&program, &copy).context("cannot copy this program")?;
+        let programs = ["a", "b"].map(|name| folder.path().join(name));
+        for copy in &programs {
+            std::fs::copy(&program, copy).context("cannot copy this program")?;
+        }
         let mut bench = Self {
-            programs: [program, copy],
+            programs,
             _folder: folder,
             commit: commit()?,
             machine: machine(),
