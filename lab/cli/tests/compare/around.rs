@@ -49,7 +49,7 @@ fn what_never_ran_is_given_back_and_what_was_killed_is_not() {
     fs::write(dir.path().join("r"), "").unwrap();
     lab(&dir, &[&SPEND[..], &["--record", "r"]].concat()).assert().code(4);
     assert_eq!(attempts(&dir).len(), 0);
-    let mut child = lab(&dir, &["sleep 0.01", "sleep 0.01", "--spend", "s", "--record", "rounds"]);
+    let mut child = lab(&dir, &["sleep 0.3", "sleep 0.3", "--spend", "s", "--record", "rounds"]);
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let lines = || fs::read_to_string(dir.path().join("rounds")).unwrap_or_default();
     while lines().lines().count() < 3 {

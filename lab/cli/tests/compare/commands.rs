@@ -182,7 +182,7 @@ fn a_recorded_comparison_is_gone_on_with() {
 fn an_interrupted_comparison_prints_what_was_measured() {
     let _attack = Attack::on("kills", "a comparison interrupted amid its rounds");
     let dir = TempDir::new().unwrap();
-    let arguments = ["sleep 0.01", "sleep 0.01", "--json", "--record", "r"];
+    let arguments = ["sleep 0.2", "sleep 0.2", "--json", "--record", "r"];
     let cleanup = ["--cleanup", "touch cleaned"];
     let mut child = lab(&dir, &[&arguments[..], &cleanup].concat());
     let child = child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

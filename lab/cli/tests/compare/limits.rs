@@ -69,7 +69,7 @@ fn a_signal_that_comes_twice_at_once_prints_what_was_measured() {
     let _attack = Attack::on("kills", "a signal to the lab and at once to its group");
     for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
         let dir = TempDir::new().unwrap();
-        let mut lab = lab(&dir, &["sleep 0.01", "sleep 0.01", "--record", "r"]);
+        let mut lab = lab(&dir, &["sleep 0.2", "sleep 0.2", "--record", "r"]);
         let lab = lab.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null());
         let child = lab.spawn().unwrap();
         let rounds = || fs::read_to_string(dir.path().join("r")).unwrap_or_default();
