@@ -5,11 +5,11 @@ use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
-use lab_protocol::engines::{Query as Wanted, Read};
-
 use crate::kernel::{Plan, Showing};
+use crate::parse::{Kind, Scope};
 use crate::query::{Query, QueryError};
 use crate::render::{Output, Style};
+use crate::{Prefilter, Read, Wanted};
 
 /// Messages that are shown where nobody says how many.
 const LIMIT: u32 = 50;
@@ -23,6 +23,8 @@ searched whatever its name) and shows the messages that match, newest first.
 
   QUERY  words that must all be there, \"quoted\" or 'quoted'; AND, OR, NOT, parentheses;
          /regex/ with the flags i, m, s, u; \"\" for every message
+  --in text|tools|thinking|all               search what was said, what tools were given and printed,
+                                             what a model thought, or all of these [all]
   --role ROLE, --session ID, --project DIR   only messages of these
   --after TIME, --since TIME, --before TIME  only messages of that time (RFC 3339)
   --case-sensitive                           letters match in their own case only
@@ -47,6 +49,8 @@ pub(crate) struct Asked {
     pub(crate) query: Wanted,
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) style: Style,
+    scope: Scope,
+    limit: Option<u32>,
     threads: Option<u32>,
     read: Read,
 }
@@ -57,7 +61,8 @@ impl Asked {
     /// # Errors
     /// A sentence that names the argument.
     pub(crate) fn parse(arguments: &[OsString]) -> Result<Option<Self>, String> {
-        let mut query = Wanted { limit: Some(LIMIT), ..Wanted::default() };
+        let mut query = Wanted::default();
+        let (mut limit, mut scope) = (Some(LIMIT), Scope::ALL);
         let (mut text, mut roots, mut output) = (None, Vec::new(), Output::Text);
         let (mut threads, mut read, mut escapes) = (None, Read::Auto, None);
         let mut rest = arguments.iter();
@@ -79,7 +84,8 @@ impl Asked {
                 Some("--after" | "--since") => query.after = Some(value()?),
                 Some("--before") => query.before = Some(value()?),
                 Some("--case-sensitive") => query.case_sensitive = true,
-                Some("--limit") => query.limit = limit(&value()?)?,
+                Some("--limit") => limit = most(&value()?)?,
+                Some("--in") => scope = one_of("--in", &value()?, &SCOPES)?,
                 Some("--output") => output = one_of("--output", &value()?, &OUTPUTS)?,
                 Some("--escape") => escapes = one_of("--escape", &value()?, &ESCAPES)?,
                 Some("--threads") => threads = Some(count("--threads", &value()?)?),
@@ -97,7 +103,8 @@ impl Asked {
             roots.push(PathBuf::from("."));
         }
         let escapes = escapes.unwrap_or_else(|| stdout().is_terminal());
-        Ok(Some(Self { query, roots, style: Style { output, escapes }, threads, read }))
+        let style = Style { output, escapes };
+        Ok(Some(Self { query, roots, style, scope, limit, threads, read }))
     }
 
     /// How that is searched.
@@ -105,9 +112,13 @@ impl Asked {
     /// # Errors
     /// What is wrong with the query.
     pub(crate) fn plan(&self) -> Result<Plan, QueryError> {
-        let mut plan = Plan::new(Query::compile(&self.query)?);
+        let query = Query::compile(&self.query)?;
+        let prefilter = Prefilter::lenient(&query);
+        let mut plan = Plan::new(query);
+        plan.prefilter = prefilter;
+        plan.scope = self.scope;
         plan.read = self.read;
-        plan.limit = self.query.limit.map(|limit| limit as usize);
+        plan.limit = self.limit.map(|limit| limit as usize);
         plan.showing = Some(Showing::new(self.style));
         Ok(plan)
     }
@@ -119,6 +130,12 @@ impl Asked {
     }
 }
 
+const SCOPES: [(&str, Scope); 4] = [
+    ("text", Scope::of(Kind::Text)),
+    ("tools", Scope::of(Kind::Tools)),
+    ("thinking", Scope::of(Kind::Thinking)),
+    ("all", Scope::ALL),
+];
 const OUTPUTS: [(&str, Output); 3] =
     [("text", Output::Text), ("json", Output::Json), ("jsonl", Output::Jsonl)];
 const READS: [(&str, Read); 3] =
@@ -139,7 +156,7 @@ fn count(option: &str, value: &str) -> Result<u32, String> {
     count.ok_or_else(|| format!("{option} {value}: a number from 1"))
 }
 
-fn limit(value: &str) -> Result<Option<u32>, String> {
+fn most(value: &str) -> Result<Option<u32>, String> {
     match value {
         "all" => Ok(None),
         _ => value.parse().map(Some).map_err(|_| format!("--limit {value}: a number or `all`")),

@@ -6,13 +6,14 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use lab_protocol::engines::{Advise, Granularity};
 use memmap2::Mmap;
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 
-/// Parts of files that are long enough that opening a file is nothing beside one, and short enough
-/// that a few hundred megabytes keep every core busy to the end.
-pub const CHUNKS: Granularity = Granularity::Bytes(4 << 20);
+use crate::Advise;
+
+/// Bytes of parts of files that are long enough that opening a file is nothing beside one, and short
+/// enough that a few hundred megabytes keep every core busy to the end.
+pub const CHUNK_BYTES: u64 = 4 << 20;
 
 /// A file of the corpus.
 #[derive(Debug)]
@@ -52,12 +53,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// The jobs of these files, in their order.
-    pub fn cut(files: Vec<Arc<SourceFile>>, size: Granularity) -> Vec<Self> {
-        let bytes = match size {
-            Granularity::Own | Granularity::File => u64::MAX,
-            Granularity::Bytes(bytes) => u64::from(bytes.max(1)),
-        };
+    /// The jobs of these files, in their order, of so many bytes at least 1.
+    pub fn cut(files: Vec<Arc<SourceFile>>, bytes: u64) -> Vec<Self> {
         let jobs = files.into_iter().flat_map(|file| {
             file.chunks(bytes).map(move |chunk| Self { file: Arc::clone(&file), chunk })
         });

@@ -4,20 +4,18 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use lab_protocol::engines::{Advise, Read};
 use memchr::{memchr, memrchr};
 use xxhash_rust::xxh64::xxh64;
 
 use crate::arena::Arena;
 use crate::clock::{now_ns, since};
-use crate::files::{aligned, read_full};
 use crate::lines::each_line;
 use crate::merge::{Best, Kept, Shown};
-use crate::parse::{Message, Parse};
+use crate::parse::{Message, Parse, Part, Scope, Text};
 use crate::prefilter::{Candidate, Prefilter};
 use crate::render::{Rendered, Style};
 use crate::scan::Pass;
-use crate::{Found, Hit, Job, Query, SourceFile, Stream, busy};
+use crate::{Advise, Found, Hit, Query, Read, busy};
 
 /// Bytes that are scanned and then parsed before the next ones are: they stay in the second-level
 /// cache in between.
@@ -25,15 +23,8 @@ const WINDOW_BYTES: usize = 256 << 10;
 /// A read buffer where the workload leaves it to the engine.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// The least and the most bytes of a read buffer that follows its file: from a page's few reads to
-/// what the caches hold.
-const ADAPTED_BYTES: (usize, usize) = (16 << 10, 1 << 20);
-
 /// Bytes from whose frequencies a worker tells what is rare.
 const SAMPLE_BYTES: usize = 8 << 10;
-/// From this size on, to map a file costs less than to copy it.
-const MAPPED_BYTES: u64 = 1 << 20;
-
 /// Counters of the work, those in nanoseconds summed over the workers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -49,6 +40,10 @@ pub struct Tally {
     pub lines_parsed: u64,
     /// Lines among these that are no message.
     pub lines_invalid: u64,
+    /// Lines that were repaired and have a message that matches; engines repair none.
+    pub lines_repaired: u64,
+    /// Lines that hold what is looked for in what is no message, even repaired.
+    pub lines_unreadable: u64,
     /// Messages that match.
     pub matches: u64,
     /// Waiting for bytes.
@@ -69,6 +64,8 @@ impl AddAssign for Tally {
         self.lines += other.lines;
         self.lines_parsed += other.lines_parsed;
         self.lines_invalid += other.lines_invalid;
+        self.lines_repaired += other.lines_repaired;
+        self.lines_unreadable += other.lines_unreadable;
         self.matches += other.matches;
         self.read_ns += other.read_ns;
         self.scan_ns += other.scan_ns;
@@ -95,6 +92,8 @@ pub struct Plan {
     pub limit: Option<usize>,
     /// Messages that each worker has room for from the beginning.
     pub result_capacity: usize,
+    /// Which texts of a message are searched, for a person.
+    pub(crate) scope: Scope,
     /// How a person is shown what is found.
     pub(crate) showing: Option<Showing>,
 }
@@ -109,6 +108,9 @@ pub(crate) struct Showing {
 /// Bytes of messages that are kept for a person; of the others the line is read again.
 const ROOM_BYTES: i64 = 1 << 30;
 
+/// So many lines that are no message are named.
+const LOST: usize = 100;
+
 /// So few lines are kept as they are.
 const FEW: usize = 1000;
 
@@ -121,13 +123,14 @@ impl Showing {
         &self,
         offset: u64,
         message: &mut Message<'_>,
+        part: Part,
         memory: &mut (Arena, Vec<u8>),
     ) -> Option<Shown> {
         if self.room.load(Ordering::Relaxed) < 0 {
             return None;
         }
         let (arena, bytes) = memory;
-        let Rendered { bytes, before } = self.style.render(offset, message, bytes);
+        let Rendered { bytes, before } = self.style.render(offset, message, part, bytes);
         self.room.fetch_sub(bytes.len() as i64, Ordering::Relaxed);
         Some(Shown::Rendered(Rendered { bytes: arena.keep(bytes)?, before }))
     }
@@ -145,17 +148,9 @@ impl Plan {
             buffer_adapts: false,
             limit: None,
             result_capacity: 0,
+            scope: Scope::ALL,
             showing: None,
         }
-    }
-
-    fn buffer_for(&self, file: &SourceFile) -> usize {
-        if !self.buffer_adapts {
-            return self.buffer_bytes;
-        }
-        // One byte more, so that the read that fills it also finds the end.
-        let bytes = usize::try_from(file.bytes + 1).unwrap_or(usize::MAX);
-        bytes.clamp(ADAPTED_BYTES.0, ADAPTED_BYTES.1).next_power_of_two()
     }
 }
 
@@ -164,10 +159,12 @@ impl Plan {
 /// match.
 pub struct Worker<P> {
     /// A copy of its own, for threads that share a regex wait for each other.
-    plan: Plan,
+    pub(crate) plan: Plan,
     best: Best,
-    tally: Tally,
-    unreadable: Vec<(u32, String)>,
+    pub(crate) tally: Tally,
+    pub(crate) unreadable: Vec<(u32, String)>,
+    /// Lines that hold what is looked for and are no message, by file and offset.
+    lost: Vec<(u32, u64)>,
     /// What is shown of what was found, and memory to make it in.
     shown: (Arena, Vec<u8>),
     /// Whether the prefilter knows which bytes are frequent in what is searched.
@@ -176,7 +173,7 @@ pub struct Worker<P> {
     pass: Pass,
     /// The window's lines that are to be parsed.
     candidates: Vec<Candidate>,
-    buffer: Vec<u8>,
+    pub(crate) buffer: Vec<u8>,
 }
 
 impl<P: Parse> Worker<P> {
@@ -187,6 +184,7 @@ impl<P: Parse> Worker<P> {
             plan: plan.clone(),
             tally: Tally::default(),
             unreadable: Vec::new(),
+            lost: Vec::new(),
             shown: Default::default(),
             is_tuned: false,
             parser,
@@ -196,23 +194,6 @@ impl<P: Parse> Worker<P> {
         }
     }
 
-    /// Reads and searches the lines of a job, the way that the workload says. Blocks. A file that
-    /// cannot be read is reported and counted.
-    pub fn search_job(&mut self, job: &Job) {
-        self.read_through(job);
-    }
-
-    /// A file cannot be read.
-    pub fn unreadable(&mut self, file: &SourceFile, reason: impl ToString) {
-        self.unreadable.push((file.index, reason.to_string()));
-    }
-
-    /// What an engine of its own way of reading got, and how long it waited.
-    pub fn add_read(&mut self, bytes: usize, read_ns: u64) {
-        self.tally.bytes_read += bytes as u64;
-        self.tally.read_ns += read_ns;
-    }
-
     /// What it found since the last time; it goes on with the memory that it has.
     pub fn take(&mut self) -> Found {
         let best = Best::new(self.plan.limit, self.plan.result_capacity);
@@ -220,6 +201,7 @@ impl<P: Parse> Worker<P> {
             best: std::mem::replace(&mut self.best, best),
             tally: std::mem::take(&mut self.tally),
             unreadable: std::mem::take(&mut self.unreadable),
+            lost: std::mem::take(&mut self.lost),
             arena: std::mem::take(&mut self.shown.0),
         }
     }
@@ -227,60 +209,8 @@ impl<P: Parse> Worker<P> {
     /// What it found.
     pub fn finish(mut self) -> Found {
         self.best.sort();
-        let Self { best, tally, unreadable, shown: (arena, _), .. } = self;
-        Found { best, tally, unreadable, arena }
-    }
-
-    fn read_through(&mut self, job: &Job) {
-        let (file, stream) = (&*job.file, Stream::chunk(&job.chunk));
-        let before = self.tally.read_ns;
-        let result = match self.plan.read {
-            Read::Buffered => self.read_buffered(file, stream),
-            Read::Mmap => self.read_mapped(job, stream),
-            Read::Auto if file.bytes >= MAPPED_BYTES => self.read_mapped(job, stream),
-            Read::Auto => self.read_buffered(file, stream),
-        };
-        busy::add(self.tally.read_ns - before);
-        if let Err(reason) = result {
-            self.unreadable(file, reason);
-        }
-    }
-
-    fn read_buffered(&mut self, source: &SourceFile, mut stream: Stream) -> Result<(), String> {
-        let mut start = now_ns();
-        let file = source.open(self.plan.advise).map_err(|error| error.to_string())?;
-        let mut memory = std::mem::take(&mut self.buffer);
-        let buffer = aligned(&mut memory, self.plan.buffer_for(source));
-        let result = loop {
-            let count = match read_full(&file, buffer, stream.position(), source.bytes) {
-                Ok(count) => count,
-                Err(error) => break Err(error.to_string()),
-            };
-            self.add_read(count, since(start));
-            if !stream.feed(self, &buffer[..count]) {
-                break Ok(());
-            }
-            if count < buffer.len() {
-                stream.finish(self);
-                break Ok(());
-            }
-            start = now_ns();
-        };
-        self.buffer = memory;
-        result
-    }
-
-    fn read_mapped(&mut self, job: &Job, mut stream: Stream) -> Result<(), String> {
-        let start = now_ns();
-        let map = job.file.map(self.plan.advise)?;
-        self.tally.read_ns += since(start);
-        let position = usize::try_from(stream.position()).unwrap_or(usize::MAX);
-        let before = self.tally.bytes;
-        if stream.feed(self, map.get(position..).unwrap_or_default()) {
-            stream.finish(self);
-        }
-        self.tally.bytes_read += self.tally.bytes - before;
-        Ok(())
+        let Self { best, tally, unreadable, lost, shown: (arena, _), .. } = self;
+        Found { best, tally, unreadable, lost, arena }
     }
 
     /// Searches whole lines that begin at `offset` of a file; only the last may lack its newline.
@@ -336,15 +266,19 @@ impl<P: Parse> Worker<P> {
         self.tally.bytes_parsed += line.len() as u64;
         let Self { plan, best, tally, parser, shown: memory, .. } = self;
         let is_few = plan.limit.is_some_and(|limit| limit <= FEW);
-        let parsed = parser.with_message(json, |message| {
-            message.text.look_at(hit - (line.len() - json.len()).min(hit));
+        let mut is_repaired = false;
+        let parsed = parser.each_message(json, |message, part| {
+            if !part.repaired {
+                message.text.look_at(hit - (line.len() - json.len()).min(hit));
+            }
             if plan.query.matches(message) {
                 tally.matches += 1;
-                let hit = Hit { time: message.time(), file, offset, hash: 0 };
+                is_repaired |= part.repaired;
+                let hit = Hit { time: message.time(), file, part: part.number, offset, hash: 0 };
                 best.offer(hit, |hit| {
                     let shown = plan.showing.as_ref().and_then(|showing| match is_few {
                         true => Some(Shown::Line(json.into())),
-                        false => showing.show(offset, message, memory),
+                        false => showing.show(offset, message, part, memory),
                     });
                     // Of what is shown nobody asks whether it has changed.
                     let hash = if shown.is_some() { 0 } else { xxh64(line, 0) };
@@ -352,7 +286,26 @@ impl<P: Parse> Worker<P> {
                 });
             }
         });
-        self.tally.lines_invalid += u64::from(parsed.is_err());
+        tally.lines_repaired += u64::from(is_repaired);
+        tally.lines_invalid += u64::from(parsed.is_err());
+        if plan.showing.is_some() && (parsed.is_err() || !parser.left_over().is_empty()) {
+            self.lose(file, offset, json, parsed.is_err());
+        }
+    }
+
+    /// Remembers a line that holds what is looked for where it is no message.
+    #[cold]
+    fn lose(&mut self, file: u32, offset: u64, line: &[u8], is_all: bool) {
+        let rest = match is_all {
+            true => String::from_utf8_lossy(line),
+            false => self.parser.left_over().into(),
+        };
+        if self.plan.query.expr.holds(&mut Text::Whole(&rest)) {
+            self.tally.lines_unreadable += 1;
+            if self.lost.len() < LOST {
+                self.lost.push((file, offset));
+            }
+        }
     }
 }
 

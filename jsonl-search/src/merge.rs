@@ -15,6 +15,8 @@ pub struct Hit {
     pub time: Option<Time>,
     /// Index of its file.
     pub file: u32,
+    /// Which of its line's messages it is, from 0.
+    pub part: u32,
     /// Of its line in the file, in bytes.
     pub offset: u64,
     /// xxh64, seed 0, of the line without its end (`\n` or `\r\n`).
@@ -22,8 +24,8 @@ pub struct Hit {
 }
 
 impl Hit {
-    fn rank(&self) -> (Reverse<Option<Time>>, u32, u64) {
-        (Reverse(self.time), self.file, self.offset)
+    fn rank(&self) -> (Reverse<Option<Time>>, u32, u64, u32) {
+        (Reverse(self.time), self.file, self.offset, self.part)
     }
 }
 
@@ -138,6 +140,8 @@ pub struct Found {
     pub(crate) tally: Tally,
     /// Why files could not be read, by index.
     pub(crate) unreadable: Vec<(u32, String)>,
+    /// Lines that hold what is looked for and are no message, by file and offset; the first few.
+    pub(crate) lost: Vec<(u32, u64)>,
     /// What its hits are shown as.
     pub(crate) arena: Arena,
 }
@@ -148,6 +152,7 @@ pub struct Merger {
     best: Best,
     tally: Tally,
     unreadable: BTreeMap<u32, String>,
+    lost: Vec<(u32, u64)>,
     arenas: Arenas,
 }
 
@@ -160,6 +165,8 @@ pub struct Answer {
     pub tally: Tally,
     /// Why files could not be read, by index.
     pub unreadable: BTreeMap<u32, String>,
+    /// Some of the lines that hold what is looked for and are no message, by file and offset.
+    pub(crate) lost: Vec<(u32, u64)>,
     pub(crate) arenas: Arenas,
 }
 
@@ -167,7 +174,8 @@ impl Merger {
     /// Of nothing yet, for an answer of so many messages at most.
     pub fn new(limit: Option<usize>) -> Self {
         let (best, tally) = (Best::new(limit, 0), Tally::default());
-        Self { best, tally, unreadable: BTreeMap::new(), arenas: Arenas::default() }
+        let (unreadable, lost, arenas) = (BTreeMap::new(), Vec::new(), Arenas::default());
+        Self { best, tally, unreadable, lost, arenas }
     }
 
     /// Takes in what a worker found.
@@ -176,6 +184,7 @@ impl Merger {
         self.best.absorb(found.best);
         self.tally += found.tally;
         self.unreadable.extend(found.unreadable);
+        self.lost.extend(found.lost);
         self.arenas.add(found.arena);
         self.tally.merge_ns += since(start);
     }
@@ -183,10 +192,11 @@ impl Merger {
     /// The answer.
     pub fn finish(self) -> Answer {
         let start = now_ns();
-        let Self { best, mut tally, unreadable, arenas } = self;
+        let Self { best, mut tally, unreadable, mut lost, arenas } = self;
+        lost.sort_unstable();
         let kept = best.sorted();
         tally.merge_ns += since(start);
-        Answer { kept, tally, unreadable, arenas }
+        Answer { kept, tally, unreadable, lost, arenas }
     }
 }
 
@@ -203,7 +213,7 @@ mod tests {
 
     fn hit(seconds: Option<i64>, file: u32, offset: u64) -> Hit {
         let time = seconds.map(|seconds| Time { seconds, nanoseconds: 0 });
-        Hit { time, file, offset, hash: 0 }
+        Hit { time, file, part: 0, offset, hash: 0 }
     }
 
     #[test]
@@ -227,8 +237,8 @@ mod tests {
                     let mut best = Best::new(limit, 2);
                     part.iter().for_each(|&hit| best.offer(hit, |hit| Kept { hit, shown: None }));
                     best.sort();
-                    let (tally, unreadable) = (Tally::default(), vec![]);
-                    merger.add(Found { best, tally, unreadable, arena: Arena::default() });
+                    let (tally, unreadable, lost) = (Tally::default(), vec![], vec![]);
+                    merger.add(Found { best, tally, unreadable, lost, arena: Arena::default() });
                 }
                 let kept = &sorted[..limit.unwrap_or(7).min(7)];
                 let answer = merger.finish();

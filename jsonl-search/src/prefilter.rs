@@ -73,14 +73,23 @@ enum Need {
 impl Prefilter {
     /// `None` where every line may match.
     pub(crate) fn new(query: &Query) -> Option<Self> {
-        let mut needs = vec![Need::of(&query.expr)];
         // These are compared as they are, so their pieces must be there, too.
-        needs.extend(
-            [&query.role, &query.session].into_iter().flatten().map(|text| Need::field(text)),
-        );
+        let fields = [&query.role, &query.session].into_iter().flatten();
+        Self::of(query, fields.map(|text| Need::field(text)).collect(), Times::of(query.window))
+    }
+
+    /// For lines of any shape that may have to be repaired: a field may lack its end, and a time
+    /// stands behind another key.
+    pub(crate) fn lenient(query: &Query) -> Option<Self> {
+        let fields = [&query.role, &query.session].into_iter().flatten();
+        let fields = fields.map(|text| Need::literal(text, true)).collect();
+        Self::of(query, fields, Times::lenient(query.window))
+    }
+
+    fn of(query: &Query, mut needs: Vec<Need>, times: Option<Times>) -> Option<Self> {
+        needs.insert(0, Need::of(&query.expr));
         needs.extend(query.project.iter().map(|text| Need::literal(text, true)));
         let need = Need::all(needs);
-        let times = Times::of(query.window);
         let any = need.rarest().or_else(|| times.as_ref().map(|_| Vec::new()))?;
         let escapes = Escapes::hiding(&any);
         let mut all: Vec<&Finder> = times.iter().map(Times::key).collect();
@@ -398,13 +407,12 @@ impl Escapes {
 
 #[cfg(test)]
 mod tests {
-    use lab_protocol::engines::Query as Asked;
-
     use super::*;
+    use crate::Wanted;
 
     /// The needles that a candidate holds one of.
     fn needles(text: &str) -> Option<Vec<String>> {
-        let query = Asked { text: text.to_owned(), ..Default::default() };
+        let query = Wanted { text: text.to_owned(), ..Default::default() };
         let prefilter = Prefilter::new(&Query::compile(&query).unwrap())?;
         let text = |finder: &Finder| String::from_utf8(finder.needle().to_vec()).unwrap();
         Some(prefilter.any.iter().map(text).collect())

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::parse::Message;
+use crate::parse::{Message, Part};
 
 /// What is written, and for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,8 @@ struct Fields<'a> {
     role: Option<&'a str>,
     session: Option<&'a str>,
     project: Option<&'a str>,
+    /// Whether the line was no JSON before it was repaired.
+    repaired: bool,
     text: &'a str,
 }
 
@@ -55,6 +57,7 @@ impl Style {
         self,
         offset: u64,
         message: &mut Message<'_>,
+        part: Part,
         bytes: &'m mut Vec<u8>,
     ) -> Rendered<&'m [u8]> {
         let (timestamp, role) = (message.timestamp, message.role.or(message.kind));
@@ -67,7 +70,8 @@ impl Style {
                     bytes.push(b' ');
                 }
                 let before = bytes.len();
-                bytes.extend_from_slice(format!(":{offset}\n").as_bytes());
+                let mark = if part.repaired { " (repaired)" } else { "" };
+                bytes.extend_from_slice(format!(":{offset}{mark}\n").as_bytes());
                 if self.escapes {
                     for line in message.text.whole().lines() {
                         bytes.extend_from_slice(format!("  {}\n", self.safe(line)).as_bytes());
@@ -79,8 +83,9 @@ impl Style {
             }
             Output::Json | Output::Jsonl => {
                 let text = message.text.whole();
+                let (offset_bytes, repaired) = (offset, part.repaired);
                 let fields =
-                    Fields { offset_bytes: offset, timestamp, role, session, project, text };
+                    Fields { offset_bytes, timestamp, role, session, project, repaired, text };
                 bytes.extend_from_slice(json(&fields).as_bytes());
                 // The path takes the place of the brace.
                 bytes[0] = b',';

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Seek, SeekFrom, Write, stderr};
+use std::io::{
+    self, BufRead, BufReader, BufWriter, IsTerminal, Read, Seek, SeekFrom, Write, stderr,
+};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,10 +15,10 @@ use xxhash_rust::xxh64::xxh64;
 use crate::ask::{Asked, HELP};
 use crate::kernel::without_mark;
 use crate::merge::{Kept, Shown};
-use crate::parse::{Invalid, Message, Parse, Spans};
+use crate::parse::{Invalid, Parse, Records, Scope};
 use crate::render::{Output, Rendered, Style, json, path_fields};
 use crate::walk::walk;
-use crate::{Answer, QueryError, cut_short, threads};
+use crate::{Answer, Hit, QueryError, Tally, cut_short, threads};
 
 const PROGRAM: &str = "jsonl-search";
 
@@ -30,6 +32,9 @@ pub(crate) const TROUBLE: u8 = 2;
 /// As many bytes as a pipe holds, a few times over.
 const WRITE_BYTES: usize = 256 << 10;
 
+/// So many lines that are no message are named; the others are counted.
+const NAMED: usize = 10;
+
 /// What was found beside the messages; closes the object whose first key is `messages`. The last
 /// key, `unreadable`, is written behind it.
 #[derive(Serialize)]
@@ -37,8 +42,10 @@ struct Summary {
     /// All that match, also those beyond the limit.
     matches: u64,
     files: usize,
-    /// Among the lines that the prefilter let through.
-    lines_invalid: u64,
+    /// Lines that were no JSON and have a message that matches, repaired.
+    lines_repaired: u64,
+    /// Lines that hold what is looked for in what is no message.
+    lines_unreadable: u64,
 }
 
 /// The whole of the program's `main`: searches, shows, and says how that went.
@@ -67,14 +74,18 @@ fn answered(arguments: &[OsString]) -> Result<u8, String> {
     let paths: Vec<_> = files.iter().map(|file| Arc::clone(&file.path)).collect();
     let answer = threads::search(&plan, files, asked.threads());
     let mut out = BufWriter::with_capacity(WRITE_BYTES, io::stdout().lock());
-    written(write(&mut out, asked.style, &answer, &paths).and_then(|()| out.flush()))?;
+    written(
+        write(&mut out, (asked.style, plan.scope), &answer, &paths).and_then(|()| out.flush()),
+    )?;
     for (index, reason) in &answer.unreadable {
         let path = errors().path(path(&paths, *index));
         let line = [PROGRAM.as_bytes(), b": ", &path, b": ", reason.as_bytes(), b"\n"].concat();
         // Where nobody reads this, the exit code still says it.
         let _ = stderr().write_all(&line);
     }
-    let code = match (answer.unreadable.is_empty(), answer.tally.matches) {
+    lost(&answer, &paths);
+    let is_whole = answer.unreadable.is_empty() && answer.tally.lines_unreadable == 0;
+    let code = match (is_whole, answer.tally.matches) {
         (false, _) => TROUBLE,
         (true, 0) => NOTHING,
         (true, _) => FOUND,
@@ -82,6 +93,38 @@ fn answered(arguments: &[OsString]) -> Result<u8, String> {
     // The process ends here: to free a message after the other takes longer than to write them.
     std::mem::forget(answer);
     Ok(code)
+}
+
+/// Says which lines hold what is looked for and are no message.
+fn lost(answer: &Answer, paths: &[Arc<Path>]) {
+    let all = answer.tally.lines_unreadable;
+    for &(file, offset) in answer.lost.iter().take(NAMED) {
+        let path = path(paths, file);
+        let place = match line_number(path, offset) {
+            Ok(number) => format!(":{number}"),
+            Err(_) => format!(" at byte {offset}"),
+        };
+        let why = b": the line holds what is looked for and cannot be read as a message";
+        let name = errors().path(path);
+        let line = [PROGRAM.as_bytes(), b": ", &name, place.as_bytes(), why, b"\n"].concat();
+        let _ = stderr().write_all(&line);
+    }
+    if all > NAMED as u64 {
+        let _ = writeln!(stderr(), "{PROGRAM}: {} more such lines", all - NAMED as u64);
+    }
+}
+
+/// From 1, of the line that begins at a byte.
+fn line_number(path: &Path, offset: u64) -> io::Result<u64> {
+    let mut file = File::open(path)?.take(offset);
+    let (mut number, mut buffer) = (1, vec![0; 64 << 10]);
+    loop {
+        let count = file.read(&mut buffer)?;
+        if count == 0 {
+            return Ok(number);
+        }
+        number += memchr::memchr_iter(b'\n', &buffer[..count]).count() as u64;
+    }
 }
 
 fn written(result: io::Result<()>) -> Result<(), String> {
@@ -105,11 +148,11 @@ fn at_column(asked: &Asked, error: &QueryError) -> String {
 
 fn write(
     out: &mut impl Write,
-    style: Style,
+    (style, scope): (Style, Scope),
     answer: &Answer,
     paths: &[Arc<Path>],
 ) -> io::Result<()> {
-    let mut again = Again::default();
+    let mut again = Again::new(scope);
     let is_object = style.output == Output::Json;
     if is_object {
         write!(out, "{{\"messages\":[")?;
@@ -125,15 +168,16 @@ fn write(
                 style.write(out, path, Rendered { bytes, before: *before })?;
             }
             Some(Shown::Line(line)) => {
-                let rendered = again.render(kept.hit.offset, line, style);
+                let rendered = again.render(kept.hit, line, style);
                 style.write(out, path, rendered.expect("it was parsed before"))?;
             }
             None => style.write(out, path, again.read(kept, path, style)?)?,
         }
     }
     if is_object {
-        let (matches, lines_invalid) = (answer.tally.matches, answer.tally.lines_invalid);
-        let summary = json(&Summary { matches, files: paths.len(), lines_invalid });
+        let Tally { matches, lines_repaired, lines_unreadable, .. } = answer.tally;
+        let files = paths.len();
+        let summary = json(&Summary { matches, files, lines_repaired, lines_unreadable });
         let inside = summary.trim_start_matches('{').trim_end_matches('}');
         let unreadable = answer.unreadable.iter().map(|(file, reason)| {
             format!("{{{},\"reason\":{}}}", path_fields(path(paths, *file)), json(reason))
@@ -149,15 +193,19 @@ fn path(paths: &[Arc<Path>], index: u32) -> &Path {
 }
 
 /// Reads lines again that there was no memory to keep; the last file stays open.
-#[derive(Default)]
 struct Again {
     file: Option<(u32, BufReader<File>)>,
     line: Vec<u8>,
-    parser: Spans,
+    parser: Records,
     rendered: Vec<u8>,
 }
 
 impl Again {
+    fn new(scope: Scope) -> Self {
+        let (line, rendered) = (Vec::new(), Vec::new());
+        Self { file: None, line, parser: Records::new(scope), rendered }
+    }
+
     fn read(&mut self, kept: &Kept, path: &Path, style: Style) -> io::Result<Rendered<&[u8]>> {
         let hit = kept.hit;
         let mut file = match self.file.take() {
@@ -175,18 +223,17 @@ impl Again {
             return Err(moved());
         }
         let line = without_mark(hit.offset, line).to_owned();
-        self.render(hit.offset, &line, style).map_err(|_| moved())
+        self.render(hit, &line, style).map_err(|_| moved())
     }
 
-    fn render(
-        &mut self,
-        offset: u64,
-        line: &[u8],
-        style: Style,
-    ) -> Result<Rendered<&[u8]>, Invalid> {
+    fn render(&mut self, hit: Hit, line: &[u8], style: Style) -> Result<Rendered<&[u8]>, Invalid> {
         let Self { parser, rendered, .. } = self;
-        let render = |message: &mut Message<'_>| style.render(offset, message, rendered).before;
-        let before = parser.with_message(line, render)?;
-        Ok(Rendered { bytes: rendered, before })
+        let mut before = Err(Invalid);
+        parser.each_message(line, |message, part| {
+            if part.number == hit.part {
+                before = Ok(style.render(hit.offset, message, part, rendered).before);
+            }
+        })?;
+        Ok(Rendered { bytes: rendered, before: before? })
     }
 }

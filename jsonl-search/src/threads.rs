@@ -7,11 +7,11 @@ use std::thread;
 
 use crate::kernel::{Plan, Worker};
 use crate::merge::{Answer, Found, Merger};
-use crate::parse::Spans;
-use crate::{CHUNKS, Job, SourceFile};
+use crate::parse::Records;
+use crate::{CHUNK_BYTES, Job, SourceFile};
 
 pub(crate) fn search(plan: &Plan, files: Vec<SourceFile>, threads: usize) -> Answer {
-    let jobs = Job::cut(files.into_iter().map(Arc::new).collect(), CHUNKS);
+    let jobs = Job::cut(files.into_iter().map(Arc::new).collect(), CHUNK_BYTES);
     let next = AtomicUsize::new(0);
     let mut merger = Merger::new(plan.limit);
     thread::scope(|scope| {
@@ -28,7 +28,7 @@ pub(crate) fn search(plan: &Plan, files: Vec<SourceFile>, threads: usize) -> Ans
 }
 
 fn work(plan: &Plan, jobs: &[Job], next: &AtomicUsize) -> Found {
-    let mut worker = Worker::new(plan, Spans::default());
+    let mut worker = Worker::new(plan, Records::new(plan.scope));
     while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
         worker.search_job(job);
     }

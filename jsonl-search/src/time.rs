@@ -1,5 +1,7 @@
 //! Times of RFC 3339.
 
+use std::fmt;
+
 /// A moment; the later one is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time {
@@ -32,6 +34,32 @@ impl Time {
         let days = days_since_1970(year, month, day);
         let local = days * 86_400 + hour * 3_600 + minute * 60 + second;
         Some(Self { seconds: local - offset_seconds(rest)?, nanoseconds })
+    }
+}
+
+impl Time {
+    /// Of a number of seconds since 1970, or of milliseconds where seconds were far in the future.
+    pub(crate) fn of_unix(number: &str) -> Option<Self> {
+        const FAR_SECONDS: f64 = 1e11;
+        let number: f64 =
+            number.parse().ok().filter(|number: &f64| (0.0..1e15).contains(number))?;
+        let seconds = if number < FAR_SECONDS { number } else { number / 1e3 };
+        let nanoseconds = ((seconds.fract() * 1e3).round() as u32).min(999) * 1_000_000;
+        Some(Self { seconds: seconds as i64, nanoseconds })
+    }
+}
+
+/// As RFC 3339 has it, to the millisecond where it has any.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (days, second) = (self.seconds.div_euclid(86_400), self.seconds.rem_euclid(86_400));
+        let (year, month, day) = civil_of_days(days);
+        let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
+        match self.nanoseconds / 1_000_000 {
+            0 => write!(f, "Z"),
+            milliseconds => write!(f, ".{milliseconds:03}Z"),
+        }
     }
 }
 
@@ -87,6 +115,20 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
+/// The same, `civil_from_days`: year, month and day.
+fn civil_of_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +145,16 @@ mod tests {
         assert_eq!(seconds("1969-12-31t23:59:60z"), Some(0));
         let time = Time::parse("2025-08-03T06:05:00.1234567891Z").unwrap();
         assert_eq!(time.nanoseconds, 123_456_789);
+    }
+
+    #[test]
+    fn a_time_is_written_as_it_was_read() {
+        for text in ["1970-01-01T00:00:00Z", "2000-02-29T12:00:00Z", "2026-12-31T23:59:59.078Z"] {
+            assert_eq!(Time::parse(text).unwrap().to_string(), text);
+        }
+        for number in ["1763632800", "1763632800000", "1763632800.0"] {
+            assert_eq!(Time::of_unix(number).unwrap().to_string(), "2025-11-20T10:00:00Z");
+        }
     }
 
     #[test]

@@ -9,17 +9,28 @@ use crate::query::Window;
 /// The key whose value says when a message was written.
 const KEY: &str = "\"timestamp\"";
 
+/// Beginnings of the other keys that a time may stand behind.
+const OTHER_KEYS: [&str; 3] = ["\"created", "\"ts\"", "\"time\""];
+
 /// What a line of such a time holds: the key, unless an escape hides a letter of it, and a time.
 #[derive(Debug, Clone)]
 pub(crate) struct Times {
     key: Finder,
     window: Window,
+    /// Other keys that a time may stand behind.
+    others: Vec<Finder>,
 }
 
 impl Times {
     /// `None` where any time will do.
     pub(crate) fn of(window: Window) -> Option<Self> {
-        (!window.is_open()).then(|| Self { key: Finder::exact(KEY), window })
+        (!window.is_open()).then(|| Self { key: Finder::exact(KEY), window, others: Vec::new() })
+    }
+
+    /// For lines whose time may stand behind another key, or be a number.
+    pub(crate) fn lenient(window: Window) -> Option<Self> {
+        let others = OTHER_KEYS.iter().map(|key| Finder::exact(key)).collect();
+        Self::of(window).map(|times| Self { others, ..times })
     }
 
     pub(crate) fn key(&self) -> &Finder {
@@ -36,12 +47,12 @@ impl Times {
                 return true;
             }
         }
-        false
+        self.others.iter().any(|key| key.find(line).is_some())
     }
 
     fn is_value_in(&self, behind_key: &[u8]) -> bool {
-        let value = behind(behind_key, b':').and_then(|value| behind(value, b'"'));
-        let Some(string) = value else { return false };
+        let Some(value) = behind(behind_key, b':') else { return false };
+        let Some(string) = behind(value, b'"') else { return !self.others.is_empty() };
         let Some(end) = memchr2(b'"', b'\\', string) else { return false };
         if string[end] == b'\\' {
             return true;

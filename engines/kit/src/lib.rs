@@ -22,10 +22,9 @@ mod search;
 
 pub use entry::variant_main;
 pub use jsonl_search::{
-    Answer, CHUNKS, Chunk, Found, Hit, Job, Merger, Query, SourceFile, Stream, aligned,
-    count_newlines,
+    Answer, Chunk, Found, Hit, Job, Merger, Query, SourceFile, Stream, aligned, count_newlines,
 };
 pub use lab_protocol::engines::{Advise, Granularity, Parser, Read, Workload};
 pub use lab_variant::{Identity, RunError, now_ns};
 pub use peer::{Ends, Question, ask_peer, count_after_colon};
-pub use search::{Search, Worker};
+pub use search::{CHUNKS, Search, Worker};

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use jsonl_search::{Plan, QueryError};
-use lab_protocol::engines::{Advise, Granularity, Workload};
+use jsonl_search::{Advise, CHUNK_BYTES, Plan, QueryError, Wanted};
+use lab_protocol::engines::{self, Granularity, Workload};
 
 use crate::clock::since;
 use crate::parse::Parsers;
 use crate::{Job, Merger, Query, RunError, SourceFile, now_ns};
+
+/// Parts of files, as [`CHUNK_BYTES`] has them.
+pub const CHUNKS: Granularity = Granularity::Bytes(CHUNK_BYTES as u32);
 
 /// Searches lines by the parser that the workload names.
 pub type Worker = jsonl_search::Worker<Parsers>;
@@ -30,12 +33,20 @@ impl Search {
     /// # Errors
     /// Where its query is none.
     pub fn new(workload: Workload) -> Result<Self, QueryError> {
-        let mut plan = Plan::new(Query::compile(&workload.query)?);
+        let mut plan = Plan::new(Query::compile(&wanted(&workload.query))?);
         if !workload.prefilter {
             plan.prefilter = None;
         }
-        plan.read = workload.read;
-        plan.advise = workload.advise;
+        plan.read = match workload.read {
+            engines::Read::Buffered => jsonl_search::Read::Buffered,
+            engines::Read::Mmap => jsonl_search::Read::Mmap,
+            engines::Read::Auto => jsonl_search::Read::Auto,
+        };
+        plan.advise = match workload.advise {
+            engines::Advise::None => Advise::None,
+            engines::Advise::Sequential => Advise::Sequential,
+            engines::Advise::WillNeed => Advise::WillNeed,
+        };
         if let Some(bytes) = workload.buffer_bytes {
             plan.buffer_bytes = bytes.max(1) as usize;
         }
@@ -65,7 +76,7 @@ impl Search {
 
     /// What the kernel is to be told of each file before it is read.
     pub fn advise(&self) -> Advise {
-        self.workload.advise
+        self.plan.advise
     }
 
     /// The corpus's files in the order of their paths. Blocks.
@@ -96,7 +107,11 @@ impl Search {
             Granularity::Own => own,
             size => size,
         };
-        Ok(Job::cut(self.walk()?, size))
+        let bytes = match size {
+            Granularity::Own | Granularity::File => u64::MAX,
+            Granularity::Bytes(bytes) => u64::from(bytes.max(1)),
+        };
+        Ok(Job::cut(self.walk()?, bytes))
     }
 
     /// A new worker, for a thread or a task.
@@ -172,6 +187,19 @@ impl Search {
             }
         }
         Ok(())
+    }
+}
+
+fn wanted(query: &engines::Query) -> Wanted {
+    let engines::Query { text, role, session, after, before, project, case_sensitive, .. } = query;
+    Wanted {
+        text: text.clone(),
+        role: role.clone(),
+        session: session.clone(),
+        after: after.clone(),
+        before: before.clone(),
+        project: project.clone(),
+        case_sensitive: *case_sensitive,
     }
 }
 

@@ -1,11 +1,13 @@
 //! JSON's grammar over a line's bytes: what a value is, where a string ends, nothing of what it
 //! means.
 
+use std::borrow::Cow;
+
 use super::Invalid;
-use super::index::Quotes;
+use super::index::{Quotes, Seen};
 
 /// Objects and arrays within each other, as `serde_json` allows them.
-const DEPTH: u32 = 127;
+pub(super) const DEPTH: u32 = 127;
 
 /// Where a string's inside stands in its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,6 +226,73 @@ impl<'a> Cursor<'a> {
         self.at += count;
         if count == 0 { Err(Invalid) } else { Ok(count) }
     }
+}
+
+/// A line as text, if it is any.
+#[inline]
+pub(super) fn text_of(line: &[u8], seen: Seen) -> Result<&str, Invalid> {
+    match seen {
+        // SAFETY: every byte was seen to be ASCII, which is UTF-8.
+        #[expect(unsafe_code, reason = "does not look at every byte once more")]
+        Seen::Ascii => Ok(unsafe { std::str::from_utf8_unchecked(line) }),
+        Seen::Quotes | Seen::Nothing => simdutf8::basic::from_utf8(line).map_err(|_| Invalid),
+    }
+}
+
+/// Calls `each` behind every key of the object that begins here.
+pub(super) fn each_field<'a>(
+    cursor: &mut Cursor<'a>,
+    mut each: impl FnMut(&mut Cursor<'a>, Span) -> Result<(), Invalid>,
+) -> Result<(), Invalid> {
+    cursor.expect(b'{')?;
+    if cursor.take(b'}') {
+        return Ok(());
+    }
+    loop {
+        let key = cursor.key()?;
+        each(cursor, key)?;
+        if !cursor.take(b',') {
+            return cursor.expect(b'}');
+        }
+    }
+}
+
+/// Calls `each` at every element of the array that begins here, so many levels below the line.
+pub(super) fn each_element<'a>(
+    cursor: &mut Cursor<'a>,
+    depth: u32,
+    mut each: impl FnMut(&mut Cursor<'a>) -> Result<(), Invalid>,
+) -> Result<(), Invalid> {
+    if depth == DEPTH {
+        return Err(Invalid);
+    }
+    cursor.expect(b'[')?;
+    if cursor.take(b']') {
+        return Ok(());
+    }
+    loop {
+        cursor.skip_space();
+        each(cursor)?;
+        if !cursor.take(b',') {
+            return cursor.expect(b']');
+        }
+    }
+}
+
+/// What a key means.
+#[inline(always)]
+pub(super) fn name(line: &str, key: Span) -> Cow<'_, [u8]> {
+    match key.escaped {
+        true => Cow::Owned(unescaped(&line[key.start..key.end])),
+        false => Cow::Borrowed(&line.as_bytes()[key.start..key.end]),
+    }
+}
+
+#[cold]
+fn unescaped(inside: &str) -> Vec<u8> {
+    let mut text = String::new();
+    decode(inside, &mut text);
+    text.into_bytes()
 }
 
 /// The number of four hexadecimal digits.

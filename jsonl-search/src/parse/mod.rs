@@ -7,10 +7,14 @@
 mod cursor;
 mod indent;
 mod index;
+mod keys;
+mod records;
+mod repair;
 mod spans;
 mod text;
 
 pub(crate) use cursor::{unicode_escape, unit};
+pub(crate) use records::{Kind, Records, Scope};
 pub use spans::Spans;
 pub use text::Text;
 
@@ -45,16 +49,29 @@ impl Message<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Invalid;
 
-/// A way to read lines as messages, with memory that is kept from line to line. All of them find
-/// the same lines invalid. [`Spans`] is what the program uses.
+/// Which of a line's messages one is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Part {
+    /// From 0.
+    pub number: u32,
+    /// Whether the line was no JSON before it was repaired.
+    pub repaired: bool,
+}
+
+/// A way to read lines as messages, with memory that is kept from line to line.
 pub trait Parse {
-    /// Calls `then` with the line's message.
+    /// Calls `then` with each of the line's messages.
     ///
     /// # Errors
     /// Where the line is none.
-    fn with_message<R>(
+    fn each_message(
         &mut self,
         line: &[u8],
-        then: impl FnOnce(&mut Message<'_>) -> R,
-    ) -> Result<R, Invalid>;
+        then: impl FnMut(&mut Message<'_>, Part),
+    ) -> Result<(), Invalid>;
+
+    /// What of the last line belongs to no message.
+    fn left_over(&self) -> &str {
+        ""
+    }
 }

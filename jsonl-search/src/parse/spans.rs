@@ -1,11 +1,9 @@
 //! The fields as places in the line: the whole line is checked, and nothing is decoded but what
 //! somebody looks at.
 
-use std::borrow::Cow;
-
-use super::cursor::{Cursor, Span, decode};
+use super::cursor::{Cursor, Span, decode, each_field, name, text_of};
 use super::index::{Quotes, Seen};
-use super::{Invalid, Message, Parse, Text};
+use super::{Invalid, Message, Parse, Part, Text};
 
 /// A field of the message.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,7 +41,21 @@ pub struct Spans {
 }
 
 impl Parse for Spans {
-    fn with_message<R>(
+    fn each_message(
+        &mut self,
+        line: &[u8],
+        mut then: impl FnMut(&mut Message<'_>, Part),
+    ) -> Result<(), Invalid> {
+        self.with_message(line, |message| then(message, Part::default()))
+    }
+}
+
+impl Spans {
+    /// Calls `then` with the line's message.
+    ///
+    /// # Errors
+    /// Where the line is none.
+    pub fn with_message<R>(
         &mut self,
         line: &[u8],
         then: impl FnOnce(&mut Message<'_>) -> R,
@@ -173,51 +185,6 @@ impl Slot {
             Self::Absent | Self::Decoded(..) => None,
         }
     }
-}
-
-/// A line as text, if it is any.
-#[inline]
-fn text_of(line: &[u8], seen: Seen) -> Result<&str, Invalid> {
-    match seen {
-        // SAFETY: every byte was seen to be ASCII, which is UTF-8.
-        #[expect(unsafe_code, reason = "does not look at every byte once more")]
-        Seen::Ascii => Ok(unsafe { std::str::from_utf8_unchecked(line) }),
-        Seen::Quotes | Seen::Nothing => simdutf8::basic::from_utf8(line).map_err(|_| Invalid),
-    }
-}
-
-/// Calls `each` behind every key of the object that begins here.
-fn each_field<'a>(
-    cursor: &mut Cursor<'a>,
-    mut each: impl FnMut(&mut Cursor<'a>, Span) -> Result<(), Invalid>,
-) -> Result<(), Invalid> {
-    cursor.expect(b'{')?;
-    if cursor.take(b'}') {
-        return Ok(());
-    }
-    loop {
-        let key = cursor.key()?;
-        each(cursor, key)?;
-        if !cursor.take(b',') {
-            return cursor.expect(b'}');
-        }
-    }
-}
-
-/// What a key means.
-#[inline(always)]
-fn name(line: &str, key: Span) -> Cow<'_, [u8]> {
-    match key.escaped {
-        true => Cow::Owned(unescaped(&line[key.start..key.end])),
-        false => Cow::Borrowed(&line.as_bytes()[key.start..key.end]),
-    }
-}
-
-#[cold]
-fn unescaped(inside: &str) -> Vec<u8> {
-    let mut text = String::new();
-    decode(inside, &mut text);
-    text.into_bytes()
 }
 
 /// A string, or any other value, which is no text.

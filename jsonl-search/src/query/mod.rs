@@ -16,11 +16,9 @@ mod parse;
 
 use std::fmt;
 
-pub(crate) use expr::{Expr, Literal, stands_for_itself};
-use lab_protocol::engines::Query as Asked;
-
-use crate::Time;
 use crate::parse::Message;
+use crate::{Time, Wanted};
+pub(crate) use expr::{Expr, Literal, stands_for_itself};
 
 /// A compiled query.
 #[derive(Debug, Clone)]
@@ -77,7 +75,7 @@ impl Query {
     ///
     /// # Errors
     /// The column of the text where it is wrong, or the filter whose time is none.
-    pub fn compile(query: &Asked) -> Result<Self, QueryError> {
+    pub fn compile(query: &Wanted) -> Result<Self, QueryError> {
         let time = |filter, value: &Option<String>| match value {
             None => Ok(None),
             Some(value) => {

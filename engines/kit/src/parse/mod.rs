@@ -7,7 +7,7 @@ mod fields;
 mod whole;
 
 use fields::Draft;
-use jsonl_search::{Invalid, Message, Parse, Spans, Text};
+use jsonl_search::{Invalid, Message, Parse, Part, Spans, Text};
 use lab_protocol::engines::Parser;
 use serde::de::DeserializeSeed;
 
@@ -35,6 +35,16 @@ impl Parsers {
 }
 
 impl Parse for Parsers {
+    fn each_message(
+        &mut self,
+        line: &[u8],
+        mut then: impl FnMut(&mut Message<'_>, Part),
+    ) -> Result<(), Invalid> {
+        self.with_message(line, |message| then(message, Part::default()))
+    }
+}
+
+impl Parsers {
     fn with_message<R>(
         &mut self,
         line: &[u8],

@@ -1,0 +1,247 @@
+//! Transcripts as agents write them, and as crashes leave them.
+
+use std::fs;
+use std::path::Path;
+
+use program::ask;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::Value;
+
+mod program;
+mod reference;
+
+/// A line of each kind that agents and chat servers write: what was said is SAID, what a tool was
+/// given GIVEN, what it printed PRINTED, what a model thought THOUGHT.
+const SHAPES: [(&str, &str); 22] = [
+    (
+        "Claude Code, a prompt",
+        r#"{"type":"user","sessionId":"s1","cwd":"/p","timestamp":"2026-01-02T03:04:05.678Z","message":{"role":"user","content":"SAID"},"uuid":"u"}"#,
+    ),
+    (
+        "Claude Code, an answer",
+        r#"{"type":"assistant","sessionId":"s1","timestamp":"2026-01-02T03:04:06Z","message":{"id":"m","role":"assistant","content":[{"type":"thinking","thinking":"THOUGHT","signature":"c2ln"},{"type":"text","text":"SAID"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"GIVEN","id":"also GIVEN"}}],"usage":{"input_tokens":3}}}"#,
+    ),
+    (
+        "Claude Code, a result",
+        r#"{"type":"user","sessionId":"s1","timestamp":"2026-01-02T03:04:07Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"PRINTED"},{"type":"image","source":{"type":"base64","data":"SECRET"}}]}]},"toolUseResult":{"stdout":"PRINTED","stderr":"more PRINTED"}}"#,
+    ),
+    (
+        "Claude Code, a result that is a string",
+        r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"PRINTED"}]}}"#,
+    ),
+    (
+        "Claude Code, content by number",
+        r#"{"type":"user","message":{"role":"user","content":{"0":{"type":"text","text":"SAID"},"1":"more SAID"}}}"#,
+    ),
+    ("Claude Code, a summary", r#"{"type":"summary","summary":"SAID","leafUuid":"l"}"#),
+    (
+        "Claude Code, its history",
+        r#"{"display":"SAID","pastedContents":{"1":{"id":1,"type":"text","content":"more SAID"}},"timestamp":1763632800000,"project":"/p"}"#,
+    ),
+    (
+        "Codex, a prompt",
+        r#"{"timestamp":"2026-01-02T03:04:05Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"SAID"}]}}"#,
+    ),
+    (
+        "Codex, a call",
+        r#"{"timestamp":"2026-01-02T03:04:06Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"GIVEN\"]}","call_id":"c"}}"#,
+    ),
+    (
+        "Codex, its output",
+        r#"{"timestamp":"2026-01-02T03:04:07Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"{\"output\":\"PRINTED\"}"}}"#,
+    ),
+    (
+        "Codex, output in parts",
+        r#"{"type":"response_item","payload":{"type":"function_call_output","output":{"content":"PRINTED","success":true}}}"#,
+    ),
+    (
+        "Codex, a shell call",
+        r#"{"type":"response_item","payload":{"type":"local_shell_call","action":{"type":"exec","command":["bash","GIVEN"]}}}"#,
+    ),
+    (
+        "Codex, a thought",
+        r#"{"type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"THOUGHT"}],"encrypted_content":"SECRET"}}"#,
+    ),
+    (
+        "Codex, an event",
+        r#"{"timestamp":"2026-01-02T03:04:08Z","type":"event_msg","payload":{"type":"agent_message","message":"SAID"}}"#,
+    ),
+    (
+        "Codex, before there were payloads",
+        r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"SAID"}]}"#,
+    ),
+    (
+        "Gemini, an answer",
+        r#"{"id":"m","timestamp":"2026-01-02T03:04:05Z","type":"gemini","content":"SAID","thoughts":[{"subject":"THOUGHT","description":"more THOUGHT","timestamp":"2026-01-02T03:04:04Z"}],"toolCalls":[{"id":"c","name":"run","args":{"command":"GIVEN"},"result":[{"functionResponse":{"id":"c","name":"run","response":{"output":"PRINTED"}}}]}]}"#,
+    ),
+    (
+        "Gemini, contents",
+        r#"{"role":"model","parts":[{"text":"THOUGHT","thought":true},{"text":"SAID"},{"functionCall":{"name":"run","args":{"q":"GIVEN"}}}]}"#,
+    ),
+    (
+        "Ollama, an answer",
+        r#"{"model":"m","created_at":"2026-01-02T03:04:05.1Z","message":{"role":"assistant","content":"SAID","thinking":"THOUGHT","tool_calls":[{"function":{"name":"f","arguments":{"q":"GIVEN"}}}]},"done":true}"#,
+    ),
+    (
+        "Ollama, generate",
+        r#"{"model":"m","created_at":"2026-01-02T03:04:05Z","response":"SAID","done":true,"context":[1,2]}"#,
+    ),
+    (
+        "OpenAI, an answer",
+        r#"{"id":"x","object":"chat.completion","created":1763632800,"choices":[{"index":0,"message":{"role":"assistant","content":"SAID","reasoning_content":"THOUGHT","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"q\":\"GIVEN\"}"}}]}}]}"#,
+    ),
+    (
+        "OpenAI, messages",
+        r#"{"messages":[{"role":"system","content":"SAID"},{"role":"user","content":[{"type":"text","text":"more SAID"},{"type":"image_url","image_url":{"url":"SECRET"}}]},{"role":"tool","tool_call_id":"c","content":"PRINTED"}]}"#,
+    ),
+    (
+        "OpenAI, of a batch",
+        r#"{"custom_id":"r","response":{"status_code":200,"body":{"choices":[{"message":{"role":"assistant","content":"SAID"}}]}}}"#,
+    ),
+];
+
+fn found(dir: &Path, arguments: &[&str]) -> Vec<Value> {
+    let root = dir.to_str().unwrap();
+    let all = ["--limit", "all", "--output", "jsonl", "--", root];
+    let finished = ask(&[arguments, &all].concat());
+    finished.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn each_shape_has_its_text_where_it_belongs() {
+    for (name, line) in SHAPES {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a.jsonl"), format!("{line}\n")).unwrap();
+        let kinds =
+            [("text", "SAID"), ("tools", "GIVEN"), ("tools", "PRINTED"), ("thinking", "THOUGHT")];
+        for scope in ["text", "tools", "thinking", "all"] {
+            for (kind, word) in kinds {
+                let is_there = line.contains(word) && (scope == kind || scope == "all");
+                let hits = found(dir.path(), &[word, "--case-sensitive", "--in", scope]);
+                assert_eq!(!hits.is_empty(), is_there, "{name}: {word} in {scope}: {hits:?}");
+            }
+        }
+        assert!(found(dir.path(), &["SECRET"]).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn messages_of_one_line_are_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = r#"{"sessionId":"s","startTime":"x","timestamp":"2026-01-02T03:04:05Z","messages":[{"role":"user","content":"one SAID"},{"role":"model","timestamp":"2026-01-02T03:04:06Z","content":"two SAID"}]}"#;
+    fs::write(dir.path().join("a.jsonl"), line).unwrap();
+    let hits = found(dir.path(), &["SAID"]);
+    let fields = |hit: &Value| {
+        [&hit["role"], &hit["timestamp"], &hit["session"], &hit["text"]]
+            .map(|it| it.as_str().unwrap().to_owned())
+    };
+    let shown: Vec<_> = hits.iter().map(fields).collect();
+    assert_eq!(shown[0], ["model", "2026-01-02T03:04:06Z", "s", "two SAID"]);
+    assert_eq!(shown[1], ["user", "2026-01-02T03:04:05Z", "s", "one SAID"]);
+    assert_eq!(found(dir.path(), &["", "--role", "model"]).len(), 1);
+}
+
+/// How a line is broken.
+#[derive(Debug, Clone)]
+enum Harm {
+    None,
+    /// Cut at a part of it, and the next one goes on behind it.
+    Spliced(f64),
+    /// The next one goes on behind its end.
+    Joined,
+    Zeros(usize),
+    /// At a part of it these bytes are put in.
+    Inside(f64, &'static [u8]),
+    Lost(f64, usize),
+}
+
+fn harm() -> impl Strategy<Value = Harm> {
+    let inside = prop::sample::select(vec![
+        &br"\ud83d"[..],
+        br"\udc00\ud800",
+        b"\0\0\0",
+        b"\x01",
+        b"\x1b[0m",
+        b"\xff",
+        b"\xf0\x9f",
+        br"\x",
+        br"\u12",
+        b"\"",
+        b"{",
+        b"}",
+        b"{\"",
+        b"\\",
+        b",",
+        b"]",
+    ]);
+    prop_oneof![
+        4 => Just(Harm::None),
+        2 => (0.0..1.0).prop_map(Harm::Spliced),
+        1 => Just(Harm::Joined),
+        1 => (1_usize..700).prop_map(Harm::Zeros),
+        5 => (0.0..1.0, inside).prop_map(|(at, bytes)| Harm::Inside(at, bytes)),
+        2 => (0.0..1.0, 1_usize..20).prop_map(|(at, bytes)| Harm::Lost(at, bytes)),
+    ]
+}
+
+fn harmed(line: &str, harm: &Harm) -> Vec<u8> {
+    let bytes = line.as_bytes();
+    let at = |part: f64| (part * bytes.len() as f64) as usize;
+    match harm {
+        Harm::None => [bytes, b"\n"].concat(),
+        Harm::Spliced(part) => bytes[..at(*part)].to_vec(),
+        Harm::Joined => bytes.to_vec(),
+        Harm::Zeros(count) => [&vec![0; *count][..], bytes, b"\n"].concat(),
+        Harm::Inside(part, inside) => {
+            [&bytes[..at(*part)], inside, &bytes[at(*part)..], b"\n"].concat()
+        }
+        Harm::Lost(part, count) => {
+            let end = (at(*part) + count).min(bytes.len());
+            [&bytes[..at(*part)], &bytes[end..], b"\n"].concat()
+        }
+    }
+}
+
+/// 10,000 lines, of which most are broken, and every message that a slow reader finds in them.
+#[test]
+fn broken_lines_have_the_messages_that_a_slow_reader_finds() {
+    let lines = prop::collection::vec((0..SHAPES.len(), harm()), 200);
+    let mut runner =
+        TestRunner::new(Config { cases: 50, failure_persistence: None, ..Config::default() });
+    let check = |lines: Vec<(usize, Harm)>| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        let line = |(shape, harm): &(usize, Harm)| harmed(SHAPES[*shape].1, harm);
+        fs::write(&path, lines.iter().flat_map(line).collect::<Vec<_>>()).unwrap();
+        let wanted = reference::messages(&path);
+        for (query, word) in [("", ""), ("SAID", "SAID"), ("printed OR given", "GIVEN")] {
+            let is_wanted = |text: &str| match word {
+                "GIVEN" => text.contains("GIVEN") || text.contains("PRINTED"),
+                word => text.contains(word),
+            };
+            let text = |message: &reference::Message| {
+                let texts: Vec<_> = message.texts.iter().map(|(_, text)| text.as_str()).collect();
+                texts.join("\n")
+            };
+            let rows = wanted.iter().filter(|(_, _, message)| is_wanted(&text(message)));
+            let mut rows: Vec<_> = rows.map(|(offset, repaired, message)| serde_json::json!({
+                "path": path, "offset_bytes": offset, "repaired": repaired,
+                "timestamp": message.timestamp, "role": message.role, "session": message.session,
+                "project": message.project, "text": text(message),
+            })).collect();
+            let key = |row: &Value| (row["offset_bytes"].as_u64(), row["text"].to_string());
+            rows.sort_by_key(key);
+            for read in [&["--read", "buffered", "--threads", "1"][..], &["--read", "mmap"]] {
+                let mut hits = found(dir.path(), &[&[query], read].concat());
+                hits.sort_by_key(key);
+                for (hit, row) in hits.iter().zip(&rows) {
+                    prop_assert_eq!(hit, row);
+                }
+                prop_assert_eq!(hits.len(), rows.len());
+            }
+        }
+        Ok(())
+    };
+    runner.run(&lines, check).unwrap();
+}
