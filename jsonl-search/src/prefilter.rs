@@ -75,20 +75,22 @@ impl Prefilter {
     pub(crate) fn new(query: &Query) -> Option<Self> {
         // These are compared as they are, so their pieces must be there, too.
         let fields = [&query.role, &query.session].into_iter().flatten();
-        Self::of(query, fields.map(|text| Need::field(text)).collect(), Times::of(query.window))
+        let fields = fields.map(|text| Need::field(text)).collect();
+        Self::of(query, fields, Times::of(query.window), false)
     }
 
     /// For lines of any shape that may have to be repaired: a field may lack its end, and a time
     /// stands behind another key.
     pub(crate) fn lenient(query: &Query) -> Option<Self> {
         let fields = [&query.role, &query.session].into_iter().flatten();
-        let fields = fields.map(|text| Need::literal(text, true)).collect();
-        Self::of(query, fields, Times::lenient(query.window))
+        let fields = fields.map(|text| Need::literal(text, true, true)).collect();
+        Self::of(query, fields, Times::lenient(query.window), true)
     }
 
-    fn of(query: &Query, mut needs: Vec<Need>, times: Option<Times>) -> Option<Self> {
-        needs.insert(0, Need::of(&query.expr));
-        needs.extend(query.project.iter().map(|text| Need::literal(text, true)));
+    /// `nests` where a string may hold JSON that has a literal's letters as escapes.
+    fn of(query: &Query, mut needs: Vec<Need>, times: Option<Times>, nests: bool) -> Option<Self> {
+        needs.insert(0, Need::of(&query.expr, nests));
+        needs.extend(query.project.iter().map(|text| Need::literal(text, true, nests)));
         let need = Need::all(needs);
         let any = need.rarest().or_else(|| times.as_ref().map(|_| Vec::new()))?;
         let escapes = Escapes::hiding(&any);
@@ -217,20 +219,20 @@ impl By {
 }
 
 impl Need {
-    fn of(expr: &Expr) -> Self {
+    fn of(expr: &Expr, nests: bool) -> Self {
         match expr {
             // What is not there leaves no trace.
             Expr::All | Expr::Not(_) => Self::Nothing,
-            Expr::Literal(literal) => Self::literal(&literal.text, literal.case_sensitive),
-            Expr::Regex(_, hir) => Self::of_pattern(hir),
-            Expr::And(all) => Self::all(all.iter().map(Self::of).collect()),
-            Expr::Or(any) => Self::any(any.iter().map(Self::of).collect()),
+            Expr::Literal(literal) => Self::literal(&literal.text, literal.case_sensitive, nests),
+            Expr::Regex(_, hir) => Self::of_pattern(hir, nests),
+            Expr::And(all) => Self::all(all.iter().map(|expr| Self::of(expr, nests)).collect()),
+            Expr::Or(any) => Self::any(any.iter().map(|expr| Self::of(expr, nests)).collect()),
         }
     }
 
-    fn literal(text: &str, case_sensitive: bool) -> Self {
+    fn literal(text: &str, case_sensitive: bool, nests: bool) -> Self {
         let forms = |letter| if case_sensitive { vec![letter] } else { forms(letter) };
-        Self::all(pieces(text.chars().map(|letter| Some(forms(letter)))))
+        Self::all(pieces(text.chars().map(|letter| Some(forms(letter))), nests))
     }
 
     /// A field that is this text, in its own case, between the quotes that every string has.
@@ -238,32 +240,35 @@ impl Need {
         if text.is_empty()
             || !text.chars().all(|letter| letter.is_ascii() && stands_for_itself(letter))
         {
-            return Self::literal(text, true);
+            return Self::literal(text, true, false);
         }
         Self::One(vec![Finder::exact(&format!("\"{text}\""))])
     }
 
     /// The literals that every match of a pattern has.
-    fn of_pattern(hir: &Hir) -> Self {
+    fn of_pattern(hir: &Hir, nests: bool) -> Self {
         match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => Self::Nothing,
-            HirKind::Literal(_) | HirKind::Class(_) => Self::all(pieces(letters(hir))),
-            HirKind::Capture(capture) => Self::of_pattern(&capture.sub),
+            HirKind::Literal(_) | HirKind::Class(_) => Self::all(pieces(letters(hir), nests)),
+            HirKind::Capture(capture) => Self::of_pattern(&capture.sub, nests),
             HirKind::Repetition(repetition) if repetition.min > 0 => {
-                Self::of_pattern(&repetition.sub)
+                Self::of_pattern(&repetition.sub, nests)
             }
             HirKind::Repetition(_) => Self::Nothing,
-            HirKind::Alternation(any) => Self::any(any.iter().map(Self::of_pattern).collect()),
+            HirKind::Alternation(any) => {
+                Self::any(any.iter().map(|hir| Self::of_pattern(hir, nests)).collect())
+            }
             HirKind::Concat(all) => {
                 let simple =
                     |hir: &&Hir| matches!(hir.kind(), HirKind::Literal(_) | HirKind::Class(_));
                 // Neighbours that are single letters make one needle.
-                let mut needs = pieces(all.iter().flat_map(|hir| match simple(&hir) {
+                let letters = all.iter().flat_map(|hir| match simple(&hir) {
                     true => letters(hir),
                     false => vec![None],
-                }));
+                });
+                let mut needs = pieces(letters, nests);
                 let rest = all.iter().filter(|hir| !simple(hir));
-                needs.extend(rest.map(Self::of_pattern));
+                needs.extend(rest.map(|hir| Self::of_pattern(hir, nests)));
                 Self::all(needs)
             }
         }
@@ -367,14 +372,14 @@ fn letters(hir: &Hir) -> Vec<Letter> {
 }
 
 /// The needles between the letters that a needle cannot hold.
-fn pieces(letters: impl IntoIterator<Item = Letter>) -> Vec<Need> {
+fn pieces(letters: impl IntoIterator<Item = Letter>, nests: bool) -> Vec<Need> {
     let mut needs = Vec::new();
     let mut piece = Letters::new();
     for letter in letters.into_iter().chain([None]) {
         match letter.filter(|forms| forms.iter().all(|&letter| stands_for_itself(letter))) {
             Some(forms) => piece.push(forms),
             None if piece.is_empty() => {}
-            None => needs.push(Need::One(finders(std::mem::take(&mut piece)))),
+            None => needs.push(Need::One(finders(std::mem::take(&mut piece), nests))),
         }
     }
     needs

@@ -68,7 +68,8 @@ fn json_is_one_object_and_jsonl_one_a_message() {
     let finished = ask(&["memory", root, "--output", "json", "--limit", "2"]);
     let whole: Value = serde_json::from_str(&finished.stdout).unwrap();
     assert_eq!((&whole["matches"], &whole["files"]), (&3.into(), &2.into()));
-    assert_eq!((&whole["unreadable"], &whole["lines_invalid"]), (&Value::Array(vec![]), &0.into()));
+    assert_eq!(whole["unreadable"], Value::Array(vec![]));
+    assert_eq!((&whole["lines_repaired"], &whole["lines_unreadable"]), (&0.into(), &0.into()));
     let finished = ask(&["memory", root, "--limit", "2", "--output", "jsonl"]);
     let lines: Vec<Value> =
         finished.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -78,7 +79,7 @@ fn json_is_one_object_and_jsonl_one_a_message() {
     let (path, text) = (format!("{root}/a.jsonl"), "Out of\nmemory");
     let message = serde_json::json!({
         "path": path, "offset_bytes": 0, "timestamp": times[1], "role": "user",
-        "session": "s-user", "project": "/src/user", "text": text,
+        "session": "s-user", "project": "/src/user", "repaired": false, "text": text,
     });
     assert_eq!(lines[1], message);
 }
@@ -93,13 +94,19 @@ fn a_file_that_cannot_be_read_is_named_and_the_exit_code_says_so() {
     let finished = ask(&arguments);
     assert_eq!(finished.code, TROUBLE, "{finished:?}");
     let whole: Value = serde_json::from_str(&finished.stdout).unwrap();
-    assert_eq!(whole["matches"], expected.rows.len());
-    assert_eq!(whole["messages"].as_array().unwrap().len(), expected.rows.len());
-    let offsets = whole["messages"].as_array().unwrap().iter();
-    let offsets: Vec<_> = offsets.map(|one| one["offset_bytes"].as_i64().unwrap()).collect();
+    // What strict JSON has, in its order, and between that what was repaired.
+    let messages = whole["messages"].as_array().unwrap();
+    assert_eq!(whole["matches"], messages.len());
+    let strict = messages.iter().filter(|one| one["repaired"] == false);
+    let offsets: Vec<_> = strict.map(|one| one["offset_bytes"].as_i64().unwrap()).collect();
     let places = expected.rows.iter().map(|row| row.1).collect::<Vec<_>>();
     assert_eq!(offsets, places);
-    assert!(whole["lines_invalid"].as_u64() > Some(0));
+    let repaired = messages.len() - places.len();
+    assert_eq!(whole["lines_repaired"], repaired);
+    // Of the lines that no strict reader takes, three are no message: words, an array of one and
+    // a string.
+    assert_eq!((repaired, &whole["lines_unreadable"]), (11, &4.into()));
+    assert!(finished.stderr.contains("invalid.jsonl:2: the line holds"), "{}", finished.stderr);
     let unreadable = whole["unreadable"].as_array().unwrap();
     for (file, reason) in [("dangling", "No such file"), ("folder", "not a regular file")] {
         let path = format!("{root}/{file}.jsonl");

@@ -238,7 +238,7 @@ fn a_byte_order_mark_hides_no_message() {
     let whole: Value = serde_json::from_str(&ask(&arguments).stdout).unwrap();
     assert_eq!(whole["matches"], 2, "{whole}");
     assert_eq!(whole["messages"][0]["text"], "needle one");
-    assert_eq!(whole["lines_invalid"], 0);
+    assert_eq!(whole["lines_unreadable"], 0);
 }
 
 #[test]

@@ -105,6 +105,7 @@ fn found(dir: &Path, arguments: &[&str]) -> Vec<Value> {
     let root = dir.to_str().unwrap();
     let all = ["--limit", "all", "--output", "jsonl", "--", root];
     let finished = ask(&[arguments, &all].concat());
+    assert!(matches!(finished.code, Some(0..=2)), "{}", finished.stderr);
     finished.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -140,6 +141,34 @@ fn messages_of_one_line_are_told_apart() {
     assert_eq!(shown[0], ["model", "2026-01-02T03:04:06Z", "s", "two SAID"]);
     assert_eq!(shown[1], ["user", "2026-01-02T03:04:05Z", "s", "one SAID"]);
     assert_eq!(found(dir.path(), &["", "--role", "model"]).len(), 1);
+}
+
+/// Codex and OpenAI have what a tool is given as JSON in a string.
+#[test]
+fn text_of_json_in_a_string_is_found_as_it_is_meant() {
+    let dir = tempfile::tempdir().unwrap();
+    let call = |arguments: &str| {
+        let payload = serde_json::json!({"type": "function_call", "arguments": arguments});
+        format!("{}\n", serde_json::json!({"type": "response_item", "payload": payload}))
+    };
+    let lines = [
+        call(r#"{"command":["echo \"Gr\u00f6\u00dfe\" \u043a\u0435нгуру\nls"]}"#),
+        call(r#"{"inner":"{\"q\":\"deep \\u0065cho\"}"}"#),
+        call(r#"{"no JSON: echo"#),
+    ];
+    fs::write(dir.path().join("a.jsonl"), lines.concat()).unwrap();
+    for (query, count) in [
+        ("größe", 1),
+        ("кенгуру", 1),
+        (r#""echo \"größe\"""#, 1),
+        ("'deep echo'", 1),
+        ("echo", 3),
+        ("command", 0),
+        ("/^ls$/m", 1),
+        ("JSON", 1),
+    ] {
+        assert_eq!(found(dir.path(), &[query]).len(), count, "{query}");
+    }
 }
 
 /// How a line is broken.
@@ -230,7 +259,7 @@ fn broken_lines_have_the_messages_that_a_slow_reader_finds() {
                 "timestamp": message.timestamp, "role": message.role, "session": message.session,
                 "project": message.project, "text": text(message),
             })).collect();
-            let key = |row: &Value| (row["offset_bytes"].as_u64(), row["text"].to_string());
+            let key = |row: &Value| (row["offset_bytes"].as_u64(), row.to_string());
             rows.sort_by_key(key);
             for read in [&["--read", "buffered", "--threads", "1"][..], &["--read", "mmap"]] {
                 let mut hits = found(dir.path(), &[&[query], read].concat());

@@ -11,6 +11,8 @@ use super::repair::Repaired;
 use super::{Invalid, Message, Parse, Part, Text};
 use crate::Time;
 
+/// JSON is looked for in strings of JSON so many times.
+const LEVELS: u32 = 3;
 /// Among so many texts of a line one that is written twice is found.
 const COMPARED: usize = 32;
 
@@ -65,6 +67,8 @@ struct Piece {
     kind: Kind,
     /// Whose it is.
     draft: usize,
+    /// Of what may be JSON itself, whether all of its keys are a tool's own.
+    inner: Option<bool>,
 }
 
 /// What was found in a line, and the memory for it.
@@ -150,19 +154,21 @@ impl Records {
         let is_one = self.drafts.len() == 1;
         for number in 0..self.drafts.len() {
             let draft = self.drafts[number];
-            let mut has_text = false;
+            let (mut has_text, mut unfolds) = (false, false);
             self.blocks.clear();
             for piece in self.pieces.iter().filter(|piece| piece.draft == number) {
                 has_text = true;
                 if self.scope.has(piece.kind) {
                     self.blocks.push(piece.span);
+                    unfolds |= piece.inner.is_some();
                 }
             }
             // What holds messages is one itself only where it has text of its own.
             if !is_one && number == 0 && !has_text {
                 continue;
             }
-            self.message(line, draft, inherited, then);
+            let is_unfolded = unfolds && self.unfold(line, number);
+            self.message(line, draft, inherited, is_unfolded, then);
         }
         Ok(())
     }
@@ -172,6 +178,7 @@ impl Records {
         line: &str,
         draft: Draft,
         inherited: Draft,
+        is_unfolded: bool,
         then: &mut impl FnMut(&mut Message<'_>),
     ) {
         let Self { fields, blocks, text, .. } = self;
@@ -199,8 +206,60 @@ impl Records {
             *span = Span { start: from, end: fields.len(), escaped: true };
         }
         let [kind, role, session, cwd, timestamp] = places.map(|field| read(line, field, fields));
-        let text = Text::of(line, blocks, text);
+        let text = match is_unfolded {
+            true => Text::Whole(text),
+            false => Text::of(line, blocks, text),
+        };
         then(&mut Message { kind, role, session, cwd, timestamp, text });
+    }
+
+    /// Makes the text of a message in which a string is JSON itself: what a tool was given, or gave.
+    /// False where none is.
+    #[cold]
+    fn unfold(&mut self, line: &str, draft: usize) -> bool {
+        let (mut texts, mut has_inner) = (Vec::new(), false);
+        let pieces: Vec<_> =
+            self.pieces.iter().filter(|piece| piece.draft == draft).copied().collect();
+        for Piece { span, kind, inner, .. } in pieces {
+            if !self.scope.has(kind) {
+                continue;
+            }
+            let mut text = String::new();
+            decode(&line[span.start..span.end], &mut text);
+            match inner.map(|all| self.inside(&text, all, LEVELS)) {
+                Some(Ok(inside)) => {
+                    has_inner = true;
+                    texts.extend(inside);
+                }
+                None | Some(Err(Invalid)) => texts.push(text),
+            }
+        }
+        self.text = texts.join("\n");
+        has_inner
+    }
+
+    /// The texts of JSON that was a string, and of such JSON in it.
+    fn inside(&mut self, json: &str, all: bool, levels: u32) -> Result<Vec<String>, Invalid> {
+        let first = self.pieces.len();
+        let mut cursor = Cursor::new(json.as_bytes(), None);
+        let at = At { depth: 0, draft: usize::MAX, is_part: true, is_inner: false };
+        let read = self.deep(json, &mut cursor, Kind::Tools, all, at);
+        cursor.skip_space();
+        let is_whole = read.is_ok() && cursor.at == json.len();
+        let pieces: Vec<_> = self.pieces.drain(first..).collect();
+        if !is_whole {
+            return Err(Invalid);
+        }
+        let mut texts = Vec::new();
+        for Piece { span, inner, .. } in pieces {
+            let mut text = String::new();
+            decode(&json[span.start..span.end], &mut text);
+            match inner.filter(|_| levels > 0).map(|all| self.inside(&text, all, levels - 1)) {
+                Some(Ok(inside)) => texts.extend(inside),
+                None | Some(Err(Invalid)) => texts.push(text),
+            }
+        }
+        Ok(texts)
     }
 
     fn parse<'l>(&mut self, line: &'l [u8]) -> Result<&'l str, Invalid> {
@@ -250,7 +309,7 @@ impl Records {
                 Means::Name => {
                     let Some(span) = string(cursor, at.depth + 1)? else { return Ok(()) };
                     tool = Some(self.pieces.len());
-                    self.piece(line, span, Kind::Tools, at);
+                    self.piece(line, span, Kind::Tools, None, at);
                 }
                 means => return self.value(line, cursor, means, at),
             }
@@ -293,11 +352,11 @@ impl Records {
             }
             (Means::Said | Means::Wraps, Some(b'"')) => {
                 let span = cursor.string()?;
-                self.piece(line, span, Kind::Text, at);
+                self.piece(line, span, Kind::Text, None, at);
             }
             (Means::Output, Some(b'"')) => {
                 let span = cursor.string()?;
-                self.piece(line, span, Kind::Tools, at);
+                self.piece(line, span, Kind::Tools, Some(false), at);
             }
             (Means::Said | Means::Output, Some(b'{' | b'[')) => {
                 self.parts(line, cursor, At { is_part: true, ..at })?;
@@ -326,7 +385,7 @@ impl Records {
                 Some(b'{') => self.object(line, cursor, at),
                 Some(b'"') if at.is_part => {
                     let span = cursor.string()?;
-                    self.piece(line, span, Kind::Text, at);
+                    self.piece(line, span, Kind::Text, None, at);
                     Ok(())
                 }
                 _ => cursor.skip(at.depth),
@@ -359,7 +418,8 @@ impl Records {
         match cursor.peek() {
             Some(b'"') => {
                 let span = cursor.string()?;
-                self.piece(line, span, kind, at);
+                let inner = (kind == Kind::Tools).then_some(all);
+                self.piece(line, span, kind, inner, at);
                 Ok(())
             }
             Some(b'{') if at.depth < DEPTH => each_field(cursor, |cursor, key| {
@@ -399,7 +459,7 @@ impl Records {
         }
     }
 
-    fn piece(&mut self, line: &str, span: Span, kind: Kind, at: At) {
+    fn piece(&mut self, line: &str, span: Span, kind: Kind, inner: Option<bool>, at: At) {
         let text = |span: Span| &line.as_bytes()[span.start..span.end];
         // Some agents write a tool's output once for the model and once for themselves.
         let is_again = |piece: &Piece| piece.draft == at.draft && text(piece.span) == text(span);
@@ -407,7 +467,9 @@ impl Records {
         if kind != Kind::Text && known.filter(|piece| piece.kind != Kind::Text).any(is_again) {
             return;
         }
-        self.pieces.push(Piece { span, kind, draft: at.draft });
+        let may_be_json = text(span).first().is_some_and(|first| matches!(first, b'{' | b'['));
+        let inner = inner.filter(|_| may_be_json);
+        self.pieces.push(Piece { span, kind, draft: at.draft, inner });
     }
 }
 

@@ -1,6 +1,7 @@
 //! What of a tree somebody said, a tool was given or printed, or a model thought.
 
 use super::Tree;
+use super::tolerant;
 
 /// A message as the program shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -23,7 +24,15 @@ struct Draft {
     session: Field,
     cwd: Field,
     time: Field,
-    texts: Vec<(&'static str, String)>,
+    /// Of what kind, whether it may be JSON itself and all its keys count, and the text.
+    texts: Vec<Piece>,
+}
+
+#[derive(Clone)]
+struct Piece {
+    kind: &'static str,
+    inner: Option<bool>,
+    text: String,
 }
 
 /// The messages of a record.
@@ -42,7 +51,7 @@ pub(super) fn messages(record: &Tree) -> Vec<Message> {
         session: value(&draft.session).or(session.clone()),
         project: value(&draft.cwd).or(project.clone()),
         timestamp: value(&draft.time).or(timestamp.clone()),
-        texts: draft.texts,
+        texts: draft.texts.into_iter().flat_map(shown_as).collect(),
     };
     shown.map(message).collect()
 }
@@ -94,7 +103,7 @@ fn object(fields: &[(String, Tree)], at: At, drafts: &mut Vec<Draft>) {
             ("name", Tree::Text(text)) => {
                 let texts = &mut drafts[at.draft].texts;
                 let count = texts.len();
-                piece(texts, "tools", text);
+                piece(texts, "tools", None, text);
                 name = (texts.len() > count).then_some(count);
             }
             ("type" | "role" | "thought" | "name", _) => {}
@@ -107,8 +116,8 @@ fn object(fields: &[(String, Tree)], at: At, drafts: &mut Vec<Draft>) {
     let Some(own) = own else { return };
     for (number, draft) in drafts.iter_mut().enumerate() {
         let from = before.get(number).copied().unwrap_or(0);
-        let said = draft.texts[from..].iter_mut().filter(|(kind, _)| *kind == "text");
-        said.for_each(|(kind, _)| *kind = own);
+        let said = draft.texts[from..].iter_mut().filter(|piece| piece.kind == "text");
+        said.for_each(|piece| piece.kind = own);
     }
 }
 
@@ -122,8 +131,12 @@ fn field(key: &str, value: &Tree, at: At, drafts: &mut Vec<Draft>) {
         Tree::Number(text) if is(key, TIME) && !text.starts_with('-') => {
             keep(at, &mut draft.time, &time(text), false);
         }
-        Tree::Text(text) if is_said || is(key, WRAPS) => piece(&mut draft.texts, "text", text),
-        Tree::Text(text) if key == "output" => piece(&mut draft.texts, "tools", text),
+        Tree::Text(text) if is_said || is(key, WRAPS) => {
+            piece(&mut draft.texts, "text", None, text);
+        }
+        Tree::Text(text) if key == "output" => {
+            piece(&mut draft.texts, "tools", Some(false), text);
+        }
         _ if is_said || key == "output" => parts(value, At { is_part: true, ..at }, drafts),
         _ if is(key, WRAPS) => parts(value, At { is_inner: false, ..at }, drafts),
         _ if is(key, HOLDS) => parts(value, At { is_inner: true, ..at }, drafts),
@@ -155,7 +168,7 @@ fn parts(value: &Tree, at: At, drafts: &mut Vec<Draft>) {
                 match element {
                     Tree::Object(fields) => object(fields, at, drafts),
                     Tree::Text(text) if at.is_part => {
-                        piece(&mut drafts[at.draft].texts, "text", text);
+                        piece(&mut drafts[at.draft].texts, "text", None, text);
                     }
                     _ => {}
                 }
@@ -165,9 +178,9 @@ fn parts(value: &Tree, at: At, drafts: &mut Vec<Draft>) {
     }
 }
 
-fn deep(value: &Tree, kind: &'static str, all: bool, texts: &mut Vec<(&'static str, String)>) {
+fn deep(value: &Tree, kind: &'static str, all: bool, texts: &mut Vec<Piece>) {
     match value {
-        Tree::Text(text) => piece(texts, kind, text),
+        Tree::Text(text) => piece(texts, kind, (kind == "tools").then_some(all), text),
         Tree::Array(elements) => elements.iter().for_each(|one| deep(one, kind, all, texts)),
         Tree::Object(fields) => {
             for (key, value) in fields.iter().filter(|(key, _)| all || !is(key, NO_TEXT)) {
@@ -185,11 +198,31 @@ fn keep(at: At, field: &mut Field, text: &str, inner_counts: bool) {
     }
 }
 
+fn shown_as(piece: Piece) -> Vec<(&'static str, String)> {
+    let texts = unfolded(&piece.text, piece.inner, 3);
+    texts.into_iter().map(|text| (piece.kind, text)).collect()
+}
+
+/// What a tool was given or gave: where that is JSON in a string, the texts inside.
+fn unfolded(text: &str, inner: Option<bool>, levels: u32) -> Vec<String> {
+    let is_json = || serde_json::from_str::<serde_json::Value>(text).is_ok();
+    let Some(all) = inner.filter(|_| text.starts_with(['{', '[']) && is_json()) else {
+        return vec![text.to_owned()];
+    };
+    let mut inside = Vec::new();
+    deep(&tolerant::value(text), "tools", all, &mut inside);
+    let each = inside.into_iter().map(|piece| match levels {
+        0 => vec![piece.text],
+        _ => unfolded(&piece.text, piece.inner, levels - 1),
+    });
+    each.flatten().collect()
+}
+
 /// A tool's text that stands there twice counts once.
-fn piece(texts: &mut Vec<(&'static str, String)>, kind: &'static str, text: &str) {
-    let is_again = |(known, other): &(&'static str, String)| *known != "text" && other == text;
+fn piece(texts: &mut Vec<Piece>, kind: &'static str, inner: Option<bool>, text: &str) {
+    let is_again = |known: &Piece| known.kind != "text" && known.text == text;
     if kind == "text" || !texts.iter().any(is_again) {
-        texts.push((kind, text.to_owned()));
+        texts.push(Piece { kind, inner, text: text.to_owned() });
     }
 }
 

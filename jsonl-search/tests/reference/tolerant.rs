@@ -29,6 +29,12 @@ pub(super) fn records(line: &str) -> Vec<Tree> {
     found
 }
 
+/// JSON as a tree.
+pub(super) fn value(json: &str) -> Tree {
+    let mut reader = Reader { letters: json.chars().collect(), at: 0, is_cut: false };
+    reader.value(0).unwrap()
+}
+
 struct Reader {
     letters: Vec<char>,
     at: usize,
