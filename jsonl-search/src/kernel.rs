@@ -10,10 +10,10 @@ use xxhash_rust::xxh64::xxh64;
 use crate::arena::Arena;
 use crate::clock::{now_ns, since};
 use crate::lines::each_line;
-use crate::merge::{Best, Kept, Shown};
-use crate::parse::{Message, Parse, Part, Scope, Text};
+use crate::merge::{Best, Kept, Order, Shown};
+use crate::parse::{Message, Parse, Scope, Text};
 use crate::prefilter::{Candidate, Prefilter};
-use crate::render::{Rendered, Style};
+use crate::render::{Place, Rendered, Style};
 use crate::scan::Pass;
 use crate::{Advise, Found, Hit, Query, Read, busy};
 
@@ -77,7 +77,7 @@ impl AddAssign for Tally {
 /// How lines are searched.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    query: Query,
+    pub(crate) query: Query,
     /// Which lines are parsed; `None` where every line is.
     pub prefilter: Option<Prefilter>,
     /// How files are read.
@@ -96,6 +96,10 @@ pub struct Plan {
     pub(crate) scope: Scope,
     /// How a person is shown what is found.
     pub(crate) showing: Option<Showing>,
+    /// Which messages come first.
+    pub(crate) order: Order,
+    /// Whether the search ends with the first message that matches.
+    pub(crate) is_first_enough: bool,
 }
 
 /// A style, and how much memory all workers may still fill with it.
@@ -121,16 +125,16 @@ impl Showing {
 
     fn show(
         &self,
-        offset: u64,
+        place: Place,
         message: &mut Message<'_>,
-        part: Part,
+        query: &Query,
         memory: &mut (Arena, Vec<u8>),
     ) -> Option<Shown> {
         if self.room.load(Ordering::Relaxed) < 0 {
             return None;
         }
         let (arena, bytes) = memory;
-        let Rendered { bytes, before } = self.style.render(offset, message, part, bytes);
+        let Rendered { bytes, before } = self.style.render(place, message, Some(query), bytes);
         self.room.fetch_sub(bytes.len() as i64, Ordering::Relaxed);
         Some(Shown::Rendered(Rendered { bytes: arena.keep(bytes)?, before }))
     }
@@ -150,6 +154,8 @@ impl Plan {
             result_capacity: 0,
             scope: Scope::ALL,
             showing: None,
+            order: Order::Newest,
+            is_first_enough: false,
         }
     }
 }
@@ -165,6 +171,8 @@ pub struct Worker<P> {
     pub(crate) unreadable: Vec<(u32, String)>,
     /// Lines that hold what is looked for and are no message, by file and offset.
     lost: Vec<(u32, u64)>,
+    /// Messages that match, by file.
+    counts: Vec<(u32, u64)>,
     /// What is shown of what was found, and memory to make it in.
     shown: (Arena, Vec<u8>),
     /// Whether the prefilter knows which bytes are frequent in what is searched.
@@ -185,6 +193,7 @@ impl<P: Parse> Worker<P> {
             tally: Tally::default(),
             unreadable: Vec::new(),
             lost: Vec::new(),
+            counts: Vec::new(),
             shown: Default::default(),
             is_tuned: false,
             parser,
@@ -202,6 +211,7 @@ impl<P: Parse> Worker<P> {
             tally: std::mem::take(&mut self.tally),
             unreadable: std::mem::take(&mut self.unreadable),
             lost: std::mem::take(&mut self.lost),
+            counts: std::mem::take(&mut self.counts),
             arena: std::mem::take(&mut self.shown.0),
         }
     }
@@ -209,8 +219,8 @@ impl<P: Parse> Worker<P> {
     /// What it found.
     pub fn finish(mut self) -> Found {
         self.best.sort();
-        let Self { best, tally, unreadable, lost, shown: (arena, _), .. } = self;
-        Found { best, tally, unreadable, lost, arena }
+        let Self { best, tally, unreadable, lost, counts, shown: (arena, _), .. } = self;
+        Found { best, tally, unreadable, lost, counts, arena }
     }
 
     /// Searches whole lines that begin at `offset` of a file; only the last may lack its newline.
@@ -266,7 +276,7 @@ impl<P: Parse> Worker<P> {
         self.tally.bytes_parsed += line.len() as u64;
         let Self { plan, best, tally, parser, shown: memory, .. } = self;
         let is_few = plan.limit.is_some_and(|limit| limit <= FEW);
-        let mut is_repaired = false;
+        let (mut is_repaired, matched) = (false, tally.matches);
         let parsed = parser.each_message(json, |message, part| {
             if !part.repaired {
                 message.text.look_at(hit - (line.len() - json.len()).min(hit));
@@ -274,11 +284,15 @@ impl<P: Parse> Worker<P> {
             if plan.query.matches(message) {
                 tally.matches += 1;
                 is_repaired |= part.repaired;
-                let hit = Hit { time: message.time(), file, part: part.number, offset, hash: 0 };
+                let time = plan.order.rank(message.time());
+                let hit = Hit { time, file, part: part.number, offset, hash: 0 };
                 best.offer(hit, |hit| {
                     let shown = plan.showing.as_ref().and_then(|showing| match is_few {
                         true => Some(Shown::Line(json.into())),
-                        false => showing.show(offset, message, part, memory),
+                        false => {
+                            let place = Place { offset, part, is_context: false };
+                            showing.show(place, message, &plan.query, memory)
+                        }
                     });
                     // Of what is shown nobody asks whether it has changed.
                     let hash = if shown.is_some() { 0 } else { xxh64(line, 0) };
@@ -286,11 +300,30 @@ impl<P: Parse> Worker<P> {
                 });
             }
         });
+        let matched = tally.matches - matched;
         tally.lines_repaired += u64::from(is_repaired);
         tally.lines_invalid += u64::from(parsed.is_err());
-        if plan.showing.is_some() && (parsed.is_err() || !parser.left_over().is_empty()) {
+        if plan.showing.is_none() {
+            return;
+        }
+        if parsed.is_err() || !parser.left_over().is_empty() {
             self.lose(file, offset, json, parsed.is_err());
         }
+        if matched > 0 {
+            self.count(file, matched);
+        }
+    }
+
+    fn count(&mut self, file: u32, matched: u64) {
+        match self.counts.last_mut().filter(|(last, _)| *last == file) {
+            Some((_, count)) => *count += matched,
+            None => self.counts.push((file, matched)),
+        }
+    }
+
+    /// Whether nothing more needs to be searched.
+    pub(crate) fn is_done(&self) -> bool {
+        self.plan.is_first_enough && self.tally.matches > 0
     }
 
     /// Remembers a line that holds what is looked for where it is no message.

@@ -3,6 +3,8 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
+use clap::ValueEnum;
+
 use crate::arena::{Arena, Arenas, Slice};
 use crate::clock::{now_ns, since};
 use crate::render::Rendered;
@@ -39,6 +41,29 @@ impl Ord for Hit {
 impl PartialOrd for Hit {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+/// Which messages come first; those that do not say when they were written come last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// Newest first
+    #[default]
+    Newest,
+    /// Oldest first
+    Time,
+    /// As files' paths and their lines go
+    Path,
+}
+
+impl Order {
+    /// The time by which a hit comes first that is the newest.
+    pub(crate) fn rank(self, time: Option<Time>) -> Option<Time> {
+        match self {
+            Self::Newest => time,
+            Self::Time => time.map(Time::mirrored),
+            Self::Path => None,
+        }
     }
 }
 
@@ -142,6 +167,8 @@ pub struct Found {
     pub(crate) unreadable: Vec<(u32, String)>,
     /// Lines that hold what is looked for and are no message, by file and offset; the first few.
     pub(crate) lost: Vec<(u32, u64)>,
+    /// Messages that match, by file; a file may come several times.
+    pub(crate) counts: Vec<(u32, u64)>,
     /// What its hits are shown as.
     pub(crate) arena: Arena,
 }
@@ -153,6 +180,7 @@ pub struct Merger {
     tally: Tally,
     unreadable: BTreeMap<u32, String>,
     lost: Vec<(u32, u64)>,
+    counts: BTreeMap<u32, u64>,
     arenas: Arenas,
 }
 
@@ -167,6 +195,8 @@ pub struct Answer {
     pub unreadable: BTreeMap<u32, String>,
     /// Some of the lines that hold what is looked for and are no message, by file and offset.
     pub(crate) lost: Vec<(u32, u64)>,
+    /// Messages that match, by file; engines do not count them.
+    pub(crate) counts: BTreeMap<u32, u64>,
     pub(crate) arenas: Arenas,
 }
 
@@ -174,8 +204,8 @@ impl Merger {
     /// Of nothing yet, for an answer of so many messages at most.
     pub fn new(limit: Option<usize>) -> Self {
         let (best, tally) = (Best::new(limit, 0), Tally::default());
-        let (unreadable, lost, arenas) = (BTreeMap::new(), Vec::new(), Arenas::default());
-        Self { best, tally, unreadable, lost, arenas }
+        let (unreadable, lost, counts) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
+        Self { best, tally, unreadable, lost, counts, arenas: Arenas::default() }
     }
 
     /// Takes in what a worker found.
@@ -185,6 +215,9 @@ impl Merger {
         self.tally += found.tally;
         self.unreadable.extend(found.unreadable);
         self.lost.extend(found.lost);
+        for (file, count) in found.counts {
+            *self.counts.entry(file).or_default() += count;
+        }
         self.arenas.add(found.arena);
         self.tally.merge_ns += since(start);
     }
@@ -192,11 +225,11 @@ impl Merger {
     /// The answer.
     pub fn finish(self) -> Answer {
         let start = now_ns();
-        let Self { best, mut tally, unreadable, mut lost, arenas } = self;
+        let Self { best, mut tally, unreadable, mut lost, counts, arenas } = self;
         lost.sort_unstable();
         let kept = best.sorted();
         tally.merge_ns += since(start);
-        Answer { kept, tally, unreadable, lost, arenas }
+        Answer { kept, tally, unreadable, lost, counts, arenas }
     }
 }
 
@@ -237,8 +270,9 @@ mod tests {
                     let mut best = Best::new(limit, 2);
                     part.iter().for_each(|&hit| best.offer(hit, |hit| Kept { hit, shown: None }));
                     best.sort();
-                    let (tally, unreadable, lost) = (Tally::default(), vec![], vec![]);
-                    merger.add(Found { best, tally, unreadable, lost, arena: Arena::default() });
+                    let (tally, arena) = (Tally::default(), Arena::default());
+                    let (unreadable, lost, counts) = (vec![], vec![], vec![]);
+                    merger.add(Found { best, tally, unreadable, lost, counts, arena });
                 }
                 let kept = &sorted[..limit.unwrap_or(7).min(7)];
                 let answer = merger.finish();

@@ -74,17 +74,17 @@ impl Prefilter {
     /// `None` where every line may match.
     pub(crate) fn new(query: &Query) -> Option<Self> {
         // These are compared as they are, so their pieces must be there, too.
-        let fields = [&query.role, &query.session].into_iter().flatten();
-        let fields = fields.map(|text| Need::field(text)).collect();
-        Self::of(query, fields, Times::of(query.window), false)
+        let fields = [&query.roles, &query.sessions].map(|texts| Need::one_of(texts, Need::field));
+        Self::of(query, fields.into(), Times::of(query.window), false)
     }
 
     /// For lines of any shape that may have to be repaired: a field may lack its end, and a time
     /// stands behind another key.
     pub(crate) fn lenient(query: &Query) -> Option<Self> {
-        let fields = [&query.role, &query.session].into_iter().flatten();
-        let fields = fields.map(|text| Need::literal(text, true, true)).collect();
-        Self::of(query, fields, Times::lenient(query.window), true)
+        let fields = [&query.roles, &query.sessions];
+        let need = |text: &str| Need::literal(text, true, true);
+        let fields = fields.map(|texts| Need::one_of(texts, need));
+        Self::of(query, fields.into(), Times::lenient(query.window), true)
     }
 
     /// `nests` where a string may hold JSON that has a literal's letters as escapes.
@@ -243,6 +243,15 @@ impl Need {
             return Self::literal(text, true, false);
         }
         Self::One(vec![Finder::exact(&format!("\"{text}\""))])
+    }
+
+    /// A field that is one of these texts; any where there is none.
+    fn one_of(texts: &[String], need: impl Fn(&str) -> Self) -> Self {
+        match texts {
+            [] => Self::Nothing,
+            [one] => need(one),
+            many => Self::any(many.iter().map(|text| need(text)).collect()),
+        }
     }
 
     /// The literals that every match of a pattern has.

@@ -31,6 +31,9 @@ fn work(plan: &Plan, jobs: &[Job], next: &AtomicUsize) -> Found {
     let mut worker = Worker::new(plan, Records::new(plan.scope));
     while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
         worker.search_job(job);
+        if worker.is_done() {
+            next.store(jobs.len(), Ordering::Relaxed);
+        }
     }
     worker.finish()
 }

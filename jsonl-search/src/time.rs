@@ -38,6 +38,12 @@ impl Time {
 }
 
 impl Time {
+    /// The one that is as far from 1970 on the other side: what was later is earlier.
+    pub(crate) fn mirrored(self) -> Self {
+        let nanoseconds = 999_999_999 - self.nanoseconds.min(999_999_999);
+        Self { seconds: !self.seconds, nanoseconds }
+    }
+
     /// Of a number of seconds since 1970, or of milliseconds where seconds were far in the future.
     pub(crate) fn of_unix(number: &str) -> Option<Self> {
         const FAR_SECONDS: f64 = 1e11;

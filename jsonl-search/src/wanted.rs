@@ -1,5 +1,7 @@
 //! What whoever starts a search asks for.
 
+use clap::ValueEnum;
+
 /// What is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
@@ -20,7 +22,7 @@ pub struct Wanted {
 }
 
 /// How files are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Read {
     /// Into a buffer.
     Buffered,

@@ -173,20 +173,24 @@ fn what_is_asked_wrongly_is_pointed_at() {
             &["größe AND (b"][..],
             ": column 11: this parenthesis is never closed\n  größe AND (b\n            ^\n",
         ),
-        (&["a", "--after", "noon"], ": `after` is no RFC 3339 time: noon"),
-        (&["a", "--limit", "few"], ": --limit few: a number or `all`\n"),
-        (&["a", "--output", "xml"], ": --output xml: one of text, json, jsonl\n"),
-        (&["a", "--threads", "0"], ": --threads 0: a number from 1\n"),
-        (&["a", "--hurry"], ": no option --hurry: see --help\n"),
-        (&["a", "--role"], ": --role needs a value\n"),
-        (&[], ": a query is missing"),
+        (
+            &["a", "--after", "noon"],
+            "'noon' for '--after <TIME>': write it as 2026-01-31, 2026-01-31T12:00,",
+        ),
+        (&["a", "--limit", "few"], "'few' for '--limit <N>': give a number or `all`\n"),
+        (&["a", "--output", "xml"], "'xml' for '--output <FORMAT>'\n  [possible values: text,"),
+        (&["a", "--threads", "0"], "'0' for '--threads <N>': 0 is not in 1.."),
+        (&["a", "--hurry"], "'--hurry' found\n"),
+        (&["-x y"], "'-x' found\n\n  tip: to pass '-x' as a value, use '-- -x'\n"),
+        (&["a", "--role"], "'--role <ROLE>' but none was supplied\n"),
+        (&["a", "--json", "--output", "text"], "'--json' cannot be used with '--output <FORMAT>'"),
+        (&[], "jsonl-search: a query is missing; \"\" finds every message\n"),
         (&["a", "no/such/folder"], ": cannot walk no/such/folder: No such file"),
     ] {
         let finished = ask(arguments);
-        let said = finished.stderr.strip_prefix("jsonl-search").unwrap_or_default();
-        assert!(said.starts_with(sentence), "{}", finished.stderr);
+        assert!(finished.stderr.contains(sentence), "{}", finished.stderr);
         assert_eq!((finished.stdout.as_str(), finished.code), ("", TROUBLE), "{arguments:?}");
     }
     let help = ask(&["--help"]).stdout;
-    assert!(help.contains("0 something was found, 1 nothing was, 2 an error"), "{help}");
+    assert!(help.contains("  0  something was found\n  1  nothing was found\n"), "{help}");
 }

@@ -170,9 +170,14 @@ fn a_name_that_is_no_utf8_is_shown_and_told_apart() {
 
 /// What a program writes to a terminal.
 fn on_a_terminal(arguments: &[&str]) -> String {
+    on_a_terminal_of("dumb", arguments)
+}
+
+fn on_a_terminal_of(kind: &str, arguments: &[&str]) -> String {
     let (mut screen, terminal) = pty();
     let output = Stdio::from(terminal);
     let mut command = program();
+    command.env("TERM", kind).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     let mut child = command.args(arguments).stdout(output).spawn().unwrap();
     // The command holds the terminal's last handle, and the screen ends with it.
     drop(command);
@@ -226,6 +231,16 @@ fn a_terminal_is_shown_no_escape_sequences_and_a_pipe_gets_what_is_there() {
         let message = if output == "json" { &value["messages"][0] } else { &value };
         assert_eq!(message["text"], evil);
     }
+}
+
+#[test]
+fn a_terminal_that_is_not_dumb_has_colours_and_links() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.jsonl"), line("needle \x1b[5m")).unwrap();
+    let root = dir.path().to_str().unwrap();
+    let shown = on_a_terminal_of("xterm-256color", &["needle", root]);
+    assert!(shown.contains("\x1b[1;31mneedle\x1b[0m \\u{1b}[5m"), "{shown:?}");
+    assert!(shown.contains("\x1b]8;;file://") && shown.contains("\x1b[35m"), "{shown:?}");
 }
 
 #[test]

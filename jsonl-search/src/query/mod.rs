@@ -12,20 +12,23 @@
 //! in a regex, `\/` is a slash. Flags are `i`, `m`, `s`, `u` (always on). Operators are upper case.
 
 mod expr;
+mod manner;
 mod parse;
 
 use std::fmt;
 
 use crate::parse::Message;
 use crate::{Time, Wanted};
-pub(crate) use expr::{Expr, Literal, stands_for_itself};
+pub(crate) use expr::{Expr, stands_for_itself};
+pub(crate) use manner::{Case, Manner};
 
 /// A compiled query.
 #[derive(Debug, Clone)]
 pub struct Query {
     pub(crate) expr: Expr,
-    pub(crate) role: Option<String>,
-    pub(crate) session: Option<String>,
+    /// Only messages of one of these; of any where there is none.
+    pub(crate) roles: Vec<String>,
+    pub(crate) sessions: Vec<String>,
     pub(crate) project: Option<String>,
     pub(crate) window: Window,
 }
@@ -33,8 +36,8 @@ pub struct Query {
 /// The times that are asked for; an absent end is open.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
-    after: Option<Time>,
-    before: Option<Time>,
+    pub(crate) after: Option<Time>,
+    pub(crate) before: Option<Time>,
 }
 
 impl Window {
@@ -70,6 +73,19 @@ pub enum QueryError {
     },
 }
 
+impl QueryError {
+    /// The error, and below it the query with a mark where it goes wrong.
+    pub(crate) fn pointing_at(&self, text: &str) -> String {
+        match self {
+            Self::Text { column, .. } => {
+                let before = " ".repeat(column - 1);
+                format!("{self}\n  {}\n  {before}^", text.replace(['\n', '\t'], " "))
+            }
+            Self::Time { .. } => self.to_string(),
+        }
+    }
+}
+
 impl Query {
     /// Compiles the query of a workload.
     ///
@@ -83,11 +99,12 @@ impl Query {
                 Time::parse(value).ok_or_else(wrong).map(Some)
             }
         };
+        let case = if query.case_sensitive { Case::Exact } else { Case::Own };
         Ok(Self {
-            expr: parse::parse(&query.text, query.case_sensitive)?,
-            role: query.role.clone(),
-            session: query.session.clone(),
-            project: query.project.as_ref().map(|path| path.trim_end_matches('/').to_owned()),
+            expr: Expr::read(&query.text, Manner { case, ..Manner::default() })?,
+            roles: query.role.iter().cloned().collect(),
+            sessions: query.session.iter().cloned().collect(),
+            project: query.project.as_deref().map(folder),
             window: Window {
                 after: time("after", &query.after)?,
                 before: time("before", &query.before)?,
@@ -97,15 +114,21 @@ impl Query {
 
     /// Whether a message is looked for.
     pub(crate) fn matches(&self, message: &mut Message<'_>) -> bool {
-        let same = |wanted: &Option<String>, found: Option<&str>| {
-            wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
-        };
-        same(&self.role, message.role.or(message.kind))
-            && same(&self.session, message.session)
+        is_one_of(&self.roles, message.role.or(message.kind))
+            && is_one_of(&self.sessions, message.session)
             && self.project.as_deref().is_none_or(|project| below(project, message.cwd))
             && (self.window.is_open() || message.time().is_some_and(|time| self.window.holds(time)))
             && self.expr.holds(&mut message.text)
     }
+}
+
+fn is_one_of(wanted: &[String], found: Option<&str>) -> bool {
+    wanted.is_empty() || wanted.iter().any(|one| found == Some(one))
+}
+
+/// A folder's path without a slash at its end.
+pub(crate) fn folder(path: &str) -> String {
+    path.trim_end_matches('/').to_owned()
 }
 
 /// Whether `cwd` is the folder `project`, which has no slash at its end, or lies in it.

@@ -2,13 +2,14 @@
 
 use regex::RegexBuilder;
 
-use super::{Expr, Literal, QueryError};
+use super::expr::Literal;
+use super::{Expr, Manner, QueryError};
 
 /// Parentheses and NOTs within each other; deeper ones are refused, for each costs stack.
 const DEPTH: usize = 100;
 
-pub(super) fn parse(text: &str, case_sensitive: bool) -> Result<Expr, QueryError> {
-    let mut parser = Parser { text: text.chars().collect(), at: 0, depth: 0, case_sensitive };
+pub(super) fn parse(text: &str, manner: Manner) -> Result<Expr, QueryError> {
+    let mut parser = Parser { text: text.chars().collect(), at: 0, depth: 0, manner };
     parser.skip_space();
     if parser.peek().is_none() {
         return Ok(Expr::All);
@@ -25,7 +26,7 @@ struct Parser {
     /// Index of the next character; white space before it has been skipped.
     at: usize,
     depth: usize,
-    case_sensitive: bool,
+    manner: Manner,
 }
 
 impl Parser {
@@ -99,7 +100,7 @@ impl Parser {
     }
 
     fn literal(&self, text: String) -> Expr {
-        Expr::Literal(Literal::new(text, self.case_sensitive))
+        Expr::Literal(Literal::new(text, self.manner))
     }
 
     /// What stands between two `end`s; a backslash makes the next character an ordinary one. In a
@@ -132,7 +133,7 @@ impl Parser {
     fn regex(&mut self) -> Result<Expr, QueryError> {
         let start = self.at;
         let pattern = self.enclosed('/', "this regex is never closed; quote a path")?;
-        let (mut i, mut m, mut s) = (false, false, false);
+        let (mut i, mut m, mut s) = (self.manner.folds(&pattern), false, false);
         while let Some(flag) = self.peek().filter(|&next| !ends_word(next)) {
             match flag {
                 'i' => i = true,
@@ -151,7 +152,11 @@ impl Parser {
             let last = error.lines().last().unwrap_or_default();
             self.wrong(start, &format!("bad regex: {}", last.trim_start_matches("error: ")))
         };
-        let regex = RegexBuilder::new(&pattern)
+        let whole = match self.manner.whole_words {
+            true => format!(r"\b{{start-half}}(?:{pattern})\b{{end-half}}"),
+            false => pattern.clone(),
+        };
+        let regex = RegexBuilder::new(&whole)
             .case_insensitive(i)
             .multi_line(m)
             .dot_matches_new_line(s)
@@ -208,9 +213,10 @@ fn ends_word(next: char) -> bool {
 mod tests {
     use super::*;
     use crate::parse::Text;
+    use crate::query::Case;
 
     fn tree(text: &str) -> String {
-        match parse(text, false) {
+        match parse(text, Manner::default()) {
             Ok(expr) => expr.to_string(),
             Err(error) => error.to_string(),
         }
@@ -258,13 +264,43 @@ mod tests {
 
     #[test]
     fn case_matters_where_it_is_asked_for() {
-        let holds = |query: &str, case_sensitive, text: &str| {
-            parse(query, case_sensitive).unwrap().holds(&mut Text::Whole(text))
+        let holds = |query: &str, case, text: &str| {
+            let manner = Manner { case, ..Manner::default() };
+            parse(query, manner).unwrap().holds(&mut Text::Whole(text))
         };
-        assert!(holds("ERROR", false, "an Error") && !holds("ERROR", true, "an Error"));
-        assert!(holds("straße", false, "STRAẞE") && holds("ÄrGER", false, "äRgER"));
-        assert!(!holds("/error/", false, "ERROR") && holds("/error/i", true, "ERROR"));
+        use Case::{Exact, Ignored, Own, Smart};
+        assert!(holds("ERROR", Own, "an Error") && !holds("ERROR", Exact, "an Error"));
+        assert!(holds("straße", Own, "STRAẞE") && holds("ÄrGER", Own, "äRgER"));
+        assert!(!holds("/error/", Own, "ERROR") && holds("/error/i", Exact, "ERROR"));
+        assert!(holds("/error/", Ignored, "ERROR") && holds("/error/", Smart, "ERROR"));
+        assert!(holds("error", Smart, "ERROR") && !holds("Error", Smart, "ERROR"));
+        assert!(!holds("/Error/", Smart, "ERROR") && holds(r"/erro\W/", Smart, "ERRO-"));
         // The Kelvin sign is another letter, unless a regex folds it.
-        assert!(!holds("k", false, "\u{212a}") && holds("/k/i", false, "\u{212a}"));
+        assert!(!holds("k", Own, "\u{212a}") && holds("/k/i", Own, "\u{212a}"));
+    }
+
+    #[test]
+    fn a_word_that_is_to_be_whole_has_no_letter_beside_it() {
+        let manner = Manner { whole_words: true, ..Manner::default() };
+        let marks = |query: &str, text: &str| parse(query, manner).unwrap().marks(text);
+        for (query, text, expected) in [
+            ("cat", "cats cat_ 2cat cat, Cat", &[15..18, 20..23][..]),
+            ("cat", "écat caté", &[]),
+            ("größe", "Größen GRÖẞE", &[9..17]),
+            ("/ca./", "cats scar cat-like", &[10..13]),
+            ("/ca|cat/", "cat", &[0..3]),
+            ("'(cat)'", "x(cat) (cat)", &[7..12]),
+            ("aa", "aaa aa", &[4..6]),
+        ] {
+            assert_eq!(marks(query, text), expected, "{query} in {text}");
+        }
+    }
+
+    #[test]
+    fn marks_are_apart() {
+        let marks = |query: &str, text: &str| parse(query, Manner::default()).unwrap().marks(text);
+        assert_eq!(marks("(abc OR bcd) NOT e", "abcd abc e"), [0..4, 5..8]);
+        assert_eq!(marks("/x*/", "axx"), [1..3]);
+        assert!(marks("", "any").is_empty());
     }
 }

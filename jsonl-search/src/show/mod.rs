@@ -1,0 +1,107 @@
+//! A search for a person: the messages themselves, and an exit code that a script can trust.
+
+mod again;
+mod around;
+mod complaints;
+mod numbers;
+mod page;
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+use std::iter::once;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser;
+
+use crate::ask::{Asked, Options, Shape};
+use crate::render::Output;
+use crate::walk::walk;
+use crate::{Answer, cut_short, threads};
+use page::Page;
+
+const PROGRAM: &str = "jsonl-search";
+
+/// Something was found, and nothing went wrong.
+const FOUND: u8 = 0;
+/// Nothing was found, and nothing went wrong.
+const NOTHING: u8 = 1;
+/// Something went wrong, whatever was found: as grep and ripgrep have it.
+pub(crate) const TROUBLE: u8 = 2;
+
+/// As many bytes as a pipe holds, a few times over.
+const WRITE_BYTES: usize = 256 << 10;
+
+/// The whole of the program's `main`: searches, shows, and says how that went.
+pub fn answer(arguments: &[OsString]) -> ExitCode {
+    let program = OsString::from(PROGRAM);
+    let code = match Options::try_parse_from(once(&program).chain(arguments)) {
+        Ok(options) => answered(options).unwrap_or_else(|sentence| {
+            complaints::fail(&sentence);
+            TROUBLE
+        }),
+        Err(page) => {
+            // Help that nobody reads is no trouble.
+            let _ = page.print();
+            if page.use_stderr() { TROUBLE } else { FOUND }
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn answered(options: Options) -> Result<u8, String> {
+    if let Some(page) = options.page() {
+        return written(io::stdout().write_all(&page)).map(|()| FOUND);
+    }
+    let asked = options.asked()?;
+    cut_short::explain();
+    let files = walk(&asked.roots, asked.threads)
+        .map_err(|(root, error)| format!("cannot walk {}: {error}", root.display()))?;
+    let paths: Vec<_> = files.iter().map(|file| Arc::clone(&file.path)).collect();
+    let answer = threads::search(&asked.plan, files, asked.threads);
+    let out = BufWriter::with_capacity(WRITE_BYTES, io::stdout().lock());
+    let mut page = Page { out, asked: &asked, answer: &answer, paths: &paths };
+    written(page.write().and_then(|()| page.out.flush()))?;
+    let code = code(&asked, &answer);
+    if asked.shape != Shape::Nothing || code != FOUND {
+        complain(&asked, &answer, &paths);
+    }
+    // The process ends here: to free a message after the other takes longer than to write them.
+    std::mem::forget(answer);
+    Ok(code)
+}
+
+fn code(asked: &Asked, answer: &Answer) -> u8 {
+    let is_whole = answer.unreadable.is_empty() && answer.tally.lines_unreadable == 0;
+    match (is_whole, answer.tally.matches) {
+        // Who asks for nothing but the code is told of the first message, as by grep.
+        (_, 1..) if asked.shape == Shape::Nothing => FOUND,
+        (false, _) => TROUBLE,
+        (true, 0) => NOTHING,
+        (true, _) => FOUND,
+    }
+}
+
+fn complain(asked: &Asked, answer: &Answer, paths: &[Arc<Path>]) {
+    complaints::unreadable(answer, paths);
+    complaints::lost(answer, paths);
+    if asked.style.output == Output::Text {
+        complaints::repaired(answer);
+        if asked.is_limited_unasked && asked.shape == Shape::Messages {
+            complaints::more(answer.kept.len(), answer.tally.matches);
+        }
+    }
+}
+
+fn written(result: io::Result<()>) -> Result<(), String> {
+    match result {
+        // Whoever read has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.map_err(|error| format!("cannot show what was found: {error}")),
+    }
+}
+
+fn path(paths: &[Arc<Path>], index: u32) -> &Path {
+    paths.get(index as usize).map_or(Path::new("?"), |path| path)
+}

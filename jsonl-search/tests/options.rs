@@ -1,0 +1,471 @@
+//! Options as grep and ripgrep have them.
+
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use program::{Finished, ask, program};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+mod program;
+
+fn line(role: &str, second: u64, text: &str) -> String {
+    let line = json!({
+        "type": role, "sessionId": format!("s-{role}"), "message": {"content": text},
+        "timestamp": format!("2026-01-02T03:04:{second:02}Z"),
+    });
+    format!("{line}\n")
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, String)]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    dir
+}
+
+/// One file whose messages are these texts, a second apart.
+fn texts(texts: &[&str]) -> TempDir {
+    let lines = texts.iter().zip(0..).map(|(text, second)| line("user", second, text));
+    folder(&[("a.jsonl", lines.collect())])
+}
+
+fn asked(dir: &TempDir, arguments: &[&str]) -> Finished {
+    ask(&[arguments, &["--", root(dir)]].concat())
+}
+
+fn root(dir: &TempDir) -> &str {
+    dir.path().to_str().unwrap()
+}
+
+/// The texts of what is found, in the order of the file.
+fn found(dir: &TempDir, arguments: &[&str]) -> Vec<String> {
+    let finished = asked(dir, &[arguments, &["--output", "jsonl", "--sort", "path"]].concat());
+    assert_eq!(finished.code, Some(i32::from(finished.stdout.is_empty())), "{finished:?}");
+    let text = |line: &str| serde_json::from_str::<Value>(line).unwrap()["text"].clone();
+    finished.stdout.lines().map(|line| text(line).as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn case_is_told_by_options_and_the_last_one_counts() {
+    let dir = texts(&["Error", "error", "ÄRGER", "ärger"]);
+    let all = ["Error", "error", "ÄRGER", "ärger"];
+    for (arguments, expected) in [
+        (&["error OR ärger"][..], &all[..]),
+        (&["error OR ärger", "-i"], &all),
+        (&["error OR Ärger", "-s"], &["error"]),
+        (&["Error OR ärger", "-S"], &["Error", "ÄRGER", "ärger"]),
+        (&["/error/"], &["error"]),
+        (&["/Error/", "--ignore-case"], &["Error", "error"]),
+        (&["/error/", "--smart-case"], &["Error", "error"]),
+        (&["/Error/", "--smart-case"], &["Error"]),
+        (&["ERROR", "-is"], &[]),
+        (&["ERROR", "-si"], &["Error", "error"]),
+        (&["ERROR", "-iS", "--case-sensitive", "-i"], &["Error", "error"]),
+    ] {
+        assert_eq!(found(&dir, arguments), expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn whole_words_have_no_letter_digit_or_underscore_beside_them() {
+    let dir = texts(&[
+        "a cat.",
+        "cats",
+        "cat_1",
+        "(Cat)",
+        "écat",
+        "concat cat",
+        "\ncat",
+        "größe",
+        "größen",
+    ]);
+    for (query, expected) in [
+        ("cat", &["a cat.", "(Cat)", "concat cat", "\ncat"][..]),
+        ("größe", &["größe"]),
+        ("/ca./", &["a cat.", "concat cat", "\ncat"]),
+        ("/cat|cats/", &["a cat.", "cats", "concat cat", "\ncat"]),
+        ("'a cat' OR cats", &["a cat.", "cats"]),
+        ("/(?x) cat # a comment\n/", &["a cat.", "concat cat", "\ncat"]),
+    ] {
+        assert_eq!(found(&dir, &[query, "-w"]), expected, "{query}");
+    }
+    // As JSON may spell it.
+    let escaped = r#"{"type":"user","message":{"content":"a c\u0061t\nand \ud83dcat"}}"#;
+    let dir = folder(&[("a.jsonl", escaped.to_owned())]);
+    assert_eq!(found(&dir, &["cat", "--word-regexp"]).len(), 1);
+}
+
+#[test]
+fn what_does_not_match_is_what_filters_leave() {
+    let lines = line("user", 0, "one") + &line("user", 1, "two") + &line("assistant", 2, "three");
+    let dir = folder(&[("a.jsonl", lines)]);
+    assert_eq!(found(&dir, &["one", "-v"]), ["two", "three"]);
+    assert_eq!(found(&dir, &["one", "--invert-match", "--role", "user"]), ["two"]);
+    assert_eq!(found(&dir, &["-v", "NOT o"]), ["one", "two"]);
+    assert_eq!(
+        found(&dir, &["", "--role", "user", "--role", "assistant"]),
+        ["one", "two", "three"]
+    );
+    assert_eq!(found(&dir, &["o", "--session", "s-x", "--session", "s-user"]), ["one", "two"]);
+}
+
+#[test]
+fn a_literal_has_no_operators_and_several_queries_are_alternatives() {
+    let dir = texts(&["a OR b", "a", "-x \"q\"", "c"]);
+    for (arguments, expected) in [
+        (&["-F", "a OR b"][..], &["a OR b"][..]),
+        (&["-F", "-e", "-x \"q"], &["-x \"q\""]),
+        (&["-e", "-x", "-e", "c"], &["-x \"q\"", "c"]),
+        (&["--query=a b", "-e", "'b'"], &["a OR b"]),
+        (&["--fixed-strings", "/a/"], &[]),
+        (&["-F", ""], &["a OR b", "a", "-x \"q\"", "c"]),
+    ] {
+        assert_eq!(found(&dir, arguments), expected, "{arguments:?}");
+    }
+    let wrong = asked(&dir, &["-e", "a", "-e", "x (y"]);
+    let at = "jsonl-search: column 3: this parenthesis is never closed\n  x (y\n    ^\n";
+    assert_eq!((wrong.stderr.as_str(), wrong.code), (at, Some(2)));
+}
+
+#[test]
+fn counts_files_and_nothing_are_shown_in_place_of_messages() {
+    let dir = folder(&[
+        ("a.jsonl", (0..60).map(|second| line("user", second, "hit")).collect()),
+        ("b.jsonl", line("user", 0, "nothing")),
+        ("c.jsonl", line("user", 0, "a hit")),
+    ]);
+    let root = root(&dir);
+    let shown = |arguments: &[&str]| asked(&dir, &[&["hit"], arguments].concat()).stdout;
+    assert_eq!(shown(&["-c"]), format!("{root}/a.jsonl:60\n{root}/c.jsonl:1\n"));
+    assert_eq!(shown(&["-c", "-v"]), format!("{root}/b.jsonl:1\n"));
+    assert_eq!(shown(&["-l"]), format!("{root}/a.jsonl\n{root}/c.jsonl\n"));
+    assert_eq!(shown(&["-l", "-m1"]), format!("{root}/a.jsonl\n"));
+    assert_eq!(shown(&["-cl"]), shown(&["--files-with-matches"]));
+    assert_eq!(shown(&["-lc"]), shown(&["--count"]));
+    let whole: Value = serde_json::from_str(&shown(&["-c", "--json"])).unwrap();
+    let counts = json!([
+        {"path": format!("{root}/a.jsonl"), "matches": 60},
+        {"path": format!("{root}/c.jsonl"), "matches": 1},
+    ]);
+    assert_eq!((&whole["counts"], &whole["matches"]), (&counts, &61.into()));
+    assert_eq!(whole.get("messages"), None);
+    assert_eq!(shown(&["-l", "--output", "jsonl"]).lines().count(), 2);
+    let quiet = asked(&dir, &["hit", "-q"]);
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str(), quiet.code), ("", "", Some(0)));
+    assert_eq!(asked(&dir, &["absent", "-q"]).code, Some(1));
+    // As grep has it: what was found is found, whatever else went wrong.
+    assert_eq!(ask(&["hit", "-q", root, "no/such/file"]).code, Some(0));
+    assert_eq!(ask(&["absent", "-q", root, "no/such/file"]).code, Some(2));
+}
+
+#[test]
+fn a_limit_that_nobody_gave_is_told() {
+    let lines: String = (0..60).map(|second| line("user", second, "hit")).collect();
+    let dir = folder(&[("a.jsonl", lines)]);
+    let finished = asked(&dir, &["hit"]);
+    let told = "jsonl-search: 50 of 60 messages are shown; --limit all shows all\n";
+    assert_eq!((finished.stderr.as_str(), finished.code), (told, Some(0)));
+    for (arguments, shown) in
+        [(["-m", "3"], 3), (["--max-count", "7"], 7), (["--limit", "all"], 60)]
+    {
+        let finished = asked(&dir, &[&["hit"], &arguments[..]].concat());
+        let lines = finished.stdout.lines().filter(|line| line.ends_with("  hit")).count();
+        assert_eq!((finished.stderr.as_str(), lines), ("", shown));
+    }
+}
+
+/// Places and texts as they are shown: `:3 text` of a hit, `-3 text` of what is beside one.
+fn around(dir: &TempDir, arguments: &[&str]) -> Vec<String> {
+    let finished = asked(dir, &[&["-n"], arguments].concat());
+    let path = format!("{}/a.jsonl", root(dir));
+    let rows = finished.stdout.replace("\n  ", " ");
+    rows.lines().map(|row| row.rsplit(&path).next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn messages_around_a_hit_are_shown_in_the_files_order() {
+    let dir = texts(&["a", "b", "hit c", "d", "e", "f", "g", "hit h", "i"]);
+    for (arguments, expected) in [
+        (&["hit", "-A1"][..], &[":8 hit h", "-9 i", "--", ":3 hit c", "-4 d"][..]),
+        (&["hit", "-B1"], &["-7 g", ":8 hit h", "--", "-2 b", ":3 hit c"]),
+        (&["c", "-C1"], &["-2 b", ":3 hit c", "-4 d"]),
+        (&["c", "-C1", "-A0"], &["-2 b", ":3 hit c"]),
+        (&["c", "-B9", "-A0"], &["-1 a", "-2 b", ":3 hit c"]),
+        // What touches is one group, as grep has it.
+        (
+            &["hit", "-C2"],
+            &["-1 a", "-2 b", ":3 hit c", "-4 d", "-5 e", "-6 f", "-7 g", ":8 hit h", "-9 i"],
+        ),
+        (
+            &["hit", "-B3", "-A1", "--sort", "path"],
+            &["-1 a", "-2 b", ":3 hit c", "-4 d", "-5 e", "-6 f", "-7 g", ":8 hit h", "-9 i"],
+        ),
+        (&["b OR c", "-A1"], &[":2 b", ":3 hit c", "-4 d"]),
+        (&["hit", "-B1", "-m1"], &["-7 g", ":8 hit h"]),
+    ] {
+        assert_eq!(around(&dir, arguments), expected, "{arguments:?}");
+    }
+    // Offsets are marked alike.
+    let shown = asked(&dir, &["c", "-B1"]).stdout;
+    let offset = line("user", 0, "a").len();
+    assert!(shown.contains(&format!("/a.jsonl-{offset}\n  b\n")), "{shown}");
+    assert!(shown.contains(&format!("/a.jsonl:{}\n  hit c\n", 2 * offset)), "{shown}");
+    let json = asked(&dir, &["c", "-C1", "--json"]).stdout;
+    let whole: Value = serde_json::from_str(&json).unwrap();
+    let rows = whole["messages"].as_array().unwrap().iter();
+    let rows: Vec<_> = rows.map(|row| (row["text"].as_str().unwrap(), &row["context"])).collect();
+    let (yes, no) = (&Value::Bool(true), &Value::Null);
+    assert_eq!(rows, [("b", yes), ("hit c", no), ("d", yes)]);
+}
+
+#[test]
+fn what_has_no_text_is_not_around_and_what_shares_a_line_is() {
+    let two = r#"{"messages":[{"role":"user","content":"x"},{"role":"user","content":"hit"},{"role":"user","content":"z"}]}"#;
+    let text = format!(
+        "{}{{\"type\":\"snapshot\"}}\n\nno message\r\n{two}\r\n{}",
+        line("user", 0, "first"),
+        line("user", 1, "last").trim_end(),
+    );
+    let dir = folder(&[("a.jsonl", text)]);
+    assert_eq!(around(&dir, &["hit", "-C1"]), ["-5 x", ":5 hit", "-5 z"]);
+    assert_eq!(around(&dir, &["hit", "-C2"]), ["-1 first", "-5 x", ":5 hit", "-5 z", "-6 last"]);
+    let of_tools = asked(&dir, &["last", "-B5", "--in", "tools"]);
+    assert_eq!((of_tools.stdout.as_str(), of_tools.code), ("", Some(1)));
+}
+
+#[test]
+fn long_lines_are_around_whole() {
+    let sizes = [10, 70_000, 3, 65_536, 200_000, 1, 131_072, 50];
+    let text = |index: usize| format!("{index} {}", "x".repeat(sizes[index]));
+    let all: Vec<String> = (0..sizes.len()).map(text).collect();
+    let dir = texts(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    for hit in 0..sizes.len() {
+        for count in [1, 2, 5] {
+            let near = count.to_string();
+            let rows = found(&dir, &[&format!("/^{hit} /"), "-C", &near]);
+            let from = hit.saturating_sub(count);
+            let to = (hit + count + 1).min(sizes.len());
+            assert!(rows.iter().eq(&all[from..to]), "{count} around {hit}: {}", rows.len());
+        }
+    }
+}
+
+#[test]
+fn times_are_taken_as_people_write_them() {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let line = |ago: u64, text: &str| {
+        let line = json!({"created_at": now - ago, "role": "user", "content": text});
+        format!("{line}\n")
+    };
+    let old = r#"{"timestamp":"2026-01-31T12:30:00Z","role":"user","content":"old"}"#;
+    let text = line(60, "minute") + &line(5 * 3_600, "hours") + &line(4 * 86_400, "days") + old;
+    let dir = folder(&[("a.jsonl", text)]);
+    for (arguments, expected) in [
+        (&["--since", "2h"][..], &["minute"][..]),
+        (&["--since", "10m"], &["minute"]),
+        (&["--after", "1d"], &["minute", "hours"]),
+        (&["--since", "1w"], &["minute", "hours", "days"]),
+        (&["--until", "1d", "--since", "1w"], &["days"]),
+        (&["--before", "2026-02-01"], &["old"]),
+        (&["--until", "2026-01-31"], &[]),
+        (&["--until", "2026-01-31T12:30"], &[]),
+        (&["--until", "2026-01-31T12:30:01Z"], &["old"]),
+        (&["--since", "2026-01-31 12:30", "--until", "1w"], &["old"]),
+        (&["--until", "2026-01-31T13:00+00:30"], &[]),
+    ] {
+        let arguments = [&[""], arguments].concat();
+        if arguments.last() == Some(&"2026-01-31T13:00+00:30") {
+            assert_eq!(asked(&dir, &arguments).code, Some(2));
+            continue;
+        }
+        assert_eq!(found(&dir, &arguments), expected, "{arguments:?}");
+    }
+    assert!(found(&dir, &["", "--since", "yesterday"]).contains(&"minute".to_owned()));
+    assert!(!found(&dir, &["", "--since", "today"]).contains(&"days".to_owned()));
+}
+
+#[test]
+fn messages_are_sorted_as_asked_and_the_limit_keeps_the_first() {
+    let untimed = "{\"role\":\"user\",\"content\":\"untimed\"}\n";
+    let first = line("user", 3, "three") + untimed + &line("user", 1, "one");
+    let dir = folder(&[("a.jsonl", first), ("b.jsonl", line("user", 2, "two"))]);
+    let shown = |arguments: &[&str]| {
+        let all = asked(&dir, &[&["", "--output", "jsonl"], arguments].concat()).stdout;
+        let text = |line: &str| serde_json::from_str::<Value>(line).unwrap()["text"].clone();
+        all.lines().map(|line| text(line).as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let newest = ["three", "two", "one", "untimed"];
+    let oldest = ["one", "two", "three", "untimed"];
+    let path = ["three", "untimed", "one", "two"];
+    for (sort, expected) in [("newest", newest), ("time", oldest), ("path", path)] {
+        for most in [1, 2, 4] {
+            let limit = most.to_string();
+            assert_eq!(shown(&["--sort", sort, "-m", &limit]), expected[..most], "{sort}");
+        }
+        assert_eq!(shown(&["--sort", sort, "--limit", "all"]), expected);
+    }
+    assert_eq!(shown(&[]), newest);
+}
+
+#[test]
+fn lines_are_numbered_where_that_is_asked() {
+    let dir = texts(&["a", "b hit", "c", "d hit"]);
+    let shown = asked(&dir, &["hit", "-n"]).stdout;
+    assert!(shown.contains("/a.jsonl:4\n  d hit\n") && shown.contains("/a.jsonl:2\n  b hit\n"));
+    let json = asked(&dir, &["b", "--line-number", "--json"]).stdout;
+    let whole: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(whole["messages"][0]["line"], 2);
+}
+
+#[test]
+fn repaired_lines_are_counted_where_they_are_shown() {
+    let broken = r#"{"role":"user","content":"hit \ud83d"}"#;
+    let dir = folder(&[("a.jsonl", format!("{broken}\n{broken}\n{}", line("user", 1, "whole")))]);
+    let told = |arguments: &[&str]| asked(&dir, arguments).stderr;
+    assert_eq!(told(&["hit"]), "jsonl-search: 2 lines were broken and were repaired\n");
+    assert_eq!(told(&["whole"]), "");
+    assert_eq!(told(&["hit", "--json"]), "");
+    let dir = folder(&[("a.jsonl", broken.to_owned())]);
+    let told = asked(&dir, &["hit"]);
+    assert_eq!(told.stderr, "jsonl-search: 1 line was broken and was repaired\n");
+    assert!(told.stdout.contains(":0 (repaired)\n"));
+}
+
+/// What is written in an environment of its own.
+fn in_environment(dir: &TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let mut command = program();
+    for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM"] {
+        command.env_remove(name);
+    }
+    command.args(arguments).arg(root(dir)).envs(variables.iter().copied());
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn colours_mark_what_was_looked_for() {
+    let dir = texts(&["one Hit, two\nhits and\tno \u{1b}[5m trap"]);
+    let shown = in_environment(&dir, &["/hits?/i trap", "--color", "always"], &[]);
+    let expected = format!(
+        "\x1b[2m2026-01-02T03:04:00Z\x1b[0m \x1b[36muser\x1b[0m \x1b[2ms-user\x1b[0m \
+         \x1b[35m{}/a.jsonl\x1b[0m:\x1b[32m0\x1b[0m\n  one \x1b[1;31mHit\x1b[0m, two\n  \
+         \x1b[1;31mhits\x1b[0m and\tno \\u{{1b}}[5m \x1b[1;31mtrap\x1b[0m\n",
+        root(&dir)
+    );
+    assert_eq!(shown, expected);
+    let has = |arguments: &[&str], variables: &[(&str, &str)]| {
+        in_environment(&dir, &[&["hit"], arguments].concat(), variables).contains("\x1b[35m")
+    };
+    let force = ("CLICOLOR_FORCE", "1");
+    for (arguments, variables, expected) in [
+        (&[][..], &[][..], false),
+        (&[], &[force], true),
+        (&[], &[("CLICOLOR_FORCE", "0")], false),
+        (&[], &[force, ("NO_COLOR", "1")], false),
+        (&[], &[force, ("NO_COLOR", "")], true),
+        (&["--color", "always"], &[("NO_COLOR", "1"), ("TERM", "dumb")], true),
+        (&["--color=never"], &[force], false),
+        (&["--colour=always"], &[], true),
+        (&["--color=always", "--json"], &[], false),
+        (&["--color=always", "-c"], &[], true),
+    ] {
+        assert_eq!(has(arguments, variables), expected, "{arguments:?} {variables:?}");
+    }
+    // Nothing to look for, nothing to mark; a match over lines' ends is marked in each.
+    assert!(!in_environment(&dir, &["", "--color=always"], &[]).contains("\x1b[1;31m"));
+    let over = in_environment(&dir, &["/two\\s+hits/", "--color=always"], &[]);
+    assert!(over.contains(", \x1b[1;31mtwo\x1b[0m\n  \x1b[1;31mhits\x1b[0m and"), "{over:?}");
+}
+
+#[test]
+fn a_path_links_to_its_file() {
+    let dir = folder(&[("a b%.jsonl", line("user", 0, "hit"))]);
+    let shown = in_environment(&dir, &["hit", "--hyperlink", "always"], &[]);
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let (host, root) = (host.trim(), root(&dir));
+    let link = format!(
+        "\x1b]8;;file://{host}{root}/a%20b%25.jsonl\x1b\\{root}/a b%.jsonl\x1b]8;;\x1b\\:0\n"
+    );
+    assert!(shown.contains(&link), "{shown:?}");
+    // No terminal, no link.
+    assert!(!in_environment(&dir, &["hit", "--color", "always"], &[]).contains("\x1b]8"));
+    assert!(!asked(&dir, &["hit", "--hyperlink=always", "--json"]).stdout.contains('\x1b'));
+}
+
+#[test]
+fn shells_and_manuals_are_told_every_option() {
+    let help = ask(&["--help"]);
+    assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""));
+    let is_option = |word: &&str| word.starts_with("--") && word.len() > 2;
+    let letters =
+        |word: &str| word.trim_end_matches(|letter: char| !letter.is_alphanumeric()).to_owned();
+    let defined = help.stdout.lines().filter(|line| line.trim_start().starts_with('-'));
+    let options: Vec<String> =
+        defined.filter_map(|line| line.split_whitespace().find(is_option)).map(letters).collect();
+    assert!(options.len() > 25 && options.contains(&"--word-regexp".to_owned()), "{options:?}");
+    let man = ask(&["--man"]).stdout;
+    for option in &options {
+        assert!(man.contains(&option.replace('-', "\\-")), "{option}");
+    }
+    assert!(man.starts_with(".ie") && man.contains("Exit codes"), "{man}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = ask(&["--completions", shell]).stdout;
+        for option in &options {
+            assert!(script.contains(option.trim_start_matches('-')), "{shell}: {option}");
+        }
+    }
+    let unknown = ask(&["--completions", "tcsh"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("possible values: bash"), "{}", unknown.stderr);
+    let short = ask(&["-h"]).stdout;
+    assert!(short.len() < help.stdout.len() && short.contains("Exit codes:"));
+    assert!(ask(&["--version"]).stdout.starts_with("jsonl-search 0."));
+}
+
+fn schema() -> jsonschema::Validator {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schemas/search.json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+#[test]
+fn the_object_is_as_its_schema_says() {
+    let broken = r#"{"role":"user","content":"hit \ud83d"}"#;
+    let torn = "a hit that is no message\n";
+    let text = line("user", 0, "x") + &line("user", 1, "hit") + broken + "\n" + torn;
+    let dir = folder(&[("a.jsonl", text)]);
+    std::os::unix::fs::symlink("nowhere", dir.path().join("b.jsonl")).unwrap();
+    let schema = schema();
+    for arguments in [
+        &["hit"][..],
+        &["absent"],
+        &["hit", "-C1", "-n"],
+        &["hit", "-c"],
+        &["hit", "-l"],
+        &["", "--limit", "0"],
+    ] {
+        let json = asked(&dir, &[arguments, &["--json"]].concat()).stdout;
+        assert!(json.starts_with("{\"schema\":\"jsonl-search-1\",\""), "{json}");
+        let value: Value = serde_json::from_str(&json).unwrap();
+        let wrong: Vec<_> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{wrong:?}: {json}");
+    }
+    let value = |json: &str| serde_json::from_str::<Value>(json).unwrap();
+    let whole = value(&asked(&dir, &["hit", "--json"]).stdout);
+    assert_eq!([&whole["lines_repaired"], &whole["lines_unreadable"]], [1, 1]);
+    assert_eq!(
+        [&whole["messages"][0]["repaired"], &whole["messages"][1]["repaired"]],
+        [false, true]
+    );
+    for key in whole.as_object().unwrap().keys() {
+        let mut less = whole.clone();
+        less.as_object_mut().unwrap().remove(key);
+        assert!(!schema.is_valid(&less), "{key}");
+        let mut more = whole.clone();
+        more[format!("{key}_")] = 1.into();
+        assert!(!schema.is_valid(&more), "{key}_");
+    }
+}
