@@ -420,6 +420,11 @@ fn shells_and_manuals_are_told_every_option() {
     let unknown = ask(&["--completions", "tcsh"]);
     assert_eq!(unknown.code, Some(2));
     assert!(unknown.stderr.contains("possible values: bash"), "{}", unknown.stderr);
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let spoken = page.split(|c: char| c.is_whitespace() || c == '`');
+    for option in spoken.filter(is_option).filter(|word| *word != "--path") {
+        assert!(help.stdout.contains(&letters(option)), "{option}");
+    }
     let short = ask(&["-h"]).stdout;
     assert!(short.len() < help.stdout.len() && short.contains("Exit codes:"));
     assert!(ask(&["--version"]).stdout.starts_with("jsonl-search 0."));

@@ -31,6 +31,7 @@ its bytes in hexadecimal as path_hex.";
 /// Finds messages in chat sessions that are kept as JSON Lines
 #[derive(Debug, Parser)]
 #[command(name = "jsonl-search", version, args_override_self = true)]
+#[command(override_usage = "jsonl-search [OPTIONS] QUERY [PATH]...")]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{FIELDS}\n\n{PATHS}\n\n{EXIT_CODES}"))]
 pub(crate) struct Options {
     /// What to look for: words that must all be there, "a phrase", AND, OR, NOT, (), /a regex/i;
@@ -132,15 +133,17 @@ pub(crate) struct Options {
     pub(super) output: Output,
     /// Whether colours are shown [auto: on a terminal; NO_COLOR and CLICOLOR_FORCE count]
     #[arg(long, visible_alias = "colour", value_name = "WHEN", value_enum)]
-    #[arg(default_value_t = When::Auto, help_heading = "Output")]
+    #[arg(default_value_t = When::Auto, hide_default_value = true, help_heading = "Output")]
     pub(super) color: When,
     /// Whether a path is a link to its file [auto: on a terminal with colours]
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
+    #[arg(hide_default_value = true)]
     #[arg(help_heading = "Output")]
     pub(super) hyperlink: When,
     /// Whether control characters of messages and names are spelled out, for a terminal obeys them
     /// [auto: on a terminal, and with colours]
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
+    #[arg(hide_default_value = true)]
     #[arg(help_heading = "Output")]
     pub(super) escape: When,
 

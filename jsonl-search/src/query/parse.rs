@@ -210,6 +210,7 @@ fn ends_word(next: char) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "marks are ranges")]
 mod tests {
     use super::*;
     use crate::parse::Text;
