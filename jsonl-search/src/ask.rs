@@ -5,6 +5,7 @@ use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
+use crate::again::Texts;
 use crate::kernel::{Plan, Showing};
 use crate::parse::{Kind, Scope};
 use crate::query::{Query, QueryError};
@@ -120,6 +121,7 @@ impl Asked {
         plan.read = self.read;
         plan.limit = self.limit.map(|limit| limit as usize);
         plan.showing = Some(Showing::new(self.style));
+        plan.texts = Some(Texts::default());
         Ok(plan)
     }
 

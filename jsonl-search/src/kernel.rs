@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use memchr::{memchr, memrchr};
 use xxhash_rust::xxh64::xxh64;
 
+use crate::again::Texts;
 use crate::arena::Arena;
 use crate::clock::{now_ns, since};
+use crate::cut_short::Watch;
 use crate::lines::each_line;
 use crate::merge::{Best, Kept, Shown};
 use crate::parse::{Message, Parse, Part, Scope, Text};
@@ -96,6 +98,8 @@ pub struct Plan {
     pub(crate) scope: Scope,
     /// How a person is shown what is found.
     pub(crate) showing: Option<Showing>,
+    /// For a person, whose files are read as they are.
+    pub(crate) texts: Option<Texts>,
 }
 
 /// A style, and how much memory all workers may still fill with it.
@@ -150,6 +154,7 @@ impl Plan {
             result_capacity: 0,
             scope: Scope::ALL,
             showing: None,
+            texts: None,
         }
     }
 }
@@ -174,6 +179,10 @@ pub struct Worker<P> {
     /// The window's lines that are to be parsed.
     candidates: Vec<Candidate>,
     pub(crate) buffer: Vec<u8>,
+    /// How far it is in a map that may be cut short.
+    pub(crate) watch: Watch,
+    /// Whether no line can be read again.
+    pub(crate) is_read_once: bool,
 }
 
 impl<P: Parse> Worker<P> {
@@ -191,6 +200,8 @@ impl<P: Parse> Worker<P> {
             pass: Pass::default(),
             candidates: Vec::new(),
             buffer: Vec::new(),
+            watch: Watch::default(),
+            is_read_once: false,
         }
     }
 
@@ -216,7 +227,7 @@ impl<P: Parse> Worker<P> {
     /// Searches whole lines that begin at `offset` of a file; only the last may lack its newline.
     pub fn search(&mut self, file: u32, offset: u64, lines: &[u8]) {
         let mut from = 0;
-        while from < lines.len() {
+        while from < lines.len() && self.watch.reach(offset + from as u64) {
             let rest = &lines[from..];
             let length = window(rest);
             self.search_window(file, offset + from as u64, &rest[..length]);
@@ -246,8 +257,12 @@ impl<P: Parse> Worker<P> {
         self.tally.lines += newlines + u64::from(torn);
         let scan_ns = since(start);
         for &Candidate { start, end, hit } in &candidates {
+            if !self.watch.reach(offset + start as u64) {
+                break;
+            }
             self.search_line(file, offset + start as u64, &lines[start..end], hit - start);
         }
+        self.watch.reach(offset + lines.len() as u64);
         self.candidates = candidates;
         let all_ns = since(start);
         self.tally.scan_ns += scan_ns;
@@ -264,31 +279,40 @@ impl<P: Parse> Worker<P> {
         }
         self.tally.lines_parsed += 1;
         self.tally.bytes_parsed += line.len() as u64;
-        let Self { plan, best, tally, parser, shown: memory, .. } = self;
+        let Self { plan, best, tally, parser, shown: memory, watch, .. } = self;
+        let is_read_once = self.is_read_once;
         let is_few = plan.limit.is_some_and(|limit| limit <= FEW);
         let mut is_repaired = false;
         let parsed = parser.each_message(json, |message, part| {
             if !part.repaired {
                 message.text.look_at(hit - (line.len() - json.len()).min(hit));
             }
-            if plan.query.matches(message) {
-                tally.matches += 1;
-                is_repaired |= part.repaired;
+            if plan.query.matches(message) && !watch.has(offset, part.number) {
+                let mut is_true = watch.is_true(part.repaired);
                 let hit = Hit { time: message.time(), file, part: part.number, offset, hash: 0 };
                 best.offer(hit, |hit| {
                     let shown = plan.showing.as_ref().and_then(|showing| match is_few {
                         true => Some(Shown::Line(json.into())),
-                        false => showing.show(offset, message, part, memory),
+                        false => showing
+                            .show(offset, message, part, memory)
+                            .or_else(|| is_read_once.then(|| Shown::Line(json.into()))),
                     });
                     // Of what is shown nobody asks whether it has changed.
                     let hash = if shown.is_some() { 0 } else { xxh64(line, 0) };
-                    Kept { hit: Hit { hash, ..hit }, shown }
+                    is_true &= watch.is_true(part.repaired);
+                    is_true.then_some(Kept { hit: Hit { hash, ..hit }, shown })
                 });
+                if is_true {
+                    tally.matches += 1;
+                    is_repaired |= part.repaired;
+                    watch.keep(part.number);
+                }
             }
         });
         tally.lines_repaired += u64::from(is_repaired);
         tally.lines_invalid += u64::from(parsed.is_err());
-        if plan.showing.is_some() && (parsed.is_err() || !parser.left_over().is_empty()) {
+        let is_bad = parsed.is_err() || !parser.left_over().is_empty();
+        if plan.showing.is_some() && is_bad && watch.is_true(true) {
             self.lose(file, offset, json, parsed.is_err());
         }
     }

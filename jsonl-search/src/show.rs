@@ -1,7 +1,6 @@
 //! A search for a person: the messages themselves, and an exit code that a script can trust.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{
     self, BufRead, BufReader, BufWriter, IsTerminal, Read, Seek, SeekFrom, Write, stderr,
 };
@@ -12,13 +11,15 @@ use std::sync::Arc;
 use serde::Serialize;
 use xxhash_rust::xxh64::xxh64;
 
+use crate::again::Texts;
 use crate::ask::{Asked, HELP};
+use crate::content::At;
 use crate::kernel::without_mark;
 use crate::merge::{Kept, Shown};
 use crate::parse::{Invalid, Parse, Records, Scope};
 use crate::render::{Output, Rendered, Style, json, path_fields};
-use crate::walk::walk;
-use crate::{Answer, Hit, QueryError, Tally, cut_short, threads};
+use crate::walk::Walk;
+use crate::{Answer, Hit, QueryError, Tally, threads};
 
 const PROGRAM: &str = "jsonl-search";
 
@@ -68,14 +69,16 @@ fn answered(arguments: &[OsString]) -> Result<u8, String> {
         return written(writeln!(io::stdout(), "{HELP}")).map(|()| FOUND);
     };
     let plan = asked.plan().map_err(|error| at_column(&asked, &error))?;
-    cut_short::explain();
-    let files = walk(&asked.roots, asked.threads())
+    let files = Walk::for_a_person(asked.threads())
+        .files(&asked.roots)
         .map_err(|(root, error)| format!("cannot walk {}: {error}", root.display()))?;
     let paths: Vec<_> = files.iter().map(|file| Arc::clone(&file.path)).collect();
+    let texts = plan.texts.clone().unwrap_or_default();
     let answer = threads::search(&plan, files, asked.threads());
     let mut out = BufWriter::with_capacity(WRITE_BYTES, io::stdout().lock());
     written(
-        write(&mut out, (asked.style, plan.scope), &answer, &paths).and_then(|()| out.flush()),
+        write(&mut out, (asked.style, plan.scope), &answer, (&paths, &texts))
+            .and_then(|()| out.flush()),
     )?;
     for (index, reason) in &answer.unreadable {
         let path = errors().path(path(&paths, *index));
@@ -83,7 +86,7 @@ fn answered(arguments: &[OsString]) -> Result<u8, String> {
         // Where nobody reads this, the exit code still says it.
         let _ = stderr().write_all(&line);
     }
-    lost(&answer, &paths);
+    lost(&answer, &paths, &texts);
     let is_whole = answer.unreadable.is_empty() && answer.tally.lines_unreadable == 0;
     let code = match (is_whole, answer.tally.matches) {
         (false, _) => TROUBLE,
@@ -96,11 +99,11 @@ fn answered(arguments: &[OsString]) -> Result<u8, String> {
 }
 
 /// Says which lines hold what is looked for and are no message.
-fn lost(answer: &Answer, paths: &[Arc<Path>]) {
+fn lost(answer: &Answer, paths: &[Arc<Path>], texts: &Texts) {
     let all = answer.tally.lines_unreadable;
     for &(file, offset) in answer.lost.iter().take(NAMED) {
         let path = path(paths, file);
-        let place = match line_number(path, offset) {
+        let place = match texts.open(file, path).and_then(|text| line_number(text, offset)) {
             Ok(number) => format!(":{number}"),
             Err(_) => format!(" at byte {offset}"),
         };
@@ -115,11 +118,11 @@ fn lost(answer: &Answer, paths: &[Arc<Path>]) {
 }
 
 /// From 1, of the line that begins at a byte.
-fn line_number(path: &Path, offset: u64) -> io::Result<u64> {
-    let mut file = File::open(path)?.take(offset);
+fn line_number(text: At, offset: u64) -> io::Result<u64> {
+    let mut text = text.take(offset);
     let (mut number, mut buffer) = (1, vec![0; 64 << 10]);
     loop {
-        let count = file.read(&mut buffer)?;
+        let count = text.read(&mut buffer)?;
         if count == 0 {
             return Ok(number);
         }
@@ -150,9 +153,9 @@ fn write(
     out: &mut impl Write,
     (style, scope): (Style, Scope),
     answer: &Answer,
-    paths: &[Arc<Path>],
+    (paths, texts): (&[Arc<Path>], &Texts),
 ) -> io::Result<()> {
-    let mut again = Again::new(scope);
+    let mut again = Again::new(scope, texts);
     let is_object = style.output == Output::Json;
     if is_object {
         write!(out, "{{\"messages\":[")?;
@@ -193,24 +196,28 @@ fn path(paths: &[Arc<Path>], index: u32) -> &Path {
 }
 
 /// Reads lines again that there was no memory to keep; the last file stays open.
-struct Again {
-    file: Option<(u32, BufReader<File>)>,
+struct Again<'a> {
+    texts: &'a Texts,
+    file: Option<(u32, BufReader<At>)>,
     line: Vec<u8>,
     parser: Records,
     rendered: Vec<u8>,
 }
 
-impl Again {
-    fn new(scope: Scope) -> Self {
+impl<'a> Again<'a> {
+    fn new(scope: Scope, texts: &'a Texts) -> Self {
         let (line, rendered) = (Vec::new(), Vec::new());
-        Self { file: None, line, parser: Records::new(scope), rendered }
+        Self { texts, file: None, line, parser: Records::new(scope), rendered }
     }
 
     fn read(&mut self, kept: &Kept, path: &Path, style: Style) -> io::Result<Rendered<&[u8]>> {
         let hit = kept.hit;
         let mut file = match self.file.take() {
             Some((index, file)) if index == hit.file => file,
-            _ => BufReader::new(File::open(path)?),
+            _ => {
+                let named = |error| io::Error::other(format!("{}: {error}", path.display()));
+                BufReader::new(self.texts.open(hit.file, path).map_err(named)?)
+            }
         };
         self.line.clear();
         file.seek(SeekFrom::Start(hit.offset))?;
