@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -10,6 +11,7 @@ use memmap2::Mmap;
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 
 use crate::Advise;
+use crate::as_they_are::Held;
 
 /// Bytes of parts of files that are long enough that opening a file is nothing beside one, and short
 /// enough that a few hundred megabytes keep every core busy to the end.
@@ -24,10 +26,25 @@ pub struct SourceFile {
     pub path: Arc<Path>,
     /// Its size in bytes when the folder was walked; 0 where the file is not there.
     pub bytes: u64,
-    /// Whether the walk saw that it is one; whatever else a name stands for is looked at first.
-    is_file: bool,
+    kind: Kind,
     /// Given up with the last job that holds the file.
     map: OnceLock<Result<Mmap, String>>,
+    held: OnceLock<Result<Box<Held>, String>>,
+}
+
+/// What the walk saw a name to stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A file of so many bytes.
+    File(u64),
+    /// Nothing, or no file: it is looked at when it is opened.
+    Unknown,
+    /// A pipe or a device that a person named.
+    Stream,
+    /// Standard input.
+    Input,
+    /// What is not opened, and why.
+    LeftOut(&'static str),
 }
 
 /// A part of a file: the lines that begin behind `start` and not behind `end`, and with the first
@@ -63,11 +80,31 @@ impl Job {
 }
 
 impl SourceFile {
-    /// `bytes` are `None` of what the walk did not see to be a file.
-    pub(crate) fn new(index: usize, path: &Path, bytes: Option<u64>) -> Self {
-        let (index, is_file) = (index as u32, bytes.is_some());
-        let (path, bytes) = (path.into(), bytes.unwrap_or_default());
-        Self { index, path, bytes, is_file, map: OnceLock::new() }
+    pub(crate) fn new(index: usize, path: &Path, kind: Kind) -> Self {
+        let bytes = if let Kind::File(bytes) = kind { bytes } else { 0 };
+        let (map, held) = (OnceLock::new(), OnceLock::new());
+        Self { index: index as u32, path: path.into(), bytes, kind, map, held }
+    }
+
+    /// Whether it has no size and is read once, from its beginning to its end.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self.kind, Kind::Stream | Kind::Input)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_left_out(&self) -> bool {
+        matches!(self.kind, Kind::LeftOut(_))
+    }
+
+    /// Waits for whoever writes to it.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub(crate) fn open_stream(&self) -> io::Result<File> {
+        match self.kind {
+            Kind::Input => Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?)),
+            _ => File::open(&self.path),
+        }
     }
 
     /// Opens it and tells the kernel what to expect. Blocks.
@@ -75,10 +112,11 @@ impl SourceFile {
     /// # Errors
     /// Whatever the system says, and that it is no regular file.
     pub fn open(&self, advise: Advise) -> io::Result<File> {
-        let file = self.open_at_once()?;
-        if !self.is_file && !file.metadata()?.is_file() {
-            return Err(io::Error::other("not a regular file"));
-        }
+        let file = match self.kind {
+            Kind::File(_) => open_at_once(&self.path)?,
+            Kind::LeftOut(why) => return Err(io::Error::other(why)),
+            _ => open_regular(&self.path)?,
+        };
         let advice = match advise {
             Advise::None => return Ok(file),
             Advise::Sequential => PosixFadviseAdvice::POSIX_FADV_SEQUENTIAL,
@@ -86,16 +124,6 @@ impl SourceFile {
         };
         posix_fadvise(&file, 0, 0, advice)?;
         Ok(file)
-    }
-
-    /// Without waiting for the writer of a pipe, but for whoever has a lease on the file.
-    fn open_at_once(&self) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags(OFlag::O_NONBLOCK.bits());
-        match options.open(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => File::open(&self.path),
-            opened => opened,
-        }
     }
 
     /// Cuts it into chunks of so many bytes, at least one.
@@ -130,12 +158,40 @@ impl SourceFile {
         });
         map.as_deref().map_err(Clone::clone)
     }
+
+    /// Opens it once, whoever asks first, for all who search a part of it.
+    pub(crate) fn held(&self, advise: Advise) -> Result<&Held, String> {
+        let held = self.held.get_or_init(|| {
+            Held::open(self, advise).map(Box::new).map_err(|error| error.to_string())
+        });
+        held.as_deref().map_err(Clone::clone)
+    }
+}
+
+/// # Errors
+/// Whatever the system says, and that it is no regular file.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let file = open_at_once(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("not a regular file")),
+    }
+}
+
+/// Without waiting for the writer of a pipe, but for whoever has a lease on the file.
+fn open_at_once(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(OFlag::O_NONBLOCK.bits());
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => File::open(path),
+        opened => opened,
+    }
 }
 
 /// # Safety of the map
 /// The lab made these files and nobody changes them during a run; one that is cut nevertheless ends
-/// the process with SIGBUS, which is a failed record. A person's files grow; where one is cut, the
-/// process says so and ends (see `cut_short`).
+/// the process with SIGBUS, which is a failed record. A person's are mapped otherwise (see
+/// `cut_short`).
 #[expect(unsafe_code, reason = "a map is undefined where others write to the file")]
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: nobody writes to the corpus while it is searched.

@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use memchr::{memchr, memrchr};
 use xxhash_rust::xxh64::xxh64;
 
+use crate::again::Texts;
 use crate::arena::Arena;
 use crate::clock::{now_ns, since};
+use crate::cut_short::Watch;
 use crate::lines::each_line;
 use crate::merge::{Best, Kept, Order, Shown};
 use crate::parse::{Message, Parse, Scope, Text};
@@ -100,6 +102,8 @@ pub struct Plan {
     pub(crate) order: Order,
     /// Whether the search ends with the first message that matches.
     pub(crate) is_first_enough: bool,
+    /// For a person, whose files are read as they are.
+    pub(crate) texts: Option<Texts>,
 }
 
 /// A style, and how much memory all workers may still fill with it.
@@ -156,6 +160,7 @@ impl Plan {
             showing: None,
             order: Order::Newest,
             is_first_enough: false,
+            texts: None,
         }
     }
 }
@@ -182,6 +187,10 @@ pub struct Worker<P> {
     /// The window's lines that are to be parsed.
     candidates: Vec<Candidate>,
     pub(crate) buffer: Vec<u8>,
+    /// How far it is in a map that may be cut short.
+    pub(crate) watch: Watch,
+    /// Whether no line can be read again.
+    pub(crate) is_read_once: bool,
 }
 
 impl<P: Parse> Worker<P> {
@@ -200,6 +209,8 @@ impl<P: Parse> Worker<P> {
             pass: Pass::default(),
             candidates: Vec::new(),
             buffer: Vec::new(),
+            watch: Watch::default(),
+            is_read_once: false,
         }
     }
 
@@ -226,7 +237,7 @@ impl<P: Parse> Worker<P> {
     /// Searches whole lines that begin at `offset` of a file; only the last may lack its newline.
     pub fn search(&mut self, file: u32, offset: u64, lines: &[u8]) {
         let mut from = 0;
-        while from < lines.len() {
+        while from < lines.len() && self.watch.reach(offset + from as u64) {
             let rest = &lines[from..];
             let length = window(rest);
             self.search_window(file, offset + from as u64, &rest[..length]);
@@ -256,8 +267,12 @@ impl<P: Parse> Worker<P> {
         self.tally.lines += newlines + u64::from(torn);
         let scan_ns = since(start);
         for &Candidate { start, end, hit } in &candidates {
+            if !self.watch.reach(offset + start as u64) {
+                break;
+            }
             self.search_line(file, offset + start as u64, &lines[start..end], hit - start);
         }
+        self.watch.reach(offset + lines.len() as u64);
         self.candidates = candidates;
         let all_ns = since(start);
         self.tally.scan_ns += scan_ns;
@@ -274,16 +289,16 @@ impl<P: Parse> Worker<P> {
         }
         self.tally.lines_parsed += 1;
         self.tally.bytes_parsed += line.len() as u64;
-        let Self { plan, best, tally, parser, shown: memory, .. } = self;
+        let Self { plan, best, tally, parser, shown: memory, watch, .. } = self;
+        let is_read_once = self.is_read_once;
         let is_few = plan.limit.is_some_and(|limit| limit <= FEW);
         let (mut is_repaired, matched) = (false, tally.matches);
         let parsed = parser.each_message(json, |message, part| {
             if !part.repaired {
                 message.text.look_at(hit - (line.len() - json.len()).min(hit));
             }
-            if plan.query.matches(message) {
-                tally.matches += 1;
-                is_repaired |= part.repaired;
+            if plan.query.matches(message) && !watch.has(offset, part.number) {
+                let mut is_true = watch.is_true(part.repaired);
                 let time = plan.order.rank(message.time());
                 let hit = Hit { time, file, part: part.number, offset, hash: 0 };
                 best.offer(hit, |hit| {
@@ -291,13 +306,20 @@ impl<P: Parse> Worker<P> {
                         true => Some(Shown::Line(json.into())),
                         false => {
                             let place = Place { offset, part, is_context: false };
-                            showing.show(place, message, &plan.query, memory)
+                            let shown = showing.show(place, message, &plan.query, memory);
+                            shown.or_else(|| is_read_once.then(|| Shown::Line(json.into())))
                         }
                     });
                     // Of what is shown nobody asks whether it has changed.
                     let hash = if shown.is_some() { 0 } else { xxh64(line, 0) };
-                    Kept { hit: Hit { hash, ..hit }, shown }
+                    is_true &= watch.is_true(part.repaired);
+                    is_true.then_some(Kept { hit: Hit { hash, ..hit }, shown })
                 });
+                if is_true {
+                    tally.matches += 1;
+                    is_repaired |= part.repaired;
+                    watch.keep(part.number);
+                }
             }
         });
         let matched = tally.matches - matched;
@@ -306,7 +328,8 @@ impl<P: Parse> Worker<P> {
         if plan.showing.is_none() {
             return;
         }
-        if parsed.is_err() || !parser.left_over().is_empty() {
+        let is_bad = parsed.is_err() || !parser.left_over().is_empty();
+        if is_bad && watch.is_true(true) {
             self.lose(file, offset, json, parsed.is_err());
         }
         if matched > 0 {

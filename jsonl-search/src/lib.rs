@@ -7,10 +7,13 @@
 //! [`feed`](Stream::feed) a [`Stream`]; [`finish`](Worker::finish) it and [`add`](Merger::add) what
 //! it found to a [`Merger`].
 
+mod again;
 mod arena;
+mod as_they_are;
 mod ask;
 pub mod busy;
 mod clock;
+mod content;
 mod cut_short;
 mod files;
 mod find;

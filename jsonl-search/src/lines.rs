@@ -56,6 +56,14 @@ impl Stream {
         }
     }
 
+    /// The same lines from the one at an offset on, if there is one.
+    pub(crate) fn on_from(self, line: Option<u64>) -> Self {
+        match line {
+            Some(position) => Self { position, skipping: false, ..self },
+            None => self,
+        }
+    }
+
     /// The offset in the file, in bytes, that the next piece begins at.
     pub fn position(&self) -> u64 {
         self.position

@@ -122,15 +122,17 @@ impl Best {
         }
     }
 
-    /// Keeps the hit if it is among the first; only then the rest of it is made.
-    pub(crate) fn offer(&mut self, hit: Hit, kept: impl FnOnce(Hit) -> Kept) {
+    /// Keeps the hit if it is among the first; only then the rest of it is made, if it can be.
+    pub(crate) fn offer(&mut self, hit: Hit, kept: impl FnOnce(Hit) -> Option<Kept>) {
         let Some(limit) = self.limit else {
-            return self.all.push(kept(hit));
+            return self.all.extend(kept(hit));
         };
         if self.heap.len() < limit {
-            self.heap.push(kept(hit));
-        } else if let Some(mut last) = self.heap.peek_mut().filter(|last| hit < last.hit) {
-            *last = kept(hit);
+            self.heap.extend(kept(hit));
+        } else if let Some(mut last) = self.heap.peek_mut().filter(|last| hit < last.hit)
+            && let Some(kept) = kept(hit)
+        {
+            *last = kept;
         }
     }
 
@@ -145,7 +147,7 @@ impl Best {
             return self.all.append(&mut other.all);
         }
         for kept in other.heap {
-            self.offer(kept.hit, |_| kept);
+            self.offer(kept.hit, |_| Some(kept));
         }
     }
 
@@ -268,7 +270,8 @@ mod tests {
                 let mut merger = Merger::new(limit);
                 for part in hits.chunks(3) {
                     let mut best = Best::new(limit, 2);
-                    part.iter().for_each(|&hit| best.offer(hit, |hit| Kept { hit, shown: None }));
+                    let kept = |hit| Some(Kept { hit, shown: None });
+                    part.iter().for_each(|&hit| best.offer(hit, kept));
                     best.sort();
                     let (tally, arena) = (Tally::default(), Arena::default());
                     let (unreadable, lost, counts) = (vec![], vec![], vec![]);

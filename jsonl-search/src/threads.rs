@@ -1,9 +1,9 @@
 //! The search of the program: plain threads that take the next chunk until none is left.
 
 use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::vec::IntoIter;
 
 use crate::kernel::{Plan, Worker};
 use crate::merge::{Answer, Found, Merger};
@@ -12,14 +12,15 @@ use crate::{CHUNK_BYTES, Job, SourceFile};
 
 pub(crate) fn search(plan: &Plan, files: Vec<SourceFile>, threads: usize) -> Answer {
     let jobs = Job::cut(files.into_iter().map(Arc::new).collect(), CHUNK_BYTES);
-    let next = AtomicUsize::new(0);
+    let count = jobs.len();
+    // Each is given up when it is done, and with the last one of a file its map.
+    let jobs = Mutex::new(jobs.into_iter());
     let mut merger = Merger::new(plan.limit);
     thread::scope(|scope| {
         // More threads than jobs would start for nothing.
-        let others: Vec<_> = (1..threads.min(jobs.len()))
-            .map(|_| scope.spawn(|| work(plan, &jobs, &next)))
-            .collect();
-        merger.add(work(plan, &jobs, &next));
+        let others: Vec<_> =
+            (1..threads.min(count)).map(|_| scope.spawn(|| work(plan, &jobs))).collect();
+        merger.add(work(plan, &jobs));
         for other in others {
             merger.add(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
@@ -27,12 +28,13 @@ pub(crate) fn search(plan: &Plan, files: Vec<SourceFile>, threads: usize) -> Ans
     merger.finish()
 }
 
-fn work(plan: &Plan, jobs: &[Job], next: &AtomicUsize) -> Found {
+fn work(plan: &Plan, jobs: &Mutex<IntoIter<Job>>) -> Found {
     let mut worker = Worker::new(plan, Records::new(plan.scope));
-    while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-        worker.search_job(job);
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+    while let Some(job) = next() {
+        worker.search_job(&job);
         if worker.is_done() {
-            next.store(jobs.len(), Ordering::Relaxed);
+            *jobs.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new().into_iter();
         }
     }
     worker.finish()

@@ -109,37 +109,6 @@ fn a_file_that_comes_between_walk_and_read_shifts_no_name() {
     assert_eq!(check_paths(&finished.stdout), 36);
 }
 
-#[expect(unsafe_code, reason = "the C library sends signals, and Rust's does not")]
-fn send_sigbus(process: u32) {
-    unsafe extern "C" {
-        fn kill(process: i32, signal: i32) -> i32;
-    }
-    const SIGBUS: i32 = 7;
-    // SAFETY: the process is a child that nobody has waited for, so the number is still its own.
-    assert_eq!(unsafe { kill(process.cast_signed(), SIGBUS) }, 0);
-}
-
-/// Whoever cuts a mapped file short has this signal sent to the process that reads it.
-#[test]
-fn a_file_that_is_cut_short_is_trouble_and_is_explained() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("a.jsonl"), line("needle")).unwrap();
-    let Some(lease) = Lease::on(&dir.path().join("a.jsonl")) else {
-        return skipped("the folder for temporary files knows no leases");
-    };
-    let mut command = program();
-    command.arg("needle").arg(dir.path());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // It has walked, and waits to open the file.
-    lease.wait();
-    send_sigbus(child.id());
-    let finished = child.wait_with_output().unwrap();
-    lease.give_up();
-    assert_eq!(finished.status.code(), Some(2));
-    let said = String::from_utf8(finished.stderr).unwrap();
-    assert!(said.contains("cut short") && finished.stdout.is_empty(), "{said}");
-}
-
 #[test]
 fn a_name_that_is_no_utf8_is_shown_and_told_apart() {
     let dir = tempfile::tempdir().unwrap();
@@ -254,6 +223,7 @@ fn a_byte_order_mark_hides_no_message() {
     assert_eq!(whole["matches"], 2, "{whole}");
     assert_eq!(whole["messages"][0]["text"], "needle one");
     assert_eq!(whole["lines_unreadable"], 0);
+    assert_eq!(whole["lines_repaired"], 0);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Options as grep and ripgrep have them.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use program::{Finished, ask, program};
@@ -252,6 +254,53 @@ fn long_lines_are_around_whole() {
             assert!(rows.iter().eq(&all[from..to]), "{count} around {hit}: {}", rows.len());
         }
     }
+}
+
+#[test]
+fn numbers_and_what_is_around_are_those_of_the_text_that_was_packed_or_piped() {
+    let lines = ["a", "b", "hit c", "d"].iter().zip(0..);
+    let text: String = lines.map(|(text, second)| line("user", second, text)).collect();
+    let dir = tempfile::tempdir().unwrap();
+    let packed = zstd::encode_all(text.as_bytes(), 1).unwrap();
+    fs::write(dir.path().join("a.jsonl.zst"), packed).unwrap();
+    let shown = asked(&dir, &["hit", "-n", "-C1"]).stdout;
+    let whole = "-2\n  b\n:3\n  hit c\n-4\n  d\n";
+    let places = |shown: &str, name: &str| {
+        let rows = shown.lines().map(|row| row.rsplit(name).next().unwrap().to_owned() + "\n");
+        rows.collect::<String>()
+    };
+    assert_eq!(places(&shown, "a.jsonl.zst"), whole);
+    let piped = ask_piped(&["hit", "-n", "-C1", "-"], &text);
+    assert_eq!((places(&piped.stdout, " -").as_str(), piped.code), (whole, Some(0)), "{piped:?}");
+}
+
+/// With this for standard input.
+fn ask_piped(arguments: &[&str], input: &str) -> Finished {
+    let mut command = program();
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap().into()
+}
+
+#[test]
+fn quiet_ends_with_the_first_match_of_what_does_not_end() {
+    let mut command = program();
+    command.args(["hit", "-q", "-"]).stdin(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // So much that what it holds is told; the input is still open.
+    input.write_all(line("user", 0, "hit").repeat(100).as_bytes()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    drop(input);
+}
+
+#[test]
+fn links_to_folders_are_followed_where_that_is_asked() {
+    let (dir, elsewhere) = (tempfile::tempdir().unwrap(), texts(&["hit"]));
+    std::os::unix::fs::symlink(elsewhere.path(), dir.path().join("link")).unwrap();
+    assert_eq!(asked(&dir, &["hit"]).code, Some(1));
+    assert_eq!(asked(&dir, &["hit", "--follow"]).code, Some(0));
 }
 
 #[test]

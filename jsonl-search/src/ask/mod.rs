@@ -14,6 +14,7 @@ use options::Limit;
 pub(crate) use options::Options;
 
 use crate::Prefilter;
+use crate::again::Texts;
 use crate::kernel::{Plan, Showing};
 use crate::query::{Case, Expr, Manner, Query, Window, folder};
 use crate::render::{Output, Style};
@@ -37,6 +38,8 @@ pub(crate) struct Asked {
     pub(crate) plan: Plan,
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) threads: usize,
+    /// Whether links to folders are followed.
+    pub(crate) follows: bool,
     pub(crate) style: Style,
     pub(crate) shape: Shape,
     /// So many messages before and behind each one.
@@ -77,6 +80,7 @@ impl Options {
         Ok(Asked {
             plan,
             roots,
+            follows: self.follow,
             threads: self.threads.map_or_else(own, |threads| threads as usize),
             style,
             shape,
@@ -139,8 +143,8 @@ impl Options {
     }
 
     /// How that is searched.
-    fn plan(&self, texts: &[String], style: Style, shape: Shape) -> Result<Plan, String> {
-        let query = self.query_of(texts)?;
+    fn plan(&self, queries: &[String], style: Style, shape: Shape) -> Result<Plan, String> {
+        let query = self.query_of(queries)?;
         let prefilter = Prefilter::lenient(&query);
         let mut plan = Plan::new(query);
         plan.prefilter = prefilter;
@@ -154,8 +158,17 @@ impl Options {
             Some(Limit::All) => None,
         };
         plan.showing = Some(Showing::new(style));
+        let mut texts = Texts::default();
+        texts.copies_streams = self.reads_again();
+        plan.texts = Some(texts);
         plan.is_first_enough = shape == Shape::Nothing;
         Ok(plan)
+    }
+
+    /// Whether more of a file is needed than what matches.
+    fn reads_again(&self) -> bool {
+        let around = [self.context, self.before_context, self.after_context];
+        self.line_number || around.iter().flatten().any(|&count| count > 0)
     }
 
     fn query_of(&self, texts: &[String]) -> Result<Query, String> {

@@ -40,7 +40,8 @@ pub(crate) struct Options {
     /// In quotes, a backslash takes the next character as it is. A regex has the flags i, m, s and
     /// u. Operators are upper case.
     pub(super) query: Option<OsString>,
-    /// Files, and folders whose *.jsonl are searched [default: .]
+    /// Files, - for standard input, and folders whose *.jsonl, also *.jsonl.gz and *.jsonl.zst, are
+    /// searched [default: .]
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
 
@@ -147,6 +148,9 @@ pub(crate) struct Options {
     #[arg(help_heading = "Output")]
     pub(super) escape: When,
 
+    /// Follow links to folders
+    #[arg(long, help_heading = "Work")]
+    pub(super) follow: bool,
     /// Worker threads [default: as many as CPUs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Work")]

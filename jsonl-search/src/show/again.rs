@@ -1,11 +1,11 @@
 //! Messages that are made once more of their lines.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
-use std::path::Path;
 
 use xxhash_rust::xxh64::xxh64;
 
+use super::sources::Sources;
+use crate::content::At;
 use crate::kernel::{Plan, without_mark};
 use crate::merge::Kept;
 use crate::parse::{Invalid, Parse, Records};
@@ -16,24 +16,25 @@ use crate::{Hit, Query};
 pub(super) struct Again<'p> {
     query: &'p Query,
     style: Style,
-    file: Option<(u32, BufReader<File>)>,
+    sources: &'p Sources,
+    file: Option<(u32, BufReader<At>)>,
     line: Vec<u8>,
     parser: Records,
     rendered: Vec<u8>,
 }
 
 impl<'p> Again<'p> {
-    pub(super) fn new(plan: &'p Plan, style: Style) -> Self {
+    pub(super) fn new(plan: &'p Plan, style: Style, sources: &'p Sources) -> Self {
         let (line, rendered) = (Vec::new(), Vec::new());
         let parser = Records::new(plan.scope);
-        Self { query: &plan.query, style, file: None, line, parser, rendered }
+        Self { query: &plan.query, style, sources, file: None, line, parser, rendered }
     }
 
-    pub(super) fn read(&mut self, kept: &Kept, path: &Path) -> io::Result<Rendered<&[u8]>> {
+    pub(super) fn read(&mut self, kept: &Kept) -> io::Result<Rendered<&[u8]>> {
         let hit = kept.hit;
         let mut file = match self.file.take() {
             Some((index, file)) if index == hit.file => file,
-            _ => BufReader::new(File::open(path)?),
+            _ => BufReader::new(self.sources.open(hit.file)?),
         };
         self.line.clear();
         file.seek(SeekFrom::Start(hit.offset))?;
@@ -41,6 +42,7 @@ impl<'p> Again<'p> {
         self.file = Some((hit.file, file));
         let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let path = self.sources.path(hit.file);
         let moved = || io::Error::other(format!("{} has changed since", path.display()));
         if xxh64(line, 0) != hit.hash {
             return Err(moved());

@@ -1,13 +1,10 @@
 //! Messages of the same file before and behind those that match.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::sync::Arc;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-use super::path;
+use super::sources::Sources;
+use crate::content::At;
 use crate::kernel::without_mark;
 use crate::merge::Kept;
 use crate::parse::{Parse, Records, Scope};
@@ -34,7 +31,7 @@ const BLOCK: u64 = 64 << 10;
 /// overlap or touch they are one, as grep has it.
 pub(super) fn groups<'a>(
     kept: &'a [Kept],
-    paths: &[Arc<Path>],
+    sources: &Sources,
     (before, behind): (usize, usize),
     (scope, style): (Scope, Style),
 ) -> Vec<Group<'a>> {
@@ -44,7 +41,7 @@ pub(super) fn groups<'a>(
         let (file, key) = (kept.hit.file, (kept.hit.offset, kept.hit.part));
         // One more on each side tells what touches.
         let mut near =
-            reader.around(path(paths, file), key, before + 1, behind + 1).unwrap_or_default();
+            reader.around(sources.open(file), key, before + 1, behind + 1).unwrap_or_default();
         let last = groups.last_mut().filter(|last| last.file == file);
         let joined = last.filter(|last| {
             last.members.contains_key(&key)
@@ -78,16 +75,18 @@ struct Reader {
 impl Reader {
     /// So many messages before one and behind it, in the file's order; fewer where there are none,
     /// and none where the file is no longer what it was.
-    fn around(&mut self, path: &Path, key: Key, before: usize, behind: usize) -> io::Result<Near> {
-        // What is read once, as a pipe is, cannot be read again.
-        if !path.metadata()?.is_file() {
-            return Ok(Near::new());
-        }
-        let file = File::open(path)?;
-        let (mut own, mut after) = self.behind(&file, key, behind)?;
+    fn around(
+        &mut self,
+        text: io::Result<At>,
+        key: Key,
+        before: usize,
+        behind: usize,
+    ) -> io::Result<Near> {
+        let mut text = text?;
+        let (mut own, mut after) = self.behind(&mut text, key, behind)?;
         let at = own.partition_point(|(near, _)| *near < key);
         let mut near = own.drain(..at).rev().take(before).collect::<Vec<_>>();
-        self.before(&file, key.0, before, &mut near)?;
+        self.before(&mut text, key.0, before, &mut near)?;
         near.reverse();
         own.truncate(behind);
         after.truncate(behind - own.len());
@@ -95,8 +94,8 @@ impl Reader {
     }
 
     /// The other messages of its line, and so many of the lines behind it.
-    fn behind(&mut self, file: &File, key: Key, most: usize) -> io::Result<(Near, Near)> {
-        let mut lines = BufReader::new(file);
+    fn behind(&mut self, text: &mut At, key: Key, most: usize) -> io::Result<(Near, Near)> {
+        let mut lines = BufReader::new(text);
         lines.seek(SeekFrom::Start(key.0))?;
         let (mut own, mut after, mut line) = (Near::new(), Near::new(), Vec::new());
         let mut offset = key.0;
@@ -117,7 +116,7 @@ impl Reader {
     /// Adds messages of lines before an offset, the last one first, until there are so many.
     fn before(
         &mut self,
-        file: &File,
+        text: &mut At,
         mut end: u64,
         most: usize,
         near: &mut Near,
@@ -126,7 +125,8 @@ impl Reader {
         while end > 0 && near.len() < most {
             let start = end.saturating_sub(size);
             let mut block = vec![0; (end - start) as usize];
-            file.read_exact_at(&mut block, start)?;
+            text.seek(SeekFrom::Start(start))?;
+            text.read_exact(&mut block)?;
             // The first line of a block that is not the file's began before it.
             let first = match start {
                 0 => Some(0),

@@ -1,11 +1,10 @@
 //! What standard error is told once the messages are shown.
 
 use std::io::{IsTerminal, Write, stderr};
-use std::path::Path;
-use std::sync::Arc;
 
+use super::PROGRAM;
 use super::numbers::Numbers;
-use super::{PROGRAM, path};
+use super::sources::Sources;
 use crate::Answer;
 use crate::render::Style;
 
@@ -29,24 +28,24 @@ pub(super) fn say(sentence: &[u8]) {
 }
 
 /// Says which files could not be read.
-pub(super) fn unreadable(answer: &Answer, paths: &[Arc<Path>]) {
+pub(super) fn unreadable(answer: &Answer, sources: &Sources) {
     for (index, reason) in &answer.unreadable {
-        let path = style().path(path(paths, *index));
+        let path = style().path(sources.path(*index));
         say(&[&path, &b": "[..], reason.as_bytes()].concat());
     }
 }
 
 /// Says which lines hold what is looked for and are no message.
-pub(super) fn lost(answer: &Answer, paths: &[Arc<Path>]) {
+pub(super) fn lost(answer: &Answer, sources: &Sources) {
     let all = answer.tally.lines_unreadable;
     for &(file, offset) in answer.lost.iter().take(NAMED) {
-        let number = Numbers::of([(file, offset)], paths).ok();
+        let number = Numbers::of([(file, offset)], sources).ok();
         let place = match number.and_then(|numbers| numbers.get(file, offset)) {
             Some(number) => format!(":{number}"),
             None => format!(" at byte {offset}"),
         };
         let why = b": the line holds what is looked for and cannot be read as a message";
-        let name = style().path(path(paths, file));
+        let name = style().path(sources.path(file));
         say(&[&name, place.as_bytes(), why].concat());
     }
     if all > NAMED as u64 {

@@ -5,11 +5,11 @@ mod around;
 mod complaints;
 mod numbers;
 mod page;
+mod sources;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::iter::once;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -17,9 +17,10 @@ use clap::Parser;
 
 use crate::ask::{Asked, Options, Shape};
 use crate::render::Output;
-use crate::walk::walk;
-use crate::{Answer, cut_short, threads};
+use crate::walk::Walk;
+use crate::{Answer, threads};
 use page::Page;
+use sources::Sources;
 
 const PROGRAM: &str = "jsonl-search";
 
@@ -55,17 +56,22 @@ fn answered(options: Options) -> Result<u8, String> {
         return written(io::stdout().write_all(&page)).map(|()| FOUND);
     }
     let asked = options.asked()?;
-    cut_short::explain();
-    let files = walk(&asked.roots, asked.threads)
+    let mut walk = Walk::for_a_person(asked.threads);
+    walk.follows = asked.follows;
+    let files = walk
+        .files(&asked.roots)
         .map_err(|(root, error)| format!("cannot walk {}: {error}", root.display()))?;
-    let paths: Vec<_> = files.iter().map(|file| Arc::clone(&file.path)).collect();
+    let sources = Sources {
+        paths: files.iter().map(|file| Arc::clone(&file.path)).collect(),
+        texts: asked.plan.texts.clone().unwrap_or_default(),
+    };
     let answer = threads::search(&asked.plan, files, asked.threads);
     let out = BufWriter::with_capacity(WRITE_BYTES, io::stdout().lock());
-    let mut page = Page { out, asked: &asked, answer: &answer, paths: &paths };
+    let mut page = Page { out, asked: &asked, answer: &answer, sources: &sources };
     written(page.write().and_then(|()| page.out.flush()))?;
     let code = code(&asked, &answer);
     if asked.shape != Shape::Nothing || code != FOUND {
-        complain(&asked, &answer, &paths);
+        complain(&asked, &answer, &sources);
     }
     // The process ends here: to free a message after the other takes longer than to write them.
     std::mem::forget(answer);
@@ -83,9 +89,9 @@ fn code(asked: &Asked, answer: &Answer) -> u8 {
     }
 }
 
-fn complain(asked: &Asked, answer: &Answer, paths: &[Arc<Path>]) {
-    complaints::unreadable(answer, paths);
-    complaints::lost(answer, paths);
+fn complain(asked: &Asked, answer: &Answer, sources: &Sources) {
+    complaints::unreadable(answer, sources);
+    complaints::lost(answer, sources);
     if asked.style.output == Output::Text {
         complaints::repaired(answer);
         if asked.is_limited_unasked && asked.shape == Shape::Messages {
@@ -100,8 +106,4 @@ fn written(result: io::Result<()>) -> Result<(), String> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.map_err(|error| format!("cannot show what was found: {error}")),
     }
-}
-
-fn path(paths: &[Arc<Path>], index: u32) -> &Path {
-    paths.get(index as usize).map_or(Path::new("?"), |path| path)
 }

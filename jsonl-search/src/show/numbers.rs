@@ -1,12 +1,10 @@
 //! Numbers of lines.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
-use std::sync::Arc;
 
-use super::path;
+use super::sources::Sources;
+use crate::content::At;
 
 /// From 1, by a file's index and a line's offset in bytes.
 #[derive(Debug, Default)]
@@ -16,14 +14,14 @@ impl Numbers {
     /// Of lines at these places, whose files are read once each.
     pub(super) fn of(
         places: impl IntoIterator<Item = (u32, u64)>,
-        paths: &[Arc<Path>],
+        sources: &Sources,
     ) -> io::Result<Self> {
         let mut numbers: BTreeMap<_, _> = places.into_iter().map(|place| (place, 0)).collect();
         let mut open: Option<(u32, Counter)> = None;
         for (&(file, offset), number) in &mut numbers {
             let mut counter = match open.take().filter(|(index, _)| *index == file) {
                 Some((_, counter)) => counter,
-                None => Counter { file: File::open(path(paths, file))?, at: 0, lines: 0 },
+                None => Counter { text: sources.open(file)?, at: 0, lines: 0 },
             };
             *number = counter.lines_before(offset)? + 1;
             open = Some((file, counter));
@@ -38,14 +36,14 @@ impl Numbers {
 
 /// Counts the lines of a file on and on.
 struct Counter {
-    file: File,
+    text: At,
     at: u64,
     lines: u64,
 }
 
 impl Counter {
     fn lines_before(&mut self, offset: u64) -> io::Result<u64> {
-        let mut piece = (&self.file).take(offset - self.at);
+        let mut piece = self.text.by_ref().take(offset - self.at);
         let mut buffer = vec![0; 64 << 10];
         loop {
             let count = piece.read(&mut buffer)?;

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::Path;
-use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::again::Again;
 use super::around::{Group, Member, groups};
 use super::numbers::Numbers;
-use super::path;
+use super::sources::Sources;
 use crate::ask::{Asked, Shape};
 use crate::merge::{Kept, Shown};
 use crate::render::{Output, Rendered, Source, json, path_fields};
@@ -36,7 +34,7 @@ pub(super) struct Page<'a, W> {
     pub(super) out: W,
     pub(super) asked: &'a Asked,
     pub(super) answer: &'a Answer,
-    pub(super) paths: &'a [Arc<Path>],
+    pub(super) sources: &'a Sources,
 }
 
 impl<W: Write> Page<'_, W> {
@@ -59,7 +57,7 @@ impl<W: Write> Page<'_, W> {
 
     fn messages(&mut self) -> io::Result<()> {
         let style = self.asked.style;
-        let mut again = Again::new(&self.asked.plan, style);
+        let mut again = Again::new(&self.asked.plan, style, self.sources);
         let mut is_first = true;
         let kept = &self.answer.kept;
         if self.asked.around == (0, 0) {
@@ -71,7 +69,7 @@ impl<W: Write> Page<'_, W> {
             });
         }
         let scope = self.asked.plan.scope;
-        let groups = groups(kept, self.paths, self.asked.around, (scope, style));
+        let groups = groups(kept, self.sources, self.asked.around, (scope, style));
         let place = |group: &Group<'_>| {
             let (file, members) = (group.file, &group.members);
             members.keys().map(move |key| (file, key.0)).collect::<BTreeSet<_>>()
@@ -87,7 +85,7 @@ impl<W: Write> Page<'_, W> {
                     Member::Hit(kept) => self.hit(kept, &numbers, &mut again)?,
                     Member::Context(Rendered { bytes, before }) => {
                         let line = numbers.get(group.file, key.0);
-                        let path = path(self.paths, group.file);
+                        let path = self.sources.path(group.file);
                         let source = Source { path, line, is_context: true };
                         let rendered = Rendered { bytes: &bytes[..], before: *before };
                         style.write(&mut self.out, source, rendered)?;
@@ -100,7 +98,7 @@ impl<W: Write> Page<'_, W> {
 
     fn numbers(&self, places: impl Iterator<Item = (u32, u64)>) -> io::Result<Numbers> {
         match self.asked.style.numbers {
-            true => Numbers::of(places, self.paths),
+            true => Numbers::of(places, self.sources),
             false => Ok(Numbers::default()),
         }
     }
@@ -115,7 +113,7 @@ impl<W: Write> Page<'_, W> {
     }
 
     fn hit(&mut self, kept: &Kept, numbers: &Numbers, again: &mut Again<'_>) -> io::Result<()> {
-        let path = path(self.paths, kept.hit.file);
+        let path = self.sources.path(kept.hit.file);
         let line = numbers.get(kept.hit.file, kept.hit.offset);
         let source = Source { path, line, is_context: false };
         let rendered = match &kept.shown {
@@ -123,7 +121,7 @@ impl<W: Write> Page<'_, W> {
                 Rendered { bytes: self.answer.arenas.get(*bytes), before: *before }
             }
             Some(Shown::Line(line)) => again.render(kept.hit, line).expect("it was parsed before"),
-            None => again.read(kept, path)?,
+            None => again.read(kept)?,
         };
         self.asked.style.write(&mut self.out, source, rendered)
     }
@@ -133,7 +131,7 @@ impl<W: Write> Page<'_, W> {
         let most = self.asked.limit.map_or(usize::MAX, |limit| limit as usize);
         let mut is_first = true;
         for (&file, count) in self.answer.counts.iter().take(most) {
-            let path = path(self.paths, file);
+            let path = self.sources.path(file);
             self.begin(&mut is_first)?;
             match style.output {
                 Output::Text => {
@@ -154,11 +152,11 @@ impl<W: Write> Page<'_, W> {
 
     fn summary(&mut self) -> io::Result<()> {
         let Tally { matches, lines_repaired, lines_unreadable, .. } = self.answer.tally;
-        let files = self.paths.len();
+        let files = self.sources.paths.len();
         let summary = json(&Summary { matches, files, lines_repaired, lines_unreadable });
         let inside = summary.trim_start_matches('{').trim_end_matches('}');
         let unreadable = self.answer.unreadable.iter().map(|(file, reason)| {
-            format!("{{{},\"reason\":{}}}", path_fields(path(self.paths, *file)), json(reason))
+            format!("{{{},\"reason\":{}}}", path_fields(self.sources.path(*file)), json(reason))
         });
         let unreadable: Vec<_> = unreadable.collect();
         writeln!(self.out, "],{inside},\"unreadable\":[{}]}}", unreadable.join(","))
