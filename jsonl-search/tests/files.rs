@@ -27,7 +27,7 @@ fn lines(count: usize) -> String {
 }
 
 fn gzip(text: &str) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(text.as_bytes()).unwrap();
     encoder.finish().unwrap()
 }
