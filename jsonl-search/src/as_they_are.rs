@@ -50,6 +50,9 @@ impl<P: Parse> Worker<P> {
             Read::Mmap => true,
             Read::Auto => source.bytes >= MAPPED_BYTES,
         };
+        if source.is_unsized() && !is_mapped {
+            return self.read_unsized(source);
+        }
         if is_mapped || source.bytes > CHUNK_BYTES {
             return self.read_held(job, is_mapped);
         }
@@ -59,6 +62,54 @@ impl<P: Parse> Worker<P> {
             Content::Plain => Ok(()),
             content => self.read_packed(&Arc::new(file), content, source),
         }
+    }
+
+    /// Reads what is most likely to be all. Of a large file that is the first chunk, and the others
+    /// are jobs of their own.
+    fn read_unsized(&mut self, source: &SourceFile) -> Result<(), String> {
+        let said = |error: io::Error| error.to_string();
+        let start = now_ns();
+        let file = source.open(self.plan.advise).map_err(said)?;
+        let mut memory = std::mem::take(&mut self.buffer);
+        let buffer = aligned(&mut memory, self.plan.buffer_bytes);
+        // More than none, so that the first read that is short is the last.
+        let count = read_full(&file, buffer, 0, 1).map_err(said)?;
+        self.add_read(count, since(start));
+        let file = Arc::new(file);
+        let content = Content::of(&buffer[..count]);
+        if content != Content::Plain {
+            self.buffer = memory;
+            return self.read_packed(&file, content, source);
+        }
+        let is_ended = count < buffer.len();
+        let mut stream = match is_ended {
+            true => Stream::whole(source),
+            false => self.first_of(source, &file).map_err(said)?,
+        };
+        let needs_more = stream.feed(self, &buffer[..count]);
+        self.buffer = memory;
+        if needs_more && is_ended {
+            stream.finish(self);
+        } else if needs_more {
+            self.read_open(&file, 1, stream, now_ns())?;
+        }
+        Ok(())
+    }
+
+    /// The first chunk of a file; its others are left for whoever is free.
+    fn first_of(&mut self, source: &SourceFile, file: &Arc<File>) -> io::Result<Stream> {
+        let bytes = file.metadata()?.len();
+        let (file, map) = (Arc::clone(file), OnceLock::new());
+        let held = Held { file, content: Content::Plain, map };
+        let mut jobs = Job::cut(vec![Arc::new(source.sized(bytes, held))], CHUNK_BYTES);
+        let others = jobs.split_off(1);
+        self.more.extend(others);
+        Ok(Stream::chunk(&jobs[0].chunk))
+    }
+
+    /// The jobs that came of those that were searched.
+    pub(crate) fn take_more(&mut self) -> Vec<Job> {
+        std::mem::take(&mut self.more)
     }
 
     fn read_held(&mut self, job: &Job, is_mapped: bool) -> Result<(), String> {

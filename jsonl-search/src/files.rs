@@ -37,6 +37,8 @@ pub struct SourceFile {
 pub(crate) enum Kind {
     /// A file of so many bytes.
     File(u64),
+    /// A file that nobody asked for its size, for there are many.
+    Unsized,
     /// Nothing, or no file: it is looked at when it is opened.
     Unknown,
     /// A pipe or a device that a person named.
@@ -86,6 +88,18 @@ impl SourceFile {
         Self { index: index as u32, path: path.into(), bytes, kind, map, held }
     }
 
+    /// The same file, which has turned out to have so many bytes.
+    pub(crate) fn sized(&self, bytes: u64, held: Held) -> Self {
+        let held = OnceLock::from(Ok(Box::new(held)));
+        let (path, map) = (Arc::clone(&self.path), OnceLock::new());
+        Self { index: self.index, path, bytes, kind: Kind::File(bytes), map, held }
+    }
+
+    /// Whether its size is not known yet.
+    pub(crate) fn is_unsized(&self) -> bool {
+        self.kind == Kind::Unsized
+    }
+
     /// Whether it has no size and is read once, from its beginning to its end.
     pub(crate) fn is_stream(&self) -> bool {
         matches!(self.kind, Kind::Stream | Kind::Input)
@@ -113,7 +127,7 @@ impl SourceFile {
     /// Whatever the system says, and that it is no regular file.
     pub fn open(&self, advise: Advise) -> io::Result<File> {
         let file = match self.kind {
-            Kind::File(_) => open_at_once(&self.path)?,
+            Kind::File(_) | Kind::Unsized => open_at_once(&self.path)?,
             Kind::LeftOut(why) => return Err(io::Error::other(why)),
             _ => open_regular(&self.path)?,
         };

@@ -17,7 +17,7 @@ use crate::parse::{Message, Parse, Scope, Text};
 use crate::prefilter::{Candidate, Prefilter};
 use crate::render::{Place, Rendered, Style};
 use crate::scan::Pass;
-use crate::{Advise, Found, Hit, Query, Read, busy};
+use crate::{Advise, Found, Hit, Job, Query, Read, busy};
 
 /// Bytes that are scanned and then parsed before the next ones are: they stay in the second-level
 /// cache in between.
@@ -187,6 +187,8 @@ pub struct Worker<P> {
     /// The window's lines that are to be parsed.
     candidates: Vec<Candidate>,
     pub(crate) buffer: Vec<u8>,
+    /// Jobs that came of the last one.
+    pub(crate) more: Vec<Job>,
     /// How far it is in a map that may be cut short.
     pub(crate) watch: Watch,
     /// Whether no line can be read again.
@@ -209,6 +211,7 @@ impl<P: Parse> Worker<P> {
             pass: Pass::default(),
             candidates: Vec::new(),
             buffer: Vec::new(),
+            more: Vec::new(),
             watch: Watch::default(),
             is_read_once: false,
         }

@@ -23,6 +23,7 @@ mod merge;
 mod parse;
 mod prefilter;
 mod query;
+mod queue;
 mod reading;
 mod render;
 mod scan;

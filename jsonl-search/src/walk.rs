@@ -18,6 +18,10 @@ type Entry = (PathBuf, Kind);
 /// Device and number of a folder.
 type Id = (u64, u64);
 
+/// So many files of a folder are asked for their sizes, so that large ones are cut and few need few
+/// threads. To ask all of many would be a quarter of what it takes to read them.
+const FEW: usize = 64;
+
 /// How folders are looked through.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
@@ -159,10 +163,16 @@ impl Walk {
             let kind = entry.file_type()?;
             let mut bytes = entry.file_name().into_vec();
             if self.is_searched(&bytes) {
+                let is_one_of_many = self.for_a_person && kind.is_file() && names.len() >= FEW;
                 // Of a link, what it leads to; by the folder's handle of anything else.
-                let metadata =
-                    if kind.is_symlink() { fs::metadata(entry.path()) } else { entry.metadata() };
-                let kind = metadata.map_or(Kind::Unknown, |metadata| self.met(&metadata));
+                let metadata = || match kind.is_symlink() {
+                    true => fs::metadata(entry.path()),
+                    false => entry.metadata(),
+                };
+                let kind = match is_one_of_many {
+                    true => Kind::Unsized,
+                    false => metadata().map_or(Kind::Unknown, |metadata| self.met(&metadata)),
+                };
                 names.push(Name { bytes, is_folder: false, kind });
             } else if kind.is_dir() || self.follows && is_link_to_folder(&entry) {
                 bytes.push(b'/');

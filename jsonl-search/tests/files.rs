@@ -27,7 +27,7 @@ fn lines(count: usize) -> String {
 }
 
 fn gzip(text: &str) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(text.as_bytes()).unwrap();
     encoder.finish().unwrap()
 }
@@ -304,5 +304,29 @@ fn more_files_than_descriptors_are_all_searched() {
         assert_eq!((finished.code, &*finished.stderr), (Some(0), ""), "{options:?}");
         let whole: Value = serde_json::from_str(&finished.stdout).unwrap();
         assert_eq!((&whole["matches"], &whole["files"]), (&count.into(), &count.into()));
+    }
+}
+
+#[test]
+fn large_files_among_many_small_ones_are_searched_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (large, middle) = (lines(200_000), lines(6_000));
+    assert!(large.len() > 8 << 20 && middle.len() > 256 << 10);
+    for file in 0..500 {
+        let text = match file % 50 {
+            0 => &large,
+            1 | 2 => &middle,
+            _ => "{\"type\":\"user\",\"message\":{\"content\":\"a needle\"}}\n",
+        };
+        fs::write(dir.path().join(format!("{file}.jsonl")), text).unwrap();
+    }
+    fs::write(dir.path().join("packed.jsonl.gz"), gzip(&large)).unwrap();
+    let count = 11 * 200_000 + 20 * 6_000 + 470;
+    for options in [&[][..], &["--threads", "1"], &["--read", "mmap"], &["--read", "buffered"]] {
+        let arguments = [&["needle", name(dir.path()), "--output", "json"], options].concat();
+        let finished = ask(&arguments);
+        assert_eq!((finished.code, &*finished.stderr), (Some(0), ""), "{options:?}");
+        let whole: Value = serde_json::from_str(&finished.stdout).unwrap();
+        assert_eq!((&whole["matches"], &whole["files"]), (&count.into(), &501.into()));
     }
 }

@@ -86,8 +86,8 @@ pub(crate) struct Options {
     pub(super) project: Option<String>,
     /// Only messages at or after this time: 2026-01-31, 2026-01-31T12:00, 2h, 3d, 1w, yesterday
     ///
-    /// A day is its first moment, and a time without a zone is UTC. 2h is two hours ago; minutes are
-    /// m, seconds s, days d, weeks w.
+    /// A day is its first moment, and a time without a zone is UTC. 2h is two hours ago; minutes
+    /// are m, seconds s, days d, weeks w.
     #[arg(long, visible_alias = "since", value_name = "TIME", value_parser = moment)]
     #[arg(help_heading = "Filters")]
     pub(super) after: Option<Time>,
