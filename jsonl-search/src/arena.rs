@@ -29,6 +29,8 @@ pub(crate) struct Arena {
     pieces: Vec<MmapMut>,
     /// Bytes of the last piece.
     used: usize,
+    /// Bytes of all that it keeps.
+    kept: usize,
 }
 
 /// The arenas of an answer.
@@ -46,12 +48,27 @@ impl Arena {
         let start = self.used;
         piece[start..start + bytes.len()].copy_from_slice(bytes);
         self.used += bytes.len();
+        self.kept += bytes.len();
         Some(Slice {
             arena: self.number,
             piece: self.pieces.len() as u32 - 1,
             start: u32::try_from(start).ok()?,
             length: u32::try_from(bytes.len()).ok()?,
         })
+    }
+
+    /// Keeps nothing any more, but for memory; how many bytes it kept.
+    pub(crate) fn clear(&mut self) -> usize {
+        let before = self.pieces.len().saturating_sub(1);
+        self.pieces.drain(..before);
+        self.used = 0;
+        std::mem::take(&mut self.kept)
+    }
+
+    /// What it keeps there.
+    pub(crate) fn get(&self, slice: Slice) -> &[u8] {
+        let start = slice.start as usize;
+        &self.pieces[slice.piece as usize][start..start + slice.length as usize]
     }
 
     fn grow(&mut self, bytes: usize) -> Option<()> {
@@ -81,8 +98,7 @@ impl Arenas {
 
     /// The bytes of a slice of one of these arenas.
     pub(crate) fn get(&self, slice: Slice) -> &[u8] {
-        let start = slice.start as usize;
-        &self.0[&slice.arena].pieces[slice.piece as usize][start..start + slice.length as usize]
+        self.0[&slice.arena].get(slice)
     }
 }
 

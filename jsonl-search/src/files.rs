@@ -72,6 +72,11 @@ pub struct Job {
 }
 
 impl Job {
+    /// Its place among all.
+    pub(crate) fn key(&self) -> (u32, u64) {
+        (self.chunk.file, self.chunk.start)
+    }
+
     /// The jobs of these files, in their order, of so many bytes at least 1.
     pub fn cut(files: Vec<Arc<SourceFile>>, bytes: u64) -> Vec<Self> {
         let jobs = files.into_iter().flat_map(|file| {

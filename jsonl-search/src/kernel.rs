@@ -237,6 +237,16 @@ impl<P: Parse> Worker<P> {
         Found { best, tally, unreadable, lost, counts, arena }
     }
 
+    /// Gives up the hits that it keeps, and then what is shown of them. Without a limit.
+    pub(crate) fn give_up(&mut self, mut each: impl FnMut(&Kept, &Arena)) {
+        let (arena, _) = &mut self.shown;
+        self.best.drain().for_each(|kept| each(&kept, arena));
+        let bytes = arena.clear();
+        if let Some(showing) = &self.plan.showing {
+            showing.room.fetch_add(bytes as i64, Ordering::Relaxed);
+        }
+    }
+
     /// Searches whole lines that begin at `offset` of a file; only the last may lack its newline.
     pub fn search(&mut self, file: u32, offset: u64, lines: &[u8]) {
         let mut from = 0;

@@ -136,6 +136,11 @@ impl Best {
         }
     }
 
+    /// All that it keeps without a limit.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Kept> {
+        self.all.drain(..)
+    }
+
     /// In order, so that whoever takes in several has less to do. Without a limit that is most of
     /// the work of an answer, and each worker can do its part.
     pub(crate) fn sort(&mut self) {

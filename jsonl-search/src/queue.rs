@@ -1,6 +1,6 @@
 //! The jobs that are left: a file of unknown size may turn out to be several.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::Job;
@@ -11,9 +11,15 @@ pub(crate) struct Queue {
     changed: Condvar,
 }
 
+/// A job's place among all: its file, and where its chunk begins.
+pub(crate) type Key = (u32, u64);
+
 #[derive(Debug)]
 struct Left {
+    /// In their order.
     jobs: VecDeque<Job>,
+    /// Those that somebody has, where that is asked for.
+    taken: Option<BTreeSet<Key>>,
     /// Jobs that somebody has and that more may come of.
     unsure: usize,
 }
@@ -29,8 +35,10 @@ pub(crate) struct Taken<'a> {
 }
 
 impl Queue {
-    pub(crate) fn new(jobs: Vec<Job>) -> Self {
-        let left = Left { jobs: jobs.into(), unsure: 0 };
+    /// `is_in_order` where somebody asks for the [first](Self::first) one.
+    pub(crate) fn new(jobs: Vec<Job>, is_in_order: bool) -> Self {
+        let taken = is_in_order.then(BTreeSet::new);
+        let left = Left { jobs: jobs.into(), taken, unsure: 0 };
         Self { left: Mutex::new(left), changed: Condvar::new() }
     }
 
@@ -49,6 +57,9 @@ impl Queue {
         loop {
             if let Some(job) = left.jobs.pop_front() {
                 left.unsure += usize::from(job.file.is_unsized());
+                if let Some(taken) = &mut left.taken {
+                    taken.insert(job.key());
+                }
                 return Some(Taken { queue: self, job, more: Vec::new() });
             }
             if left.unsure == 0 {
@@ -56,6 +67,13 @@ impl Queue {
             }
             left = self.changed.wait(left).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// The first job that is not done; `None` where all are.
+    pub(crate) fn first(&self) -> Option<Key> {
+        let left = self.left();
+        let taken = left.taken.iter().flat_map(BTreeSet::first).copied();
+        taken.chain(left.jobs.front().map(Job::key)).min()
     }
 
     /// Nothing more is to be done.
@@ -70,13 +88,19 @@ impl Queue {
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
+        let mut left = self.queue.left();
+        if let Some(taken) = &mut left.taken {
+            taken.remove(&self.job.key());
+        }
         if !self.job.file.is_unsized() {
             return;
         }
-        let mut left = self.queue.left();
         left.unsure -= 1;
         let is_changed = left.unsure == 0 || !self.more.is_empty();
-        self.more.drain(..).rev().for_each(|job| left.jobs.push_front(job));
+        for job in self.more.drain(..) {
+            let at = left.jobs.partition_point(|one| one.key() < job.key());
+            left.jobs.insert(at, job);
+        }
         drop(left);
         if is_changed {
             self.queue.changed.notify_all();

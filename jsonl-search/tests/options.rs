@@ -1,7 +1,7 @@
 //! Options as grep and ripgrep have them.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::Stdio;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -357,6 +357,41 @@ fn messages_are_sorted_as_asked_and_the_limit_keeps_the_first() {
         assert_eq!(shown(&["--sort", sort, "--limit", "all"]), expected);
     }
     assert_eq!(shown(&[]), newest);
+}
+
+/// Those that are written while they are found are the same as those that are kept until the end.
+#[test]
+fn messages_in_the_files_order_are_streamed_whole() {
+    let files: Vec<_> = (0..40)
+        .map(|file| {
+            let count = if file % 7 == 0 { 30_000 } else { 50 };
+            let lines =
+                (0..count).map(|number| line("user", number % 60, &format!("hit {file} {number}")));
+            (format!("{file:02}.jsonl"), lines.collect::<String>())
+        })
+        .collect();
+    let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+    let dir = folder(&files);
+    let packed = zstd::encode_all(files[7].1.as_bytes(), 1).unwrap();
+    fs::write(dir.path().join("07.jsonl.zst"), packed).unwrap();
+    for output in ["text", "jsonl", "json"] {
+        let arguments = |limit| ["hit", "--sort", "path", "--output", output, "--limit", limit];
+        let streamed = asked(&dir, &arguments("all"));
+        let kept = asked(&dir, &arguments("1000000"));
+        assert_eq!((streamed.code, &streamed.stderr), (Some(0), &String::new()));
+        assert!(streamed.stdout == kept.stdout, "{output}");
+        assert!(streamed.stdout.len() > 10 << 20);
+    }
+    let nothing = asked(&dir, &["absent", "--sort", "path", "--limit", "all", "--json"]).stdout;
+    let whole: Value = serde_json::from_str(&nothing).unwrap();
+    assert_eq!((&whole["messages"], &whole["matches"]), (&json!([]), &0.into()));
+    // Whoever reads has seen enough.
+    let mut command = program();
+    command.args(["hit", "--sort", "path", "--limit", "all", root(&dir)]).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut first = [0; 100];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

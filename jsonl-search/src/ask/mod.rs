@@ -16,6 +16,7 @@ pub(crate) use options::Options;
 use crate::Prefilter;
 use crate::again::Texts;
 use crate::kernel::{Plan, Showing};
+use crate::merge::Order;
 use crate::query::{Case, Expr, Manner, Query, Window, folder};
 use crate::render::{Output, Style};
 
@@ -48,6 +49,17 @@ pub(crate) struct Asked {
     pub(crate) limit: Option<u32>,
     /// Whether nobody has said how many messages are shown.
     pub(crate) is_limited_unasked: bool,
+}
+
+impl Asked {
+    /// Whether messages are written while they are found: all of them, in the files' order.
+    pub(crate) fn is_streamed(&self) -> bool {
+        self.shape == Shape::Messages
+            && self.plan.order == Order::Path
+            && self.plan.limit.is_none()
+            && self.around == (0, 0)
+            && !self.style.numbers
+    }
 }
 
 impl Options {

@@ -6,6 +6,7 @@ mod complaints;
 mod numbers;
 mod page;
 mod sources;
+mod stream;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
@@ -18,9 +19,10 @@ use clap::Parser;
 use crate::ask::{Asked, Options, Shape};
 use crate::render::Output;
 use crate::walk::Walk;
-use crate::{Answer, threads};
-use page::Page;
+use crate::{Answer, SourceFile, threads};
+use page::{Hits, Page};
 use sources::Sources;
+use stream::Stream;
 
 const PROGRAM: &str = "jsonl-search";
 
@@ -65,10 +67,8 @@ fn answered(options: Options) -> Result<u8, String> {
         paths: files.iter().map(|file| Arc::clone(&file.path)).collect(),
         texts: asked.plan.texts.clone().unwrap_or_default(),
     };
-    let answer = threads::search(&asked.plan, files, asked.threads);
-    let out = BufWriter::with_capacity(WRITE_BYTES, io::stdout().lock());
-    let mut page = Page { out, asked: &asked, answer: &answer, sources: &sources };
-    written(page.write().and_then(|()| page.out.flush()))?;
+    let (answer, result) = shown(&asked, files, &sources);
+    written(result)?;
     let code = code(&asked, &answer);
     if asked.shape != Shape::Nothing || code != FOUND {
         complain(&asked, &answer, &sources);
@@ -76,6 +76,24 @@ fn answered(options: Options) -> Result<u8, String> {
     // The process ends here: to free a message after the other takes longer than to write them.
     std::mem::forget(answer);
     Ok(code)
+}
+
+/// What was found, and whether it could be written.
+fn shown(asked: &Asked, files: Vec<SourceFile>, sources: &Sources) -> (Answer, io::Result<()>) {
+    let mut out = BufWriter::with_capacity(WRITE_BYTES, io::stdout());
+    let hits = Hits { asked, sources };
+    let opened = hits.open(&mut out);
+    let (answer, out) = if asked.is_streamed() {
+        let stream = Stream::new(hits, out);
+        let go_on: &threads::GoOn<'_> = &|taken, queue, worker| stream.go_on(taken, queue, worker);
+        let answer = threads::search(&asked.plan, files, asked.threads, Some(go_on));
+        (answer, stream.finish())
+    } else {
+        (threads::search(&asked.plan, files, asked.threads, None), Ok(out))
+    };
+    let written =
+        opened.and(out).and_then(|out| Page { out, hits, asked, answer: &answer, sources }.write());
+    (answer, written)
 }
 
 fn code(asked: &Asked, answer: &Answer) -> u8 {

@@ -9,6 +9,7 @@ use super::again::Again;
 use super::around::{Group, Member, groups};
 use super::numbers::Numbers;
 use super::sources::Sources;
+use crate::arena::Slice;
 use crate::ask::{Asked, Shape};
 use crate::merge::{Kept, Shown};
 use crate::render::{Output, Rendered, Source, json, path_fields};
@@ -30,34 +31,84 @@ struct Summary {
     lines_unreadable: u64,
 }
 
+/// How messages that match are written.
+#[derive(Clone, Copy)]
+pub(super) struct Hits<'a> {
+    pub(super) asked: &'a Asked,
+    pub(super) sources: &'a Sources,
+}
+
+impl<'a> Hits<'a> {
+    pub(super) fn again(self) -> Again<'a> {
+        Again::new(&self.asked.plan, self.asked.style, self.sources)
+    }
+
+    pub(super) fn is_array(self) -> bool {
+        self.asked.style.output == Output::Json
+    }
+
+    /// What stands before all of them.
+    pub(super) fn open(self, out: &mut impl Write) -> io::Result<()> {
+        if !self.is_array() || self.asked.shape == Shape::Nothing {
+            return Ok(());
+        }
+        let has_messages = self.asked.shape == Shape::Messages;
+        let list = if has_messages { "messages" } else { "counts" };
+        write!(out, "{{\"schema\":\"{SCHEMA}\",\"{list}\":[")
+    }
+
+    /// A comma before every element of an array but the first.
+    pub(super) fn begin(self, out: &mut impl Write, is_first: bool) -> io::Result<()> {
+        match self.is_array() && !is_first {
+            true => out.write_all(b","),
+            false => Ok(()),
+        }
+    }
+
+    /// One of them, whose bytes are somewhere.
+    pub(super) fn write<'b>(
+        self,
+        out: &mut impl Write,
+        kept: &Kept,
+        line: Option<u64>,
+        bytes: impl Fn(Slice) -> &'b [u8],
+        again: &mut Again<'_>,
+    ) -> io::Result<()> {
+        let rendered = match &kept.shown {
+            Some(Shown::Rendered(Rendered { bytes: slice, before })) => {
+                Rendered { bytes: bytes(*slice), before: *before }
+            }
+            Some(Shown::Line(line)) => again.render(kept.hit, line).expect("it was parsed before"),
+            None => again.read(kept)?,
+        };
+        let source = Source { path: self.sources.path(kept.hit.file), line, is_context: false };
+        self.asked.style.write(out, source, rendered)
+    }
+}
+
+/// An answer, and where it is written.
 pub(super) struct Page<'a, W> {
     pub(super) out: W,
+    pub(super) hits: Hits<'a>,
     pub(super) asked: &'a Asked,
     pub(super) answer: &'a Answer,
     pub(super) sources: &'a Sources,
 }
 
 impl<W: Write> Page<'_, W> {
+    /// Everything behind what [`Hits::open`] writes, and what was written while it was found.
     pub(super) fn write(&mut self) -> io::Result<()> {
-        if self.asked.shape == Shape::Nothing {
-            return Ok(());
+        match self.asked.shape {
+            Shape::Nothing => return Ok(()),
+            Shape::Messages => self.messages()?,
+            Shape::Counts | Shape::Files => self.counts()?,
         }
-        let is_object = self.asked.style.output == Output::Json;
-        let has_messages = self.asked.shape == Shape::Messages;
-        if is_object {
-            let list = if has_messages { "messages" } else { "counts" };
-            write!(self.out, "{{\"schema\":\"{SCHEMA}\",\"{list}\":[")?;
-        }
-        match has_messages {
-            true => self.messages()?,
-            false => self.counts()?,
-        }
-        if is_object { self.summary() } else { Ok(()) }
+        if self.hits.is_array() { self.summary() } else { self.out.flush() }
     }
 
     fn messages(&mut self) -> io::Result<()> {
         let style = self.asked.style;
-        let mut again = Again::new(&self.asked.plan, style, self.sources);
+        let mut again = self.hits.again();
         let mut is_first = true;
         let kept = &self.answer.kept;
         if self.asked.around == (0, 0) {
@@ -103,27 +154,14 @@ impl<W: Write> Page<'_, W> {
         }
     }
 
-    /// A comma before every element of an array but the first.
     fn begin(&mut self, is_first: &mut bool) -> io::Result<()> {
-        let is_first = std::mem::replace(is_first, false);
-        match self.asked.style.output == Output::Json && !is_first {
-            true => self.out.write_all(b","),
-            false => Ok(()),
-        }
+        self.hits.begin(&mut self.out, std::mem::replace(is_first, false))
     }
 
     fn hit(&mut self, kept: &Kept, numbers: &Numbers, again: &mut Again<'_>) -> io::Result<()> {
-        let path = self.sources.path(kept.hit.file);
         let line = numbers.get(kept.hit.file, kept.hit.offset);
-        let source = Source { path, line, is_context: false };
-        let rendered = match &kept.shown {
-            Some(Shown::Rendered(Rendered { bytes, before })) => {
-                Rendered { bytes: self.answer.arenas.get(*bytes), before: *before }
-            }
-            Some(Shown::Line(line)) => again.render(kept.hit, line).expect("it was parsed before"),
-            None => again.read(kept)?,
-        };
-        self.asked.style.write(&mut self.out, source, rendered)
+        let arenas = &self.answer.arenas;
+        self.hits.write(&mut self.out, kept, line, |slice| arenas.get(slice), again)
     }
 
     fn counts(&mut self) -> io::Result<()> {
@@ -159,6 +197,7 @@ impl<W: Write> Page<'_, W> {
             format!("{{{},\"reason\":{}}}", path_fields(self.sources.path(*file)), json(reason))
         });
         let unreadable: Vec<_> = unreadable.collect();
-        writeln!(self.out, "],{inside},\"unreadable\":[{}]}}", unreadable.join(","))
+        writeln!(self.out, "],{inside},\"unreadable\":[{}]}}", unreadable.join(","))?;
+        self.out.flush()
     }
 }
