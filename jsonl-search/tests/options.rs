@@ -114,6 +114,43 @@ fn what_does_not_match_is_what_filters_leave() {
     assert_eq!(found(&dir, &["o", "--session", "s-x", "--session", "s-user"]), ["one", "two"]);
 }
 
+/// Without what the query asks of a line's bytes, for `-v` asks nothing of them.
+#[test]
+fn what_matches_and_what_does_not_are_all() {
+    let words =
+        ["cat", "Cat.", "a concat", "cats_", "größe", "GRÖẞE!", "a \"cat\" / b", "", "kat\ncat"];
+    let spelled = |text: &str, how: usize| {
+        let mut json = json!(text).to_string();
+        for letter in ["a", "C", "ö", "ß", "/"].iter().skip(how % 3).step_by(how) {
+            json = json
+                .replace(letter, &format!("\\u{:04x}", u32::from(letter.chars().next().unwrap())));
+        }
+        format!("{{\"role\":\"user\",\"content\":{json}}}\n")
+    };
+    let lines = (1..4).flat_map(|how| words.iter().map(move |word| spelled(word, how)));
+    let dir = folder(&[("a.jsonl", lines.collect())]);
+    let (mut most, all) = (0, found(&dir, &[""]));
+    assert_eq!(all.len(), 3 * words.len());
+    for query in
+        ["cat", "Größe", "/c.t/", "cat OR größe", "\"cat\" NOT kat", "'\"cat\"'", "/^(Cat|kat)/"]
+    {
+        for flags in ["-i", "-s", "-S", "-wi", "-ws", "-wS", "-F", "-Fw"] {
+            let matching = found(&dir, &[query, flags]);
+            let mut both = [matching.clone(), found(&dir, &[query, flags, "-v"])].concat();
+            let mut expected = all.clone();
+            both.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(both, expected, "{query} {flags}");
+            most = most.max(matching.len());
+            // However a text is spelled, it is the same text.
+            assert!(
+                words.iter().all(|word| matching.iter().filter(|one| one == word).count() % 3 == 0)
+            );
+        }
+    }
+    assert_eq!(most, 24);
+}
+
 #[test]
 fn a_literal_has_no_operators_and_several_queries_are_alternatives() {
     let dir = texts(&["a OR b", "a", "-x \"q\"", "c"]);

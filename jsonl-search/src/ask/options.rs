@@ -105,13 +105,13 @@ pub(crate) struct Options {
     #[arg(help_heading = "Output")]
     pub(super) sort: Order,
     /// Show so many messages of the file behind each one that matches
-    #[arg(short = 'A', long, value_name = "N", help_heading = "Output")]
+    #[arg(short = 'A', long, value_name = "N", value_parser = number, help_heading = "Output")]
     pub(super) after_context: Option<u32>,
     /// Show so many messages of the file before each one that matches
-    #[arg(short = 'B', long, value_name = "N", help_heading = "Output")]
+    #[arg(short = 'B', long, value_name = "N", value_parser = number, help_heading = "Output")]
     pub(super) before_context: Option<u32>,
     /// Show so many messages of the file before and behind each one that matches
-    #[arg(short = 'C', long, value_name = "N", help_heading = "Output")]
+    #[arg(short = 'C', long, value_name = "N", value_parser = number, help_heading = "Output")]
     pub(super) context: Option<u32>,
     /// Print how many messages of each file match, where any does
     #[arg(short, long, overrides_with = "files_with_matches", help_heading = "Output")]
@@ -152,7 +152,7 @@ pub(crate) struct Options {
     #[arg(long, help_heading = "Work")]
     pub(super) follow: bool,
     /// Worker threads [default: as many as CPUs]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = number_from_1)]
     #[arg(help_heading = "Work")]
     pub(super) threads: Option<u32>,
     /// How files are read
@@ -180,6 +180,14 @@ fn limit(value: &str) -> Result<Limit, &'static str> {
         "all" => Ok(Limit::All),
         _ => value.parse().map(Limit::Most).map_err(|_| "give a number or `all`"),
     }
+}
+
+fn number(value: &str) -> Result<u32, &'static str> {
+    value.parse().map_err(|_| "give a number")
+}
+
+fn number_from_1(value: &str) -> Result<u32, &'static str> {
+    value.parse().ok().filter(|&number| number > 0).ok_or("give a number from 1")
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
