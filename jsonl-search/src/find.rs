@@ -153,7 +153,9 @@ impl Finder {
             .map(|offset| Pair { probes: [probe(offset - 1), probe(offset)] });
         let counted = pairs.map(|pair| (count_pairs(sample, pair), pair));
         let (count, pair) = counted.min_by_key(|(count, _)| *count)?;
-        is_rare(count, sample).then_some(pair)
+        // Places that have the whole needle are looked at anyway.
+        let own = (0..sample.len()).filter(|&start| self.is_at(sample, start)).count();
+        is_rare(count.saturating_sub(own), sample).then_some(pair)
     }
 
     /// Looks for those of its bytes that are rare.
