@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memchr::{memchr2_iter, memmem};
 
-use crate::scan::{Place, Probes};
+use crate::scan::{Pair, Place, Probes};
 use crate::spelling::{Letters, is_spelled_at};
 
 /// Bytes from frequent to rare in chat sessions as JSON Lines; what is not here is rarer. Only a
@@ -142,6 +142,22 @@ impl Finder {
         self.probes
     }
 
+    /// Two of its bytes that follow each other and are rare in a sample; `None` where none are.
+    pub(crate) fn rare_pair(&self, sample: &[u8]) -> Option<Pair> {
+        let probe = |offset: usize| {
+            let byte = self.needle[offset];
+            let folds = self.folds() && byte.is_ascii_alphabetic();
+            Probe { offset, byte, mask: if folds { 0x20 } else { 0 } }
+        };
+        let pairs = (1..self.needle.len())
+            .map(|offset| Pair { probes: [probe(offset - 1), probe(offset)] });
+        let counted = pairs.map(|pair| (count_pairs(sample, pair), pair));
+        let (count, pair) = counted.min_by_key(|(count, _)| *count)?;
+        // Places that have the whole needle are looked at anyway.
+        let own = (0..sample.len()).filter(|&start| self.is_at(sample, start)).count();
+        is_rare(count.saturating_sub(own), sample).then_some(pair)
+    }
+
     /// Looks for those of its bytes that are rare.
     pub(crate) fn tune(&mut self, frequencies: &Frequencies) {
         self.probes = probes(&self.needle, self.folds(), frequencies);
@@ -159,6 +175,25 @@ impl Finder {
 
 /// So few places have two bytes that a third need not be looked for.
 const FEW_PLACES: f64 = 1e-4;
+
+/// Of a pair of bytes, in a sample.
+fn count_pairs(sample: &[u8], pair: Pair) -> usize {
+    let [first, second] = pair.probes;
+    let is_it =
+        |two: &[u8]| two[0] | first.mask == first.byte && two[1] | second.mask == second.byte;
+    sample.windows(2).filter(|two| is_it(two)).count()
+}
+
+/// Whether `\\u` is, in a sample.
+pub(crate) fn has_few_escapes(sample: &[u8]) -> bool {
+    is_rare(memmem::find_iter(sample, b"\\u").count(), sample)
+}
+
+/// So few that to look at each place costs little beside the pass.
+fn is_rare(count: usize, sample: &[u8]) -> bool {
+    const ONE_IN: usize = 2048;
+    count * ONE_IN <= sample.len()
+}
 
 fn probes(needle: &[u8], folds: bool, frequencies: &Frequencies) -> Probes {
     let mut offsets: Vec<usize> = (0..needle.len()).collect();

@@ -13,11 +13,11 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memmem};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::find::{Finder, Frequencies, Trigrams};
+use crate::find::{self, Finder, Frequencies, Trigrams};
 use crate::lines::each_line;
 use crate::parse::unit;
 use crate::query::{Expr, Query, stands_for_itself};
-use crate::scan::{self, Pass, Place, Probes};
+use crate::scan::{self, Pair, Pass, Place, Probes};
 use crate::spelling::{Letters, finders, forms};
 use crate::times::Times;
 
@@ -47,12 +47,18 @@ pub struct Prefilter {
     escapes: Escapes,
     /// Those that may hide anything that it holds.
     all_escapes: Escapes,
+    /// Whether nobody asks how many lines there are.
+    is_free: bool,
+    /// Whether a sample has few of them, so that each may be looked at.
+    has_few_escapes: bool,
 }
 
 /// A way of looking for several things in one pass.
 #[derive(Debug, Clone)]
 enum By {
     Probes(Probes),
+    /// Two bytes of one needle, where newlines need not be counted and escapes are few.
+    Pair(Pair),
     Trigrams(Trigrams),
     /// The needles in either case and, behind them, what every escape begins with.
     Automaton(Box<AhoCorasick>),
@@ -99,7 +105,8 @@ impl Prefilter {
         let all_escapes = Escapes::hiding(all);
         let need = (!need.is_any_of_one()).then_some(need);
         let by = By::of(&any, &Frequencies::guess());
-        Some(Self { any, by, need, times, escapes, all_escapes })
+        let (is_free, has_few_escapes) = (nests, false);
+        Some(Self { any, by, need, times, escapes, all_escapes, is_free, has_few_escapes })
     }
 
     /// Looks for what is rare in a piece of what is searched.
@@ -109,7 +116,12 @@ impl Prefilter {
         }
         let frequencies = Frequencies::of(sample);
         self.any.iter_mut().for_each(|finder| finder.tune(&frequencies));
-        self.by = By::of(&self.any, &frequencies);
+        self.has_few_escapes = self.is_free && find::has_few_escapes(sample);
+        let pair = match &self.any[..] {
+            [needle] if self.has_few_escapes => needle.rare_pair(sample),
+            _ => None,
+        };
+        self.by = pair.map_or_else(|| By::of(&self.any, &frequencies), By::Pair);
     }
 
     /// Collects the lines of `lines` that may match, in their order, and counts newlines.
@@ -127,6 +139,7 @@ impl Prefilter {
             });
         }
         (pass.at, pass.newlines) = (0, 0);
+        pass.has_few_escapes = self.has_few_escapes;
         // Of a line that was looked at, further hits say nothing new.
         let mut done = 0;
         while pass.at < lines.len() {
@@ -164,7 +177,11 @@ impl Prefilter {
             By::Trigrams(trigrams) if scan::has_registers() => unsafe {
                 scan::trigrams(lines, trigrams, pass);
             },
-            By::Probes(_) | By::Trigrams(_) | By::Lines => pass.rest(lines),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor can, as the condition makes sure.
+            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+            By::Pair(pair) if scan::has_registers() => unsafe { scan::paired(lines, pair, pass) },
+            By::Probes(_) | By::Pair(_) | By::Trigrams(_) | By::Lines => pass.rest(lines),
             By::Automaton(automaton) => {
                 let found = automaton.find_overlapping_iter(lines);
                 let places = found.map(|found| Place { at: found.start(), buckets: u8::MAX });
@@ -179,6 +196,10 @@ impl Prefilter {
     fn hit(&self, lines: &[u8], place: Place) -> Option<usize> {
         let found = match &self.by {
             By::Trigrams(trigrams) => trigrams.start(lines, place, &self.any),
+            By::Pair(pair) => {
+                let start = place.at.checked_sub(pair.probes[0].offset);
+                start.filter(|&start| self.any[0].is_at(lines, start))
+            }
             By::Probes(_) | By::Automaton(_) | By::Lines => {
                 self.any.iter().any(|finder| finder.is_at(lines, place.at)).then_some(place.at)
             }

@@ -49,6 +49,8 @@ pub(crate) struct Pass {
     pub(crate) newlines: u64,
     /// Where the next pass goes on.
     pub(crate) at: usize,
+    /// Whether every `\\u` may be looked at, and newlines need not be counted.
+    pub(crate) has_few_escapes: bool,
 }
 
 impl Pass {
@@ -77,6 +79,74 @@ pub(crate) fn probed(haystack: &[u8], needle: &Probes, pass: &mut Pass) {
         (true, false) => probed_by::<true, PROBES>(haystack, needle, pass),
         (false, true) => probed_by::<false, 2>(haystack, needle, pass),
         (false, false) => probed_by::<false, PROBES>(haystack, needle, pass),
+    }
+}
+
+/// Two bytes of a needle that follow each other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair {
+    pub(crate) probes: [Probe; 2],
+}
+
+/// Collects the places of a needle's pair, and of every `\u`, which are few: what is loaded for the
+/// one is compared for the other too. Newlines are not counted.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+pub(crate) fn paired(haystack: &[u8], pair: &Pair, pass: &mut Pass) {
+    let folds = pair.probes.iter().any(|probe| probe.mask != 0);
+    let blocks = if folds { paired_blocks::<true> } else { paired_blocks::<false> };
+    blocks(haystack, pair, PLACES, pass);
+    if pass.places.len() >= PLACES {
+        return;
+    }
+    let Some(tail) = Tail::of(haystack, ESCAPE_REACH, pass) else { return pass.rest(haystack) };
+    blocks(&tail.bytes[..tail.length], pair, usize::MAX, pass);
+    tail.end(haystack, pass);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn paired_blocks<const FOLDS: bool>(haystack: &[u8], pair: &Pair, most: usize, pass: &mut Pass) {
+    let [first, second] = pair.probes;
+    let (mask, other_mask) = (splat(first.mask), splat(second.mask));
+    let (byte, other) = (splat(first.byte), splat(second.byte));
+    let (backslash, u) = (splat(b'\\'), splat(b'u'));
+    let mut at = pass.at;
+    while at + ESCAPE_REACH + BLOCK <= haystack.len() && pass.places.len() < most {
+        let block = &haystack[at..at + ESCAPE_REACH + BLOCK];
+        let mut found = [_mm256_setzero_si256(); BLOCK / LANES];
+        for (number, any) in found.iter_mut().enumerate() {
+            let (here, next) = (load(block, number * LANES), load(block, number * LANES + 1));
+            let escape =
+                _mm256_and_si256(_mm256_cmpeq_epi8(here, backslash), _mm256_cmpeq_epi8(next, u));
+            let (here, next) = match FOLDS {
+                true => (_mm256_or_si256(here, mask), _mm256_or_si256(next, other_mask)),
+                false => (here, next),
+            };
+            let pair =
+                _mm256_and_si256(_mm256_cmpeq_epi8(here, byte), _mm256_cmpeq_epi8(next, other));
+            *any = _mm256_or_si256(pair, escape);
+        }
+        if any_of(&found) {
+            collect(&found, at, pass);
+        }
+        at += BLOCK;
+    }
+    pass.at = at;
+}
+
+/// The places of a block that are marked.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn collect(found: &[__m256i; BLOCK / LANES], at: usize, pass: &mut Pass) {
+    for (number, any) in found.iter().enumerate() {
+        let mut mask = _mm256_movemask_epi8(*any).cast_unsigned();
+        while mask != 0 {
+            let at = at + number * LANES + mask.trailing_zeros() as usize;
+            pass.places.push(Place { at, buckets: u8::MAX });
+            mask &= mask - 1;
+        }
     }
 }
 
@@ -180,14 +250,7 @@ fn probed_blocks<const FOLDS: bool, const COUNT: usize>(
         }
         newlines.end_block();
         if any_of(&found) {
-            for (number, any) in found.iter().enumerate() {
-                let mut mask = _mm256_movemask_epi8(*any).cast_unsigned();
-                while mask != 0 {
-                    let at = at + number * LANES + mask.trailing_zeros() as usize;
-                    pass.places.push(Place { at, buckets: u8::MAX });
-                    mask &= mask - 1;
-                }
-            }
+            collect(&found, at, pass);
         }
         at += BLOCK;
     }
@@ -200,24 +263,38 @@ fn probed_blocks<const FOLDS: bool, const COUNT: usize>(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
 pub(crate) fn trigrams(haystack: &[u8], trigrams: &Trigrams, pass: &mut Pass) {
+    match pass.has_few_escapes {
+        true => trigrams_by::<true>(haystack, trigrams, pass),
+        false => trigrams_by::<false>(haystack, trigrams, pass),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn trigrams_by<const FEW: bool>(haystack: &[u8], trigrams: &Trigrams, pass: &mut Pass) {
     let mut tables = [[_mm256_setzero_si256(); 2]; 3];
     for (wide, table) in tables.iter_mut().zip(trigrams.tables()) {
         for (wide, half) in wide.iter_mut().zip(table) {
             *wide = both(half);
         }
     }
-    trigram_blocks(haystack, &tables, PLACES, pass);
+    trigram_blocks::<FEW>(haystack, &tables, PLACES, pass);
     if pass.places.len() >= PLACES {
         return;
     }
     let Some(tail) = Tail::of(haystack, ESCAPE_REACH, pass) else { return pass.rest(haystack) };
-    trigram_blocks(&tail.bytes[..tail.length], &tables, usize::MAX, pass);
+    trigram_blocks::<FEW>(&tail.bytes[..tail.length], &tables, usize::MAX, pass);
     tail.end(haystack, pass);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn trigram_blocks(haystack: &[u8], tables: &[[__m256i; 2]; 3], most: usize, pass: &mut Pass) {
+fn trigram_blocks<const FEW: bool>(
+    haystack: &[u8],
+    tables: &[[__m256i; 2]; 3],
+    most: usize,
+    pass: &mut Pass,
+) {
     let low = _mm256_set1_epi8(0x0f);
     let mut newlines = Newlines::new();
     let mut at = pass.at;
@@ -228,16 +305,26 @@ fn trigram_blocks(haystack: &[u8], tables: &[[__m256i; 2]; 3], most: usize, pass
         for (number, any) in found.iter_mut().enumerate() {
             let lane = number * LANES;
             let mut buckets = _mm256_set1_epi8(-1);
-            for (place, [lower, upper]) in tables.iter().enumerate() {
-                let here = load(block, lane + place);
+            let all = [load(block, lane), load(block, lane + 1), load(block, lane + 2)];
+            for (&here, [lower, upper]) in all.iter().zip(tables) {
                 let lower = _mm256_shuffle_epi8(*lower, _mm256_and_si256(here, low));
                 let above = _mm256_and_si256(_mm256_srli_epi16::<4>(here), low);
                 let upper = _mm256_shuffle_epi8(*upper, above);
                 buckets = _mm256_and_si256(buckets, _mm256_and_si256(lower, upper));
             }
+            let escapes = match FEW {
+                true => {
+                    let [here, next, _] = all;
+                    let backslash = _mm256_cmpeq_epi8(here, splat(b'\\'));
+                    _mm256_and_si256(backslash, _mm256_cmpeq_epi8(next, splat(b'u')))
+                }
+                false => escapes(block, lane),
+            };
             // An escape counts for all buckets.
-            *any = _mm256_or_si256(buckets, escapes(block, lane));
-            newlines.count(load(block, lane));
+            *any = _mm256_or_si256(buckets, escapes);
+            if !FEW {
+                newlines.count(all[0]);
+            }
         }
         newlines.end_block();
         if any_of(&found) {

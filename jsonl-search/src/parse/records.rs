@@ -290,6 +290,8 @@ impl Records {
         each_field(cursor, |cursor, key| {
             let key = name(line, key);
             match Means::of(&key) {
+                // Most are.
+                Means::Nothing => return cursor.skip(at.depth + 1),
                 Means::Type => {
                     let Some(span) = string(cursor, at.depth + 1)? else { return Ok(()) };
                     own = own.or(kind_of_type(&line.as_bytes()[span.start..span.end]));
