@@ -1,6 +1,6 @@
 //! What a terminal, a shell and a program that reads the answer are given.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 
 use program::{Finished, ask, program};
@@ -95,6 +95,12 @@ fn a_path_links_to_its_file() {
         "\x1b]8;;file://{host}{root}/a%20b%25.jsonl\x1b\\{root}/a b%.jsonl\x1b]8;;\x1b\\:0\n"
     );
     assert!(shown.contains(&link), "{shown:?}");
+    // Standard input is no file.
+    let arguments = ["hit", "-", "--hyperlink", "always"];
+    let mut command = program();
+    command.args(arguments).stdin(File::open(dir.path().join("a b%.jsonl")).unwrap());
+    let shown = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    assert!(shown.contains(" -:0\n  hit\n"), "{shown:?}");
     // No terminal, no link.
     assert!(!in_environment(&dir, &["hit", "--color", "always"], &[]).contains("\x1b]8"));
     assert!(!asked(&dir, &["hit", "--hyperlink=always", "--json"]).stdout.contains('\x1b'));

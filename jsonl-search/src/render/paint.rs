@@ -58,9 +58,10 @@ pub(super) fn parts<'t>(
     parts
 }
 
-/// A link to a file around what is shown of it (OSC 8).
+/// A link to a file around what is shown of it (OSC 8); standard input is none.
 pub(super) fn linked(path: &Path, shown: &[u8], out: &mut Vec<u8>) {
-    let Ok(whole) = absolute(path) else { return out.extend_from_slice(shown) };
+    let whole = absolute(path).ok().filter(|_| path != Path::new("-"));
+    let Some(whole) = whole else { return out.extend_from_slice(shown) };
     let target = encoded(whole.as_os_str().as_bytes());
     let link = format!("\x1b]8;;file://{}{target}\x1b\\", host());
     out.extend_from_slice(link.as_bytes());
