@@ -206,4 +206,5 @@ fn an_interrupt_ends_it_at_once_whatever_it_does() {
     let file = dir.path().join("a.jsonl");
     fs::write(&file, large(16 << 20)).unwrap();
     interrupt(start(&file, &[]), "writing to a pipe that nobody reads");
+    interrupt(start(&file, &["--sort", "path"]), "writing there while it searches");
 }

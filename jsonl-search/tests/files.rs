@@ -330,3 +330,49 @@ fn large_files_among_many_small_ones_are_searched_once() {
         assert_eq!((&whole["matches"], &whole["files"]), (&count.into(), &501.into()));
     }
 }
+
+#[test]
+fn what_surrounds_a_message_and_its_number_are_found_in_any_text() {
+    let text: String = (0..9).map(|number| line(&format!("word{number}"))).collect();
+    let dir = tempfile::tempdir().unwrap();
+    let plain = dir.path().join("a.jsonl");
+    fs::write(&plain, &text).unwrap();
+    let options = ["-n", "-C", "1"];
+    let expected = ask(&[&["word5", name(&plain)], &options[..]].concat()).stdout;
+    assert!(expected.contains("word4") && expected.contains(":6") && expected.contains("word6"));
+    for (end, bytes) in [("gz", gzip(&text)), ("zst", zstd(&text)), ("", text.clone().into())] {
+        let file = dir.path().join(format!("a.jsonl.{end}"));
+        fs::write(&file, &bytes).unwrap();
+        let shown = ask(&[&["word5", name(&file)], &options[..]].concat());
+        assert_eq!(shown.stdout.replace(name(&file), name(&plain)), expected, "{}", shown.stderr);
+        let mut command = program();
+        command.args(["word5", "-"]).args(options).stdin(File::open(&file).unwrap());
+        let shown = Finished::from(command.output().unwrap());
+        assert_eq!(shown.stdout.replace("user - -", &format!("user - {}", name(&plain))), expected);
+    }
+}
+
+#[test]
+fn links_to_folders_are_followed_where_that_is_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("a/b")).unwrap();
+    fs::write(dir.path().join("a/b/1.jsonl"), line("needle")).unwrap();
+    std::os::unix::fs::symlink("..", dir.path().join("a/up")).unwrap();
+    std::os::unix::fs::symlink("a/b", dir.path().join("c")).unwrap();
+    let root = name(dir.path());
+    let finished = all(&["needle", root]);
+    assert_eq!((found(&finished).len(), finished.code), (1, Some(0)));
+    let finished = all(&["needle", root, "--follow"]);
+    assert_eq!((found(&finished).len(), finished.code), (2, Some(2)));
+    let said = format!("{root}/a/up: is a loop: a link to a folder above it, and was left out\n");
+    assert!(finished.stderr.ends_with(&said), "{}", finished.stderr);
+}
+
+#[test]
+fn who_needs_one_message_waits_for_no_end() {
+    let mut command = Command::new("sh");
+    let endless =
+        "while echo '{\"type\":\"user\",\"message\":{\"content\":\"needle\"}}'; do :; done";
+    command.args(["-c", &format!("{endless} 2>&- | \"$0\" -q needle -")]);
+    assert_eq!(command.arg(program().get_program()).status().unwrap().code(), Some(0));
+}
