@@ -48,20 +48,30 @@ impl<P: Parse> Worker<P> {
         let is_mapped = match self.plan.read {
             Read::Buffered => false,
             Read::Mmap => true,
-            Read::Auto => source.bytes >= MAPPED_BYTES,
+            Read::Auto => source.bytes >= MAPPED_BYTES && self.plan.speeds.are_maps_next(),
         };
         if source.is_unsized() && !is_mapped {
             return self.read_unsized(source);
         }
-        if is_mapped || source.bytes > CHUNK_BYTES {
-            return self.read_held(job, is_mapped);
+        let (start, before) = (now_ns(), self.tally.bytes);
+        let content = match is_mapped || source.bytes > CHUNK_BYTES {
+            true => self.read_held(job, is_mapped)?,
+            false => self.read_small(source)?,
+        };
+        if content == Content::Plain && source.bytes >= MAPPED_BYTES {
+            self.plan.speeds.add(is_mapped, self.tally.bytes - before, since(start));
         }
+        Ok(())
+    }
+
+    fn read_small(&mut self, source: &SourceFile) -> Result<Content, String> {
         let start = now_ns();
         let file = source.open(self.plan.advise).map_err(|error| error.to_string())?;
-        match self.read_open(&file, source.bytes, Stream::whole(source), start)? {
-            Content::Plain => Ok(()),
-            content => self.read_packed(&Arc::new(file), content, source),
+        let content = self.read_open(&file, source.bytes, Stream::whole(source), start)?;
+        if content != Content::Plain {
+            self.read_packed(&Arc::new(file), content, source)?;
         }
+        Ok(content)
     }
 
     /// Reads what is most likely to be all. Of a large file that is the first chunk, and the others
@@ -112,7 +122,7 @@ impl<P: Parse> Worker<P> {
         std::mem::take(&mut self.more)
     }
 
-    fn read_held(&mut self, job: &Job, is_mapped: bool) -> Result<(), String> {
+    fn read_held(&mut self, job: &Job, is_mapped: bool) -> Result<Content, String> {
         let (source, chunk) = (&*job.file, &job.chunk);
         let start = now_ns();
         let held = source.held(self.plan.advise)?;
@@ -120,16 +130,17 @@ impl<P: Parse> Worker<P> {
         match (held.content, map()) {
             (Content::Plain, Some(map)) => {
                 self.tally.read_ns += since(start);
-                self.read_guarded(map, job)
+                self.read_guarded(map, job)?;
             }
             (Content::Plain, None) => {
                 let stream = Stream::chunk(chunk);
-                self.read_open(&held.file, source.bytes, stream, start).map(|_| ())
+                self.read_open(&held.file, source.bytes, stream, start)?;
             }
             // Of what was cut by its size the first job is all.
-            (content, _) if chunk.start == 0 => self.read_packed(&held.file, content, source),
-            _ => Ok(()),
+            (content, _) if chunk.start == 0 => self.read_packed(&held.file, content, source)?,
+            _ => {}
         }
+        Ok(held.content)
     }
 
     /// Searches a map, and from where its file is cut short on what is left of the file.

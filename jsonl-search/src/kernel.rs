@@ -17,6 +17,7 @@ use crate::parse::{Message, Parse, Scope, Text};
 use crate::prefilter::{Candidate, Prefilter};
 use crate::render::{Place, Rendered, Style};
 use crate::scan::Pass;
+use crate::speeds::Speeds;
 use crate::{Advise, Found, Hit, Job, Query, Read, busy};
 
 /// Bytes that are scanned and then parsed before the next ones are: they stay in the second-level
@@ -94,6 +95,8 @@ pub struct Plan {
     pub limit: Option<usize>,
     /// Messages that each worker has room for from the beginning.
     pub result_capacity: usize,
+    /// Which way of reading was how fast, for a person.
+    pub(crate) speeds: Arc<Speeds>,
     /// Which texts of a message are searched, for a person.
     pub(crate) scope: Scope,
     /// How a person is shown what is found.
@@ -156,6 +159,7 @@ impl Plan {
             buffer_adapts: false,
             limit: None,
             result_capacity: 0,
+            speeds: Arc::default(),
             scope: Scope::ALL,
             showing: None,
             order: Order::Newest,

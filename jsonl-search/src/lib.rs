@@ -28,6 +28,7 @@ mod reading;
 mod render;
 mod scan;
 mod show;
+mod speeds;
 mod spelling;
 mod threads;
 mod time;

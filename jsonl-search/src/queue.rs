@@ -55,7 +55,12 @@ impl Queue {
     pub(crate) fn next(&self) -> Option<Taken<'_>> {
         let mut left = self.left();
         loop {
-            if let Some(job) = left.jobs.pop_front() {
+            // What is newest stands last in a file, and is shown first where no other order is asked for.
+            let next = match left.taken {
+                Some(_) => left.jobs.pop_front(),
+                None => left.jobs.pop_back(),
+            };
+            if let Some(job) = next {
                 left.unsure += usize::from(job.file.is_unsized());
                 if let Some(taken) = &mut left.taken {
                     taken.insert(job.key());

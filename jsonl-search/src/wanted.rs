@@ -28,7 +28,7 @@ pub enum Read {
     Buffered,
     /// Mapped into memory.
     Mmap,
-    /// Large files mapped, small ones into a buffer.
+    /// Small files into a buffer, large ones mapped; a person's as was faster in this search.
     Auto,
 }
 
