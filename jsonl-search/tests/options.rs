@@ -262,7 +262,8 @@ fn messages_around_a_hit_are_shown_in_the_files_order() {
 
 #[test]
 fn what_has_no_text_is_not_around_and_what_shares_a_line_is() {
-    let two = r#"{"messages":[{"role":"user","content":"x"},{"role":"user","content":"hit"},{"role":"user","content":"z"}]}"#;
+    let message = |text: &str| json!({"role": "user", "content": text});
+    let two = json!({"messages": [message("x"), message("hit"), message("z")]});
     let text = format!(
         "{}{{\"type\":\"snapshot\"}}\n\nno message\r\n{two}\r\n{}",
         line("user", 0, "first"),

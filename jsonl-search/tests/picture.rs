@@ -15,17 +15,37 @@ const ARGUMENTS: [&str; 6] = [r#""connection refused""#, "logs", "-m", "2", "-C"
 const SESSIONS: [(&str, &str); 2] = [
     (
         "logs/claude/41c7.jsonl",
-        r#"{"type":"user","sessionId":"41c7","timestamp":"2026-11-20T10:00:01Z","message":{"role":"user","content":"the tests of the queue fail since Monday"}}
-{"type":"assistant","sessionId":"41c7","timestamp":"2026-11-20T10:00:04Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"cargo test -p queue"}}]}}
-{"type":"user","sessionId":"41c7","timestamp":"2026-11-20T10:00:09Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"test it_reconnects ... FAILED\nError: Connection refused (os error 111) \ud83d"}]}}
-{"type":"assistant","sessionId":"41c7","timestamp":"2026-11-20T10:00:12Z","message":{"role":"assistant","content":"The broker is not up when the test begins."}}
-"#,
+        concat!(
+            r#"{"type":"user","sessionId":"41c7","timestamp":"2026-11-20T10:00:01Z","#,
+            r#""message":{"role":"user","content":"the tests of the queue fail since Monday"}}"#,
+            "\n",
+            r#"{"type":"assistant","sessionId":"41c7","timestamp":"2026-11-20T10:00:04Z","#,
+            r#""message":{"role":"assistant","content":[{"type":"tool_use","id":"t","#,
+            r#""name":"Bash","input":{"command":"cargo test -p queue"}}]}}"#,
+            "\n",
+            r#"{"type":"user","sessionId":"41c7","timestamp":"2026-11-20T10:00:09Z","#,
+            r#""message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","#,
+            r#""content":"test it_reconnects ... FAILED\n"#,
+            r#"Error: Connection refused (os error 111) \ud83d"}]}}"#,
+            "\n",
+            r#"{"type":"assistant","sessionId":"41c7","timestamp":"2026-11-20T10:00:12Z","#,
+            r#""message":{"role":"assistant","#,
+            r#""content":"The broker is not up when the test begins."}}"#,
+            "\n",
+        ),
     ),
     (
         "logs/codex/rollout.jsonl",
-        r#"{"timestamp":"2026-11-19T18:20:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"why is staging down?"}]}}
-{"timestamp":"2026-11-19T18:20:07Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"curl: (7) port 8080: Connection refused"}}
-"#,
+        concat!(
+            r#"{"timestamp":"2026-11-19T18:20:00Z","type":"response_item","payload":"#,
+            r#"{"type":"message","role":"user","#,
+            r#""content":[{"type":"input_text","text":"why is staging down?"}]}}"#,
+            "\n",
+            r#"{"timestamp":"2026-11-19T18:20:07Z","type":"response_item","payload":"#,
+            r#"{"type":"function_call_output","call_id":"c","#,
+            r#""output":"curl: (7) port 8080: Connection refused"}}"#,
+            "\n",
+        ),
     ),
 ];
 

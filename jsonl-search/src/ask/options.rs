@@ -32,7 +32,8 @@ its bytes in hexadecimal as path_hex.";
 #[derive(Debug, Parser)]
 #[command(name = "jsonl-search", version, args_override_self = true)]
 #[command(override_usage = "jsonl-search [OPTIONS] QUERY [PATH]...")]
-#[command(after_help = EXIT_CODES, after_long_help = format!("{FIELDS}\n\n{PATHS}\n\n{EXIT_CODES}"))]
+#[command(after_help = EXIT_CODES)]
+#[command(after_long_help = format!("{FIELDS}\n\n{PATHS}\n\n{EXIT_CODES}"))]
 pub(crate) struct Options {
     /// What to look for: words that must all be there, "a phrase", AND, OR, NOT, (), /a regex/i;
     /// "" finds every message
