@@ -13,8 +13,8 @@ use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use crate::Advise;
 use crate::as_they_are::Held;
 
-/// Bytes of parts of files that are long enough that opening a file is nothing beside one, and short
-/// enough that a few hundred megabytes keep every core busy to the end.
+/// Bytes of parts of files that are long enough that opening a file is nothing beside one, and
+/// short enough that a few hundred megabytes keep every core busy to the end.
 pub const CHUNK_BYTES: u64 = 4 << 20;
 
 /// A file of the corpus.

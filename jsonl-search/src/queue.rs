@@ -55,7 +55,7 @@ impl Queue {
     pub(crate) fn next(&self) -> Option<Taken<'_>> {
         let mut left = self.left();
         loop {
-            // What is newest stands last in a file, and is shown first where no other order is asked for.
+            // What is newest stands last in a file, and is shown first.
             let next = match left.taken {
                 Some(_) => left.jobs.pop_front(),
                 None => left.jobs.pop_back(),

@@ -143,6 +143,15 @@ fn messages_of_one_line_are_told_apart() {
     assert_eq!(found(dir.path(), &["", "--role", "model"]).len(), 1);
 }
 
+#[test]
+fn what_a_record_holds_says_what_it_is_in_whatever_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines = r#"{"payload":{"type":"function_call","arguments":"one"},"type":"response_item"}
+{"type":"response_item","payload":{"type":"function_call","arguments":"one"}}"#;
+    fs::write(dir.path().join("a.jsonl"), lines).unwrap();
+    assert_eq!(found(dir.path(), &["one", "--role", "function_call"]).len(), 2);
+}
+
 /// Codex and OpenAI have what a tool is given as JSON in a string.
 #[test]
 fn text_of_json_in_a_string_is_found_as_it_is_meant() {

@@ -124,8 +124,8 @@ impl Means {
     }
 }
 
-/// Whether a key below what a tool was given or gave stands for no text: a name of the machine's, or
-/// bytes as letters.
+/// Whether a key below what a tool was given or gave stands for no text: a name of the machine's,
+/// or bytes as letters.
 pub(super) fn is_no_text(key: &[u8]) -> bool {
     matches!(
         key,

@@ -10,6 +10,7 @@ mod index;
 mod keys;
 mod records;
 mod repair;
+mod shapes;
 mod spans;
 mod text;
 

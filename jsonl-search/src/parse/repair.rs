@@ -1,10 +1,10 @@
 //! What a line that is no JSON was meant to be: its records, as JSON.
 //!
 //! Transcripts are broken in few ways: a string was cut inside a surrogate pair, a writer was
-//! killed amid a record, two writers shared a line, a crash left a run of NUL. So a reader that goes
-//! on where strict JSON stops finds the records again: half a pair becomes U+FFFD, bytes that are no
-//! UTF-8 too, control characters are taken as they are, a bad escape is its own text, what is
-//! missing at a record's end is added, and where a record begins inside another the first one ends.
+//! killed amid a record, two writers shared a line, a crash left a run of NUL. So a reader that
+//! goes on where strict JSON stops finds the records again: half a pair becomes U+FFFD, bytes that
+//! are no UTF-8 too, control characters are taken as they are, a bad escape is its own text, what
+//! is missing at a record's end is added, and where a record begins inside another the first ends.
 
 use super::cursor::{unicode_escape, unit};
 

@@ -20,6 +20,7 @@ type Field = Option<(usize, String)>;
 #[derive(Default)]
 struct Draft {
     kind: Field,
+    inner_kind: Field,
     role: Field,
     session: Field,
     cwd: Field,
@@ -47,7 +48,7 @@ pub(super) fn messages(record: &Tree) -> Vec<Message> {
     let all = drafts.into_iter().enumerate();
     let shown = all.filter(|(number, draft)| is_one || *number > 0 || !draft.texts.is_empty());
     let message = |(_, draft): (usize, Draft)| Message {
-        role: value(&draft.role).or(value(&draft.kind)),
+        role: value(&draft.role).or(value(&draft.inner_kind)).or(value(&draft.kind)),
         session: value(&draft.session).or(session.clone()),
         project: value(&draft.cwd).or(project.clone()),
         timestamp: value(&draft.time).or(timestamp.clone()),
@@ -93,7 +94,9 @@ fn object(fields: &[(String, Tree)], at: At, drafts: &mut Vec<Draft>) {
         match (key.as_str(), value) {
             ("type", Tree::Text(text)) => {
                 own = own.or(of_type(text));
-                keep(at, &mut drafts[at.draft].kind, text, at.is_inner);
+                let draft = &mut drafts[at.draft];
+                let field = if at.is_inner { &mut draft.inner_kind } else { &mut draft.kind };
+                keep(at, field, text, at.is_inner);
             }
             ("role", Tree::Text(text)) => {
                 own = own.or(text.starts_with("tool").then_some("tools"));
