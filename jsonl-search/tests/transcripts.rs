@@ -13,93 +13,11 @@ mod reference;
 
 /// A line of each kind that agents and chat servers write: what was said is SAID, what a tool was
 /// given GIVEN, what it printed PRINTED, what a model thought THOUGHT.
-const SHAPES: [(&str, &str); 22] = [
-    (
-        "Claude Code, a prompt",
-        r#"{"type":"user","sessionId":"s1","cwd":"/p","timestamp":"2026-01-02T03:04:05.678Z","message":{"role":"user","content":"SAID"},"uuid":"u"}"#,
-    ),
-    (
-        "Claude Code, an answer",
-        r#"{"type":"assistant","sessionId":"s1","timestamp":"2026-01-02T03:04:06Z","message":{"id":"m","role":"assistant","content":[{"type":"thinking","thinking":"THOUGHT","signature":"c2ln"},{"type":"text","text":"SAID"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"GIVEN","id":"also GIVEN"}}],"usage":{"input_tokens":3}}}"#,
-    ),
-    (
-        "Claude Code, a result",
-        r#"{"type":"user","sessionId":"s1","timestamp":"2026-01-02T03:04:07Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"PRINTED"},{"type":"image","source":{"type":"base64","data":"SECRET"}}]}]},"toolUseResult":{"stdout":"PRINTED","stderr":"more PRINTED"}}"#,
-    ),
-    (
-        "Claude Code, a result that is a string",
-        r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"PRINTED"}]}}"#,
-    ),
-    (
-        "Claude Code, content by number",
-        r#"{"type":"user","message":{"role":"user","content":{"0":{"type":"text","text":"SAID"},"1":"more SAID"}}}"#,
-    ),
-    ("Claude Code, a summary", r#"{"type":"summary","summary":"SAID","leafUuid":"l"}"#),
-    (
-        "Claude Code, its history",
-        r#"{"display":"SAID","pastedContents":{"1":{"id":1,"type":"text","content":"more SAID"}},"timestamp":1763632800000,"project":"/p"}"#,
-    ),
-    (
-        "Codex, a prompt",
-        r#"{"timestamp":"2026-01-02T03:04:05Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"SAID"}]}}"#,
-    ),
-    (
-        "Codex, a call",
-        r#"{"timestamp":"2026-01-02T03:04:06Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"GIVEN\"]}","call_id":"c"}}"#,
-    ),
-    (
-        "Codex, its output",
-        r#"{"timestamp":"2026-01-02T03:04:07Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"{\"output\":\"PRINTED\"}"}}"#,
-    ),
-    (
-        "Codex, output in parts",
-        r#"{"type":"response_item","payload":{"type":"function_call_output","output":{"content":"PRINTED","success":true}}}"#,
-    ),
-    (
-        "Codex, a shell call",
-        r#"{"type":"response_item","payload":{"type":"local_shell_call","action":{"type":"exec","command":["bash","GIVEN"]}}}"#,
-    ),
-    (
-        "Codex, a thought",
-        r#"{"type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"THOUGHT"}],"encrypted_content":"SECRET"}}"#,
-    ),
-    (
-        "Codex, an event",
-        r#"{"timestamp":"2026-01-02T03:04:08Z","type":"event_msg","payload":{"type":"agent_message","message":"SAID"}}"#,
-    ),
-    (
-        "Codex, before there were payloads",
-        r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"SAID"}]}"#,
-    ),
-    (
-        "Gemini, an answer",
-        r#"{"id":"m","timestamp":"2026-01-02T03:04:05Z","type":"gemini","content":"SAID","thoughts":[{"subject":"THOUGHT","description":"more THOUGHT","timestamp":"2026-01-02T03:04:04Z"}],"toolCalls":[{"id":"c","name":"run","args":{"command":"GIVEN"},"result":[{"functionResponse":{"id":"c","name":"run","response":{"output":"PRINTED"}}}]}]}"#,
-    ),
-    (
-        "Gemini, contents",
-        r#"{"role":"model","parts":[{"text":"THOUGHT","thought":true},{"text":"SAID"},{"functionCall":{"name":"run","args":{"q":"GIVEN"}}}]}"#,
-    ),
-    (
-        "Ollama, an answer",
-        r#"{"model":"m","created_at":"2026-01-02T03:04:05.1Z","message":{"role":"assistant","content":"SAID","thinking":"THOUGHT","tool_calls":[{"function":{"name":"f","arguments":{"q":"GIVEN"}}}]},"done":true}"#,
-    ),
-    (
-        "Ollama, generate",
-        r#"{"model":"m","created_at":"2026-01-02T03:04:05Z","response":"SAID","done":true,"context":[1,2]}"#,
-    ),
-    (
-        "OpenAI, an answer",
-        r#"{"id":"x","object":"chat.completion","created":1763632800,"choices":[{"index":0,"message":{"role":"assistant","content":"SAID","reasoning_content":"THOUGHT","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"q\":\"GIVEN\"}"}}]}}]}"#,
-    ),
-    (
-        "OpenAI, messages",
-        r#"{"messages":[{"role":"system","content":"SAID"},{"role":"user","content":[{"type":"text","text":"more SAID"},{"type":"image_url","image_url":{"url":"SECRET"}}]},{"role":"tool","tool_call_id":"c","content":"PRINTED"}]}"#,
-    ),
-    (
-        "OpenAI, of a batch",
-        r#"{"custom_id":"r","response":{"status_code":200,"body":{"choices":[{"message":{"role":"assistant","content":"SAID"}}]}}}"#,
-    ),
-];
+const SHAPES: &str = include_str!("shapes.tsv");
+
+fn shapes() -> Vec<(&'static str, &'static str)> {
+    SHAPES.lines().map(|line| line.split_once('\t').unwrap()).collect()
+}
 
 fn found(dir: &Path, arguments: &[&str]) -> Vec<Value> {
     let root = dir.to_str().unwrap();
@@ -111,7 +29,7 @@ fn found(dir: &Path, arguments: &[&str]) -> Vec<Value> {
 
 #[test]
 fn each_shape_has_its_text_where_it_belongs() {
-    for (name, line) in SHAPES {
+    for (name, line) in shapes() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a.jsonl"), format!("{line}\n")).unwrap();
         let kinds =
@@ -130,7 +48,11 @@ fn each_shape_has_its_text_where_it_belongs() {
 #[test]
 fn messages_of_one_line_are_told_apart() {
     let dir = tempfile::tempdir().unwrap();
-    let line = r#"{"sessionId":"s","startTime":"x","timestamp":"2026-01-02T03:04:05Z","messages":[{"role":"user","content":"one SAID"},{"role":"model","timestamp":"2026-01-02T03:04:06Z","content":"two SAID"}]}"#;
+    let first = r#"{"role":"user","content":"one SAID"}"#;
+    let time = r#""timestamp":"2026-01-02T03:04:06Z""#;
+    let second = format!(r#"{{"role":"model",{time},"content":"two SAID"}}"#);
+    let own = r#""sessionId":"s","timestamp":"2026-01-02T03:04:05Z""#;
+    let line = format!(r#"{{{own},"messages":[{first},{second}]}}"#);
     fs::write(dir.path().join("a.jsonl"), line).unwrap();
     let hits = found(dir.path(), &["SAID"]);
     let fields = |hit: &Value| {
@@ -244,13 +166,13 @@ fn harmed(line: &str, harm: &Harm) -> Vec<u8> {
 /// 10,000 lines, of which most are broken, and every message that a slow reader finds in them.
 #[test]
 fn broken_lines_have_the_messages_that_a_slow_reader_finds() {
-    let lines = prop::collection::vec((0..SHAPES.len(), harm()), 200);
+    let lines = prop::collection::vec((0..shapes().len(), harm()), 200);
     let mut runner =
         TestRunner::new(Config { cases: 50, failure_persistence: None, ..Config::default() });
     let check = |lines: Vec<(usize, Harm)>| {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.jsonl");
-        let line = |(shape, harm): &(usize, Harm)| harmed(SHAPES[*shape].1, harm);
+        let line = |(shape, harm): &(usize, Harm)| harmed(shapes()[*shape].1, harm);
         fs::write(&path, lines.iter().flat_map(line).collect::<Vec<_>>()).unwrap();
         let wanted = reference::messages(&path);
         for (query, word) in [("", ""), ("SAID", "SAID"), ("printed OR given", "GIVEN")] {

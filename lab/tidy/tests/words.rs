@@ -7,7 +7,7 @@ use lab_tidy::repository::Repository;
 /// stranger's record is told and what is not; 42,000 until a card gave four reports; 45,000 until
 /// `lab compare` said what it costs, beside what other rules find and how often they err; 46,600
 /// until a how-to for each kind of what is compared was asked for.
-const WORDS_MAX: usize = 48_000;
+const WORDS_MAX: usize = 48_600;
 
 fn words(text: &str) -> usize {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
