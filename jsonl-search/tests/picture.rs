@@ -57,7 +57,9 @@ fn printed() -> String {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let mut command = Command::new(env!("CARGO_BIN_EXE_jsonl-search"));
+    // Relative to the workspace's root where Bazel runs this.
+    let program = std::path::absolute(env!("CARGO_BIN_EXE_jsonl-search")).unwrap();
+    let mut command = Command::new(program);
     command.args(ARGUMENTS).args(["--color", "always"]);
     let output = command.current_dir(dir.path()).output().unwrap();
     assert!(output.status.success(), "{output:?}");

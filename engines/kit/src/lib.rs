@@ -22,7 +22,8 @@ mod search;
 
 pub use entry::variant_main;
 pub use jsonl_search::{
-    Answer, Chunk, Found, Hit, Job, Merger, Query, SourceFile, Stream, aligned, count_newlines,
+    Answer, Chunk, Found, Hit, Job, Merger, Query, SourceFile, Stream, Wanted, aligned,
+    count_newlines,
 };
 pub use lab_protocol::engines::{Advise, Granularity, Parser, Read, Workload};
 pub use lab_variant::{Identity, RunError, now_ns};

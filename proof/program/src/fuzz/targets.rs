@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
-use engines_kit::Query;
+use engines_kit::{Query, Wanted};
 use lab_audit::{Document, Mapping, Raw, audit_document};
 use lab_claims::Claims;
 use lab_family::Family;
 use lab_plan::Experiment;
-use lab_protocol::{RunOutcome, RunSpec, engines};
+use lab_protocol::{RunOutcome, RunSpec};
 use lab_record::Results;
 use runtimes_kit::{AgentRun, Meter, Part, ResponseParser, Workload};
 use serde_json::{Value, json};
@@ -221,16 +221,8 @@ fn queries() -> Vec<Vec<u8>> {
 
 fn query(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
-    let asked = engines::Query {
-        text: text.to_owned(),
-        role: None,
-        session: None,
-        after: None,
-        before: None,
-        project: None,
-        case_sensitive: bytes.len().is_multiple_of(2),
-        limit: None,
-    };
+    let case_sensitive = bytes.len().is_multiple_of(2);
+    let asked = Wanted { text: text.to_owned(), case_sensitive, ..Wanted::default() };
     if let Err(error) = Query::compile(&asked) {
         assert!(error.to_string().starts_with("column "), "{error}");
     }
