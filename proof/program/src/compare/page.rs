@@ -235,8 +235,8 @@ fn by_rule(same: &Table) -> String {
 /// The chapter about planted work.
 fn work(planted: &Table) -> String {
     let mut text =
-        "\n## Work planted in one of two programs\n\nA program of 30 ms and a copy with more work: \
-         seconds by which half and 80 % of tries found it; *met*: 80 % within the budget. \
+        "\n## Work planted in one of two programs\n\nTwo copies of a program of 30 ms, one with \
+         more work (from 1 % on the program and a copy, which differ by up to 0.5 %): seconds by which half and 80 % of tries found it; *met*: 80 % within the budget. \
          [planted.tsv](planted.tsv)\n\n"
             .to_owned();
     let rows = planted.rows.iter().cloned();
@@ -277,8 +277,7 @@ fn cause(planted: &Table, row: &[String]) -> String {
     let cell = |name| planted.cell(row, name);
     if cell("wrong") != "0" {
         return format!(
-            "{}: the tries. They compare a program with its copy; the copy with more work took \
-             {} % more time, by call: the files differ by more.",
+            "{}: in wrong calls the copy with more work took less time ({} % more, by call).",
             place(planted, row),
             cell("calls_percent")
         );
