@@ -3,42 +3,13 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use program::{Finished, ask, program};
-use serde_json::{Value, json};
+use folders::{asked, folder, line, root, texts};
+use program::{ask, program};
+use serde_json::Value;
 use tempfile::TempDir;
 
+mod folders;
 mod program;
-
-fn line(role: &str, second: u64, text: &str) -> String {
-    let line = json!({
-        "type": role, "sessionId": format!("s-{role}"), "message": {"content": text},
-        "timestamp": format!("2026-01-02T03:04:{second:02}Z"),
-    });
-    format!("{line}\n")
-}
-
-/// A folder with these files.
-fn folder(files: &[(&str, String)]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        fs::write(dir.path().join(name), text).unwrap();
-    }
-    dir
-}
-
-/// One file whose messages are these texts, a second apart.
-fn texts(texts: &[&str]) -> TempDir {
-    let lines = texts.iter().zip(0..).map(|(text, second)| line("user", second, text));
-    folder(&[("a.jsonl", lines.collect())])
-}
-
-fn asked(dir: &TempDir, arguments: &[&str]) -> Finished {
-    ask(&[arguments, &["--", root(dir)]].concat())
-}
-
-fn root(dir: &TempDir) -> &str {
-    dir.path().to_str().unwrap()
-}
 
 /// What is written in an environment of its own.
 fn in_environment(dir: &TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> String {

@@ -236,9 +236,8 @@ fn by_rule(same: &Table) -> String {
 fn work(planted: &Table) -> String {
     let mut text =
         "\n## Work planted in one of two programs\n\nTwo copies of a program of 30 ms, one with \
-         more work (from 1 % on the program and a copy, which differ by up to 0.5 %): seconds \
-         by which half and 80 % of tries found it; *met*: 80 % within the budget. \
-         [planted.tsv](planted.tsv)\n\n"
+         more work (from 1 % on the program and a copy): seconds by which half and 80 % of tries \
+         found it; *met*: 80 % within the budget. [planted.tsv](planted.tsv)\n\n"
             .to_owned();
     let rows = planted.rows.iter().cloned();
     let (tried, untried): (Vec<_>, Vec<_>) =
