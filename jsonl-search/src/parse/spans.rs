@@ -3,7 +3,7 @@
 
 use super::cursor::{Cursor, Span, decode, each_field, name, text_of};
 use super::index::{Quotes, Seen};
-use super::{Invalid, Message, Parse, Part, Text};
+use super::{Invalid, Message, Text};
 
 /// A field of the message.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,16 +38,6 @@ pub struct Spans {
     /// The message's text, where it had escapes or several pieces.
     text: String,
     quotes: Quotes,
-}
-
-impl Parse for Spans {
-    fn each_message(
-        &mut self,
-        line: &[u8],
-        mut then: impl FnMut(&mut Message<'_>, Part),
-    ) -> Result<(), Invalid> {
-        self.with_message(line, |message| then(message, Part::default()))
-    }
 }
 
 impl Spans {
