@@ -51,6 +51,11 @@ pub(crate) struct ReportArgs {
     /// Write no pictures
     #[arg(long)]
     no_plots: bool,
+    /// Write nothing; print which variant suits a load, for instance
+    /// streams=500,tokens_per_s=40,work_us=0,cores=2
+    #[arg(long, value_name = "KEY=NUMBER", value_delimiter = ',', value_parser = number,
+        conflicts_with_all = ["out", "against", "check", "format", "open"])]
+    choose: Vec<(String, f64)>,
     /// What to write
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "md",
         conflicts_with_all = ["against", "check"])]
@@ -73,6 +78,13 @@ enum Format {
     Tsv,
 }
 
+/// `streams=500`.
+fn number(text: &str) -> Result<(String, f64), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=NUMBER")?;
+    let value = value.parse().map_err(|_| format!("`{value}` is no number: write KEY=NUMBER"))?;
+    Ok((key.to_owned(), value))
+}
+
 /// A checkout gives results folders their short names, and nothing else.
 pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<Exit, Failure> {
     let dir = paths.map_or_else(|| args.dir.clone(), |paths| paths.results(&args.dir));
@@ -89,6 +101,14 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<Exit, F
     told_head(&shown(&dir), args.head.as_deref(), head.as_deref())?;
     if args.check {
         return check(&dir, &shown(&dir), &results);
+    }
+    if !args.choose.is_empty() {
+        let load = args.choose.iter().cloned().collect();
+        let frame = Frame::load(&results)?;
+        let text = lab_report::choose(&frame, lab_families::ALL, &load)?
+            .map_err(|why| Failure::input(format!("{}: --choose: {why}", shown(&dir))))?;
+        print(text.as_bytes())?;
+        return Ok(Exit::Success);
     }
     let out = args.out.as_ref().map_or_else(|| dir.clone(), |out| to_make(paths, out));
     let format = if args.open { Format::Html } else { args.format };

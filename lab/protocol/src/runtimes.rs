@@ -62,6 +62,14 @@ pub struct Agent {
     pub model: String,
     /// Its calls. Every call after the first appends what was parsed from the reply before it.
     pub calls: Vec<Call>,
+    /// CPU time of its thread that it spends on each token after the stamp, where it was stamped.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub work_per_token_ns: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// One streaming `POST /api/generate`.

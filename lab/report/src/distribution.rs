@@ -60,6 +60,12 @@ impl Distribution {
         self.max()
     }
 
+    /// The share of all values at or below a limit.
+    pub fn share_at_most(&self, limit: f64) -> f64 {
+        let within = self.counts.iter().take_while(|(value, _)| *value as f64 <= limit);
+        within.map(|(_, count)| count).sum::<u64>() as f64 / self.total as f64
+    }
+
     /// The largest value. It has no interval: a longer run has a larger maximum.
     pub fn max(&self) -> i64 {
         self.counts.last().map_or(0, |(value, _)| *value)

@@ -195,6 +195,14 @@ pub trait FamilyReport: Family {
         defaults
     }
 
+    /// Which variant suits a load that somebody gives as named numbers, as text for a terminal.
+    ///
+    /// # Errors
+    /// A sentence that names the number, or what the record lacks.
+    fn choose(&self, study: &Study, _load: &BTreeMap<String, f64>) -> Result<String, String> {
+        Err(format!("the family {} gives no advice by load", study.family.name()))
+    }
+
     /// What a committed report keeps of the samples of a run of this sweep.
     fn slim(&self, _sweep: &RunFile, _run: &Run, samples: Samples) -> Samples {
         samples
@@ -235,4 +243,18 @@ pub fn report(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Report, R
     family.chapters(&study, &mut page);
     working::write(&study, &mut page);
     Ok(page.report())
+}
+
+/// Which variant of a sweep suits a load, by its family; the inner error says what the load or the
+/// record lacks.
+///
+/// # Errors
+/// Where there is no run at all, or no such family.
+pub fn choose(
+    frame: &Frame,
+    families: &[&dyn FamilyReport],
+    load: &BTreeMap<String, f64>,
+) -> Result<Result<String, String>, ReportError> {
+    let family = family_of(frame, families)?;
+    Ok(family.choose(&Study::of(frame, family), load))
 }

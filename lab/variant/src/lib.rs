@@ -13,7 +13,7 @@ mod error;
 mod identity;
 mod usage;
 
-pub use clock::{cpu_ns, now_ns};
+pub use clock::{cpu_ns, now_ns, thread_cpu_ns};
 pub use entry::{Numbers, at_least_one, variant_main};
 pub use error::{RunError, caught};
 pub use identity::Identity;

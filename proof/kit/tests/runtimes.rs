@@ -19,6 +19,7 @@ fn workload(arrangement: Arrangement, servers: &[&Server], ingest_dir: Option<St
         server: server.url.clone(),
         model: "m".to_owned(),
         calls: (0..2).map(|call| self::call(2 * index as i64 + call + 1, call)).collect(),
+        work_per_token_ns: 0,
     };
     let agents = servers.iter().enumerate().map(agent).collect();
     Workload { arrangement, stall_timeout_ms: 400, ingest_dir, piece_bytes: None, agents }
@@ -133,6 +134,26 @@ fn a_stream_is_cut_as_asked_or_the_variant_says_that_it_cuts_none() {
         } else {
             assert_eq!(outcome.status, Status::Unsupported, "{}: {outcome:?}", variant.name);
         }
+    }
+}
+
+#[test]
+fn work_between_tokens_is_done_or_the_variant_says_that_it_does_none() {
+    const WORK_NS: u64 = 1_000_000;
+    let server = Server::start(Script::Right);
+    for variant in variants(FAMILY) {
+        let mut workload = workload(Arrangement::Solo, &[&server], None);
+        workload.agents[0].work_per_token_ns = WORK_NS;
+        let outcome = outcome(&variant, &workload);
+        let name = &variant.name;
+        if outcome.status == Status::Unsupported {
+            let reason = outcome.reason.unwrap();
+            assert!(reason.contains("work between tokens"), "{name}: {reason}");
+            continue;
+        }
+        assert_eq!(outcome.status, Status::Ok, "{name}: {outcome:?}");
+        assert_eq!(outcome.samples["call_tokens"], [40, 25], "{name}");
+        assert!(outcome.counters["cpu_total_ns"] >= 65 * WORK_NS, "{name}: {outcome:?}");
     }
 }
 

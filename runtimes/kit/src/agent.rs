@@ -9,6 +9,7 @@ use lab_protocol::runtimes::{Agent, Workload};
 use crate::analysis::analysis;
 use crate::reply::Reply;
 use crate::thread::thread_number;
+use crate::work;
 use crate::{CallError, CallLog, IngestJob, Ingested, Meter, Request, RunError, now_ns};
 
 /// The samples of one agent.
@@ -122,7 +123,9 @@ impl AgentRun {
         self.note_thread();
         let was_done = self.reply.is_done();
         let log = &mut self.log.calls[self.begun - 1];
+        let before = log.received_ns.len();
         let result = self.reply.feed(bytes, received_ns, log, &self.meter);
+        work::spend(self.spec.work_per_token_ns, log.received_ns.len() - before);
         if !was_done && self.reply.is_done() && self.begun == self.spec.calls.len() {
             self.meter.last_token();
         }
@@ -144,7 +147,9 @@ impl AgentRun {
         let received_ns = now_ns();
         let was_done = self.reply.is_done();
         let log = &mut self.log.calls[self.begun - 1];
+        let before = log.received_ns.len();
         let result = self.reply.finish(received_ns, log, &self.meter);
+        work::spend(self.spec.work_per_token_ns, log.received_ns.len() - before);
         result.map_err(|error| self.failed(error))?;
         if !was_done && self.begun == self.spec.calls.len() {
             self.meter.last_token();

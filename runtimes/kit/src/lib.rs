@@ -26,6 +26,7 @@ mod queue;
 mod reply;
 mod request;
 mod thread;
+mod work;
 
 pub use agent::{AgentLog, AgentRun};
 pub use entry::{cutting_variant_main, variant_main};

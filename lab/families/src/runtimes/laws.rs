@@ -54,6 +54,8 @@ const CLOCKS_DIFFER_NS: i64 = 1_000_000;
 const OUTSIDE_PARTS_NS: u64 = 100_000_000;
 /// And for each byte that the agents read from files before their first call.
 const INGEST_CPU_NS: u64 = 20;
+/// And for each agent beyond the first hundred: a thread that reads files, a connection.
+const AGENT_CPU_NS: u64 = 1_000_000;
 /// Time of a process outside its agents': a runtime that starts and ends. In the committed records
 /// 167 ms, with Python's.
 const OUTSIDE_AGENTS_NS: u64 = 2_000_000_000;
@@ -225,7 +227,10 @@ fn cpu_is_whole(account: &Account<'_>) -> Result<(), String> {
     }
     let bytes = account.column(names::INGEST_BYTES).unwrap_or_default();
     let bytes: u64 = bytes.iter().map(|bytes| bytes.unsigned_abs()).fold(0, u64::saturating_add);
-    let beside = OUTSIDE_PARTS_NS.saturating_add(bytes.saturating_mul(INGEST_CPU_NS));
+    let agents = account.column(names::AGENT_START_NS).unwrap_or_default().len() as u64;
+    let beside = OUTSIDE_PARTS_NS
+        .saturating_add(bytes.saturating_mul(INGEST_CPU_NS))
+        .saturating_add(agents.saturating_sub(100).saturating_mul(AGENT_CPU_NS));
     account.cpu_nearly_counted("the sum of cpu_startup_ns and cpu_streaming_ns", sum, beside)
 }
 

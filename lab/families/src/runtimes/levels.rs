@@ -1,6 +1,6 @@
 //! Factors whose levels are numbers: agents, servers, bytes handed over at once.
 
-use lab_family::{Address, InputError};
+use lab_family::{Address, InputError, Levels};
 
 /// How many agents there are; without it as many as the experiment says.
 pub(crate) const AGENTS: &str = "agents";
@@ -8,6 +8,14 @@ pub(crate) const AGENTS: &str = "agents";
 pub(crate) const SERVERS: &str = "servers";
 /// How many bytes of a reply an agent is given at once; without it the variant chooses.
 pub(crate) const BUFFER: &str = "buffer";
+/// Microseconds of CPU time that an agent spends on each token; without it none.
+pub(crate) const WORK: &str = "work_us";
+/// Which agents do that work; without it all.
+pub(crate) const BUSY: &str = "busy";
+/// All agents, or every fourth.
+pub(crate) const BUSY_AGENTS: [&str; 2] = ["all", "quarter"];
+/// The most work on a token: a second of one core for each hundred tokens.
+const WORK_US_MAX: u64 = 10_000;
 /// The level that says the same as no level.
 const LIBRARY: &str = "library";
 
@@ -24,12 +32,17 @@ pub(crate) fn agents(file: &str, at: &Address<'_>, most: usize) -> Result<usize,
     })
 }
 
-/// The servers of a cell: one for each agent or one for all.
+/// The servers of a cell: one for each agent or one for all; without the factor `otherwise`.
 ///
 /// # Errors
 /// A level that is neither.
-pub(crate) fn servers(file: &str, at: &Address<'_>, agents: usize) -> Result<usize, InputError> {
-    let Some(level) = at.cell.get(SERVERS) else { return Ok(agents) };
+pub(crate) fn servers(
+    file: &str,
+    at: &Address<'_>,
+    agents: usize,
+    otherwise: usize,
+) -> Result<usize, InputError> {
+    let Some(level) = at.cell.get(SERVERS) else { return Ok(otherwise) };
     let count = level.parse::<usize>().ok().filter(|&count| count == 1 || count == agents);
     count.ok_or_else(|| {
         let message = format!("`{level}` is neither 1 nor the number of agents");
@@ -50,4 +63,25 @@ pub(crate) fn piece_bytes(file: &str, at: &Address<'_>) -> Result<Option<u32>, I
         let message = format!("`{level}` is neither `library` nor 1 to 1048576 bytes");
         InputError::value(file, "cells.buffer", message)
     })
+}
+
+/// The CPU time that the agents of a cell spend on each token, agent by agent, in nanoseconds.
+///
+/// # Errors
+/// A level that is no such number, or names no such agents.
+pub(crate) fn work_per_token_ns(
+    levels: &Levels<'_>,
+    agents: usize,
+) -> Result<Vec<u64>, InputError> {
+    let Some(level) = levels.cell.get(WORK) else { return Ok(vec![0; agents]) };
+    let work_us = level.parse::<u64>().ok().filter(|us| *us <= WORK_US_MAX).ok_or_else(|| {
+        let message = format!("`{level}` does not lie between 0 and {WORK_US_MAX} microseconds");
+        InputError::value(levels.file, "cells.work_us", message)
+    })?;
+    let every = match levels.cell.get(BUSY) {
+        Some(_) => levels.one_of(BUSY, &[("all", 1_usize), ("quarter", 4)])?,
+        None => 1,
+    };
+    let of_agent = |index: usize| if index.is_multiple_of(every) { work_us * 1_000 } else { 0 };
+    Ok((0..agents).map(of_agent).collect())
 }

@@ -104,7 +104,19 @@ pub(crate) const METRICS: &[Metric] = &[
         .with(Has),
     lower(("delivery_lag_p99_ns", "delivery lag (P99)"), Ns, "The same, 99th percentile.")
         .with(Has),
+    lower(("delivery_lag_p999_ns", "delivery lag (P99.9)"), Ns, "The same, 99.9th percentile.")
+        .with(Has),
     lower(("delivery_lag_max_ns", "largest delivery lag"), Ns, "The same, largest.").with(Has),
+    lower(
+        ("late_token_share", "share of late tokens"),
+        Share,
+        "Tokens whose delivery lag exceeds `goodput_lag_ms`.",
+    ),
+    higher(
+        ("goodput_tokens_per_s", "goodput"),
+        PerSecond,
+        "Tokens within `goodput_lag_ms` over the wall time.",
+    ),
     lower(
         ("cpu_per_token_ns", "CPU time per token"),
         Ns,
@@ -114,6 +126,16 @@ pub(crate) const METRICS: &[Metric] = &[
         ("context_switches", "context switches"),
         Count,
         "Voluntary and involuntary, of the client.",
+    ),
+    lower(
+        ("switches_per_token", "context switches per token"),
+        Count,
+        "The same, over all tokens.",
+    ),
+    lower(
+        ("rss_per_stream_bytes", "memory per stream"),
+        Bytes,
+        "Largest resident memory of the client over its agents.",
     ),
     neither(
         ("threads_busy_share", "busy share of threads"),
@@ -183,7 +205,8 @@ pub(crate) const METRICS: &[Metric] = &[
 
 /// Measures runs of a sweep. A solo baseline that is not among them takes its part of the
 /// concurrent run's metrics with it.
-pub(crate) fn measure<'a>(rows: &[&'a Row]) -> Vec<Measured<'a>> {
+pub(crate) fn measure<'a>(section: &toml::Table, rows: &[&'a Row]) -> Vec<Measured<'a>> {
+    let limit_ns = goodput_lag_ns(section);
     let mut baselines: BTreeMap<(String, String, u32), &Row> = BTreeMap::new();
     for row in rows.iter().filter(|row| is_solo(&row.run)) {
         let slot = baselines.entry(partner(row)).or_insert(row);
@@ -194,9 +217,16 @@ pub(crate) fn measure<'a>(rows: &[&'a Row]) -> Vec<Measured<'a>> {
     }
     let measured = |row: &&'a Row| {
         let solo = (!is_solo(&row.run)).then(|| baselines.get(&partner(row))).flatten();
-        Measured::new(row, values(row, solo.copied()))
+        Measured::new(row, values(row, solo.copied(), limit_ns))
     };
     rows.iter().map(measured).collect()
+}
+
+/// The lag beyond which a token is no goodput, where the experiment has one.
+fn goodput_lag_ns(section: &toml::Table) -> Option<f64> {
+    let said = section.get("goodput_lag_ms")?;
+    let ms = said.as_float().or_else(|| said.as_integer().map(|ms| ms as f64))?;
+    Some(ms * 1e6)
 }
 
 /// An agent that is alone has a server to itself, however many there are.
@@ -205,12 +235,17 @@ fn partner(row: &Row) -> (String, String, u32) {
 }
 
 /// Every metric that the samples and counters of a run give.
-fn values(row: &Row, solo: Option<&Row>) -> BTreeMap<&'static str, f64> {
+fn values(
+    row: &Row,
+    solo: Option<&Row>,
+    goodput_lag_ns: Option<f64>,
+) -> BTreeMap<&'static str, f64> {
     let mut values = BTreeMap::new();
     let mut put = |name: &'static str, value: Option<f64>| {
         values.extend(value.filter(|value| value.is_finite()).map(|value| (name, value)));
     };
     per_token(row, &mut put);
+    goodput(row, goodput_lag_ns, &mut put);
     per_agent(row, solo, &mut put);
     values
 }
@@ -220,7 +255,7 @@ fn per_token(row: &Row, put: &mut impl FnMut(&'static str, Option<f64>)) {
     let wall = samples::wall_ns(run);
     let tokens = samples::tokens(samples).map(|tokens| tokens as f64);
     put("tokens", tokens);
-    let ttft = Distribution::of(samples::ttft_ns(samples));
+    let ttft = samples::ttft(samples);
     let gaps = samples::inter_token_ns(samples);
     let lag = samples::delivery_lag_ns(samples);
     let at = |of: &Option<Distribution>, p| of.as_ref().map(|of| of.quantile(p) as f64);
@@ -233,6 +268,7 @@ fn per_token(row: &Row, put: &mut impl FnMut(&'static str, Option<f64>)) {
     put("delivery_lag_p50_ns", at(&lag, 0.5));
     put("delivery_lag_p90_ns", at(&lag, 0.9));
     put("delivery_lag_p99_ns", at(&lag, 0.99));
+    put("delivery_lag_p999_ns", at(&lag, 0.999));
     put("delivery_lag_max_ns", lag.as_ref().map(|lag| lag.max() as f64));
     put("cpu_per_token_ns", samples::cpu_per_token_ns(run, samples));
     put("threads_busy_share", samples::threads_busy_share(run, samples));
@@ -244,7 +280,25 @@ fn per_token(row: &Row, put: &mut impl FnMut(&'static str, Option<f64>)) {
     put("tokens_per_s_pooled", tokens.zip(wall).map(|(tokens, wall)| tokens * 1e9 / wall));
     let switches = |name: &str| run.counters.get(name).map(|&count| count as f64);
     let both = switches("voluntary_switches").zip(switches("involuntary_switches"));
-    put("context_switches", both.map(|(voluntary, involuntary)| voluntary + involuntary));
+    let both = both.map(|(voluntary, involuntary)| voluntary + involuntary);
+    put("context_switches", both);
+    put("switches_per_token", both.zip(tokens).map(|(switches, tokens)| switches / tokens));
+    let streams = samples.raw("call_agent").and_then(|agents| agents.iter().max());
+    let streams = streams.map(|last| (last + 1) as f64);
+    let memory = run.counters.get("rss_high_water_bytes").map(|&bytes| bytes as f64);
+    put("rss_per_stream_bytes", memory.zip(streams).map(|(bytes, streams)| bytes / streams));
+}
+
+fn goodput(
+    row: &Row,
+    limit_ns: Option<f64>,
+    put: &mut impl FnMut(&'static str, Option<f64>),
+) -> Option<()> {
+    let share = samples::delivery_lag_ns(&row.samples)?.share_at_most(limit_ns?);
+    put("late_token_share", Some(1.0 - share));
+    let tokens = samples::tokens(&row.samples)? as f64;
+    put("goodput_tokens_per_s", Some(share * tokens * 1e9 / samples::wall_ns(&row.run)?));
+    Some(())
 }
 
 /// What needs the agents' durations; all of it only for a run in which they were to overlap.
@@ -338,7 +392,7 @@ mod tests {
             "counters": {
                 "wall_ns": 1_000, "cpu_streaming_ns": 50, "threads": 2,
                 "voluntary_switches": 3, "involuntary_switches": 4,
-                "queue_depth_sum": 6, "queue_depth_samples": 4,
+                "queue_depth_sum": 6, "queue_depth_samples": 4, "rss_high_water_bytes": 4_096,
             },
         });
         let run = serde_json::from_value(run).expect("a run");
@@ -348,7 +402,7 @@ mod tests {
     #[test]
     fn the_table_has_every_metric_and_no_other() {
         let row = row();
-        let computed: Vec<&str> = values(&row, Some(&row)).into_keys().collect();
+        let computed: Vec<&str> = values(&row, Some(&row), Some(30.0)).into_keys().collect();
         for name in &computed {
             assert!(
                 METRICS.iter().any(|metric| metric.name == *name),
@@ -363,7 +417,7 @@ mod tests {
     #[test]
     fn lengths_and_switches_are_counted_over_both_agents() {
         let row = row();
-        let values = values(&row, Some(&row));
+        let values = values(&row, Some(&row), Some(30.0));
         // 3 and 2 tokens: the mean is 2.5, the most is 3.
         assert!((values["token_balance_share"] - 2.5 / 3.0).abs() < 1e-12);
         assert_eq!((values["context_switches"], values["cpu_per_token_ns"]), (7.0, 10.0));
@@ -377,5 +431,20 @@ mod tests {
         assert_eq!(values["threads_busy_share"], 50.0 / 1_280.0);
         assert_eq!((values["migrations"], values["queue_depth_mean"]), (4.0, 1.5));
         assert_eq!(values["prompt_tokens"], 25.0);
+        assert_eq!((values["switches_per_token"], values["rss_per_stream_bytes"]), (1.4, 2_048.0));
+    }
+
+    #[test]
+    fn tokens_beyond_the_limit_are_no_goodput() {
+        let row = row();
+        // Lags of 10, 20, 30, 40 and 50 ns, in a wall time of 1000.
+        let values = |limit_ns| values(&row, None, limit_ns);
+        let told = values(Some(30.0));
+        assert!((told["late_token_share"] - 0.4).abs() < 1e-12);
+        assert!((told["goodput_tokens_per_s"] - 3e6).abs() < 1e-3);
+        assert!(!values(None).contains_key("goodput_tokens_per_s"));
+        let of = |toml: &str| goodput_lag_ns(&toml.parse().expect("a section"));
+        assert_eq!(of("goodput_lag_ms = 5"), Some(5e6));
+        assert_eq!((of("goodput_lag_ms = 0.5"), of("")), (Some(5e5), None));
     }
 }

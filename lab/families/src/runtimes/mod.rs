@@ -2,6 +2,7 @@
 
 mod cells;
 mod check;
+mod choose;
 mod efficiency;
 mod laws;
 mod levels;
@@ -11,10 +12,11 @@ mod report;
 mod samples;
 mod section;
 mod slim;
+mod table;
 
 use lab_family::{Account, Definition, Factor, Family, section, section_schema};
 
-pub use crate::runtimes::section::Table as Configurations;
+pub use crate::runtimes::table::Table as Configurations;
 use crate::runtimes::{metrics::METRICS, section::RuntimesSection};
 
 /// The family, as the plan, the driver and the report know it.
@@ -48,5 +50,7 @@ const FACTORS: &[Factor] = &[
     Factor::new(levels::SERVERS),
     Factor::words(prompts::PROMPT, &prompts::PROMPTS),
     Factor::new(levels::BUFFER),
+    Factor::new(levels::WORK),
+    Factor::words(levels::BUSY, &levels::BUSY_AGENTS),
     Factor::new("repeat"),
 ];

@@ -32,6 +32,12 @@ pub(crate) fn ttft_ns(samples: &Samples) -> Vec<i64> {
     column_difference(samples, names::CALL_FIRST_TOKEN_NS, names::CALL_START_NS).unwrap_or_default()
 }
 
+/// The times to first token of a run: of [`ttft_ns`], or from a stored `ttft_ns` where those
+/// columns were slimmed.
+pub(crate) fn ttft(samples: &Samples) -> Option<Distribution> {
+    Distribution::of(ttft_ns(samples)).or_else(|| Distribution::of_column(samples, "ttft_ns"))
+}
+
 /// Inter-token latency (ITL): time between two tokens of the same call, as the client saw them.
 /// From the token column, cut into calls by `call_tokens`; or from a stored
 /// `inter_token_latency_ns` where the token columns were slimmed.

@@ -1,27 +1,29 @@
 //! The workload of the `runtimes` family: N agents, each with calls to its server.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use lab_family::{
     Address, Answer, Cell, Checked, InputError, Levels, ModelLoad, Needs, Places, Planned, Section,
     ServersNeeded, Truth, Work, draw,
 };
 use lab_protocol::runtimes::{Agent, Arrangement, Call, Options, Workload};
-use rand::Rng;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::runtimes::check;
-use crate::runtimes::levels::{self, AGENTS, BUFFER, SERVERS};
+use crate::runtimes::levels::{self, AGENTS, BUFFER, BUSY, SERVERS, WORK};
 use crate::runtimes::prompts::{self, PROMPT, Role};
+use crate::runtimes::table::{Row, TABLE, Table};
 
-/// The name that records give the table of configurations.
-const TABLE: &str = "servers";
 /// More files would take longer to write than a sweep takes.
 const INGEST_FILES_MAX: u32 = 100_000;
 /// Of all of them; every agent of every run reads them.
 const INGEST_BYTES_MAX: u64 = 1 << 30;
+/// One process holds so many connections on two cores.
+const AGENTS_MAX: usize = 10_000;
+/// The paced server listens on so many ports.
+const SERVERS_MAX: usize = 1_000;
 /// Calls of an agent: an analysis and a report.
 const CALLS: usize = 2;
 
@@ -60,6 +62,11 @@ pub(crate) struct RuntimesSection {
     pub(crate) roles: Vec<Role>,
     /// Calls of an agent; by default two.
     pub(crate) calls: Option<usize>,
+    /// All agents ask one server, which answers all of them at once; by default each has its own.
+    #[serde(default)]
+    pub(crate) one_server: bool,
+    /// Tokens that come later than this after the server's stamp are no goodput.
+    pub(crate) goodput_lag_ms: Option<f64>,
     /// The rows of `table`.
     #[serde(skip)]
     rows: Table,
@@ -83,151 +90,6 @@ pub(crate) enum Servers {
     Paced,
     /// Addresses given on the command line.
     Given,
-}
-
-/// The table of configurations.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-pub struct Table {
-    /// The format's version, 1.
-    pub(crate) schema: u32,
-    /// A row per configuration. Further keys (source, published figures) are for the report.
-    pub(crate) config: BTreeMap<String, Row>,
-}
-
-/// One configuration.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Row {
-    /// For people.
-    pub(crate) title: String,
-    /// Layers on the GPU per agent; -1 leaves it to the server.
-    pub(crate) num_gpu: Vec<i64>,
-    /// Context length per agent.
-    pub(crate) num_ctx: Vec<i64>,
-    /// Sampling temperature.
-    pub(crate) temperature: f64,
-    /// Time to first token.
-    pub(crate) ttft_ms: LogNormal,
-    /// Tokens per second of one stream with 1, 2, … active requests.
-    pub(crate) rate_tokens_per_s: Vec<f64>,
-    /// Jitter of inter-token times (sd of the logarithm).
-    pub(crate) itl_sigma_log: f64,
-    /// Tokens of all of an agent's calls together.
-    pub(crate) reply_tokens: Quantiles,
-    /// The share of them in the first call.
-    pub(crate) first_call_share: f64,
-    /// Rows of the source behind this one.
-    pub(crate) rows: u32,
-}
-
-/// A log-normal distribution.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LogNormal {
-    /// Median.
-    pub(crate) median: f64,
-    /// Standard deviation of the natural logarithm.
-    pub(crate) sigma_log: f64,
-}
-
-/// A distribution by its quantiles, linear between them.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Quantiles {
-    /// Rising from 0 to 1.
-    pub(crate) probability: Vec<f64>,
-    /// The value at each.
-    pub(crate) tokens: Vec<f64>,
-}
-
-impl Table {
-    /// Reads and checks a table.
-    ///
-    /// # Errors
-    /// Names the file and the key.
-    pub(crate) fn parse(file: &str, text: &str) -> Result<Self, InputError> {
-        let table: Self = toml::from_str(text).map_err(|error| InputError::text(file, &error))?;
-        for (name, row) in &table.config {
-            row.check(file, name)?;
-        }
-        Ok(table)
-    }
-}
-
-/// Pairs of configurations that the paced server treats alike: a second A/A. A real server also
-/// reads the options that a treatment leaves out.
-pub(crate) fn equal_configurations(
-    section: &toml::Table,
-    attachments: &BTreeMap<String, String>,
-) -> Vec<(String, String)> {
-    let is_paced = section.get("servers").and_then(toml::Value::as_str) == Some("paced");
-    let text = attachments.get(TABLE).filter(|_| is_paced);
-    let rows = text.and_then(|text| Table::parse(TABLE, text).ok()).unwrap_or_default().config;
-    let rows: Vec<(String, String)> =
-        rows.into_iter().map(|(name, row)| (name, row.treatment())).collect();
-    let mut pairs = Vec::new();
-    for (index, (first, treatment)) in rows.iter().enumerate() {
-        let equal = rows[index + 1..].iter().filter(|(_, other)| other == treatment);
-        pairs.extend(equal.map(|(second, _)| (first.clone(), second.clone())));
-    }
-    pairs
-}
-
-impl Row {
-    fn check(&self, file: &str, name: &str) -> Result<(), InputError> {
-        let error = |key: &str, message: &str| {
-            Err(InputError::value(file, &format!("config.{name}.{key}"), message))
-        };
-        let Quantiles { probability, tokens } = &self.reply_tokens;
-        if probability.len() != tokens.len() || probability.is_empty() {
-            return error(
-                "reply_tokens",
-                "needs as many tokens as probabilities, and at least one",
-            );
-        }
-        if !probability.is_sorted() || !tokens.is_sorted() || tokens[0] < 1.0 {
-            return error("reply_tokens", "must rise, from at least one token");
-        }
-        if self.rate_tokens_per_s.iter().any(|&rate| rate <= 0.0)
-            || self.rate_tokens_per_s.is_empty()
-        {
-            return error("rate_tokens_per_s", "needs at least one rate, all above 0");
-        }
-        if self.num_gpu.is_empty() || self.num_ctx.is_empty() {
-            return error("num_ctx", "needs a value per agent");
-        }
-        if !(self.ttft_ms.median > 0.0 && self.ttft_ms.sigma_log >= 0.0) {
-            return error("ttft_ms", "needs a median above 0 and a sigma_log of at least 0");
-        }
-        if !(0.0..=1.0).contains(&self.first_call_share) {
-            return error("first_call_share", "must lie between 0 and 1");
-        }
-        Ok(())
-    }
-
-    /// What makes two rows the same treatment: all that a server or a client can notice. Draws are
-    /// addressed by this, so two rows with equal parameters are a second A/A pair.
-    fn treatment(&self) -> String {
-        let rates = &self.rate_tokens_per_s;
-        let tokens = &self.reply_tokens;
-        format!("{:?} {rates:?} {:?} {tokens:?}", self.ttft_ms, self.itl_sigma_log)
-    }
-}
-
-impl Quantiles {
-    fn draw(&self, generator: &mut impl Rng) -> f64 {
-        let p: f64 = generator.random();
-        let above = self.probability.partition_point(|&probability| probability < p);
-        if above == 0 {
-            return self.tokens[0];
-        }
-        let Some(&high) = self.probability.get(above) else {
-            return self.tokens[self.tokens.len() - 1];
-        };
-        let low = self.probability[above - 1];
-        let share = (p - low) / (high - low);
-        self.tokens[above - 1] + share * (self.tokens[above] - self.tokens[above - 1])
-    }
 }
 
 impl RuntimesSection {
@@ -255,7 +117,12 @@ impl RuntimesSection {
             let prompt = format!("Request {}-{index}-{call}.\n{prompt}", at.order);
             Call { prompt, options }
         });
-        Agent { server: String::new(), model: self.model.clone(), calls: calls.collect() }
+        Agent {
+            server: String::new(),
+            model: self.model.clone(),
+            calls: calls.collect(),
+            work_per_token_ns: 0,
+        }
     }
 
     /// What the draws of an agent depend on: neither the arrangement nor the servers, so that a
@@ -264,7 +131,7 @@ impl RuntimesSection {
     /// only in the published mode.
     fn address(&self, row: &Row, at: &Address<'_>, index: usize) -> Vec<String> {
         let mut address = vec![at.block.to_string(), row.treatment()];
-        let named = ["config", "arrangement", AGENTS, SERVERS, PROMPT, BUFFER];
+        let named = ["config", "arrangement", AGENTS, SERVERS, PROMPT, BUFFER, WORK, BUSY];
         let further = at.cell.iter().filter(|(factor, _)| !named.contains(&factor.as_str()));
         address.extend(further.map(|(factor, level)| format!("{factor}={level}")));
         if self.mode == Mode::AsPublished {
@@ -308,8 +175,17 @@ impl Section for RuntimesSection {
             let message = "must lie above 0 and not above 10; 1.0 is real time";
             return Err(InputError::value(file, "runtimes.time_scale", message));
         }
-        if self.agents == 0 || self.agents > 1_000 {
-            return Err(InputError::value(file, "runtimes.agents", "must lie between 1 and 1,000"));
+        if self.agents == 0 || self.agents > AGENTS_MAX {
+            let message = "must lie between 1 and 10,000";
+            return Err(InputError::value(file, "runtimes.agents", message));
+        }
+        if self.agents > SERVERS_MAX && !self.one_server {
+            let message = "must not be above 1,000 without `one_server = true`: each has a server";
+            return Err(InputError::value(file, "runtimes.agents", message));
+        }
+        if self.goodput_lag_ms.is_some_and(|ms| !(ms > 0.0 && ms <= 60_000.0)) {
+            let message = "must lie above 0 and not above 60,000";
+            return Err(InputError::value(file, "runtimes.goodput_lag_ms", message));
         }
         if self.calls.is_some_and(|calls| !(1..=CALLS).contains(&calls)) {
             return Err(InputError::value(file, "runtimes.calls", "must be 1 or 2"));
@@ -339,7 +215,7 @@ impl Section for RuntimesSection {
         let levels = cells.iter().filter_map(|cell| cell.get(SERVERS)?.parse().ok());
         let servers = ServersNeeded {
             given: self.servers == Servers::Given,
-            count: self.agents,
+            count: if self.one_server { 1 } else { self.agents },
             different: levels.max().unwrap_or(1),
             model: self.model.clone(),
         };
@@ -367,13 +243,22 @@ impl Section for RuntimesSection {
         let levels = Levels { file, section: "runtimes", cell: at.cell };
         let arrangement = levels.one_of("arrangement", &arrangements)?;
         let count = levels::agents(file, at, self.agents)?;
-        let servers = levels::servers(file, at, count)?;
-        let is_shared = servers == 1 && count > 1;
+        if self.one_server && at.cell.contains_key(SERVERS) {
+            let message = "leave the factor `servers` out: `one_server = true` says how many";
+            return Err(InputError::value(file, "cells.servers", message));
+        }
+        let servers = levels::servers(file, at, count, if self.one_server { 1 } else { count })?;
+        let is_shared = servers == 1 && count > 1 && !self.one_server;
         let unscaled = self.unscaled.iter().any(|name| name == config);
         let time_scale = if unscaled { 1.0 } else { self.time_scale };
         let is_full = prompts::are_full(file, at)?;
-        let agents = (0..count).map(|index| self.agent(row, at, index, is_full));
-        let agents: Vec<Agent> = agents.collect();
+        let work = levels::work_per_token_ns(&levels, count)?.into_iter().enumerate();
+        let agents: Vec<Agent> = work
+            .map(|(index, work_per_token_ns)| Agent {
+                work_per_token_ns,
+                ..self.agent(row, at, index, is_full)
+            })
+            .collect();
         let takes_turns = is_shared || arrangement == Arrangement::Solo;
         let expected_ms = expected_ms(row, takes_turns, &agents, time_scale);
         let stall_timeout_ms = self.stall_timeout_ms;

@@ -4,7 +4,7 @@ use lab_record::{Column, Histogram, Question, Run, RunFile, Samples};
 use lab_report::takes_part;
 
 use crate::runtimes::cells::{UNSCALED_PPM, time_scale_ppm};
-use crate::runtimes::samples::{raw_gaps_ns, raw_lags_ns};
+use crate::runtimes::samples::{raw_gaps_ns, raw_lags_ns, ttft_ns};
 
 /// Columns with a row per token.
 const TOKEN_COLUMNS: [&str; 3] = ["token_received_ns", "token_sent_ns", "server_pacing_error_ns"];
@@ -30,6 +30,19 @@ const CHECKED_COLUMNS: [&str; 16] = [
     "ingest_end_ns",
 ];
 
+/// Instants of each agent and call: of thousands they are most of a record, and no metric of a
+/// crowd needs them but the times to first token.
+const INSTANTS: [&str; 5] = [
+    "agent_start_ns",
+    "agent_end_ns",
+    "call_start_ns",
+    "call_first_token_ns",
+    "call_last_token_ns",
+];
+
+/// Beyond so many agents a run is one of a crowd.
+const AGENTS_KEPT: usize = 500;
+
 /// More tokens than two agents receive in nearly any run; of hundreds of streams nobody commits
 /// everything.
 const TOKENS_KEPT: usize = 10_000;
@@ -38,7 +51,7 @@ const TOKENS_KEPT: usize = 10_000;
 /// cell, and of other runs and of those with hundreds of streams only the distributions of what is
 /// derived from them, and not even these where a run in rounds was asked for something else.
 /// Columns with a row per call or per agent stay raw, but for [`CHECKED_COLUMNS`] of hundreds of
-/// streams.
+/// streams and [`INSTANTS`] of a crowd, of which the times to first token stay as a distribution.
 pub(crate) fn slim(sweep: &RunFile, run: &Run, mut samples: Samples) -> Samples {
     let tokens = samples.raw(TOKEN_COLUMNS[0]).map_or(0, <[i64]>::len);
     let is_many = tokens > TOKENS_KEPT;
@@ -48,6 +61,8 @@ pub(crate) fn slim(sweep: &RunFile, run: &Run, mut samples: Samples) -> Samples 
     if is_many {
         CHECKED_COLUMNS.iter().for_each(|column| drop(samples.columns.remove(*column)));
     }
+    let ttft = (samples.raw(INSTANTS[0]).map_or(0, <[i64]>::len) > AGENTS_KEPT && is_many)
+        .then(|| ttft_ns(&samples));
     let derived = [
         ("delivery_lag_ns", raw_lags_ns(&samples)),
         ("inter_token_latency_ns", raw_gaps_ns(&samples)),
@@ -56,6 +71,10 @@ pub(crate) fn slim(sweep: &RunFile, run: &Run, mut samples: Samples) -> Samples 
     let mut slim = samples;
     for column in TOKEN_COLUMNS {
         slim.columns.remove(column);
+    }
+    if let Some(ttft) = ttft {
+        INSTANTS.iter().for_each(|column| drop(slim.columns.remove(*column)));
+        slim.columns.insert("ttft_ns".to_owned(), Column::Histogram(Histogram::of(&ttft)));
     }
     let asks_for_tokens = asks_for_tokens(sweep, run);
     for (name, values) in derived {

@@ -12,7 +12,7 @@ use lab_stats::{describe::median, outcome::Outcome};
 
 use super::cards;
 use crate::runtimes::cells::{configuration, time_scale_label, time_scale_ppm};
-use crate::runtimes::section;
+use crate::runtimes::table;
 
 const SECOND_AA_METRICS: [&str; 3] =
     ["efficiency_as_published", "efficiency_true", "tokens_per_s_stream"];
@@ -67,7 +67,7 @@ fn second_aa(study: &Study) -> Vec<String> {
     cells.retain(|cell| is(cell, "arrangement", "concurrent"));
     let attachments = &study.frame.run_file.attachments;
     let mut checks = Vec::new();
-    for (first, second) in section::equal_configurations(&study.section, attachments) {
+    for (first, second) in table::equal_configurations(&study.section, attachments) {
         let cell = |config: &str| cells.iter().find(|cell| is(cell, "config", config));
         let Some((a, b)) = cell(&second).zip(cell(&first)) else { continue };
         let of_metric = |metric: &str| {

@@ -18,20 +18,22 @@ mod timeline;
 mod variance;
 mod within;
 
+use std::collections::BTreeMap;
+
 use lab_record::{Comparison, Run, RunFile, Samples, VariantEntry};
 use lab_report::{FamilyReport, Frame, Line, Measured, Page, Row, Study};
 use toml::Table;
 
-use crate::runtimes::{Runtimes, metrics, slim};
+use crate::runtimes::{Runtimes, choose, metrics, slim};
 
 impl FamilyReport for Runtimes {
     fn measure<'a>(
         &self,
         _frame: &'a Frame,
-        _section: &Table,
+        section: &Table,
         rows: &[&'a Row],
     ) -> Vec<Measured<'a>> {
-        metrics::measure(rows)
+        metrics::measure(section, rows)
     }
 
     fn chapters(&self, study: &Study, page: &mut Page) {
@@ -81,6 +83,10 @@ impl FamilyReport for Runtimes {
 
     fn note(&self, study: &Study, comparison: &Comparison) -> Option<String> {
         checks::pacing_note(study, comparison)
+    }
+
+    fn choose(&self, study: &Study, load: &BTreeMap<String, f64>) -> Result<String, String> {
+        choose::choose(study, load)
     }
 
     fn slim(&self, sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
