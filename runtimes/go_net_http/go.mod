@@ -1,0 +1,3 @@
+module runtimes-go_net_http
+
+go 1.21
