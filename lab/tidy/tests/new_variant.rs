@@ -200,7 +200,14 @@ fn a_copy_of_each_floor_and_language_builds_passes_the_conformance_tests_and_is_
     let (foreign, floors): (Vec<&String>, Vec<&String>) =
         scratch.copies.keys().partition(|copy| is_foreign(&scratch.copies[*copy]));
     assert_eq!(floors.len(), folders(&ours().variants()).len(), "a floor a family");
-    let names = ["go_net_http", "node_undici", "python_aiohttp", "python_asyncio", "python_httpx"];
+    let names = [
+        "epoll_c",
+        "go_net_http",
+        "node_undici",
+        "python_aiohttp",
+        "python_asyncio",
+        "python_httpx",
+    ];
     let names = names.map(|name| format!("runtimes/{name}_copy"));
     assert_eq!(foreign, names.each_ref());
     let profile = env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
