@@ -7,9 +7,13 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use crate::check;
+use crate::limits;
 use crate::measure::{self, Load};
 use crate::server::{Server, serve};
 use crate::spec::{LogNormalMs, Mode, ServerSpec};
+
+/// Of --measure, where nothing else is said.
+const STREAMS_MEASURED: u32 = 2;
 
 /// Where the server takes its instructions from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -56,9 +60,10 @@ pub struct SimArgs {
     /// Measure the pacing error in N runs of 3 seconds, print it and exit
     #[arg(long, value_name = "N")]
     pub measure: Option<u32>,
-    /// Concurrent streams of --measure
-    #[arg(long, default_value_t = 2, requires = "measure")]
-    pub streams: u32,
+    /// Streams that it must be able to hold at once, or it does not begin; with --measure so many
+    /// are made, 2 by default
+    #[arg(long, value_name = "N")]
+    pub streams: Option<u32>,
     /// Tokens per second and stream of --measure
     #[arg(long, default_value_t = 100.0, requires = "measure")]
     pub measure_rate: f64,
@@ -71,12 +76,15 @@ pub struct SimArgs {
 /// flags that no server could follow, a control stream that breaks.
 pub fn run(args: SimArgs) -> anyhow::Result<()> {
     if let Some(runs) = args.measure {
-        let load = Load { streams: args.streams, rate_tokens_per_s: args.measure_rate };
+        let streams = args.streams.unwrap_or(STREAMS_MEASURED);
+        let load = Load { streams, rate_tokens_per_s: args.measure_rate };
+        limits::check(streams, 2)?;
         return measure::print(runs, load, &mut stdout().lock());
     }
     if let Some(address) = &args.check {
         return check::print(address, &mut stdout().lock());
     }
+    limits::check(args.streams.unwrap_or(0), 1)?;
     let listeners = bind(args.listen, &args.ports)?;
     match args.control {
         ControlInput::Stdin => serve(listeners, stdin().lock(), stdout()),

@@ -12,6 +12,7 @@ use nix::sys::socket::{setsockopt, sockopt};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::arrival::Patient;
 use crate::clock::{created_at, now_ns};
 use crate::faults::{Fault, FaultKind};
 use crate::http::{JSON, Refusal, Request, read_request, response};
@@ -20,10 +21,6 @@ use crate::pacer::{Command, Inbox};
 use crate::stream::{AfterStream, Call, Framing};
 use crate::text;
 
-/// A connection that says nothing for this long is closed.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
-/// A request that has not arrived whole by then is given up.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// A stalled stream is held open for this long at most.
 const STALL_MAX: Duration = Duration::from_secs(120);
 /// Longer replies are refused: no experiment needs them, and memory stays bounded.
@@ -67,30 +64,6 @@ impl Generate {
     }
 }
 
-/// A socket of which a whole request must have come within [`REQUEST_TIMEOUT`] of its first byte,
-/// however it drips.
-struct Patient<'a> {
-    socket: &'a TcpStream,
-    /// When the request that is being read began.
-    began: Option<Instant>,
-}
-
-impl Read for Patient<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let left = match self.began {
-            Some(began) => REQUEST_TIMEOUT.saturating_sub(began.elapsed()),
-            None => IDLE_TIMEOUT,
-        };
-        if left.is_zero() {
-            return Err(std::io::ErrorKind::TimedOut.into());
-        }
-        self.socket.set_read_timeout(Some(left))?;
-        let read = (&mut &*self.socket).read(buffer)?;
-        self.began.get_or_insert_with(Instant::now);
-        Ok(read)
-    }
-}
-
 #[derive(Debug, Default, Deserialize)]
 struct Options {
     seed: Option<i64>,
@@ -109,14 +82,20 @@ pub(crate) fn serve_connection(socket: TcpStream, port_index: usize, shared: &Sh
     if socket.set_nodelay(true).is_err() {
         return;
     }
-    let mut reader = BufReader::new(Patient { socket: &socket, began: None });
+    let mut reader = BufReader::new(Patient::new(&socket));
+    let mut answered_ns = 0;
     loop {
         // What a client has sent ahead of the answer belongs to the next request.
         let sent_ahead = !reader.buffer().is_empty();
         reader.get_mut().began = sent_ahead.then(Instant::now);
         let (answer, close) = match read_request(&mut reader, &mut &*socket) {
             Ok(None) => return,
-            Ok(Some(request)) => (route(&request, &socket, port_index, shared), request.close),
+            Ok(Some(request)) => {
+                // One that was sent ahead has its turn when the one before it was answered.
+                let received_ns = reader.get_ref().arrived_ns.max(answered_ns);
+                let client = Client { socket: &socket, port_index, received_ns };
+                (route(&request, &client, shared), request.close)
+            }
             Err(refusal) => (Answer::from(refusal), true),
         };
         match answer {
@@ -131,10 +110,18 @@ pub(crate) fn serve_connection(socket: TcpStream, port_index: usize, shared: &Sh
             Answer::Streamed(AfterStream::HoldOpen) => return hold_open(&socket),
             Answer::Streamed(AfterStream::KeepAlive | AfterStream::Close) => return,
         }
+        answered_ns = now_ns();
     }
 }
 
-fn route(request: &Request, socket: &Arc<TcpStream>, port_index: usize, shared: &Shared) -> Answer {
+/// Who asks, and since when.
+struct Client<'a> {
+    socket: &'a Arc<TcpStream>,
+    port_index: usize,
+    received_ns: u64,
+}
+
+fn route(request: &Request, client: &Client<'_>, shared: &Shared) -> Answer {
     let run = shared.run.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match (request.method.as_str(), request.path.as_str()) {
         ("GET" | "HEAD", "/") => Answer::ok("text/plain; charset=utf-8", "Ollama is running"),
@@ -156,7 +143,7 @@ fn route(request: &Request, socket: &Arc<TcpStream>, port_index: usize, shared: 
                     is_chat: path == "/api/chat",
                     is_old: request.is_old,
                 };
-                generate(&asked, socket, port_index, shared, run)
+                generate(&asked, client, shared, run)
             }
             None => Answer::from(Refusal::new(
                 "503 Service Unavailable",
@@ -176,15 +163,9 @@ struct Asked<'a> {
     is_old: bool,
 }
 
-fn generate(
-    asked: &Asked<'_>,
-    socket: &Arc<TcpStream>,
-    port_index: usize,
-    shared: &Shared,
-    run: Arc<Run>,
-) -> Answer {
-    let received_ns = now_ns();
-    let fault = run.faults.next_call(port_index);
+fn generate(asked: &Asked<'_>, client: &Client<'_>, shared: &Shared, run: Arc<Run>) -> Answer {
+    let heard_ns = now_ns();
+    let fault = run.faults.next_call(client.port_index);
     let checked = check_fault(fault).and_then(|()| check_generate(asked.body, &run));
     let (generate, predict) = match checked {
         Ok(checked) => checked,
@@ -203,10 +184,11 @@ fn generate(
     let tokens = fault.map_or(asked_tokens, |fault| fault.tokens_before(asked_tokens));
     let (finished, outcome) = mpsc::channel();
     let call = Call {
-        socket: Arc::clone(socket),
-        port_index,
+        socket: Arc::clone(client.socket),
+        port_index: client.port_index,
         seed,
-        received_ns,
+        received_ns: client.received_ns.min(heard_ns),
+        heard_ns,
         // Four bytes a token is the usual rule of thumb for English.
         prompt_tokens: prompt_bytes.div_ceil(4),
         asked_tokens: predict.unwrap_or(usize::MAX),

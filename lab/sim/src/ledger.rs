@@ -28,8 +28,12 @@ pub struct CallRecord {
     pub seed: i64,
     /// The port it came in by, counted from 0.
     pub port_index: usize,
-    /// When the request had been read.
+    /// When its last byte had come, by the kernel's stamp: the schedule counts from here. Where the
+    /// kernel gives none, it is `heard_ns`.
     pub received_ns: i64,
+    /// When the server had read it. What was due before this was written late, and
+    /// `pacing_error_ns` says so.
+    pub heard_ns: i64,
     /// When the first token was due.
     pub first_due_ns: i64,
     /// The stamp of the first token.

@@ -10,18 +10,21 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod arrival;
 mod check;
 mod clock;
 mod connection;
 mod faults;
 mod http;
 mod ledger;
+mod limits;
 mod line;
 mod measure;
 mod pacer;
 pub mod schedule;
 mod server;
 mod spec;
+mod spin;
 mod stream;
 pub mod text;
 

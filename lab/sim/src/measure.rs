@@ -21,6 +21,8 @@ const RUN_SECONDS: f64 = 3.0;
 const TIMER_WAKES: usize = 300;
 const TIMER_STEP_NS: u64 = 1_000_000;
 const MODEL: &str = "measured";
+/// There may be thousands of clients.
+const CLIENT_STACK_BYTES: usize = 128 * 1024;
 
 /// What the server is asked to pace.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,15 +60,16 @@ pub fn measure(load: Load) -> anyhow::Result<Measurement> {
     server.begin("measure", spec(load))?;
     let port = server.ports()[0];
     let tokens = (load.rate_tokens_per_s * RUN_SECONDS).ceil() as u64;
-    let clients: Vec<_> = (0..load.streams)
-        .map(|seed| thread::spawn(move || read_reply(port, seed, tokens)))
-        .collect();
+    let read = |seed| move || read_reply(port, seed, tokens);
+    let client = |seed| thread::Builder::new().stack_size(CLIENT_STACK_BYTES).spawn(read(seed));
+    let clients: Vec<_> = (0..load.streams).map(client).collect::<Result<_, _>>()?;
     for client in clients {
         client.join().map_err(|_| anyhow::anyhow!("a client panicked"))??;
     }
     let ledger = server.collect("measure")?;
     server.stop()?;
-    ensure!(ledger.calls.iter().all(|call| call.complete), "a reply was broken off");
+    let complete = ledger.calls.iter().filter(|call| call.complete).count();
+    ensure!(complete == load.streams as usize, "{complete} of {} replies came whole", load.streams);
     let mut errors: Vec<i64> =
         ledger.calls.into_iter().flat_map(|call| call.pacing_error_ns).collect();
     Ok(Measurement {
@@ -137,7 +140,7 @@ fn read_reply(port: u16, seed: u32, tokens: u64) -> anyhow::Result<()> {
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     )?;
-    let mut bytes = [0; 64 * 1024];
+    let mut bytes = [0; 4 * 1024];
     while socket.read(&mut bytes).context("a reply stalled")? > 0 {}
     Ok(())
 }

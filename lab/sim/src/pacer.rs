@@ -1,11 +1,11 @@
 //! The one thread that writes tokens, and nothing else, when they are due.
 //!
 //! It sleeps on an epoll set that holds a timer (absolute, `CLOCK_MONOTONIC`), the inbox and the
-//! sockets of all streams; wakes a little early, and spins to the deadline. Timers of descriptors
-//! are high-resolution timers, so the thread's timer slack does not apply to them.
+//! sockets of all streams; wakes a little early, and spins to the deadline as far as [`Spin`] lets
+//! it. Timers of descriptors are high-resolution timers, so the thread's timer slack does not
+//! apply to them.
 
 use std::collections::HashMap;
-use std::hint::spin_loop;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,6 +20,7 @@ use nix::sys::timerfd::{ClockId, TimerFd, TimerFlags};
 use crate::clock::now_ns;
 use crate::ledger::{CallRecord, Run};
 use crate::schedule::{RequestId, Schedule, Step};
+use crate::spin::Spin;
 use crate::stream::{AfterStream, Call, Stream};
 
 /// What the other threads ask of the pacing thread.
@@ -63,10 +64,6 @@ const TIMER: u64 = 0;
 const BELL: u64 = 1;
 const FIRST_STREAM: u64 = 2;
 
-/// The earliest and the latest wake-up before a deadline. The timer was seen to overshoot by 20 to
-/// 50 µs, at p99 84 µs; more than the upper bound would only burn a core that clients need.
-const MARGIN_NS: std::ops::RangeInclusive<u64> = 20_000..=120_000;
-
 /// How often streams that have ended are looked at while some client has not read its reply.
 const UNREAD_LOOK_MS: u16 = 1_000;
 
@@ -83,7 +80,7 @@ pub(crate) struct Pacer {
     next_id: RequestId,
     run: Option<Arc<Run>>,
     records: Vec<CallRecord>,
-    margin_ns: u64,
+    spin: Spin,
     polled_ns: u64,
 }
 
@@ -104,7 +101,7 @@ impl Pacer {
             next_id: FIRST_STREAM,
             run: None,
             records: Vec::new(),
-            margin_ns: *MARGIN_NS.end(),
+            spin: Spin::new(now_ns()),
             polled_ns: 0,
         })
     }
@@ -133,12 +130,12 @@ impl Pacer {
                 self.drop_unread();
                 continue;
             };
-            if now_ns() + self.margin_ns < due_ns {
-                self.sleep_until(due_ns - self.margin_ns)?;
+            let now = now_ns();
+            let ahead_ns = self.spin.ahead_ns(now);
+            if now + ahead_ns < due_ns {
+                self.sleep_until(due_ns - ahead_ns)?;
             } else {
-                while now_ns() < due_ns {
-                    spin_loop();
-                }
+                self.spin.until(due_ns);
                 self.write_all_due(due_ns);
                 if now_ns() - self.polled_ns > POLL_EVERY_NS {
                     self.wait(EpollTimeout::ZERO)?;
@@ -210,12 +207,9 @@ impl Pacer {
             .set(Expiration::OneShot(wake), TimerSetTimeFlags::TFD_TIMER_ABSTIME)
             .context("failed to set the pacing timer")?;
         self.wait(EpollTimeout::NONE)?;
-        let overshoot_ns = self.polled_ns.saturating_sub(wake_ns);
+        // Else a socket or the bell was first.
         if self.polled_ns >= wake_ns {
-            // Follows the worst recent wake-ups: up at once, down by one per cent a wake-up.
-            let decayed_ns = self.margin_ns - self.margin_ns / 100;
-            let margin_ns = decayed_ns.max(overshoot_ns + overshoot_ns / 4);
-            self.margin_ns = margin_ns.clamp(*MARGIN_NS.start(), *MARGIN_NS.end());
+            self.spin.woke_late(self.polled_ns - wake_ns);
         }
         Ok(())
     }

@@ -7,6 +7,9 @@
 //! form of processor sharing (Parekh and Gallager, "A generalized processor sharing approach to
 //! flow control", IEEE/ACM Trans. Networking 1(3), 1993, section III). A change of speed then
 //! costs O(1), a step O(log n).
+//!
+//! In [`Mode::Free`] virtual time is real time. Nothing that happens to one request moves another,
+//! so one that is heard of late is due as if it had been heard of in time.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -73,19 +76,22 @@ impl Schedule {
 
     /// A request arrives. `work_ns` is the time that each of its steps takes when it is alone.
     ///
-    /// The caller pops every step that is due by `now` first; else the arrival is counted as
-    /// having come at the earliest of them, for the past does not change.
+    /// The caller pops every step that is due by `now` first. Where requests share the server, an
+    /// arrival is counted as having come at the last change or at the earliest pending step, if
+    /// `now` lies outside them, for the past does not change.
     ///
     /// # Panics
     /// When `work_ns` is empty.
     pub fn start(&mut self, now: u64, id: RequestId, work_ns: Vec<u64>) {
         assert!(!work_ns.is_empty(), "a request needs at least one step");
-        let now = self.not_beyond_the_next_step(now);
-        if self.mode == Mode::Queue && !self.active.is_empty() {
+        if self.mode == Mode::Free {
+            self.activate(now, id, work_ns);
+        } else if self.mode == Mode::Queue && !self.active.is_empty() {
             self.waiting.push_back((id, work_ns));
         } else {
+            let now = self.not_beyond_the_next_step(now);
             self.settle(now);
-            self.activate(id, work_ns);
+            self.activate(self.virtual_ns, id, work_ns);
         }
     }
 
@@ -104,6 +110,9 @@ impl Schedule {
     /// When the next step is due.
     pub fn next_due(&self) -> Option<u64> {
         let (due_virtual_ns, _) = self.pending.first()?;
+        if self.mode == Mode::Free {
+            return Some(*due_virtual_ns);
+        }
         let ahead = due_virtual_ns.saturating_sub(self.virtual_ns);
         Some(self.real_ns + (ahead as f64 / self.speed).ceil() as u64)
     }
@@ -137,13 +146,17 @@ impl Schedule {
 
     /// Brings the virtual clock up to `now`, because the speed is about to change.
     fn settle(&mut self, now: u64) {
+        if self.mode == Mode::Free {
+            return;
+        }
         let elapsed = now.saturating_sub(self.real_ns);
         self.virtual_ns += (elapsed as f64 * self.speed) as u64;
         self.real_ns += elapsed;
     }
 
-    fn activate(&mut self, id: RequestId, work_ns: Vec<u64>) {
-        let due_virtual_ns = self.virtual_ns + work_ns[0];
+    /// `virtual_ns` is when its work begins.
+    fn activate(&mut self, virtual_ns: u64, id: RequestId, work_ns: Vec<u64>) {
+        let due_virtual_ns = virtual_ns + work_ns[0];
         self.pending.insert((due_virtual_ns, id));
         self.active.insert(id, Active { work_ns, index: 0, due_virtual_ns });
         self.set_speed();
@@ -152,7 +165,7 @@ impl Schedule {
     fn deactivate(&mut self, id: RequestId) {
         self.active.remove(&id);
         match self.waiting.pop_front() {
-            Some((next, work_ns)) => self.activate(next, work_ns),
+            Some((next, work_ns)) => self.activate(self.virtual_ns, next, work_ns),
             None => self.set_speed(),
         }
     }

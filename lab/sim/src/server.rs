@@ -11,20 +11,17 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::arrival::prepare;
 use crate::connection::{Shared, serve_connection};
 use crate::http::response;
 use crate::ledger::{Ledger, Run};
+use crate::limits;
 use crate::pacer::{Command, Inbox, Pacer};
 use crate::spec::ServerSpec;
 
-/// Descriptors that are not for connections: listeners, timers, pipes, and some for the system.
-const DESCRIPTORS_KEPT: u64 = 64;
-/// Each connection has a thread; more would not be served in time.
-const CONNECTIONS_MAX: u64 = 16_384;
 /// Where no descriptor is left, the next look waits for one.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -92,7 +89,7 @@ impl Server {
         let pacer = thread::Builder::new().name("pacer".into()).spawn(|| pacer.run())?;
         let (run, connections) = (Mutex::new(None), AtomicUsize::new(0));
         let mut server = Self {
-            shared: Arc::new(Shared { inbox, run, connections, most: connections_max() }),
+            shared: Arc::new(Shared { inbox, run, connections, most: limits::connections() }),
             ports: Vec::new(),
             stopped: Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?),
             acceptors: Vec::new(),
@@ -100,6 +97,7 @@ impl Server {
         };
         for (port_index, listener) in listeners.into_iter().enumerate() {
             server.ports.push(listener.local_addr()?.port());
+            prepare(&listener).context("failed to lengthen the queue of a port")?;
             listener.set_nonblocking(true)?;
             let (shared, stopped) = (Arc::clone(&server.shared), Arc::clone(&server.stopped));
             let acceptor = move || accept_until_stopped(&listener, port_index, &shared, &stopped);
@@ -189,15 +187,6 @@ impl Drop for Server {
         // Whoever wants to know how it ended calls `stop`.
         let _ = self.end_threads();
     }
-}
-
-/// As many as there may be descriptors, which are raised to what this process is allowed.
-fn connections_max() -> usize {
-    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return 256 };
-    let wanted = hard.min(CONNECTIONS_MAX + DESCRIPTORS_KEPT);
-    let raised = soft < wanted && setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).is_ok();
-    let descriptors = if raised { wanted } else { soft };
-    descriptors.saturating_sub(DESCRIPTORS_KEPT).clamp(1, CONNECTIONS_MAX) as usize
 }
 
 fn accept_until_stopped(

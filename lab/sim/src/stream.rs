@@ -42,6 +42,7 @@ pub(crate) struct Call {
     pub(crate) port_index: usize,
     pub(crate) seed: i64,
     pub(crate) received_ns: u64,
+    pub(crate) heard_ns: u64,
     /// Rough, for `prompt_eval_count`.
     pub(crate) prompt_tokens: usize,
     pub(crate) asked_tokens: usize,
@@ -86,6 +87,7 @@ impl Stream {
             seed: call.seed,
             port_index: call.port_index,
             received_ns: call.received_ns as i64,
+            heard_ns: call.heard_ns as i64,
             first_due_ns: NEVER,
             first_sent_ns: NEVER,
             last_sent_ns: NEVER,

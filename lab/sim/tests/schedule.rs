@@ -38,6 +38,18 @@ fn free_requests_do_not_feel_each_other() {
 }
 
 #[test]
+fn a_free_request_that_is_heard_of_late_is_due_as_if_it_had_been_heard_of_in_time() {
+    let mut schedule = Schedule::new(Mode::Free, &RATES);
+    schedule.start(500, 1, vec![10, 10]);
+    assert_eq!(schedule.pop(1_000).unwrap().due_ns, 510);
+    assert_eq!(schedule.pop(1_000).unwrap().due_ns, 520);
+    // It was there before the other one, whose end is known by now.
+    schedule.start(100, 2, vec![50, 600]);
+    let due: Vec<u64> = std::iter::from_fn(|| schedule.pop(2_000)).map(|s| s.due_ns).collect();
+    assert_eq!(due, [150, 750]);
+}
+
+#[test]
 fn a_queue_serves_one_after_the_other() {
     let arrivals = [(100, vec![50, 10]), (110, vec![50, 10]), (120, vec![5])];
     let steps = play(Mode::Queue, &[1.0], &arrivals);

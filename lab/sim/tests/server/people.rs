@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::Barrier;
+use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -97,6 +99,42 @@ fn a_model_that_may_go_on_stops_by_itself() {
     }
     client.send("POST", "/api/generate", &asked(7, -3).to_string());
     assert_eq!(client.read().unwrap().status, 400);
+}
+
+#[test]
+fn hundreds_of_clients_at_once_all_get_their_replies() {
+    const CLIENTS: usize = 600;
+    let mut lab = Lab::begun(json!({}));
+    let port = lab.ports[0];
+    let (ready, body) = (Barrier::new(CLIENTS), post("HTTP/1.1", "/api/generate", &asked(1, 20)));
+    thread::scope(|scope| {
+        let (ready, body) = (&ready, body.as_bytes());
+        for _ in 0..CLIENTS {
+            let one = move || {
+                ready.wait();
+                let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
+                socket.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+                socket.write_all(body).unwrap();
+                socket.shutdown(Shutdown::Write).unwrap();
+                let mut reply = String::new();
+                socket.read_to_string(&mut reply).unwrap();
+                assert!(reply.contains("\"done\":true"), "{reply}");
+            };
+            thread::Builder::new().stack_size(128 << 10).spawn_scoped(scope, one).unwrap();
+        }
+    });
+    let ledger = lab.ledger();
+    let calls = ledger["calls"].as_array().unwrap();
+    assert_eq!(calls.len(), CLIENTS);
+    for call in calls {
+        assert!(call["complete"] == true && call["tokens"] == 20, "{call}");
+        // The schedule counts from when the request was there; what was late is told.
+        let times = ["received_ns", "heard_ns", "first_due_ns", "first_sent_ns"];
+        let [received, heard, due, sent] = times.map(|time| call[time].as_i64().unwrap());
+        assert!(received <= heard && heard <= sent && received < due && due <= sent, "{call}");
+        // 20 ms of prefill, a tenth of it, drawn with a sigma of 0.1.
+        assert!((1_000_000..4_000_000).contains(&(due - received)), "{call}");
+    }
 }
 
 #[test]
