@@ -1,6 +1,7 @@
 //! `lab watch`: servers, or a recorded run, against thresholds.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io::Write,
     net::SocketAddr,
@@ -12,14 +13,15 @@ use std::{
     time::Duration,
 };
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use humantime::parse_duration;
 use lab_console::exit_codes;
-use lab_driver::check_servers;
+use lab_driver::{DriverError, check_servers};
 use lab_site::records::load;
 use lab_watch::{
-    Asking, Change, Endpoint, Event, Exposition, Live, Moment, OnAlert, Origin, PUBLISHED, Rule,
-    SCHEMA, Seen, Severity, Watch, WatchError, published, recorded, rules,
+    Api, Asking, Call, Change, Endpoint, Event, Exposition, Live, Moment, OnAlert, Origin,
+    PUBLISHED, Rule, SCHEMA, Seen, Severity, Watch, WatchError, check_openai, published, recorded,
+    rules,
 };
 use serde_json::{Map, Value, json};
 
@@ -66,13 +68,20 @@ pub(crate) struct WatchArgs {
 /// Whom to ask and how.
 #[derive(Args)]
 struct LiveArgs {
-    /// Ollama servers to ask, http://HOST:PORT; one small request goes to each per round, and has
-    /// failed where its reply is empty, cut, redirected, of another model, or says what cannot be
+    /// Servers to ask, http://HOST:PORT; one small request goes to each per round, and has failed
+    /// where its reply is empty, cut, redirected, of another model, or says what cannot be
     #[arg(long, value_name = "ADDRESSES", value_delimiter = ',', requires = "model")]
     servers: Vec<String>,
     /// Model to ask for
     #[arg(long, requires = "servers")]
     model: Option<String>,
+    /// What the servers speak
+    #[arg(long, value_enum, default_value = "ollama")]
+    api: Speech,
+    /// Tell an Ollama model to think first, or not to; without it the model decides. Times to the
+    /// first token are those of a thought where there is one, `first_answer_p50_s` is after it
+    #[arg(long, value_name = "BOOL", requires = "servers")]
+    think: Option<bool>,
     /// Time from one round to the next
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     every: Duration,
@@ -96,6 +105,15 @@ struct LiveArgs {
     /// A request that takes longer has failed
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
+}
+
+/// What a server speaks.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Speech {
+    /// Ollama's /api/generate
+    Ollama,
+    /// OpenAI's /v1/chat/completions, as many servers have it
+    Openai,
 }
 
 const CODES: [(Exit, &str); 6] = [
@@ -151,9 +169,14 @@ fn of_record(args: &WatchArgs, rules: Vec<Rule>, dir: &Path) -> Result<Exit, Fai
 
 fn of_servers(args: &WatchArgs, rules: Vec<Rule>) -> Result<Exit, Failure> {
     let asking = asking(&args.live)?;
-    check_servers(&asking.servers, &asking.model)?;
+    match asking.api {
+        Api::Ollama => drop(check_servers(&asking.servers, &asking.model)?),
+        Api::Openai => {
+            check_openai(&asking.servers, &asking.model).map_err(DriverError::Server)?;
+        }
+    }
     let interrupted = interruption()?;
-    let origin = Origin::Servers { model: asking.model.clone() };
+    let origin = Origin::Servers { model: asking.model.clone(), api: asking.api };
     let mut session = Session::new(args, rules, origin, &interrupted)?;
     let mut live = Live::new(asking);
     while let Some(moment) = live.next(&interrupted) {
@@ -175,8 +198,19 @@ fn asking(args: &LiveArgs) -> Result<Asking, Failure> {
             return Err(named("stands there twice; name each server once"));
         }
     }
+    let api = match args.api {
+        Speech::Ollama => Api::Ollama,
+        Speech::Openai => Api::Openai,
+    };
+    if api == Api::Openai && args.think.is_some() {
+        let how =
+            "give what your server takes with --options, e.g. '{\"reasoning_effort\":\"none\"}'";
+        return Err(Failure::input(format!("--think is a key of Ollama's requests; {how}")));
+    }
     Ok(Asking {
         servers,
+        api,
+        think: args.think,
         model: args.model.clone().unwrap_or_default(),
         options: args.options.clone(),
         tokens: args.tokens.max(1),
@@ -199,6 +233,9 @@ struct Session {
     rounds: u64,
     requests: u64,
     failed: u64,
+    tokens: u64,
+    /// Whose thoughts were spoken of.
+    thinkers: BTreeSet<String>,
 }
 
 impl Session {
@@ -223,6 +260,8 @@ impl Session {
             rounds: 0,
             requests: 0,
             failed: 0,
+            tokens: 0,
+            thinkers: BTreeSet::new(),
         })
     }
 
@@ -238,6 +277,10 @@ impl Session {
         for (subject, seen) in &moment.seen {
             let Seen::Call(call) = seen else { continue };
             self.requests += 1;
+            self.tokens += call.tokens;
+            if call.thought && self.thinkers.insert(subject.clone()) {
+                eprintln!("lab: {subject}: {}", of_thought(call));
+            }
             if let Some(reason) = &call.reason {
                 self.failed += 1;
                 eprintln!("lab: +{:.1} s {subject}: {reason}", moment.at_ns as f64 / 1e9);
@@ -282,11 +325,11 @@ impl Session {
             (true, true) => Exit::Interrupted,
             (true, false) => Exit::Success,
         };
-        let Self { rounds, requests, failed, .. } = self;
+        let Self { rounds, requests, failed, tokens, .. } = self;
         if self.json {
             let end = json!({
                 "schema": SCHEMA, "state": "end", "rounds": rounds, "requests": requests,
-                "failed": failed, "alerts": alerts, "warnings": warnings, "exit": exit.code(),
+                "failed": failed, "tokens": tokens, "alerts": alerts, "warnings": warnings, "exit": exit.code(),
             });
             println!("{end}");
         } else {
@@ -301,6 +344,22 @@ impl Session {
             );
         }
         Ok(exit)
+    }
+}
+
+/// What a thinking model's times are of, said once for each server.
+fn of_thought(call: &Call) -> String {
+    let first = call.first_token_s.unwrap_or_default();
+    match call.first_answer_s {
+        Some(answer) => format!(
+            "the model thinks first: its first token came after {first:.3} s, the first of its \
+             answer after {answer:.3} s; --think false asks it not to think"
+        ),
+        None => format!(
+            "the model thinks, and all {} tokens went into the thought, of which the first came \
+             after {first:.3} s; --think false asks it not to think, --tokens for a longer reply",
+            call.tokens
+        ),
     }
 }
 

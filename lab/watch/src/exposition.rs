@@ -12,7 +12,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use crate::{Change, Event, Moment, Rule, Seen, Watch};
+use crate::{Api, Call, Change, Event, Moment, Rule, Seen, Watch};
 
 type Labels = Vec<(&'static str, String)>;
 type Histograms = Family<Labels, Histogram>;
@@ -33,6 +33,8 @@ pub enum Origin {
     Servers {
         /// Its name.
         model: String,
+        /// What they speak.
+        api: Api,
     },
     /// A record: a subject is a variant.
     Record,
@@ -45,9 +47,13 @@ pub struct Exposition {
     origin: Origin,
     rounds: Counter,
     calls: Family<Labels, Counter>,
+    tokens: Family<Labels, Counter>,
+    prompt_tokens: Family<Labels, Counter>,
+    cached_tokens: Family<Labels, Counter>,
     values: Family<Labels, Gauge<f64, AtomicU64>>,
     states: Family<Labels, Gauge>,
     fired: Family<Labels, Counter>,
+    to_answer: Histograms,
     to_first: Histograms,
     between: Histograms,
 }
@@ -60,9 +66,13 @@ impl Exposition {
             origin,
             rounds: Counter::default(),
             calls: Family::default(),
+            tokens: Family::default(),
+            prompt_tokens: Family::default(),
+            cached_tokens: Family::default(),
             values: Family::default(),
             states: Family::default(),
             fired: Family::default(),
+            to_answer: Histograms::new_with_constructor(|| Histogram::new(to_first_s())),
             to_first: Histograms::new_with_constructor(|| Histogram::new(to_first_s())),
             between: Histograms::new_with_constructor(|| Histogram::new(BETWEEN_S)),
         };
@@ -79,6 +89,14 @@ impl Exposition {
         let ours = self.registry.sub_registry_with_prefix("lab_watch");
         ours.register("rounds", "Times at which servers were asked", self.rounds.clone());
         ours.register("calls", "Requests by how they ended", self.calls.clone());
+        let says = "Tokens of replies, thoughts among them, as the servers count them";
+        ours.register("tokens", says, self.tokens.clone());
+        let says = "Tokens of prompts, where servers say";
+        ours.register("prompt_tokens", says, self.prompt_tokens.clone());
+        let says = "Tokens of prompts that servers had in their caches";
+        ours.register("prompt_cached_tokens", says, self.cached_tokens.clone());
+        let says = "From the request to the first chunk of the answer, after any thought";
+        ours.register_with_unit("first_answer", says, Unit::Seconds, self.to_answer.clone());
         ours.register("value", "Value of a rule's window", self.values.clone());
         ours.register("threshold", "What the value is held against", thresholds);
         ours.register("alert", "0 inactive, 1 pending, 2 firing", self.states.clone());
@@ -104,19 +122,35 @@ impl Exposition {
             let labels =
                 vec![("subject", subject.clone()), ("outcome", call.outcome.name().to_owned())];
             self.calls.get_or_create(&labels).inc();
-            let labels = self.conventional(subject);
-            if let Some(seconds) = call.first_token_s {
-                self.to_first.get_or_create(&labels).observe(seconds);
-            }
-            if !call.gaps_s.is_empty() {
-                let between = self.between.get_or_create(&labels);
-                call.gaps_s.iter().for_each(|seconds| between.observe(*seconds));
-            }
+            self.take_call(subject, call);
         }
         for event in events.iter().filter(|event| event.state == Change::Firing) {
             let rule = watch.rules().iter().find(|rule| rule.name() == event.rule);
             let labels = rule.map(|rule| of_subject(rule, &event.subject)).unwrap_or_default();
             self.fired.get_or_create(&labels).inc();
+        }
+    }
+
+    fn take_call(&self, subject: &str, call: &Call) {
+        let of_subject = vec![("subject", subject.to_owned())];
+        self.tokens.get_or_create(&of_subject).inc_by(call.tokens);
+        let told =
+            [(&self.prompt_tokens, call.prompt_tokens), (&self.cached_tokens, call.cached_tokens)];
+        for (counters, count) in told {
+            if let Some(count) = count {
+                counters.get_or_create(&of_subject).inc_by(count);
+            }
+        }
+        if let Some(seconds) = call.first_answer_s {
+            self.to_answer.get_or_create(&of_subject).observe(seconds);
+        }
+        let labels = self.conventional(subject);
+        if let Some(seconds) = call.first_token_s {
+            self.to_first.get_or_create(&labels).observe(seconds);
+        }
+        if !call.gaps_s.is_empty() {
+            let between = self.between.get_or_create(&labels);
+            call.gaps_s.iter().for_each(|seconds| between.observe(*seconds));
         }
     }
 
@@ -138,12 +172,17 @@ impl Exposition {
 
     /// The attributes that the conventions ask for.
     fn conventional(&self, subject: &str) -> Labels {
+        let api = match &self.origin {
+            Origin::Servers { api, .. } => *api,
+            Origin::Record => Api::Ollama,
+        };
+        let (provider, operation) = api.conventional();
         let mut labels = vec![
-            ("gen_ai_operation_name", "text_completion".to_owned()),
-            ("gen_ai_provider_name", "ollama".to_owned()),
+            ("gen_ai_operation_name", operation.to_owned()),
+            ("gen_ai_provider_name", provider.to_owned()),
         ];
         match &self.origin {
-            Origin::Servers { model } => {
+            Origin::Servers { model, .. } => {
                 let authority = subject.strip_prefix("http://").unwrap_or(subject);
                 let (host, port) = authority.rsplit_once(':').unwrap_or((authority, "80"));
                 labels.push(("gen_ai_request_model", model.clone()));

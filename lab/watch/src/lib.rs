@@ -10,12 +10,14 @@
 #![forbid(unsafe_code)]
 
 mod alert;
+mod api;
 mod ask;
 mod endpoint;
 mod exposition;
 mod live;
 mod metric;
 mod on_alert;
+mod openai;
 mod recorded;
 mod reply;
 mod rules;
@@ -23,6 +25,7 @@ mod seen;
 mod watch;
 
 pub use alert::{Change, Event, State};
+pub use api::{Api, check_openai};
 pub use endpoint::Endpoint;
 pub use exposition::{Exposition, Origin};
 pub use live::{ALL, Asking, Live};

@@ -8,9 +8,10 @@ use std::{
 };
 
 use lab_stats::describe::median;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use ureq::Agent;
 
+use crate::api::Api;
 use crate::ask::{Asked, Question, ask, client};
 use crate::seen::{Ending, Moment, Round, Seen};
 
@@ -27,9 +28,13 @@ const NAP: Duration = Duration::from_millis(250);
 pub struct Asking {
     /// Base addresses, `http://HOST:PORT`.
     pub servers: Vec<String>,
+    /// What they speak.
+    pub api: Api,
     /// The model to ask for.
     pub model: String,
-    /// Ollama's request options beside seed and length.
+    /// Whether it is told to think, or not to; `None` leaves it to the model.
+    pub think: Option<bool>,
+    /// Request options beside seed and length.
     pub options: Map<String, Value>,
     /// The longest reply in tokens.
     pub tokens: u32,
@@ -139,14 +144,14 @@ impl Live {
     /// Its first line differs from round to round: a prompt that a server has in its cache would
     /// change the time to first token tenfold.
     fn question(&self) -> Question {
-        let mut options = self.asking.options.clone();
-        options.insert("num_predict".to_owned(), json!(self.asking.tokens));
-        options.insert("seed".to_owned(), json!(self.rounds));
         Question {
+            api: self.asking.api,
             model: self.asking.model.clone(),
             prompt: format!("Request {}.\nCount from one to one hundred in words.", self.rounds),
             tokens: self.asking.tokens,
-            options,
+            seed: self.rounds,
+            think: self.asking.think,
+            options: self.asking.options.clone(),
         }
     }
 

@@ -111,6 +111,30 @@ pub const METRICS: &[Metric] = &[
         statistic: Quantile(0.99),
     },
     Metric {
+        name: "first_answer_p50_s",
+        unit: Unit::Seconds,
+        says: "Time to the first token after any thought, median of requests that were answered.",
+        of: |seen| call(seen)?.first_answer_s,
+        statistic: Quantile(0.5),
+    },
+    Metric {
+        name: "first_answer_p95_s",
+        unit: Unit::Seconds,
+        says: "Time to the first token after any thought, 95th percentile of requests.",
+        of: |seen| call(seen)?.first_answer_s,
+        statistic: Quantile(0.95),
+    },
+    Metric {
+        name: "answerless_rate",
+        unit: Unit::Share,
+        says: "Requests whose whole reply was thought, share of all that did not fail.",
+        of: |seen| {
+            let call = call(seen).filter(|call| call.outcome == Ending::Answered)?;
+            Some(one_if(call.thought && call.first_answer_s.is_none()))
+        },
+        statistic: Mean,
+    },
+    Metric {
         name: "tokens_per_s",
         unit: Unit::TokensPerSecond,
         says: "Rate of a reply while it streams, median of requests.",

@@ -131,8 +131,13 @@ fn calls(samples: &Samples, seconds: &impl Fn(i64) -> f64) -> Option<Vec<Call>> 
             outcome: Ending::Answered,
             reason: None,
             first_token_s: Some(seconds(first - start)),
+            // A record does not tell thoughts from answers.
+            first_answer_s: None,
+            thought: false,
             streaming_s: seconds(last - first),
             tokens: tokens as u64,
+            prompt_tokens: None,
+            cached_tokens: None,
             gaps_s: own.windows(2).map(|pair| seconds(pair[1] - pair[0])).collect(),
         });
     }

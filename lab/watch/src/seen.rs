@@ -50,13 +50,21 @@ pub struct Call {
     pub outcome: Ending,
     /// Why it failed.
     pub reason: Option<String>,
-    /// From the request to the first token.
+    /// From the request to the first token, be it of a thought or of the answer.
     pub first_token_s: Option<f64>,
+    /// From the request to the first token of the answer; `None` where there was only thought.
+    pub first_answer_s: Option<f64>,
+    /// Whether the model thought before it answered.
+    pub thought: bool,
     /// From the first token to the last.
     pub streaming_s: f64,
-    /// Tokens of the reply.
+    /// Tokens of the reply, thoughts among them: what the server counts, or else the lines.
     pub tokens: u64,
-    /// Times between two tokens; empty where a record kept none.
+    /// Tokens of the prompt, where the server says.
+    pub prompt_tokens: Option<u64>,
+    /// Those of them that it had in its cache.
+    pub cached_tokens: Option<u64>,
+    /// Times between two lines with text; empty where a record kept none.
     pub gaps_s: Vec<f64>,
 }
 
@@ -67,8 +75,12 @@ impl Call {
             outcome,
             reason: Some(reason.into()),
             first_token_s: None,
+            first_answer_s: None,
+            thought: false,
             streaming_s: 0.0,
             tokens: 0,
+            prompt_tokens: None,
+            cached_tokens: None,
             gaps_s: Vec::new(),
         }
     }
@@ -78,10 +90,15 @@ impl Call {
         self.first_token_s.is_some_and(|seconds| seconds > LATE_S)
     }
 
-    /// The rate of the reply while it streamed.
+    /// The rate of the reply while it streamed. The first line's tokens were there at its
+    /// beginning; where lines have several, each counts for as many.
     pub(crate) fn tokens_per_s(&self) -> Option<f64> {
-        let gaps = self.tokens.saturating_sub(1);
-        (gaps > 0 && self.streaming_s > 0.0).then(|| gaps as f64 / self.streaming_s)
+        let lines = match self.gaps_s.len() {
+            0 => self.tokens,
+            gaps => gaps as u64 + 1,
+        };
+        let streamed = self.tokens as f64 * lines.saturating_sub(1) as f64 / lines.max(1) as f64;
+        (streamed > 0.0 && self.streaming_s > 0.0).then(|| streamed / self.streaming_s)
     }
 }
 
@@ -152,14 +169,10 @@ mod tests {
 
     #[test]
     fn a_rate_needs_two_tokens() {
-        let call = |tokens| Call {
-            outcome: Ending::Answered,
-            reason: None,
-            first_token_s: Some(0.1),
-            streaming_s: 0.5,
-            tokens,
-            gaps_s: vec![],
-        };
+        let call = |tokens| Call { streaming_s: 0.5, tokens, ..Call::failed(Ending::Answered, "") };
         assert_eq!((call(1).tokens_per_s(), call(11).tokens_per_s()), (None, Some(20.0)));
+        // Three lines of four tokens each.
+        let of_lines = Call { gaps_s: vec![0.25; 2], ..call(12) };
+        assert_eq!(of_lines.tokens_per_s(), Some(16.0));
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use lab_watch::{
-    ALL, Call, Ending, Exposition, Moment, Origin, Round, Seen, Watch, published, rules,
+    ALL, Api, Call, Ending, Exposition, Moment, Origin, Round, Seen, Watch, published, rules,
 };
 use serde_json::Value;
 
@@ -14,14 +14,19 @@ fn exposed() -> String {
     let text = "[[rule]]\nmetric = \"ttft_p50_s\"\nover = 1\nwindow_s = 60\n";
     let mut rules = rules("r.toml", text).unwrap();
     rules.extend(published());
-    let shown = Exposition::new(&rules, Origin::Servers { model: "m".to_owned() });
+    let shown =
+        Exposition::new(&rules, Origin::Servers { model: "m".to_owned(), api: Api::Ollama });
     let mut watch = Watch::new(rules);
     let call = Call {
         outcome: Ending::Answered,
         reason: None,
         first_token_s: Some(3.5),
+        first_answer_s: Some(3.5),
+        thought: false,
         streaming_s: 0.02,
         tokens: 2,
+        prompt_tokens: Some(9),
+        cached_tokens: Some(4),
         gaps_s: vec![0.02],
     };
     let round = Round { together_s: vec![1.0; 2], alone_s: None, wall_s: 1.0, late: true };
@@ -46,6 +51,10 @@ fn ours_and_the_conventional_names_are_exposed() {
     for name in [
         "lab_watch_rounds_total",
         "lab_watch_calls_total",
+        "lab_watch_tokens_total",
+        "lab_watch_prompt_tokens_total",
+        "lab_watch_prompt_cached_tokens_total",
+        "lab_watch_first_answer_seconds_count",
         "lab_watch_value",
         "lab_watch_threshold",
         "lab_watch_alert",

@@ -13,8 +13,12 @@ fn call(first_token_s: f64) -> Seen {
         outcome: Ending::Answered,
         reason: None,
         first_token_s: Some(first_token_s),
+        first_answer_s: Some(first_token_s),
+        thought: false,
         streaming_s: 1.0,
         tokens: 101,
+        prompt_tokens: None,
+        cached_tokens: None,
         gaps_s: vec![],
     })
 }
