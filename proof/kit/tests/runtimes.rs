@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use lab_protocol::runtimes::{Agent, Arrangement, Call, Options, Workload};
 use lab_protocol::{RunOutcome, Status};
 use proof_kit::runtimes::{
-    FAMILY, Script, Server, Variant, check_identities, check_refusals, line, outcome, reply_text,
-    variants,
+    FAMILY, Script, Server, Variant, answer_text, check_identities, check_refusals, line, outcome,
+    reply_text, variants,
 };
 
 const TOKENS: [i64; 2] = [40, 25];
@@ -122,6 +122,26 @@ fn check_numbers(variant: &Variant, arrangement: Arrangement, outcome: &RunOutco
 }
 
 #[test]
+fn a_thought_is_tokens_and_no_text() {
+    let server = Server::start(Script::Thinks);
+    for variant in variants(FAMILY) {
+        let outcome = outcome(&variant, &workload(Arrangement::Solo, &[&server], None));
+        assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
+        let column = |key: &str| outcome.samples[key].clone();
+        assert_eq!(column("call_tokens"), TOKENS, "{}", variant.name);
+        assert_eq!(column("call_eval_count"), TOKENS, "{}", variant.name);
+        let received = column("token_received_ns");
+        assert_eq!(column("call_first_token_ns"), [received[0], received[40]], "{}", variant.name);
+        let hash = |seed: i64, tokens: i64| {
+            let text = answer_text(seed, tokens);
+            xxhash_rust::xxh64::xxh64(text.as_bytes(), 0).cast_signed()
+        };
+        let hashes = [hash(1, TOKENS[0]), hash(2, TOKENS[1])];
+        assert_eq!(column("call_text_hash"), hashes, "{}", variant.name);
+    }
+}
+
+#[test]
 fn a_stream_is_cut_as_asked_or_the_variant_says_that_it_cuts_none() {
     let server = Server::start(Script::Right);
     for variant in variants(FAMILY) {
@@ -167,6 +187,7 @@ fn a_faulty_server_is_one_failed_outcome_that_names_agent_and_server() {
         (Server::start(Script::Cut), vec!["the connection was closed inside the reply"]),
         (Server::start(Script::BrokenJson), vec!["broken JSON in line `{\"response\": oops}`"]),
         (Server::start(Script::ErrorLine), vec!["the server reports an error: out of memory"]),
+        (Server::start(Script::ErrorObject), vec!["the server reports an error: upstream is gone"]),
         (Server::start(Script::NoDone), vec!["without a done line, after 2 tokens"]),
         (Server::start(Script::Stall), vec!["stalled"]),
         (Server::start(Script::Silence), vec!["stalled"]),

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use crate::CallError;
 
@@ -16,11 +17,16 @@ const MAX_LINE: usize = 4 << 20;
 pub(crate) struct Line<'a> {
     #[serde(borrow, default)]
     pub response: Cow<'a, str>,
+    /// What a model thinks before it answers: tokens that are no text of the answer.
+    #[serde(borrow, default)]
+    pub thinking: Cow<'a, str>,
     #[serde(default)]
     pub done: bool,
     /// Empty where the server does not say.
     #[serde(borrow, default)]
     pub model: Cow<'a, str>,
+    /// The sentence of an error, which is a string, or an object with a message.
+    #[serde(default, deserialize_with = "sentence")]
     pub error: Option<String>,
     pub sent_ns: Option<i64>,
     pub eval_count: Option<i64>,
@@ -31,7 +37,23 @@ pub(crate) struct Line<'a> {
     pub total_duration: Option<i64>,
 }
 
+fn sentence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let error = Option::<Value>::deserialize(deserializer)?;
+    Ok(error.map(|error| said(&error)))
+}
+
+/// The sentence of an error, as Ollama writes it or as gateways in front of it do.
+pub(crate) fn said(error: &Value) -> String {
+    let said = error.as_str().or_else(|| error["message"].as_str());
+    said.map_or_else(|| error.to_string(), str::to_owned)
+}
+
 impl<'a> Line<'a> {
+    /// Whether it carries a token, of the answer or of a thought.
+    pub(crate) fn has_token(&self) -> bool {
+        !self.response.is_empty() || !self.thinking.is_empty()
+    }
+
     fn parse(bytes: &'a [u8]) -> Result<Self, CallError> {
         serde_json::from_slice(bytes).map_err(|error| CallError::BrokenJson {
             excerpt: excerpt(bytes),
@@ -139,6 +161,15 @@ mod tests {
     fn a_broken_line_is_quoted() {
         let error = LineSplitter::default().push(b"{\"response\":\n", |_| Ok(())).unwrap_err();
         assert!(error.to_string().starts_with("broken JSON in line `{\"response\":`: "), "{error}");
+    }
+
+    #[test]
+    fn an_error_is_a_sentence_or_an_object_with_one() {
+        let error = |text: &str| Line::parse(text.as_bytes()).unwrap().error;
+        assert_eq!(error(r#"{"error":"no memory"}"#).unwrap(), "no memory");
+        assert_eq!(error(r#"{"error":{"message":"gone","code":500}}"#).unwrap(), "gone");
+        assert_eq!(error(r#"{"error":{"code":500}}"#).unwrap(), r#"{"code":500}"#);
+        assert_eq!((error(r#"{"error":null}"#), error("{}")), (None, None));
     }
 
     #[test]

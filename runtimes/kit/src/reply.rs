@@ -1,9 +1,9 @@
 //! One reply: its lines, its text, its time stamps.
 
-use serde::Deserialize;
+use serde_json::Value;
 use xxhash_rust::xxh64::xxh64;
 
-use crate::ndjson::{Line, LineSplitter, excerpt};
+use crate::ndjson::{Line, LineSplitter, excerpt, said};
 use crate::{CallError, Meter};
 
 /// Rows are set aside for at most so many tokens of a call before it starts.
@@ -20,7 +20,7 @@ pub struct CallLog {
     pub start_ns: i64,
     /// The `done` line was parsed.
     pub end_ns: i64,
-    /// xxh64 of the reply's bytes, seed 0, bit-cast.
+    /// xxh64 of the answer's bytes, seed 0, bit-cast; thoughts are no part of it.
     pub text_hash: i64,
     /// From the server's last line, -1 where it did not say.
     pub eval_count: i64,
@@ -36,7 +36,7 @@ pub struct CallLog {
     pub server_total_ns: i64,
     /// The number of the thread that was given its last bytes, -1 before any came.
     pub thread: i64,
-    /// Per token: when the runtime handed its bytes over.
+    /// Per token, of a thought or of the answer: when the runtime handed its bytes over.
     pub received_ns: Vec<i64>,
     /// Per token: the server's stamp, or -1.
     pub sent_ns: Vec<i64>,
@@ -163,11 +163,11 @@ impl Said {
         if let Some(error) = &line.error {
             return Err(CallError::ErrorLine(error.clone()));
         }
-        if self.done && (line.done || !line.response.is_empty()) {
+        if self.done && (line.done || line.has_token()) {
             return Err(CallError::AfterDone { excerpt: excerpt(line.response.as_bytes()) });
         }
         self.check_model(line)?;
-        if !line.response.is_empty() {
+        if line.has_token() {
             meter.token();
             self.text.push_str(&line.response);
             log.received_ns.push(received_ns);
@@ -198,15 +198,12 @@ fn untagged(model: &str) -> &str {
     model.strip_suffix(":latest").unwrap_or(model)
 }
 
-/// Ollama explains a refusal as `{"error": "…"}`.
+/// Ollama explains a refusal as `{"error": "…"}`, a gateway with an object there.
 fn status_error(status: u16, body: &[u8]) -> CallError {
-    #[derive(Deserialize)]
-    struct Refusal {
-        error: String,
-    }
-    let message = match serde_json::from_slice::<Refusal>(body) {
-        Ok(refusal) => refusal.error,
-        Err(_) => excerpt(body),
+    let refusal = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    let message = match &refusal["error"] {
+        Value::Null => excerpt(body),
+        error => said(error),
     };
     CallError::Status { status, message }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
 use std::thread;
 
 use serde_json::{Value, json};
@@ -13,6 +14,8 @@ pub enum Script {
     Right,
     /// The same, and closes the connection after each reply, as its head says.
     RightThenClose,
+    /// The same, and the first half of the tokens is a thought.
+    Thinks,
     /// Answers 404 as Ollama does.
     NotFound,
     /// Resets the connection after two tokens.
@@ -23,6 +26,8 @@ pub enum Script {
     BrokenJson,
     /// Sends a line that reports an error after two tokens.
     ErrorLine,
+    /// The same as an object with a message, as gateways have it.
+    ErrorObject,
     /// Ends the body after two tokens.
     NoDone,
     /// Sends nothing after two tokens, and keeps the connection.
@@ -113,6 +118,11 @@ pub fn reply_text(seed: i64, tokens: i64) -> String {
     (0..tokens).map(|index| token(seed, index)).collect()
 }
 
+/// The text of a reply of which the first half was thought.
+pub fn answer_text(seed: i64, tokens: i64) -> String {
+    (tokens / 2..tokens).map(|index| token(seed, index)).collect()
+}
+
 fn token(seed: i64, index: i64) -> String {
     // One byte of two, so that a cut may fall into a character.
     format!(" é{}", (seed + index) % 10)
@@ -133,8 +143,9 @@ fn serve(mut stream: TcpStream, script: Script) -> io::Result<()> {
         let seed = options["seed"].as_i64().unwrap_or(0);
         let tokens = options["num_predict"].as_i64().unwrap_or(0);
         match script {
-            Script::Right => right(&mut stream, "keep-alive", seed, tokens)?,
-            Script::RightThenClose => return right(&mut stream, "close", seed, tokens),
+            Script::Right => right(&mut stream, "keep-alive", seed, 0..tokens)?,
+            Script::RightThenClose => return right(&mut stream, "close", seed, 0..tokens),
+            Script::Thinks => right(&mut stream, "keep-alive", seed, tokens / 2..tokens)?,
             Script::NotFound => {
                 let body = r#"{"error":"model 'm' not found"}"#;
                 let head = head(404, &format!("content-length: {}", body.len()));
@@ -156,11 +167,20 @@ fn refuse(stream: &mut TcpStream, status: u16, header: &str) -> io::Result<()> {
     stream.write_all(format!("{head}{body}").as_bytes())
 }
 
-fn right(stream: &mut TcpStream, connection: &str, seed: i64, tokens: i64) -> io::Result<()> {
+/// The tokens before those of the answer are a thought.
+fn right(
+    stream: &mut TcpStream,
+    connection: &str,
+    seed: i64,
+    answer: Range<i64>,
+) -> io::Result<()> {
+    let tokens = answer.end;
     let headers = format!("connection: {connection}\r\ntransfer-encoding: chunked");
     let mut bytes = head(200, &headers).into_bytes();
     for index in 0..tokens {
-        bytes.extend(chunk(&line(seed, index)));
+        let line = line(seed, index);
+        let thought = || line.replace("\"response\"", "\"response\":\"\",\"thinking\"");
+        bytes.extend(chunk(&if answer.contains(&index) { line.clone() } else { thought() }));
     }
     let last = json!({"model": "m", "response": "", "done": true, "done_reason": "length",
         "context": [1, 2, 3], "total_duration": 60, "load_duration": 10, "prompt_eval_count": 5,
@@ -189,6 +209,10 @@ fn wrong(stream: &mut TcpStream, reader: &mut impl Read, script: Script) -> io::
     match script {
         Script::BrokenJson => stream.write_all(&chunk("{\"response\": oops}\n"))?,
         Script::ErrorLine => stream.write_all(&chunk("{\"error\":\"out of memory\"}\n"))?,
+        Script::ErrorObject => {
+            stream
+                .write_all(&chunk("{\"error\":{\"message\":\"upstream is gone\",\"code\":5}}\n"))?;
+        }
         Script::Stall => wait_for_client(reader)?,
         Script::OtherModel => stream.write_all(&done("other"))?,
         Script::OtherModelBetween => {
