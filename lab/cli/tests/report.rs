@@ -6,7 +6,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use assert_cmd::assert::OutputAssertExt;
 use plain::unpack;
-use predicates::str::contains;
+use predicates::{prelude::PredicateBooleanExt, str::contains};
 use proof_kit::Attack;
 
 /// In a folder that is no checkout.
@@ -144,6 +144,43 @@ fn a_committed_report_lacks_tables_that_no_page_links_to_and_no_others() {
     check().code(1).stderr(contains("wake.tsv"));
     report(dir.path(), &["r", "--format", "tsv"]).success();
     check().success();
+}
+
+#[test]
+fn a_load_is_answered_from_the_nearest_cell() {
+    let streams = committed("streams");
+    let choose = |load: &str| report(&streams, &[".", "--choose", load]);
+    // 1,000 streams at 40 tokens a second: a third of a core and more, so the choice matters; the
+    // floor is nobody's choice.
+    choose("streams=900,tokens_per_s=40")
+        .success()
+        .stdout(contains("Take `tokio_sockets`: it takes 0."))
+        .stdout(contains("Measured at agents 1000"))
+        .stdout(contains("| `async_std` |"))
+        .stdout(contains("`floor`").not())
+        .stdout(contains("[dependencies]\ntokio = { version = \"="));
+    choose("streams=2,tokens_per_s=40,cores=1")
+        .success()
+        .stdout(contains("The choice does not matter here"));
+    choose("streams=1000,tokens_per_s=40,work_us=5000,cores=2")
+        .success()
+        .stdout(contains("2 cores do not serve this load"));
+    choose("streams=100000,tokens_per_s=1")
+        .success()
+        .stdout(contains("That is 100 times away from this load: a guess"));
+    let refused = [
+        ("streams=5", "--choose: `tokens_per_s` is missing: write streams, tokens_per_s"),
+        ("streams=0,tokens_per_s=1", "--choose: `streams` is 0: write a number above 0"),
+        ("agents=5", "--choose: `agents` says nothing of a load: write streams"),
+        ("streams", "write KEY=NUMBER"),
+        ("streams=many", "`many` is no number"),
+    ];
+    for (load, says) in refused {
+        choose(load).code(2).stderr(contains(says));
+    }
+    report(&committed("threads"), &[".", "--choose", "streams=5"])
+        .code(2)
+        .stderr(contains("the family ledgers gives no advice by load"));
 }
 
 #[test]
