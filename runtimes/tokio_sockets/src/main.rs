@@ -3,16 +3,14 @@
 
 #![forbid(unsafe_code)]
 
-mod connection;
-
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use connection::Connection;
 use runtimes_kit::{
     AgentLog, AgentRun, Arrangement, Identity, Meter, RunError, Workload, variant_main,
 };
+use runtimes_tokio_connection::drive;
 use tokio::runtime::{Builder, Handle};
 use tokio::task::{LocalSet, spawn_local};
 
@@ -49,16 +47,4 @@ async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, Run
         }
     }
     Ok(logs)
-}
-
-async fn drive(mut agent: AgentRun, stall_timeout: Duration) -> Result<AgentLog, RunError> {
-    agent.start();
-    let job = agent.ingest_job();
-    let ingested = tokio::task::spawn_blocking(|| job.run()).await;
-    agent.ingested(ingested.expect("reading a folder does not panic"))?;
-    let mut connection = Connection::new(stall_timeout);
-    while let Some(request) = agent.next_request() {
-        connection.call(&mut agent, &request).await?;
-    }
-    Ok(agent.finish())
 }

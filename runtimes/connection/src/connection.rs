@@ -1,18 +1,22 @@
 //! One agent's connection, kept alive between calls.
 
 use std::io;
+use std::mem;
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runtimes_kit::{AgentRun, CallError, Part, Request, ResponseParser, RunError};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::select;
-use tokio::time::{Instant, sleep, timeout};
 
-pub struct Connection {
+use crate::{Silence, Transport};
+
+/// What one read takes at most.
+const READ_BYTES: usize = 4 << 10;
+
+/// An agent's connection. After an error it is spent, as its agent is.
+#[derive(Debug)]
+pub struct Connection<T> {
     stall_timeout: Duration,
-    stream: Option<TcpStream>,
+    stream: Option<T>,
     parser: ResponseParser,
     buffer: Vec<u8>,
 }
@@ -24,22 +28,27 @@ enum End {
     Failed(CallError),
 }
 
-impl Connection {
+impl<T: Transport> Connection<T> {
+    /// Connects when it is first called.
     pub fn new(stall_timeout: Duration) -> Self {
         let (stream, parser) = (None, ResponseParser::default());
-        Self { stall_timeout, stream, parser, buffer: vec![0; 4 << 10] }
+        Self { stall_timeout, stream, parser, buffer: vec![0; READ_BYTES] }
     }
 
+    /// A whole call: sends the request and gives the reply to the agent, byte by byte as it comes.
+    ///
+    /// # Errors
+    /// [`RunError::Failed`] where the server cannot be reached, is silent for the stall timeout or
+    /// breaks off, and what the agent finds wrong with the reply.
     pub async fn call(&mut self, agent: &mut AgentRun, request: &Request) -> Result<(), RunError> {
-        let output = request.to_http1();
         let is_reused = self.stream.is_some();
-        let mut end = self.exchange(agent, request, &output).await?;
+        let mut end = self.exchange(agent, request).await?;
         // A server may close an idle connection while the next request is on its way; as HTTP
         // clients do, that one request is sent again on a fresh connection.
         let is_gone = !matches!(end, End::Whole | End::Failed(CallError::Stalled));
         if is_reused && is_gone && self.parser.is_idle() {
             self.stream = None;
-            end = self.exchange(agent, request, &output).await?;
+            end = self.exchange(agent, request).await?;
         }
         if !matches!(end, End::Whole) || !self.parser.keep_alive() {
             self.stream = None;
@@ -54,41 +63,26 @@ impl Connection {
         agent.end_of_body()
     }
 
-    async fn exchange(
-        &mut self,
-        agent: &mut AgentRun,
-        request: &Request,
-        output: &[u8],
-    ) -> Result<End, RunError> {
-        match timeout(self.stall_timeout, self.send(&request.authority, output)).await {
-            Err(_) => return Ok(End::Failed(CallError::Stalled)),
-            Ok(Err(error)) => return Ok(End::Failed(CallError::from_io(&error))),
-            Ok(Ok(())) => {}
+    async fn exchange(&mut self, agent: &mut AgentRun, request: &Request) -> Result<End, RunError> {
+        let timer = pin!(T::sleep_until(Instant::now() + self.stall_timeout));
+        let mut silence = Silence::new(self.stall_timeout, timer, T::sleep_until);
+        match silence.broken_by(self.send(request)).await {
+            None => return Ok(End::Failed(CallError::Stalled)),
+            Some(Err(error)) => return Ok(End::Failed(CallError::from_io(&error))),
+            Some(Ok(())) => {}
         }
         let Some(stream) = &mut self.stream else { return Ok(End::Closed) };
-        // One timer a reply: a token moves the deadline, not the timer, which is set anew when it
-        // fires too early.
-        let mut silence = pin!(sleep(self.stall_timeout));
-        let mut heard = Instant::now();
         loop {
-            let read = select! {
-                biased;
-                read = stream.read(&mut self.buffer) => read,
-                () = silence.as_mut() => {
-                    let deadline = heard + self.stall_timeout;
-                    if deadline <= Instant::now() {
-                        return Ok(End::Failed(CallError::Stalled));
-                    }
-                    silence.as_mut().reset(deadline);
-                    continue;
-                }
+            let read = stream.read(mem::take(&mut self.buffer));
+            let Some((read, buffer)) = silence.broken_by(read).await else {
+                return Ok(End::Failed(CallError::Stalled));
             };
+            self.buffer = buffer;
             let mut input = match read {
                 Ok(0) => return Ok(End::Closed),
                 Ok(length) => &self.buffer[..length],
                 Err(error) => return Ok(End::Failed(CallError::from_io(&error))),
             };
-            heard = Instant::now();
             loop {
                 let part = self.parser.next(&mut input).map_err(|error| agent.failed(error))?;
                 match part {
@@ -101,16 +95,17 @@ impl Connection {
         }
     }
 
-    async fn send(&mut self, authority: &str, output: &[u8]) -> io::Result<()> {
-        let stream = match self.stream.take() {
+    /// One that fails leaves no stream.
+    async fn send(&mut self, request: &Request) -> io::Result<()> {
+        let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => {
                 self.parser = ResponseParser::default();
-                let stream = TcpStream::connect(authority).await?;
-                stream.set_nodelay(true)?;
-                stream
+                T::connect(&request.authority, self.stall_timeout).await?
             }
         };
-        self.stream.insert(stream).write_all(output).await
+        stream.write_all(request.to_http1()).await?;
+        self.stream = Some(stream);
+        Ok(())
     }
 }
