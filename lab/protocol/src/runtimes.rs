@@ -20,7 +20,8 @@
 //! CPU time between the first and the last token), `cpu_total_ns`, `voluntary_switches`,
 //! `involuntary_switches`, `rss_high_water_bytes`, `threads` (at the last token); where a runtime
 //! tells how many tasks wait in its own queue `queue_depth_max`, `queue_depth_sum` and
-//! `queue_depth_samples` (readings, one whenever bytes come).
+//! `queue_depth_samples` (readings, one whenever bytes come); where a runtime can read through it
+//! `io_uring` (1 where it does, 0 where the kernel does not permit it).
 
 use serde::{Deserialize, Serialize};
 
@@ -130,6 +131,7 @@ pub mod names {
         CPU_TOTAL_NS = "cpu_total_ns",
         INGEST_BYTES = "ingest_bytes",
         INGEST_END_NS = "ingest_end_ns",
+        IO_URING = "io_uring",
         INVOLUNTARY_SWITCHES = "involuntary_switches",
         PROCESS_START_NS = "process_start_ns",
         QUEUE_DEPTH_MAX = "queue_depth_max",

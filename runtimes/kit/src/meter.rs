@@ -17,6 +17,7 @@ pub struct Meter {
     cpu_at_first_token_ns: OnceLock<i64>,
     last: Mutex<LastToken>,
     queue: Queue,
+    io_uring: OnceLock<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -34,7 +35,13 @@ impl Meter {
             cpu_at_first_token_ns: OnceLock::new(),
             last: Mutex::default(),
             queue: Queue::default(),
+            io_uring: OnceLock::new(),
         }
+    }
+
+    /// A runtime that reads through `io_uring` where the kernel permits it says whether it does.
+    pub fn io_uring(&self, is_used: bool) {
+        self.io_uring.get_or_init(|| is_used);
     }
 
     /// A runtime that knows how many tasks wait in its queue says here how it is asked. It is asked
@@ -87,7 +94,8 @@ impl Meter {
             (names::THREADS, last.threads),
         ];
         let own = own.map(|(name, value)| (name, u64::try_from(value).unwrap_or(0)));
-        let all = own.into_iter().chain(self.queue.counters());
+        let io_uring = self.io_uring.get().map(|&is_used| (names::IO_URING, u64::from(is_used)));
+        let all = own.into_iter().chain(self.queue.counters()).chain(io_uring);
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
