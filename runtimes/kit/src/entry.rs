@@ -7,7 +7,7 @@ use lab_protocol::runtimes::Workload;
 use lab_protocol::runtimes::names;
 use lab_variant::{Identity, Numbers, RunError};
 
-use crate::{AgentLog, Meter, outcome, request};
+use crate::{AgentLog, Meter, descriptors, outcome, request};
 
 /// The whole of a variant's `main`: answers `--describe` and `--help`, or reads one `RunSpec` line
 /// from standard input, calls `run` and writes one `RunOutcome` line to standard output. `run`
@@ -32,6 +32,7 @@ pub fn cutting_variant_main(
     let meter = Arc::new(Meter::start());
     let prepare = |workload| request::check(&workload).map(|()| workload);
     lab_variant::variant_main(identity, prepare, |workload| {
+        descriptors::make_room(&workload)?;
         run(workload, Arc::clone(&meter)).map(|logs| numbers(&logs, &meter))
     })
 }

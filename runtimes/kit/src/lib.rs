@@ -15,6 +15,7 @@
 
 mod agent;
 mod analysis;
+mod descriptors;
 mod entry;
 mod error;
 mod http1;
