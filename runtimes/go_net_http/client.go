@@ -126,9 +126,13 @@ type watch struct {
 	stall    time.Duration
 	heardNs  atomic.Int64
 	isPaused atomic.Bool
+	isLate   bool
 	timer    *time.Timer
 	stalled  func()
 }
+
+// grace is for bytes that lie there already, where this process was not given time to read them.
+const grace = 20 * time.Millisecond
 
 func newWatch(stall time.Duration, stalled func()) *watch {
 	w := &watch{stall: stall, stalled: stalled}
@@ -152,7 +156,11 @@ func (w *watch) look() {
 	case w.isPaused.Load():
 		w.timer.Reset(w.stall)
 	case left > 0:
+		w.isLate = false
 		w.timer.Reset(left)
+	case !w.isLate:
+		w.isLate = true
+		w.timer.Reset(grace)
 	default:
 		w.stalled()
 	}

@@ -178,21 +178,72 @@ function refused(body) {
 
 // --- HTTP by undici ------------------------------------------------------------------------------
 
-const STALLED = ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "UND_ERR_CONNECT_TIMEOUT"];
+const STALLED = "stalled: the server sent nothing for the stall timeout";
 const CLOSED = ["UND_ERR_SOCKET", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"];
 const RESET = ["ECONNRESET", "EPIPE"];
 /** So long the address of a host may be asked for, in milliseconds: that is none of the server's
  * silence. */
 const NAMES_MS = 30_000;
+/** Bytes that lie there already get so long, where this process was not given time to read them:
+ * timers come before sockets. undici's own timeouts give them none. */
+const GRACE_MS = 20;
+/** What a timer can wait for. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** One timer a call and none a token: a deadline only ever moves away, so the timer is early at
+ * worst, and then it is set again. */
+class Watch {
+  constructor(stallMs, stalled) {
+    Object.assign(this, { stallMs, stalled, isLate: false });
+    this.heard();
+    this.set(stallMs);
+  }
+
+  heard() {
+    this.heardMs = performance.now();
+  }
+
+  set(ms) {
+    this.timer = setTimeout(() => this.look(), Math.min(ms, LONGEST_MS));
+  }
+
+  look() {
+    const leftMs = this.heardMs + this.stallMs - performance.now();
+    if (leftMs <= 0 && this.isLate) {
+      this.stalled();
+      return;
+    }
+    this.isLate = leftMs <= 0;
+    this.set(this.isLate ? GRACE_MS : leftMs);
+  }
+
+  end() {
+    clearTimeout(this.timer);
+  }
+}
 
 /** An agent's client, which keeps its connection from call to call where the server does. */
 class Connection {
   constructor(server, stallMs) {
     const { origin, prefix } = address(server);
     this.path = `${prefix}/api/generate`;
-    const timeouts = { headersTimeout: stallMs, bodyTimeout: stallMs };
-    this.client = new Client(origin, { ...timeouts, connectTimeout: stallMs + NAMES_MS });
-    this.isReused = this.hasBegun = false;
+    this.stallMs = stallMs;
+    const connectTimeout = Math.min(stallMs + NAMES_MS, LONGEST_MS);
+    this.client = new Client(origin, { connectTimeout, headersTimeout: 0, bodyTimeout: 0 });
+    this.isConnected = this.isReused = this.hasBegun = false;
+    // Connecting has a timeout of its own.
+    this.client.on("connect", () => {
+      this.isConnected = true;
+      this.startWatch();
+    });
+    this.client.on("disconnect", () => {
+      this.isConnected = false;
+    });
+  }
+
+  startWatch() {
+    this.watch?.end();
+    this.watch = new Watch(this.stallMs, () => this.abort.abort(new Failed(STALLED)));
   }
 
   /** One call. Every failure is a sentence. */
@@ -221,13 +272,24 @@ class Connection {
 
   async exchange(body, reply) {
     this.hasBegun = false;
+    this.abort = new AbortController();
     const headers = { "content-type": "application/json", accept: "*/*" };
-    const request = { method: "POST", path: this.path, headers, body };
-    const response = await this.client.request(request);
-    this.hasBegun = true;
-    reply.status = response.statusCode;
-    for await (const data of response.body) {
-      reply.feed(data, nowNs());
+    const request = { method: "POST", path: this.path, headers, body, signal: this.abort.signal };
+    try {
+      if (this.isConnected) {
+        this.startWatch();
+      }
+      const response = await this.client.request(request);
+      this.hasBegun = true;
+      this.watch.heard();
+      reply.status = response.statusCode;
+      for await (const data of response.body) {
+        const receivedNs = nowNs();
+        this.watch.heard();
+        reply.feed(data, receivedNs);
+      }
+    } finally {
+      this.watch?.end();
     }
     reply.finish(nowNs());
   }
@@ -240,8 +302,8 @@ class Connection {
 /** Says in the words of the family what undici says in its own. */
 function sentence(error) {
   const code = error.code ?? "";
-  if (STALLED.includes(code)) {
-    return "stalled: the server sent nothing for the stall timeout";
+  if (code === "UND_ERR_CONNECT_TIMEOUT") {
+    return STALLED;
   }
   if (RESET.includes(code) || isReset(error)) {
     return "connection reset by the server";
