@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use crate::check;
+use crate::faults::{Fault, FaultKind};
 use crate::limits;
 use crate::measure::{self, Load};
 use crate::server::{Server, serve};
@@ -24,7 +25,10 @@ pub enum ControlInput {
     None,
 }
 
-/// Run the paced Ollama server
+/// Run the paced server, which speaks Ollama's API and OpenAI's
+///
+/// Every token leaves on a schedule and carries the time at which it was written, `sent_ns`
+/// (CLOCK_MONOTONIC in nanoseconds), in each line of Ollama's API and in each event of OpenAI's.
 #[derive(Debug, Clone, Args)]
 pub struct SimArgs {
     /// Ports, one server each; 0 takes a free port
@@ -57,6 +61,18 @@ pub struct SimArgs {
     /// Seed of requests without one
     #[arg(long, default_value_t = 0)]
     pub seed: i64,
+    /// So many tokens of each reply are thought before the answer
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub thinking_tokens: usize,
+    /// End each chat that offers tools by calling the first of them
+    #[arg(long)]
+    pub tool_call: bool,
+    /// Tokens that leave together; a request may ask for others by the key `tokens_per_chunk`
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub tokens_per_chunk: usize,
+    /// Break each reply off with an error line after so many tokens
+    #[arg(long, value_name = "TOKENS")]
+    pub error_after: Option<usize>,
     /// Measure the pacing error in N runs of 3 seconds, print it and exit
     #[arg(long, value_name = "N")]
     pub measure: Option<u32>,
@@ -102,6 +118,11 @@ pub(crate) fn bind(address: IpAddr, ports: &[u16]) -> anyhow::Result<Vec<TcpList
         .collect()
 }
 
+fn error_after(tokens: usize) -> Fault {
+    let after_tokens = Some(tokens);
+    Fault { kind: FaultKind::ErrorLine, after_tokens, port_index: None, every: None }
+}
+
 fn serve_flags(listeners: Vec<TcpListener>, args: SimArgs) -> anyhow::Result<()> {
     let server = Server::start(listeners)?;
     let spec = ServerSpec {
@@ -112,7 +133,10 @@ fn serve_flags(listeners: Vec<TcpListener>, args: SimArgs) -> anyhow::Result<()>
         itl_sigma_log: 0.0,
         time_scale: args.time_scale,
         default_seed: args.seed,
-        faults: Vec::new(),
+        thinking_tokens: args.thinking_tokens,
+        tool_call: args.tool_call,
+        tokens_per_chunk: args.tokens_per_chunk,
+        faults: args.error_after.map(error_after).into_iter().collect(),
     };
     println!("{}", serde_json::json!({"ports": server.ports()}));
     eprintln!("serving model {:?}, Ctrl-C ends", spec.model);

@@ -19,6 +19,11 @@ pub(crate) fn created_at() -> String {
     rfc3339(since_epoch.as_secs(), since_epoch.subsec_nanos())
 }
 
+/// The present date in seconds, as OpenAI writes it in `created`.
+pub(crate) fn unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
 /// RFC 3339 in UTC, trailing zeros of the fraction dropped as Go does.
 ///
 /// Days become a civil date by Howard Hinnant's `civil_from_days` ("chrono-compatible low-level

@@ -3,7 +3,7 @@
 use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,16 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::arrival::Patient;
-use crate::clock::{created_at, now_ns};
+use crate::ask::Wanted;
+use crate::clock::{created_at, now_ns, unix_s};
 use crate::faults::{Fault, FaultKind};
 use crate::http::{JSON, Refusal, Request, read_request, response};
 use crate::ledger::Run;
 use crate::pacer::{Command, Inbox};
+use crate::spec::TOKENS_PER_CHUNK_MAX;
 use crate::stream::{AfterStream, Call, Framing};
 use crate::text;
+use crate::wire::{Speech, Wire};
 
 /// A stalled stream is held open for this long at most.
 const STALL_MAX: Duration = Duration::from_secs(120);
@@ -34,40 +37,10 @@ pub(crate) struct Shared {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) run: Mutex<Option<Arc<Run>>>,
     pub(crate) connections: AtomicUsize,
+    /// Replies so far, for their names.
+    pub(crate) replies: AtomicU64,
     /// As many connections there may be.
     pub(crate) most: usize,
-}
-
-/// The keys of `POST /api/generate` and `/api/chat` that matter here. Ollama ignores unknown ones,
-/// and so do we.
-#[derive(Debug, Deserialize)]
-struct Generate {
-    model: String,
-    #[serde(default)]
-    prompt: String,
-    #[serde(default)]
-    messages: Vec<Message>,
-    stream: Option<bool>,
-    #[serde(default)]
-    options: Options,
-}
-
-#[derive(Debug, Deserialize)]
-struct Message {
-    #[serde(default)]
-    content: String,
-}
-
-impl Generate {
-    fn prompt_bytes(&self) -> usize {
-        self.prompt.len() + self.messages.iter().map(|one| one.content.len()).sum::<usize>()
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Options {
-    seed: Option<i64>,
-    num_predict: Option<i64>,
 }
 
 /// An answer of a known length, or what became of the stream.
@@ -123,65 +96,83 @@ struct Client<'a> {
 
 fn route(request: &Request, client: &Client<'_>, shared: &Shared) -> Answer {
     let run = shared.run.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(speech) = spoken(request) {
+        return match run {
+            Some(run) => generate(speech, request, client, shared, run),
+            None => {
+                let error = "no run has begun: write a begin line to the control input first";
+                Answer::refused(speech, Refusal::new("503 Service Unavailable", error))
+            }
+        };
+    }
+    let model = || run.as_ref().map(|run| run.spec.model.as_str());
     match (request.method.as_str(), request.path.as_str()) {
         ("GET" | "HEAD", "/") => Answer::ok("text/plain; charset=utf-8", "Ollama is running"),
         ("GET", "/api/version") => {
             Answer::json(&json!({"version": concat!(env!("CARGO_PKG_VERSION"), "-paced")}))
         }
-        ("GET", "/api/tags") => {
-            let models: Vec<_> = run
-                .iter()
-                .map(|run| json!({"name": run.spec.model, "model": run.spec.model}))
-                .collect();
+        ("GET", "/api/tags" | "/api/ps") => {
+            let models: Vec<_> =
+                model().iter().map(|model| json!({"name": model, "model": model})).collect();
             Answer::json(&json!({"models": models}))
         }
+        ("GET", "/v1/models") => {
+            let one = |model: &&str| json!({"id": model, "object": "model", "owned_by": "paced"});
+            let models: Vec<_> = model().iter().map(one).collect();
+            Answer::json(&json!({"object": "list", "data": models}))
+        }
         ("POST", "/api/show") => show(&request.body, run.as_deref()),
-        ("POST", path @ ("/api/generate" | "/api/chat")) => match run {
-            Some(run) => {
-                let asked = Asked {
-                    body: &request.body,
-                    is_chat: path == "/api/chat",
-                    is_old: request.is_old,
-                };
-                generate(&asked, client, shared, run)
-            }
-            None => Answer::from(Refusal::new(
-                "503 Service Unavailable",
-                "no run has begun: write a begin line to the control input first",
-            )),
-        },
         (method, path) => {
             Answer::from(Refusal::new("404 Not Found", format!("no route for {method} {path}")))
         }
     }
 }
 
-/// A call as it was asked for.
-struct Asked<'a> {
-    body: &'a [u8],
-    is_chat: bool,
-    is_old: bool,
+/// What a request for a reply speaks.
+fn spoken(request: &Request) -> Option<Speech> {
+    match (request.method.as_str(), request.path.as_str()) {
+        ("POST", "/api/generate") => Some(Speech::Generate),
+        ("POST", "/api/chat") => Some(Speech::Chat),
+        ("POST", "/v1/completions") => Some(Speech::Completion),
+        ("POST", "/v1/chat/completions") => Some(Speech::ChatCompletion),
+        _ => None,
+    }
 }
 
-fn generate(asked: &Asked<'_>, client: &Client<'_>, shared: &Shared, run: Arc<Run>) -> Answer {
+fn generate(
+    speech: Speech,
+    request: &Request,
+    client: &Client<'_>,
+    shared: &Shared,
+    run: Arc<Run>,
+) -> Answer {
     let heard_ns = now_ns();
     let fault = run.faults.next_call(client.port_index);
-    let checked = check_fault(fault).and_then(|()| check_generate(asked.body, &run));
-    let (generate, predict) = match checked {
-        Ok(checked) => checked,
+    let wanted = check_fault(speech, fault).and_then(|()| {
+        check_wanted(speech, &request.body, &run)
+            .map_err(|refusal| Answer::refused(speech, refusal))
+    });
+    let (wanted, limit) = match wanted {
+        Ok(wanted) => wanted,
         Err(refusal) => {
             run.count_refusal();
             return refusal;
         }
     };
-    let prompt_bytes = generate.prompt_bytes();
-    if prompt_bytes == 0 {
+    if wanted.prompt_bytes == 0 {
         return loaded(&run.spec.model);
     }
-    let seed = generate.options.seed.unwrap_or(run.spec.default_seed);
+    let seed = wanted.seed.unwrap_or(run.spec.default_seed);
     // A model that may say as much as it likes stops where its seed says.
-    let asked_tokens = predict.unwrap_or_else(|| text::own_length(seed));
+    let asked_tokens = limit.unwrap_or_else(|| text::own_length(seed));
     let tokens = fault.map_or(asked_tokens, |fault| fault.tokens_before(asked_tokens));
+    let mut work_ns = text::work_ns(seed, tokens.max(1), &run.spec);
+    let words = text::tokens(seed, tokens);
+    let mut pieces = Vec::new();
+    if tokens > 0 {
+        let together = wanted.tokens_per_chunk.unwrap_or(run.spec.tokens_per_chunk);
+        (pieces, work_ns) = text::pieces(&words, &work_ns, run.spec.thinking_tokens, together);
+    }
     let (finished, outcome) = mpsc::channel();
     let call = Call {
         socket: Arc::clone(client.socket),
@@ -190,17 +181,24 @@ fn generate(asked: &Asked<'_>, client: &Client<'_>, shared: &Shared, run: Arc<Ru
         received_ns: client.received_ns.min(heard_ns),
         heard_ns,
         // Four bytes a token is the usual rule of thumb for English.
-        prompt_tokens: prompt_bytes.div_ceil(4),
-        asked_tokens: predict.unwrap_or(usize::MAX),
-        tokens: text::tokens(seed, tokens),
-        work_ns: text::work_ns(seed, tokens.max(1), &run.spec),
+        prompt_tokens: wanted.prompt_bytes.div_ceil(4),
+        asked_tokens: limit.unwrap_or(usize::MAX),
+        pieces,
+        work_ns,
         fault: fault.map(|fault| fault.kind),
-        framing: match (generate.stream, asked.is_old) {
-            (Some(false), _) => Framing::Whole,
-            (_, true) => Framing::Lines,
-            (_, false) => Framing::Chunks,
+        framing: match (wanted.stream, request.is_old) {
+            (false, _) => Framing::Whole,
+            (true, true) => Framing::Lines,
+            (true, false) => Framing::Chunks,
         },
-        is_chat: asked.is_chat,
+        wire: Wire {
+            speech,
+            model: run.spec.model.clone(),
+            id: format!("paced-{}", shared.replies.fetch_add(1, Ordering::Relaxed)),
+            created_s: unix_s(),
+            include_usage: wanted.include_usage,
+            tool: wanted.tool.filter(|_| run.spec.tool_call),
+        },
         finished,
         run,
     };
@@ -210,40 +208,45 @@ fn generate(asked: &Asked<'_>, client: &Client<'_>, shared: &Shared, run: Arc<Ru
 }
 
 /// The faults that strike before a stream begins.
-fn check_fault(fault: Option<&Fault>) -> Result<(), Answer> {
-    match fault.map(|fault| fault.kind) {
-        Some(FaultKind::Refuse) => Err(Answer::Streamed(AfterStream::Reset)),
-        Some(FaultKind::Http500) => Err(Answer::from(Refusal::new(
-            "500 Internal Server Error",
-            "the server failed (a fault)",
-        ))),
-        Some(FaultKind::NotFound) => {
-            Err(Answer::from(Refusal::new("404 Not Found", "model not found (a fault)")))
-        }
-        _ => Ok(()),
-    }
+fn check_fault(speech: Speech, fault: Option<&Fault>) -> Result<(), Answer> {
+    let (status, error) = match fault.map(|fault| fault.kind) {
+        Some(FaultKind::Refuse) => return Err(Answer::Streamed(AfterStream::Reset)),
+        Some(FaultKind::Http500) => ("500 Internal Server Error", "the server failed (a fault)"),
+        Some(FaultKind::NotFound) => ("404 Not Found", "model not found (a fault)"),
+        _ => return Ok(()),
+    };
+    Err(Answer::refused(speech, Refusal::new(status, error)))
 }
 
 /// The request, and how many tokens it asks for; `None` where the model may stop by itself.
-fn check_generate(body: &[u8], run: &Run) -> Result<(Generate, Option<usize>), Answer> {
-    let refuse = |status, error: String| Err(Answer::from(Refusal::new(status, error)));
-    let generate: Generate = match serde_json::from_slice(body) {
-        Ok(generate) => generate,
-        Err(error) => return refuse("400 Bad Request", format!("cannot read the body: {error}")),
-    };
-    if generate.model != run.spec.model {
-        return refuse("404 Not Found", format!("model '{}' not found", generate.model));
+fn check_wanted(
+    speech: Speech,
+    body: &[u8],
+    run: &Run,
+) -> Result<(Wanted, Option<usize>), Refusal> {
+    let bad = |error: String| Refusal::new("400 Bad Request", error);
+    let wanted = Wanted::read(speech, body).map_err(bad)?;
+    if wanted.model != run.spec.model {
+        let error = format!("model '{}' not found", wanted.model);
+        return Err(Refusal::new("404 Not Found", error));
     }
-    let asked = generate.options.num_predict.unwrap_or(TOKENS_DEFAULT);
-    if UNTIL_ITS_END.contains(&asked) {
-        return Ok((generate, None));
+    if wanted.prompt_bytes == 0 && speech.is_openai() {
+        return Err(bad("there is no text in `prompt` or `messages`".to_owned()));
+    }
+    let most = TOKENS_PER_CHUNK_MAX;
+    if wanted.tokens_per_chunk.is_some_and(|together| !(1..=most).contains(&together)) {
+        return Err(bad(format!("tokens_per_chunk must be 1 to {most}")));
+    }
+    let asked = wanted.tokens.unwrap_or(TOKENS_DEFAULT);
+    if UNTIL_ITS_END.contains(&asked) && !speech.is_openai() {
+        return Ok((wanted, None));
     }
     if !(1..=TOKENS_MAX).contains(&asked) {
-        let error =
-            format!("options.num_predict is {asked}, it must be -2, -1 or 1 to {TOKENS_MAX}");
-        return refuse("400 Bad Request", error);
+        let open = if speech.is_openai() { "" } else { "-2, -1 or " };
+        let key = speech.tokens_key();
+        return Err(bad(format!("{key} is {asked}, it must be {open}1 to {TOKENS_MAX}")));
     }
-    Ok((generate, Some(asked as usize)))
+    Ok((wanted, Some(asked as usize)))
 }
 
 /// What `POST /api/show` says of the one model.
@@ -282,6 +285,11 @@ impl Answer {
         Self::Whole { status: "200 OK", content_type, body: body.to_owned() }
     }
 
+    fn refused(speech: Speech, refusal: Refusal) -> Self {
+        let body = speech.error(&refusal.error).to_string();
+        Self::Whole { status: refusal.status, content_type: JSON, body }
+    }
+
     fn json(body: &serde_json::Value) -> Self {
         Self::ok(JSON, &body.to_string())
     }
@@ -289,8 +297,7 @@ impl Answer {
 
 impl From<Refusal> for Answer {
     fn from(refusal: Refusal) -> Self {
-        let body = json!({"error": refusal.error}).to_string();
-        Self::Whole { status: refusal.status, content_type: JSON, body }
+        Self::refused(Speech::Generate, refusal)
     }
 }
 

@@ -17,13 +17,15 @@ pub struct Ledger {
     pub run: String,
     /// Calls that were streamed, whole or in part, in the order in which they arrived.
     pub calls: Vec<CallRecord>,
-    /// `POST /api/generate` that got no stream: unknown models, bad requests and faults.
+    /// Requests for a reply that got none: unknown models, bad requests and faults.
     pub refused: u64,
 }
 
 /// One streamed call. Times are `CLOCK_MONOTONIC` in nanoseconds, or [`NEVER`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRecord {
+    /// The reply's own name, which OpenAI's chunks carry.
+    pub id: String,
     /// The seed of the request.
     pub seed: i64,
     /// The port it came in by, counted from 0.
@@ -44,8 +46,11 @@ pub struct CallRecord {
     pub done_sent_ns: i64,
     /// Tokens that were stamped.
     pub tokens: usize,
-    /// xxh64 (seed 0) of the bytes of those tokens, bit-cast.
+    /// xxh64 (seed 0) of the bytes of those of the answer, bit-cast; thoughts are no part of it.
     pub text_hash: i64,
+    /// The stamp of each token, whatever the client speaks and whether or not it was sent in a
+    /// stream. Tokens of one chunk have the same.
+    pub sent_ns: Vec<i64>,
     /// Stamp minus due time of each token; never negative.
     pub pacing_error_ns: Vec<i64>,
     /// Writes that a slow client did not take at once. Their tokens left later than their stamps.

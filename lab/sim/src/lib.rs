@@ -11,6 +11,7 @@
 
 mod args;
 mod arrival;
+mod ask;
 mod check;
 mod clock;
 mod connection;
@@ -27,6 +28,7 @@ mod spec;
 mod spin;
 mod stream;
 pub mod text;
+mod wire;
 
 pub use args::{ControlInput, SimArgs, run};
 pub use faults::{Fault, FaultKind};

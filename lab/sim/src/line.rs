@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::wire::Brackets;
+
 /// A chunk whose `sent_ns` is filled in at the last moment.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
@@ -15,19 +17,19 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Renders `{FIELDS,"sent_ns":…}`. `head` precedes the chunk (the header of the response
+    /// Renders `{FIELDS,"sent_ns":…}` within brackets. `head` precedes the chunk (the header of the response
     /// travels with the first line), `tail` follows it (the end of the body with the last one).
-    pub(crate) fn render(head: &[u8], fields: &str, tail: &[u8]) -> Self {
+    pub(crate) fn render(head: &[u8], brackets: Brackets, fields: &str, tail: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(head.len() + fields.len() + tail.len() + 64);
         bytes.extend_from_slice(head);
         let size = bytes.len()..bytes.len() + 4;
         bytes.extend_from_slice(b"0000\r\n");
         let data = bytes.len();
-        bytes.extend_from_slice(b"{");
+        bytes.extend_from_slice(brackets.open.as_bytes());
         bytes.extend_from_slice(fields.as_bytes());
         bytes.extend_from_slice(b",\"sent_ns\":");
         let digits = bytes.len()..bytes.len();
-        bytes.extend_from_slice(b"}\n");
+        bytes.extend_from_slice(brackets.close.as_bytes());
         let data_end = bytes.len();
         bytes.extend_from_slice(b"\r\n");
         bytes.extend_from_slice(tail);
@@ -61,10 +63,11 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::Speech;
 
     #[test]
     fn the_size_follows_the_digits_of_the_stamp() {
-        let mut line = Line::render(b"HEAD", r#""a":1"#, b"TAIL");
+        let mut line = Line::render(b"HEAD", Speech::Chat.brackets(), r#""a":1"#, b"TAIL");
         assert_eq!(line.stamp(7), b"HEAD0014\r\n{\"a\":1,\"sent_ns\":7}\n\r\nTAIL".as_slice());
         assert_eq!(line.stamp(12), b"HEAD0015\r\n{\"a\":1,\"sent_ns\":12}\n\r\nTAIL".as_slice());
         assert_eq!(line.plain(), b"{\"a\":1,\"sent_ns\":12}\n".as_slice());

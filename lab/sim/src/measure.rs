@@ -123,6 +123,9 @@ fn spec(load: Load) -> ServerSpec {
         itl_sigma_log: 0.2,
         time_scale: 1.0,
         default_seed: 0,
+        thinking_tokens: 0,
+        tool_call: false,
+        tokens_per_chunk: 1,
         faults: Vec::new(),
     }
 }

@@ -188,8 +188,8 @@ impl Pacer {
     fn write(&mut self, step: Step) {
         let Some(stream) = self.streams.get_mut(&step.id) else { return };
         let mut written = Ok(());
-        if stream.has_token(step.index) {
-            written = stream.send_token(step.due_ns);
+        if stream.has_piece(step.index) {
+            written = stream.send_piece(step.due_ns);
         }
         if written.is_ok() && step.last {
             written = stream.send_ending();

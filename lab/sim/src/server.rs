@@ -3,7 +3,7 @@
 use std::io::{BufRead, ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -88,8 +88,9 @@ impl Server {
         let pacer = Pacer::new(Arc::clone(&inbox)).context("failed to set up the pacing thread")?;
         let pacer = thread::Builder::new().name("pacer".into()).spawn(|| pacer.run())?;
         let (run, connections) = (Mutex::new(None), AtomicUsize::new(0));
+        let (replies, most) = (AtomicU64::new(0), limits::connections());
         let mut server = Self {
-            shared: Arc::new(Shared { inbox, run, connections, most: limits::connections() }),
+            shared: Arc::new(Shared { inbox, run, connections, replies, most }),
             ports: Vec::new(),
             stopped: Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?),
             acceptors: Vec::new(),

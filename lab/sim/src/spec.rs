@@ -7,6 +7,9 @@ use crate::faults::Fault;
 /// Every line carries the name, and must stay small.
 const MODEL_BYTES_MAX: usize = 256;
 
+/// A chunk holds its text in 64 KiB.
+pub(crate) const TOKENS_PER_CHUNK_MAX: usize = 1024;
+
 /// How the requests of one run share the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -53,9 +56,23 @@ pub struct ServerSpec {
     /// The seed of requests that bring none.
     #[serde(default)]
     pub default_seed: i64,
+    /// So many tokens of each reply are thought before the answer.
+    #[serde(default)]
+    pub thinking_tokens: usize,
+    /// Whether a chat that offers tools ends by calling the first of them.
+    #[serde(default)]
+    pub tool_call: bool,
+    /// Tokens that leave together, when the last of them is due; a request may ask for another
+    /// number by the key of this name.
+    #[serde(default = "one")]
+    pub tokens_per_chunk: usize,
     /// Misbehaviour, for tests of clients and of the driver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+}
+
+fn one() -> usize {
+    1
 }
 
 fn real_time() -> f64 {
@@ -88,6 +105,9 @@ impl ServerSpec {
         }
         if !positive(self.time_scale) {
             return Err("time_scale must be above 0 (1.0 is real time)".into());
+        }
+        if !(1..=TOKENS_PER_CHUNK_MAX).contains(&self.tokens_per_chunk) {
+            return Err(format!("tokens_per_chunk must be 1 to {TOKENS_PER_CHUNK_MAX}"));
         }
         self.faults.iter().try_for_each(|fault| fault.check(ports))
     }

@@ -9,17 +9,13 @@ use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
 use xxhash_rust::xxh64::Xxh64;
 
-use crate::clock::{created_at, now_ns};
+use crate::clock::now_ns;
 use crate::faults::FaultKind;
 use crate::http::{JSON, response};
 use crate::ledger::{CallRecord, NEVER, Run};
 use crate::line::Line;
+use crate::wire::{Account, Brackets, Piece, Wire};
 
-const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\
-                      Transfer-Encoding: chunked\r\n\r\n";
-/// Without chunks the end of the body is the end of the connection.
-const PLAIN_HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\
-                            Connection: close\r\n\r\n";
 /// A client that has not read the rest of a reply by then never will.
 const UNREAD_NS_MAX: u64 = 60_000_000_000;
 const END_OF_BODY: &[u8] = b"0\r\n\r\n";
@@ -46,13 +42,13 @@ pub(crate) struct Call {
     /// Rough, for `prompt_eval_count`.
     pub(crate) prompt_tokens: usize,
     pub(crate) asked_tokens: usize,
-    pub(crate) tokens: Vec<&'static str>,
+    /// What each step of the schedule sends.
+    pub(crate) pieces: Vec<Piece>,
     /// At least one step, even where a fault leaves no token.
     pub(crate) work_ns: Vec<u64>,
     pub(crate) fault: Option<FaultKind>,
     pub(crate) framing: Framing,
-    /// It came by `/api/chat`, which has a message in place of a response.
-    pub(crate) is_chat: bool,
+    pub(crate) wire: Wire,
     pub(crate) finished: Sender<AfterStream>,
 }
 
@@ -69,11 +65,23 @@ pub(crate) enum AfterStream {
 #[derive(Debug)]
 pub(crate) struct Gone;
 
+/// A part of a body with its length; nothing for nothing, which would be the end.
+fn chunk(text: &str) -> Vec<u8> {
+    match text.len() {
+        0 => Vec::new(),
+        length => format!("{length:x}\r\n{text}\r\n").into_bytes(),
+    }
+}
+
 pub(crate) struct Stream {
     pub(crate) call: Call,
     /// The next token, rendered while there is time.
     next: Line,
-    model_json: String,
+    /// Pieces that were sent.
+    sent: usize,
+    /// The header was.
+    has_head: bool,
+    thought_tokens: usize,
     backlog: Vec<u8>,
     /// When the last line was written or set aside.
     ended_ns: Option<u64>,
@@ -83,7 +91,9 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn new(call: Call) -> Self {
+        let tokens = call.pieces.iter().map(|piece| piece.tokens).sum();
         let record = CallRecord {
+            id: call.wire.id.clone(),
             seed: call.seed,
             port_index: call.port_index,
             received_ns: call.received_ns as i64,
@@ -94,12 +104,15 @@ impl Stream {
             done_sent_ns: NEVER,
             tokens: 0,
             text_hash: 0,
-            pacing_error_ns: Vec::with_capacity(call.tokens.len()),
+            sent_ns: Vec::with_capacity(tokens),
+            pacing_error_ns: Vec::with_capacity(tokens),
             buffered_writes: 0,
             complete: false,
         };
         let mut stream = Self {
-            model_json: serde_json::Value::from(call.run.spec.model.as_str()).to_string(),
+            sent: 0,
+            has_head: false,
+            thought_tokens: 0,
             next: Line::default(),
             backlog: Vec::new(),
             ended_ns: None,
@@ -111,9 +124,9 @@ impl Stream {
         stream
     }
 
-    /// Whether step `index` of the schedule carries a token.
-    pub(crate) fn has_token(&self, index: usize) -> bool {
-        index < self.call.tokens.len()
+    /// Whether step `index` of the schedule carries tokens.
+    pub(crate) fn has_piece(&self, index: usize) -> bool {
+        index < self.call.pieces.len()
     }
 
     /// Whether everything was said and taken.
@@ -126,19 +139,27 @@ impl Stream {
         self.ended_ns.is_some_and(|ended_ns| now_ns > ended_ns + UNREAD_NS_MAX)
     }
 
-    pub(crate) fn send_token(&mut self, due_ns: u64) -> Result<(), Gone> {
+    pub(crate) fn send_piece(&mut self, due_ns: u64) -> Result<(), Gone> {
         let mut line = std::mem::take(&mut self.next);
         let sent_ns = now_ns();
-        self.write_line(&mut line, sent_ns)?;
+        self.write_line(&mut line, sent_ns, "")?;
         let record = &mut self.record;
         if record.tokens == 0 {
             record.first_due_ns = due_ns as i64;
             record.first_sent_ns = sent_ns as i64;
         }
         record.last_sent_ns = sent_ns as i64;
-        record.pacing_error_ns.push(sent_ns as i64 - due_ns as i64);
-        self.hash.update(self.call.tokens[record.tokens].as_bytes());
-        record.tokens += 1;
+        let piece = &self.call.pieces[self.sent];
+        let error_ns = sent_ns as i64 - due_ns as i64;
+        record.sent_ns.extend(std::iter::repeat_n(sent_ns as i64, piece.tokens));
+        record.pacing_error_ns.extend(std::iter::repeat_n(error_ns, piece.tokens));
+        record.tokens += piece.tokens;
+        if piece.is_thought {
+            self.thought_tokens += piece.tokens;
+        } else {
+            self.hash.update(piece.text.as_bytes());
+        }
+        self.sent += 1;
         self.render_next();
         Ok(())
     }
@@ -149,9 +170,16 @@ impl Stream {
         match self.call.fault {
             Some(FaultKind::Stall | FaultKind::Reset) => Ok(()),
             Some(FaultKind::NeverDone) => self.write_ending(""),
-            Some(FaultKind::BrokenJson) => self.write_ending("{\"model\":\"broken\",\"respon\n"),
+            Some(FaultKind::BrokenJson) => {
+                let open = self.call.wire.speech.brackets().open;
+                self.write_ending(&format!("{open}\"model\":\"broken\",\"respon\n"))
+            }
             Some(FaultKind::ErrorLine) => {
-                self.write_ending("{\"error\":\"the model runner has stopped (a fault)\"}\n")
+                let speech = self.call.wire.speech;
+                let error = speech.error("the model runner has stopped (a fault)").to_string();
+                let keys = &error[1..error.len() - 1];
+                let Brackets { open, close } = speech.brackets();
+                self.write_ending(&format!("{open}{keys}{close}"))
             }
             _ => self.send_done(),
         }
@@ -182,49 +210,47 @@ impl Stream {
 
     /// Its `created_at` is the time of rendering, one step ahead; `sent_ns` is the one to trust.
     fn render_next(&mut self) {
-        let Some(word) = self.call.tokens.get(self.record.tokens) else { return };
-        let fields = format!("{},\"done\":false", self.said(word));
-        self.next = Line::render(self.head(), &fields, b"");
+        let Some(piece) = self.call.pieces.get(self.sent) else { return };
+        let fields = self.call.wire.piece(piece, self.sent == 0);
+        self.next = Line::render(&self.head(), self.call.wire.speech.brackets(), &fields, b"");
     }
 
-    /// The first keys of a line.
-    fn said(&self, text: &str) -> String {
-        let said = match self.call.is_chat {
-            true => format!("\"message\":{{\"role\":\"assistant\",\"content\":\"{text}\"}}"),
-            false => format!("\"response\":\"{text}\""),
-        };
-        format!("\"model\":{},\"created_at\":\"{}\",{said}", self.model_json, created_at())
+    fn account(&self) -> Account {
+        let record = &self.record;
+        let first_ns = record.first_sent_ns.max(record.received_ns);
+        Account {
+            is_cut: record.tokens >= self.call.asked_tokens,
+            total_ns: now_ns() as i64 - record.received_ns,
+            prompt_tokens: self.call.prompt_tokens,
+            prompt_ns: first_ns - record.received_ns,
+            tokens: record.tokens,
+            thought_tokens: self.thought_tokens,
+            eval_ns: record.last_sent_ns.max(first_ns) - first_ns,
+        }
     }
 
     fn send_done(&mut self) -> Result<(), Gone> {
-        let record = &self.record;
-        // As Ollama counts: prefill ends with the first token, and evaluation begins there. The
-        // prefill here contains the wait for the server in `queue` mode.
-        let reason = if record.tokens < self.call.asked_tokens { "stop" } else { "length" };
-        let first_ns = record.first_sent_ns.max(record.received_ns);
-        let text = match self.call.framing {
-            Framing::Whole => self.call.tokens[..record.tokens].concat(),
-            Framing::Chunks | Framing::Lines => String::new(),
-        };
-        let fields = format!(
-            "{},\"done\":true,\"done_reason\":\"{reason}\",\"total_duration\":{},\
-             \"load_duration\":0,\"prompt_eval_count\":{},\"prompt_eval_duration\":{},\
-             \"eval_count\":{},\"eval_duration\":{}",
-            self.said(&text),
-            now_ns() as i64 - record.received_ns,
-            self.call.prompt_tokens,
-            first_ns - record.received_ns,
-            record.tokens,
-            record.last_sent_ns.max(first_ns) - first_ns,
-        );
-        let sent_ns = now_ns();
-        if self.call.framing == Framing::Whole {
+        let account = self.account();
+        let brackets = self.call.wire.speech.brackets();
+        let sent_ns = if self.call.framing == Framing::Whole {
+            let fields = self.call.wire.whole(&self.call.pieces[..self.sent], &account);
+            let sent_ns = now_ns();
             let body = format!("{{{fields},\"sent_ns\":{sent_ns}}}");
             self.write(&response("200 OK", JSON, &body))?;
+            sent_ns
         } else {
-            let mut line = Line::render(self.head(), &fields, END_OF_BODY);
-            self.write_line(&mut line, sent_ns)?;
-        }
+            if let Some(fields) = self.call.wire.tool_call() {
+                let mut line = Line::render(&self.head(), brackets, &fields, b"");
+                self.write_line(&mut line, now_ns(), "")?;
+            }
+            let after = self.call.wire.after_done(&account);
+            let fields = self.call.wire.done(&account);
+            let tail = [&chunk(&after)[..], END_OF_BODY].concat();
+            let mut line = Line::render(&self.head(), brackets, &fields, &tail);
+            let sent_ns = now_ns();
+            self.write_line(&mut line, sent_ns, &after)?;
+            sent_ns
+        };
         self.record.done_sent_ns = sent_ns as i64;
         Ok(())
     }
@@ -233,12 +259,11 @@ impl Stream {
         if self.call.framing == Framing::Whole {
             return self.write(&response("200 OK", JSON, line));
         }
-        let mut bytes = self.head().to_vec();
+        let mut bytes = self.head();
         match self.call.framing {
             Framing::Lines => bytes.extend_from_slice(line.as_bytes()),
-            _ if line.is_empty() => bytes.extend_from_slice(END_OF_BODY),
             _ => {
-                bytes.extend_from_slice(format!("{:x}\r\n{line}\r\n", line.len()).as_bytes());
+                bytes.extend_from_slice(&chunk(line));
                 bytes.extend_from_slice(END_OF_BODY);
             }
         }
@@ -246,25 +271,31 @@ impl Stream {
     }
 
     /// The header travels with the first line, as Ollama's does.
-    fn head(&self) -> &'static [u8] {
-        match self.call.framing {
-            _ if self.record.tokens > 0 => b"",
-            Framing::Lines => PLAIN_HEAD,
-            Framing::Chunks | Framing::Whole => HEAD,
-        }
+    fn head(&self) -> Vec<u8> {
+        let framing = match self.call.framing {
+            _ if self.has_head => return Vec::new(),
+            // Without chunks the end of the body is the end of the connection.
+            Framing::Lines => "Connection: close",
+            Framing::Chunks | Framing::Whole => "Transfer-Encoding: chunked",
+        };
+        let kind = self.call.wire.speech.content_type();
+        format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n{framing}\r\n\r\n").into_bytes()
     }
 
-    fn write_line(&mut self, line: &mut Line, sent_ns: u64) -> Result<(), Gone> {
+    /// `after` is what follows the line where there are no chunks.
+    fn write_line(&mut self, line: &mut Line, sent_ns: u64, after: &str) -> Result<(), Gone> {
         let chunk = line.stamp(sent_ns);
         match self.call.framing {
-            Framing::Chunks => self.write(chunk),
+            Framing::Chunks => self.write(chunk)?,
             Framing::Lines => {
                 let head = self.head();
-                self.write(&[head, line.plain()].concat())
+                self.write(&[&head, line.plain(), after.as_bytes()].concat())?;
             }
             // All of it comes with the last one.
-            Framing::Whole => Ok(()),
+            Framing::Whole => {}
         }
+        self.has_head = true;
+        Ok(())
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {

@@ -1,10 +1,13 @@
 //! What a call says and how long each step takes, drawn from the call's seed alone.
 
+use std::ops::Range;
+
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
 use crate::spec::ServerSpec;
+use crate::wire::Piece;
 
 /// Small and fixed: a text must be the same on every machine and in every release.
 const WORDS: [&str; 32] = [
@@ -51,6 +54,26 @@ const LENGTH_STREAM: u128 = 3;
 pub fn tokens(seed: i64, count: usize) -> Vec<&'static str> {
     let mut random = Pcg64::new(u128::from(seed as u64), TEXT_STREAM);
     (0..count).map(|_| WORDS[random.random_range(0..WORDS.len() as u32) as usize]).collect()
+}
+
+/// The words as they leave, and the time of each piece: so many together, thoughts apart from the
+/// answer. A piece takes as long as its tokens.
+pub(crate) fn pieces(
+    words: &[&str],
+    work_ns: &[u64],
+    thinking_tokens: usize,
+    per_chunk: usize,
+) -> (Vec<Piece>, Vec<u64>) {
+    let thought = thinking_tokens.min(words.len());
+    let ranges = |from: usize, to: usize| {
+        (from..to).step_by(per_chunk).map(move |start| start..to.min(start + per_chunk))
+    };
+    let piece = |range: Range<usize>| {
+        let (text, is_thought) = (words[range.clone()].concat(), range.start < thought);
+        let work_ns: u64 = work_ns[range.clone()].iter().sum();
+        (Piece { text, tokens: range.len(), is_thought }, work_ns)
+    };
+    ranges(0, thought).chain(ranges(thought, words.len())).map(piece).unzip()
 }
 
 /// How much a model says that may say as much as it likes: 16 to 527 tokens, by its seed.

@@ -115,6 +115,9 @@ fn spec(itl_sigma_log: f64, time_scale: f64) -> ServerSpec {
         itl_sigma_log,
         time_scale,
         default_seed: 0,
+        thinking_tokens: 0,
+        tool_call: false,
+        tokens_per_chunk: 1,
         faults: vec![],
     }
 }

@@ -1,5 +1,6 @@
 //! The server through the doors that clients and the driver take: sockets and the control pipe.
 
+mod apis;
 mod client;
 mod faults;
 mod people;
