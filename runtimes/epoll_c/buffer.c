@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void *memory(void *old, size_t size) {
     void *found = realloc(old, size ? size : 1);
@@ -56,11 +55,6 @@ void buffer_format(struct buffer *buffer, const char *format, ...) {
 
 struct bytes buffer_view(const struct buffer *buffer) {
     return (struct bytes){buffer->data, buffer->length};
-}
-
-bool bytes_equal(struct bytes bytes, struct bytes other) {
-    return bytes.length == other.length &&
-           (bytes.length == 0 || memcmp(bytes.data, other.data, bytes.length) == 0);
 }
 
 bool bytes_are(struct bytes bytes, const char *text) {

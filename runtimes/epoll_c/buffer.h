@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct bytes {
     const char *data;
@@ -30,7 +31,11 @@ void buffer_format(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct bytes buffer_view(const struct buffer *buffer);
 
-bool bytes_equal(struct bytes bytes, struct bytes other);
+static inline bool bytes_equal(struct bytes bytes, struct bytes other) {
+    return bytes.length == other.length &&
+           (bytes.length == 0 || memcmp(bytes.data, other.data, bytes.length) == 0);
+}
+
 bool bytes_are(struct bytes bytes, const char *text);
 /* Without blanks at either end. */
 struct bytes bytes_trimmed(struct bytes bytes);

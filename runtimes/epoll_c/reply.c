@@ -8,13 +8,19 @@ enum { MAX_LINE = 4 << 20, MAX_ERROR_BODY = 4 << 10 };
 enum { MAX_RESERVED = 1 << 16 };
 
 /* The keys of a line, as far as an agent reads it; those of the last line come last. */
-static const char *const KEYS[] = {
-    "response",          "done",
-    "model",             "error",
-    "sent_ns",           "eval_count",
-    "eval_duration",     "prompt_eval_count",
-    "prompt_eval_duration", "load_duration",
-    "total_duration",
+#define KEY(NAME) {NAME, sizeof NAME - 1}
+static const struct bytes KEYS[] = {
+    KEY("response"),
+    KEY("done"),
+    KEY("model"),
+    KEY("error"),
+    KEY("sent_ns"),
+    KEY("eval_count"),
+    KEY("eval_duration"),
+    KEY("prompt_eval_count"),
+    KEY("prompt_eval_duration"),
+    KEY("load_duration"),
+    KEY("total_duration"),
 };
 enum { RESPONSE, DONE, MODEL, ERROR, SENT_NS, OF_LAST_LINE, KEY_COUNT = OF_LAST_LINE + LAST_LINE };
 
@@ -71,7 +77,7 @@ static bool member(struct json *json, struct bytes key, void *context) {
     struct line *line = context;
     struct buffer *scratch = line->reply->scratch;
     unsigned number = 0;
-    while (number < KEY_COUNT && !bytes_are(key, KEYS[number]))
+    while (number < KEY_COUNT && !bytes_equal(key, KEYS[number]))
         number++;
     if (number == KEY_COUNT)
         return json_skip(json);

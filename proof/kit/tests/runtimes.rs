@@ -143,7 +143,7 @@ fn check_numbers(variant: &Variant, arrangement: Arrangement, outcome: &RunOutco
 #[test]
 fn a_thought_is_tokens_and_no_text() {
     let server = Server::start(Script::Thinks);
-    for variant in variants(FAMILY) {
+    for variant in able() {
         let outcome = outcome(&variant, &workload(Arrangement::Solo, &[&server], None));
         assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
         let column = |key: &str| outcome.samples[key].clone();
@@ -180,7 +180,7 @@ fn a_stream_is_cut_as_asked_or_the_variant_says_that_it_cuts_none() {
 fn work_between_tokens_is_done_or_the_variant_says_that_it_does_none() {
     const WORK_NS: u64 = 1_000_000;
     let server = Server::start(Script::Right);
-    for variant in variants(FAMILY) {
+    for variant in able() {
         let mut workload = workload(Arrangement::Solo, &[&server], None);
         workload.agents[0].work_per_token_ns = WORK_NS;
         let outcome = outcome(&variant, &workload);
