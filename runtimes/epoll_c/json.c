@@ -39,10 +39,14 @@ bool json_end(struct json *json) {
     return json->at == json->end || wrong(json, "something follows");
 }
 
+bool json_begins(struct json *json, char sign) {
+    skip_blanks(json);
+    return json->at < json->end && *json->at == sign;
+}
+
 /* Takes a sign where it is next. */
 static bool take(struct json *json, char sign) {
-    skip_blanks(json);
-    bool is_next = json->at < json->end && *json->at == sign;
+    bool is_next = json_begins(json, sign);
     json->at += is_next;
     return is_next;
 }

@@ -32,6 +32,8 @@ bool json_number(struct json *json, struct bytes *value);
 bool json_skip(struct json *json);
 /* Takes `null` where it is next, and is false and no error where it is not. */
 bool json_null(struct json *json);
+/* Whether the next value begins with this sign, which stays where it is. */
+bool json_begins(struct json *json, char sign);
 /* Says an error; always false. */
 bool json_wrong(struct json *json, const char *why, struct bytes what);
 

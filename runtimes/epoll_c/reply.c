@@ -11,6 +11,7 @@ enum { MAX_RESERVED = 1 << 16 };
 #define KEY(NAME) {NAME, sizeof NAME - 1}
 static const struct bytes KEYS[] = {
     KEY("response"),
+    KEY("thinking"),
     KEY("done"),
     KEY("model"),
     KEY("error"),
@@ -22,7 +23,8 @@ static const struct bytes KEYS[] = {
     KEY("load_duration"),
     KEY("total_duration"),
 };
-enum { RESPONSE, DONE, MODEL, ERROR, SENT_NS, OF_LAST_LINE, KEY_COUNT = OF_LAST_LINE + LAST_LINE };
+enum { RESPONSE, THINKING, DONE, MODEL, ERROR, SENT_NS, OF_LAST_LINE };
+enum { KEY_COUNT = OF_LAST_LINE + LAST_LINE };
 
 const char *const LAST_LINE_COLUMNS[LAST_LINE] = {
     "call_eval_count",     "call_eval_ns", "call_prompt_eval_count",
@@ -32,7 +34,7 @@ const char *const LAST_LINE_COLUMNS[LAST_LINE] = {
 struct line {
     struct reply *reply;
     unsigned seen;
-    struct bytes response, model, error;
+    struct bytes response, thinking, model, error;
     bool is_done, has_error;
     int64_t sent_ns, said[LAST_LINE];
 };
@@ -73,6 +75,26 @@ static bool integer(struct json *json, int64_t *value) {
     return json_null(json) || json_integer(json, value);
 }
 
+static bool message(struct json *json, struct bytes key, void *context) {
+    struct line *line = context;
+    if (!bytes_are(key, "message") || !json_begins(json, '"'))
+        return json_skip(json);
+    return json_string(json, &line->error, &line->reply->scratch[3]);
+}
+
+/* An error is a string, or an object with a message; anything else is said as it is written. */
+static bool error(struct json *json, struct line *line) {
+    if (json_begins(json, '"'))
+        return json_string(json, &line->error, &line->reply->scratch[3]);
+    const char *begin = json->at;
+    bool is_object = json_begins(json, '{');
+    if (!(is_object ? json_object(json, message, line) : json_skip(json)))
+        return false;
+    if (!line->error.data)
+        line->error = (struct bytes){begin, (size_t)(json->at - begin)};
+    return true;
+}
+
 static bool member(struct json *json, struct bytes key, void *context) {
     struct line *line = context;
     struct buffer *scratch = line->reply->scratch;
@@ -87,13 +109,15 @@ static bool member(struct json *json, struct bytes key, void *context) {
     switch (number) {
     case RESPONSE:
         return json_string(json, &line->response, &scratch[0]);
+    case THINKING:
+        return json_string(json, &line->thinking, &scratch[1]);
     case DONE:
         return json_bool(json, &line->is_done);
     case MODEL:
-        return json_string(json, &line->model, &scratch[1]);
+        return json_string(json, &line->model, &scratch[2]);
     case ERROR:
         line->has_error = !json_null(json);
-        return !line->has_error || json_string(json, &line->error, &scratch[2]);
+        return !line->has_error || error(json, line);
     case SENT_NS:
         return integer(json, &line->sent_ns);
     default:
@@ -140,13 +164,18 @@ static bool check_model(const struct reply *reply, const struct line *line, stru
     return false;
 }
 
+/* A thought is a token that is no text. */
+static bool has_token(const struct line *line) {
+    return line->response.length || line->thinking.length;
+}
+
 static bool check(const struct reply *reply, const struct line *line, struct buffer *why) {
     if (line->has_error) {
         buffer_text(why, "the server reports an error: ");
         buffer_bytes(why, line->error);
         return false;
     }
-    if (reply->is_done && (line->is_done || line->response.length)) {
+    if (reply->is_done && (line->is_done || has_token(line))) {
         buffer_text(why, "the server went on after its done line, with `");
         buffer_excerpt(why, line->response);
         buffer_text(why, "`");
@@ -164,7 +193,7 @@ static bool take_line(struct reply *reply, struct bytes data, int64_t received_n
         return broken(why, data, buffer_view(&reply->json.error));
     if (!check(reply, &line, why))
         return false;
-    if (line.response.length) {
+    if (has_token(&line)) {
         meter_token(reply->meter);
         buffer_bytes(&reply->text, line.response);
         add_token(reply->log, received_ns, line.sent_ns);
@@ -210,7 +239,7 @@ bool reply_feed(struct reply *reply, struct bytes body, int64_t received_ns, str
     return broken(why, buffer_view(&reply->carry), buffer_view(&cause));
 }
 
-/* Ollama explains a refusal as `{"error": "…"}`. */
+/* Ollama explains a refusal as `{"error": "…"}`, a gateway with an object there. */
 static void refused(struct reply *reply, struct buffer *why) {
     struct bytes body = buffer_view(&reply->error_body);
     struct line line = {.reply = reply};

@@ -28,7 +28,7 @@ struct reply {
     struct call_log *log;
     bool is_last, is_done;
     int status;
-    struct buffer text, carry, error_body, scratch[3];
+    struct buffer text, carry, error_body, scratch[4];
     struct json json;
 };
 

@@ -23,17 +23,42 @@ const maxReserved = 1 << 16
 
 // line is one line of a stream, as far as an agent reads it.
 type line struct {
-	Response           string  `json:"response"`
-	Done               bool    `json:"done"`
-	Model              string  `json:"model"`
-	Error              *string `json:"error"`
-	SentNs             *int64  `json:"sent_ns"`
-	EvalCount          *int64  `json:"eval_count"`
-	EvalDuration       *int64  `json:"eval_duration"`
-	PromptEvalCount    *int64  `json:"prompt_eval_count"`
-	PromptEvalDuration *int64  `json:"prompt_eval_duration"`
-	LoadDuration       *int64  `json:"load_duration"`
-	TotalDuration      *int64  `json:"total_duration"`
+	Response           string       `json:"response"`
+	Thinking           string       `json:"thinking"`
+	Done               bool         `json:"done"`
+	Model              string       `json:"model"`
+	Error              *explanation `json:"error"`
+	SentNs             *int64       `json:"sent_ns"`
+	EvalCount          *int64       `json:"eval_count"`
+	EvalDuration       *int64       `json:"eval_duration"`
+	PromptEvalCount    *int64       `json:"prompt_eval_count"`
+	PromptEvalDuration *int64       `json:"prompt_eval_duration"`
+	LoadDuration       *int64       `json:"load_duration"`
+	TotalDuration      *int64       `json:"total_duration"`
+}
+
+// hasToken says whether it carries a token: of the answer, or of a thought, which is no text.
+func (l *line) hasToken() bool { return l.Response != "" || l.Thinking != "" }
+
+// explanation is of an error, which is a string, or an object with a message.
+type explanation string
+
+// UnmarshalJSON takes what is neither as it is written.
+func (e *explanation) UnmarshalJSON(data []byte) error {
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return err
+	}
+	text, isText := value.(string)
+	if !isText {
+		object, _ := value.(map[string]any)
+		text, isText = object["message"].(string)
+	}
+	if !isText {
+		text = string(data)
+	}
+	*e = explanation(text)
+	return nil
 }
 
 // reply is one reply as it arrives: lines of JSON, cut anywhere, and the time of each token.
@@ -121,14 +146,14 @@ func (r *reply) line(data []byte, receivedNs int64) error {
 	if found.Error != nil {
 		return fmt.Errorf("the server reports an error: %s", *found.Error)
 	}
-	if r.done && (found.Done || found.Response != "") {
+	if r.done && (found.Done || found.hasToken()) {
 		return fmt.Errorf("the server went on after its done line, with `%s`",
 			excerpt([]byte(found.Response)))
 	}
 	if err := r.checkModel(found.Model, found.Done); err != nil {
 		return err
 	}
-	if found.Response != "" {
+	if found.hasToken() {
 		r.meter.token()
 		r.text = append(r.text, found.Response...)
 		r.receivedNs = append(r.receivedNs, receivedNs)
@@ -174,11 +199,12 @@ func broken(data []byte, why string) error {
 	return errors.New("broken JSON in line `" + excerpt(data) + "`: " + why)
 }
 
-// refused is the explanation of a refusal: Ollama's is `{"error": "…"}`.
+// refused is the explanation of a refusal: Ollama's is `{"error": "…"}`, a gateway has an object
+// there.
 func refused(body []byte) string {
 	found := line{}
 	if json.Unmarshal(body, &found) != nil || found.Error == nil {
 		return excerpt(body)
 	}
-	return *found.Error
+	return string(*found.Error)
 }

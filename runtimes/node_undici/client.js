@@ -63,16 +63,16 @@ class Reply {
     if (text.trim() === "") {
       return;
     }
-    const { response, done, error, model, sentNs, said } = parsed(data, text);
+    const { response, hasToken, done, error, model, sentNs, said } = parsed(data, text);
     if (error !== undefined) {
       throw new Failed(`the server reports an error: ${error}`);
     }
-    if (this.done && (done || response)) {
+    if (this.done && (done || hasToken)) {
       const on = excerpt(Buffer.from(response));
       throw new Failed(`the server went on after its done line, with \`${on}\``);
     }
     this.checkModel(model, done);
-    if (response) {
+    if (hasToken) {
       this.meter.token();
       this.text.push(response);
       this.receivedNs.push(receivedNs);
@@ -106,10 +106,14 @@ function parsed(data, text) {
   try {
     const line = anObject(data, text);
     const done = typed(line, "done", "boolean", false);
+    const response = typed(line, "response", "string", "");
+    const thinking = typed(line, "thinking", "string", "");
     return {
-      response: typed(line, "response", "string", ""),
+      response,
+      // A thought is a token that is no text.
+      hasToken: response !== "" || thinking !== "",
       done,
-      error: typed(line, "error", "string", undefined),
+      error: saidBy(line.error),
       model: typed(line, "model", "string", ""),
       sentNs: exactly(typed(line, "sent_ns", "whole", UNSAID), text),
       said: done ? lastLine(line) : undefined,
@@ -167,10 +171,19 @@ function broken(data, why) {
   return new Failed(`broken JSON in line \`${excerpt(data)}\`: ${why}`);
 }
 
-/** Ollama explains a refusal as `{"error": "…"}`. */
+/** The sentence of an error, which is a string, or an object with a message. */
+function saidBy(error) {
+  if (error === null || error === undefined) {
+    return undefined;
+  }
+  const words = typeof error === "string" ? error : error.message;
+  return typeof words === "string" ? words : JSON.stringify(error);
+}
+
+/** Ollama explains a refusal as `{"error": "…"}`, a gateway with an object there. */
 function refused(body) {
   try {
-    return typed(anObject(body, body.toString()), "error", "string", "") || excerpt(body);
+    return saidBy(anObject(body, body.toString()).error) || excerpt(body);
   } catch {
     return excerpt(body);
   }
