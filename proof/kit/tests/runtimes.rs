@@ -237,6 +237,19 @@ fn a_faulty_server_is_one_failed_outcome_that_names_agent_and_server() {
 }
 
 #[test]
+fn a_request_on_a_connection_that_the_server_has_closed_is_sent_again() {
+    let server = Server::start(Script::RightThenGone);
+    // HTTP libraries of others leave that to their callers.
+    let is_ours =
+        |variant: &Variant| variant.is("sockets") && variant.identity.version != "installed";
+    for variant in able().into_iter().filter(is_ours) {
+        let outcome = outcome(&variant, &workload(Arrangement::Solo, &[&server, &server], None));
+        assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
+        assert_eq!(outcome.samples["call_tokens"], [40, 25, 40, 25], "{}", variant.name);
+    }
+}
+
+#[test]
 fn a_server_of_ipv6_alone_is_reached() {
     let Some(server) = Server::start_on("[::1]:0", Script::Right) else {
         // As `.ci/count-tests` counts it; the harness would swallow what is printed.

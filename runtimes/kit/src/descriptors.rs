@@ -32,9 +32,13 @@ pub(crate) fn make_room(workload: &Workload) -> Result<(), RunError> {
     if needed <= hard {
         return setrlimit(Resource::RLIMIT_NOFILE, hard, hard).map_err(RunError::setup);
     }
+    let who = match agents {
+        1 => "an agent needs".to_owned(),
+        _ => format!("{agents} agents at once need"),
+    };
     Err(RunError::unsupported(format!(
-        "{agents} agents at once need {needed} open files and this process may have {hard}: \
-         raise that limit (ulimit -n {needed}) or ask for fewer agents"
+        "{who} {needed} open files and this process may have {hard}: raise that limit \
+         (ulimit -n {needed}) or ask for fewer agents"
     )))
 }
 

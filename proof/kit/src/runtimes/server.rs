@@ -16,6 +16,8 @@ pub enum Script {
     RightThenClose,
     /// The same, and the first half of the tokens is a thought.
     Thinks,
+    /// The same, and its head says that it keeps the connection.
+    RightThenGone,
     /// Answers 404 as Ollama does.
     NotFound,
     /// Resets the connection after two tokens.
@@ -145,6 +147,7 @@ fn serve(mut stream: TcpStream, script: Script) -> io::Result<()> {
         match script {
             Script::Right => right(&mut stream, "keep-alive", seed, 0..tokens)?,
             Script::RightThenClose => return right(&mut stream, "close", seed, 0..tokens),
+            Script::RightThenGone => return right(&mut stream, "keep-alive", seed, 0..tokens),
             Script::Thinks => right(&mut stream, "keep-alive", seed, tokens / 2..tokens)?,
             Script::NotFound => {
                 let body = r#"{"error":"model 'm' not found"}"#;
