@@ -2,16 +2,19 @@
 
 use std::io::{stdin, stdout};
 use std::net::{IpAddr, TcpListener};
+use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::check;
 use crate::faults::{Fault, FaultKind};
 use crate::limits;
 use crate::measure::{self, Load};
+use crate::record::{self, RecordArgs};
 use crate::server::{Server, serve};
 use crate::spec::{LogNormalMs, Mode, ServerSpec};
+use crate::trace;
 
 /// Of --measure, where nothing else is said.
 const STREAMS_MEASURED: u32 = 2;
@@ -25,12 +28,23 @@ pub enum ControlInput {
     None,
 }
 
+/// What else the server's command does.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Action {
+    /// Record the token times of a real server, for --trace
+    Record(RecordArgs),
+}
+
 /// Run the paced server, which speaks Ollama's API and OpenAI's
 ///
 /// Every token leaves on a schedule and carries the time at which it was written, `sent_ns`
 /// (CLOCK_MONOTONIC in nanoseconds), in each line of Ollama's API and in each event of OpenAI's.
 #[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct SimArgs {
+    /// Something else than serving
+    #[command(subcommand)]
+    pub action: Option<Action>,
     /// Ports, one server each; 0 takes a free port
     #[arg(long, value_delimiter = ',', default_value = "11434,11435")]
     pub ports: Vec<u16>,
@@ -61,6 +75,11 @@ pub struct SimArgs {
     /// Seed of requests without one
     #[arg(long, default_value_t = 0)]
     pub seed: i64,
+    /// Replay the token times that `lab sim record` has written to this file, reply by reply and
+    /// from the beginning again, to the nanosecond
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "ttft_ms", "rate", "time_scale"])]
+    #[arg(conflicts_with_all = ["thinking_tokens", "tokens_per_chunk", "measure"])]
+    pub trace: Option<PathBuf>,
     /// So many tokens of each reply are thought before the answer
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub thinking_tokens: usize,
@@ -91,6 +110,9 @@ pub struct SimArgs {
 /// A port that is taken, a checked server that does not answer,
 /// flags that no server could follow, a control stream that breaks.
 pub fn run(args: SimArgs) -> anyhow::Result<()> {
+    if let Some(Action::Record(args)) = &args.action {
+        return record::run(args);
+    }
     if let Some(runs) = args.measure {
         let streams = args.streams.unwrap_or(STREAMS_MEASURED);
         let load = Load { streams, rate_tokens_per_s: args.measure_rate };
@@ -124,9 +146,12 @@ fn error_after(tokens: usize) -> Fault {
 }
 
 fn serve_flags(listeners: Vec<TcpListener>, args: SimArgs) -> anyhow::Result<()> {
+    let trace = args.trace.as_deref().map(trace::read).transpose()?.unwrap_or_default();
     let server = Server::start(listeners)?;
     let spec = ServerSpec {
-        mode: args.mode,
+        // Replies of a trace do not share anything that it did not record.
+        mode: if trace.is_empty() { args.mode } else { Mode::Free },
+        trace,
         model: args.model,
         ttft_ms: LogNormalMs { median: args.ttft_ms, sigma_log: 0.0 },
         rate_tokens_per_s: args.rate,

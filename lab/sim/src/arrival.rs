@@ -3,7 +3,7 @@
 
 use std::io::{IoSliceMut, Read};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
 
 use nix::sys::socket::{
@@ -28,9 +28,14 @@ const STAMP_AGE_MAX: Duration = Duration::from_secs(60);
 /// # Errors
 /// What the kernel says where it refuses the queue.
 pub(crate) fn prepare(listener: &TcpListener) -> nix::Result<()> {
-    // Connections inherit it. Without stamps the times are those of reading.
-    let _ = setsockopt(listener, sockopt::ReceiveTimestampns, &true);
+    // Connections inherit it.
+    stamp(listener);
     listen(listener, Backlog::MAXALLOWABLE)
+}
+
+/// Has the kernel stamp what a socket receives. Without stamps the times are those of reading.
+pub(crate) fn stamp(socket: &impl AsFd) {
+    let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
 }
 
 /// The two clocks are read this often, and count where they were read closest together: a thread

@@ -163,16 +163,25 @@ fn generate(
         return loaded(&run.spec.model);
     }
     let seed = wanted.seed.unwrap_or(run.spec.default_seed);
-    // A model that may say as much as it likes stops where its seed says.
-    let asked_tokens = limit.unwrap_or_else(|| text::own_length(seed));
-    let tokens = fault.map_or(asked_tokens, |fault| fault.tokens_before(asked_tokens));
-    let mut work_ns = text::work_ns(seed, tokens.max(1), &run.spec);
-    let words = text::tokens(seed, tokens);
-    let mut pieces = Vec::new();
-    if tokens > 0 {
-        let together = wanted.tokens_per_chunk.unwrap_or(run.spec.tokens_per_chunk);
-        (pieces, work_ns) = text::pieces(&words, &work_ns, run.spec.thinking_tokens, together);
-    }
+    let traced = run.next_traced();
+    let (pieces, work_ns) = match traced {
+        // Where the request wants as much as there is, the reply ends with the trace.
+        Some(reply) => {
+            let most = wanted.tokens.and(limit).unwrap_or(usize::MAX);
+            reply.pieces(fault.map_or(most, |fault| fault.tokens_before(most)))
+        }
+        None => {
+            // A model that may say as much as it likes stops where its seed says.
+            let asked_tokens = limit.unwrap_or_else(|| text::own_length(seed));
+            let tokens = fault.map_or(asked_tokens, |fault| fault.tokens_before(asked_tokens));
+            let together = wanted.tokens_per_chunk.unwrap_or(run.spec.tokens_per_chunk);
+            let (words, work_ns) =
+                (text::tokens(seed, tokens), text::work_ns(seed, tokens, &run.spec));
+            text::pieces(&words, &work_ns, run.spec.thinking_tokens, together)
+        }
+    };
+    // A reply without tokens takes as long as its first.
+    let work_ns = if work_ns.is_empty() { text::work_ns(seed, 1, &run.spec) } else { work_ns };
     let (finished, outcome) = mpsc::channel();
     let call = Call {
         socket: Arc::clone(client.socket),

@@ -1,11 +1,12 @@
 //! What the server did, call by call: the truth that a client's numbers are held against.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use crate::faults::FaultPlan;
 use crate::spec::ServerSpec;
+use crate::trace::TracedReply;
 
 /// Stands in a time of a [`CallRecord`] for something that did not happen.
 pub const NEVER: i64 = -1;
@@ -68,16 +69,32 @@ pub(crate) struct Run {
     /// Whether anybody will ask for the calls.
     pub(crate) is_recorded: bool,
     refused: AtomicU64,
+    /// Replies of the trace that were replayed.
+    replayed: AtomicUsize,
 }
 
 impl Run {
     pub(crate) fn new(id: String, spec: ServerSpec, is_recorded: bool) -> Self {
         let faults = FaultPlan::new(&spec.faults);
-        Self { id, spec, faults, is_recorded, refused: AtomicU64::new(0) }
+        Self {
+            id,
+            spec,
+            faults,
+            is_recorded,
+            refused: AtomicU64::new(0),
+            replayed: AtomicUsize::new(0),
+        }
     }
 
     pub(crate) fn count_refusal(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The reply of the trace whose turn it is; `None` without a trace.
+    pub(crate) fn next_traced(&self) -> Option<&TracedReply> {
+        let trace = &self.spec.trace;
+        let turn = || self.replayed.fetch_add(1, Ordering::Relaxed) % trace.len();
+        (!trace.is_empty()).then(|| &trace[turn()])
     }
 
     pub(crate) fn ledger(&self, mut calls: Vec<CallRecord>) -> Ledger {

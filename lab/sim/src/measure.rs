@@ -126,6 +126,7 @@ fn spec(load: Load) -> ServerSpec {
         thinking_tokens: 0,
         tool_call: false,
         tokens_per_chunk: 1,
+        trace: Vec::new(),
         faults: Vec::new(),
     }
 }

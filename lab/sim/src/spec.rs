@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::faults::Fault;
+use crate::trace::TracedReply;
 
 /// Every line carries the name, and must stay small.
 const MODEL_BYTES_MAX: usize = 256;
@@ -66,6 +67,10 @@ pub struct ServerSpec {
     /// number by the key of this name.
     #[serde(default = "one")]
     pub tokens_per_chunk: usize,
+    /// Recorded replies, which its own take the times and the texts of, one after the other and
+    /// from the beginning again. Only `free` replays them, in real time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<TracedReply>,
     /// Misbehaviour, for tests of clients and of the driver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
@@ -108,6 +113,12 @@ impl ServerSpec {
         }
         if !(1..=TOKENS_PER_CHUNK_MAX).contains(&self.tokens_per_chunk) {
             return Err(format!("tokens_per_chunk must be 1 to {TOKENS_PER_CHUNK_MAX}"));
+        }
+        if !self.trace.is_empty() && (self.mode != Mode::Free || self.time_scale != 1.0) {
+            return Err("trace needs the mode `free` and the time_scale 1.0".into());
+        }
+        for (place, reply) in self.trace.iter().enumerate() {
+            reply.check().map_err(|error| format!("trace: reply {place}: {error}"))?;
         }
         self.faults.iter().try_for_each(|fault| fault.check(ports))
     }

@@ -118,6 +118,7 @@ fn spec(itl_sigma_log: f64, time_scale: f64) -> ServerSpec {
         thinking_tokens: 0,
         tool_call: false,
         tokens_per_chunk: 1,
+        trace: Vec::new(),
         faults: vec![],
     }
 }

@@ -1,7 +1,7 @@
 //! A server that says what a test wants it to say, piece by piece.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, Write},
     net::TcpListener,
     thread,
     time::Duration,
