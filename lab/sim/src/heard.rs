@@ -184,9 +184,18 @@ impl Heard {
 mod tests {
     use super::*;
 
-    const LINES: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
-        17\r\n{\"thinking\":\"hm\",\"a\":1}\n\r\n\
-        13\r\n\n{\"response\":\"\u{e9}\"}\r\n1\r\n\n\r\n12\r\n{\"eval_count\":  5}\n\r\n0\r\n\r\n";
+    /// A reply in chunks, of which one ends between two lines and one is blank.
+    fn lines() -> Vec<u8> {
+        let pieces = [
+            "{\"thinking\":\"hm\",\"a\":1}\n",
+            "\n{\"response\":\"\u{e9}\"}",
+            "\n",
+            "{\"eval_count\":5}\n",
+        ];
+        let chunks = pieces.map(|piece| format!("{:x}\r\n{piece}\r\n", piece.len())).concat();
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        format!("{head}{chunks}0\r\n\r\n").into_bytes()
+    }
 
     fn heard(chunks: &[(&[u8], u64)]) -> Option<TracedReply> {
         let mut heard = Heard::new(100, true);
@@ -196,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_reply_is_read_wherever_it_is_cut() {
-        let whole = LINES.as_bytes();
+        let whole = lines();
         for cut in 0..whole.len() {
             let reply = heard(&[(&whole[..cut], 150), (&whole[cut..], 250)]).unwrap();
             let steps: Vec<_> = reply
