@@ -91,12 +91,31 @@ pub(crate) fn client(limit: Duration) -> Agent {
 /// Asks the server at this base address.
 pub(crate) fn ask(client: &Agent, server: &str, question: &Question) -> Asked {
     let began = Instant::now();
-    let call = reply(client, server, question, began).unwrap_or_else(|failure| failure);
+    let call = reply(client, server, question, began)
+        .unwrap_or_else(|failed| Call::failed(failed.outcome, failed.reason));
     Asked { call, began, ended: Instant::now() }
 }
 
-/// The whole reply, or the failed call.
-fn reply(client: &Agent, server: &str, question: &Question, began: Instant) -> Result<Call, Call> {
+/// Why there is no whole reply.
+#[derive(Debug)]
+struct Failed {
+    outcome: Ending,
+    reason: String,
+}
+
+impl Failed {
+    fn because(reason: String) -> Self {
+        Self { outcome: Ending::Failed, reason }
+    }
+}
+
+/// The whole reply, or why there is none.
+fn reply(
+    client: &Agent,
+    server: &str,
+    question: &Question,
+    began: Instant,
+) -> Result<Call, Failed> {
     let sent = client
         .post(format!("{server}{}", question.api.path()))
         .header("content-type", "application/json")
@@ -107,13 +126,13 @@ fn reply(client: &Agent, server: &str, question: &Question, began: Instant) -> R
     let mut lines = BufReader::new(body);
     if response_leads_elsewhere(status) {
         let reason = format!("status {status}: a redirect, and none is followed");
-        return Err(Call::failed(Ending::Failed, reason));
+        return Err(Failed::because(reason));
     }
     if status != 200 {
         let mut said = String::new();
         // What cannot be read of it is not said.
         let _ = lines.take(REFUSAL_BYTES_MAX).read_to_string(&mut said);
-        return Err(Call::failed(Ending::Failed, format!("status {status}: {}", refusal(&said))));
+        return Err(Failed::because(format!("status {status}: {}", refusal(&said))));
     }
     stream(&mut lines, question, began)
 }
@@ -123,7 +142,7 @@ fn response_leads_elsewhere(status: u16) -> bool {
 }
 
 /// Reads the lines of a stream to its end, of which the last with anything in it must be done.
-fn stream(lines: &mut impl BufRead, question: &Question, began: Instant) -> Result<Call, Call> {
+fn stream(lines: &mut impl BufRead, question: &Question, began: Instant) -> Result<Call, Failed> {
     let mut heard = Heard::default();
     while let Some(text) = next_line(lines).map_err(|error| failed(&error.into()))? {
         let now = Instant::now();
@@ -135,14 +154,14 @@ fn stream(lines: &mut impl BufRead, question: &Question, began: Instant) -> Resu
             Api::Openai => openai::line(&text, &heard.model),
         };
         let taken = piece.and_then(|piece| heard.take(piece, question, now, began));
-        taken.map_err(|reason| Call::failed(Ending::Failed, reason))?;
+        taken.map_err(Failed::because)?;
     }
     if heard.is_done {
         return Ok(heard.answered(began));
     }
     let (end, tokens) = (question.api.end(), heard.received.len());
     let reason = format!("the reply ended without {end}, after {tokens} tokens");
-    Err(Call::failed(Ending::Failed, reason))
+    Err(Failed::because(reason))
 }
 
 /// What has come of a reply.
@@ -222,13 +241,13 @@ fn next_line(lines: &mut impl BufRead) -> io::Result<Option<String>> {
     Ok((length > 0).then(|| text.trim_end().to_owned()))
 }
 
-fn failed(error: &ureq::Error) -> Call {
+fn failed(error: &ureq::Error) -> Failed {
     let outcome = match error {
         ureq::Error::Timeout(_) => Ending::TimedOut,
         ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => Ending::TimedOut,
         _ => Ending::Failed,
     };
-    Call::failed(outcome, error.to_string())
+    Failed { outcome, reason: error.to_string() }
 }
 
 #[cfg(test)]
@@ -237,11 +256,11 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str) -> Result<Call, Call> {
+    fn read(text: &str) -> Result<Call, Failed> {
         read_as(Api::Ollama, text)
     }
 
-    fn read_as(api: Api, text: &str) -> Result<Call, Call> {
+    fn read_as(api: Api, text: &str) -> Result<Call, Failed> {
         let (model, prompt, options) = ("m".to_owned(), String::new(), Map::new());
         let question = Question { api, model, prompt, tokens: 4, seed: 1, think: None, options };
         stream(&mut text.as_bytes(), &question, Instant::now())
@@ -313,7 +332,7 @@ mod tests {
             (format!("{token}data: [DONE]\n{token}"), "went on after its `[DONE]`"),
         ] {
             let _attack = Attack::on("watch", &format!("events of which is said: {expected}"));
-            let reason = read_as(Api::Openai, &text).unwrap_err().reason.unwrap();
+            let reason = read_as(Api::Openai, &text).unwrap_err().reason;
             assert!(reason.contains(expected), "{text}: {reason}");
         }
     }
@@ -357,9 +376,8 @@ mod tests {
         ] {
             let _attack =
                 Attack::on("watch", &format!("a reply that begins {text} and {expected}"));
-            let call = read(&text).unwrap_err();
-            let reason = call.reason.unwrap();
-            assert_eq!(call.outcome, Ending::Failed);
+            let Failed { outcome, reason } = read(&text).unwrap_err();
+            assert_eq!(outcome, Ending::Failed);
             assert!(reason.contains(expected), "{text}: {reason}");
         }
     }
