@@ -4,6 +4,7 @@
 
 mod audit;
 mod bisect;
+mod calibrate;
 mod compare;
 mod completions;
 mod corpus;
@@ -90,7 +91,7 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Hold live servers, or a recorded run, against thresholds: alerts, metrics, an exit code
     Watch(Box<watch::WatchArgs>),
-    /// Run the paced Ollama server
+    /// Run the paced server, which speaks Ollama's API and OpenAI's
     Sim(lab_sim::SimArgs),
     /// Generate or check a corpus of chat sessions
     Corpus(lab_corpus::CorpusArgs),
@@ -138,6 +139,9 @@ fn run(Cli { place, command }: Cli) -> Result<Exit, Failure> {
         Command::Import(args) => import::import(&args),
         Command::Bisect(args) => bisect::bisect(&args),
         Command::Watch(args) => watch::watch(&args, paths.ok().as_ref()),
+        Command::Sim(lab_sim::SimArgs {
+            action: Some(lab_sim::Action::Calibrate(args)), ..
+        }) => calibrate::calibrate(&args),
         Command::Sim(args) => Ok(lab_sim::run(args).map(|()| Exit::Success)?),
         Command::Corpus(args) => corpus::corpus(&args),
         Command::Completions(args) => completions::completions(&args, shown()),

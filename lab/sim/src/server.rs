@@ -3,7 +3,7 @@
 use std::io::{BufRead, ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -88,9 +88,17 @@ impl Server {
         let pacer = Pacer::new(Arc::clone(&inbox)).context("failed to set up the pacing thread")?;
         let pacer = thread::Builder::new().name("pacer".into()).spawn(|| pacer.run())?;
         let (run, connections) = (Mutex::new(None), AtomicUsize::new(0));
-        let (replies, most) = (AtomicU64::new(0), limits::connections());
         let mut server = Self {
-            shared: Arc::new(Shared { inbox, run, connections, replies, most }),
+            shared: Arc::new(Shared {
+                inbox,
+                run,
+                connections,
+                accepted: AtomicU64::new(0),
+                replies: AtomicU64::new(0),
+                replies_max: AtomicU64::new(u64::MAX),
+                is_flooded: AtomicBool::new(false),
+                most: limits::connections(),
+            }),
             ports: Vec::new(),
             stopped: Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?),
             acceptors: Vec::new(),
@@ -110,6 +118,21 @@ impl Server {
     /// The ports in the order of the listeners.
     pub fn ports(&self) -> &[u16] {
         &self.ports
+    }
+
+    /// Connections so far.
+    pub fn connections(&self) -> u64 {
+        self.shared.accepted.load(Ordering::Relaxed)
+    }
+
+    /// Gives about so many replies and refuses the rest, so that its ledger stays small.
+    pub fn bound_replies(&self, most: u64) {
+        self.shared.replies_max.store(most, Ordering::Relaxed);
+    }
+
+    /// Whether more replies were asked for than [`Server::bound_replies`] lets it give.
+    pub fn is_flooded(&self) -> bool {
+        self.shared.is_flooded.load(Ordering::Relaxed)
     }
 
     /// Begins a run. What the run before it was still streaming is broken off.
@@ -217,6 +240,7 @@ fn accept_until_stopped(
 }
 
 fn spawn_connection(socket: TcpStream, port_index: usize, shared: &Arc<Shared>) {
+    shared.accepted.fetch_add(1, Ordering::Relaxed);
     if shared.connections.fetch_add(1, Ordering::Relaxed) >= shared.most {
         shared.connections.fetch_sub(1, Ordering::Relaxed);
         let body = json!({"error": "too many connections"}).to_string();
