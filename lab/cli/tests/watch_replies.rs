@@ -41,6 +41,8 @@ fn done(eval_count: u64) -> Vec<u8> {
     line(&json!({
         "model": "m:latest", "response": "", "done": true, "done_reason": "stop",
         "eval_count": eval_count, "prompt_eval_count": 9, "prompt_eval_cached_count": 4,
+        // Rough, and longer than the request takes here.
+        "total_duration": 900_000_000, "eval_duration": 600_000_000,
     }))
 }
 
