@@ -105,7 +105,8 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<Exit, F
     if !args.choose.is_empty() {
         let load = args.choose.iter().cloned().collect();
         let frame = Frame::load(&results)?;
-        let text = lab_report::choose(&frame, lab_families::ALL, &load)?
+        let text = lab_report::choose(&frame, lab_families::ALL, &load)
+            .map_err(|error| Failure::input(error.to_string()))?
             .map_err(|why| Failure::input(format!("{}: --choose: {why}", shown(&dir))))?;
         print(text.as_bytes())?;
         return Ok(Exit::Success);
