@@ -35,7 +35,8 @@ fn workload(arrangement: Arrangement, server: &Server) -> Workload {
         num_predict: 3,
     };
     let calls = vec![Call { prompt: "p".to_owned(), options }];
-    let agent = Agent { server: server.url.clone(), model: "m".to_owned(), calls };
+    let (server, model) = (server.url.clone(), "m".to_owned());
+    let agent = Agent { server, model, calls, work_per_token_ns: 0 };
     Workload {
         arrangement,
         stall_timeout_ms: 30_000,
