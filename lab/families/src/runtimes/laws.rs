@@ -227,7 +227,9 @@ fn cpu_is_whole(account: &Account<'_>) -> Result<(), String> {
     }
     let bytes = account.column(names::INGEST_BYTES).unwrap_or_default();
     let bytes: u64 = bytes.iter().map(|bytes| bytes.unsigned_abs()).fold(0, u64::saturating_add);
-    let agents = account.column(names::AGENT_START_NS).unwrap_or_default().len() as u64;
+    // Reports keep whose each call was, and not when each of a crowd began.
+    let owners = account.column(names::CALL_AGENT).unwrap_or_default();
+    let agents = owners.iter().max().map_or(0, |last| last.unsigned_abs() + 1);
     let beside = OUTSIDE_PARTS_NS
         .saturating_add(bytes.saturating_mul(INGEST_CPU_NS))
         .saturating_add(agents.saturating_sub(100).saturating_mul(AGENT_CPU_NS));

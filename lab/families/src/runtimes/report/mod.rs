@@ -13,6 +13,7 @@ mod over;
 mod pictures;
 mod pooled;
 mod published;
+mod scale;
 mod spread;
 mod timeline;
 mod variance;
@@ -42,6 +43,7 @@ impl FamilyReport for Runtimes {
         spread::write(study, page);
         loss::write(study, page);
         costs::write(study, page);
+        scale::write(study, page);
         cards::write(study, page);
         pictures::lag(study, page);
         pictures::tokens(study, page);
