@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use lab_family::Cell;
-use lab_family::Unit::Ns;
+use lab_family::Unit::{Ns, Share};
 use lab_record::{Comparison, VariantEntry};
 use lab_report::{Study, show};
 use lab_stats::paired::hodges_lehmann;
@@ -25,6 +25,8 @@ const LIMIT: &str = "limit";
 const REACH: f64 = 4.0;
 /// A part of a core below which a choice is not worth a change.
 const WORTH_CORES: f64 = 0.05;
+/// A client with more late tokens than this does not keep up.
+const LATE_MOST: f64 = 0.01;
 /// Pairs that an interval takes.
 const PAIRS_LEAST: usize = 6;
 
@@ -42,6 +44,8 @@ struct Candidate<'a> {
     entry: &'a VariantEntry,
     cpu_ns: f64,
     lag_p99_ns: Option<f64>,
+    /// The share of tokens beyond the record's `goodput_lag_ms`.
+    late: Option<f64>,
     /// The bounds of what it takes over the cheapest, in CPU time per token; `None` of too few
     /// pairs.
     over_cheapest: Option<[f64; 2]>,
@@ -56,15 +60,14 @@ pub(crate) fn choose(study: &Study, said: &BTreeMap<String, f64>) -> Result<Stri
     let comparison = nearest(study, &load)?;
     let cell = cell_of(study, comparison).ok_or("its nearest cell was not measured")?;
     let mut candidates = candidates(study, comparison, cell);
-    candidates.sort_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns));
+    candidates.sort_by(|a, b| b.keeps_up().cmp(&a.keeps_up()).then(a.cpu_ns.total_cmp(&b.cpu_ns)));
     let Some(best) = candidates.first() else {
         return Err(format!(
             "no variant that one could choose was measured at {}",
             study.label(cell)
         ));
     };
-    let tied: Vec<&Candidate> =
-        candidates.iter().filter(|one| one.is_tied_with_the_cheapest()).collect();
+    let tied: Vec<&Candidate> = candidates.iter().filter(|one| one.is_tied_with(best)).collect();
     let chosen = tied.iter().find(|one| one.has_library()).copied().unwrap_or(best);
     let mut text = String::new();
     let _ = writeln!(text, "{}", answer(study, &load, chosen, &candidates));
@@ -105,9 +108,13 @@ impl Candidate<'_> {
         self.entry.tags.iter().any(|tag| tag == LIBRARY)
     }
 
-    /// The cheapest, and whatever nothing tells from it.
-    fn is_tied_with_the_cheapest(&self) -> bool {
-        self.over_cheapest.is_none_or(|[low, _]| low <= 0.0)
+    fn keeps_up(&self) -> bool {
+        self.late.is_none_or(|share| share <= LATE_MOST)
+    }
+
+    /// The cheapest of those that keep up, and whatever nothing tells from it.
+    fn is_tied_with(&self, best: &Self) -> bool {
+        self.keeps_up() == best.keeps_up() && self.over_cheapest.is_none_or(|[low, _]| low <= 0.0)
     }
 }
 
@@ -147,10 +154,13 @@ fn candidates<'s>(study: &'s Study, comparison: &Comparison, cell: &Cell) -> Vec
     let measured = entries.filter(choosable).filter_map(|entry| {
         let cpu_ns = study.median(&entry.variant, cell, CPU)?;
         let lag_p99_ns = study.median(&entry.variant, cell, "delivery_lag_p99_ns");
-        Some(Candidate { entry, cpu_ns, lag_p99_ns, over_cheapest: None })
+        let late = study.median(&entry.variant, cell, "late_token_share");
+        Some(Candidate { entry, cpu_ns, lag_p99_ns, late, over_cheapest: None })
     });
     let mut measured: Vec<Candidate> = measured.collect();
-    let cheapest = measured.iter().min_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns));
+    let any_keeps_up = measured.iter().any(Candidate::keeps_up);
+    let in_time = measured.iter().filter(|one| one.keeps_up() == any_keeps_up);
+    let cheapest = in_time.min_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns));
     let Some(cheapest) = cheapest.map(|one| one.entry.variant.clone()) else { return measured };
     // Bonferroni over all of them: the cheapest is the one that came out so.
     let others = (measured.len() - 1).max(1) as f64;
@@ -209,6 +219,10 @@ fn certainty(
     chosen: &Candidate,
     tied: &[&Candidate],
 ) -> String {
+    let slow = match chosen.keeps_up() {
+        true => "",
+        false => " No client keeps up there: more than 1 % of tokens are late.",
+    };
     let measured: f64 = cell.get(AGENTS).and_then(|level| level.parse().ok()).unwrap_or(1.0);
     let away = (load.streams / measured).max(measured / load.streams);
     let far = match away > REACH {
@@ -223,7 +237,7 @@ fn certainty(
         .map(|one| format!("`{}`", one.entry.variant))
         .collect();
     let apart = match others.is_empty() {
-        true => "Nothing else is as cheap there.".to_owned(),
+        true => "Nothing else that keeps up is as cheap there.".to_owned(),
         false => format!(
             "Nothing tells the cheapest there from {}; of these a client with an HTTP library is \
              taken first.",
@@ -234,17 +248,18 @@ fn certainty(
         true => " Work between tokens is added to it; whether it delays others is not in it.",
         false => "",
     };
-    format!("Measured at {}, {}.{far} {apart}{work}", study.label(cell), study.how_run())
+    format!("Measured at {}, {}.{slow}{far} {apart}{work}", study.label(cell), study.how_run())
 }
 
 /// A line for each candidate.
 fn table(load: &Load, candidates: &[Candidate]) -> String {
     let mut text = String::from(
-        "| variant | CPU time per token | cores | delivery lag (P99) | over the cheapest |\n\
-         |---|---|---|---|---|\n",
+        "| variant | CPU time per token | cores | delivery lag (P99) | late tokens | over the cheapest \
+         in time |\n|---|---|---|---|---|---|\n",
     );
     for one in candidates {
         let lag = one.lag_p99_ns.map_or("-".to_owned(), |ns| show(ns, Ns));
+        let late = one.late.map_or("-".to_owned(), |share| show(share, Share));
         let over = match one.over_cheapest {
             Some([low, high]) if low != high => {
                 format!("{:.2} … {:.2} ×", low.exp(), high.exp())
@@ -254,7 +269,7 @@ fn table(load: &Load, candidates: &[Candidate]) -> String {
         };
         let _ = writeln!(
             text,
-            "| `{}` | {} | {:.3} | {lag} | {over} |",
+            "| `{}` | {} | {:.3} | {lag} | {late} | {over} |",
             one.entry.variant,
             show(one.cpu_ns, Ns),
             load.cores_of(one.cpu_ns),
