@@ -178,6 +178,12 @@ fn a_load_is_answered_from_the_nearest_cell() {
     for (load, says) in refused {
         choose(load).code(2).stderr(contains(says));
     }
+    // Of 10,000 streams the cheapest client, on one thread, has a fifth of its tokens late.
+    report(&committed("scale"), &[".", "--choose", "streams=10000,tokens_per_s=10"])
+        .success()
+        .stdout(contains("Take `tokio_default`: it takes 1."))
+        .stdout(contains("Nothing else that keeps up is as cheap there"))
+        .stdout(contains("`epoll_c`").not());
     report(&committed("threads"), &[".", "--choose", "streams=5"])
         .code(2)
         .stderr(contains("the family ledgers gives no advice by load"));

@@ -254,8 +254,8 @@ fn certainty(
 /// A line for each candidate.
 fn table(load: &Load, candidates: &[Candidate]) -> String {
     let mut text = String::from(
-        "| variant | CPU time per token | cores | delivery lag (P99) | late tokens | over the cheapest \
-         in time |\n|---|---|---|---|---|---|\n",
+        "| variant | CPU time per token | cores | delivery lag (P99) | late tokens | over the \
+         cheapest in time |\n|---|---|---|---|---|---|\n",
     );
     for one in candidates {
         let lag = one.lag_p99_ns.map_or("-".to_owned(), |ns| show(ns, Ns));
