@@ -46,7 +46,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         ],
     );
     page.chapter(Chapter {
-        heading: "What each variant costs at each scale",
+        heading: "Costs at each scale",
         text: "Medians over blocks. A token is late beyond `goodput_lag_ms`.",
         table,
         kept: Kept::Shown("scale"),
