@@ -200,7 +200,7 @@ fn answer(study: &Study, load: &Load, chosen: &Candidate, all: &[Candidate]) -> 
     match most - takes < WORTH_CORES {
         true => format!(
             "The choice does not matter here: every one of them takes between {:.3} and {most:.3} \
-             of {of}. `{name}` is the simple one.",
+             of {of}. Take the one that you know.",
             all.iter().map(|one| load.cores_of(one.cpu_ns)).fold(takes, f64::min),
         ),
         false => format!("Take `{name}`: it takes {takes:.3} of {of}.{beside}"),
@@ -238,11 +238,17 @@ fn certainty(
         .collect();
     let apart = match others.is_empty() {
         true => "Nothing else that keeps up is as cheap there.".to_owned(),
-        false => format!(
-            "Nothing tells the cheapest there from {}; of these a client with an HTTP library is \
-             taken first.",
-            others.join(", ")
-        ),
+        false => {
+            let first = match chosen.has_library() {
+                true => "; it has an HTTP library, so it is taken first",
+                false => "",
+            };
+            format!(
+                "Nothing tells `{}` there from {}{first}.",
+                chosen.entry.variant,
+                others.join(", ")
+            )
+        }
     };
     let work = match load.work_ns > 0.0 && !cell.contains_key(BUSY) {
         true => " Work between tokens is added to it; whether it delays others is not in it.",
