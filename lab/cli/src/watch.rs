@@ -1,7 +1,7 @@
 //! `lab watch`: servers, or a recorded run, against thresholds.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, File},
     io::Write,
     net::SocketAddr,
@@ -19,9 +19,9 @@ use lab_console::exit_codes;
 use lab_driver::{DriverError, check_servers};
 use lab_site::records::load;
 use lab_watch::{
-    Api, Asking, Call, Change, Endpoint, Event, Exposition, Live, Moment, OnAlert, Origin,
-    PUBLISHED, Rule, SCHEMA, Seen, Severity, Watch, WatchError, check_openai, published, recorded,
-    rules,
+    Api, Asking, Call, Change, Endpoint, Event, Exposition, Live, Moment, NotJudged, OnAlert,
+    Origin, PUBLISHED, Rule, SCHEMA, Seen, Severity, Watch, WatchError, check_openai, only_model,
+    published, recorded, rules,
 };
 use serde_json::{Map, Value, json};
 
@@ -30,8 +30,9 @@ use crate::{
     paths::{self, Paths},
 };
 
-/// Without --rules the thresholds are those of TR115, section 9.4. Alerts go to standard output, a
-/// line each; why requests failed goes to standard error.
+/// Without --rules the thresholds are those of TR115, section 9.4, and three of ours: failures in a
+/// row, no answer for a minute, empty replies. Alerts go to standard output, a line each; why
+/// requests failed, and which rules had too few requests to be judged, goes to standard error.
 #[derive(Args)]
 #[command(after_help = exit_codes(&CODES))]
 pub(crate) struct WatchArgs {
@@ -70,9 +71,9 @@ pub(crate) struct WatchArgs {
 struct LiveArgs {
     /// Servers to ask, http://HOST:PORT; one small request goes to each per round, and has failed
     /// where its reply is empty, cut, redirected, of another model, or says what cannot be
-    #[arg(long, value_name = "ADDRESSES", value_delimiter = ',', requires = "model")]
+    #[arg(long, value_name = "ADDRESSES", value_delimiter = ',')]
     servers: Vec<String>,
-    /// Model to ask for
+    /// Model to ask for [default: the only one of the first server]
     #[arg(long, requires = "servers")]
     model: Option<String>,
     /// What the servers speak
@@ -168,7 +169,11 @@ fn of_record(args: &WatchArgs, rules: Vec<Rule>, dir: &Path) -> Result<Exit, Fai
 }
 
 fn of_servers(args: &WatchArgs, rules: Vec<Rule>) -> Result<Exit, Failure> {
-    let asking = asking(&args.live)?;
+    let mut asking = asking(&args.live)?;
+    if asking.model.is_empty() {
+        asking.model = only_model(&asking.servers[0], asking.api).map_err(DriverError::Server)?;
+        eprintln!("lab: asks for {}, the only model of {}", asking.model, asking.servers[0]);
+    }
     match asking.api {
         Api::Ollama => drop(check_servers(&asking.servers, &asking.model)?),
         Api::Openai => {
@@ -325,15 +330,17 @@ impl Session {
             (true, true) => Exit::Interrupted,
             (true, false) => Exit::Success,
         };
+        let not_judged = self.watch.not_judged();
         let Self { rounds, requests, failed, tokens, .. } = self;
         if self.json {
             let end = json!({
                 "schema": SCHEMA, "state": "end", "rounds": rounds, "requests": requests,
                 "failed": failed, "tokens": tokens, "alerts": alerts, "warnings": warnings,
-                "exit": exit.code(),
+                "not_judged": not_judged, "exit": exit.code(),
             });
             println!("{end}");
         } else {
+            not_judged_lines(&not_judged).iter().for_each(|line| eprintln!("{line}"));
             let list = |names: &[String]| match names {
                 [] => "none".to_owned(),
                 names => names.join(", "),
@@ -346,6 +353,19 @@ impl Session {
         }
         Ok(exit)
     }
+}
+
+/// A line for each subject and number of observations, with the rules that needed more.
+fn not_judged_lines(left: &[NotJudged]) -> Vec<String> {
+    let mut by_lack = BTreeMap::<_, Vec<String>>::new();
+    for NotJudged { rule, subject, had, needs } in left {
+        let of = subject.map_or(String::new(), |subject| format!(" of {subject}"));
+        let lack = format!("{had} of {needs} {}{of}", rule.metric.counts());
+        by_lack.entry(lack).or_default().push(rule.name());
+    }
+    let line =
+        |(lack, rules): (String, Vec<String>)| format!("not judged: {lack}: {}", rules.join(", "));
+    by_lack.into_iter().map(line).collect()
 }
 
 /// What a thinking model's times are of, said once for each server.

@@ -160,6 +160,46 @@ fn failures_and_time_outs_are_rates_with_reasons() {
 }
 
 #[test]
+fn without_a_rule_of_ones_own_three_failures_in_a_row_are_raised() {
+    let _attack = Attack::on("watch", "a server that fails at every request");
+    let faults = json!([{"kind": "http_500", "every": 1, "port_index": 0}]);
+    let servers = Servers::start("free", &[2000.0], &faults);
+    let watch = |rounds: &str, more: &[&str]| {
+        // The only model of both needs no name.
+        let mut lab = lab(&["watch", "--servers", &servers.addresses, "--every", "10ms"]);
+        lab.args(["--count", rounds]).args(more).output().unwrap()
+    };
+    let output = watch("2", &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let output = watch("3", &[]);
+    assert_eq!(output.status.code(), Some(12), "{}", said(&output));
+    let firing = String::from_utf8(output.stdout.clone()).unwrap();
+    let failing = servers.addresses.split(',').next().unwrap();
+    let expected = format!("firing alert: failures_in_a_row of {failing} is 3, over 2 (window");
+    assert!(firing.contains(&expected), "{firing}");
+    let text = said(&output);
+    assert!(text.contains("asks for paced, the only model of"), "{text}");
+    let left = format!("not judged: 3 of 20 requests of {failing}: error_rate_over_0.01");
+    assert!(text.contains(&left), "{text}");
+    assert!(
+        text.contains("not judged: 0 of 5 rounds: efficiency_as_published_under_0.98"),
+        "{text}"
+    );
+
+    let rules = rule("unanswered_s", "over = 0.000001", "alert");
+    let world = TempDir::new().unwrap();
+    let end = lines(&servers.watch(&world, &rules, &["--json"])).pop().unwrap();
+    let expected = (&json!(["unanswered_s_over_0.000001"]), &json!([]));
+    assert_eq!((&end["alerts"], &end["not_judged"]), expected);
+    let more = rule("efficiency_true", "under = 0.7", "alert");
+    let end = lines(&servers.watch(&world, &more, &["--json"])).pop().unwrap();
+    let never = json!([
+        {"rule": "efficiency_true_under_0.7", "subject": null, "had": 0, "needs": 1}
+    ]);
+    assert_eq!(end["not_judged"], never, "a rule that saw nothing of anybody");
+}
+
+#[test]
 fn servers_that_slow_each_other_down_are_seen_against_requests_alone() {
     // Both share one card: alone 20 times as fast as together.
     let servers = Servers::start("shared_gpu", &[2000.0, 100.0], &json!([]));
@@ -274,7 +314,7 @@ fn what_cannot_be_watched_is_refused_in_one_sentence() {
         [&["--servers", servers.addresses.as_str()][..], &model[..], more].concat()
     };
     refused(&[], 2, "DIR");
-    refused(&["--servers", "http://127.0.0.1:1"], 2, "--model");
+    refused(&["--servers", "http://127.0.0.1:1"], 3, "does not list its models");
     refused(&at("127.0.0.1:1"), 2, "write it as http://");
     refused(&at("http://127.0.0.1:1"), 3, "does not answer");
     refused(&["--servers", &servers.addresses, "--model", "other"], 3, "has no model `other`");
@@ -294,7 +334,7 @@ fn the_published_rules_are_a_file_to_begin_with() {
     let (servers, world) = (Servers::good(), TempDir::new().unwrap());
     let printed = lab(&["watch", "--print-rules"]).output().unwrap();
     let text = String::from_utf8(printed.stdout).unwrap();
-    assert_eq!(text.matches("[[rule]]").count(), 11);
+    assert_eq!(text.matches("[[rule]]").count(), 14);
     let output = servers.watch(&world, &text, &[]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
 }

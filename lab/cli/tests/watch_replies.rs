@@ -128,6 +128,19 @@ fn a_reply_of_thought_alone_is_well_and_said_to_be_so() {
 }
 
 #[test]
+fn replies_without_a_token_are_an_alert_of_their_own() {
+    let world = TempDir::new().unwrap();
+    let rules = world.path().join("rules.toml");
+    fs::write(&rules, "[[rule]]\nmetric = \"empty_rate\"\nover = 0.05\nwindow_s = 60\n").unwrap();
+    let watched = Watched::of(chunked(&[done(0)]), &["--rules", rules.to_str().unwrap()]);
+    assert_eq!(watched.end()["alerts"], json!(["empty_rate_over_0.05"]), "{}", watched.stderr());
+    assert_eq!(watched.counts(), [2, 2, 0]);
+    let whole = [said_by_model("response", " 4"), done(1)];
+    let watched = Watched::of(chunked(&whole), &["--rules", rules.to_str().unwrap()]);
+    assert_eq!(watched.end()["alerts"], json!([]), "{}", watched.stderr());
+}
+
+#[test]
 fn lines_are_not_tokens_where_the_server_counts() {
     let pieces = [said_by_model("response", " one two three"), done(3)];
     assert_eq!(Watched::of(chunked(&pieces), &[]).counts(), [2, 0, 6]);

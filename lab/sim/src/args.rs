@@ -223,7 +223,13 @@ fn serve_flags(listeners: Vec<TcpListener>, args: SimArgs) -> anyhow::Result<()>
         faults: args.error_after.map(error_after).into_iter().collect(),
     };
     println!("{}", serde_json::json!({"ports": server.ports()}));
-    eprintln!("serving model {:?}, Ctrl-C ends", spec.model);
+    let url = |port: &u16| format!("http://127.0.0.1:{port}");
+    let urls: Vec<String> = server.ports().iter().map(url).collect();
+    eprintln!(
+        "serving model {:?}, Ctrl-C ends; watch it with: lab watch --servers {}",
+        spec.model,
+        urls.join(",")
+    );
     server.begin_unrecorded("flags", spec)?;
     loop {
         // Interrupts end the process; nothing else wakes this thread for good.

@@ -58,31 +58,55 @@ impl Api {
 /// One sentence with the address, the problem and what to do.
 pub fn check_openai(addresses: &[String], model: &str) -> Result<(), String> {
     addresses.iter().try_for_each(|address| {
-        let models = models(address).map_err(|error| {
+        let models = models(address, Api::Openai).map_err(|error| {
             format!(
                 "the server {address} does not list its models at /v1/models: {error}; start it \
                  or correct --servers"
             )
         })?;
-        let names: Vec<&str> = models["data"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|m| m["id"].as_str())
-            .collect();
-        if names.contains(&model) {
+        if models.iter().any(|name| name == model) {
             return Ok(());
         }
-        let only = if names.is_empty() { "none".to_owned() } else { harmless(&names.join(", ")) };
+        let only = listed(&models);
         Err(format!("the server {address} has no model `{model}`, only: {only}; correct --model"))
     })
 }
 
-fn models(address: &str) -> Result<Value, String> {
-    let mut answer = client(LIST_PATIENCE)
-        .get(format!("{address}/v1/models"))
-        .call()
-        .map_err(|error| error.to_string())?;
+/// The model of a server that has one alone, for who did not name any.
+///
+/// # Errors
+/// One sentence with the address, its models and what to do.
+pub fn only_model(address: &str, api: Api) -> Result<String, String> {
+    let models = models(address, api).map_err(|error| {
+        format!(
+            "the server {address} does not list its models: {error}; start it or correct --servers"
+        )
+    })?;
+    match models.as_slice() {
+        [only] => Ok(only.clone()),
+        _ => Err(format!(
+            "the server {address} has not one model but: {}; name one with --model",
+            listed(&models)
+        )),
+    }
+}
+
+fn listed(models: &[String]) -> String {
+    if models.is_empty() { "none".to_owned() } else { harmless(&models.join(", ")) }
+}
+
+fn models(address: &str, api: Api) -> Result<Vec<String>, String> {
+    let (path, list, name) = match api {
+        Api::Ollama => ("/api/tags", "models", "name"),
+        Api::Openai => ("/v1/models", "data", "id"),
+    };
+    let answer = answered(&format!("{address}{path}"))?;
+    let entries = answer[list].as_array().into_iter().flatten();
+    Ok(entries.filter_map(|entry| Some(entry[name].as_str()?.to_owned())).collect())
+}
+
+fn answered(url: &str) -> Result<Value, String> {
+    let mut answer = client(LIST_PATIENCE).get(url).call().map_err(|error| error.to_string())?;
     if answer.status() != 200 {
         return Err(format!("it answers with {}", answer.status()));
     }

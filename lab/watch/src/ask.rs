@@ -153,8 +153,11 @@ fn stream(lines: &mut impl BufRead, question: &Question, began: Instant) -> Resu
             Api::Ollama => ollama(&text),
             Api::Openai => openai::line(&text, &heard.model),
         };
-        let taken = piece.and_then(|piece| heard.take(piece, question, now, began));
-        taken.map_err(Failed::because)?;
+        let piece = piece.map_err(Failed::because)?;
+        let ended = heard.take(piece, question, now).map_err(Failed::because)?;
+        if ended {
+            heard.check(question, now - began)?;
+        }
     }
     if heard.is_done {
         return Ok(heard.answered(began));
@@ -179,13 +182,8 @@ struct Heard {
 }
 
 impl Heard {
-    fn take(
-        &mut self,
-        piece: Piece,
-        question: &Question,
-        now: Instant,
-        began: Instant,
-    ) -> Result<(), String> {
+    /// Whether the piece ended the reply.
+    fn take(&mut self, piece: Piece, question: &Question, now: Instant) -> Result<bool, String> {
         if let Some(error) = piece.error {
             return Err(format!("the server reports an error: {error}"));
         }
@@ -205,12 +203,19 @@ impl Heard {
             self.model = piece.model;
         }
         self.account.learn(piece.account);
-        if piece.end {
-            self.is_done = true;
-            let lines = self.received.len() as u64;
-            self.account.check(lines, u64::from(question.tokens), now - began)?;
+        self.is_done |= piece.end;
+        Ok(piece.end)
+    }
+
+    /// Whether the reply has tokens, and what the server says of it can be true.
+    fn check(&self, question: &Question, took: Duration) -> Result<(), Failed> {
+        let lines = self.received.len() as u64;
+        if lines == 0 {
+            let reason = "the reply is empty".to_owned();
+            return Err(Failed { outcome: Ending::Empty, reason });
         }
-        Ok(())
+        let checked = self.account.check(lines, u64::from(question.tokens), took);
+        checked.map_err(Failed::because)
     }
 
     fn answered(&self, began: Instant) -> Call {
@@ -377,7 +382,8 @@ mod tests {
             let _attack =
                 Attack::on("watch", &format!("a reply that begins {text} and {expected}"));
             let Failed { outcome, reason } = read(&text).unwrap_err();
-            assert_eq!(outcome, Ending::Failed);
+            let is_empty = expected == "the reply is empty";
+            assert_eq!(outcome, if is_empty { Ending::Empty } else { Ending::Failed });
             assert!(reason.contains(expected), "{text}: {reason}");
         }
     }

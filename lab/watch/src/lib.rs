@@ -5,7 +5,7 @@
 //! [`Exposition`] shows all of it to Prometheus, an [`Endpoint`] serves that, and [`OnAlert`] tells
 //! a command of the user's.
 //!
-//! The rules that nobody wrote are those that TR115 publishes ([`PUBLISHED`]).
+//! The rules that nobody wrote are those that TR115 publishes, and a few of ours ([`PUBLISHED`]).
 
 #![forbid(unsafe_code)]
 
@@ -25,7 +25,7 @@ mod seen;
 mod watch;
 
 pub use alert::{Change, Event, State};
-pub use api::{Api, check_openai};
+pub use api::{Api, check_openai, only_model};
 pub use endpoint::Endpoint;
 pub use exposition::{Exposition, Origin};
 pub use live::{ALL, Asking, Live};
@@ -34,7 +34,7 @@ pub use on_alert::OnAlert;
 pub use recorded::{WatchError, recorded};
 pub use rules::{PUBLISHED, Rule, Severity, Side, published, rules};
 pub use seen::{Call, Ending, LATE_S, Moment, Round, Seen};
-pub use watch::{Reading, Watch};
+pub use watch::{NotJudged, Reading, Watch};
 
 /// Of the lines of JSON.
 pub const SCHEMA: &str = "lab-watch-1";

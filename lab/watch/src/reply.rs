@@ -135,9 +135,6 @@ impl Account {
         asked_tokens: u64,
         took: Duration,
     ) -> Result<(), String> {
-        if lines == 0 {
-            return Err("the reply is empty".to_owned());
-        }
         self.check_tokens(lines, asked_tokens)?;
         if let Some(count) = self.prompt_tokens.filter(|count| *count < 0) {
             return Err(format!("prompt_eval_count is {count}: impossible"));

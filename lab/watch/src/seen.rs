@@ -30,6 +30,8 @@ pub enum Ending {
     Failed,
     /// Not within its time, which is a failure too.
     TimedOut,
+    /// As if it had been answered, and without a token, which is a failure too.
+    Empty,
 }
 
 impl Ending {
@@ -39,6 +41,7 @@ impl Ending {
             Self::Answered => "answered",
             Self::Failed => "failed",
             Self::TimedOut => "timed_out",
+            Self::Empty => "empty",
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use serde::{Serialize, Serializer};
+
 use crate::{Change, Event, Moment, Rule, Severity, State};
 
 /// Rules, and how each stands with each subject that was seen.
@@ -21,7 +23,28 @@ struct Judged {
     /// Whether there ever was one: a rule on requests has none of `all`.
     is_known: bool,
     value: Option<f64>,
+    /// The most numbers that its window ever had, and whether they were enough.
+    most: usize,
+    was_enough: bool,
     state: State,
+}
+
+/// A rule that had too few numbers of a subject to be judged.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct NotJudged<'a> {
+    /// The rule.
+    #[serde(serialize_with = "by_name")]
+    pub rule: &'a Rule,
+    /// The subject; `None` where nothing of the rule's metric was seen of anybody.
+    pub subject: Option<&'a str>,
+    /// The most numbers that its window had.
+    pub had: usize,
+    /// So many are needed.
+    pub needs: usize,
+}
+
+fn by_name<S: Serializer>(rule: &&Rule, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&rule.name())
 }
 
 /// How a rule stands with a subject.
@@ -84,6 +107,27 @@ impl Watch {
         })
     }
 
+    /// The rules that were never judged, of each subject of which they saw anything.
+    pub fn not_judged(&self) -> Vec<NotJudged<'_>> {
+        let mut left = Vec::new();
+        for (place, rule) in self.rules.iter().enumerate() {
+            let of_rule = || self.subjects.iter().map(|(name, judged)| (name, &judged[place]));
+            let mut known = of_rule().filter(|(_, judged)| judged.is_known).peekable();
+            let needs = rule.at_least;
+            if known.peek().is_none() {
+                left.push(NotJudged { rule, subject: None, had: 0, needs });
+            }
+            let short = known.filter(|(_, judged)| !judged.was_enough);
+            left.extend(short.map(|(subject, judged)| NotJudged {
+                rule,
+                subject: Some(subject),
+                had: judged.most,
+                needs,
+            }));
+        }
+        left
+    }
+
     /// The rules.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
@@ -103,9 +147,10 @@ impl Judged {
         while self.numbers.front().is_some_and(is_old) {
             self.numbers.pop_front();
         }
-        let numbers = || self.numbers.iter().map(|(_, number)| *number).collect();
+        self.most = self.most.max(self.numbers.len());
         let is_enough = self.numbers.len() >= rule.at_least;
-        self.value = if is_enough { rule.metric.value(numbers()) } else { None };
+        self.was_enough |= is_enough;
+        self.value = if is_enough { rule.metric.value(&self.numbers, now_ns) } else { None };
         let crossed = self.value.map(|value| rule.is_crossed(value));
         let (state, change) = self.state.next(crossed, now_ns, rule.for_ns());
         self.state = state;
