@@ -1,5 +1,6 @@
 //! `lab new`: one more variant or experiment, from the nearest one there is, or a family.
 
+mod experiment;
 mod family;
 mod foreign;
 mod versions;
@@ -11,10 +12,7 @@ use std::{
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{
-    Exit, Failure,
-    paths::{Paths, read},
-};
+use crate::{Exit, Failure, paths::Paths};
 use foreign::Language;
 
 #[derive(Args)]
@@ -39,13 +37,16 @@ enum What {
         #[arg(long, conflicts_with = "like")]
         language: Option<Language>,
     },
-    /// An experiment: experiments/NAME.toml, copied from another one and named anew
+    /// An experiment: experiments/NAME.toml, with one question of another one and its cells
     Experiment {
         /// Its name
         name: String,
         /// The experiment to begin with, for example experiments/adding.toml
         #[arg(long, value_name = "FILE")]
         like: PathBuf,
+        /// Ask what this factor changes for one variant [default: the first comparison there]
+        #[arg(long)]
+        factor: Option<String>,
     },
     /// A family that adds numbers, to be made one's own: its crate, kit, two variants, experiment
     Family {
@@ -72,7 +73,9 @@ pub(crate) fn new(args: &NewArgs, paths: &Paths) -> Result<Exit, Failure> {
             (None, Some(language)) => begun(&paths.workspace, name, *language)?,
             (None, None) => unreachable!("the command line asks for one of them"),
         },
-        What::Experiment { name, like } => experiment(paths, name, like)?,
+        What::Experiment { name, like, factor } => {
+            experiment::experiment(paths, name, like, factor.as_deref())?;
+        }
         What::Family { name } => family(&paths.workspace, name)?,
         What::Named(words) => return new(&named(&paths.workspace, words)?, paths),
     }
@@ -198,24 +201,6 @@ fn next(name: &str, source: &str, build: &str) {
     println!("  2. {name}/{source}: the variant itself");
     println!("  3. {build}cargo test --release -p proof-kit --test {family}");
     println!("  4. lab verify experiments/FILE.toml, which has one of its tags");
-}
-
-fn experiment(paths: &Paths, name: &str, like: &Path) -> Result<(), Failure> {
-    word(name)?;
-    let (path, shown) = paths.experiment(like);
-    let text = read(&path, &shown)?;
-    let to = paths.workspace.join("experiments").join(format!("{name}.toml"));
-    let is_name = |line: &&str| line.starts_with("name = ");
-    let Some(old) = text.lines().find(is_name) else {
-        return Err(Failure::input(format!("{shown}: key `name`: is missing")));
-    };
-    let text = text.replacen(old, &format!("name = {}", quoted(name)), 1);
-    let written = not_there(&to).and_then(|()| fs::write(&to, text));
-    let shown = paths.shown(&to);
-    written.map_err(|error| Failure::input(format!("{shown}: {error}")))?;
-    println!("{shown}\n  1. state its question, its cells and what is compared");
-    println!("  2. lab plan {shown}\n  3. lab run {shown}");
-    Ok(())
 }
 
 /// The family and the name of FAMILY/NAME.

@@ -219,13 +219,33 @@ fn another_version_has_a_workspace_and_a_lock_of_its_own() {
 }
 
 #[test]
-fn an_experiment_is_the_file_of_another_one_under_its_own_name() {
-    let checkout = checkout();
-    let arguments = ["experiment", "second", "--like", "experiments/first.toml"];
-    let (code, said) = lab(checkout.path(), &arguments);
+fn an_experiment_has_one_question_of_another_one_and_nothing_that_was_expected() {
+    let (checkout, path) = (checkout(), "experiments/second.toml");
+    let threads = include_str!("../../../experiments/threads.toml");
+    fs::write(checkout.path().join("experiments/threads.toml"), threads).unwrap();
+    let begin = |more: &[&str]| {
+        let arguments = ["experiment", "second", "--like", "experiments/threads.toml"];
+        lab(checkout.path(), &[&arguments[..], more].concat())
+    };
+    let text = || fs::read_to_string(checkout.path().join(path)).unwrap();
+    let (code, said) = begin(&[]);
     assert_eq!(code, Some(0), "{said}");
-    let text = fs::read_to_string(checkout.path().join("experiments/second.toml")).unwrap();
-    assert_eq!(text, "schema = 1\nname = \"second\"\nquestion = \"Which?\"\n");
+    assert!(text().contains("\nname = \"second\"\nquestion = \"How many workers for many"));
+    assert_eq!(text().matches("[[analysis.comparisons]]").count(), 1, "{}", text());
+    assert!(!text().contains("[[expect]]") && text().lines().count() < 80, "{}", text());
+
+    fs::remove_file(checkout.path().join(path)).unwrap();
+    let (code, said) = begin(&["--factor", "workers"]);
+    assert_eq!(code, Some(0), "{said}");
+    let asked = "question = \"Does workers 8 or 1 suit `dashmap` better?\"";
+    assert!(text().contains(asked) && text().contains("workers = [\"1\", \"8\"]"), "{}", text());
+    assert!(text().contains("comparisons = []"), "{}", text());
+
+    fs::remove_file(checkout.path().join(path)).unwrap();
+    let (code, said) = begin(&["--factor", "worker"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`worker` is no factor of ledgers; did you mean `workers`?"), "{said}");
+    assert!(!checkout.path().join(path).exists());
 }
 
 #[test]

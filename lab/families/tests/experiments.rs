@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lab_family::Family;
-use lab_plan::{Experiment, extended_file, merged, plan};
+use lab_plan::{Experiment, begun, extended_file, merged, plan};
 use proof_kit::world::manifests;
 
 fn root() -> PathBuf {
@@ -73,6 +73,55 @@ fn every_cell_has_a_level_for_every_default_and_is_planned_once_a_block() {
             }
         }
     }
+}
+
+#[test]
+fn a_question_of_ones_own_begins_with_the_cells_that_answer_it() {
+    let (mut asked, mut refused) = (0, 0);
+    for (file, text) in texts() {
+        let like = Experiment::parse(&file, &text, &families()).unwrap();
+        let factors = like.written.cells.iter().flat_map(|group| group.keys().cloned());
+        let factors: BTreeSet<String> = factors.filter(|factor| factor != "variant").collect();
+        let varied = |factor: &&String| {
+            let of = like.written.cells.iter().filter_map(|group| group.get(*factor));
+            of.map(Vec::len).max() > Some(1)
+        };
+        let factors = factors.iter().filter(varied).map(|factor| Some(factor.as_str()));
+        for factor in [None].into_iter().chain(factors) {
+            let place = format!("{file}, factor {factor:?}");
+            let text = match begun(&like, "own", factor) {
+                Ok(text) => text,
+                // Its questions are those of the file that it extends, and of other cells.
+                Err(error) => {
+                    assert!(error.to_string().starts_with(&file), "{error}");
+                    refused += 1;
+                    continue;
+                }
+            };
+            let lines = text.lines().count();
+            assert!(lines < 240, "{place}: {lines} lines\n{text}");
+            let mut own = Experiment::parse(&file, &text, &families()).unwrap();
+            if let Some((_, path)) = own.section.attachment() {
+                let attached = fs::read_to_string(root().join("experiments").join(path)).unwrap();
+                own.section.attach(&attached).unwrap();
+            }
+            let plan = plan(&own, &manifests(&root(), own.family.name()));
+            let plan = plan.unwrap_or_else(|error| panic!("{place}: {error}\n{text}"));
+            assert!(plan.runs.iter().any(|run| !run.warmup), "{place} runs nothing\n{text}");
+            let questions = |of: &Experiment| {
+                of.written.analysis.comparisons.len() + of.written.analysis.contrasts.len()
+            };
+            assert_eq!((questions(&own), own.written.expect.len()), (1, 0), "{place}");
+            let levels = |factor: &str| {
+                let timed = plan.runs.iter().filter(|run| !run.warmup);
+                let levels = timed.filter_map(|run| run.cell.get(factor));
+                levels.collect::<BTreeSet<_>>().len()
+            };
+            assert!(factor.is_none_or(|factor| levels(factor) == 2), "{place}\n{text}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 60 && refused < asked / 10, "{asked} were asked, {refused} refused");
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub struct Experiment {
     /// The family's section.
     pub section: Box<dyn Section>,
     /// The whole file, with the changes of the profile.
-    table: Table,
+    pub(crate) table: Table,
 }
 
 /// Who starts the programs of an experiment's runs.

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod begin;
 mod cells;
 mod contrasts;
 mod declared;
@@ -15,6 +16,7 @@ mod order;
 mod rounds;
 mod schema;
 
+pub use begin::begun;
 pub use experiment::{Experiment, Selection, Starter};
 pub use extends::{extended_file, merged};
 pub use lab_family::InputError;

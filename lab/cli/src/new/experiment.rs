@@ -1,0 +1,31 @@
+//! `lab new experiment`: a question of one's own, from the nearest experiment.
+
+use std::{fs, path::Path};
+
+use super::{not_there, word};
+use crate::{
+    Failure,
+    paths::Paths,
+    plan::{Read, read_experiment},
+};
+
+pub(super) fn experiment(
+    paths: &Paths,
+    name: &str,
+    like: &Path,
+    factor: Option<&str>,
+) -> Result<(), Failure> {
+    word(name)?;
+    let (path, shown) = paths.experiment(like);
+    let Read { experiment, .. } = read_experiment(&path, &shown)?;
+    let text = lab_plan::begun(&experiment, name, factor)?;
+    let to = paths.workspace.join("experiments").join(format!("{name}.toml"));
+    let written = not_there(&to).and_then(|()| fs::write(&to, text));
+    let shown = paths.shown(&to);
+    written.map_err(|error| Failure::input(format!("{shown}: {error}")))?;
+    println!("{shown}, with one question of {} and its cells", like.display());
+    println!("  1. state your question, its cells and what is compared");
+    println!("  2. {} {shown}", paths.call("plan"));
+    println!("  3. {} {shown}", paths.call("run"));
+    Ok(())
+}
