@@ -17,6 +17,8 @@ use crate::{paths::Paths, plan::Prepared};
 
 /// Results lie in results/ or in a folder of it; reports in reports/.
 const PLACES: [(&str, usize); 2] = [("results", 3), ("reports", 1)];
+/// The profile of --quick.
+const QUICK: &str = "quick";
 /// Of so many records the newest may be damaged.
 const TRIED: usize = 3;
 
@@ -39,9 +41,14 @@ pub(crate) fn outlook(prepared: &Prepared, paths: &Paths) -> Option<String> {
     });
     Some(match forecasts {
         Some((folder, forecasts)) => told(&paths.shown(folder), &forecasts),
-        None => "What will be detectable: no record of this machine. Run it with a profile first, \
-                 for example --quick, or once as it is; then this command says it."
-            .to_owned(),
+        None => {
+            let shorter =
+                if written.profile.contains_key(QUICK) { ", or with --quick" } else { "" };
+            format!(
+                "What will be detectable: no record of this machine. Run it once{shorter}; then \
+                 this command says it."
+            )
+        }
     })
 }
 

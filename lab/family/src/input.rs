@@ -59,7 +59,8 @@ impl InputError {
         known.dedup();
         let distance = |other: &&str| strsim::damerau_levenshtein(name, other);
         let hint = match known.iter().min_by_key(|other| distance(other)) {
-            Some(nearest) if distance(nearest) <= name.len().div_ceil(2) => {
+            // Of a word of three letters every other one of three is two away.
+            Some(nearest) if distance(nearest) <= (name.chars().count() / 3).max(1) => {
                 format!("did you mean `{nearest}`?")
             }
             _ => format!("there are: {}", known.join(", ")),

@@ -141,6 +141,7 @@ pub(crate) fn twin_name(original: &str) -> String {
 }
 
 fn entrants(experiment: &Experiment, manifests: &[Manifest]) -> Result<Vec<Entrant>, InputError> {
+    check_tags(experiment, manifests)?;
     let selection = &experiment.written.variants;
     let chosen = |manifest: &&Manifest| {
         manifest.family == experiment.family.name()
@@ -181,6 +182,19 @@ fn entrants(experiment: &Experiment, manifests: &[Manifest]) -> Result<Vec<Entra
         });
     }
     Ok(entrants)
+}
+
+/// Refuses a tag that no variant of the family has.
+fn check_tags(experiment: &Experiment, manifests: &[Manifest]) -> Result<(), InputError> {
+    let family = experiment.family.name();
+    let own = manifests.iter().filter(|manifest| manifest.family == family);
+    let known: Vec<&str> =
+        own.flat_map(|manifest| manifest.tags.iter().map(String::as_str)).collect();
+    let unknown = experiment.written.variants.tags.iter().find(|tag| !known.contains(&&tag[..]));
+    unknown.map_or(Ok(()), |tag| {
+        let what = format!("tag of a variant of {family}");
+        Err(InputError::unknown(&experiment.file, "variants.tags", &what, tag, known))
+    })
 }
 
 /// Why a variant that the experiment names takes no part, and what to change.

@@ -113,6 +113,27 @@ pub(crate) fn excerpt(errors: &Path) -> String {
     excerpt_of(&end_of(errors).unwrap_or_default())
 }
 
+/// What a build that failed complained of first, with what stands below it; a compiler ends with
+/// carets and counts. Its last words, where no line speaks of an error.
+pub(crate) fn excerpt_of_build(errors: &Path) -> String {
+    let text = end_of(errors).unwrap_or_default();
+    excerpt_of(first_error(&text).unwrap_or(&text))
+}
+
+/// From the first line that names an error on, as many lines as are shown.
+fn first_error(errors: &[u8]) -> Option<&[u8]> {
+    let names_error = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        let is_summary = line.starts_with("error: could not compile");
+        let starts = ["error:", "error["].iter().any(|start| line.trim_start().starts_with(start));
+        (starts || line.contains(": error:") || line.contains(": fatal error:")) && !is_summary
+    };
+    let lines = || errors.split_inclusive(|byte| *byte == b'\n');
+    let place = lines().position(names_error)?;
+    let length = |count: usize| -> usize { lines().take(count).map(<[u8]>::len).sum() };
+    Some(&errors[length(place)..length(place + EXCERPT_LINES)])
+}
+
 /// Behind a sentence: one line in its line, and several below it.
 pub(super) fn excerpt_of(errors: &[u8]) -> String {
     match &last_lines(errors)[..] {
@@ -165,6 +186,19 @@ mod tests {
         errors.write_all("\nfirst\n\x1b[31mbad\x1b[0m\n".as_bytes()).unwrap();
         assert_eq!(excerpt(errors.path()), ":\n  | first\n  | [31mbad[0m");
         assert_eq!(excerpt(Path::new("/no/such/file")), "");
+    }
+
+    #[test]
+    fn of_a_compiler_the_first_error_is_shown_and_not_the_last_caret() {
+        let said = "warning: unused\n  --> src/a.rs:1:1\nerror[E0425]: cannot find value `x`\n  \
+                    --> src/main.rs:2:5\n   |\n 2 |     x\n   |     ^\n\nerror: aborting\n\n\
+                    error: could not compile `tool` (bin \"tool\") due to 1 previous error\n";
+        let shown = excerpt_of(first_error(said.as_bytes()).unwrap());
+        let expected = ":\n  | error[E0425]: cannot find value `x`\n  |   --> src/main.rs:2:5\n";
+        assert!(shown.starts_with(expected) && !shown.contains("compile"), "{shown}");
+        let of_c = b"a.c: In function f:\na.c:1:9: error: expected ;\n";
+        assert_eq!(excerpt_of(first_error(of_c).unwrap()), ": a.c:1:9: error: expected ;");
+        assert_eq!(first_error(b"no sleep\n"), None);
     }
 
     #[test]

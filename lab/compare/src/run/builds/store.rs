@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::git::{Git, Revision, ended, environment};
 use lab_console::{Failure, streams};
 
-use crate::run::{commands::in_shell, failing::excerpt};
+use crate::run::{commands::in_shell, failing::excerpt_of_build};
 
 /// Variables that change what common build tools make.
 const TOOLS: [&str; 11] = [
@@ -198,7 +198,10 @@ impl<'a> Store<'a> {
         let broken = |failure| Err(Unbuilt::Broken(failure));
         let name = &revision.name;
         if ended(&run, self.git.interrupted)? != Ended::Exited(0) {
-            return broken(Failure::failed(format!("{name} does not build{}", excerpt(&errors))));
+            return broken(Failure::failed(format!(
+                "{name} does not build{}",
+                excerpt_of_build(&errors)
+            )));
         }
         let program = copy.join(&self.program);
         if !program.is_file() {
