@@ -10,23 +10,24 @@ def sweep(name, family, experiment = None):
     """
     _command(name, ["experiments/%s.toml" % (experiment or name)], "//%s:variants" % family)
 
-def any_experiment(name):
-    """Runs the experiment whose file is the first argument, on the programs of all families.
+def any_experiment(name, variants = "//lab/families:variants"):
+    """`lab NAME` on the experiment whose file is the first argument.
 
     Args:
-        name: of the target.
+        name: of the target and of the lab's command.
+        variants: what that needs of all families: their programs, or their manifests alone.
     """
-    _command(name, [], "//lab/families:variants")
+    _command(name, [], variants, command = name)
 
-def _command(name, args, programs):
+def _command(name, args, variants, command = "run"):
     native.sh_binary(
         name = name,
         srcs = ["sweep.sh"],
-        args = args,
+        args = [command] + args,
         data = [
             "//:experiments",
             "//:plots",
             "//lab/cli:lab",
-            programs,
+            variants,
         ],
     )

@@ -127,6 +127,15 @@ impl Paths {
         Some(format!("--bin-dir={}", inside.display()))
     }
 
+    /// How this program's `command` is called, as it was built and is reached here.
+    pub(crate) fn call(&self, command: &str) -> String {
+        if env::var_os("BUILD_WORKSPACE_DIRECTORY").is_some() {
+            return format!("bazel run //lab:{command} --");
+        }
+        let called = env::args().next().filter(|called| !called.is_empty());
+        format!("{} {command}", called.as_deref().unwrap_or("lab"))
+    }
+
     /// A path for people: relative to the checkout where it lies inside.
     pub(crate) fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()

@@ -156,7 +156,7 @@ fn say(args: &RunArgs, paths: &Paths, results: &Path, end: &SweepEnd, report: Op
         );
     }
     if !end.finished {
-        eprintln!("continue with: lab run --resume {shown}");
+        eprintln!("continue with: {} --resume {shown}", paths.call("run"));
     }
     if let Some(report) = report {
         eprint!("\n{}", answer(&fs::read_to_string(report).unwrap_or_default()));

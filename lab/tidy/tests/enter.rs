@@ -179,3 +179,18 @@ fn a_package_manager_that_fails_is_told_from_ctrl_c() {
     assert!(place.said().contains("mmdebstrap failed"), "{}", place.said());
     assert_eq!(place.made(), [""; 0]);
 }
+
+#[test]
+fn a_command_of_the_lab_behind_its_run_target_is_refused_before_anything_is_built() {
+    let root = Repository::of_package(env!("CARGO_MANIFEST_DIR")).root().to_owned();
+    let enter = |words: &[&str]| {
+        let mut enter = Command::new(root.join("enter"));
+        enter.args(["bazel", "run", "//lab:run", "--"]).args(words).output().unwrap()
+    };
+    for command in ["verify", "plan"] {
+        let ended = enter(&[command, "experiments/tr115.toml"]);
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(64), "{said}");
+        assert!(said.contains(&format!("write //lab:{command} -- FILE")), "{said}");
+    }
+}
