@@ -229,6 +229,10 @@ fn what_changed_between_two_sweeps_is_the_table_of_the_command_line() {
         change(&file, |value| value["started_unix_s"] = json!(started));
     }
     let server = Server::of(&[world.path()]);
+    // Whoever presses the button at once compares two.
+    let list = server.page("/");
+    let chosen = |value: &str| list.matches(&format!("value=\"{value}\" selected")).count();
+    assert_eq!((chosen("0/new"), chosen("0/old")), (1, 1), "{list}");
     let page = server.page("/r/0/new.html");
     let link = values(&page, "href").into_iter().find(|link| link.contains("against")).unwrap();
     assert_eq!(link, "/against?of=0%2Fnew&with=0%2Fold");

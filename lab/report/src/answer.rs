@@ -4,6 +4,7 @@ use lab_stats::{interval::Interval, outcome::Outcome};
 
 use crate::compare::Line;
 use crate::contrast::Contrasted;
+use crate::opening::question;
 use crate::study::{Compared, Study};
 use crate::words::Words;
 
@@ -18,6 +19,25 @@ pub(crate) fn answer(study: &Study) -> Option<String> {
     if study.has_only_reference() {
         return of_levels(study, study.contrasted.first()?);
     }
+    let sentences = [of_factor_asked(study), of_variants(study)];
+    let sentences: Vec<String> = sentences.into_iter().flatten().collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// The first contrast of a factor that the question names; where nothing else is declared, of any.
+fn of_factor_asked(study: &Study) -> Option<String> {
+    let question = question(&study.frame.run_file).to_lowercase();
+    let words: Vec<&str> = question.split(|c: char| !c.is_alphanumeric()).collect();
+    let is_asked = |factor: &str| {
+        let one = factor.trim_end_matches('s');
+        words.iter().any(|word| word.trim_end_matches('s') == one)
+    };
+    let is_asked = |one: &&Contrasted| is_asked(&one.contrast.factor);
+    let any = study.contrasted.first().filter(|_| study.compared.is_empty());
+    of_levels(study, study.contrasted.iter().find(is_asked).or(any)?)
+}
+
+fn of_variants(study: &Study) -> Option<String> {
     let compared = study.compared.first()?;
     let measured: Vec<&Line> = compared.lines.iter().filter(|line| line.n > 0).collect();
     let is_choice = |line: &&Line| study.no_choice(&line.variant).is_none();

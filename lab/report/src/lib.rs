@@ -12,6 +12,7 @@ mod aa;
 mod answer;
 mod carried;
 mod chapter;
+mod colours;
 mod compare;
 mod contrast;
 mod data;
@@ -45,6 +46,7 @@ use lab_family::{Cell, Family};
 use lab_record::{Comparison, Run, RunFile, Samples, VariantEntry, Verification};
 
 pub use chapter::{Chapter, Column, Kept, number};
+pub use colours::colours;
 pub use compare::{Line, scaled_margin, takes_part};
 pub use data::Data;
 pub use distribution::Distribution;
@@ -235,6 +237,7 @@ pub fn report(frame: &Frame, families: &[&dyn FamilyReport]) -> Result<Report, R
     let family = family_of(frame, families)?;
     let study = Study::of(frame, family);
     let mut page = Page::titled(&frame.run_file.experiment);
+    colours::write(&study, &mut page);
     opening::write(&study, &mut page);
     page.end_of_first_screen();
     verdicts::write(&study, &mut page);

@@ -37,7 +37,11 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     page.items(expected(study));
     page.items(carried::sentence(study));
     if study.compared.is_empty() && study.contrasted.is_empty() {
-        page.item("This run declares no comparison: it is a smoke test, and no verdict is given.");
+        let ran: Vec<String> = study.variants().iter().map(|name| format!("`{name}`")).collect();
+        page.item(&format!(
+            "This run declares no comparison: it is a smoke test, and no verdict is given. It ran {}.",
+            ran.join(", ")
+        ));
     }
     page.markdown.push('\n');
     match study.compared.iter().any(|compared| compared.lines.iter().any(|line| line.n > 0)) {

@@ -79,19 +79,34 @@ fn entry(record: &Listed) -> Markup {
 /// The form that leads to the page of two records.
 fn choose_two(records: &[Listed]) -> Markup {
     let sweeps: Vec<&Listed> = records.iter().filter(|record| record.is_sweep).collect();
-    let options = html! {
-        @for record in &sweeps { option value=(record.place) { (record.shown) } }
+    let [of, with] = two(&sweeps);
+    let options = |chosen: usize| {
+        html! {
+            @for (place, record) in sweeps.iter().enumerate() {
+                option value=(record.place) selected[place == chosen] { (record.shown) }
+            }
+        }
     };
     html! {
         @if !sweeps.is_empty() {
             p { a href="/history" { "A metric over all sweeps of an experiment" } }
+        }
+        @if sweeps.len() > 1 {
             form action="/against" {
-                label { "Compare " select name="of" { (options) } } " "
-                label { "with the earlier " select name="with" { (options) } } " "
+                label { "Compare " select name="of" { (options(of)) } } " "
+                label { "with the earlier " select name="with" { (options(with)) } } " "
                 button { "Compare" }
             }
         }
     }
+}
+
+/// The first sweep that has an earlier one of its experiment behind it, and that one; else the first
+/// two.
+fn two(sweeps: &[&Listed]) -> [usize; 2] {
+    let title = |place: usize| sweeps[place].first.lines().next();
+    let mut pairs = (0..sweeps.len()).flat_map(|of| (of + 1..sweeps.len()).map(move |w| [of, w]));
+    pairs.find(|[of, with]| title(*of).is_some() && title(*of) == title(*with)).unwrap_or([0, 1])
 }
 
 /// A sweep that goes on, on a page that loads itself again.

@@ -4,9 +4,12 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{Markup, html};
 
-/// The picture as a part of a page.
+/// How the ground begins that gnuplot draws, so that a file alone can lie on any page.
+const GROUND: &str = "<rect fill=\"#ffffff\"";
+
+/// The picture as a part of a page, on whose ground it lies.
 pub(crate) fn figure(svg: &str) -> Markup {
-    let data = BASE64_STANDARD.encode(svg);
+    let data = BASE64_STANDARD.encode(svg.replacen(GROUND, "<rect fill=\"none\"", 1));
     html! { figure { img alt="" src={ "data:image/svg+xml;base64," (data) }; } }
 }
 

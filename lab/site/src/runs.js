@@ -3,11 +3,10 @@
   // Every run as a dot. The numbers stand in #run-data, uPlot draws them.
   const REACH_PX = 24;
   const LOG_FROM = 30;
-  const HUES = [209, 24, 160, 326, 48, 265, 190, 0, 95, 290, 130, 235];
+  // A factor that takes less of the spread away parts no clouds.
+  const [PARTED, LEVELS_SAID] = [0.6, 4];
   const data = JSON.parse(document.getElementById("run-data").textContent);
   const root = document.getElementById("run-picture");
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const paper = matchMedia("print");
   // A factor's key begins with another sign, for a factor may have these names.
   const [VARIANT, TIME] = ["*variant", "*time"];
   const state = { quantity: 0, across: VARIANT, log: null, levels: {}, off: new Set() };
@@ -57,12 +56,9 @@
   };
   const values = () => data.quantities[state.quantity].values;
   const unit = () => data.quantities[state.quantity].unit;
-  const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const is_dark = () => dark.matches && !paper.matches;
-  const colour = variant => {
-    const lighter = Math.floor(variant / HUES.length) * 14;
-    return `hsl(${HUES[variant % HUES.length]} 75% ${(is_dark() ? 62 : 40) + lighter}%)`;
-  };
+  // As on white paper, like the other pictures: where the page is dark, the style turns all alike.
+  const [INK, LINE] = ["#57606a", "#d0d7de"];
+  const colour = variant => data.colours[variant] ?? "#666666";
 
   const chosen = () => {
     const wanted = factors.filter(factor => state.levels[factor.name] !== undefined);
@@ -77,6 +73,36 @@
     if (state.log !== null) return state.log;
     const [low, high] = bounds(runs);
     return low > 0 && high / low > LOG_FROM;
+  };
+
+  // What tells the dots of one variant apart: the share of the squares, of logarithms where they fit,
+  // that the levels of one factor take away. Rounds and blocks are of no factor and are tried too.
+  const median = numbers => numbers.sort((a, b) => a - b)[numbers.length >> 1];
+  const parted = runs => {
+    const of = run => (is_log(runs) ? Math.log(values()[run]) : values()[run]);
+    const squares = some => {
+      const mean = some.reduce((sum, run) => sum + of(run), 0) / some.length;
+      return some.reduce((sum, run) => sum + (of(run) - mean) ** 2, 0);
+    };
+    const groups = (some, key) => {
+      const found = new Map();
+      for (const run of some) {
+        const own = found.get(key(run));
+        own ? own.push(run) : found.set(key(run), [run]);
+      }
+      return [...found];
+    };
+    const within = (some, key) => groups(some, key).reduce((sum, [, own]) => sum + squares(own), 0);
+    const variant = run => data.variant[run];
+    const all = within(runs, variant);
+    const keys = [...factors.map(factor => [factor.name, run => level(run, factor)]),
+      ["where it ran", run => (data.block[run] === null ? "in rounds" : "in the blocks")]];
+    const tried = keys.map(([name, key]) => [name, key, within(runs, run => JSON.stringify([variant(run), key(run)]))]);
+    const [name, key, left] = tried.reduce((best, one) => (one[2] < best[2] ? one : best));
+    if (!(all > 0) || left > (1 - PARTED) * all) return null;
+    const shares = groups(runs, key).sort(([, a], [, b]) => b.length - a.length).slice(0, LEVELS_SAID)
+      .map(([level, own]) => `${level} ${written(median(own.map(run => values()[run])), unit(), 3)}`);
+    return `What parts the dots of a variant is mostly ${name}: ${Math.round(100 * (1 - left / all))} % of their spread (medians: ${shares.join(", ")}).`;
   };
 
   // Where a run lies from left to right: after those before it, or in a column with some width.
@@ -113,7 +139,7 @@
 
   // Names below columns stand upright where they do not fit beside each other.
   const below = (across, width) => {
-    const ink = { stroke: () => style("--soft"), grid: { show: !across, stroke: () => style("--line"), width: 1 }, ticks: { show: false } };
+    const ink = { stroke: INK, grid: { show: !across, stroke: LINE, width: 1 }, ticks: { show: false } };
     if (!across) return { ...ink, label: "runs, one after another", size: 34, labelSize: 22, labelFont: "13px system-ui", font: "12px system-ui" };
     const pen = document.createElement("canvas").getContext("2d");
     pen.font = "12px system-ui";
@@ -147,9 +173,9 @@
         y: { range: () => heights, distr: log ? 3 : 1 },
       },
       axes: [bottom, {
-        stroke: () => style("--soft"), font: "12px system-ui", size: 72,
+        stroke: INK, font: "12px system-ui", size: 72,
         grid: {
-          stroke: () => style("--line"), width: 1,
+          stroke: LINE, width: 1,
           filter: (u, splits) => splits.map(value => (value !== null && is_labelled(value) ? value : null)),
         },
         ticks: { show: false },
@@ -182,6 +208,7 @@
     count.textContent = `${drawn.length} runs${left_out ? `; ${left_out} at or below 0 have no place on this scale` : ""}`;
     log.checked = is_log(all);
     if (!drawn.length) return;
+    parting.textContent = parted(drawn) ?? "";
     const across = columns();
     const made = options(across, is_log(all), board.clientWidth, part);
     const lines = made.series.slice(1).map(({ variant }) => {
@@ -228,6 +255,7 @@
   };
   const log = node("input", { type: "checkbox" });
   log.addEventListener("change", () => { state.log = log.checked; draw(); });
+  const parting = node("p", { className: "facts" });
   const count = node("span", { className: "facts" });
   count.setAttribute("role", "status");
   const quantities = data.quantities.map(({ noun }, number) => [String(number), noun]);
@@ -257,6 +285,7 @@
   const variants = node("div", { className: "variants" });
   const toggles = data.variants.map((name, variant) => {
     const dot = node("i");
+    dot.style.background = colour(variant);
     const button = node("button", { type: "button" }, dot, name);
     button.setAttribute("aria-pressed", "true");
     button.addEventListener("click", () => {
@@ -264,14 +293,13 @@
       draw();
     });
     variants.append(button);
-    return { button, dot };
+    return button;
   });
   const turn = (variant, on) => {
     if (on) state.off.delete(variant);
     else state.off.add(variant);
-    toggles[variant].button.setAttribute("aria-pressed", String(on));
+    toggles[variant].setAttribute("aria-pressed", String(on));
   };
-  const paint = () => toggles.forEach(({ dot }, variant) => { dot.style.background = colour(variant); });
   // A number of a comparison leads to its runs: the variant's and the reference's, in its cells.
   document.addEventListener("click", event => {
     const link = event.target.closest?.("a[data-asked]");
@@ -303,10 +331,8 @@
     point(shown[(at + step + shown.length) % shown.length]);
   });
 
-  const again = () => { paint(); plot?.redraw(false); };
   begin(0);
-  root.replaceChildren(choices, says, variants, board);
-  paint();
+  root.replaceChildren(choices, says, variants, board, parting);
   let width = board.clientWidth;
   draw();
   new ResizeObserver(() => {
@@ -314,6 +340,4 @@
     width = board.clientWidth;
     draw();
   }).observe(board);
-  dark.addEventListener("change", again);
-  paper.addEventListener("change", again);
 }

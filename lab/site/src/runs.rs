@@ -27,6 +27,8 @@ pub struct Runs {
     pub asked: Vec<Asked>,
     /// What their variants are compared with.
     pub reference: String,
+    /// By variant, as the pictures of reports have them: `#0072B2`.
+    pub colours: BTreeMap<String, String>,
 }
 
 /// What a comparison looks at.
@@ -162,6 +164,7 @@ fn columns(runs: &Runs, drawn: &[&OneRun]) -> Value {
         "reference": runs.reference,
         "quantities": runs.quantities.iter().enumerate().map(quantity).collect::<Vec<_>>(),
         "factors": runs.factors,
+        "colours": variants.iter().map(|name| runs.colours.get(*name)).collect::<Vec<_>>(),
         "variants": variants,
         "cells": cells,
         "variant": variant,

@@ -186,6 +186,7 @@ fn with_runs(text: &str) -> Source {
         runs: vec![run],
         asked: vec![asked],
         reference: name(),
+        colours: [(name(), name())].into(),
     };
     let code = format!("`` {} ``", text.replace(['\n', '|'], " "));
     let table = format!("| against {code} | a |\n| --- | --- |\n| {code} | +3.00 % |\n");

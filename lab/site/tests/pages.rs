@@ -114,6 +114,7 @@ fn with_runs(name: &str, count: u64) -> Source {
         runs: (0..count).map(run).collect(),
         asked: ["wall_ns", "nowhere"].map(asked).to_vec(),
         reference: "fast".to_owned(),
+        colours: [("fast".to_owned(), "#0072B2".to_owned())].into(),
     };
     Source { runs: Some(runs), ..source() }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use lab_console::Failure;
 use lab_family::{Metric, Unit};
 use lab_record::{Analysis, Comparison, Results};
-use lab_report::{Flat, Frame, family_of, flat};
+use lab_report::{Flat, Frame, colours, family_of, flat};
 
 use super::tables;
 use crate::{Asked, OneRun, Quantity, Runs, Source};
@@ -67,7 +67,12 @@ fn drawn(flat: &Flat, metrics: &[Metric], frame: &Frame) -> Option<Runs> {
         runs,
         asked: analysis.comparisons.iter().map(asked).collect(),
         reference: analysis.reference.clone(),
+        colours: colours(&frame.run_file).into_iter().map(css).collect(),
     })
+}
+
+fn css((variant, colour): (&str, u32)) -> (String, String) {
+    (variant.to_owned(), format!("#{colour:06X}"))
 }
 
 /// The places of the metrics that the experiment asks about and that runs have; the first metric

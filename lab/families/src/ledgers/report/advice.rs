@@ -1,10 +1,13 @@
 //! How many workers to begin with, by class of load.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use lab_family::Cell;
 use lab_family::Unit::{self, Times};
+use lab_record::Contrast;
 use lab_report::Column::{Code, Count, Number, Text};
 use lab_report::{Chapter, Kept, Page, Study, Table, centre, show};
+use lab_stats::outcome::Outcome;
 
 use super::best::Choice;
 use super::workers::{elapsed, ledgers, number};
@@ -24,11 +27,16 @@ struct Advice<'a> {
     cells: usize,
     /// Its time over the best count's, in the cell where that is most.
     worst: f64,
+    /// Why it is not given.
+    against: Option<String>,
 }
 
 impl Advice<'_> {
     fn in_words(&self) -> String {
         let Self { load, workers, best_in, cells, .. } = self;
+        if let Some(against) = &self.against {
+            return format!("{load}: none, for {against}");
+        }
         let worst = show(self.worst, Unit::Times);
         format!("{load}: {workers} (best or tied in {best_in} of {cells} cells, at worst {worst})")
     }
@@ -42,9 +50,10 @@ pub(crate) fn write(study: &Study, judged: &[&Choice], page: &mut Page) {
     }
     let all: Vec<Advice> =
         ledgers(study).into_iter().flat_map(|variant| of_store(study, judged, variant)).collect();
-    let wrote = page.chapter(Chapter {
+    let given = all.iter().filter(|of| of.against.is_none());
+    page.chapter(Chapter {
         table: Table::over(
-            &all,
+            given,
             &[
                 Text("", "load", &|of| of.load),
                 Code("", "variant", &|of| of.variant),
@@ -57,11 +66,11 @@ pub(crate) fn write(study: &Study, judged: &[&Choice], page: &mut Page) {
         kept: Kept::Data("advice"),
         ..Chapter::default()
     });
-    if !wrote {
-        return;
-    }
     let own = all.iter().filter(|of| of.variant == study.reference());
     let own: Vec<String> = own.map(Advice::in_words).collect();
+    if own.is_empty() {
+        return;
+    }
     page.paragraph(&format!(
         "Workers to begin with on `{}`: {}. Every store: `advice.tsv`.",
         study.reference(),
@@ -97,5 +106,35 @@ fn of_class<'a>(study: &Study, load: &'static str, own: &[&Choice<'a>]) -> Optio
     };
     let worst = own.iter().filter_map(over_best).max_by(f64::total_cmp)?;
     let variant = own.first()?.variant;
-    Some(Advice { load, variant, workers, best_in: most, cells: own.len(), worst })
+    let against = against(study, own, workers);
+    Some(Advice { load, variant, workers, best_in: most, cells: own.len(), worst, against })
+}
+
+/// What stands against advice: no cell tells any count from the best, or a declared contrast on a
+/// cell of the class says that another count is better.
+fn against(study: &Study, own: &[&Choice], workers: u32) -> Option<String> {
+    if own.iter().all(|one| one.fastest.tied.len() == one.counts.len()) {
+        return Some("no number of workers is told from another".to_owned());
+    }
+    let advised = workers.to_string();
+    let is_here = |contrast: &Contrast| {
+        let mut cells = own.iter().filter(|one| one.variant == contrast.variant);
+        contrast.factor == "workers" && cells.any(|one| is_within(&one.rest, &contrast.cells))
+    };
+    let contrary = study.contrasted.iter().filter(|one| is_here(one.contrast)).find(|one| {
+        let Contrast { level, reference, .. } = one.contrast;
+        match one.line.finding.outcome {
+            Outcome::Faster => *reference == advised,
+            Outcome::Slower => *level == advised,
+            _ => false,
+        }
+    })?;
+    Some(format!("the contrast `{}` shows that another number is better", contrary.contrast.id))
+}
+
+fn is_within(cell: &Cell, levels: &BTreeMap<String, Vec<String>>) -> bool {
+    let has = |(factor, level): (&String, &String)| {
+        levels.get(factor).is_none_or(|levels| levels.contains(level))
+    };
+    cell.iter().all(has)
 }
