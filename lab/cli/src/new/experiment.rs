@@ -16,13 +16,14 @@ pub(super) fn experiment(
     factor: Option<&str>,
 ) -> Result<(), Failure> {
     word(name)?;
+    let to = paths.workspace.join("experiments").join(format!("{name}.toml"));
+    let refuse = |error| Failure::input(format!("{}: {error}", paths.shown(&to)));
+    not_there(&to).map_err(refuse)?;
     let (path, shown) = paths.experiment(like);
     let Read { experiment, .. } = read_experiment(&path, &shown)?;
     let text = lab_plan::begun(&experiment, name, factor)?;
-    let to = paths.workspace.join("experiments").join(format!("{name}.toml"));
-    let written = not_there(&to).and_then(|()| fs::write(&to, text));
+    fs::write(&to, text).map_err(refuse)?;
     let shown = paths.shown(&to);
-    written.map_err(|error| Failure::input(format!("{shown}: {error}")))?;
     println!("{shown}, with one question of {} and its cells", like.display());
     println!("  1. state your question, its cells and what is compared");
     println!("  2. {} {shown}", paths.call("plan"));

@@ -68,6 +68,8 @@ pub struct Sweep {
     pub twin_factor: f64,
     /// The last block that the noise gate lets through.
     pub last_clean_block: u32,
+    /// Whether cells with busy work are left out.
+    pub little_work: bool,
 }
 
 impl Default for Sweep {
@@ -82,6 +84,7 @@ impl Default for Sweep {
             second_worker_ns: 20_000.0,
             twin_factor: 1.0,
             last_clean_block: u32::MAX,
+            little_work: false,
         }
     }
 }
@@ -93,6 +96,9 @@ impl Sweep {
         experiment.insert("blocks".to_owned(), Value::Integer(self.blocks.into()));
         let contrasts = experiment["analysis"]["contrasts"].as_array_mut().unwrap();
         contrasts.retain(|one| CONTRASTS.contains(&one["id"].as_str().unwrap()));
+        if self.little_work {
+            without_work(&mut experiment);
+        }
         let mut world = World::of(&experiment.to_string(), &["threads"], &VARIANTS);
         world.cpus = self.cpus;
         for (name, tags) in &mut world.variants {
@@ -163,4 +169,15 @@ impl Sweep {
 /// The report of a frame that a test has changed.
 pub fn report(frame: &Frame) -> Report {
     lab_report::report(frame, &[&Ledgers]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Takes out busy work, and what speaks of it.
+fn without_work(experiment: &mut Table) {
+    experiment.remove("profile");
+    experiment.remove("expect");
+    for group in experiment["cells"].as_array_mut().unwrap() {
+        if let Some(Value::Array(levels)) = group.get_mut("work_ns") {
+            levels.truncate(1);
+        }
+    }
 }
