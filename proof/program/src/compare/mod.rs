@@ -15,6 +15,7 @@ mod prices;
 mod real;
 mod store;
 mod tables;
+mod tokio;
 mod trial;
 mod work;
 
@@ -58,6 +59,11 @@ pub(crate) enum Task {
         /// Holds the tries; the tables are written there
         folder: PathBuf,
     },
+    /// Derive the pages of FOLDER from its recorded rounds of Tokio's versions
+    Tokio {
+        /// Holds what `tools/proof tokio` recorded; the pages are written there
+        folder: PathBuf,
+    },
     /// Measure what is asked of a comparison's cost, minutes, and write FOLDER/bars.tsv
     Bars {
         /// Holds the tables
@@ -93,6 +99,7 @@ pub(crate) fn run(task: Task) -> Result<()> {
         }
         Task::Copies(args) => copies::run(&args),
         Task::Tables { folder } => tables::write(&folder),
+        Task::Tokio { folder } => tokio::write(&folder),
         Task::Bars { folder } => bars::write(&folder),
         Task::Duets { tries } => duets::all(tries),
         Task::Bisects(args) => planted_bisects::run(&args),
