@@ -16,6 +16,7 @@ mod held;
 mod hyperfine;
 mod ingest;
 mod kept;
+mod neighbour;
 mod paced;
 mod package;
 mod pinning;

@@ -349,6 +349,7 @@ impl<'a> Sweep<'a> {
             let deadline = Duration::from_millis(planned.deadline_ms);
             let (path, variables) = (&program.path, &offer.variables);
             let call = Call { program: path, variables, cpus, spec_line: &ready.line, run: &name };
+            let _neighbour = crate::neighbour::Neighbour::start(planned.work.neighbour_percent());
             execute(self.starter(), call, deadline, self.interrupt)
         };
         let left = self.orphans.end_beside(&ours);

@@ -123,6 +123,11 @@ pub trait Work: Debug + Send + Sync {
         None
     }
 
+    /// Which share of one core a neighbour takes while it runs, in percent.
+    fn neighbour_percent(&self) -> u64 {
+        0
+    }
+
     /// Counters of the record that the plan knows.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
@@ -221,10 +226,20 @@ pub struct ServedCall {
     pub tokens: i64,
     /// xxh64 of their text.
     pub text_hash: i64,
+    /// When each token was written.
+    #[serde(default)]
+    pub sent_ns: Vec<i64>,
+    /// When the client was seen to have closed its side before the end, or -1.
+    #[serde(default = "never")]
+    pub left_ns: i64,
     /// Written minus due, for each token.
     pub pacing_error_ns: Vec<i64>,
     /// Whether the reply was finished.
     pub complete: bool,
+}
+
+fn never() -> i64 {
+    -1
 }
 
 /// An answer that was compared.

@@ -54,6 +54,8 @@ pub struct CallRecord {
     pub sent_ns: Vec<i64>,
     /// Stamp minus due time of each token; never negative.
     pub pacing_error_ns: Vec<i64>,
+    /// When its client was seen to have closed its side before the end, or [`NEVER`].
+    pub left_ns: i64,
     /// Writes that a slow client did not take at once. Their tokens left later than their stamps.
     pub buffered_writes: u64,
     /// The `done` line went out.

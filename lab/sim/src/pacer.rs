@@ -165,9 +165,9 @@ impl Pacer {
         self.next_id += 1;
         self.schedule.start(call.received_ns, id, std::mem::take(&mut call.work_ns));
         // Writable is reported by edge too: only after a write that was not taken whole.
-        // A client that closes its own half still reads; one that has gone answers the next token
-        // with a reset.
-        let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+        // A client that closes its own half may still read; one that has gone answers the next
+        // token with a reset.
+        let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET;
         let added = self.epoll.add(&*call.socket, EpollEvent::new(flags, id));
         self.streams.insert(id, Stream::new(call));
         added.context("failed to watch a client's socket")
@@ -195,7 +195,10 @@ impl Pacer {
             written = stream.send_ending();
         }
         match written {
-            Err(_) => self.drop_stream(step.id),
+            Err(_) => {
+                stream.note_left();
+                self.drop_stream(step.id);
+            }
             Ok(()) if step.last => self.finish_if_over(step.id),
             Ok(()) => {}
         }
@@ -233,6 +236,9 @@ impl Pacer {
     fn socket_changed(&mut self, id: RequestId, events: EpollFlags) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let left = EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR;
+        if events.intersects(left | EpollFlags::EPOLLRDHUP) {
+            stream.note_left();
+        }
         if events.intersects(left) || stream.flush().is_err() {
             self.drop_stream(id);
         } else {

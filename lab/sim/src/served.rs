@@ -95,6 +95,7 @@ mod tests {
             text_hash: 0,
             sent_ns: sent_ns.to_vec(),
             pacing_error_ns: vec![2; sent_ns.len()],
+            left_ns: NEVER,
             buffered_writes: 0,
             complete: !sent_ns.is_empty(),
         }

@@ -106,6 +106,7 @@ impl Stream {
             text_hash: 0,
             sent_ns: Vec::with_capacity(tokens),
             pacing_error_ns: Vec::with_capacity(tokens),
+            left_ns: NEVER,
             buffered_writes: 0,
             complete: false,
         };
@@ -199,6 +200,13 @@ impl Stream {
             Some(FaultKind::Reset) => AfterStream::Reset,
             _ if self.call.framing == Framing::Lines => AfterStream::Close,
             _ => AfterStream::KeepAlive,
+        }
+    }
+
+    /// The client has closed its side, or is gone.
+    pub(crate) fn note_left(&mut self) {
+        if self.record.left_ns == NEVER {
+            self.record.left_ns = now_ns() as i64;
         }
     }
 

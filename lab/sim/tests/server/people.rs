@@ -41,6 +41,24 @@ fn a_client_that_has_closed_its_half_gets_its_reply() {
 }
 
 #[test]
+fn a_client_that_goes_is_noticed_when_it_goes() {
+    // A token each second.
+    let mut lab = Lab::begun(json!({"rate_tokens_per_s": [1.0], "time_scale": 1.0}));
+    let mut socket = TcpStream::connect(("127.0.0.1", lab.ports[0])).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let request = post("HTTP/1.1", "/api/generate", &asked(1, 30));
+    socket.write_all(request.as_bytes()).unwrap();
+    assert!(socket.read(&mut [0; 4096]).unwrap() > 0);
+    assert_eq!(lab.ledger()["calls"][0]["left_ns"], -1);
+    drop(socket);
+    let is_noticed = (0..2000).any(|_| {
+        thread::sleep(Duration::from_millis(5));
+        lab.ledger()["calls"][0]["left_ns"].as_i64().unwrap() > 0
+    });
+    assert!(is_noticed, "{}", lab.ledger());
+}
+
+#[test]
 fn a_client_of_http_1_0_gets_lines_and_then_the_end() {
     let lab = Lab::begun(json!({}));
     let reply = answer(&lab, &post("HTTP/1.0", "/api/generate", &asked(1, 5)));
