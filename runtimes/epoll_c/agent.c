@@ -20,6 +20,7 @@ void agent_init(struct agent_run *agent, size_t index, const struct spec *spec,
         call_log_begin(&agent->calls[call], of->calls[call].num_predict);
     agent->reply.model = buffer_view(&of->model);
     agent->reply.work_per_token_ns = of->work_per_token_ns;
+    agent->reply.give_up_lag_ms = spec->give_up_lag_ms;
     agent->reply.meter = meter;
 }
 

@@ -126,10 +126,23 @@ static int with_numbers(const struct spec *spec, const struct agent_run *agents,
 
 /* --- The run --- */
 
-static int run(const struct spec *spec, struct meter *meter) {
-    static const char CUT[] = "it takes a reply's bytes as its client gives them";
+/* What this variant does not do; NULL where it does all that is asked. */
+static const char *refusal(const struct spec *spec) {
     if (spec->has_piece_bytes)
-        return without_numbers(spec, "unsupported", (struct bytes){CUT, sizeof CUT - 1});
+        return "it takes a reply's bytes as its client gives them";
+    for (size_t index = 0; index < spec->agent_count; index++) {
+        if (spec->agents[index].drop_after_tokens)
+            return "it drops no reply";
+        if (spec->agents[index].start_after_ns)
+            return "it starts all agents at once";
+    }
+    return NULL;
+}
+
+static int run(const struct spec *spec, struct meter *meter) {
+    const char *lacking = refusal(spec);
+    if (lacking)
+        return without_numbers(spec, "unsupported", (struct bytes){lacking, strlen(lacking)});
     size_t count = spec->agent_count, step = spec->is_solo ? 1 : count;
     struct agent_run *agents = zeroes(count, sizeof *agents);
     for (size_t index = 0; index < count; index++)

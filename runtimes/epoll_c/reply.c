@@ -184,6 +184,16 @@ static bool check(const struct reply *reply, const struct line *line, struct buf
     return check_model(reply, line, why);
 }
 
+/* False with a sentence in `why` where a token waited for too long. */
+static bool keeps_up(const struct reply *reply, int64_t lag_ns, struct buffer *why) {
+    int64_t lag_ms = lag_ns / 1000000, limit_ms = reply->give_up_lag_ms;
+    if (limit_ms == 0 || lag_ms <= limit_ms)
+        return true;
+    buffer_format(why, "saturated: a token waited %lld ms for its agent, and %lld ms are the limit",
+                  (long long)lag_ms, (long long)limit_ms);
+    return false;
+}
+
 static bool take_line(struct reply *reply, struct bytes data, int64_t received_ns,
                       struct buffer *why) {
     if (bytes_trimmed(data).length == 0)
@@ -198,6 +208,8 @@ static bool take_line(struct reply *reply, struct bytes data, int64_t received_n
         buffer_bytes(&reply->text, line.response);
         add_token(reply->log, received_ns, line.sent_ns);
         work(reply->work_per_token_ns);
+        if (line.sent_ns >= 0 && !keeps_up(reply, received_ns - line.sent_ns, why))
+            return false;
     }
     if (line.is_done) {
         reply->is_done = true;

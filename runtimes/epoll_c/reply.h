@@ -23,7 +23,7 @@ struct call_log {
 /* Of one agent, from call to call. */
 struct reply {
     struct bytes model;
-    int64_t work_per_token_ns;
+    int64_t work_per_token_ns, give_up_lag_ms;
     struct meter *meter;
     struct call_log *log;
     bool is_last, is_done;

@@ -132,13 +132,19 @@ static bool agent_member(struct json *json, struct bytes key, void *context) {
         return json_array(json, call, agent->spec);
     case 3:
         return json_null(json) || json_integer(json, &agent->spec->work_per_token_ns);
+    case 4:
+        return json_null(json) || json_integer(json, &agent->spec->drop_after_tokens);
+    case 5:
+        return json_null(json) || json_integer(json, &agent->spec->start_after_ns);
     default:
         return false;
     }
 }
 
 static bool agent(struct json *json, void *context) {
-    static const char *const KEYS[] = {"server", "model", "calls", "work_per_token_ns", NULL};
+    static const char *const KEYS[] = {"server",            "model",          "calls",
+                                       "work_per_token_ns", "drop_after_tokens",
+                                       "start_after_ns",    NULL};
     struct spec *spec = context;
     size_t size = (spec->agent_count + 1) * sizeof *spec->agents;
     spec->agents = memory(spec->agents, size);
@@ -173,6 +179,8 @@ static bool workload_member(struct json *json, struct bytes key, void *context) 
     case 4:
         spec->has_piece_bytes = !json_null(json);
         return !spec->has_piece_bytes || json_integer(json, &ignored);
+    case 5:
+        return json_null(json) || json_integer(json, &spec->give_up_lag_ms);
     default:
         return false;
     }
@@ -257,7 +265,8 @@ static bool check(struct root *root, struct buffer *why) {
 bool spec_read(struct spec *spec, struct bytes line, struct buffer *why) {
     static const char *const KEYS[] = {"protocol", "run", "workload", NULL};
     static const char *const WORKLOAD[] = {"arrangement", "stall_timeout_ms", "agents",
-                                           "ingest_dir",  "piece_bytes",      NULL};
+                                           "ingest_dir",  "piece_bytes",      "give_up_lag_ms",
+                                           NULL};
     struct json json = {0};
     struct root root = {{KEYS, 3, 0}, {WORKLOAD, 3, 0}, spec, 0, 0, {0}};
     if (!json_begin(&json, line) || !json_object(&json, root_member, &root) ||

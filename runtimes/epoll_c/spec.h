@@ -16,7 +16,7 @@ struct agent_spec {
     /* Of the server's address, which has a port. */
     struct bytes host, authority, prefix;
     struct buffer port;
-    int64_t work_per_token_ns;
+    int64_t work_per_token_ns, drop_after_tokens, start_after_ns;
     struct call_spec *calls;
     size_t call_count;
 };
@@ -25,6 +25,8 @@ struct spec {
     struct buffer run;
     bool is_solo, has_ingest_dir, has_piece_bytes;
     int64_t stall_timeout_ns;
+    /* 0 for none. */
+    int64_t give_up_lag_ms;
     /* Ends with a zero. */
     struct buffer ingest_dir;
     struct agent_spec *agents;

@@ -83,6 +83,7 @@ type agent struct {
 	meter       *meter
 	replies     []*reply
 	analysis    string
+	dueNs       int64
 	startNs     int64
 	endNs       int64
 	ingestEndNs int64
@@ -96,6 +97,7 @@ func (a *agent) run() (err error) {
 			err = fmt.Errorf("the variant panicked: %v", panicked)
 		}
 	}()
+	time.Sleep(time.Duration(a.dueNs - nowNs()))
 	a.meter.agent()
 	a.startNs = nowNs()
 	if a.ingestBytes, err = ingest(a.load.IngestDir); err != nil {
@@ -116,6 +118,10 @@ func (a *agent) run() (err error) {
 func (a *agent) call(call callSpec, client *client) error {
 	isLast := len(a.replies)+1 == len(a.spec.Calls)
 	into := newReply(*a.spec.Model, a.meter, isLast, *call.Options.NumPredict)
+	into.giveUpMs = a.load.GiveUpLagMs
+	if isLast {
+		into.dropAfter = a.spec.DropAfter
+	}
 	a.replies = append(a.replies, into)
 	prompt := *call.Prompt
 	if a.analysis != "" {
@@ -125,7 +131,10 @@ func (a *agent) call(call callSpec, client *client) error {
 	if err != nil {
 		return err
 	}
-	if err := client.post(body, into); err != nil {
+	if err := client.post(body, into); errors.Is(err, errDropped) {
+		a.endNs = into.endNs
+		return nil
+	} else if err != nil {
 		return err
 	}
 	a.analysis = analysis(string(into.text))

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 )
 
 const (
@@ -113,8 +114,10 @@ func outcomeOf(spec *runSpec, meter *meter) (outcome, int) {
 func run(load *workload, meter *meter) ([]*agent, error) {
 	agents := make([]*agent, len(load.Agents))
 	ended := make(chan error, len(agents))
+	began := nowNs()
 	for index, spec := range load.Agents {
-		agents[index] = &agent{index: index, spec: spec, load: load, meter: meter}
+		due := began + int64(spec.StartAfterNs)
+		agents[index] = &agent{index: index, spec: spec, load: load, meter: meter, dueNs: due}
 	}
 	for _, one := range agents {
 		go func(one *agent) { ended <- one.run() }(one)
@@ -149,6 +152,7 @@ func samples(agents []*agent) map[string][]int64 {
 	columns := map[string][]int64{"token_received_ns": {}, "token_sent_ns": {}}
 	add := func(name string, values ...int64) { columns[name] = append(columns[name], values...) }
 	for _, agent := range agents {
+		add("agent_due_ns", agent.dueNs)
 		add("agent_start_ns", agent.startNs)
 		add("agent_end_ns", agent.endNs)
 		add("ingest_end_ns", agent.ingestEndNs)
@@ -157,6 +161,16 @@ func samples(agents []*agent) map[string][]int64 {
 			add("call_agent", int64(agent.index))
 			reply.addTo(add)
 		}
+	}
+	// What nobody was asked to do is not told of.
+	isSome := func(name string, than int64) bool {
+		return slices.ContainsFunc(columns[name], func(ns int64) bool { return ns != than })
+	}
+	if !isSome("agent_due_ns", agents[0].dueNs) {
+		delete(columns, "agent_due_ns")
+	}
+	if !isSome("call_dropped_ns", unsaid) {
+		delete(columns, "call_dropped_ns")
 	}
 	return columns
 }
@@ -170,6 +184,7 @@ func (r *reply) addTo(add func(name string, values ...int64)) {
 	add("call_first_token_ns", firstNs)
 	add("call_last_token_ns", lastNs)
 	add("call_end_ns", r.endNs)
+	add("call_dropped_ns", r.droppedNs)
 	add("call_tokens", int64(len(r.receivedNs)))
 	add("call_text_hash", int64(xxh64(r.text, 0)))
 	add("call_eval_count", orUnsaid(r.said.EvalCount))

@@ -66,6 +66,8 @@ type reply struct {
 	model      string
 	meter      *meter
 	isLast     bool
+	dropAfter  uint64
+	giveUpMs   *int64
 	status     int
 	errorBody  []byte
 	carry      []byte
@@ -73,6 +75,7 @@ type reply struct {
 	done       bool
 	startNs    int64
 	endNs      int64
+	droppedNs  int64
 	receivedNs []int64
 	sentNs     []int64
 	said       line
@@ -82,12 +85,16 @@ func newReply(model string, meter *meter, isLast bool, tokens int64) *reply {
 	rows := min(max(tokens, 0), maxReserved)
 	return &reply{
 		model: model, meter: meter, isLast: isLast, status: 200, startNs: nowNs(), endNs: unsaid,
+		droppedNs: unsaid,
 		// A token is about five bytes.
 		text:       make([]byte, 0, 8*rows),
 		receivedNs: make([]int64, 0, rows),
 		sentNs:     make([]int64, 0, rows),
 	}
 }
+
+// errDropped says that the agent has enough of this reply: whoever reads it closes the connection.
+var errDropped = errors.New("dropped")
 
 // feed takes bytes of the body, which were handed over at this time.
 func (r *reply) feed(data []byte, receivedNs int64) error {
@@ -114,6 +121,19 @@ func (r *reply) feed(data []byte, receivedNs int64) error {
 	r.carry = append(r.carry, data...)
 	if len(r.carry) > maxLine {
 		return broken(r.carry, fmt.Sprintf("no end of line within %d bytes", maxLine))
+	}
+	if tokens := len(r.sentNs); r.giveUpMs != nil && tokens > 0 && r.sentNs[tokens-1] >= 0 {
+		lagMs := (r.receivedNs[tokens-1] - r.sentNs[tokens-1]) / 1_000_000
+		if lagMs > *r.giveUpMs {
+			return fmt.Errorf("saturated: a token waited %d ms for its agent, and %d ms are the limit",
+				lagMs, *r.giveUpMs)
+		}
+	}
+	if r.dropAfter > 0 && uint64(len(r.receivedNs)) >= r.dropAfter && !r.done {
+		r.meter.lastToken()
+		r.droppedNs = nowNs()
+		r.endNs = r.droppedNs
+		return errDropped
 	}
 	return nil
 }

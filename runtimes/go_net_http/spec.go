@@ -25,6 +25,7 @@ type workload struct {
 	StallTimeoutMs *uint64     `json:"stall_timeout_ms"`
 	IngestDir      *string     `json:"ingest_dir"`
 	PieceBytes     *uint32     `json:"piece_bytes"`
+	GiveUpLagMs    *int64      `json:"give_up_lag_ms"`
 	Agents         []agentSpec `json:"agents"`
 }
 
@@ -32,6 +33,8 @@ type agentSpec struct {
 	Server         *string    `json:"server"`
 	Model          *string    `json:"model"`
 	WorkPerTokenNs uint64     `json:"work_per_token_ns"`
+	DropAfter      uint64     `json:"drop_after_tokens"`
+	StartAfterNs   uint64     `json:"start_after_ns"`
 	Calls          []callSpec `json:"calls"`
 }
 

@@ -90,11 +90,16 @@ function why(error) {
 
 /** One agent: a folder to read, then its calls in order. */
 class Agent {
-  constructor(index, spec, workload, meter) {
+  constructor(index, spec, workload, meter, beganNs) {
     Object.assign(this, { index, spec, workload, meter, replies: [], analysis: undefined });
+    this.dueNs = beganNs + BigInt(spec.start_after_ns ?? 0);
   }
 
   async run() {
+    if (this.spec.start_after_ns > 0) {
+      const waitMs = Number(this.dueNs - nowNs()) / 1e6;
+      await new Promise((go) => setTimeout(go, Math.max(waitMs, 0)));
+    }
     this.meter.agent();
     this.startNs = nowNs();
     const folder = this.workload.ingest_dir;
@@ -118,21 +123,33 @@ class Agent {
   }
 
   async call(call, connection) {
-    const { model, calls } = this.spec;
-    const reply = new Reply(model, this.meter, this.replies.length + 1 === calls.length);
+    const { model, calls, drop_after_tokens: dropAfter } = this.spec;
+    const isLast = this.replies.length + 1 === calls.length;
+    const giveUpLagMs = this.workload.give_up_lag_ms;
+    const reply = new Reply(model, this.meter, isLast, dropAfter ?? 0, giveUpLagMs);
     this.replies.push(reply);
     const after = this.analysis === undefined ? "" : `\n\n${this.analysis}`;
     const given = Object.entries(call.options).filter(([, value]) => value !== null);
     const options = Object.fromEntries(given);
     const body = { model, prompt: call.prompt + after, stream: true, options };
-    await connection.post(JSON.stringify(body), reply);
+    try {
+      await connection.post(JSON.stringify(body), reply);
+    } catch (error) {
+      if (!(error instanceof Dropped)) {
+        throw error;
+      }
+      this.endNs = reply.endNs;
+      return;
+    }
     this.analysis = analysis(reply.text.join(""));
     this.endNs = nowNs();
   }
 }
 
 async function run(workload, meter) {
-  const agents = workload.agents.map((spec, index) => new Agent(index, spec, workload, meter));
+  const beganNs = nowNs();
+  const agent = (spec, index) => new Agent(index, spec, workload, meter, beganNs);
+  const agents = workload.agents.map(agent);
   if (workload.arrangement === "concurrent") {
     await Promise.all(agents.map((agent) => agent.run()));
   } else {
@@ -163,8 +180,14 @@ function samples(agents) {
     token_received_ns: replies.flatMap((reply) => reply.receivedNs),
     token_sent_ns: replies.flatMap((reply) => reply.sentNs),
   };
+  if (agents.some((agent) => agent.dueNs !== agents[0].dueNs)) {
+    columns.agent_due_ns = agents.map((agent) => agent.dueNs);
+  }
+  if (replies.some((reply) => reply.droppedNs !== UNSAID)) {
+    columns.call_dropped_ns = replies.map((reply) => reply.droppedNs);
+  }
   for (const column of Object.values(LAST_LINE)) {
-    columns[column] = replies.map((reply) => reply.said[column]);
+    columns[column] = replies.map((reply) => reply.said[column] ?? UNSAID);
   }
   return columns;
 }

@@ -17,9 +17,13 @@ const LAST_LINE = {
 const SENT = /"sent_ns"\s*:\s*(-?[0-9]+)/;
 const NOTHING = Buffer.alloc(0);
 
+/** The agent has enough of this reply: whoever reads it closes the connection. */
+class Dropped extends Failed {}
+
 /** One reply as it arrives: lines of JSON, cut anywhere, and the time of each token. */
 class Reply {
-  constructor(model, meter, isLast) {
+  constructor(model, meter, isLast, dropAfter, giveUpLagMs) {
+    Object.assign(this, { dropAfter: isLast ? dropAfter : 0, droppedNs: UNSAID, giveUpLagMs });
     Object.assign(this, { model, meter, isLast, status: 200, said: {}, done: false });
     Object.assign(this, { errorBody: NOTHING, carry: NOTHING, text: [] });
     Object.assign(this, { receivedNs: [], sentNs: [], startNs: nowNs(), endNs: UNSAID });
@@ -43,6 +47,24 @@ class Reply {
     this.carry = all.subarray(begin);
     if (this.carry.length > MAX_LINE) {
       throw broken(this.carry, `no end of line within ${MAX_LINE} bytes`);
+    }
+    this.keepUp();
+    if (this.dropAfter > 0 && this.receivedNs.length >= this.dropAfter && !this.done) {
+      this.meter.lastToken();
+      this.endNs = this.droppedNs = nowNs();
+      throw new Dropped("dropped");
+    }
+  }
+
+  keepUp() {
+    const sentNs = this.sentNs.at(-1) ?? UNSAID;
+    if (this.giveUpLagMs == null || sentNs < 0) {
+      return;
+    }
+    const lagMs = (this.receivedNs.at(-1) - BigInt(sentNs)) / 1_000_000n;
+    if (lagMs > this.giveUpLagMs) {
+      const waited = `saturated: a token waited ${lagMs} ms for its agent`;
+      throw new Failed(`${waited}, and ${this.giveUpLagMs} ms are the limit`);
     }
   }
 

@@ -50,6 +50,8 @@ const SPEC_AGENT = {
   server: "string",
   model: "string",
   "work_per_token_ns?": "integer",
+  "drop_after_tokens?": "integer",
+  "start_after_ns?": "integer",
   calls: [{ prompt: "string", options: SPEC_OPTIONS }],
 };
 const SPEC_WORKLOAD = {
@@ -57,6 +59,7 @@ const SPEC_WORKLOAD = {
   stall_timeout_ms: "integer",
   "ingest_dir?": "string",
   "piece_bytes?": "integer",
+  "give_up_lag_ms?": "integer",
   agents: [SPEC_AGENT],
 };
 const SPEC = { protocol: "integer", run: "string", workload: SPEC_WORKLOAD };

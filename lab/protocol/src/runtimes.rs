@@ -3,21 +3,25 @@
 //! # Columns of a run's samples
 //! * per agent, in the order of [`Workload::agents`]: `agent_start_ns`, `agent_end_ns`,
 //!   `ingest_end_ns`, `ingest_bytes`; where the variant counts them `agent_migrations` (times that
-//!   it was given bytes on another thread than before)
+//!   it was given bytes on another thread than before); where agents come one after another
+//!   `agent_due_ns` (when it was to start)
 //! * per call, agent by agent and in the order of [`Agent::calls`]: `call_agent`, `call_start_ns`
 //!   (before the request is built), `call_first_token_ns`, `call_last_token_ns`, `call_end_ns` (the
 //!   `done` line was parsed), `call_tokens` (non-empty `response` lines), `call_text_hash` (xxh64
 //!   of the reply's bytes, seed 0, bit-cast to i64), and, from the server's last line or -1 where
 //!   it did not say: `call_eval_count`, `call_eval_ns`, `call_prompt_eval_count`,
 //!   `call_prompt_eval_ns`, `call_load_ns`, `call_server_total_ns`; where the variant knows it
-//!   `call_thread` (a number for the thread that was given its last bytes)
+//!   `call_thread` (a number for the thread that was given its last bytes); where agents drop
+//!   replies `call_dropped_ns` (-1 for one that was read to its end; of a dropped one this is its
+//!   end too, and it says nothing of the server's last line)
 //! * per token, call by call: `token_received_ns` (the moment the runtime handed the bytes to the
 //!   agent), `token_sent_ns` (the server's stamp, -1 where the server does not stamp)
 //!
 //! # Counters of a run
 //! `wall_ns` (first agent's start to last agent's end), `process_start_ns` (when `main` began),
 //! `cpu_startup_ns` (process CPU time before the first agent starts), `cpu_streaming_ns` (process
-//! CPU time between the first and the last token), `cpu_total_ns`, `voluntary_switches`,
+//! CPU time between the first and the last token), `cpu_total_ns`, `descriptors_left` (open after
+//! the run and not before it), `voluntary_switches`,
 //! `involuntary_switches`, `rss_high_water_bytes`, `threads` (at the last token); where a runtime
 //! tells how many tasks wait in its own queue `queue_depth_max`, `queue_depth_sum` and
 //! `queue_depth_samples` (readings, one whenever bytes come); where a runtime can read through it
@@ -39,6 +43,10 @@ pub struct Workload {
     /// it to the variant.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub piece_bytes: Option<u32>,
+    /// The run fails when a token comes to its agent so long after the server's stamp; `None` for
+    /// never. A client that is driven beyond what it can do is over early.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub give_up_lag_ms: Option<u64>,
     /// The agents.
     pub agents: Vec<Agent>,
 }
@@ -66,6 +74,13 @@ pub struct Agent {
     /// CPU time of its thread that it spends on each token after the stamp, where it was stamped.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub work_per_token_ns: u64,
+    /// With so many tokens of its last reply it drops the rest, as the reader of a user who goes
+    /// away: it begins to read on, gives that up and closes the connection. 0 for never.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub drop_after_tokens: u64,
+    /// It starts so long after the run has begun, whatever the others do.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub start_after_ns: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
@@ -109,10 +124,12 @@ pub struct Options {
 /// Names of columns and counters, as variants write them and the lab reads them.
 pub mod names {
     crate::names! {
+        AGENT_DUE_NS = "agent_due_ns",
         AGENT_END_NS = "agent_end_ns",
         AGENT_MIGRATIONS = "agent_migrations",
         AGENT_START_NS = "agent_start_ns",
         CALL_AGENT = "call_agent",
+        CALL_DROPPED_NS = "call_dropped_ns",
         CALL_END_NS = "call_end_ns",
         CALL_EVAL_COUNT = "call_eval_count",
         CALL_EVAL_NS = "call_eval_ns",
@@ -129,6 +146,7 @@ pub mod names {
         CPU_STARTUP_NS = "cpu_startup_ns",
         CPU_STREAMING_NS = "cpu_streaming_ns",
         CPU_TOTAL_NS = "cpu_total_ns",
+        DESCRIPTORS_LEFT = "descriptors_left",
         INGEST_BYTES = "ingest_bytes",
         INGEST_END_NS = "ingest_end_ns",
         IO_URING = "io_uring",

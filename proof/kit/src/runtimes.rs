@@ -5,7 +5,7 @@
 mod server;
 
 pub use crate::programs::*;
-pub use server::{Script, Server, answer_text, reply_text};
+pub use server::{PADDING, Script, Server, answer_text, reply_text};
 
 /// The family's folder.
 pub const FAMILY: &str = "runtimes";

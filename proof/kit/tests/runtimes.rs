@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use lab_protocol::runtimes::{Agent, Arrangement, Call, Options, Workload};
 use lab_protocol::{RunOutcome, Status};
 use proof_kit::runtimes::{
-    FAMILY, Script, Server, Variant, answer_text, check_identities, check_refusals, line, outcome,
-    reply_text, skipped, variants,
+    FAMILY, PADDING, Script, Server, Variant, answer_text, check_identities, check_refusals, line,
+    outcome, reply_text, skipped, variants,
 };
 
 const TOKENS: [i64; 2] = [40, 25];
@@ -20,9 +20,18 @@ fn workload(arrangement: Arrangement, servers: &[&Server], ingest_dir: Option<St
         model: "m".to_owned(),
         calls: (0..2).map(|call| self::call(2 * index as i64 + call + 1, call)).collect(),
         work_per_token_ns: 0,
+        drop_after_tokens: 0,
+        start_after_ns: 0,
     };
     let agents = servers.iter().enumerate().map(agent).collect();
-    Workload { arrangement, stall_timeout_ms: 400, ingest_dir, piece_bytes: None, agents }
+    Workload {
+        arrangement,
+        stall_timeout_ms: 400,
+        ingest_dir,
+        piece_bytes: None,
+        give_up_lag_ms: None,
+        agents,
+    }
 }
 
 fn call(seed: i64, call: i64) -> Call {
@@ -193,6 +202,98 @@ fn work_between_tokens_is_done_or_the_variant_says_that_it_does_none() {
         assert_eq!(outcome.status, Status::Ok, "{name}: {outcome:?}");
         assert_eq!(outcome.samples["call_tokens"], [40, 25], "{name}");
         assert!(outcome.counters["cpu_total_ns"] >= 65 * WORK_NS, "{name}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_client_that_works_slowly_is_waited_for_and_keeps_little_of_what_is_to_come() {
+    const LINES: i64 = 400;
+    const ALL: u64 = LINES as u64 * PADDING as u64;
+    let (light, heavy) = (Server::start(Script::Right), Server::start(Script::Heavy));
+    for variant in able() {
+        let peak = |server: &Server| {
+            let mut workload = workload(Arrangement::Solo, &[server], None);
+            workload.stall_timeout_ms = 30_000;
+            workload.agents[0].work_per_token_ns = 500_000;
+            workload.agents[0].calls.truncate(1);
+            workload.agents[0].calls[0].options.num_predict = LINES;
+            let outcome = outcome(&variant, &workload);
+            if outcome.status == Status::Unsupported {
+                return None;
+            }
+            assert_eq!(outcome.status, Status::Ok, "{}: {outcome:?}", variant.name);
+            assert_eq!(outcome.samples["call_tokens"], [LINES], "{}", variant.name);
+            Some(outcome.counters["rss_high_water_bytes"])
+        };
+        let Some((little, much)) = peak(&light).zip(peak(&heavy)) else { continue };
+        let name = &variant.name;
+        assert!(much < little + ALL / 2, "{name}: {little} bytes, {much} with {ALL} to come");
+    }
+}
+
+#[test]
+fn a_reply_is_dropped_as_asked_or_the_variant_says_that_it_drops_none() {
+    let (right, stalls) = (Server::start(Script::Right), Server::start(Script::Stall));
+    // What was published as smol_1kb hands two tokens over when a kilobyte has come.
+    for variant in able().into_iter().filter(|variant| !variant.is("as-published")) {
+        let mut workload = workload(Arrangement::Concurrent, &[&right, &stalls], None);
+        // Of a server that says no more after two tokens: only who drops is done with it.
+        workload.agents[1].calls.truncate(1);
+        workload.agents[1].drop_after_tokens = 2;
+        let outcome = outcome(&variant, &workload);
+        let name = &variant.name;
+        if outcome.status == Status::Unsupported {
+            let reason = outcome.reason.unwrap();
+            assert!(reason.contains("it drops no reply"), "{name}: {reason}");
+            continue;
+        }
+        assert_eq!(outcome.status, Status::Ok, "{name}: {outcome:?}");
+        let column = |key: &str| outcome.samples[key].clone();
+        assert_eq!(column("call_tokens"), [40, 25, 2], "{name}");
+        assert_eq!(column("token_received_ns").len(), 67, "{name}");
+        let dropped = column("call_dropped_ns");
+        assert_eq!(dropped[..2], [-1, -1], "{name}");
+        assert_eq!([dropped[2]; 2], [column("call_end_ns")[2], column("agent_end_ns")[1]]);
+        assert!(column("call_last_token_ns")[2] <= dropped[2], "{name}");
+        assert_eq!(column("call_eval_count"), [40, 25, -1], "{name}");
+    }
+}
+
+#[test]
+fn a_client_that_cannot_keep_up_is_over_early_and_says_so() {
+    // Its stamps are of the machine's first nanoseconds.
+    let server = Server::start(Script::Right);
+    for variant in able() {
+        let mut workload = workload(Arrangement::Solo, &[&server], None);
+        workload.give_up_lag_ms = Some(1);
+        let outcome = outcome(&variant, &workload);
+        assert_eq!(outcome.status, Status::Failed, "{}", variant.name);
+        let reason = outcome.reason.unwrap();
+        let place = format!("agent 0, call 0 on {}: saturated: a token waited ", server.url);
+        assert!(reason.starts_with(&place), "{}: {reason}", variant.name);
+        assert!(reason.ends_with(" ms for its agent, and 1 ms are the limit"), "{reason}");
+    }
+}
+
+#[test]
+fn agents_come_when_they_are_due_or_the_variant_says_that_they_come_at_once() {
+    const LATER_NS: u64 = 30_000_000;
+    let server = Server::start(Script::Right);
+    for variant in able() {
+        let mut workload = workload(Arrangement::Concurrent, &[&server, &server], None);
+        workload.agents[0].start_after_ns = LATER_NS;
+        let outcome = outcome(&variant, &workload);
+        let name = &variant.name;
+        if outcome.status == Status::Unsupported {
+            let reason = outcome.reason.unwrap();
+            assert!(reason.contains("it starts all agents at once"), "{name}: {reason}");
+            continue;
+        }
+        assert_eq!(outcome.status, Status::Ok, "{name}: {outcome:?}");
+        let (due, start) = (&outcome.samples["agent_due_ns"], &outcome.samples["agent_start_ns"]);
+        assert_eq!(due[0] - due[1], LATER_NS.cast_signed(), "{name}");
+        assert!(due[0] <= start[0] && due[1] <= start[1], "{name}: {due:?} {start:?}");
+        assert_eq!(outcome.samples["call_tokens"], [40, 25, 40, 25], "{name}");
     }
 }
 

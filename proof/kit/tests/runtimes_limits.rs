@@ -36,12 +36,20 @@ fn workload(arrangement: Arrangement, server: &Server) -> Workload {
     };
     let calls = vec![Call { prompt: "p".to_owned(), options }];
     let (server, model) = (server.url.clone(), "m".to_owned());
-    let agent = Agent { server, model, calls, work_per_token_ns: 0 };
+    let agent = Agent {
+        server,
+        model,
+        calls,
+        work_per_token_ns: 0,
+        drop_after_tokens: 0,
+        start_after_ns: 0,
+    };
     Workload {
         arrangement,
         stall_timeout_ms: 30_000,
         ingest_dir: None,
         piece_bytes: None,
+        give_up_lag_ms: None,
         agents: vec![agent; AGENTS],
     }
 }

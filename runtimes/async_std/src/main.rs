@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 use async_std::channel;
 use async_std::task;
@@ -51,6 +52,9 @@ async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, Run
 }
 
 async fn drive(mut agent: AgentRun, client: Client) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        task::sleep(due.saturating_duration_since(Instant::now())).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     let ingested = task::spawn_blocking(|| job.run()).await;
@@ -80,7 +84,9 @@ async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Result
             }
         }
     });
-    while let Ok(chunk) = chunks.recv().await {
+    while !agent.drops()
+        && let Ok(chunk) = chunks.recv().await
+    {
         agent.feed(&chunk.map_err(|error| failed(agent, &error))?)?;
     }
     agent.end_of_body()

@@ -5,6 +5,7 @@
 
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 use async_std::sync::Mutex;
 use async_std::task;
@@ -56,6 +57,9 @@ async fn drive(
     // Meant as a semaphore with two permits, which async-std lacks. The guard lives as long as the
     // agent works, so the second agent begins when the first has ended, and so does its clock.
     let _permit = permits.lock().await;
+    if let Some(due) = agent.due() {
+        task::sleep(due.saturating_duration_since(Instant::now())).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     let ingested = task::spawn_blocking(|| job.run()).await;

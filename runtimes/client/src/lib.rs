@@ -3,6 +3,8 @@
 
 #![forbid(unsafe_code)]
 
+use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use reqwest::header::CONTENT_TYPE;
@@ -44,7 +46,14 @@ pub async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Re
     agent.head(response.status().as_u16());
     loop {
         match response.chunk().await {
-            Ok(Some(bytes)) => agent.feed(&bytes)?,
+            Ok(Some(bytes)) => {
+                agent.feed(&bytes)?;
+                if agent.drops() {
+                    // It is given up while it waits, as a task is that is cancelled.
+                    let _ = pin!(response.chunk()).poll(&mut Context::from_waker(Waker::noop()));
+                    return Ok(());
+                }
+            }
             Ok(None) => return agent.end_of_body(),
             Err(error) => return Err(failed(agent, &error)),
         }

@@ -60,6 +60,9 @@ async fn joined<T>(task: JoinHandle<T>) -> T {
 }
 
 async fn drive(mut agent: AgentRun, stall_timeout: Duration) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        sleep_until(due).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     agent.ingested(joined(spawn_blocking(|| job.run())).await)?;

@@ -3,6 +3,7 @@
 use std::io;
 use std::mem;
 use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use runtimes_kit::{AgentRun, CallError, Part, Request, ResponseParser, RunError};
@@ -25,6 +26,8 @@ pub struct Connection<T> {
 enum End {
     Whole,
     Closed,
+    /// The agent dropped the reply.
+    Dropped,
     Failed(CallError),
 }
 
@@ -55,6 +58,7 @@ impl<T: Transport> Connection<T> {
         }
         match end {
             End::Whole => {}
+            End::Dropped => return Ok(()),
             End::Closed => {
                 self.parser.closed().map_err(|error| agent.failed(error))?;
             }
@@ -87,12 +91,27 @@ impl<T: Transport> Connection<T> {
                 let part = self.parser.next(&mut input).map_err(|error| agent.failed(error))?;
                 match part {
                     Some(Part::Head(status)) => agent.head(status),
-                    Some(Part::Body(bytes)) => agent.feed(bytes)?,
+                    Some(Part::Body(bytes)) => {
+                        agent.feed(bytes)?;
+                        if agent.drops() {
+                            return Ok(self.drop_amid_read());
+                        }
+                    }
                     Some(Part::End) => return Ok(End::Whole),
                     None => break,
                 }
             }
         }
+    }
+
+    /// Begins to read on and gives that up, as a task does that is cancelled while it waits. A
+    /// transport that blocks its thread waits for the server once more: nobody else can stop it.
+    fn drop_amid_read(&mut self) -> End {
+        if let Some(stream) = &mut self.stream {
+            let read = pin!(stream.read(mem::take(&mut self.buffer)));
+            let _ = read.poll(&mut Context::from_waker(Waker::noop()));
+        }
+        End::Dropped
     }
 
     /// One that fails leaves no stream.

@@ -21,6 +21,7 @@ pub enum Progress {
 
 pub struct Connection {
     agent: AgentRun,
+    has_started: bool,
     token: Token,
     /// When the server was last asked or heard; `None` while no call is under way.
     heard: Option<Instant>,
@@ -37,6 +38,7 @@ impl Connection {
     pub fn new(agent: AgentRun, token: Token) -> Self {
         Self {
             agent,
+            has_started: false,
             token,
             heard: None,
             stream: None,
@@ -48,7 +50,17 @@ impl Connection {
         }
     }
 
+    /// When it is to start; `None` for at once.
+    pub fn due(&self) -> Option<Instant> {
+        self.agent.due()
+    }
+
+    pub fn has_started(&self) -> bool {
+        self.has_started
+    }
+
     pub fn start(&mut self) -> IngestJob {
+        self.has_started = true;
         self.agent.start();
         self.agent.ingest_job()
     }
@@ -167,7 +179,12 @@ impl Connection {
             let part = self.parser.next(&mut input).map_err(|error| self.agent.failed(error))?;
             match part {
                 Some(Part::Head(status)) => self.agent.head(status),
-                Some(Part::Body(bytes)) => self.agent.feed(bytes)?,
+                Some(Part::Body(bytes)) => {
+                    self.agent.feed(bytes)?;
+                    if self.agent.drops() {
+                        return self.begin_call(registry, now);
+                    }
+                }
                 Some(Part::End) => return self.end_call(registry, now),
                 None => return Ok(Progress::Waiting),
             }

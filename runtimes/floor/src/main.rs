@@ -81,7 +81,10 @@ impl EventLoop {
 
     fn run(mut self) -> Result<Vec<AgentLog>, RunError> {
         for index in 0..self.connections.len() {
-            self.start(index);
+            match self.connections[index].due() {
+                Some(due) => self.deadlines.push(due, index),
+                None => self.start(index),
+            }
         }
         let mut events = Events::with_capacity(EVENTS);
         let mut buffer = vec![0; 64 << 10];
@@ -120,6 +123,7 @@ impl EventLoop {
             match connection.deadline(self.stall_timeout) {
                 Some(deadline) if deadline <= now => return Err(connection.stalled()),
                 Some(deadline) => self.deadlines.push(deadline, index),
+                None if !connection.has_started() => self.start(index),
                 None => {}
             }
         }

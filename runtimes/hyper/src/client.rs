@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full};
@@ -49,6 +50,12 @@ impl Client {
                     // Anything else is a trailer.
                     if let Ok(bytes) = frame.into_data() {
                         agent.feed(&bytes)?;
+                    }
+                    if agent.drops() {
+                        // It is given up while it waits, as a task is that is cancelled.
+                        let next = pin!(response.frame());
+                        let _ = next.poll(&mut Context::from_waker(Waker::noop()));
+                        return Ok(());
                     }
                 }
                 Some(Err(error)) => return Err(failed(agent, &error)),

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use lab_protocol::runtimes::{Agent, Workload};
 
@@ -15,6 +16,8 @@ use crate::{CallError, CallLog, IngestJob, Ingested, Meter, Request, RunError, n
 /// The samples of one agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentLog {
+    /// It was to start.
+    pub due_ns: i64,
     /// Its work began.
     pub start_ns: i64,
     /// The folder was read.
@@ -34,7 +37,9 @@ pub struct AgentLog {
 pub struct AgentRun {
     index: usize,
     spec: Agent,
+    due: Instant,
     ingest_dir: Option<String>,
+    give_up_lag_ms: Option<u64>,
     meter: Arc<Meter>,
     log: AgentLog,
     /// Calls begun; the current one is the last of them.
@@ -49,13 +54,17 @@ impl AgentRun {
     /// The agents of a workload in their order. All memory for samples is set aside here.
     pub fn all(workload: &Workload, meter: &Arc<Meter>) -> Vec<Self> {
         let agents = workload.agents.iter().enumerate();
+        let (began, began_ns) = (Instant::now(), now_ns());
         agents
             .map(|(index, spec)| Self {
                 index,
                 spec: spec.clone(),
+                due: began + Duration::from_nanos(spec.start_after_ns),
                 ingest_dir: workload.ingest_dir.clone(),
+                give_up_lag_ms: workload.give_up_lag_ms,
                 meter: Arc::clone(meter),
                 log: AgentLog {
+                    due_ns: began_ns.saturating_add_unsigned(spec.start_after_ns),
                     calls: spec.calls.iter().map(|c| CallLog::new(c.options.num_predict)).collect(),
                     ..AgentLog::default()
                 },
@@ -65,6 +74,11 @@ impl AgentRun {
                 thread: None,
             })
             .collect()
+    }
+
+    /// When it is to start, for a runtime to wait until then; `None` for at once.
+    pub fn due(&self) -> Option<Instant> {
+        (self.spec.start_after_ns > 0).then_some(self.due)
     }
 
     /// Its clock starts.
@@ -129,7 +143,42 @@ impl AgentRun {
         if !was_done && self.reply.is_done() && self.begun == self.spec.calls.len() {
             self.meter.last_token();
         }
-        result.map_err(|error| self.failed(error))
+        result.and_then(|()| self.keep_up()).map_err(|error| self.failed(error))?;
+        self.drop_where_asked();
+        Ok(())
+    }
+
+    /// A client that is driven beyond what it can do falls behind farther with each token, and no
+    /// number of such a run is worth its time.
+    fn keep_up(&self) -> Result<(), CallError> {
+        let log = &self.log.calls[self.begun - 1];
+        let last = self.give_up_lag_ms.zip(log.received_ns.last().zip(log.sent_ns.last()));
+        let Some((limit_ms, (received_ns, &sent_ns))) = last else { return Ok(()) };
+        let lag_ms = (received_ns - sent_ns) / 1_000_000;
+        match sent_ns >= 0 && lag_ms > limit_ms.cast_signed() {
+            true => Err(CallError::Saturated { lag_ms, limit_ms }),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether it has dropped the rest of its last reply. The variant then begins to read on, gives
+    /// that up and closes the connection; [`next_request`](Self::next_request) has nothing left.
+    pub fn drops(&self) -> bool {
+        self.log.calls.last().is_some_and(|call| call.dropped_ns >= 0)
+    }
+
+    fn drop_where_asked(&mut self) {
+        let is_last = self.begun == self.spec.calls.len();
+        let log = &mut self.log.calls[self.begun - 1];
+        let enough = self.spec.drop_after_tokens;
+        let has_enough = enough > 0 && log.received_ns.len() as u64 >= enough;
+        if is_last && has_enough && log.dropped_ns < 0 && !self.reply.is_done() {
+            self.meter.last_token();
+            log.text_hash = self.reply.text_hash();
+            log.dropped_ns = now_ns();
+            log.end_ns = log.dropped_ns;
+            self.log.end_ns = log.dropped_ns;
+        }
     }
 
     fn note_thread(&mut self) {
@@ -139,11 +188,14 @@ impl AgentRun {
         self.thread = Some(here);
     }
 
-    /// The body is complete.
+    /// The body is complete, or nobody reads it to its end.
     ///
     /// # Errors
     /// [`RunError::Failed`] for a status other than 200 and for a body without a `done` line.
     pub fn end_of_body(&mut self) -> Result<(), RunError> {
+        if self.drops() {
+            return Ok(());
+        }
         let received_ns = now_ns();
         let was_done = self.reply.is_done();
         let log = &mut self.log.calls[self.begun - 1];

@@ -44,8 +44,11 @@ pub(crate) fn make_room(workload: &Workload) -> Result<(), RunError> {
 
 /// A socket for each agent, and what is not the agents'.
 fn needed(agents: u64) -> u64 {
-    // What the parent left open, and the folder that is read to count.
-    let open = fs::read_dir("/proc/self/fd").map_or(STANDARD, |open| open.count() as u64);
     let cores = available_parallelism().map_or(1, |cores| cores.get() as u64);
-    open + agents + RUNTIME + LOOP * cores.min(agents)
+    open() + agents + RUNTIME + LOOP * cores.min(agents)
+}
+
+/// Descriptors that are open now: what the parent left, ours, and the folder that is read to count.
+pub(crate) fn open() -> u64 {
+    fs::read_dir("/proc/self/fd").map_or(STANDARD, |open| open.count() as u64)
 }

@@ -33,7 +33,12 @@ pub fn cutting_variant_main(
     let prepare = |workload| request::check(&workload).map(|()| workload);
     lab_variant::variant_main(identity, prepare, |workload| {
         descriptors::make_room(&workload)?;
-        run(workload, Arc::clone(&meter)).map(|logs| numbers(&logs, &meter))
+        let before = descriptors::open();
+        let logs = run(workload, Arc::clone(&meter))?;
+        let left = descriptors::open().saturating_sub(before);
+        let mut numbers = numbers(&logs, &meter);
+        numbers.counters.insert(names::DESCRIPTORS_LEFT.to_owned(), left);
+        Ok(numbers)
     })
 }
 

@@ -18,6 +18,14 @@ pub enum CallError {
     /// Nothing arrived for the workload's stall timeout.
     #[error("stalled: the server sent nothing for the stall timeout")]
     Stalled,
+    /// A token waited for its agent for longer than the workload allows.
+    #[error("saturated: a token waited {lag_ms} ms for its agent, and {limit_ms} ms are the limit")]
+    Saturated {
+        /// From the server's stamp to the agent.
+        lag_ms: i64,
+        /// The workload's.
+        limit_ms: u64,
+    },
     /// Any other failure of the connection, with every cause the client names.
     #[error("cannot talk to the server: {0}")]
     Transport(String),

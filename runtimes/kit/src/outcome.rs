@@ -41,6 +41,14 @@ pub(crate) fn samples(logs: &[AgentLog]) -> BTreeMap<String, Vec<i64>> {
         let rows = logs.iter().flat_map(|log| &log.calls).map(value);
         columns.insert(name.to_owned(), rows.collect());
     }
+    let due = logs.iter().map(|log| log.due_ns);
+    if due.clone().any(|ns| ns != logs[0].due_ns) {
+        columns.insert(names::AGENT_DUE_NS.to_owned(), due.collect());
+    }
+    let dropped = logs.iter().flat_map(|log| &log.calls).map(|call| call.dropped_ns);
+    if dropped.clone().any(|ns| ns >= 0) {
+        columns.insert(names::CALL_DROPPED_NS.to_owned(), dropped.collect());
+    }
     let owners = logs.iter().enumerate();
     let owners = owners.flat_map(|(agent, log)| log.calls.iter().map(move |_| agent as i64));
     columns.insert(names::CALL_AGENT.to_owned(), owners.collect());

@@ -18,8 +18,10 @@ const UNSAID: i64 = -1;
 pub struct CallLog {
     /// Before the request was built.
     pub start_ns: i64,
-    /// The `done` line was parsed.
+    /// The `done` line was parsed, or the reply was dropped.
     pub end_ns: i64,
+    /// It was dropped; -1 where it was read to its end.
+    pub dropped_ns: i64,
     /// xxh64 of the answer's bytes, seed 0, bit-cast; thoughts are no part of it.
     pub text_hash: i64,
     /// From the server's last line, -1 where it did not say.
@@ -49,6 +51,7 @@ impl CallLog {
         Self {
             start_ns: UNSAID,
             end_ns: UNSAID,
+            dropped_ns: UNSAID,
             text_hash: 0,
             eval_count: UNSAID,
             eval_ns: UNSAID,
@@ -147,8 +150,13 @@ impl Reply {
         if !self.said.done {
             return Err(CallError::NoDone { tokens: log.received_ns.len() });
         }
-        log.text_hash = xxh64(self.said.text.as_bytes(), 0).cast_signed();
+        log.text_hash = self.text_hash();
         Ok(())
+    }
+
+    /// Of the text so far.
+    pub(crate) fn text_hash(&self) -> i64 {
+        xxh64(self.said.text.as_bytes(), 0).cast_signed()
     }
 }
 

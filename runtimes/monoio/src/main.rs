@@ -71,6 +71,9 @@ async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, Run
 }
 
 async fn drive(mut agent: AgentRun, stall_timeout: Duration) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        sleep_until(due.into()).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     let ingested = monoio::spawn_blocking(|| job.run()).await;

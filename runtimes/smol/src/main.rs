@@ -50,6 +50,9 @@ async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, Run
 }
 
 async fn drive(mut agent: AgentRun, client: Client) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        smol::Timer::at(due).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     let ingested = smol::unblock(|| job.run()).await;
@@ -79,7 +82,9 @@ async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Result
             }
         }
     });
-    while let Ok(chunk) = chunks.recv().await {
+    while !agent.drops()
+        && let Ok(chunk) = chunks.recv().await
+    {
         agent.feed(&chunk.map_err(|error| failed(agent, &error))?)?;
     }
     agent.end_of_body()

@@ -60,6 +60,9 @@ async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, Run
 }
 
 async fn drive(mut agent: AgentRun, client: Client, piece: usize) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        smol::Timer::at(due).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     let ingested = smol::unblock(|| job.run()).await;
@@ -95,7 +98,9 @@ async fn call(
             }
         }
     });
-    while let Ok(chunk) = chunks.recv().await {
+    while !agent.drops()
+        && let Ok(chunk) = chunks.recv().await
+    {
         agent.feed(&chunk.map_err(|error| failed(agent, &error))?)?;
     }
     agent.end_of_body()

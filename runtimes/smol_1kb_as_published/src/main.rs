@@ -47,6 +47,9 @@ async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, Run
 }
 
 async fn drive(mut agent: AgentRun, client: Client) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        smol::Timer::at(due).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     let ingested = smol::unblock(|| job.run()).await;
@@ -73,7 +76,9 @@ async fn call_on_bridge(
     let response = sent.map_err(|error| failed(&agent, &error))?;
     agent.head(response.status().as_u16());
     let mut stream = Rechunked::new(response.bytes_stream());
-    while let Some(chunk) = stream.next().await {
+    while !agent.drops()
+        && let Some(chunk) = stream.next().await
+    {
         agent.feed(&chunk.map_err(|error| failed(&agent, &error))?)?;
     }
     agent.end_of_body()?;

@@ -44,6 +44,9 @@ async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, Run
 }
 
 async fn drive(mut agent: AgentRun, stall_timeout: Duration) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        Timer::at(due).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     agent.ingested(smol::unblock(|| job.run()).await)?;

@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use runtimes_connection::{Connection, Transport};
@@ -63,6 +63,9 @@ fn ended(thread: AgentThread) -> Result<AgentLog, RunError> {
 }
 
 fn drive(mut agent: AgentRun, stall_timeout: Duration) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+    }
     agent.start();
     let ingested = agent.ingest_job().run();
     agent.ingested(ingested)?;

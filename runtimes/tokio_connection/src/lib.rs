@@ -40,6 +40,9 @@ impl Transport for TokioTransport {
 /// # Errors
 /// Those of its folder and its calls.
 pub async fn drive(mut agent: AgentRun, stall_timeout: Duration) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        tokio::time::sleep_until(due.into()).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     let ingested = tokio::task::spawn_blocking(|| job.run()).await;

@@ -51,6 +51,9 @@ async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, Run
 }
 
 async fn drive(mut agent: AgentRun, client: Client) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        tokio::time::sleep_until(due.into()).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     let ingested = tokio::task::spawn_blocking(|| job.run()).await;
@@ -71,6 +74,9 @@ async fn call(client: &Client, agent: &mut AgentRun, request: Request) -> Result
             Ok(Some(bytes)) => {
                 agent.feed(&bytes)?;
                 work_for_nothing(bytes.iter().filter(|&&byte| byte == b'\n').count());
+                if agent.drops() {
+                    return Ok(());
+                }
             }
             Ok(None) => return agent.end_of_body(),
             Err(error) => return Err(failed(agent, &error)),

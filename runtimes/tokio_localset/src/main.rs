@@ -50,6 +50,9 @@ async fn run(workload: Workload, meter: Arc<Meter>) -> Result<Vec<AgentLog>, Run
 }
 
 async fn drive(mut agent: AgentRun, client: Client) -> Result<AgentLog, RunError> {
+    if let Some(due) = agent.due() {
+        tokio::time::sleep_until(due.into()).await;
+    }
     agent.start();
     let job = agent.ingest_job();
     let ingested = tokio::task::spawn_blocking(|| job.run()).await;

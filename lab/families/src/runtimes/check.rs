@@ -38,6 +38,8 @@ pub(crate) fn against_server(
     let mut push = |name: &str, value: i64| {
         columns.entry(format!("server_{name}")).or_default().push(value);
     };
+    let dropped_ns = dropped(workload, outcome)?;
+    let is_some_dropped = dropped_ns.iter().any(|ns| *ns >= 0);
     let mut pacing = Vec::new();
     for (row, (agent, call, seed)) in calls(workload).enumerate() {
         let place = format!("agent {agent}, call {call}");
@@ -54,26 +56,34 @@ pub(crate) fn against_server(
             (names::CALL_TEXT_HASH, truth.text_hash),
             (names::CALL_EVAL_COUNT, truth.tokens),
         ] {
-            if said(column) != truth {
+            if dropped_ns[row] < 0 && said(column) != truth {
                 let says = said(column);
                 return Err(format!("{place}: {column} is {says}, the server sent {truth}"));
             }
         }
-        if !truth.complete {
+        if !truth.complete && dropped_ns[row] < 0 {
             return Err(format!("{place}: the server did not finish the reply"));
         }
         asked_its_server(truth, agent % servers).map_err(|why| format!("{place}: {why}"))?;
         told_its_stamps(truth, stamps[row]).map_err(|why| format!("{place}: {why}"))?;
-        if said(names::CALL_END_NS) < truth.done_sent_ns {
+        if dropped_ns[row] < 0 && said(names::CALL_END_NS) < truth.done_sent_ns {
             return Err(format!("{place}: says that it ended before the server had sent the end"));
         }
         push("received_ns", truth.received_ns);
         push("first_due_ns", truth.first_due_ns);
         push("first_sent_ns", truth.first_sent_ns);
-        push("last_sent_ns", truth.last_sent_ns);
-        push("done_sent_ns", truth.done_sent_ns);
+        // Of a dropped reply the last one that its agent was given.
+        push("last_sent_ns", stamps[row].last().copied().unwrap_or(truth.last_sent_ns));
+        push("done_sent_ns", if dropped_ns[row] < 0 { truth.done_sent_ns } else { -1 });
         push("tokens", truth.tokens);
         push("text_hash", truth.text_hash);
+        if (0..dropped_ns[row]).contains(&truth.left_ns) {
+            return Err(format!("{place}: says that it dropped after the server had seen it go"));
+        }
+        if is_some_dropped {
+            push("left_ns", truth.left_ns);
+            push("after_drop_tokens", after_drop(truth, dropped_ns[row]));
+        }
         pacing.extend_from_slice(&truth.pacing_error_ns);
     }
     let counters = [("p50", 50), ("p99", 99)].map(|(name, percent)| {
@@ -90,19 +100,59 @@ fn asked_its_server(truth: &ServedCall, server: usize) -> Result<(), String> {
     }
 }
 
-/// The server stamps every token, and keeps the first and the last stamp of a call: from those the
-/// client must measure its lag.
+/// The server stamps every token: from its stamps the client must measure its lag, one after the
+/// other from the first, and all of them where it dropped nothing.
 fn told_its_stamps(truth: &ServedCall, stamps: &[i64]) -> Result<(), String> {
-    for (which, says, truth) in [
-        ("first", stamps.first(), truth.first_sent_ns),
-        ("last", stamps.last(), truth.last_sent_ns),
-    ] {
-        if let Some(says) = says.filter(|says| **says != truth) {
-            let name = names::TOKEN_SENT_NS;
-            return Err(format!("its {which} {name} is {says}, the server's stamp was {truth}"));
+    let name = names::TOKEN_SENT_NS;
+    if stamps.len() > truth.sent_ns.len() {
+        let (says, sent) = (stamps.len(), truth.sent_ns.len());
+        return Err(format!("{name} has {says} stamps, the server sent {sent}"));
+    }
+    let mut pairs = stamps.iter().zip(&truth.sent_ns).enumerate();
+    match pairs.find(|(_, (says, truth))| says != truth) {
+        None => Ok(()),
+        Some((token, (says, truth))) => {
+            let which = match token {
+                0 => "first",
+                token if token + 1 == stamps.len() => "last",
+                _ => "later",
+            };
+            Err(format!("its {which} {name} is {says}, the server's stamp was {truth}"))
         }
     }
-    Ok(())
+}
+
+/// When each call was dropped, -1 for one that was read to its end.
+///
+/// # Errors
+/// A reply was dropped by an agent that was to read it, or too early.
+fn dropped(workload: &Workload, outcome: &RunOutcome) -> Result<Vec<i64>, String> {
+    let calls: Vec<_> = calls(workload).collect();
+    if !outcome.samples.contains_key(names::CALL_DROPPED_NS) {
+        return Ok(vec![-1; calls.len()]);
+    }
+    let dropped = column(outcome, names::CALL_DROPPED_NS, calls.len())?;
+    for (row, (agent, call, _)) in calls.into_iter().enumerate() {
+        let of = &workload.agents[agent];
+        let (had, asked) = (outcome.samples[names::CALL_TOKENS][row], of.drop_after_tokens);
+        let is_asked = asked > 0 && call + 1 == of.calls.len() && had.cast_unsigned() >= asked;
+        if dropped[row] >= 0 && !is_asked {
+            return Err(format!(
+                "agent {agent}, call {call}: dropped its reply after {had} tokens unasked"
+            ));
+        }
+    }
+    Ok(dropped.to_vec())
+}
+
+/// Tokens that the server wrote between the drop and its notice of it; -1 where nothing was dropped.
+fn after_drop(truth: &ServedCall, dropped_ns: i64) -> i64 {
+    if dropped_ns < 0 {
+        return -1;
+    }
+    let until_ns = if truth.left_ns < 0 { i64::MAX } else { truth.left_ns };
+    let in_vain = |ns: &&i64| (dropped_ns..until_ns).contains(*ns);
+    truth.sent_ns.iter().filter(in_vain).count() as i64
 }
 
 /// What can be checked without the server's word: that the columns fit the workload, that every
@@ -189,18 +239,19 @@ mod tests {
     }
 
     fn served() -> Value {
-        let call = |seed: i64, port: usize, stamps: [i64; 5], tokens: i64, hash: i64| {
+        let call = |seed: i64, port: usize, stamps: [i64; 5], sent: &[i64], hash: i64| {
             let [received, due, first, last, done] = stamps;
+            let tokens = sent.len();
             json!({
                 "seed": seed, "port_index": port, "received_ns": received, "first_due_ns": due,
                 "first_sent_ns": first, "last_sent_ns": last, "done_sent_ns": done,
-                "tokens": tokens, "text_hash": hash, "pacing_error_ns": vec![1; tokens as usize],
+                "tokens": tokens, "text_hash": hash, "sent_ns": sent, "pacing_error_ns": vec![1; tokens],
                 "complete": true,
             })
         };
         json!([
-            call(7, 0, [110, 289, 290, 870, 940], 3, -5),
-            call(8, 1, [120, 219, 220, 410, 500], 2, 6),
+            call(7, 0, [110, 289, 290, 870, 940], &[290, 580, 870], -5),
+            call(8, 1, [120, 219, 220, 410, 500], &[220, 410], 6),
         ])
     }
 
@@ -244,6 +295,45 @@ mod tests {
             outcome["samples"].as_object_mut().unwrap().remove(name);
             let found = checked(2, outcome, served()).unwrap_err();
             assert_eq!(found, format!("column {name} has 0 rows, not 2"));
+        }
+    }
+
+    /// The first agent drops after two tokens, at 650, which the server sees at 660 or never.
+    fn drops(asked: u64, dropped_ns: i64, left_ns: i64) -> Result<Checked, String> {
+        let mut workload = workload();
+        workload.agents[0].drop_after_tokens = asked;
+        let (mut outcome, mut served) = (outcome(), served());
+        let samples = &mut outcome["samples"];
+        samples["call_dropped_ns"] = json!([dropped_ns, -1]);
+        samples["call_tokens"] = json!([2, 2]);
+        samples["call_eval_count"] = json!([-1, 2]);
+        samples["token_received_ns"] = json!([300, 600, 260, 460]);
+        samples["token_sent_ns"] = json!([290, 580, 220, 410]);
+        served[0]["complete"] = json!(false);
+        served[0]["left_ns"] = json!(left_ns);
+        let outcome: RunOutcome = serde_json::from_value(outcome).expect("an outcome");
+        let served: Vec<ServedCall> = serde_json::from_value(served).expect("calls");
+        against_server(&workload, 2, &outcome, &served)
+    }
+
+    #[test]
+    fn a_dropped_reply_is_right_as_far_as_it_came() {
+        let checked = drops(2, 650, 660).unwrap();
+        assert_eq!(checked.columns["server_left_ns"], [660, -1]);
+        assert_eq!(checked.columns["server_last_sent_ns"], [580, 410]);
+        assert_eq!(checked.columns["server_after_drop_tokens"], [0, -1]);
+        // The server wrote at 870 to a client of which it never heard that it had gone.
+        assert_eq!(drops(2, 650, -1).unwrap().columns["server_after_drop_tokens"], [1, -1]);
+        for (asked, dropped_ns, left_ns, said) in [
+            (0, 650, 660, "dropped its reply after 2 tokens unasked"),
+            (3, 650, 660, "dropped its reply after 2 tokens unasked"),
+            (2, 650, 640, "says that it dropped after the server had seen it go"),
+            (2, -1, -1, "call_tokens is 2, the server sent 3"),
+        ] {
+            assert_eq!(
+                drops(asked, dropped_ns, left_ns).unwrap_err(),
+                format!("agent 0, call 0: {said}")
+            );
         }
     }
 

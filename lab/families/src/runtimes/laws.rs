@@ -18,10 +18,11 @@ const INSTANTS: [&str; 8] = [
     names::CALL_END_NS,
     names::TOKEN_RECEIVED_NS,
 ];
-/// The server's stamps, -1 where it gives none.
-const STAMPS: [&str; 1] = [names::TOKEN_SENT_NS];
+/// The server's stamps and what was dropped, -1 where there is none.
+const STAMPS: [&str; 2] = [names::TOKEN_SENT_NS, names::CALL_DROPPED_NS];
 /// Pairs of columns, the second of which never lies before the first.
-const ORDERED: [(&str, &str); 12] = [
+const ORDERED: [(&str, &str); 13] = [
+    (names::AGENT_DUE_NS, names::AGENT_START_NS),
     (names::AGENT_START_NS, names::INGEST_END_NS),
     (names::AGENT_START_NS, names::AGENT_END_NS),
     (names::CALL_START_NS, names::CALL_END_NS),

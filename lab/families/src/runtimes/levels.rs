@@ -14,6 +14,18 @@ pub(crate) const WORK: &str = "work_us";
 pub(crate) const BUSY: &str = "busy";
 /// All agents, or every fourth.
 pub(crate) const BUSY_AGENTS: [&str; 2] = ["all", "quarter"];
+/// What a neighbour of the client takes of one core; without it nothing.
+pub(crate) const NEIGHBOUR: &str = "neighbour";
+/// 0, 50 and 100 %.
+pub(crate) const NEIGHBOURS: [&str; 3] = ["none", "half", "full"];
+/// Which agents drop their last reply amid it; without it none.
+pub(crate) const DROP: &str = "drop";
+/// None, or about a half of them.
+pub(crate) const DROPS: [&str; 2] = ["none", "half"];
+/// How many agents come in a second, at random times; without it all come at once.
+pub(crate) const ARRIVALS: &str = "arrivals_per_s";
+/// The most agents that come in a second.
+const ARRIVALS_MAX: f64 = 100_000.0;
 /// The most work on a token: a second of one core for each hundred tokens.
 const WORK_US_MAX: u64 = 10_000;
 /// The level that says the same as no level.
@@ -62,6 +74,41 @@ pub(crate) fn piece_bytes(file: &str, at: &Address<'_>) -> Result<Option<u32>, I
     bytes.map(Some).ok_or_else(|| {
         let message = format!("`{level}` is neither `library` nor 1 to 1048576 bytes");
         InputError::value(file, "cells.buffer", message)
+    })
+}
+
+/// What the neighbour takes of one core, in percent.
+///
+/// # Errors
+/// A level that names no share.
+pub(crate) fn neighbour_percent(levels: &Levels<'_>) -> Result<u64, InputError> {
+    match levels.cell.get(NEIGHBOUR) {
+        Some(_) => levels.one_of(NEIGHBOUR, &[("none", 0), ("half", 50), ("full", 100)]),
+        None => Ok(0),
+    }
+}
+
+/// Whether about a half of the agents drop their last reply.
+///
+/// # Errors
+/// A level that does not say so.
+pub(crate) fn drops(levels: &Levels<'_>) -> Result<bool, InputError> {
+    match levels.cell.get(DROP) {
+        Some(_) => levels.one_of(DROP, &[("none", false), ("half", true)]),
+        None => Ok(false),
+    }
+}
+
+/// How many agents come in a second; `None` where all come at once.
+///
+/// # Errors
+/// A level that is no such number.
+pub(crate) fn arrivals_per_s(levels: &Levels<'_>) -> Result<Option<f64>, InputError> {
+    let Some(level) = levels.cell.get(ARRIVALS) else { return Ok(None) };
+    let rate = level.parse::<f64>().ok().filter(|rate| *rate > 0.0 && *rate <= ARRIVALS_MAX);
+    rate.map(Some).ok_or_else(|| {
+        let message = format!("`{level}` does not lie above 0 and not above {ARRIVALS_MAX}");
+        InputError::value(levels.file, "cells.arrivals_per_s", message)
     })
 }
 

@@ -108,6 +108,37 @@ pub(crate) const METRICS: &[Metric] = &[
         .with(Has),
     lower(("delivery_lag_max_ns", "largest delivery lag"), Ns, "The same, largest.").with(Has),
     lower(
+        ("ttft_due_p50_ns", "first token since the intended start"),
+        Ns,
+        "Agent's intended start to its first token, median.",
+    ),
+    lower(
+        ("ttft_due_p99_ns", "first token since the intended start (P99)"),
+        Ns,
+        "The same, 99th percentile.",
+    ),
+    lower(
+        ("release_p50_ns", "time to release a socket"),
+        Ns,
+        "Drop of a reply to the server's notice of it, median.",
+    ),
+    lower(("release_p99_ns", "time to release a socket (P99)"), Ns, "The same, 99th percentile."),
+    lower(
+        ("tokens_after_drop", "tokens after a drop"),
+        Count,
+        "Tokens that the server wrote between both, mean over dropped replies.",
+    ),
+    lower(
+        ("leaked_sockets", "leaked sockets"),
+        Count,
+        "Dropped replies whose connection outlived them or the last agent.",
+    ),
+    lower(
+        ("descriptors_left", "leaked descriptors"),
+        Count,
+        "Counter: open after the client's run and not before it.",
+    ),
+    lower(
         ("late_token_share", "share of late tokens"),
         Share,
         "Tokens whose delivery lag exceeds `goodput_lag_ms`.",
@@ -270,6 +301,14 @@ fn per_token(row: &Row, put: &mut impl FnMut(&'static str, Option<f64>)) {
     put("delivery_lag_p99_ns", at(&lag, 0.99));
     put("delivery_lag_p999_ns", at(&lag, 0.999));
     put("delivery_lag_max_ns", lag.as_ref().map(|lag| lag.max() as f64));
+    let due = samples::ttft_due(samples);
+    put("ttft_due_p50_ns", at(&due, 0.5));
+    put("ttft_due_p99_ns", at(&due, 0.99));
+    let release = samples::release_ns(samples);
+    put("release_p50_ns", at(&release, 0.5));
+    put("release_p99_ns", at(&release, 0.99));
+    put("tokens_after_drop", samples::tokens_after_drop(samples));
+    put("leaked_sockets", samples::leaked_sockets(samples));
     put("cpu_per_token_ns", samples::cpu_per_token_ns(run, samples));
     put("threads_busy_share", samples::threads_busy_share(run, samples));
     put("migrations", samples::migrations(samples));

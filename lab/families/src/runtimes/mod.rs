@@ -52,5 +52,8 @@ const FACTORS: &[Factor] = &[
     Factor::new(levels::BUFFER),
     Factor::new(levels::WORK),
     Factor::words(levels::BUSY, &levels::BUSY_AGENTS),
+    Factor::words(levels::NEIGHBOUR, &levels::NEIGHBOURS),
+    Factor::words(levels::DROP, &levels::DROPS),
+    Factor::new(levels::ARRIVALS),
     Factor::new("repeat"),
 ];

@@ -89,6 +89,48 @@ pub(crate) fn raw_lags_ns(samples: &Samples) -> Option<Vec<i64>> {
     Some(stamped.map(|(received, sent)| received - sent).collect())
 }
 
+/// How long the server took to see that a client had closed a dropped reply's connection; nothing
+/// of those that it never saw.
+pub(crate) fn release_ns(samples: &Samples) -> Option<Distribution> {
+    let pairs = dropped_and_left(samples)?.filter(|(_, left)| *left >= 0);
+    Distribution::of(pairs.map(|(dropped, left)| left - dropped).collect())
+}
+
+/// Dropped replies whose connection was not closed when they ended or the last agent did.
+pub(crate) fn leaked_sockets(samples: &Samples) -> Option<f64> {
+    let end = *samples.raw(names::AGENT_END_NS)?.iter().max()?;
+    let is_open = |(_, left): &(i64, i64)| *left < 0 || *left > end;
+    Some(dropped_and_left(samples)?.filter(is_open).count() as f64)
+}
+
+fn dropped_and_left(samples: &Samples) -> Option<impl Iterator<Item = (i64, i64)>> {
+    let (dropped, left) = (samples.raw(names::CALL_DROPPED_NS)?, samples.raw("server_left_ns")?);
+    let pairs = dropped.iter().copied().zip(left.iter().copied());
+    Some(pairs.filter(|(dropped, _)| *dropped >= 0))
+}
+
+/// Tokens that the server wrote after a drop and before it saw it, mean over dropped replies.
+pub(crate) fn tokens_after_drop(samples: &Samples) -> Option<f64> {
+    let counts = samples.raw("server_after_drop_tokens")?;
+    let counts: Vec<i64> = counts.iter().copied().filter(|count| *count >= 0).collect();
+    (!counts.is_empty()).then(|| counts.iter().sum::<i64>() as f64 / counts.len() as f64)
+}
+
+/// How long after its intended start an agent had its first token: with what it waited for its
+/// client before it could ask.
+pub(crate) fn ttft_due(samples: &Samples) -> Option<Distribution> {
+    let due = samples.raw(names::AGENT_DUE_NS)?;
+    let first = samples.raw(names::CALL_FIRST_TOKEN_NS)?;
+    let agents = samples.raw(names::CALL_AGENT)?;
+    let mut since = vec![None; due.len()];
+    for (&agent, &first) in agents.iter().zip(first) {
+        let place = usize::try_from(agent).ok()?;
+        // The first call is the earliest.
+        since.get_mut(place)?.get_or_insert(first - due[place]);
+    }
+    Distribution::of(since.into_iter().collect::<Option<_>>()?)
+}
+
 /// Non-empty replies' tokens over all calls.
 pub(crate) fn tokens(samples: &Samples) -> Option<i64> {
     Some(samples.raw(names::CALL_TOKENS)?.iter().sum())
@@ -229,7 +271,8 @@ pub(crate) mod tests {
 
     /// Two agents with one call each: 3 tokens and 2 tokens.
     pub(crate) fn samples() -> Samples {
-        let columns: [(&str, &[i64]); 14] = [
+        let columns: [(&str, &[i64]); 18] = [
+            ("agent_due_ns", &[0, 5]),
             ("agent_start_ns", &[0, 10]),
             ("agent_end_ns", &[1_000, 510]),
             ("agent_migrations", &[3, 1]),
@@ -244,6 +287,9 @@ pub(crate) mod tests {
             ("call_prompt_eval_count", &[20, 30]),
             ("token_received_ns", &[300, 600, 900, 260, 460]),
             ("token_sent_ns", &[290, 580, 870, 220, 410]),
+            ("call_dropped_ns", &[-1, 480]),
+            ("server_left_ns", &[-1, 500]),
+            ("server_after_drop_tokens", &[-1, 1]),
         ];
         Samples::from_raw(
             columns.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec())).collect(),
@@ -282,6 +328,25 @@ pub(crate) mod tests {
         let lag = delivery_lag_ns(&samples()).unwrap(); // 10, 20, 30, 40, 50
         let read = [0.5, 0.9, 0.99].map(|p| lag.quantile(p));
         assert_eq!((read, lag.max()), ([30, 50, 50], 50));
+    }
+
+    #[test]
+    fn a_drop_lasts_until_the_server_has_seen_it() {
+        let mut samples = samples();
+        assert_eq!(release_ns(&samples).unwrap().max(), 20);
+        assert_eq!((leaked_sockets(&samples), tokens_after_drop(&samples)), (Some(0.0), Some(1.0)));
+        // After the last agent, or never.
+        for left in [1_001, -1] {
+            samples.columns.insert("server_left_ns".into(), Column::Raw(vec![-1, left]));
+            assert_eq!(leaked_sockets(&samples), Some(1.0));
+        }
+        assert!(release_ns(&samples).is_none());
+    }
+
+    #[test]
+    fn what_an_agent_waited_for_its_client_counts_from_its_intended_start() {
+        let since = ttft_due(&samples()).unwrap();
+        assert_eq!((since.quantile(0.5), since.max()), (255, 300));
     }
 
     #[test]

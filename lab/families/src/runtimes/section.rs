@@ -7,12 +7,15 @@ use lab_family::{
     ServersNeeded, Truth, Work, draw,
 };
 use lab_protocol::runtimes::{Agent, Arrangement, Call, Options, Workload};
+use rand::Rng;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::runtimes::check;
-use crate::runtimes::levels::{self, AGENTS, BUFFER, BUSY, SERVERS, WORK};
+use crate::runtimes::levels::{
+    self, AGENTS, ARRIVALS, BUFFER, BUSY, DROP, NEIGHBOUR, SERVERS, WORK,
+};
 use crate::runtimes::prompts::{self, PROMPT, Role};
 use crate::runtimes::table::{Row, TABLE, Table};
 
@@ -67,6 +70,8 @@ pub(crate) struct RuntimesSection {
     pub(crate) one_server: bool,
     /// Tokens that come later than this after the server's stamp are no goodput.
     pub(crate) goodput_lag_ms: Option<f64>,
+    /// A run is over, as failed, when a token waits longer than this for its agent.
+    pub(crate) give_up_lag_ms: Option<u64>,
     /// The rows of `table`.
     #[serde(skip)]
     rows: Table,
@@ -122,7 +127,42 @@ impl RuntimesSection {
             model: self.model.clone(),
             calls: calls.collect(),
             work_per_token_ns: 0,
+            drop_after_tokens: 0,
+            start_after_ns: 0,
         }
+    }
+
+    /// Gives the agents of a cell what its further levels ask of them.
+    fn vary(
+        &self,
+        levels: &Levels<'_>,
+        row: &Row,
+        at: &Address<'_>,
+        agents: &mut [Agent],
+    ) -> Result<(), InputError> {
+        let work = levels::work_per_token_ns(levels, agents.len())?;
+        let drops = levels::drops(levels)?;
+        let arrivals_per_s = levels::arrivals_per_s(levels)?;
+        let mut due_s = 0.0;
+        for (index, (agent, work_per_token_ns)) in agents.iter_mut().zip(work).enumerate() {
+            agent.work_per_token_ns = work_per_token_ns;
+            let mut address = self.address(row, at, index);
+            address.push("chance".to_owned());
+            let address: Vec<&str> = address.iter().map(String::as_str).collect();
+            let mut generator = draw::generator(at.seed, &address);
+            let (is_dropped, place, gap) = generator.random::<(bool, f64, f64)>();
+            let tokens = agent.calls.last().map_or(0, |call| call.options.num_predict);
+            // At least one token comes, and at least two are left: who reads on is given one more.
+            if drops && is_dropped && tokens > 2 {
+                agent.drop_after_tokens = 1 + (place * (tokens - 2) as f64) as u64;
+            }
+            if let Some(rate) = arrivals_per_s {
+                // Gaps of arrivals that know nothing of each other.
+                due_s -= (1.0 - gap).ln() / rate;
+                agent.start_after_ns = (due_s * 1e9) as u64;
+            }
+        }
+        Ok(())
     }
 
     /// What the draws of an agent depend on: neither the arrangement nor the servers, so that a
@@ -132,6 +172,7 @@ impl RuntimesSection {
     fn address(&self, row: &Row, at: &Address<'_>, index: usize) -> Vec<String> {
         let mut address = vec![at.block.to_string(), row.treatment()];
         let named = ["config", "arrangement", AGENTS, SERVERS, PROMPT, BUFFER, WORK, BUSY];
+        let named = [&named[..], &[NEIGHBOUR, DROP, ARRIVALS]].concat();
         let further = at.cell.iter().filter(|(factor, _)| !named.contains(&factor.as_str()));
         address.extend(further.map(|(factor, level)| format!("{factor}={level}")));
         if self.mode == Mode::AsPublished {
@@ -186,6 +227,9 @@ impl Section for RuntimesSection {
         if self.goodput_lag_ms.is_some_and(|ms| !(ms > 0.0 && ms <= 60_000.0)) {
             let message = "must lie above 0 and not above 60,000";
             return Err(InputError::value(file, "runtimes.goodput_lag_ms", message));
+        }
+        if self.give_up_lag_ms == Some(0) {
+            return Err(InputError::value(file, "runtimes.give_up_lag_ms", "must be above 0"));
         }
         if self.calls.is_some_and(|calls| !(1..=CALLS).contains(&calls)) {
             return Err(InputError::value(file, "runtimes.calls", "must be 1 or 2"));
@@ -252,24 +296,33 @@ impl Section for RuntimesSection {
         let unscaled = self.unscaled.iter().any(|name| name == config);
         let time_scale = if unscaled { 1.0 } else { self.time_scale };
         let is_full = prompts::are_full(file, at)?;
-        let work = levels::work_per_token_ns(&levels, count)?.into_iter().enumerate();
-        let agents: Vec<Agent> = work
-            .map(|(index, work_per_token_ns)| Agent {
-                work_per_token_ns,
-                ..self.agent(row, at, index, is_full)
-            })
-            .collect();
+        let mut agents: Vec<Agent> =
+            (0..count).map(|index| self.agent(row, at, index, is_full)).collect();
+        self.vary(&levels, row, at, &mut agents)?;
         let takes_turns = is_shared || arrangement == Arrangement::Solo;
-        let expected_ms = expected_ms(row, takes_turns, &agents, time_scale);
+        let last_due_ms = agents.last().map_or(0, |agent| agent.start_after_ns / 1_000_000);
+        let expected_ms = last_due_ms + expected_ms(row, takes_turns, &agents, time_scale);
         let stall_timeout_ms = self.stall_timeout_ms;
         let piece_bytes = levels::piece_bytes(file, at)?;
-        let workload =
-            Workload { arrangement, stall_timeout_ms, ingest_dir: None, piece_bytes, agents };
+        let workload = Workload {
+            arrangement,
+            stall_timeout_ms,
+            ingest_dir: None,
+            piece_bytes,
+            give_up_lag_ms: self.give_up_lag_ms,
+            agents,
+        };
         let paced =
             (self.servers == Servers::Paced).then(|| self.paced(row, is_shared, time_scale));
         let time_scale_ppm = (time_scale * 1e6).round() as u64;
         let deadline_ms = self.deadline_ms(expected_ms);
-        let work = Arc::new(RuntimesWork { workload, servers, paced, time_scale_ppm });
+        let work = Arc::new(RuntimesWork {
+            workload,
+            servers,
+            paced,
+            time_scale_ppm,
+            neighbour_percent: levels::neighbour_percent(&levels)?,
+        });
         Ok(Planned { work, expected_ms, deadline_ms })
     }
 }
@@ -282,6 +335,7 @@ struct RuntimesWork {
     servers: usize,
     paced: Option<Value>,
     time_scale_ppm: u64,
+    neighbour_percent: u64,
 }
 
 impl RuntimesWork {
@@ -317,6 +371,10 @@ impl Work for RuntimesWork {
             Some(ModelLoad { server: agent.server, model: agent.model, options })
         };
         agents.filter_map(load).collect()
+    }
+
+    fn neighbour_percent(&self) -> u64 {
+        self.neighbour_percent
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

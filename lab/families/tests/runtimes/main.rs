@@ -1,6 +1,7 @@
 //! Plans and reports of the `runtimes` family.
 
 mod answers;
+mod chaos;
 mod plan;
 mod questions;
 mod report;

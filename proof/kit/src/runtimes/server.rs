@@ -16,6 +16,8 @@ pub enum Script {
     RightThenClose,
     /// The same, and the first half of the tokens is a thought.
     Thinks,
+    /// The same, and each line carries [`PADDING`] bytes that nobody asked for.
+    Heavy,
     /// The same, and its head says that it keeps the connection.
     RightThenGone,
     /// Answers 404 as Ollama does.
@@ -60,6 +62,9 @@ pub struct Server {
     /// Its base address.
     pub url: String,
 }
+
+/// Of a line of [`Script::Heavy`].
+pub const PADDING: usize = 64 << 10;
 
 /// `{"response":"a"}` and a line end, by gzip.
 const PACKED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\x2a\x4a\x2d\x2e\xc8\xcf\
@@ -149,6 +154,7 @@ fn serve(mut stream: TcpStream, script: Script) -> io::Result<()> {
             Script::RightThenClose => return right(&mut stream, "close", seed, 0..tokens),
             Script::RightThenGone => return right(&mut stream, "keep-alive", seed, 0..tokens),
             Script::Thinks => right(&mut stream, "keep-alive", seed, tokens / 2..tokens)?,
+            Script::Heavy => heavy(&mut stream, seed, tokens)?,
             Script::NotFound => {
                 let body = r#"{"error":"model 'm' not found"}"#;
                 let head = head(404, &format!("content-length: {}", body.len()));
@@ -192,6 +198,18 @@ fn right(
     bytes.extend(b"0\r\n\r\n");
     stream.set_nodelay(true)?;
     bytes.chunks(1 + (seed % 97) as usize).try_for_each(|piece| stream.write_all(piece))
+}
+
+/// As fast as the client takes it.
+fn heavy(stream: &mut TcpStream, seed: i64, tokens: i64) -> io::Result<()> {
+    stream.write_all(head(200, "transfer-encoding: chunked").as_bytes())?;
+    let padding = format!("{{\"padding\":\"{}\",", "x".repeat(PADDING));
+    for index in 0..tokens {
+        stream.write_all(&chunk(&line(seed, index).replacen('{', &padding, 1)))?;
+    }
+    let done = json!({"model": "m", "done": true, "eval_count": tokens});
+    stream.write_all(&chunk(&format!("{done}\n")))?;
+    stream.write_all(b"0\r\n\r\n")
 }
 
 /// Two tokens, then the fault.

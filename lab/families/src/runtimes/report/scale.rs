@@ -4,7 +4,7 @@ use lab_family::Unit::Times;
 use lab_report::Column::{Code, Each, Levels, Number};
 use lab_report::{Chapter, Kept, Page, Study, Table};
 
-use crate::runtimes::levels::{AGENTS, BUSY, WORK};
+use crate::runtimes::levels::{AGENTS, ARRIVALS, BUSY, DROP, NEIGHBOUR, WORK};
 
 const CPU: &str = "cpu_per_token_ns";
 /// (title, metric); without a title it stands in the TSV alone.
@@ -20,6 +20,16 @@ const COSTS: [(&str, &str); 9] = [
     ("", "ttft_p50_ns"),
 ];
 
+/// Of sweeps alone in which agents drop replies or come one after another.
+const FURTHER: [(&str, &str); 6] = [
+    ("first token since the intended start (P50)", "ttft_due_p50_ns"),
+    ("(P99)", "ttft_due_p99_ns"),
+    ("time to release a socket (P50)", "release_p50_ns"),
+    ("(P99)", "release_p99_ns"),
+    ("tokens after a drop", "tokens_after_drop"),
+    ("leaked sockets", "leaked_sockets"),
+];
+
 /// Only of sweeps that ask for goodput: they are about scale.
 pub(crate) fn write(study: &Study, page: &mut Page) {
     if !study.section.contains_key("goodput_lag_ms") {
@@ -30,7 +40,10 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         let floor = study.median(study.floor()?, cell, CPU).filter(|ns| *ns > 0.0)?;
         Some(study.median(variant, cell, CPU)? / floor)
     };
-    let varied = [AGENTS, WORK, BUSY, "config"];
+    let is_told =
+        |(_, metric): &(&str, &str)| study.all.iter().any(|one| one.value(metric).is_some());
+    let further: Vec<(&str, &str)> = FURTHER.into_iter().filter(is_told).collect();
+    let varied = [AGENTS, WORK, BUSY, NEIGHBOUR, DROP, ARRIVALS, "config"];
     let varied: Vec<&str> = varied.into_iter().filter(|factor| is_varied(study, factor)).collect();
     let mut places = study.places(&variants);
     let rank = |cell: &lab_family::Cell| study.all_cells().iter().position(|one| *one == cell);
@@ -43,6 +56,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
             Each(&COSTS[..1], &|(variant, cell), metric| study.middle(variant, cell, metric)),
             Number("over the floor", "cpu_over_floor", Times, &over_floor),
             Each(&COSTS[1..], &|(variant, cell), metric| study.middle(variant, cell, metric)),
+            Each(&further, &|(variant, cell), metric| study.middle(variant, cell, metric)),
         ],
     );
     page.chapter(Chapter {
