@@ -145,7 +145,7 @@ fn dropped(workload: &Workload, outcome: &RunOutcome) -> Result<Vec<i64>, String
     Ok(dropped.to_vec())
 }
 
-/// Tokens that the server wrote between the drop and its notice of it; -1 where nothing was dropped.
+/// Tokens that the server wrote between a drop and its notice of it; -1 where there was no drop.
 fn after_drop(truth: &ServedCall, dropped_ns: i64) -> i64 {
     if dropped_ns < 0 {
         return -1;
@@ -245,7 +245,8 @@ mod tests {
             json!({
                 "seed": seed, "port_index": port, "received_ns": received, "first_due_ns": due,
                 "first_sent_ns": first, "last_sent_ns": last, "done_sent_ns": done,
-                "tokens": tokens, "text_hash": hash, "sent_ns": sent, "pacing_error_ns": vec![1; tokens],
+                "tokens": tokens, "text_hash": hash, "sent_ns": sent,
+                "pacing_error_ns": vec![1; tokens],
                 "complete": true,
             })
         };
