@@ -1,8 +1,11 @@
 //! `lab sim calibrate`: a load generator's report against the server's stamps.
 
+mod reported;
+mod rows;
+
 use std::{
     net::{Ipv4Addr, TcpListener},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use lab_console::interruption;
@@ -10,6 +13,7 @@ use lab_process::{Answer, Limits, Run, Unfinished};
 use lab_sim::{CalibrateArgs, Served, Server};
 use serde_json::{Value, json};
 
+use self::rows::Row;
 use crate::{Exit, Failure};
 
 /// Stands for the server's address in the command.
@@ -25,21 +29,46 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Failure> {
             "the generator could not know the server's address; write {url} where it takes it";
         return Err(Failure::input(format!("CMD has no {URL}: {why}")));
     }
+    let mut runs = Vec::new();
+    for _ in 0..args.runs {
+        let run = measured(args)?;
+        if args.json {
+            println!("{}", report(args, &run));
+        }
+        runs.push(run);
+    }
+    if !args.json {
+        print(&runs);
+    }
+    Ok(Exit::Success)
+}
+
+/// What both sides say of a run.
+struct Measured {
+    served: Served,
+    /// The generator, where its report is of a known one.
+    tool: Option<&'static str>,
+    rows: Vec<Row>,
+    cpu: Duration,
+}
+
+fn measured(args: &CalibrateArgs) -> Result<Measured, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .map_err(|error| Failure::lab(format!("cannot listen on 127.0.0.1: {error}")))?;
     let server = Server::start(vec![listener])?;
     server.begin("calibrate", args.spec()).map_err(|error| Failure::input(format!("{error:#}")))?;
+    let began = SystemTime::now();
     let answer = generate(args, &server)?;
     let ledger = server.collect("calibrate")?;
     let served = Served::of(&ledger);
     check(&served, ledger.refused, &server, &answer)?;
-    let said = reported(&answer.stdout);
-    if args.json {
-        println!("{}", report(args, &served, &answer, said.as_ref()));
-    } else {
-        print(args, &served, &answer, said.as_ref());
-    }
-    Ok(Exit::Success)
+    let reported = match &args.report {
+        Some(path) => reported::of_file(path, began)?,
+        None => reported::of_output(&answer.stdout),
+    };
+    let rows = rows::rows(&served, args.concurrency, reported.as_ref());
+    let tool = reported.map(|reported| reported.tool);
+    Ok(Measured { served, tool, rows, cpu: answer.usage.user + answer.usage.system })
 }
 
 /// Runs the generator to its end, or to the end of what it may ask.
@@ -94,64 +123,37 @@ fn check(served: &Served, refused: u64, server: &Server, answer: &Answer) -> Res
     Ok(())
 }
 
-/// What a generator says of itself, in the names that vLLM's benchmark has.
-fn reported(stdout: &[u8]) -> Option<Value> {
-    let text = String::from_utf8_lossy(stdout);
-    let is_known = |value: &Value| value.get("completed").is_some_and(Value::is_u64);
-    let whole = serde_json::from_str::<Value>(text.trim()).ok();
-    let lines = text.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    whole.into_iter().chain(lines).find(is_known)
+impl Measured {
+    /// The generator's processor time by token, in microseconds.
+    fn cpu_us_per_token(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.served.tokens.max(1) as f64
+    }
 }
 
-/// The generator's processor time by token, in microseconds.
-fn cpu_us_per_token(served: &Served, answer: &Answer) -> f64 {
-    let cpu = answer.usage.user + answer.usage.system;
-    cpu.as_secs_f64() * 1e6 / served.tokens.max(1) as f64
-}
-
-fn tokens_per_s(served: &Served) -> f64 {
-    served.tokens as f64 * 1e9 / served.span_ns.max(1) as f64
-}
-
-fn report(args: &CalibrateArgs, served: &Served, answer: &Answer, said: Option<&Value>) -> Value {
+fn report(args: &CalibrateArgs, run: &Measured) -> Value {
+    let served = &run.served;
     json!({
         "requests": served.requests, "complete": served.complete, "tokens": served.tokens,
         "concurrency_asked": args.concurrency, "concurrency_most": served.most_at_once,
         "concurrency_mean": served.mean_at_once, "span_ns": served.span_ns,
-        "tokens_per_s": tokens_per_s(served), "first_token_p50_ns": served.first_token_p50_ns,
         "heard_late_p99_ns": served.heard_late_p99_ns, "pacing_p99_ns": served.pacing_p99_ns,
-        "generator_cpu_ns": (answer.usage.user + answer.usage.system).as_nanos() as u64,
-        "generator_cpu_us_per_token": cpu_us_per_token(served, answer), "generator": said,
+        "generator_cpu_ns": run.cpu.as_nanos() as u64,
+        "generator_cpu_us_per_token": run.cpu_us_per_token(), "generator": run.tool,
+        "quantities": run.rows.iter().map(Row::json).collect::<Value>(),
     })
 }
 
 /// A table: what the server saw, and what the generator says.
-fn print(args: &CalibrateArgs, served: &Served, answer: &Answer, said: Option<&Value>) {
-    let own = |key: &str| match said.map(|said| &said[key]) {
-        None | Some(Value::Null) => "-".to_owned(),
-        Some(value) => value.as_f64().map_or("-".to_owned(), |number| {
-            format!("{number:.6}").trim_end_matches('0').trim_end_matches('.').to_owned()
-        }),
-    };
-    let asked = args.concurrency.map_or("-".to_owned(), |asked| asked.to_string());
-    let ms = |ns: i64| format!("{:.3}", ns as f64 / 1e6);
-    println!("{:<26} {:>14} {:>14}", "", "server's stamps", "generator");
-    let rows = [
-        ("requests, whole", served.complete.to_string(), own("completed")),
-        ("requests, broken off", (served.requests - served.complete).to_string(), own("failed")),
-        ("tokens", served.tokens.to_string(), own("total_output_tokens")),
-        ("at once, most (asked)", served.most_at_once.to_string(), asked),
-        ("at once, mean", format!("{:.2}", served.mean_at_once), "-".to_owned()),
-        ("tokens/s", format!("{:.1}", tokens_per_s(served)), own("output_throughput")),
-        ("first token, median, ms", ms(served.first_token_p50_ns), own("median_ttft_ms")),
-        ("request read late, p99, ms", ms(served.heard_late_p99_ns), "-".to_owned()),
-        ("token sent late, p99, ms", ms(served.pacing_p99_ns), "-".to_owned()),
-    ];
-    for (name, server, generator) in rows {
-        println!("{name:<26} {server:>14} {generator:>14}");
-    }
-    println!("generator's CPU time: {:.1} µs a token", cpu_us_per_token(served, answer));
-    if said.is_none() {
-        println!("its output is no JSON that is known; compare its report with the first column");
+fn print(runs: &[Measured]) {
+    let median = |of: &dyn Fn(&Measured) -> f64| rows::median(runs.iter().map(of).collect());
+    println!("{}", rows::table(&runs.iter().map(|run| &run.rows[..]).collect::<Vec<_>>()));
+    let late = median(&|run| run.served.heard_late_p99_ns as f64 / 1e6);
+    let sent = median(&|run| run.served.pacing_p99_ns as f64 / 1e6);
+    println!("server late, p99: {late:.3} ms to read a request, {sent:.3} ms to send a token");
+    let broken = median(&|run| (run.served.requests - run.served.complete) as f64);
+    println!("requests broken off: {broken}");
+    println!("generator's CPU time: {:.1} µs a token", median(&Measured::cpu_us_per_token));
+    if runs.iter().all(|run| run.tool.is_none()) {
+        println!("its report is no JSON that is known; compare it with the server's column");
     }
 }

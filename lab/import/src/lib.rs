@@ -10,6 +10,7 @@
 
 mod criterion;
 mod criterion_messages;
+pub mod generators;
 mod go;
 mod go_line;
 mod google;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, TcpListener};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, value_parser};
 
 use crate::check;
 use crate::faults::{Fault, FaultKind};
@@ -40,8 +40,9 @@ pub enum Action {
 /// Hold a load generator's report against the server's stamps
 ///
 /// Runs the generator against a paced server on a free port and prints what the server saw:
-/// requests, how many at once, rate, and what the generator's own CPU time is by token. Beside it
-/// stands what the generator says, where its output is JSON that is known (vLLM's benchmark).
+/// requests, how many at once, rate, times, and what the generator's own CPU time is by token.
+/// Beside it stands what the generator says, and how far that is off, where its report is JSON that
+/// is known (aiperf, guidellm, inference-perf, k6, oha, vLLM's benchmark, a run of the floor).
 #[derive(Debug, Clone, Args)]
 pub struct CalibrateArgs {
     /// The generator, for `sh`; {url} becomes http://127.0.0.1:PORT
@@ -59,13 +60,26 @@ pub struct CalibrateArgs {
     /// Tokens per second and stream
     #[arg(long, default_value_t = 100.0)]
     pub rate: f64,
+    /// Standard deviation of the logarithm of both times, so that streams leave each other's step
+    #[arg(long, value_name = "SIGMA", default_value_t = 0.0)]
+    pub spread: f64,
+    /// Tokens that leave together
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub tokens_per_chunk: usize,
+    /// File that it writes its report into [default: its output is the report]
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Runs, one after the other: the table has their medians, and from six on the error's interval
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = value_parser!(u32).range(1..=1000))]
+    pub runs: u32,
     /// It is ended after so many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub limit_s: u64,
     /// It floods, which is an error, where it makes more requests; those get no reply
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub requests_max: u64,
-    /// Print JSON
+    /// Print JSON, a line a run
     #[arg(long)]
     pub json: bool,
 }
@@ -76,14 +90,14 @@ impl CalibrateArgs {
         ServerSpec {
             mode: Mode::Free,
             model: self.model.clone(),
-            ttft_ms: LogNormalMs { median: self.ttft_ms, sigma_log: 0.0 },
+            ttft_ms: LogNormalMs { median: self.ttft_ms, sigma_log: self.spread },
             rate_tokens_per_s: vec![self.rate],
-            itl_sigma_log: 0.0,
+            itl_sigma_log: self.spread,
             time_scale: 1.0,
             default_seed: 0,
             thinking_tokens: 0,
             tool_call: false,
-            tokens_per_chunk: 1,
+            tokens_per_chunk: self.tokens_per_chunk,
             trace: Vec::new(),
             faults: Vec::new(),
         }

@@ -118,6 +118,8 @@ fn route(request: &Request, client: &Client<'_>, shared: &Shared) -> Answer {
     let model = || run.as_ref().map(|run| run.spec.model.as_str());
     match (request.method.as_str(), request.path.as_str()) {
         ("GET" | "HEAD", "/") => Answer::ok("text/plain; charset=utf-8", "Ollama is running"),
+        // vLLM has it, and generators look there first.
+        ("GET", "/health") => Answer::ok("text/plain; charset=utf-8", ""),
         ("GET", "/api/version") => {
             Answer::json(&json!({"version": concat!(env!("CARGO_PKG_VERSION"), "-paced")}))
         }

@@ -39,7 +39,7 @@ pub use faults::{Fault, FaultKind};
 pub use ledger::{CallRecord, Ledger, NEVER};
 pub use measure::{Load, Measurement, measure};
 pub use record::RecordArgs;
-pub use served::Served;
+pub use served::{Reply, Served, Spread, timings};
 pub use server::{Server, serve};
 pub use spec::{LogNormalMs, Mode, ServerSpec};
 pub use trace::{TracedReply, TracedStep};
