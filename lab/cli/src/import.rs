@@ -25,8 +25,9 @@ const SCHEMA: &str = "lab-import-1";
 #[command(after_help = exit_codes(&CODES))]
 pub(crate) struct ImportArgs {
     /// Results: JSON of hyperfine, criterion, JMH, pytest-benchmark or Google Benchmark, text of
-    /// `go test -bench` or Google Benchmark, messages of cargo-criterion, records of this command,
-    /// or criterion's folder
+    /// `go test -bench` or Google Benchmark, messages of cargo-criterion, requests of a load
+    /// generator (aiperf's profile_export.jsonl, guidellm's JSON, k6's --out json, vLLM's
+    /// --save-detailed), records of this command, or criterion's folder
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Results to compare the files with, benchmark by benchmark of the same name

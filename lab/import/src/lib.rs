@@ -26,6 +26,7 @@ mod pytest;
 mod read;
 mod reading;
 mod record;
+mod requests;
 mod units;
 mod welch;
 
@@ -55,6 +56,14 @@ pub enum Tool {
     PytestBenchmark,
     /// `--benchmark_format=json` of Google Benchmark, or the table that it prints else.
     GoogleBenchmark,
+    /// `profile_export.jsonl` of aiperf.
+    Aiperf,
+    /// `kind=json` of guidellm.
+    Guidellm,
+    /// `--out json=FILE` of k6.
+    K6,
+    /// `--save-result --save-detailed` of vLLM's benchmark.
+    Vllm,
 }
 
 impl fmt::Display for Tool {
@@ -66,6 +75,10 @@ impl fmt::Display for Tool {
             Self::Jmh => "JMH",
             Self::PytestBenchmark => "pytest-benchmark",
             Self::GoogleBenchmark => "Google Benchmark",
+            Self::Aiperf => "aiperf",
+            Self::Guidellm => "guidellm",
+            Self::K6 => "k6",
+            Self::Vllm => "vLLM's benchmark",
         })
     }
 }

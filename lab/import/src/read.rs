@@ -2,7 +2,7 @@
 
 use crate::{
     Contents, Tool, criterion, criterion_messages, go, google, google_text, hyperfine, jmh,
-    json::Json, lenient, node::Node, pytest, reading::Reading, record,
+    json::Json, lenient, node::Node, pytest, reading::Reading, record, requests,
 };
 
 /// A file.
@@ -24,7 +24,8 @@ pub enum ImportError {
     #[error(
         "{file} is no result that can be imported; there are: JSON of hyperfine, criterion, JMH, \
          pytest-benchmark and Google Benchmark, the text of `go test -bench` and of Google \
-         Benchmark, and what `lab import` prints"
+         Benchmark, requests of aiperf, guidellm, k6 and vLLM's benchmark, and what `lab import` \
+         prints"
     )]
     Unknown {
         /// The file.
@@ -107,6 +108,10 @@ pub fn read(source: &Source<'_>) -> Result<Contents, ImportError> {
         let mut into = Reading::new(Tool::Criterion, file);
         criterion_messages::read(text, &mut into);
         into.finish()
+    } else if let Some(tool) = requests::tool_of_lines(text) {
+        let mut into = Reading::new(tool, file);
+        requests::lines(text, &mut into);
+        into.finish()
     } else if text.trim_start().starts_with(['{', '[']) {
         json(source, &parsed(file, text)?)
     } else {
@@ -147,6 +152,12 @@ fn json(source: &Source<'_>, value: &Json) -> Result<Contents, ImportError> {
     } else if has("benchmarks") && has("context") {
         into = reading(Tool::GoogleBenchmark);
         google::read(&root, &mut into)?;
+    } else if has("benchmarks") && has("config") {
+        into = reading(Tool::Guidellm);
+        requests::guidellm(&root, &mut into)?;
+    } else if has("ttfts") && has("itls") {
+        into = reading(Tool::Vllm);
+        requests::vllm(&root, &mut into)?;
     } else {
         return Err(ImportError::Unknown { file: source.file.to_owned() });
     }

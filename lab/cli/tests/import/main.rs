@@ -90,6 +90,40 @@ fn each_tools_samples_are_nanoseconds_a_call() {
     near(first, sample["times"][0].as_f64().unwrap() / sample["iters"][0].as_f64().unwrap());
 }
 
+/// Two real runs against a paced server, of 20 and of 60 ms to the first token.
+#[test]
+fn requests_of_a_generator_are_samples_and_its_runs_are_compared() {
+    let (lines, first) = read("aiperf-old.jsonl");
+    // Two replies were read at one moment, so that it says 0 ms between their tokens: left out.
+    assert_eq!((lines.len(), names(&lines)), (34, vec!["first_token", "reply", "mean_gap"]));
+    let file = fs::read_to_string(fixture("aiperf-old.jsonl")).unwrap();
+    let request: Value = serde_json::from_str(file.lines().next().unwrap()).unwrap();
+    near(first, 1e6 * request["metrics"]["time_to_first_token"]["value"].as_f64().unwrap());
+    let judged = import(&["aiperf-new.jsonl", "--against", "aiperf-old.jsonl", "--json"]);
+    let judged: Value = serde_json::from_str(&text(&judged.code(10))).unwrap();
+    let first = &judged["benchmarks"][0];
+    assert_eq!((&first["benchmark"], &first["outcome"]), (&"first_token".into(), &"slower".into()));
+
+    let (lines, first) = read("k6.jsonl");
+    assert_eq!((lines.len(), names(&lines)), (8, vec!["reply", "first_token"]));
+    near(first, 290_241_751.0);
+
+    let (lines, first) = read("guidellm.json");
+    assert_eq!((lines.len(), names(&lines)), (6, vec!["first_token", "mean_gap", "reply"]));
+    let file: Value =
+        serde_json::from_str(&fs::read_to_string(fixture("guidellm.json")).unwrap()).unwrap();
+    let request = &file["benchmarks"][0]["requests"]["successful"][0];
+    near(first, 1e6 * request["time_to_first_token_ms"].as_f64().unwrap());
+
+    let dir = TempDir::new().unwrap();
+    let vllm = dir.path().join("vllm.json");
+    fs::write(&vllm, r#"{"completed":2,"ttfts":[0.25,0.0],"itls":[[0.01,0.03],[]]}"#).unwrap();
+    let (lines, first) = read(vllm.to_str().unwrap());
+    assert_eq!((lines.len(), names(&lines)), (2, vec!["first_token", "mean_chunk_gap"]));
+    near(first, 250e6);
+    near(lines[1]["ns"].as_f64().unwrap(), 20e6);
+}
+
 /// One method in two modes is one time in two units; a fork is a process.
 #[test]
 fn jmhs_rates_and_histograms_are_times_too() {
