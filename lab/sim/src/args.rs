@@ -42,7 +42,7 @@ pub enum Action {
 /// Runs the generator against a paced server on a free port and prints what the server saw:
 /// requests, how many at once, rate, times, and what the generator's own CPU time is by token.
 /// Beside it stands what the generator says, and how far that is off, where its report is JSON that
-/// is known (aiperf, guidellm, inference-perf, k6, oha, vLLM's benchmark, a run of the floor).
+/// is known (aiperf, guidellm, inference-perf, k6, oha, vLLM's benchmark, a client's of the lab).
 #[derive(Debug, Clone, Args)]
 pub struct CalibrateArgs {
     /// The generator, for `sh`; {url} becomes http://127.0.0.1:PORT
@@ -94,7 +94,7 @@ impl CalibrateArgs {
             rate_tokens_per_s: vec![self.rate],
             itl_sigma_log: self.spread,
             time_scale: 1.0,
-            default_seed: 0,
+            default_seed: None,
             thinking_tokens: 0,
             tool_call: false,
             tokens_per_chunk: self.tokens_per_chunk,
@@ -230,7 +230,7 @@ fn serve_flags(listeners: Vec<TcpListener>, args: SimArgs) -> anyhow::Result<()>
         rate_tokens_per_s: args.rate,
         itl_sigma_log: 0.0,
         time_scale: args.time_scale,
-        default_seed: args.seed,
+        default_seed: Some(args.seed),
         thinking_tokens: args.thinking_tokens,
         tool_call: args.tool_call,
         tokens_per_chunk: args.tokens_per_chunk,

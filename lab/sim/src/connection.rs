@@ -174,7 +174,8 @@ fn generate(
     if wanted.prompt_bytes == 0 {
         return loaded(&run.spec.model);
     }
-    let seed = wanted.seed.unwrap_or(run.spec.default_seed);
+    let number = shared.replies.fetch_add(1, Ordering::Relaxed);
+    let seed = wanted.seed.or(run.spec.default_seed).unwrap_or(number as i64);
     let traced = run.next_traced();
     let (pieces, work_ns) = match traced {
         // Where the request wants as much as there is, the reply ends with the trace.
@@ -215,7 +216,7 @@ fn generate(
         wire: Wire {
             speech,
             model: run.spec.model.clone(),
-            id: format!("paced-{}", shared.replies.fetch_add(1, Ordering::Relaxed)),
+            id: format!("paced-{number}"),
             created_s: unix_s(),
             include_usage: wanted.include_usage,
             tool: wanted.tool.filter(|_| run.spec.tool_call),

@@ -122,7 +122,7 @@ fn spec(load: Load) -> ServerSpec {
         // Without jitter the streams would keep one phase for the whole run.
         itl_sigma_log: 0.2,
         time_scale: 1.0,
-        default_seed: 0,
+        default_seed: Some(0),
         thinking_tokens: 0,
         tool_call: false,
         tokens_per_chunk: 1,

@@ -54,9 +54,9 @@ pub struct ServerSpec {
     /// Multiplies all times: 1.0 is real, 0.01 a hundred times faster.
     #[serde(default = "real_time")]
     pub time_scale: f64,
-    /// The seed of requests that bring none.
-    #[serde(default)]
-    pub default_seed: i64,
+    /// The seed of requests that bring none; `null` gives each one of its own, in their order.
+    #[serde(default = "seed_of_all")]
+    pub default_seed: Option<i64>,
     /// So many tokens of each reply are thought before the answer.
     #[serde(default)]
     pub thinking_tokens: usize,
@@ -74,6 +74,10 @@ pub struct ServerSpec {
     /// Misbehaviour, for tests of clients and of the driver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+}
+
+fn seed_of_all() -> Option<i64> {
+    Some(0)
 }
 
 fn one() -> usize {

@@ -114,7 +114,7 @@ fn spec(itl_sigma_log: f64, time_scale: f64) -> ServerSpec {
         rate_tokens_per_s: vec![100.0],
         itl_sigma_log,
         time_scale,
-        default_seed: 0,
+        default_seed: Some(0),
         thinking_tokens: 0,
         tool_call: false,
         tokens_per_chunk: 1,

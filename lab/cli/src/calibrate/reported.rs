@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::OUTPUT_BYTES_MAX;
 use crate::Failure;
 
-/// As reports name a run of a client of ours.
-const OURS: &str = "runtimes";
+/// As reports name a client of the lab's own.
+const OURS: &str = "lab";
 
 /// The report that the generator wrote since `began`; `None` where it is of no known one.
 pub(super) fn of_file(path: &Path, began: SystemTime) -> Result<Option<Reported>, Failure> {
@@ -44,7 +44,7 @@ pub(super) fn of_output(stdout: &[u8]) -> Option<Reported> {
     whole.into_iter().chain(lines).find_map(|value| reported(&value).or_else(|| of_run(&value)))
 }
 
-/// What a client of the family `runtimes` says of its run, from its samples.
+/// What a client of the lab's own says, from the samples of its outcome.
 fn of_run(outcome: &Value) -> Option<Reported> {
     let column = |name: &str| -> Option<Vec<i64>> {
         outcome["samples"][name].as_array()?.iter().map(Value::as_i64).collect()

@@ -80,6 +80,19 @@ fn the_seed_decides_the_text_and_the_connection_is_kept() {
 }
 
 #[test]
+fn without_a_seed_of_all_each_request_has_its_own() {
+    let mut lab = Lab::begun(json!({"default_seed": null}));
+    for _ in 0..2 {
+        let mut client = lab.connect(0);
+        client.send("POST", "/api/generate", r#"{"model":"m","prompt":"p"}"#);
+        client.read().unwrap();
+    }
+    let calls = lab.ledger()["calls"].as_array().unwrap().clone();
+    let seeds: Vec<&Value> = calls.iter().map(|call| &call["seed"]).collect();
+    assert_eq!(seeds, [&json!(0), &json!(1)]);
+}
+
+#[test]
 fn many_streams_on_two_ports_come_out_whole() {
     let mut lab = Lab::begun(json!({"mode": "shared_gpu", "rate_tokens_per_s": [2000.0, 900.0]}));
     let mut clients: Vec<_> = (0..40).map(|seed| lab.connect(seed % 2)).collect();
