@@ -138,8 +138,9 @@ impl Connection {
         self.written = 0;
         self.reused = self.stream.is_some();
         self.heard = Some(now);
-        let result = if self.reused { self.flush() } else { self.connect(registry) };
-        match result {
+        let connected = if self.reused { Ok(()) } else { self.connect(registry) };
+        // Over the loopback a connection is there at once, elsewhere when it can be written.
+        match connected.and_then(|()| self.flush()) {
             Ok(()) => Ok(Progress::Waiting),
             Err(error) => self.on_close(registry, now, Some(error)),
         }
