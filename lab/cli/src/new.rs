@@ -33,7 +33,7 @@ enum What {
         /// Measure this version of the crate, with a lock of the folder's own
         #[arg(long, value_name = "VERSION", requires = "like")]
         version: Option<String>,
-        /// Begin with a program in this language that speaks the protocol and does no work yet
+        /// Begin with a program in this language that does the family's work by a plain loop
         #[arg(long, conflicts_with = "like")]
         language: Option<Language>,
     },
@@ -170,9 +170,12 @@ fn begun(root: &Path, name: &str, language: Language) -> Result<(), Failure> {
     if !root.join(family).is_dir() {
         return Err(Failure::input(format!("{name}: there is no family {family}")));
     }
-    make(&root.join(name), name, |draft| foreign::begin(draft, language, family, new))?;
-    println!("{name}, whose work is not written yet");
-    next(name, &format!("{family}-{new}"), "");
+    if let Some(like) = foreign::like(root, family, language) {
+        return variant(root, name, &like, None);
+    }
+    make(&root.join(name), name, |draft| foreign::begin(root, draft, language, (family, new)))?;
+    println!("{name}, a plain loop in {}", language.name());
+    next(name, &language.source(family, new), "");
     Ok(())
 }
 

@@ -133,7 +133,7 @@ fn a_program_in_python_speaks_the_protocol_before_its_work_is_written() {
     assert_eq!(failed["reason"], "KeyError: 'numbers'");
     for (line, sentence) in [
         (String::new(), "standard input ended before a run spec"),
-        ("[1]\n".to_owned(), "cannot read the run spec: it is no object"),
+        ("[1]\n".to_owned(), "cannot read the run spec: invalid value of the spec: [1]"),
         (SPEC.replacen("\"run\"", "\"hurry\":1,\"run\"", 1), "unknown field `hurry`"),
         (SPEC.replacen("\"run\":\"r\",", "", 1), "missing field `run`"),
         (SPEC.replace(":1,", ":9,"), "the run spec is protocol 9, this variant speaks 1"),
@@ -143,6 +143,44 @@ fn a_program_in_python_speaks_the_protocol_before_its_work_is_written() {
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{line}");
         assert!(said.contains(sentence), "{line}: {said}");
     }
+}
+
+#[test]
+fn a_language_brings_its_build_and_the_family_its_work_and_tags() {
+    let checkout = checkout();
+    let write = |file: &str, text: &str| {
+        let path = checkout.path().join("engines/languages").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("go", "package main\n\n// The work.\n\n@HASH@\n");
+    write("tags", "[\"search\"]\n");
+    write("node.like", "plain\n");
+    let (code, said) = lab(checkout.path(), &["engine", "gopher", "--language", "go"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("engines/gopher/work.go: the variant itself"), "{said}");
+    let folder = checkout.path().join("engines/gopher");
+    let text = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
+    let manifest = text("variant.toml");
+    assert!(manifest.contains("tags = [\"search\"]\n") && !manifest.contains("interpreter"));
+    assert!(text("work.go").contains("// The work.\n\nconst (\n\tprime1"));
+    assert!(text("build").contains("program=engines-$name\n"));
+    assert!(text("main.go").contains("identity{protocol, \"engines\", variant,"));
+    assert_eq!(text(".gitignore"), "/engines-gopher\n/engines-gopher.*\n");
+    for file in ["build", "go.mod", "main.go", "work.go"] {
+        assert!(text("BUILD.bazel").contains(&format!("        \"{file}\",\n")), "{file}");
+    }
+    let build = fs::metadata(folder.join("build")).unwrap().permissions().mode();
+    assert_eq!(build & 0o111, 0o111);
+    // A family may have a variant that is copied instead.
+    let (code, said) = lab(checkout.path(), &["engine", "mine", "--language", "node"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("engines/mine, as engines/plain is"), "{said}");
+    let (code, said) = lab(checkout.path(), &["engine", "other", "--language", "c"]);
+    assert_eq!(code, Some(2), "{said}");
+    let there = "nobody has written engines in c yet; there are: python, go, node";
+    assert!(said.contains(there), "{said}");
+    assert!(!checkout.path().join("engines/other").exists());
 }
 
 #[test]

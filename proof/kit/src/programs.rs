@@ -17,7 +17,13 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 /// No run of these tests takes a second; a program that hangs must still end the test.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// Of a foreign system, which has servers to start.
+const PEERS_TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Programs that gave no answer, each with the sentence that says so: what is asked of them later
+/// fails at once, so that not every test waits for them.
+static SILENT: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
 
 /// A folder with a manifest, and its program.
 #[derive(Debug, Clone)]
@@ -210,13 +216,17 @@ fn program(folder: &Path, name: &str) -> PathBuf {
 /// # Panics
 /// When it cannot be started or does not end in time; then it is killed.
 pub fn run(variant: &Variant, arguments: &[&str], input: &str) -> Finished {
+    let silent = || SILENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = silent().get(&variant.program).cloned();
+    assert!(known.is_none(), "{}", known.unwrap_or_default());
     let mut command = variant.command();
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("a built program can be started");
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
-    // A program that answers `--describe` does not read, so the pipe may be broken.
-    let _ = stdin.write_all(input.as_bytes());
-    drop(stdin);
+    let written = input.to_owned();
+    // Beside this thread: a program that does not read never empties a full pipe. One that answers
+    // `--describe` does not read either, so the pipe may be broken.
+    thread::spawn(move || drop(stdin.write_all(written.as_bytes())));
     let mut stdout = child.stdout.take().expect("standard output is a pipe");
     let mut stderr = child.stderr.take().expect("standard error is a pipe");
     let (sender, receiver) = mpsc::channel();
@@ -226,13 +236,30 @@ pub fn run(variant: &Variant, arguments: &[&str], input: &str) -> Finished {
         let _ = stderr.read_to_string(&mut texts.1);
         let _ = sender.send(texts);
     });
-    let Ok((stdout, stderr)) = receiver.recv_timeout(TIME_LIMIT) else {
+    let limit = if variant.is("peer") { PEERS_TIME_LIMIT } else { TIME_LIMIT };
+    let Ok((stdout, stderr)) = receiver.recv_timeout(limit) else {
         let _ = child.kill();
         let _ = child.wait();
-        panic!("{} did not end within {TIME_LIMIT:?}", variant.name);
+        let sentence = no_answer(variant, arguments, input, limit);
+        silent().insert(variant.program.clone(), sentence.clone());
+        panic!("{sentence}");
     };
     let status = child.wait().expect("a child can be waited for");
     Finished { code: status.code(), stdout, stderr }
+}
+
+fn no_answer(variant: &Variant, arguments: &[&str], input: &str, limit: Duration) -> String {
+    let asked = match (arguments, input) {
+        ([], "") => "standard input that ends at once".to_owned(),
+        ([], spec) => format!("the run spec {}", spec.chars().take(200).collect::<String>()),
+        (arguments, _) => arguments.join(" "),
+    };
+    let (name, seconds) = (&variant.name, limit.as_secs());
+    format!(
+        "{name} gave no answer within {seconds} s, neither a line nor an end, when it was asked: \
+         {}",
+        asked.trim_end()
+    )
 }
 
 /// The line that a variant reads.
@@ -250,8 +277,9 @@ pub fn line<W: Serialize>(workload: &W) -> String {
 /// When it says anything else than one outcome, or ends with another code than the outcome's.
 pub fn outcome<W: Serialize>(variant: &Variant, workload: &W) -> RunOutcome {
     let (name, finished) = (&variant.name, run(variant, &[], &line(workload)));
-    assert_eq!(finished.stdout.lines().count(), 1, "{name}: {finished:?}");
-    let outcome: RunOutcome = serde_json::from_str(&finished.stdout).expect("an outcome");
+    assert_eq!(finished.stdout.lines().count(), 1, "{name} must answer one line: {finished:?}");
+    let outcome: RunOutcome = serde_json::from_str(&finished.stdout)
+        .unwrap_or_else(|error| panic!("{name} answers no outcome: {error}: {finished:?}"));
     let failed = outcome.status == Status::Failed;
     let code = if failed { exit::FAILED } else { exit::DONE };
     assert_eq!(finished.code, Some(code), "{name}: {}", finished.stderr);
@@ -273,7 +301,9 @@ pub fn check_identities(family: &str) {
         let own = read(&format!("{}/crate/Cargo.lock", variant.name));
         let lock = own.as_ref().or(ours.as_ref());
         let finished = run(&variant, &["--describe"], "");
-        let found: Identity = serde_json::from_str(&finished.stdout).expect("an identity");
+        let found: Identity = serde_json::from_str(&finished.stdout).unwrap_or_else(|error| {
+            panic!("{} answers no identity to --describe: {error}: {finished:?}", variant.name)
+        });
         assert_eq!((&found, finished.code), (&variant.identity, Some(exit::DONE)));
         let Identity { measures, version, .. } = found;
         let package = format!("name = \"{measures}\"\nversion = \"{version}\"\n");
@@ -289,6 +319,14 @@ pub fn check_identities(family: &str) {
 /// # Panics
 /// When one does not.
 pub fn check_refusals(family: &str, good: &str, bad: &[(String, &str)]) {
+    check_refusals_of(&variants(family), good, bad);
+}
+
+/// The same of some variants.
+///
+/// # Panics
+/// When one does not.
+pub fn check_refusals_of(variants: &[Variant], good: &str, bad: &[(String, &str)]) {
     let unknown = good.replacen("\"run\"", "\"hurry\":1,\"run\"", 1);
     let other = good.replace("\"protocol\":1", "\"protocol\":9");
     let none: &[&str] = &[];
@@ -299,13 +337,13 @@ pub fn check_refusals(family: &str, good: &str, bad: &[(String, &str)]) {
         (&["--fast"], good.to_owned(), "the only arguments are --describe"),
     ];
     cases.extend(bad.iter().map(|(line, sentence)| (none, line.clone(), *sentence)));
-    for variant in variants(family) {
+    for variant in variants {
         for (arguments, input, sentence) in &cases {
             assert!(*input != good || !arguments.is_empty(), "nothing is wrong: {sentence}");
-            let finished = run(&variant, arguments, input);
+            let finished = run(variant, arguments, input);
             assert_eq!(finished.code, Some(exit::BAD_SPEC), "{}: {finished:?}", variant.name);
-            assert_eq!(finished.stdout, "");
-            assert!(finished.stderr.contains(sentence), "{}", finished.stderr);
+            assert_eq!(finished.stdout, "", "{} must answer no line", variant.name);
+            assert!(finished.stderr.contains(sentence), "{}: {finished:?}", variant.name);
         }
     }
 }

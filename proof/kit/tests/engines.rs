@@ -5,8 +5,8 @@ use std::path::Path;
 use lab_protocol::engines::{Advise, Granularity, Parser, Query, Read, Workload};
 use lab_protocol::{RunOutcome, Status};
 use proof_kit::engines::{
-    Corpus, FAMILY, Found, Variant, Wanted, check_identities, check_refusals, engines, line,
-    outcome, search, skipped, tagged, variants,
+    Corpus, FAMILY, Found, Variant, Wanted, check_identities, check_refusals, check_refusals_of,
+    engines, line, outcome, search, skipped, tagged, variants,
 };
 use serde_json::Value;
 
@@ -164,11 +164,11 @@ fn an_engine_is_what_its_manifest_and_the_lock_say() {
 fn a_bad_spec_is_refused_before_anything_runs() {
     let good = line(&workload(Path::new("nowhere"), text("a b")));
     let noon = good.replace("\"before\":null", "\"before\":\"noon\"");
-    let cases = [
-        (good.replace("a b", "a AND (b"), "column 7: this parenthesis is never closed"),
-        (noon, "`before` is no RFC 3339 time: noon"),
-    ];
-    check_refusals(FAMILY, &good, &cases);
+    check_refusals(FAMILY, &good, &[(noon, "`before` is no RFC 3339 time: noon")]);
+    let open = good.replace("a b", "a AND (b");
+    let (_, readers): (Vec<_>, Vec<_>) = variants(FAMILY).into_iter().partition(|v| v.is("word"));
+    let expected = "column 7: this parenthesis is never closed";
+    check_refusals_of(&readers, &good, &[(open, expected)]);
 }
 
 #[test]
@@ -184,6 +184,10 @@ fn a_corpus_that_is_not_there_is_named() {
 
 #[test]
 fn the_floor_finds_what_the_plainest_search_finds() {
+    let floors = tagged(FAMILY, "floor");
+    if floors.is_empty() {
+        return;
+    }
     let corpus = Corpus::hostile().unwrap();
     for (query, text, line) in questions() {
         let expected = search(corpus.path(), &Wanted { text: &*text, line: &*line });
@@ -192,8 +196,8 @@ fn the_floor_finds_what_the_plainest_search_finds() {
             for prefilter in [false, true] {
                 let workload = workload(corpus.path(), query.clone());
                 let workload = Workload { parser, prefilter, ..workload };
-                for floor in tagged(FAMILY, "floor") {
-                    assert!(check(&floor, &workload, &expected));
+                for floor in &floors {
+                    assert!(check(floor, &workload, &expected));
                 }
             }
         }
@@ -205,21 +209,31 @@ fn every_engine_finds_the_same() {
     let corpus = Corpus::hostile().unwrap();
     let questions = questions();
     for variant in engines() {
-        let (mut turn, mut done) = (0, 0);
+        let mut turn = 0;
         for (query, text, line) in &questions {
             let expected = search(corpus.path(), &Wanted { text, line });
+            // One thread and a buffer is what each of them can do, and who takes a word alone says
+            // so of other queries.
+            let is_done = check(&variant, &workload(corpus.path(), query.clone()), &expected);
+            let is_asked = is_word(query) || !variant.is("word");
+            assert_eq!(is_done, is_asked, "{}: {query:?}", variant.name);
             for threads in [1, 2, 5] {
                 for read in [Read::Buffered, Read::Mmap, Read::Auto] {
                     turn += 1;
                     let asked = varied(turn, workload(corpus.path(), query.clone()));
                     let asked = Workload { threads: Some(threads), read, ..asked };
-                    done += usize::from(check(&variant, &asked, &expected));
+                    check(&variant, &asked, &expected);
                 }
             }
         }
-        // One thread and a buffer is what each of them can do.
-        assert!(done >= questions.len(), "{} did {done}", variant.name);
     }
+}
+
+/// Whether a query has one plain word, or nothing, and no filter.
+fn is_word(query: &Query) -> bool {
+    let Query { text, limit, .. } = query.clone();
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_plain && *query == Query { text, limit, ..Query::default() }
 }
 
 /// sonic-rs, buffers of 128 KiB, room for 32 results, threads as each chooses; with jemalloc in the

@@ -64,7 +64,7 @@ fn every_shape(variants: &[Variant]) {
             }
             // The processes of a program that the machine has installed are counted; a variant that
             // computes in threads is alone.
-            let is_alone = variant.identity.version != "installed";
+            let is_alone = !variant.is("peer") || variant.identity.version != "installed";
             assert_eq!(outcome.counters["all_processes"] == 1, is_alone, "{who}");
             let count = |key: &str| outcome.counters.get(key).copied();
             // What is durable is written when a task is accepted and for each step.
