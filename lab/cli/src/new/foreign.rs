@@ -1,7 +1,7 @@
 //! Variants that are no packages of Cargo: copied under another name, or begun in a language.
 //!
-//! What begins one is a program that speaks the protocol, of a language, and the work of a family in
-//! it, which lies with the family: `FAMILY/languages/LANGUAGE`, and beside it `tags`, or
+//! What begins one is a program that speaks the protocol, of a language, and the work of a family
+//! in it, which lies with the family: `FAMILY/languages/LANGUAGE`, and beside it `tags`, or
 //! `LANGUAGE.like` with the name of a variant that is copied instead.
 
 use std::{
@@ -38,6 +38,17 @@ struct Begun {
     hash: &'static str,
 }
 
+const C: Begun = Begun {
+    files: &[
+        ("build", include_str!("languages/c.build")),
+        ("json.c", include_str!("languages/c.json")),
+        ("main.c", include_str!("languages/c.program")),
+        ("variant.h", include_str!("languages/c.header")),
+        ("work.c", "@WORK@"),
+    ],
+    interpreter: None,
+    hash: include_str!("languages/c.hash"),
+};
 const GO: Begun = Begun {
     files: &[
         ("build", include_str!("languages/go.build")),
@@ -71,12 +82,12 @@ impl Language {
         }
     }
 
-    fn begun(self) -> Option<&'static Begun> {
+    fn begun(self) -> &'static Begun {
         match self {
-            Self::Python => Some(&PYTHON),
-            Self::Go => Some(&GO),
-            Self::Node => Some(&NODE),
-            Self::C => None,
+            Self::Python => &PYTHON,
+            Self::Go => &GO,
+            Self::Node => &NODE,
+            Self::C => &C,
         }
     }
 
@@ -84,6 +95,7 @@ impl Language {
     pub(super) fn source(self, family: &str, name: &str) -> String {
         match self {
             Self::Go => "work.go".to_owned(),
+            Self::C => "work.c".to_owned(),
             _ => format!("{family}-{name}"),
         }
     }
@@ -136,7 +148,7 @@ pub(super) fn begin(
         (Err(_), Language::Python) => UNWRITTEN.to_owned(),
         (Err(_), _) => return Err(nobody_wrote(&languages, family, language)),
     };
-    let begun = language.begun().ok_or_else(|| nobody_wrote(&languages, family, language))?;
+    let begun = language.begun();
     let tags = fs::read_to_string(languages.join("tags"));
     let tags = tags.unwrap_or_else(|_| "[]".to_owned());
     fs::create_dir(folder)?;
