@@ -3,7 +3,7 @@
 import json
 import re
 
-from place import LAB, cloned, last, run, told
+from place import LAB, RUN, cloned, last, run, told
 
 # Of each family: who is copied, and an experiment that runs it quickly.
 FAMILIES = {
@@ -13,58 +13,79 @@ FAMILIES = {
     "schedulers": ("always_inline", "offload-wake"),
     "workflows": ("memory", "workflow"),
 }
-# The one in Python that does its family's work; of the others, `--language python` begins one.
-PYTHON = ("runtimes", "python_asyncio")
+# Beside the copy in Rust; of these a machine may lack what builds or reads them.
+OTHERS = {"gopher": "go", "noddy": "node", "plain": "c"}
 
 
 def new_variants():
-    """In every family one in Rust and one in Python: made, built, verified, and run."""
+    """In every family one in Rust and one in Python: made, built, verified, run and reported."""
+    return in_every_family({"snake": "python"})
+
+
+def new_languages():
+    """The same with Go, Node.js and C, where a family offers it."""
+    return in_every_family(OTHERS)
+
+
+def in_every_family(languages):
     with cloned() as checkout:
-        wrong = [made for family in FAMILIES if (made := make(checkout, family))]
+        wrong = [made for family in FAMILIES if (made := make(checkout, family, languages))]
         if wrong:
             return "; ".join(wrong), False
-        outcomes = [sweep(checkout, family) for family in FAMILIES]
+        outcomes = [sweep(checkout, family, languages) for family in FAMILIES]
         good = sum(outcome is None for outcome in outcomes)
         told_of = "; ".join(outcome for outcome in outcomes if outcome)
         return f"{good} of {len(FAMILIES)} families {told_of}".strip(), good == len(FAMILIES)
 
 
-def make(checkout, family):
-    """A variant in each language; what went wrong, or nothing."""
-    like, experiment = FAMILIES[family]
-    python = ["--like", PYTHON[1]] if family == PYTHON[0] else ["--language", "python"]
-    for name, how in (("mine", ["--like", like]), ("snake", python)):
+def make(checkout, family, languages):
+    """A copy, and a variant in each language that the family offers; what went wrong, or nothing."""
+    new = {"mine": ["--like", FAMILIES[family][0]]}
+    offered = {path.name.removesuffix(".like") for path in (checkout / family / "languages").iterdir()}
+    for name, language in languages.items():
+        if language in offered:
+            new[name] = ["--language", language]
+    for name, how in new.items():
         ended = run([*LAB, "new", "variant", f"{family}/{name}", *how], checkout)
         if ended.status:
             return f"{family}/{name}: {told(ended)}"
-    manifest = checkout / family / "snake" / "variant.toml"
-    # An experiment's tag is its name.
-    manifest.write_text(manifest.read_text().replace("tags = []", f'tags = ["{experiment}"]'))
+        manifest = checkout / family / name / "variant.toml"
+        # One that is copied takes part where its original does.
+        tag = FAMILIES[family][1]
+        if f'"{tag}"' not in manifest.read_text():
+            manifest.write_text(manifest.read_text().replace("tags = [", f'tags = ["{tag}", '))
     return None
 
 
-def sweep(checkout, family):
-    """Verifies and runs; what went wrong, or nothing."""
+def sweep(checkout, family, languages):
+    """Verifies, runs and reports; what went wrong, or nothing."""
     out = checkout / "results" / family
     experiment = f"experiments/{FAMILIES[family][1]}.toml"
-    command = ["./enter", "bazel", "run", "//lab:run", "--", experiment]
-    ended = run([*command, "--quick", "--no-startup", "--out", out], checkout)
+    ended = run([*RUN, experiment, "--quick", "--no-startup", "--out", out], checkout)
     if not (out / "runs.jsonl").exists():
         return f"{family}: {told(ended)}"
     rows = [json.loads(line) for line in (out / "runs.jsonl").read_text().splitlines()]
+    pages = "".join(page.read_text() for page in out.rglob("*.md"))
     # A copy can do what its original can: some of an experiment's cells are beyond both.
     mine, original = (
         {(json.dumps(row["cell"], sort_keys=True), row["status"])
          for row in rows if row["variant"] == name}
         for name in ("mine", FAMILIES[family][0]))
     done = sum(status == "ok" for _, status in mine)
-    snake = [row for row in rows if row["variant"] == "snake"]
     if not done or not mine <= original:
         return f"{family}/mine: {done} of {len(mine)} cells ok, unlike its original"
-    if family == PYTHON[0]:
-        return None if {row["status"] for row in snake} == {"ok"} else f"{family}/snake: {snake[:1]}"
-    unwritten = [row for row in snake if "not written yet" in (row.get("reason") or "")]
-    return None if snake and unwritten == snake else f"{family}/snake: {snake[:1] or 'no run'}"
+    for name in languages:
+        if not (checkout / family / name).exists():
+            continue
+        own = [row for row in rows if row["variant"] == name]
+        failed = [row for row in own if row["status"] == "failed"]
+        # What a machine lacks, it lacks in every cell.
+        ok, why = [row for row in own if row["status"] == "ok"], str([row.get("reason") for row in own])
+        if failed or not (ok or "there is no" in why or "not installed" in why):
+            return f"{family}/{name}: {(failed or own or ['no run'])[0]}"
+        if ok and name not in pages:
+            return f"{family}/{name}: no page of the report has it"
+    return None
 
 
 def new_family():
@@ -74,8 +95,7 @@ def new_family():
         if made.status:
             return told(made), False
         out = checkout / "results" / "sums"
-        sweep_of = ["bazel", "run", "//lab:run", "--", "experiments/sums.toml", "--out", out]
-        ended = run(["./enter", *sweep_of], checkout)
+        ended = run([*RUN, "experiments/sums.toml", "--out", out], checkout)
         if ended.status:
             return told(ended), False
         page = (out / "report.md").read_text()
@@ -102,8 +122,8 @@ def two_versions():
             if ended.status:
                 return f"{name}: {told(ended)}", False
         write_experiment(checkout)
-        sweep_of = ["run", "//lab:run", "--", "experiments/older.toml", "--no-startup"]
-        ended = run(["./enter", "bazel", *sweep_of, "--out", checkout / "results/older"], checkout)
+        out = checkout / "results/older"
+        ended = run([*RUN, "experiments/older.toml", "--no-startup", "--out", out], checkout)
         if ended.status:
             return told(ended), False
         record = json.loads((checkout / "results/older/run.json").read_text())
@@ -141,4 +161,5 @@ TRIES = {
     "new family": ("made, built, run, judged", 15, new_family),
     "two versions": ("3 crates, both in one record", 25, two_versions),
     "new variants": ("5 of 5 families, Rust and Python", 25, new_variants),
+    "new languages": ("5 of 5 families, Go, Node.js and C", 25, new_languages),
 }

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lab"
 LOGS = ROOT / "results" / "stranger"
 LAB = ["./enter", "bazel", "run", "//lab/cli:lab", "--"]
+RUN = ["./enter", "bazel", "run", "//lab:run", "--"]
 
 Ended = namedtuple("Ended", ["status", "said", "seconds"])
 
