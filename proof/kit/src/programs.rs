@@ -216,6 +216,11 @@ fn program(folder: &Path, name: &str) -> PathBuf {
 /// # Panics
 /// When it cannot be started or does not end in time; then it is killed.
 pub fn run(variant: &Variant, arguments: &[&str], input: &str) -> Finished {
+    let limit = if variant.is("peer") { PEERS_TIME_LIMIT } else { TIME_LIMIT };
+    run_within(limit, variant, arguments, input)
+}
+
+fn run_within(limit: Duration, variant: &Variant, arguments: &[&str], input: &str) -> Finished {
     let silent = || SILENT.lock().unwrap_or_else(PoisonError::into_inner);
     let known = silent().get(&variant.program).cloned();
     assert!(known.is_none(), "{}", known.unwrap_or_default());
@@ -236,7 +241,6 @@ pub fn run(variant: &Variant, arguments: &[&str], input: &str) -> Finished {
         let _ = stderr.read_to_string(&mut texts.1);
         let _ = sender.send(texts);
     });
-    let limit = if variant.is("peer") { PEERS_TIME_LIMIT } else { TIME_LIMIT };
     let Ok((stdout, stderr)) = receiver.recv_timeout(limit) else {
         let _ = child.kill();
         let _ = child.wait();
@@ -345,5 +349,43 @@ pub fn check_refusals_of(variants: &[Variant], good: &str, bad: &[(String, &str)
             assert_eq!(finished.stdout, "", "{} must answer no line", variant.name);
             assert!(finished.stderr.contains(sentence), "{}: {finished:?}", variant.name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn who_gives_no_answer_is_named_with_what_it_was_asked_and_asked_no_more() {
+        let identity = Identity {
+            protocol: PROTOCOL,
+            family: "toys".to_owned(),
+            variant: "silent".to_owned(),
+            measures: "sleep".to_owned(),
+            version: "installed".to_owned(),
+            features: vec![],
+        };
+        let silent = Variant {
+            name: "silent".to_owned(),
+            identity,
+            tags: vec![],
+            keep_up: vec![],
+            program: PathBuf::from("sleep"),
+            environment: BTreeMap::new(),
+        };
+        let ended = |limit: u64, asked: &str| {
+            let limit = Duration::from_secs(limit);
+            let run = || run_within(limit, &silent, &[asked], "");
+            let panicked = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+            panicked.downcast_ref::<String>().unwrap().clone()
+        };
+        let sentence = "silent gave no answer within 1 s, neither a line nor an end, when it was \
+                        asked: 3600";
+        assert_eq!(ended(1, "3600"), sentence);
+        // The second question would be answered within its limit, and is not put any more.
+        assert_eq!(ended(3600, "0"), sentence);
     }
 }
