@@ -204,4 +204,29 @@ mod tests {
         let error = Spec::from_line(&LINE.replacen("1", "2", 1)).unwrap_err();
         assert_eq!(error, "the run spec is protocol 2, this variant speaks 1");
     }
+
+    /// Those of the families' pages have every key that is written, and no other.
+    #[test]
+    fn examples_are_read_back_as_written() {
+        fn check<W: DeserializeOwned + Serialize>(spec: &str, outcome: &str) {
+            let value = |text| serde_json::from_str::<serde_json::Value>(text).unwrap();
+            let read = RunSpec::<W>::from_line(spec).unwrap();
+            assert_eq!(serde_json::to_value(read).unwrap(), value(spec));
+            let read: RunOutcome = serde_json::from_str(outcome).unwrap();
+            assert_eq!(serde_json::to_value(read).unwrap(), value(outcome));
+        }
+        macro_rules! check {
+            ($family:ident) => {
+                check::<$family::Workload>(
+                    include_str!(concat!("examples/", stringify!($family), ".spec.json")),
+                    include_str!(concat!("examples/", stringify!($family), ".outcome.json")),
+                )
+            };
+        }
+        check!(engines);
+        check!(ledgers);
+        check!(runtimes);
+        check!(schedulers);
+        check!(workflows);
+    }
 }

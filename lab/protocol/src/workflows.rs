@@ -23,7 +23,9 @@
 //! back end; absent where it has none), `bare_commit_ns` or `bare_sync_ns` (the median of the least
 //! that makes one row durable on the same database, or as many records as tasks are in flight on
 //! the same file, measured in the same run beside the tasks), `ffi_call_ns` (median of an empty
-//! call through the boundary of an `_ffi` worker), `rss_high_water_bytes`, `cpu_total_ns`.
+//! call through the boundary of an `_ffi` worker), `all_processes` (that do the run's work, with
+//! those that it started), `all_pss_bytes` (the memory that they hold together, what several of
+//! them share once), `rss_high_water_bytes` (of the variant's own process), `cpu_total_ns`.
 
 use serde::{Deserialize, Serialize};
 

@@ -12,6 +12,7 @@ pub mod environments;
 pub mod flags;
 pub mod packages;
 pub mod pins;
+pub mod protocol;
 pub mod repository;
 pub mod sizes;
 pub mod supply;

@@ -1,11 +1,13 @@
-//! Every family has a page, which ends with the experiments and the variants that there are.
+//! Every family has a page, which ends with what its programs read and write, and with the
+//! experiments and the variants that there are.
 //!
-//! After a change of either `WRITE_FAMILIES=1 cargo test -p lab-tidy --test families` writes the
-//! lists anew; what stands above them is written by hand.
+//! After a change of any of them `WRITE_FAMILIES=1 cargo test -p lab-tidy --test families` writes
+//! them anew; what stands above is written by hand.
 
 use std::{collections::BTreeMap, env, fs};
 
-use lab_tidy::repository::Repository;
+use lab_tidy::{protocol, repository::Repository};
+use serde_json::Value as Json;
 use toml::{Table, Value};
 
 /// Where the lists begin.
@@ -75,8 +77,28 @@ fn experiments(ours: &Repository, family: &str) -> Vec<String> {
         .collect()
 }
 
+/// What a family's programs read and write; nothing of a family that has no protocol of its own.
+fn protocol(ours: &Repository, family: &str) -> String {
+    let source = format!("lab/protocol/src/{family}.rs");
+    if !ours.has(&source) {
+        return String::new();
+    }
+    let source = ours.read(&source);
+    let example = |of: &str| ours.read(&format!("lab/protocol/src/examples/{family}.{of}.json"));
+    let (spec, outcome) = (example("spec"), example("outcome"));
+    let page = protocol::section(&source, &spec, &outcome);
+    let outcome: Json = serde_json::from_str(&outcome).expect("JSON");
+    let of = |table: &str| outcome[table].as_object().expect("a table").keys().cloned();
+    let known: Vec<String> =
+        protocol::names(&source).into_iter().map(str::to_owned).chain(of("samples")).collect();
+    for name in known.into_iter().chain(of("counters")) {
+        assert!(page.contains(&format!("`{name}`")), "{family}: nothing says what `{name}` is");
+    }
+    page + "\n"
+}
+
 #[test]
-fn every_family_has_a_page_with_its_experiments_and_variants() {
+fn every_family_has_a_page_with_its_protocol_experiments_and_variants() {
     let ours = ours();
     let variants = variants(&ours);
     assert!(variants.len() >= 5, "{variants:?}");
@@ -84,9 +106,11 @@ fn every_family_has_a_page_with_its_experiments_and_variants() {
         let path = format!("docs/families/{family}.md");
         let page = ours.read(&path);
         let by_hand = page.split(LISTS).next().unwrap_or_default();
+        let by_hand = by_hand.split(protocol::HEADING).next().unwrap_or_default();
+        let protocol = protocol(&ours, &family);
         let experiments = experiments(&ours, &family).join("\n");
         let lists = format!("{LISTS}\n{experiments}\n\n## Variants\n\n{}\n", variants.join("\n"));
-        let expected = format!("{by_hand}{lists}");
+        let expected = format!("{by_hand}{protocol}{lists}");
         if env::var_os("WRITE_FAMILIES").is_some() {
             fs::write(ours.root().join(&path), &expected).expect("the page");
             continue;

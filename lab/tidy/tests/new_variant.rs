@@ -1,6 +1,7 @@
 //! A variant is a folder and nothing else: one that `lab new` copies under another name keeps the
 //! rules, is run by the experiments of its tags, builds, passes its family's conformance tests, and
-//! is verified and measured by the lab. The checkout around it is made of links.
+//! is verified and measured by the lab. So does one that it begins in another language. The
+//! checkout around them is made of links.
 
 mod program;
 
@@ -24,11 +25,14 @@ fn ours() -> Repository {
     Repository::of_package(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A checkout in which the variants of our own that `chosen` takes are there twice.
+/// A checkout in which the variants of our own that `chosen` takes are there twice, and each family
+/// has one begun in each language that it offers.
 struct Scratch {
     dir: TempDir,
     /// The folders of the copies, and of what they are copies of.
     copies: BTreeMap<String, String>,
+    /// The folders of those that are begun, and their languages.
+    begun: BTreeMap<String, String>,
 }
 
 impl Scratch {
@@ -51,9 +55,13 @@ impl Scratch {
         let chosen = ours.variants().into_iter().filter(has_more);
         let copies: BTreeMap<_, _> =
             chosen.map(|variant| (format!("{variant}_copy"), variant)).collect();
-        let scratch = Self { dir, copies };
+        let begun = families.iter().flat_map(|family| languages(family));
+        let scratch = Self { dir, copies, begun: begun.collect() };
         for (copy, original) in &scratch.copies {
             scratch.lab(&["new", "variant", copy, "--like", original], &[]);
+        }
+        for (folder, language) in &scratch.begun {
+            scratch.lab(&["new", "variant", folder, "--language", language], &[]);
         }
         scratch
     }
@@ -72,6 +80,15 @@ impl Scratch {
         assert!(output.status.success(), "{arguments:?}: {said}");
         String::from_utf8(output.stdout).unwrap()
     }
+}
+
+/// The languages in which a family's work is written, each by the folder that it is begun in.
+fn languages(family: &str) -> Vec<(String, String)> {
+    let files = fs::read_dir(ours().root().join(family).join("languages")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let languages = names.filter(|name| name != "tags");
+    let languages = languages.map(|name| name.trim_end_matches(".like").to_owned());
+    languages.map(|language| (format!("{family}/begun_{language}"), language)).collect()
 }
 
 fn family(folder: &str) -> &str {
@@ -104,7 +121,9 @@ fn skipped(reason: &str) {
 fn a_copy_of_any_variant_keeps_the_rules() {
     let scratch = Scratch::new(|_| true);
     let repository = Repository::at(scratch.dir.path());
-    assert_eq!(repository.variants().len(), ours().variants().len() + scratch.copies.len());
+    let made = scratch.copies.len() + scratch.begun.len();
+    assert!(folders(&ours().variants()).iter().all(|family| languages(family).len() > 2));
+    assert_eq!(repository.variants().len(), ours().variants().len() + made);
     for complaints in [
         packages::arrows(&repository),
         packages::build_files(&repository),
@@ -229,9 +248,12 @@ fn a_copy_of_each_floor_and_language_builds_passes_the_conformance_tests_and_is_
     };
     let started = SystemTime::now();
     run("build", &programs, scratch.dir.path());
-    // A checkout that has the copies alone.
+    // A checkout that has alone the copies, and what is begun in a language that is quickly tested;
+    // `tools/try` tests the others.
     let alone = TempDir::new().unwrap();
-    for copy in scratch.copies.keys() {
+    let is_quick = |language: &String| ["c", "python"].contains(&language.as_str());
+    let begun = scratch.begun.iter().filter(|(_, language)| is_quick(language));
+    for copy in scratch.copies.keys().chain(begun.map(|(folder, _)| folder)) {
         fs::create_dir_all(alone.path().join(family(copy))).unwrap();
         symlink(scratch.path(copy), alone.path().join(copy)).unwrap();
     }
