@@ -8,9 +8,9 @@ use lab_record::GitState;
 /// In place of a repository: what `containers/lab/context` knew when it gathered an image.
 const GATHERED: &str = "commit.json";
 
-/// The commit at `root`, and whether files differ from it or are new and not ignored: a variant or an
-/// experiment that no commit has is a change; `None` where there is no repository or
-/// no git, and no note of one.
+/// The commit at `root`, and whether files differ from it or are new and not ignored: a variant or
+/// an experiment that no commit has is a change; `None` where there is no repository or no git, and
+/// no note of one.
 pub fn git_state(root: &Path) -> Option<GitState> {
     asked(root).or_else(|| {
         let note = fs::read_to_string(root.join(GATHERED)).ok()?;

@@ -13,6 +13,8 @@ use crate::{Experiment, cells::VARIANT, contrasts::SHARED};
 const BUDGET_S_LEAST: u32 = 60;
 /// What a smoke test keeps of the profile `quick`, where that has it.
 const KEPT_OF_QUICK: [&str; 2] = ["time_scale", "divide_by"];
+/// Of one variant nothing else is said than of several.
+const KEPT_OF_ANALYSIS: [&str; 3] = ["alpha", "pairing", "rounds"];
 /// The text's tables, in this order; the family's section lies before the profile.
 const TABLES: [&str; 3] = ["variants", "cells", "analysis"];
 
@@ -178,7 +180,7 @@ fn ask_contrast(table: &mut Table, like: &Experiment, contrast: &Contrast, is_ow
     kept.insert("margin".to_owned(), contrast.margin.into());
     kept.insert("cells".to_owned(), Table::from_iter(values(&named)).into());
     let analysis = asked(table, like);
-    analysis.remove("floor");
+    analysis.retain(|key, _| KEPT_OF_ANALYSIS.iter().any(|kept| kept == key));
     analysis.insert("reference".to_owned(), variant.as_str().into());
     analysis.insert("comparisons".to_owned(), Value::Array(vec![]));
     analysis.insert("contrasts".to_owned(), Value::Array(vec![kept.into()]));

@@ -18,8 +18,8 @@ const PALETTE: [u32; 16] = [
     0x88_5577, 0x88_1100, 0xCC_77CC, 0xCC_00AA, 0xFF_66FF, 0x55_6633, 0xCC_0000, 0x55_2255,
 ];
 
-/// Every variant of a sweep with its colour, as red, green and blue in one number. The reference has
-/// the first; of more than sixteen others the colours come again.
+/// Every variant of a sweep with its colour, as red, green and blue in one number. The reference
+/// has the first; of more than sixteen others the colours come again.
 pub fn colours(file: &RunFile) -> Vec<(&str, u32)> {
     let (reference, floor) = (&file.analysis.reference, file.analysis.floor.as_deref());
     let is_choice = |name: &str| name != reference && Some(name) != floor;
@@ -48,9 +48,9 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
 mod tests {
     use super::*;
 
-    /// Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
-    /// Deficiency", IEEE TVCG 15(6), 2009, at severity 1: nobody's, protanopia, deuteranopia,
-    /// tritanopia; of linear red, green and blue.
+    /// Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color
+    /// Vision Deficiency", IEEE TVCG 15(6), 2009, at severity 1: nobody's, protanopia,
+    /// deuteranopia, tritanopia; of linear red, green and blue.
     const SIGHTS: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [
