@@ -180,7 +180,7 @@ fn ask_contrast(table: &mut Table, like: &Experiment, contrast: &Contrast, is_ow
     kept.insert("margin".to_owned(), contrast.margin.into());
     kept.insert("cells".to_owned(), Table::from_iter(values(&named)).into());
     let analysis = asked(table, like);
-    analysis.retain(|key, _| KEPT_OF_ANALYSIS.iter().any(|kept| kept == key));
+    analysis.retain(|key, _| KEPT_OF_ANALYSIS.iter().any(|kept| *kept == key));
     analysis.insert("reference".to_owned(), variant.as_str().into());
     analysis.insert("comparisons".to_owned(), Value::Array(vec![]));
     analysis.insert("contrasts".to_owned(), Value::Array(vec![kept.into()]));
