@@ -98,11 +98,16 @@
     const keys = [...factors.map(factor => [factor.name, run => level(run, factor)]),
       ["where it ran", run => (data.block[run] === null ? "in rounds" : "in the blocks")]];
     const tried = keys.map(([name, key]) => [name, key, within(runs, run => JSON.stringify([variant(run), key(run)]))]);
+    // Von Neumann's ratio: half the squares of steps from run to run, which are in the order of time.
+    const steps = ([, own]) => own.slice(1).reduce((sum, run, place) => sum + (of(run) - of(own[place])) ** 2 / 2, 0);
+    tried.push(["when it ran", null, groups(runs, variant).reduce((sum, one) => sum + steps(one), 0)]);
     const [name, key, left] = tried.reduce((best, one) => (one[2] < best[2] ? one : best));
     if (!(all > 0) || left > (1 - PARTED) * all) return null;
+    const share = `${Math.round(100 * (1 - left / all))} % of their spread`;
+    if (!key) return `What parts the dots of a variant is mostly when it ran (show them over time): ${share}.`;
     const shares = groups(runs, key).sort(([, a], [, b]) => b.length - a.length).slice(0, LEVELS_SAID)
       .map(([level, own]) => `${level} ${written(median(own.map(run => values()[run])), unit(), 3)}`);
-    return `What parts the dots of a variant is mostly ${name}: ${Math.round(100 * (1 - left / all))} % of their spread (medians: ${shares.join(", ")}).`;
+    return `What parts the dots of a variant is mostly ${name}: ${share} (medians: ${shares.join(", ")}).`;
   };
 
   // Where a run lies from left to right: after those before it, or in a column with some width.
