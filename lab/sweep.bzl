@@ -10,14 +10,15 @@ def sweep(name, family, experiment = None):
     """
     _command(name, ["experiments/%s.toml" % (experiment or name)], "//%s:variants" % family)
 
-def any_experiment(name, variants = "//lab/families:variants"):
-    """`lab NAME` on the experiment whose file is the first argument.
+def any_experiment(name, command = None, variants = "//lab/families:variants"):
+    """A command of the lab on the experiment whose file is the first argument.
 
     Args:
-        name: of the target and of the lab's command.
+        name: of the target.
+        command: of the lab, where it is not called as the target is.
         variants: what that needs of all families: their programs, or their manifests alone.
     """
-    _command(name, [], variants, command = name)
+    _command(name, [], variants, command = command or name)
 
 def _command(name, args, variants, command = "run"):
     native.sh_binary(

@@ -28,7 +28,7 @@ enum What {
         /// FAMILY/NAME, for example toys/mine
         name: String,
         /// The variant to begin with, for example toys/plain, or plain
-        #[arg(long, value_name = "FAMILY/NAME", required_unless_present = "language")]
+        #[arg(long, value_name = "FAMILY/NAME")]
         like: Option<String>,
         /// Measure this version of the crate, with a lock of the folder's own
         #[arg(long, value_name = "VERSION", requires = "like")]
@@ -71,7 +71,11 @@ pub(crate) fn new(args: &NewArgs, paths: &Paths) -> Result<Exit, Failure> {
         What::Variant { name, like, version, language } => match (like, language) {
             (Some(like), _) => variant(&paths.workspace, name, like, version.as_deref())?,
             (None, Some(language)) => begun(&paths.workspace, name, *language)?,
-            (None, None) => unreachable!("the command line asks for one of them"),
+            (None, None) => {
+                let what = "begin with the nearest variant, --like FAMILY/NAME, or with a program in \
+                            a language, --language python, go, node or c";
+                return Err(Failure::input(format!("{name}: {what}")));
+            }
         },
         What::Experiment { name, like, factor } => {
             experiment::experiment(paths, name, like, factor.as_deref())?;
@@ -167,8 +171,10 @@ fn variant(root: &Path, name: &str, like: &str, version: Option<&str>) -> Result
 
 fn begun(root: &Path, name: &str, language: Language) -> Result<(), Failure> {
     let (family, new) = parts(name)?;
-    if !root.join(family).is_dir() {
-        return Err(Failure::input(format!("{name}: there is no family {family}")));
+    let families = lab_driver::families(root)?;
+    if !families.iter().any(|known| known == family) && !root.join(family).is_dir() {
+        let what = format!("`{family}` is no family; there are: {}", families.join(", "));
+        return Err(Failure::input(format!("{name}: {what}")));
     }
     if let Some(like) = foreign::like(root, family, language) {
         return variant(root, name, &like, None);

@@ -296,7 +296,7 @@ fn nothing_is_overwritten_and_nothing_half_made_stays() {
         (&["variant", "plain2", "--like", "engines/plain"], "is no FAMILY/NAME"),
         (&["variant", "engines/../x", "--like", "engines/plain"], "must begin with a small letter"),
         (&["variant", "engines/plain", "--language", "python"], "is there already"),
-        (&["variant", "toys/a", "--language", "python"], "there is no family toys"),
+        (&["variant", "toys/a", "--language", "python"], "`toys` is no family; there are: engines"),
         (&["variant", "engines/a", "--language", "cobol"], "invalid value 'cobol'"),
         (&["variant", "engines/a"], "--like"),
         (&["experiment", "first", "--like", "experiments/first.toml"], "is there already"),

@@ -51,14 +51,21 @@ pub(crate) fn check_variants(
     let family = experiment.family.name();
     let own = manifests.iter().filter(|manifest| manifest.family == family);
     let mut known: BTreeSet<String> = own.map(|manifest| manifest.name.clone()).collect();
-    known.extend(written.variants.twin.as_deref().map(twin_name));
-    let check = |key: &str, name: &str| {
-        if known.contains(name) {
-            return Ok(());
-        }
+    let unknown = |key: &str, name: &str, known: &BTreeSet<String>| {
         let what = format!("variant of {family}");
         let known = known.iter().map(String::as_str);
-        Err(InputError::unknown(&experiment.file, key, &what, name, known))
+        InputError::unknown(&experiment.file, key, &what, name, known)
+    };
+    if let Some(twin) = &written.variants.twin {
+        // First: everything that names its copy is wrong with it.
+        if !known.contains(twin) {
+            return Err(unknown("variants.twin", twin, &known));
+        }
+        known.insert(twin_name(twin));
+    }
+    let check = |key: &str, name: &str| match known.contains(name) {
+        true => Ok(()),
+        false => Err(unknown(key, name, &known)),
     };
     for text in written.cells.iter().filter_map(|group| group.get(cells::VARIANT)).flatten() {
         match Entry::read(text).0 {
