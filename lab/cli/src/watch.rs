@@ -86,7 +86,7 @@ struct LiveArgs {
     /// Time from one round to the next
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     every: Duration,
-    /// End after this time; without it and --count, at Ctrl-C
+    /// Begin no round later than this; without it and --count it ends at Ctrl-C
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration, requires = "servers")]
     within: Option<Duration>,
     /// End after so many rounds
@@ -359,12 +359,12 @@ impl Session {
 fn not_judged_lines(left: &[NotJudged]) -> Vec<String> {
     let mut by_lack = BTreeMap::<_, Vec<String>>::new();
     for NotJudged { rule, subject, had, needs } in left {
-        let of = subject.map_or(String::new(), |subject| format!(" of {subject}"));
-        let lack = format!("{had} of {needs} {}{of}", rule.metric.counts());
+        let of = subject.unwrap_or("anybody");
+        let lack = format!("{had} {} of {of} where {needs} are needed", rule.metric.counts());
         by_lack.entry(lack).or_default().push(rule.name());
     }
     let line =
-        |(lack, rules): (String, Vec<String>)| format!("not judged: {lack}: {}", rules.join(", "));
+        |(lack, rules): (String, Vec<String>)| format!("not judged, {lack}: {}", rules.join(", "));
     by_lack.into_iter().map(line).collect()
 }
 

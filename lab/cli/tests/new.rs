@@ -275,7 +275,7 @@ fn an_experiment_has_one_question_of_another_one_and_nothing_that_was_expected()
     fs::remove_file(checkout.path().join(path)).unwrap();
     let (code, said) = begin(&["--factor", "workers"]);
     assert_eq!(code, Some(0), "{said}");
-    let asked = "question = \"Does workers 8 or 1 suit `dashmap` better?\"";
+    let asked = "question = \"Which suits `dashmap` better: workers 8 or workers 1?\"";
     assert!(text().contains(asked) && text().contains("workers = [\"1\", \"8\"]"), "{}", text());
     assert!(text().contains("comparisons = []"), "{}", text());
 

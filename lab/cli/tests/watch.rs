@@ -179,10 +179,13 @@ fn without_a_rule_of_ones_own_three_failures_in_a_row_are_raised() {
     assert!(firing.contains(&expected), "{firing}");
     let text = said(&output);
     assert!(text.contains("asks for paced, the only model of"), "{text}");
-    let left = format!("not judged: 3 of 20 requests of {failing}: error_rate_over_0.01");
+    let left =
+        format!("not judged, 3 requests of {failing} where 20 are needed: error_rate_over_0.01");
     assert!(text.contains(&left), "{text}");
     assert!(
-        text.contains("not judged: 0 of 5 rounds: efficiency_as_published_under_0.98"),
+        text.contains(
+            "not judged, 0 rounds of anybody where 5 are needed: efficiency_as_published_under_0.98"
+        ),
         "{text}"
     );
 

@@ -7,14 +7,12 @@ use lab_family::{Cell, InputError};
 use lab_record::{Comparison, Contrast, Scale};
 use toml::{Table, Value};
 
-use crate::{Experiment, cells::VARIANT, contrasts::SHARED};
+use crate::{Experiment, cells::VARIANT, contrasts::SHARED, order::twin_name};
 
 /// Seconds of one question in rounds, at least.
 const BUDGET_S_LEAST: u32 = 60;
 /// What a smoke test keeps of the profile `quick`, where that has it.
 const KEPT_OF_QUICK: [&str; 2] = ["time_scale", "divide_by"];
-/// Of one variant nothing else is said than of several.
-const KEPT_OF_ANALYSIS: [&str; 3] = ["alpha", "pairing", "rounds"];
 /// The text's tables, in this order; the family's section lies before the profile.
 const TABLES: [&str; 3] = ["variants", "cells", "analysis"];
 
@@ -134,7 +132,8 @@ fn of_contrast(like: &Experiment, contrast: &Contrast) -> Option<Group> {
     let mut wanted = contrast.cells.clone();
     wanted.insert(contrast.factor.clone(), vec![contrast.level.clone()]);
     let mut group = groups(like, &wanted).into_iter().next()?;
-    group.remove(VARIANT);
+    let twin = twin_name(&contrast.variant);
+    group.insert(VARIANT.to_owned(), vec![contrast.variant.clone(), twin]);
     let sides = vec![contrast.reference.clone(), contrast.level.clone()];
     group.insert(contrast.factor.clone(), sides);
     Some(group)
@@ -154,11 +153,15 @@ fn ask_comparison(table: &mut Table, like: &Experiment, comparison: &Comparison)
 fn ask_contrast(table: &mut Table, like: &Experiment, contrast: &Contrast, is_own: bool) {
     let Contrast { id, variant, metric, factor, level, reference, cells, .. } = contrast;
     if is_own {
-        let question = format!("Does {factor} {level} or {reference} suit `{variant}` better?");
+        let sides = [level, reference].map(|level| format!("{factor} {level}")).join(" or ");
+        let question = format!("Which suits `{variant}` better: {sides}?");
         table.insert("question".to_owned(), question.into());
     }
     if let Some(Value::Table(variants)) = table.get_mut("variants") {
-        variants.insert("names".to_owned(), vec![variant.clone()].into());
+        // Its answers may be the expected ones.
+        let names = [Some(variant), like.written.analysis.floor.as_ref()].into_iter().flatten();
+        let names: BTreeSet<String> = names.cloned().collect();
+        variants.insert("names".to_owned(), Vec::from_iter(names).into());
         variants.insert("twin".to_owned(), variant.as_str().into());
     }
     let defaults = like.section.defaults();
@@ -180,7 +183,6 @@ fn ask_contrast(table: &mut Table, like: &Experiment, contrast: &Contrast, is_ow
     kept.insert("margin".to_owned(), contrast.margin.into());
     kept.insert("cells".to_owned(), Table::from_iter(values(&named)).into());
     let analysis = asked(table, like);
-    analysis.retain(|key, _| KEPT_OF_ANALYSIS.iter().any(|kept| *kept == key));
     analysis.insert("reference".to_owned(), variant.as_str().into());
     analysis.insert("comparisons".to_owned(), Value::Array(vec![]));
     analysis.insert("contrasts".to_owned(), Value::Array(vec![kept.into()]));

@@ -165,6 +165,18 @@ fn entrants(experiment: &Experiment, manifests: &[Manifest]) -> Result<Vec<Entra
         })
     };
     find("analysis.reference", &experiment.written.analysis.reference)?;
+    if experiment.needs().floor_answers {
+        let key = "analysis.floor";
+        let floor = experiment.written.analysis.floor.as_deref();
+        find(
+            key,
+            floor.ok_or_else(|| {
+                let message =
+                    "is missing; name a variant that takes part, whose answers are expected";
+                InputError::value(&experiment.file, key, message)
+            })?,
+        )?;
+    }
     if let Some(name) = &selection.twin {
         let original = find("variants.twin", name)?;
         let analysis = &experiment.written.analysis;

@@ -36,7 +36,12 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         one(study, judged, position + 1, page);
     }
     if study.compared.is_empty() {
-        page.paragraph("This experiment declares no comparison.");
+        page.paragraph(match study.contrasted.is_empty() {
+            true => "This experiment declares no comparison.",
+            false => {
+                "This experiment compares no variants: its questions are the declared contrasts."
+            }
+        });
     }
 }
 
