@@ -72,8 +72,8 @@ pub(crate) fn new(args: &NewArgs, paths: &Paths) -> Result<Exit, Failure> {
             (Some(like), _) => variant(&paths.workspace, name, like, version.as_deref())?,
             (None, Some(language)) => begun(&paths.workspace, name, *language)?,
             (None, None) => {
-                let what = "begin with the nearest variant, --like FAMILY/NAME, or with a program in \
-                            a language, --language python, go, node or c";
+                let what = "begin with the nearest variant, --like FAMILY/NAME, or with a program \
+                            in a language, --language python, go, node or c";
                 return Err(Failure::input(format!("{name}: {what}")));
             }
         },

@@ -39,7 +39,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     if study.compared.is_empty() && study.contrasted.is_empty() {
         let ran: Vec<String> = study.variants().iter().map(|name| format!("`{name}`")).collect();
         page.item(&format!(
-            "This run declares no comparison: it is a smoke test, and no verdict is given. It ran {}.",
+            "This run declares no comparison: it is a smoke test, and no verdict is given. It ran \
+             {}.",
             ran.join(", ")
         ));
     }

@@ -101,8 +101,8 @@ fn choose_two(records: &[Listed]) -> Markup {
     }
 }
 
-/// The first sweep that has an earlier one of its experiment behind it, and that one; else the first
-/// two.
+/// The first sweep that has an earlier one of its experiment behind it, and that one; else the
+/// first two.
 fn two(sweeps: &[&Listed]) -> [usize; 2] {
     let title = |place: usize| sweeps[place].first.lines().next();
     let mut pairs = (0..sweeps.len()).flat_map(|of| (of + 1..sweeps.len()).map(move |w| [of, w]));

@@ -7,8 +7,8 @@ use lab_tidy::repository::Repository;
 /// stranger's record is told and what is not; 42,000 until a card gave four reports; 45,000 until
 /// `lab compare` said what it costs, beside what other rules find and how often they err; 46,600
 /// until a how-to for each kind of what is compared was asked for; 48,600 until runtimes were taken
-/// to their limits and the simulator spoke two APIs; 52,500 until each family's page had the JSON that
-/// its programs read and write.
+/// to their limits and the simulator spoke two APIs; 52,500 until each family's page had the JSON
+/// that its programs read and write.
 const WORDS_MAX: usize = 58_500;
 
 fn words(text: &str) -> usize {

@@ -173,7 +173,7 @@ fn mistakes_are_named_with_file_and_key() {
     refused(("blocks = 6", "blocks = 0"), "key `blocks`: must lie between 1 and 10000");
     refused(("blocks = 6", "blokcs = 6"), "blokcs");
     refused(("schema = 1", "schema = 2"), "key `schema`: is 2, this lab reads 1");
-    refused(("twin = \"tokio_default\"", "twin = \"tokyo\""), "no variant `tokyo` is selected");
+    refused(("twin = \"tokio_default\"", "twin = \"tokyo\""), "`tokyo` is no variant of runtimes");
     refused(("margin = 0.01", "margin = 0.0"), "must be above 0");
     refused(("\"wall_ns\"", "\"wal_ns\""), "`wal_ns` is no metric of runtimes");
 }
