@@ -429,7 +429,7 @@ fn our_own_pages_keep_to_their_policy() {
         (file(&site.join("offload-wake.html")), "class=\"u-wrap\""),
         (file(&site.join("index.html")), "<article>"),
         (format!("http://{}/r/0/offload-wake.html", server.address), "class=\"u-wrap\""),
-        (format!("http://{}/", server.address), "<option"),
+        (format!("http://{}/", server.address), "A metric over all sweeps"),
         (format!("http://{}{history}", server.address), "<circle"),
         (format!("http://{}/nowhere", server.address), "No page"),
     ] {

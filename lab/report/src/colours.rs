@@ -2,7 +2,7 @@
 
 use lab_record::RunFile;
 
-use crate::chapter::Column::{Code, Words};
+use crate::chapter::Column::{Code, Count};
 use crate::page::Page;
 use crate::study::Study;
 use crate::tables::Table;
@@ -39,7 +39,7 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     let coloured = colours(&study.frame.run_file);
     let columns = [
         Code("", "variant", &|(variant, _): &(&str, u32)| variant),
-        Words("", "colour", &|(_, colour)| format!("0x{colour:06X}")),
+        Count("", "colour", &|(_, colour)| *colour as usize),
     ];
     page.data("colours", &Table::over(coloured, &columns));
 }
