@@ -40,10 +40,13 @@ time_scales = names
 time_scale(name) = word(time_scales, 1 + index_in(time_scales, name))
 
 # One variant, one colour, in every picture of a page: as the report dealt them.
-stats tables."/colours.tsv" using (append(2 * $0, strcol(1)), append(1, strcol(2))) nooutput
-colours = names
-colour(name) = index_in(colours, name) > 0 \
-    ? int(word(colours, 1 + index_in(colours, name))) : 0x666666
+# Between tabs, which no name has; quotes, which some have, would part words elsewhere.
+colours = "\t"
+stats tables."/colours.tsv" \
+    using (colours = colours.strcol(1)."\t".strcol(2)."\t", 0) nooutput
+after(place, name) = int(colours[place + strlen(name) + 2 : place + strlen(name) + 9])
+found(place, name) = place > 0 ? after(place, name) : 0x666666
+colour(name) = found(strstrt(colours, "\t".name."\t"), name)
 
 # Stretches of a workflow's task.
 segment_colour(name) = \

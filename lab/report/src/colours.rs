@@ -2,7 +2,7 @@
 
 use lab_record::RunFile;
 
-use crate::chapter::Column::{Code, Count};
+use crate::chapter::Column::{Code, Words};
 use crate::page::Page;
 use crate::study::Study;
 use crate::tables::Table;
@@ -39,7 +39,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     let coloured = colours(&study.frame.run_file);
     let columns = [
         Code("", "variant", &|(variant, _): &(&str, u32)| variant),
-        Count("", "colour", &|(_, colour)| *colour as usize),
+        // Eight digits, so that a script finds where they end.
+        Words("", "colour", &|(_, colour)| format!("{colour:08}")),
     ];
     page.data("colours", &Table::over(coloured, &columns));
 }
