@@ -239,7 +239,8 @@ fn text(table: &Table) -> String {
         let own = Table::from_iter(own.map(|(key, value)| (key.clone(), value.clone())));
         toml::to_string(&own).expect("what was read can be written")
     };
-    let is_table = |value: &Value| value.is_table() || value.as_array().is_some_and(of_tables);
+    let is_table =
+        |value: &Value| value.is_table() || value.as_array().is_some_and(|array| of_tables(array));
     let mut parts = vec![part(&|_, value| !is_table(value))];
     parts.extend(TABLES.map(|name| part(&|key, _| key == name)));
     let is_named = |key: &str| TABLES.contains(&key) || key == "profile";
@@ -248,7 +249,7 @@ fn text(table: &Table) -> String {
     parts.join("\n")
 }
 
-fn of_tables(array: &Vec<Value>) -> bool {
+fn of_tables(array: &[Value]) -> bool {
     !array.is_empty() && array.iter().all(Value::is_table)
 }
 
