@@ -26,7 +26,7 @@ fn workload(arrangement: Arrangement, servers: &[&Server], ingest_dir: Option<St
     let agents = servers.iter().enumerate().map(agent).collect();
     Workload {
         arrangement,
-        stall_timeout_ms: 400,
+        stall_timeout_ms: 1_000,
         ingest_dir,
         piece_bytes: None,
         give_up_lag_ms: None,
