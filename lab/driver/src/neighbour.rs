@@ -56,18 +56,25 @@ mod tests {
 
     use super::*;
 
-    fn cpu() -> Duration {
-        clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).unwrap().into()
+    /// CPU time of a thread that does so much in each of thirty periods, and ends then.
+    fn taken(work: Duration) -> Duration {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let burning = scope.spawn(|| {
+                burn(work, &is_over);
+                clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap().into()
+            });
+            thread::sleep(30 * PERIOD);
+            is_over.store(true, Ordering::Relaxed);
+            burning.join().unwrap()
+        })
     }
 
     #[test]
-    fn a_neighbour_works_until_it_is_dropped_and_none_does_not() {
+    fn a_neighbour_takes_its_share_and_none_takes_nothing() {
+        let (half, nothing) = (taken(PERIOD / 2), taken(Duration::ZERO));
+        assert!(half > 4 * nothing, "{half:?} and {nothing:?}");
         assert!(Neighbour::start(0).is_none());
-        let before = cpu();
-        let neighbour = Neighbour::start(50);
-        while cpu() - before < 3 * PERIOD {
-            thread::sleep(PERIOD);
-        }
-        drop(neighbour);
+        drop(Neighbour::start(50));
     }
 }
