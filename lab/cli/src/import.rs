@@ -3,12 +3,12 @@
 mod load;
 mod text;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 use clap::Args;
 use lab_console::{exit_codes, plain};
 use lab_import::{
-    Benchmark,
+    Benchmark, Slo,
     judge::{self, Judged, Settings},
     last_runs, records,
 };
@@ -33,6 +33,10 @@ pub(crate) struct ImportArgs {
     /// Results to compare the files with, benchmark by benchmark of the same name
     #[arg(long, value_name = "OLD", conflicts_with = "reference")]
     against: Vec<PathBuf>,
+    /// Times that a request should meet, such as ttft_ms=200,itl_ms=50,reply_ms=3000: compares the
+    /// goodput too, the requests a second that meet all of them, a value a file
+    #[arg(long, value_name = "KEY=MS,…", requires = "against")]
+    slo: Option<String>,
     /// Benchmark of the files to compare the others with
     #[arg(long, value_name = "NAME")]
     reference: Option<String>,
@@ -54,21 +58,26 @@ const CODES: [(Exit, &str); 5] = [
     (Exit::Success, "no benchmark is slower by more than the margin; or records were printed"),
     (Exit::Slower, "one is"),
     (Exit::Open, "that cannot be told, or a benchmark is in the files of --against alone"),
-    (Exit::Input, "the command line is wrong, or a file is of no known format"),
+    (
+        Exit::Input,
+        "the command line is wrong, a file is of no known format, or does not tell what --slo asks",
+    ),
     (Exit::File, "a file cannot be read or is broken"),
 ];
 
 pub(crate) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let settings = settings(args)?;
     let mut notes = Notes::default();
-    let new = load(&args.files, &mut notes)?;
+    let slo = args.slo.as_deref().map(Slo::from_str).transpose();
+    let slo = slo.map_err(|error| Failure::input(error.to_string()))?;
+    let new = load(&args.files, slo.as_ref(), &mut notes)?;
     if args.reference.is_none() && args.against.is_empty() {
         notes.tell();
         streams::print_all(records(&new).map(|line| plain::json(&line)))?;
         return Ok(Exit::Success);
     }
     let new = once(new, &mut notes);
-    let old = once(load(&args.against, &mut notes)?, &mut notes);
+    let old = once(load(&args.against, slo.as_ref(), &mut notes)?, &mut notes);
     notes.tell();
     let judged = match &args.reference {
         Some(reference) => judge::within(&new, reference, &settings),

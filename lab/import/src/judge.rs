@@ -85,6 +85,9 @@ pub struct Judged {
     pub processes: [usize; 2],
     /// Of all samples, in nanoseconds.
     pub median_ns: [Option<f64>; 2],
+    /// Of a rate, whose samples are runs; the difference is the rate's then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median_per_s: Option<[f64; 2]>,
     /// The difference of the means of the logarithms.
     pub shift: Option<f64>,
     /// It, at 1 - alpha for all benchmarks together (Bonferroni).
@@ -196,6 +199,8 @@ fn judge(pairs: &[(&Pool<'_>, &Pool<'_>)], settings: &Settings) -> Vec<Judged> {
         judged.adjusted_p = judged.p.and_then(|_| adjusted.next());
         judged.decide(settings);
     }
+    let rates = all.iter_mut().filter(|judged| judged.median_per_s.is_some());
+    rates.for_each(Judged::turn_into_rate);
     all
 }
 
@@ -212,6 +217,11 @@ fn one(reference: &Pool<'_>, candidate: &Pool<'_>, alpha_each: f64, seed: u64) -
     let [of_b, of_a] = [reference, candidate].map(Pool::processes);
     let [b, a] = logarithms(&of_b, &of_a);
     let processes = [of_b.len(), of_a.len()];
+    let counted = match (candidate.is_rate(), processes) {
+        (true, _) => "runs",
+        (false, [1, 1]) => "samples",
+        (false, _) => "processes",
+    };
     let is_failed = reference.is_failed() || candidate.is_failed();
     let is_few = a.len() + b.len() <= MOST_SAMPLES && !is_failed;
     let test = is_few.then(|| Studentised::new(&a, &b, alpha_each, seed)).flatten();
@@ -236,12 +246,13 @@ fn one(reference: &Pool<'_>, candidate: &Pool<'_>, alpha_each: f64, seed: u64) -
         samples: [b.len(), a.len()],
         processes,
         median_ns: [reference.median_ns(), candidate.median_ns()],
+        median_per_s: reference.median_per_s().zip(candidate.median_per_s()).map(Into::into),
         shift: test.as_ref().map(Studentised::estimate),
         interval: interval.or(welch.map(|(interval, _)| interval)),
         p: welch.map(|(_, p)| p).or(p),
         adjusted_p: None,
         slower_beyond_margin: None,
-        reason: withheld.or_else(|| reason(&[&b, &a], processes, interval.is_some(), alpha_each)),
+        reason: withheld.or_else(|| reason(&[&b, &a], counted, interval.is_some(), alpha_each)),
     }
 }
 
@@ -256,7 +267,7 @@ fn withheld(reference: &Pool<'_>, candidate: &Pool<'_>) -> Option<String> {
 
 fn reason(
     sides: &[&Vec<f64>; 2],
-    processes: [usize; 2],
+    counted: &str,
     has_interval: bool,
     alpha_each: f64,
 ) -> Option<String> {
@@ -268,10 +279,12 @@ fn reason(
         let all = old + new;
         return Some(format!("{all} samples; {MOST_SAMPLES} are judged at the most: give fewer"));
     }
-    let what = if processes == [1, 1] { "samples" } else { "processes" };
+    if sides.iter().any(|side| side.contains(&f64::INFINITY)) {
+        return Some("a run has none, so there is no ratio".to_owned());
+    }
     if old.min(new) < FEWEST {
-        let share = if what == "processes" { ", of which each counts once," } else { "" };
-        return Some(format!("{old} and {new} {what}{share} are too few: {FEWEST} are needed"));
+        let share = if counted == "processes" { ", of which each counts once," } else { "" };
+        return Some(format!("{old} and {new} {counted}{share} are too few: {FEWEST} are needed"));
     }
     if has_interval {
         return None;
@@ -289,6 +302,12 @@ impl Judged {
         self.outcome = Outcome::Withheld;
         self.slower_beyond_margin = None;
         self.reason = Some(why.to_owned());
+    }
+
+    /// What takes twice the time comes half as often.
+    fn turn_into_rate(&mut self) {
+        self.shift = self.shift.map(|shift| -shift);
+        self.interval = self.interval.map(|[low, high]| [-high, -low]);
     }
 
     fn decide(&mut self, settings: &Settings) {

@@ -13,6 +13,7 @@ mod criterion_messages;
 pub mod generators;
 mod go;
 mod go_line;
+mod goodput;
 mod google;
 mod google_text;
 mod hyperfine;
@@ -31,6 +32,7 @@ mod units;
 mod welch;
 
 pub use criterion::last_runs;
+pub use goodput::{Slo, SloError};
 pub use lenient::without_nan;
 pub use read::{ImportError, Source, read};
 pub use reading::Contents;
@@ -112,6 +114,8 @@ pub struct Benchmark {
     pub machine: Machine,
     /// How its runs ended, such as `status 139`, and how many did so, where the file says.
     pub endings: BTreeMap<String, usize>,
+    /// Whether what counts is how many there are a second: more are better.
+    pub is_rate: bool,
 }
 
 /// How a run ends that did not fail.
@@ -128,6 +132,7 @@ impl Benchmark {
             mean_ns: None,
             machine: Machine::new(),
             endings: BTreeMap::new(),
+            is_rate: false,
         }
     }
 

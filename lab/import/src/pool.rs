@@ -8,6 +8,7 @@ use crate::{Benchmark, Tool};
 
 /// Frequencies closer than this share are one: what is read of them changes from run to run.
 const SAME_MHZ: f64 = 0.05;
+const NS_PER_SECOND: f64 = 1e9;
 
 /// The runs of one benchmark.
 pub(crate) struct Pool<'a> {
@@ -44,9 +45,24 @@ impl Pool<'_> {
         processes.into_values().collect()
     }
 
+    /// Of times.
     pub(crate) fn median_ns(&self) -> Option<f64> {
+        (!self.is_rate()).then(|| self.median(|ns| ns)).flatten()
+    }
+
+    /// Of rates.
+    pub(crate) fn median_per_s(&self) -> Option<f64> {
+        self.is_rate().then(|| self.median(|ns| NS_PER_SECOND / ns)).flatten()
+    }
+
+    fn median(&self, value: fn(f64) -> f64) -> Option<f64> {
         let samples = self.parts.iter().flat_map(|part| &part.samples);
-        median(&samples.map(|sample| sample.ns).collect::<Vec<_>>())
+        median(&samples.map(|sample| value(sample.ns)).collect::<Vec<_>>())
+    }
+
+    /// Whether more of it are better.
+    pub(crate) fn is_rate(&self) -> bool {
+        self.parts.iter().any(|part| part.is_rate)
     }
 
     pub(crate) fn is_failed(&self) -> bool {

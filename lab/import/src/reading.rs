@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Benchmark, ImportError, Machine, Sample, Tool};
+use crate::{Benchmark, ImportError, Machine, Sample, Tool, goodput::Requests};
 
 /// So many values that were left out are named.
 const MOST_NAMED: usize = 3;
@@ -15,11 +15,13 @@ pub struct Contents {
     pub benchmarks: Vec<Benchmark>,
     /// What else people should know, a sentence each, without the file's name.
     pub notes: Vec<String>,
+    pub(crate) requests: Requests,
 }
 
 pub(crate) struct Reading<'a> {
     pub(crate) tool: Tool,
     pub(crate) file: &'a str,
+    pub(crate) requests: Requests,
     benchmarks: Vec<Benchmark>,
     /// Where a benchmark of this name is, measured on that machine.
     places: BTreeMap<(String, usize), usize>,
@@ -35,6 +37,7 @@ impl<'a> Reading<'a> {
         Self {
             tool,
             file,
+            requests: Requests::default(),
             benchmarks: Vec::new(),
             places: BTreeMap::new(),
             machines: vec![Machine::new()],
@@ -134,6 +137,6 @@ impl<'a> Reading<'a> {
         if self.more_left_out > 0 {
             notes.push(format!("{} more are left out", self.more_left_out));
         }
-        Ok(Contents { benchmarks: self.benchmarks, notes })
+        Ok(Contents { benchmarks: self.benchmarks, notes, requests: self.requests })
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Benchmark, Contents, ImportError, Machine, Sample, Tool};
+use crate::{Benchmark, Contents, ImportError, Machine, Sample, Tool, goodput::Requests};
 
 /// Of each line.
 pub const SCHEMA: &str = "lab-unpaired-1";
@@ -100,5 +100,5 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Contents, ImportError> {
         }
         benchmark.endings.extend(line.endings);
     }
-    Ok(Contents { benchmarks, notes: Vec::new() })
+    Ok(Contents { benchmarks, notes: Vec::new(), requests: Requests::default() })
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use lab_console::plain;
-use lab_import::{Benchmark, Contents, ImportError, Source, read};
+use lab_import::{Benchmark, Contents, ImportError, Slo, Source, read};
 use lab_record::{Bounded, Folder};
 
 use crate::{Exit, Failure, streams};
@@ -42,8 +42,13 @@ impl Notes {
     }
 }
 
-/// All files, each once. One that holds no time is left out, unless nothing else is there.
-pub(super) fn load(paths: &[PathBuf], notes: &mut Notes) -> Result<Vec<Benchmark>, Failure> {
+/// All files, each once, with the goodput of each where there is an objective. One that holds no
+/// time is left out, unless nothing else is there.
+pub(super) fn load(
+    paths: &[PathBuf],
+    slo: Option<&Slo>,
+    notes: &mut Notes,
+) -> Result<Vec<Benchmark>, Failure> {
     let mut benchmarks = Vec::new();
     let mut met = BTreeSet::new();
     let mut left_out = Vec::new();
@@ -57,8 +62,10 @@ pub(super) fn load(paths: &[PathBuf], notes: &mut Notes) -> Result<Vec<Benchmark
             let name = path.display().to_string();
             match of_file(&path, bytes)? {
                 Ok(contents) => {
+                    let goodput = slo.map(|slo| contents.goodput(slo)).transpose();
+                    let goodput = goodput.map_err(|error| Failure::input(error.to_string()))?;
                     contents.notes.into_iter().for_each(|note| notes.add(&name, note));
-                    benchmarks.extend(contents.benchmarks);
+                    benchmarks.extend(contents.benchmarks.into_iter().chain(goodput));
                 }
                 Err(error @ ImportError::Change { .. }) => left_out.push((name, error)),
                 Err(error @ ImportError::Unknown { .. }) if is_beside(&path) => {

@@ -23,10 +23,15 @@ fn line(judged: &Judged) -> String {
     };
     let mut text = format!("{}: {}", plain::line(&name), plain::line(&judged.verdict()));
     if let Some(shift) = judged.shift {
-        text += &format!(": {}", difference(shift, judged.interval));
+        // A rate is so many times the other, as a size is.
+        let like = if judged.median_per_s.is_some() { Metric::Rss } else { Metric::Wall };
+        text += &format!(": {}", difference(like, shift, judged.interval));
     }
     if let [Some(old), Some(new)] = judged.median_ns {
         text += &format!(", medians {} and {}", time(old), time(new));
+    }
+    if let Some([old, new]) = judged.median_per_s {
+        text += &format!(", medians {old:.4} and {new:.4} requests/s");
     }
     text += &format!(", {}", counted(judged));
     if let Some(reason) = judged.reason.as_ref().filter(|_| !judged.is_withheld()) {
@@ -37,6 +42,9 @@ fn line(judged: &Judged) -> String {
 
 fn counted(judged: &Judged) -> String {
     let [old, new] = judged.samples;
+    if judged.median_per_s.is_some() {
+        return format!("{old} and {new} runs");
+    }
     if judged.is_of_one_process() {
         let shared = "its layout and minute are in the difference";
         return format!("{old} and {new} samples of one process a side: {shared}");
@@ -45,10 +53,10 @@ fn counted(judged: &Judged) -> String {
     format!("{old} and {new} {what}")
 }
 
-/// "+1.20 % (+0.40 … +2.00)", "2.10 × slower (1.98 … 2.22)".
-fn difference(shift: f64, interval: Option<[f64; 2]>) -> String {
+/// "+1.20 % (+0.40 … +2.00)", "2.10 × slower (1.98 … 2.22)", of a rate "0.48 × (0.45 … 0.51)".
+fn difference(like: Metric, shift: f64, interval: Option<[f64; 2]>) -> String {
     let percent = |log: f64| 100.0 * log.exp_m1();
-    let (middle, ends) = match Ratio::of(Metric::Wall, shift, interval) {
+    let (middle, ends) = match Ratio::of(like, shift, interval) {
         Some(Ratio { word, ends }) => (word, ends),
         None => {
             let ends = interval.map(|ends| ends.map(percent));

@@ -2,6 +2,7 @@
 //! names.
 
 mod clusters;
+mod goodput;
 mod variants;
 
 use std::{
