@@ -10,8 +10,9 @@
 #include <wctype.h>
 
 void agent_init(struct agent_run *agent, size_t index, const struct spec *spec,
-                struct meter *meter) {
+                struct meter *meter, int64_t began_ns) {
     const struct agent_spec *of = &spec->agents[index];
+    agent->due_ns = began_ns + of->start_after_ns;
     agent->index = index;
     agent->spec = of;
     agent->meter = meter;
@@ -122,6 +123,18 @@ void agent_place(const struct agent_run *agent, struct buffer *why) {
     buffer_format(why, "agent %zu, call %zu on ", agent->index, call);
     buffer_bytes(why, buffer_view(&agent->spec->server));
     buffer_text(why, ": ");
+}
+
+bool agent_drops(struct agent_run *agent) {
+    const struct reply *reply = &agent->reply;
+    struct call_log *log = reply->log;
+    size_t enough = (size_t)agent->spec->drop_after_tokens;
+    if (enough == 0 || log->tokens < enough || !reply->is_last || reply->is_done)
+        return false;
+    meter_last_token(agent->meter);
+    log->text_hash = (int64_t)xxh64(reply->text.data, reply->text.length, 0);
+    log->dropped_ns = log->end_ns = agent->end_ns = now_ns();
+    return true;
 }
 
 bool agent_end_of_body(struct agent_run *agent, struct buffer *why) {

@@ -154,8 +154,11 @@ static enum progress consume(struct connection *connection, struct bytes input,
             reply->status = connection->http.status;
             break;
         case HTTP_BODY:
-            if (reply_feed(reply, body, now_ns(), &sentence))
+            if (reply_feed(reply, body, now_ns(), &sentence)) {
+                if (agent_drops(connection->agent))
+                    return connection_begin_call(connection, why);
                 break;
+            }
             agent_place(connection->agent, why);
             buffer_bytes(why, buffer_view(&sentence));
             return FAILED;

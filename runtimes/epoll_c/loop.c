@@ -28,10 +28,15 @@ struct loop {
     struct connection *connections;
     struct job *jobs;
     size_t count, unfinished;
-    /* No connection can have stalled before; LLONG_MAX where none is watched. A deadline only ever
-     * moves away, so this is early at worst: a token costs it nothing. */
+    /* No agent is due and no connection can have stalled before; LLONG_MAX where none is watched. A
+     * deadline only ever moves away, so this is early at worst: a token costs it nothing. */
     int64_t look_ns;
 };
+
+static void look_by(struct loop *loop, int64_t ns) {
+    if (ns < loop->look_ns)
+        loop->look_ns = ns;
+}
 
 static void *read_folder(void *context) {
     struct job *job = context;
@@ -47,11 +52,11 @@ static bool setup_failed(struct buffer *why, int error) {
     return false;
 }
 
-static bool start(struct loop *loop, size_t index, struct agent_run *agent, struct buffer *why) {
+static bool start(struct loop *loop, size_t index, struct buffer *why) {
     struct connection *connection = &loop->connections[index];
+    struct agent_run *agent = connection->agent;
     struct job *job = &loop->jobs[index];
     const char *folder = loop->spec->has_ingest_dir ? loop->spec->ingest_dir.data : NULL;
-    connection_init(connection, agent, loop->epoll);
     *job = (struct job){connection, folder, 0, loop->done[1]};
     meter_agent(agent->meter);
     agent->start_ns = now_ns();
@@ -78,19 +83,24 @@ static enum progress take_ingested(struct loop *loop, struct buffer *why) {
     agent->ingest_end_ns = now_ns();
     agent->ingest_bytes = job->bytes;
     enum progress progress = connection_begin_call(job->connection, why);
-    int64_t deadline_ns = job->connection->heard_ns + loop->spec->stall_timeout_ns;
-    if (progress == WAITING && deadline_ns < loop->look_ns)
-        loop->look_ns = deadline_ns;
+    if (progress == WAITING)
+        look_by(loop, job->connection->heard_ns + loop->spec->stall_timeout_ns);
     return progress;
 }
 
-/* Looks at all connections, where one of them may have stalled. */
-static bool check_stalls(struct loop *loop, int64_t now, struct buffer *why) {
+/* Looks at all agents, where one of them may be due or its connection may have stalled. */
+static bool look(struct loop *loop, int64_t now, struct buffer *why) {
     if (now < loop->look_ns)
         return true;
     loop->look_ns = LLONG_MAX;
     for (size_t index = 0; index < loop->count; index++) {
         const struct connection *connection = &loop->connections[index];
+        int64_t due_ns = connection->agent->due_ns;
+        bool is_started = loop->jobs[index].connection;
+        if (!is_started && due_ns > now)
+            look_by(loop, due_ns);
+        else if (!is_started && !start(loop, index, why))
+            return false;
         int64_t deadline_ns = connection->heard_ns + loop->spec->stall_timeout_ns;
         if (connection->heard_ns == 0)
             continue;
@@ -99,8 +109,7 @@ static bool check_stalls(struct loop *loop, int64_t now, struct buffer *why) {
             buffer_text(why, "stalled: the server sent nothing for the stall timeout");
             return false;
         }
-        if (deadline_ns < loop->look_ns)
-            loop->look_ns = deadline_ns;
+        look_by(loop, deadline_ns);
     }
     return true;
 }
@@ -116,6 +125,8 @@ static int patience_ms(const struct loop *loop, int64_t now) {
 static bool turn(struct loop *loop, struct buffer *buffer, struct buffer *why) {
     struct epoll_event events[EVENTS];
     int64_t now = now_ns();
+    if (!look(loop, now, why))
+        return false;
     while (loop->unfinished > 0) {
         /* From the reading of the last wake-up: a stall is noticed later by no more than what that
          * wake-up had to do, and nobody reads the clock a second time for it. */
@@ -133,7 +144,7 @@ static bool turn(struct loop *loop, struct buffer *buffer, struct buffer *why) {
                 return false;
             loop->unfinished -= progress == FINISHED;
         }
-        if (!check_stalls(loop, now, why))
+        if (!look(loop, now, why))
             return false;
     }
     return true;
@@ -144,8 +155,7 @@ static bool run(struct loop *loop, struct agent_run *agents, struct buffer *why)
     if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->done[0], &event) != 0)
         return setup_failed(why, errno);
     for (size_t index = 0; index < loop->count; index++)
-        if (!start(loop, index, &agents[index], why))
-            return false;
+        connection_init(&loop->connections[index], &agents[index], loop->epoll);
     struct buffer buffer = {0};
     buffer_reserve(&buffer, READ);
     bool is_done = turn(loop, &buffer, why);
@@ -155,7 +165,7 @@ static bool run(struct loop *loop, struct agent_run *agents, struct buffer *why)
 
 bool loop_run(struct agent_run *agents, size_t count, const struct spec *spec,
               struct buffer *why) {
-    struct loop loop = {.spec = spec, .count = count, .unfinished = count, .look_ns = LLONG_MAX};
+    struct loop loop = {.spec = spec, .count = count, .unfinished = count};
     loop.epoll = epoll_create1(EPOLL_CLOEXEC);
     if (loop.epoll < 0 || pipe(loop.done) != 0)
         return setup_failed(why, errno);

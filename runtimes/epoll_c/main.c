@@ -59,6 +59,17 @@ static void row(struct buffer *into, int64_t value) {
 /* One column a name; agent by agent, call by call, token by token. There is one thread, which is
  * number 0, and nobody leaves it. */
 static void append_samples(struct buffer *into, const struct agent_run *agents, size_t count) {
+    bool come_later = false, are_dropped = false;
+    for (const struct agent_run *agent = agents; agent < agents + count; agent++) {
+        come_later |= agent->due_ns != agents->due_ns;
+        are_dropped |= agent->calls[agent->begun - 1].dropped_ns != UNSAID;
+    }
+    if (come_later) {
+        AGENT_COLUMN("agent_due_ns", agent->due_ns);
+    }
+    if (are_dropped) {
+        CALL_COLUMN("call_dropped_ns", call->dropped_ns);
+    }
     AGENT_COLUMN("agent_start_ns", agent->start_ns);
     AGENT_COLUMN("agent_end_ns", agent->end_ns);
     AGENT_COLUMN("agent_migrations", 0);
@@ -126,27 +137,16 @@ static int with_numbers(const struct spec *spec, const struct agent_run *agents,
 
 /* --- The run --- */
 
-/* What this variant does not do; NULL where it does all that is asked. */
-static const char *refusal(const struct spec *spec) {
-    if (spec->has_piece_bytes)
-        return "it takes a reply's bytes as its client gives them";
-    for (size_t index = 0; index < spec->agent_count; index++) {
-        if (spec->agents[index].drop_after_tokens)
-            return "it drops no reply";
-        if (spec->agents[index].start_after_ns)
-            return "it starts all agents at once";
-    }
-    return NULL;
-}
-
 static int run(const struct spec *spec, struct meter *meter) {
-    const char *lacking = refusal(spec);
-    if (lacking)
-        return without_numbers(spec, "unsupported", (struct bytes){lacking, strlen(lacking)});
+    static const char CUTS_NONE[] = "it takes a reply's bytes as its client gives them";
+    if (spec->has_piece_bytes)
+        return without_numbers(spec, "unsupported",
+                               (struct bytes){CUTS_NONE, sizeof CUTS_NONE - 1});
+    int64_t began_ns = now_ns();
     size_t count = spec->agent_count, step = spec->is_solo ? 1 : count;
     struct agent_run *agents = zeroes(count, sizeof *agents);
     for (size_t index = 0; index < count; index++)
-        agent_init(&agents[index], index, spec, meter);
+        agent_init(&agents[index], index, spec, meter, began_ns);
     struct buffer why = {0};
     for (size_t index = 0; index < count; index += step)
         if (!loop_run(agents + index, step, spec, &why))

@@ -40,7 +40,7 @@ struct line {
 };
 
 void call_log_begin(struct call_log *log, int64_t tokens) {
-    log->start_ns = log->end_ns = UNSAID;
+    log->start_ns = log->end_ns = log->dropped_ns = UNSAID;
     for (int index = 0; index < LAST_LINE; index++)
         log->said[index] = UNSAID;
     log->capacity = tokens < 1 ? 1 : tokens > MAX_RESERVED ? MAX_RESERVED : (size_t)tokens;

@@ -15,7 +15,7 @@ extern const char *const LAST_LINE_COLUMNS[LAST_LINE];
 
 /* The samples of one call. */
 struct call_log {
-    int64_t start_ns, end_ns, text_hash, said[LAST_LINE];
+    int64_t start_ns, end_ns, dropped_ns, text_hash, said[LAST_LINE];
     int64_t *received_ns, *sent_ns;
     size_t tokens, capacity;
 };

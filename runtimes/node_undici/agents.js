@@ -96,9 +96,10 @@ class Agent {
   }
 
   async run() {
-    if (this.spec.start_after_ns > 0) {
+    // A timer counts whole milliseconds of the loop's clock, and may be early by a part of one.
+    while (this.spec.start_after_ns > 0 && nowNs() < this.dueNs) {
       const waitMs = Number(this.dueNs - nowNs()) / 1e6;
-      await new Promise((go) => setTimeout(go, Math.max(waitMs, 0)));
+      await new Promise((go) => setTimeout(go, waitMs));
     }
     this.meter.agent();
     this.startNs = nowNs();
