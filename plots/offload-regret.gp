@@ -1,17 +1,15 @@
 # Cumulative regret against the oracle: a panel per costs, a line per policy with its interval.
-tables = ARG1
+tables = ARG1; narrow = ARGC > 2
 load ARG0[1:strstrt(ARG0, "offload-regret.gp") - 1]."style.gp"
 file = ARG1."/regret.tsv"
 stats file using (collect($0, strcol(1))) nooutput
 panels = names
+count = words(panels)
 stats file using (collect($0, strcol(2))) nooutput
 policies = names
-count = words(panels)
-across = count < 2 ? 1 : count < 5 ? 2 : 3
-down = (count + across - 1) / across
-legend = legend_width(longest)
-set terminal svg noenhanced size 380 * across + legend, 280 * down + 60 \
-    font "Helvetica,12" background "white"
+laid = legend_of(0)
+laid = lay(count, count < 2 ? 1 : count < 5 ? 2 : 3, 380, 280, 60, 36)
+set terminal svg noenhanced size width, height font letters(12) background "white"
 set output ARG2."/regret.svg"
 
 here(costs, policy, value) = \
@@ -26,22 +24,15 @@ set yrange [least:*]
 set xlabel "steps"
 set ylabel "ms lost"
 set lmargin 10
-set rmargin 1
+set rmargin (narrow ? 3 : 1)
 set tmargin 2.2
 set bmargin 3.2
-right = 1.0 * legend / (380 * across + legend)
-top = 36.0 / (280 * down + 60)
-set multiplot title "Cumulative regret (".time_scale("regret").")"
-set size (1 - right) / across, (1 - top) / down
+set key at screen key_x(0.995), screen key_y(1 - top) maxrows rows
+set multiplot title titled("Cumulative regret", "regret")
+set size panel_wide, panel_high
 do for [i = 1:count] {
     costs = word(panels, i)
-    set origin ((i - 1) % across) * (1 - right) / across, \
-        (1 - top) * (1 - ((i - 1) / across + 1) / (1.0 * down))
-    if (i == 1) {
-        set key at screen 0.995, screen 1 - top right top
-    } else {
-        unset key
-    }
+    set origin panel_x(i - 1), panel_y(i - 1)
     set title costs font ",11" noenhanced
     # Every fourth of a curve's hundred points, the last among them.
     plot for [policy in policies] file every 4::3 using \
@@ -51,5 +42,6 @@ do for [i = 1:count] {
         for [policy in policies] file every 4::3 using \
             (here(costs, policy, column("step"))):(ms(column("regret_ns"))) \
             with lines lw 1.5 lc rgb colour(policy) title policy
+    unset key
 }
 unset multiplot

@@ -1,8 +1,8 @@
 # Gigabytes per second of every engine and peer, under the memory's bandwidth.
-tables = ARG1
+tables = ARG1; narrow = ARGC > 2
 load ARG0[1:strstrt(ARG0, "search-roofline.gp") - 1]."style.gp"
 file = ARG1."/roofline.tsv"
-set terminal svg noenhanced size 1000,560 font "Helvetica,12" background "white"
+set terminal svg noenhanced size width_of(1000), 560 font letters(12) background "white"
 set output ARG2."/roofline.svg"
 
 # A ceiling is a line over the whole width and no bar.
@@ -20,14 +20,14 @@ count = bars_records
 stats file using (collect($0, strcol(1))) nooutput
 
 # A ceiling stands last in the file, and its name on its line.
-set title "Speed of a whole search (".time_scale("roofline").")"
+set title titled("Speed of a whole search", "roofline")
 set ylabel "GB/s"
 set yrange [0:*]
 set xrange [-0.7:count - 0.3]
 set offsets graph 0, 0, 0.08, 0
-set xtics rotate by 35 right noenhanced scale 0
-set bmargin 9
-set lmargin margin_for(14, strlen(word(names, 1)) + strlen(" buffered"))
+set xtics rotate by (narrow ? 90 : 35) right noenhanced scale 0 font (narrow ? ",10" : "")
+set bmargin (narrow ? below(longest + strlen(" buffered")) : 9)
+set lmargin margin_for(narrow ? 9 : 14, strlen(word(names, 1)) + strlen(" buffered"))
 set rmargin 3
 set boxwidth 0.7
 set style fill solid 0.85

@@ -1,20 +1,18 @@
 # Time of one transaction over the number of workers: a panel per load, a line per variant.
-tables = ARG1
+tables = ARG1; narrow = ARGC > 2
 load ARG0[1:strstrt(ARG0, "threads-curve.gp") - 1]."style.gp"
 file = ARG1."/curve.tsv"
 panels = ARG1."/panels.tsv"
 stats panels using (append($0, strcol("title"))) nooutput
 titles = names
 count = words(titles)
-across = count < 2 ? 1 : count < 5 ? 2 : 3
-down = (count + across - 1) / across
 stats file using (collect($0, strcol(1))) nooutput
 variants = names
-legend = legend_width(longest)
+laid = legend_of(1)
+laid = lay(count, count < 2 ? 1 : count < 5 ? 2 : 3, 380, 300, 90, 50)
 stats file using "workers" nooutput
 most = STATS_max
-set terminal svg noenhanced size 380 * across + legend, 300 * down + 90 \
-    font "Helvetica,12" background "white"
+set terminal svg noenhanced size width, height font letters(12) background "white"
 set output ARG2."/curve.svg"
 
 here(name, panel, value) = \
@@ -31,18 +29,11 @@ set lmargin 11
 set rmargin 1
 set tmargin 2.2
 set bmargin 3.2
-right = 1.0 * legend / (380 * across + legend)
-top = 50.0 / (300 * down + 90)
-set multiplot title "Time per transaction over workers (".time_scale("curve").")"
-set size (1 - right) / across, (1 - top) / down
+set key at screen key_x(0.995), screen key_y(1 - top) maxrows rows
+set multiplot title titled("Time per transaction over workers", "curve")
+set size panel_wide, panel_high
 do for [panel = 0:count - 1] {
-    set origin (panel % across) * (1 - right) / across, \
-        (1 - top) * (1 - (panel / across + 1) / (1.0 * down))
-    if (panel == 0) {
-        set key at screen 0.995, screen 1 - top right top
-    } else {
-        unset key
-    }
+    set origin panel_x(panel), panel_y(panel)
     set title word(titles, panel + 1) font ",11" noenhanced
     plot for [name in variants] file using \
             (here(name, panel, column("workers"))):(column("ns_per_transaction")) \
@@ -57,5 +48,6 @@ do for [panel = 0:count - 1] {
         panels using (column("panel") == panel ? 0.8 : NaN): \
             (column("sync_ns_per_transaction")):(1.25 * most - 0.8):(0) \
             with vectors nohead lw 1.5 dt 2 lc rgb "#666666" title "sync"
+    unset key
 }
 unset multiplot

@@ -1,14 +1,13 @@
 # The fastest number of workers by streams and busy work: a panel per variant, a field per cell.
-tables = ARG1
+tables = ARG1; narrow = ARGC > 2
 load ARG0[1:strstrt(ARG0, "threads-heatmap.gp") - 1]."style.gp"
 file = ARG1."/heatmap.tsv"
 stats file using (collect($0, strcol(1))) nooutput
 variants = names
 count = words(variants)
-across = count < 4 ? count : 3
-down = (count + across - 1) / across
-set terminal svg noenhanced size 520 * across + 110, 300 * down + 70 \
-    font "Helvetica,12" background "white"
+most = count < 4 ? count : 3
+laid = lay(count, most, 520 + 110 / most, 300, 70, 40)
+set terminal svg noenhanced size width, height font letters(12) background "white"
 set output ARG2."/heatmap.svg"
 
 is(name, value) = strcol("variant") eq name ? value : NaN
@@ -25,13 +24,14 @@ set xlabel "busy work per transaction, ns"
 set ylabel "streams"
 set tmargin 2.5
 set bmargin 3.5
-top = 40.0 / (300 * down + 70)
-set multiplot title "Fastest number of workers: the darker, the more (".time_scale("heatmap").")" font ",11"
-set size 1.0 / across, (1 - top) / down
+set lmargin (narrow ? 9 : -1)
+set rmargin (narrow ? 1 : -1)
+set multiplot title titled("Fastest number of workers: the darker, the more", "heatmap") \
+    font ",11"
+set size panel_wide, panel_high
 do for [i = 1:count] {
     name = word(variants, i)
-    set origin ((i - 1) % across) / (1.0 * across), \
-        (1 - top) * (1 - ((i - 1) / across + 1) / (1.0 * down))
+    set origin panel_x(i - 1), panel_y(i - 1)
     set title name noenhanced
     plot file using (is(name, column("work_index"))):(column("streams_index")): \
             (half(column("work_index"), -1)):(half(column("work_index"), 1)): \
@@ -39,6 +39,6 @@ do for [i = 1:count] {
             (log(column("best")) / log(2)):xtic(strcol("work_ns")):ytic(strcol("streams")) \
             with boxxyerror fillstyle solid border lc "white" lc palette, \
         file using (is(name, column("work_index"))):(column("streams_index")):(strcol("label")) \
-            with labels noenhanced font ",10"
+            with labels noenhanced font (narrow ? ",9" : ",10")
 }
 unset multiplot

@@ -1,5 +1,5 @@
 # Makespan over the client's polling interval: a panel per shape, a line per variant.
-tables = ARG1
+tables = ARG1; narrow = ARGC > 2
 load ARG0[1:strstrt(ARG0, "workflow-polling.gp") - 1]."style.gp"
 file = ARG1."/polling.tsv"
 # Shapes that were run with one interval only say nothing here.
@@ -9,8 +9,9 @@ shapes = names
 count = words(shapes)
 stats file using (collect($0, strcol("variant"))) nooutput
 variants = names
-legend = legend_width(longest)
-set terminal svg noenhanced size 420 * count + legend, 360 font "Helvetica,12" background "white"
+laid = legend_of(1)
+laid = lay(count, count, 420, 324, 36, 36)
+set terminal svg noenhanced size width, height font letters(12) background "white"
 set output ARG2."/polling.svg"
 
 # A logarithmic axis has no zero: 0.1 ms stands for push notification.
@@ -27,17 +28,12 @@ set lmargin 9
 set rmargin 1
 set tmargin 2.2
 set bmargin 3.2
-right = 1.0 * legend / (420 * count + legend)
-set multiplot title "Makespan over the polling interval (".time_scale("polling").")"
-set size (1 - right) / count, 0.9
+set key at screen key_x(0.995), screen key_y(0.85) maxrows rows
+set multiplot title titled("Makespan over the polling interval", "polling")
+set size panel_wide, panel_high
 do for [i = 1:count] {
     shape = word(shapes, i)
-    set origin (i - 1) * (1 - right) / count, 0
-    if (i == 1) {
-        set key at screen 0.995, screen 0.85 right top
-    } else {
-        unset key
-    }
+    set origin panel_x(i - 1), panel_y(i - 1)
     set title shape font ",11" noenhanced
     plot [0.07:80] x >= 1 ? x : NaN with lines lw 1.5 dt 2 lc rgb "#999999" title "the interval", \
         for [name in variants] file using \
@@ -50,5 +46,6 @@ do for [i = 1:count] {
         for [name in variants] file using \
             (here(name, shape, place_of(column("poll_ms")))):(column("makespan_ns") / 1e6) \
             with points pt 7 ps 0.4 lc rgb colour(name) notitle
+    unset key
 }
 unset multiplot

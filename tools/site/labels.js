@@ -2,7 +2,7 @@
 // Draws the pictures of all reports with gnuplot, as they are and with the longest names of variants
 // in the place of their own, and prints a line for each fault that a browser sees: two labels that
 // cover each other, a label that leaves its picture, and a line of the data through the middle of a
-// label. A label's box turns with its text.
+// label, in the pictures of narrow windows, too. A label's box turns with its text.
 
 const fs = require("fs");
 const os = require("os");
@@ -130,14 +130,15 @@ async function main() {
     const own = tables_of(report, root, scratch);
     renamed(report, own, longest, long);
     for (const picture of fs.readdirSync(report).filter(name => scripts.has(name))) {
-      for (const [tables, names] of [[own, "own names"], [long, "longest names"]]) {
-        execFileSync("gnuplot", ["-c", scripts.get(picture), tables, scratch],
+      for (const [tables, names, ...form] of [[own, "own names"], [long, "longest names"],
+        [own, "own names narrow", "narrow"], [long, "longest names narrow", "narrow"]]) {
+        execFileSync("gnuplot", ["-c", scripts.get(picture), tables, scratch, ...form],
           { timeout: PATIENCE_MS, stdio: ["ignore", "ignore", "pipe"] });
         const svg = fs.readFileSync(path.join(scratch, picture), "utf8");
         await page.setContent(`<body style="margin:0">${svg.slice(svg.indexOf("<svg"))}`);
         const [count, found] = await faults_of(page, SLACK_PX);
         const name = `${path.basename(report)}/${picture}`;
-        if (shots) await page.screenshot({ path: path.join(shots, `${name.replace("/", "-")}-${names.replace(" ", "-")}.png`) });
+        if (shots) await page.screenshot({ path: path.join(shots, `${name.replace("/", "-")}-${names.replaceAll(" ", "-")}.png`) });
         [pictures, labels, faults] = [pictures + 1, labels + count, faults + found.length];
         found.forEach(fault => console.log(`${name}, ${names}: ${fault}`));
       }

@@ -11,7 +11,7 @@ use std::{
 
 use clap::Args;
 use lab_record::{Folder, Run, RunFile, Samples};
-use lab_report::{Report, flat, medians_json, openmetrics};
+use lab_report::{Figure, Report, flat, medians_json, openmetrics};
 use lab_site::records::{
     bound::{Place, write},
     load::{self, make},
@@ -72,7 +72,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     // What nobody links to follows from the record, and its hash says what it was.
     let is_kept = |name: &&String| tables::is_linked(&report, name) || Folder::at(to).has(name);
     let kept: BTreeSet<String> = report.tables.keys().filter(is_kept).cloned().collect();
-    let pictures: Vec<String> = report.figures.iter().map(|figure| figure.file.clone()).collect();
+    let pictures: Vec<String> = report.figures.iter().flat_map(Figure::files).collect();
     // Tables of the record before that this one lacks; pictures, which may not be drawn here.
     for old in before.difference(&names(&report)).chain(&pictures) {
         Folder::at(to).remove(old).map_err(|error| {
@@ -93,8 +93,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
 
 /// Of all files of a report, in its folder.
 fn names(report: &Report) -> BTreeSet<String> {
-    let pictures = report.figures.iter().map(|figure| figure.file.as_str());
-    files(report).map(|(name, _)| name).chain(pictures).map(str::to_owned).collect()
+    let pictures = report.figures.iter().flat_map(Figure::files);
+    files(report).map(|(name, _)| name.to_owned()).chain(pictures).collect()
 }
 
 /// What a committed report keeps of a run's samples, as the run's family says.

@@ -115,7 +115,7 @@ fn is_held(test: &str) -> bool {
 /// Runs a script of these lines as if it were ours.
 fn run(lines: &str) -> Result<Vec<u8>, String> {
     let scripts = Scripts::unpack(&[("hostile.gp", lines)]).unwrap();
-    scripts.draw("hostile.gp", &BTreeMap::new(), "a.svg")
+    scripts.draw("hostile.gp", &BTreeMap::new(), &[], "a.svg")
 }
 
 /// Scripts that would write outside their folder; `OUT` is a folder of somebody else.

@@ -10,6 +10,9 @@ use std::{
 use lab_driver::plots::Scripts;
 use proof_kit::Attack;
 
+/// Arguments of a script: for the picture, and for its form for narrow windows.
+const FORMS: [&[&str]; 2] = [&[], &["narrow"]];
+
 /// Whether gnuplot is here; a test without it says so, on the stream that the harness keeps.
 fn has_gnuplot(test: &str) -> bool {
     let found = Command::new("gnuplot").arg("--version").stdout(Stdio::null()).status().is_ok();
@@ -36,15 +39,34 @@ fn tables(report: &Path) -> tempfile::TempDir {
     to
 }
 
-/// The tables of a report, each text in their rows replaced; names of columns are ours.
-fn hostile(report: &Path, text: &str) -> BTreeMap<String, String> {
-    let mut tables = BTreeMap::new();
-    for entry in fs::read_dir(report).unwrap().map(Result::unwrap) {
-        let name = entry.file_name().into_string().unwrap();
-        if !name.ends_with(".tsv") {
+/// Each script with its picture's name and the tables of a committed report that has it.
+fn figures() -> Vec<(&'static str, String, BTreeMap<String, String>)> {
+    let mut figures = Vec::new();
+    for (script, text) in lab_families::PLOTS {
+        let (Some(table), Some(picture)) =
+            (named(text, "file = ARG1"), named(text, "set output ARG2"))
+        else {
             continue;
+        };
+        let report = committed().into_iter().find(|report| report.join(&picture).exists());
+        let report = tables(&report.unwrap_or_else(|| panic!("no report has {picture}")));
+        let mut texts = BTreeMap::new();
+        for entry in fs::read_dir(report.path()).unwrap().map(Result::unwrap) {
+            let name = entry.file_name().into_string().unwrap();
+            if name.ends_with(".tsv") {
+                texts.insert(name, fs::read_to_string(entry.path()).unwrap());
+            }
         }
-        let table = fs::read_to_string(entry.path()).unwrap();
+        assert!(texts.contains_key(&table), "{table}");
+        figures.push((*script, picture, texts));
+    }
+    figures
+}
+
+/// Each text in the rows of tables replaced; names of columns are ours.
+fn hostile(own: &BTreeMap<String, String>, text: &str) -> BTreeMap<String, String> {
+    let mut tables = BTreeMap::new();
+    for (name, table) in own {
         let mut lines = table.lines();
         let head = lines.next().unwrap_or_default().to_owned();
         let cell = |cell: &str| match cell.is_empty() || cell.parse::<f64>().is_ok() {
@@ -53,12 +75,12 @@ fn hostile(report: &Path, text: &str) -> BTreeMap<String, String> {
         };
         let row = |line: &str| line.split('\t').map(cell).collect::<Vec<_>>().join("\t");
         let rows: Vec<String> = [head].into_iter().chain(lines.map(row)).collect();
-        tables.insert(name, rows.join("\n") + "\n");
+        tables.insert(name.clone(), rows.join("\n") + "\n");
     }
     tables
 }
 
-/// Every script's picture of a committed report, with names that shells, awk and gnuplot would run.
+/// All pictures of a committed report, with names that shells, awk and gnuplot would run.
 #[test]
 fn no_name_in_a_record_is_run() {
     if !has_gnuplot("no_name_in_a_record_is_run") {
@@ -81,25 +103,42 @@ fn no_name_in_a_record_is_run() {
     ];
     let scripts = Scripts::unpack(lab_families::PLOTS).unwrap();
     let mut drawn = 0;
-    for (script, text) in lab_families::PLOTS {
-        let (Some(table), Some(picture)) =
-            (named(text, "file = ARG1"), named(text, "set output ARG2"))
-        else {
-            continue;
-        };
-        let report = committed().into_iter().find(|report| report.join(&picture).exists());
-        let report = tables(&report.unwrap_or_else(|| panic!("no report has {picture}")));
-        assert!(report.path().join(&table).exists(), "{table}");
+    for (script, picture, own) in figures() {
         for (number, name) in names.iter().enumerate() {
             let shown = name.replace(&*dir.path().to_string_lossy(), "");
             let _attack = Attack::on("pictures", &format!("{script} draws names like {shown}"));
-            let tables = hostile(report.path(), name);
-            drawn += usize::from(scripts.draw(script, &tables, &picture).is_ok());
+            let tables = hostile(&own, name);
+            for form in FORMS {
+                drawn += usize::from(scripts.draw(script, &tables, form, &picture).is_ok());
+            }
             assert!(!made(number).exists(), "{script}: {name}");
         }
     }
     // Scripts that stumble over a name would show nothing of this.
-    assert!(drawn > 50, "{drawn}");
+    assert!(drawn > 100, "{drawn}");
+}
+
+#[test]
+fn every_picture_has_a_form_for_a_narrow_window() {
+    if !has_gnuplot("every_picture_has_a_form_for_a_narrow_window") {
+        return;
+    }
+    let scripts = Scripts::unpack(lab_families::PLOTS).unwrap();
+    for (script, picture, tables) in figures() {
+        let [wide, narrow] = FORMS.map(|form| {
+            let drawn = scripts.draw(script, &tables, form, &picture);
+            String::from_utf8(drawn.unwrap_or_else(|error| panic!("{error}"))).unwrap()
+        });
+        let numbers = |svg: &str, before: &str| -> Vec<f64> {
+            let values = svg.split(before).skip(1).map(|rest| rest.split(['"', ' ']).next());
+            values.map(|value| value.unwrap().parse().unwrap()).collect()
+        };
+        // What a window of 390 px has for a picture, and letters that can be read there.
+        assert!(numbers(&narrow, "viewBox=\"0 0 ")[0] <= 370.0, "{script} narrow");
+        let letters = numbers(&narrow, "font-size=\"");
+        assert!(letters.len() > 5 && letters.iter().all(|px| *px >= 9.0), "{script}: {letters:?}");
+        assert!(narrow != wide, "{script} knows no narrow window");
+    }
 }
 
 /// The file that a line of a script names: `file = ARG1."/stalls.tsv"`.

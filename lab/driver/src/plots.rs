@@ -34,8 +34,8 @@ impl Scripts {
         Ok(Self(folder))
     }
 
-    /// Runs one of them over these tables, texts by file name, and gives the picture of this file
-    /// name.
+    /// Runs one of them over these tables, texts by file name, with further arguments, and gives the
+    /// picture of this file name.
     ///
     /// # Errors
     /// gnuplot's own first line, or that it is missing.
@@ -43,15 +43,15 @@ impl Scripts {
         &self,
         name: &str,
         tables: &BTreeMap<String, String>,
+        arguments: &[&str],
         file: &str,
     ) -> Result<Vec<u8>, String> {
         let tables: Vec<(&str, String)> =
             tables.iter().map(|(name, text)| (name.as_str(), plain(text))).collect();
-        self.draw_own(name, &tables, &[], file)
+        self.draw_own(name, &tables, arguments, file)
     }
 
-    /// The same over tables of ours, which are taken as they are, with further arguments for the
-    /// script.
+    /// The same over tables of ours, which are taken as they are.
     ///
     /// # Errors
     /// Those of `draw`.

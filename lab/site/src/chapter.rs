@@ -78,11 +78,11 @@ pub(crate) fn line(source: &Source, markdown: &str, page: &str) -> Markup {
     PreEscaped(html.trim().trim_start_matches("<p>").trim_end_matches("</p>").to_owned())
 }
 
-/// The picture itself, or a word where the file is not there.
+/// The picture itself, in the forms that there are, or a word where the file is not there.
 fn inlined(source: &Source, address: &str) -> Markup {
     let file = file_of(address);
     match source.pictures.get(file) {
-        Some(svg) => picture::figure(svg),
+        Some(svg) => picture::figure(svg, source.pictures.get(&lab_report::narrow_file(file))),
         None => maud::html! { "The picture " (file) " was not drawn." },
     }
 }

@@ -7,10 +7,21 @@ use maud::{Markup, html};
 /// How the ground begins that gnuplot draws, so that a file alone can lie on any page.
 const GROUND: &str = "<rect fill=\"#ffffff\"";
 
-/// The picture as a part of a page, on whose ground it lies.
-pub(crate) fn figure(svg: &str) -> Markup {
-    let data = BASE64_STANDARD.encode(svg.replacen(GROUND, "<rect fill=\"none\"", 1));
-    html! { figure { img alt="" src={ "data:image/svg+xml;base64," (data) }; } }
+/// The picture as a part of a page, and before it what a narrow window shows in its place, if there
+/// is such a form. `picture` would not do: a browser that prints does not choose anew.
+pub(crate) fn figure(svg: &str, narrow: Option<&String>) -> Markup {
+    html! {
+        figure {
+            @if let Some(narrow) = narrow { img.narrow alt="" src=(address(narrow)); }
+            img alt="" src=(address(svg));
+        }
+    }
+}
+
+/// A picture as an address, on the ground of the page.
+fn address(svg: &str) -> String {
+    let svg = svg.replacen(GROUND, "<rect fill=\"none\"", 1);
+    format!("data:image/svg+xml;base64,{}", BASE64_STANDARD.encode(svg))
 }
 
 /// Pictures out of the paragraphs that Markdown puts them in, each with its caption: the emphasised
@@ -33,18 +44,21 @@ pub(crate) fn alone(html: &str) -> String {
 
 /// The page with each picture saying what it shows.
 pub(crate) fn described(html: &str) -> String {
-    let mut parts = html.split("<figure><img alt=\"\"");
+    let mut parts = html.split("<figure>");
     let mut whole = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (image, rest) = part.split_once('>').unwrap_or((part, ""));
+        let end = part.find("<figcaption>").or_else(|| part.find("</figure>"));
+        let (image, rest) = part.split_at(end.unwrap_or(part.len()));
         let says = match rest.strip_prefix("<figcaption>") {
             Some(rest) => plain(rest.split("</figcaption>").next().unwrap_or_default()),
             None => "A picture of the numbers beside it".to_owned(),
         };
-        // A narrow window shows a part; whoever has no pointer moves along with keys.
-        whole.push_str(&format!(
-            "<figure><div class=\"wide\" tabindex=\"0\"><img alt=\"{says}\"{image}></div>{rest}"
-        ));
+        let mut image = image.replace("alt=\"\"", &format!("alt=\"{says}\""));
+        if !image.starts_with("<img class=\"narrow\"") {
+            // A narrow window shows a part; whoever has no pointer moves along with keys.
+            image = format!("<div class=\"wide\" tabindex=\"0\">{image}</div>");
+        }
+        whole.push_str(&format!("<figure>{image}{rest}"));
     }
     whole
 }
@@ -64,8 +78,8 @@ mod tests {
     fn a_picture_is_an_image_that_says_what_it_shows() {
         let svg = "<?xml?>\n<svg onload=\"alert(1)\"><script>alert(2)</script></svg>\n";
         let _attack = proof_kit::Attack::on("pictures", "an SVG with scripts in a page");
-        let page =
-            format!("<p>{}</p>\n<p><em>The <code>a</code>.</em></p>", figure(svg).0).repeat(2);
+        let page = format!("<p>{}</p>\n<p><em>The <code>a</code>.</em></p>", figure(svg, None).0)
+            .repeat(2);
         let page = described(&alone(&page));
         assert_eq!(page.matches("<img alt=\"The a.\" src=\"data:image/svg+xml;base64,").count(), 2);
         let caption = "\"></div><figcaption>The <code>a</code>.</figcaption></figure>";

@@ -163,7 +163,7 @@ fn with_text(text: &str) -> Source {
         kind: line.clone(),
         first,
         chapters: [("a".to_owned(), format!("# {line}\n\n{body}"))].into(),
-        pictures: [("a.svg".to_owned(), text.to_owned())].into(),
+        pictures: ["a.svg", "a.narrow.svg"].map(|name| (name.to_owned(), text.to_owned())).into(),
         tables: [("a.tsv".to_owned(), format!("{line}\tb\n{line}\t{line}\n"))].into(),
         runs: None,
     }

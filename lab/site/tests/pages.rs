@@ -210,6 +210,28 @@ fn a_long_table_loses_rows_and_says_so() {
 }
 
 #[test]
+fn a_narrow_window_has_a_form_of_its_own_where_there_is_one() {
+    const WIDE: &str = "<div class=\"wide\" tabindex=\"0\"><img alt=\"A picture.\" src=\"data:";
+    const NARROW: &str =
+        "<figure><img class=\"narrow\" alt=\"A picture.\" src=\"data:image/svg+xml;base64,";
+    let mut source = source();
+    let html = page(&source);
+    // What an older report has is moved along.
+    assert!(html.contains(WIDE) && !html.contains(NARROW), "{html}");
+    source.pictures.insert("curve.narrow.svg".to_owned(), "<svg>narrow</svg>".to_owned());
+    let html = page(&source);
+    sound(&html);
+    let (_, behind) = html.split_once(NARROW).unwrap_or_else(|| panic!("no form in {html}"));
+    let (narrow, rest) = behind.split_once("\">").unwrap();
+    assert_eq!(narrow, "PHN2Zz5uYXJyb3c8L3N2Zz4=");
+    assert!(rest.starts_with("<img alt=\"A picture.\" src=\"data:image/svg+xml;base64,PD94"));
+    assert!(!html.contains(WIDE), "{html}");
+    // One of them is shown, and so one is read aloud.
+    let shown = ["figure .narrow { display: none; }", "figure .narrow + img { display: none; }"];
+    assert!(shown.iter().all(|rule| html.contains(rule)), "{html}");
+}
+
+#[test]
 fn a_picture_that_was_not_drawn_is_named() {
     let source = Source { pictures: [].into(), ..source() };
     assert!(page(&source).contains("The picture curve.svg was not drawn."));

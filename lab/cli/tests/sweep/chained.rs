@@ -271,11 +271,12 @@ fn nothing_is_written_or_removed_through_a_link_of_a_record() {
 }
 
 /// A changed file of a report, by what is in the place of a text.
-const SHOWN: [(&str, &str, &str); 4] = [
+const SHOWN: [(&str, &str, &str); 5] = [
     ("report.md", "survive", "outlive"),
     ("details/how-it-was-measured.md", "runs planned", "runs done"),
     ("noise.tsv", "\t", "\t1"),
     ("loss.svg", "</svg>", "<desc>x</desc></svg>"),
+    ("loss.narrow.svg", "</svg>", "<desc>x</desc></svg>"),
 ];
 
 #[test]
