@@ -12,7 +12,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How many looks pass between two sentences.
 const LOOKS_A_SENTENCE: u32 = 6;
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct IdleArgs {
     /// Wait until the load is at most 0.5, but no longer than SECONDS (300 without a number)
     #[arg(

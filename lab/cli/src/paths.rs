@@ -8,6 +8,8 @@ use std::{
     time::SystemTime,
 };
 
+use lab_family::nearest;
+
 use crate::Failure;
 
 /// Found once, at the start.
@@ -60,15 +62,30 @@ impl Paths {
 
     /// A file as given, from where the person stands, or below the root; and how to name it in
     /// messages and records.
-    pub(crate) fn experiment(&self, given: &Path) -> (PathBuf, String) {
-        let places = [given.to_owned(), self.here.join(given)];
+    ///
+    /// # Errors
+    /// Names the nearest experiment where there is no such file.
+    pub(crate) fn experiment(&self, given: &Path) -> Result<(PathBuf, String), Failure> {
+        let places = [given.to_owned(), self.here.join(given), self.root.join(given)];
         let found = places.into_iter().find(|path| path.exists());
-        let path = found.unwrap_or_else(|| self.root.join(given));
+        let path = found.ok_or_else(|| self.no_experiment(given))?;
         let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let full = whole(&path);
         let below = [&self.root, &self.workspace].map(|folder| whole(folder));
         let shown = below.iter().find_map(|folder| full.strip_prefix(folder).ok());
-        (path, shown.unwrap_or(given).display().to_string())
+        Ok((path, shown.unwrap_or(given).display().to_string()))
+    }
+
+    fn no_experiment(&self, given: &Path) -> Failure {
+        let folder = Path::new("experiments");
+        let there = fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten();
+        let there: Vec<String> =
+            there.filter_map(|one| one.file_name().into_string().ok()).collect();
+        let stem = given.file_stem().unwrap_or_default().to_string_lossy();
+        let nearest = nearest(&stem, there.iter().filter_map(|name| name.strip_suffix(".toml")));
+        let hint = nearest.map(|name| format!("; did you mean {}/{name}.toml?", folder.display()));
+        let given = given.display();
+        Failure::input(format!("{given}: there is no such file{}", hint.unwrap_or_default()))
     }
 
     /// A results folder by its name as given: from here, or from the checkout (`bazel run` starts

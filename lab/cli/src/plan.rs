@@ -55,6 +55,10 @@ pub(crate) struct Choices {
     /// The model on those servers
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// Draw orders and lengths anew, as session N of this experiment; `lab report --over` puts
+    /// sessions together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) session: Option<u32>,
 }
 
 /// A question, read and planned.
@@ -153,12 +157,15 @@ pub(crate) fn prepare(
     paths: &Paths,
     arguments: Vec<String>,
 ) -> Result<Prepared, Failure> {
-    let (path, shown) = paths.experiment(&question.experiment);
+    let (path, shown) = paths.experiment(&question.experiment)?;
     let Read { text, mut experiment } = read_experiment(&path, &shown)?;
     let choices = &question.choices;
     let profile = profile(choices);
     if let Some(name) = &profile {
         experiment = experiment.with_profile(name)?;
+    }
+    if let Some(number) = choices.session {
+        experiment = experiment.of_session(number);
     }
     match experiment.needs().servers {
         Some(servers) => {

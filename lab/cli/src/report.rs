@@ -15,6 +15,7 @@ use lab_site::records::{
     against::changed,
     bound::{Place, Written, check_shown, write},
     load::{self, made},
+    over,
     runs::add_runs,
     source::{naming, source},
     tables,
@@ -42,6 +43,11 @@ pub(crate) struct ReportArgs {
     /// something is slower by more than its margin
     #[arg(long, value_name = "OTHER", conflicts_with_all = ["out", "check"])]
     against: Option<PathBuf>,
+    /// Write nothing; print what holds over this and these records of one experiment, each a
+    /// session; `lab run --session N` makes them
+    #[arg(long, value_name = "DIR", num_args = 1..,
+        conflicts_with_all = ["out", "against", "check", "choose", "format", "open", "head"])]
+    over: Vec<PathBuf>,
     /// Write nothing; fail if a page or a table in DIR is not what the records give
     #[arg(long, conflicts_with = "out")]
     check: bool,
@@ -95,6 +101,10 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<Exit, F
     if let Some(old) = &args.against {
         let old = paths.map_or_else(|| old.clone(), |paths| paths.results(old));
         return against(&dir, &old);
+    }
+    if !args.over.is_empty() {
+        let found = |dir: &PathBuf| paths.map_or_else(|| dir.clone(), |paths| paths.results(dir));
+        return put_together(&[vec![dir], args.over.iter().map(found).collect()].concat());
     }
     let results = load::results(&dir)?;
     let head = results.heads().map(Heads::whole);
@@ -152,6 +162,16 @@ fn against(new: &Path, old: &Path) -> Result<Exit, Failure> {
     }
     print!("{}", changed.tables);
     Ok(if changed.is_worse { Exit::Slower } else { Exit::Success })
+}
+
+/// Prints a table for each declared question.
+fn put_together(dirs: &[PathBuf]) -> Result<Exit, Failure> {
+    let over = over::put_together(dirs)?;
+    for note in &over.notes {
+        eprintln!("note: {note}");
+    }
+    print(over.text.as_bytes())?;
+    Ok(Exit::Success)
 }
 
 /// Where the report of a record goes.
@@ -231,14 +251,17 @@ fn drawn(report: &Report) -> Vec<Written> {
         }
     };
     let mut drawn = Vec::new();
-    for figure in &report.figures {
-        match scripts.draw(&figure.script, &report.tables, &figure.file) {
+    let forms = report.figures.iter().flat_map(|figure| {
+        figure.files().into_iter().zip([&[][..], &["narrow"]]).map(move |form| (figure, form))
+    });
+    for (figure, (file, arguments)) in forms {
+        match scripts.draw(&figure.script, &report.tables, arguments, &figure.file) {
             Ok(picture) => {
                 let thin = String::from_utf8(picture).map(|svg| lab_site::thin(&svg).into_bytes());
-                drawn.push((figure.file.clone(), thin.unwrap_or_else(|error| error.into_bytes())));
+                drawn.push((file, thin.unwrap_or_else(|error| error.into_bytes())));
             }
             Err(sentence) => {
-                eprintln!("no picture {}: {sentence}", figure.file);
+                eprintln!("no picture {file}: {sentence}");
                 break;
             }
         }

@@ -9,8 +9,8 @@ use std::{
 use clap::Args;
 use lab_driver::{Sweep, SweepEnd, SweepOptions, check_servers};
 use lab_family::Referee;
-use lab_record::RunFile;
-use lab_site::records::{bound::Place, load};
+use lab_record::{RunFile, SessionEvent};
+use lab_site::records::{bound::Place, load, over};
 use serde_json::json;
 
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     report::write_report,
 };
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct RunArgs {
     /// Experiment file, for example experiments/tr115.toml; optional with --resume
     #[arg(required_unless_present = "resume")]
@@ -31,11 +31,17 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     choices: Choices,
     /// Continue the stopped sweep in this folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "profile", "quick", "paper"])]
+    #[arg(long, value_name = "DIR",
+        conflicts_with_all = ["out", "profile", "quick", "paper", "session"])]
     resume: Option<PathBuf>,
     /// New folder for the records [default: results/<utc>-<id>]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Run it N times, each a session with orders and lengths of its own in a folder of --out, and
+    /// print what holds over them; the same command goes on where it was stopped
+    #[arg(long, value_name = "N", requires = "out", conflicts_with_all = ["resume", "session"],
+        value_parser = clap::value_parser!(u32).range(2..=64))]
+    sessions: Option<u32>,
     #[command(flatten)]
     idle: IdleArgs,
     /// Skip the start-up times
@@ -50,6 +56,44 @@ pub(crate) struct RunArgs {
 }
 
 pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<Exit, Failure> {
+    match (args.sessions, &args.out) {
+        (Some(sessions), Some(out)) => all(args, paths, sessions, &paths.to_make(out)),
+        _ => one(args, paths),
+    }
+}
+
+/// Every session that is not finished yet, then what holds over all.
+fn all(args: &RunArgs, paths: &Paths, sessions: u32, out: &Path) -> Result<Exit, Failure> {
+    fs::create_dir_all(out).map_err(|error| Failure::file(out, error))?;
+    let mut has_failed = false;
+    let folders: Vec<PathBuf> = (1..=sessions).map(|number| out.join(number.to_string())).collect();
+    for (number, folder) in (1..).zip(&folders) {
+        let begun = folder.join("run.json").exists().then(|| load::results(folder)).transpose()?;
+        let last = begun.as_ref().and_then(|results| results.sessions.last());
+        if last.is_some_and(|session| session.event == SessionEvent::Finished) {
+            continue;
+        }
+        eprintln!("session {number} of {sessions}");
+        let (resume, out) = match begun {
+            Some(_) => (Some(folder.clone()), None),
+            None => (None, Some(folder.clone())),
+        };
+        let mut session = RunArgs { sessions: None, resume, out, ..args.clone() };
+        session.choices.session = Some(number);
+        match one(&session, paths)? {
+            Exit::Interrupted => return Ok(Exit::Interrupted),
+            end => has_failed |= end == Exit::Failed,
+        }
+    }
+    let over = over::put_together(&folders)?;
+    over.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    if !args.json {
+        print!("\n{}", over.text);
+    }
+    Ok(Exit::failed_if(has_failed))
+}
+
+fn one(args: &RunArgs, paths: &Paths) -> Result<Exit, Failure> {
     let question = question(args, paths)?;
     let prepared = prepare(&question, paths, paths.arguments(std::env::args().skip(1)))?;
     if let Some(model) = given_model(&prepared.experiment) {
@@ -92,6 +136,7 @@ fn question(args: &RunArgs, paths: &Paths) -> Result<Question, Failure> {
     if let Some(dir) = &args.resume {
         let stored = load::results(&paths.results(dir))?.run_file;
         question.choices.profile = stored.profile;
+        question.choices.session = stored.session;
         question.choices.model = args.choices.model.clone().or(stored.model);
         if args.experiment.is_none() {
             question.experiment = PathBuf::from(stored.experiment_file);

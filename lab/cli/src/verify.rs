@@ -47,6 +47,7 @@ pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<Exit, Failure> 
                 println!("checked {}: plausible; nobody knows the right answer", verdict.variant);
             }
             Checked::Absent(reason) => println!("absent  {}: {reason}", verdict.variant),
+            Checked::Failed(reason) => println!("FAILED  {}: {reason}", verdict.variant),
             Checked::Wrong(reason) => println!("WRONG   {}: {reason}", verdict.variant),
         }
     }
@@ -54,6 +55,6 @@ pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<Exit, Failure> 
         eprintln!("stopped: the other variants were not checked");
         return Ok(Exit::Interrupted);
     }
-    let wrong = verdicts.iter().any(|verdict| matches!(verdict.checked, Checked::Wrong(_)));
-    Ok(Exit::failed_if(wrong))
+    let is_bad = |checked: &Checked| matches!(checked, Checked::Failed(_) | Checked::Wrong(_));
+    Ok(Exit::failed_if(verdicts.iter().any(|verdict| is_bad(&verdict.checked))))
 }

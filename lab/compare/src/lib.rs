@@ -37,4 +37,4 @@ pub use layout::LayoutShare;
 pub use picture::{Band, Histogram, Look, Picture, PictureError, TimedRound};
 pub use schedule::{Design, FARTHEST, Layout, RoundPlan, Schedule};
 pub use settings::{Question, Settings, SettingsError};
-pub use sittings::{ENOUGH_SESSIONS, LEAST_PAIRS, OverSessions, over_sessions, over_state};
+pub use sittings::{estimate_over, over_state};

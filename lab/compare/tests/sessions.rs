@@ -1,7 +1,8 @@
 //! Rounds of sessions that each moved the difference, as a place in memory does: what one of them
 //! is sure of, and what all of them together are.
 
-use lab_compare::{Comparison, Schedule, Settings, over_sessions};
+use lab_compare::{Comparison, Schedule, Settings};
+use lab_stats::by_session::over_sessions;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 

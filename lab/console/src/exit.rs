@@ -34,12 +34,13 @@ impl Exit {
         (Self::Success, "success"),
         (
             Self::Failed,
-            "finished, but a run, a command or a check failed, a variant's program is missing, or \
+            "finished, but a run, a command or a check failed, `lab doctor` misses a program, or \
              the\naudit found an impossible value",
         ),
         (
             Self::Input,
-            "invalid command line, experiment, manifest or table, or unreadable audit input",
+            "invalid command line, experiment, manifest or table, a variant's program that was not \
+             built,\nor unreadable audit input",
         ),
         (Self::Server, "a named server is not usable"),
         (

@@ -96,6 +96,26 @@ impl Catalog {
         Ok(Self { root: root.to_owned(), bin_dir, manifests })
     }
 
+    /// The program of each entrant.
+    ///
+    /// # Errors
+    /// Names every program that was not built, or says what is wrong with the first one.
+    pub fn programs(
+        &self,
+        entrants: &[Entrant],
+        copies: &Path,
+    ) -> Result<Vec<Program>, DriverError> {
+        let missing: BTreeSet<String> = entrants
+            .iter()
+            .filter(|entrant| self.is_missing(&entrant.manifest))
+            .map(|entrant| entrant.manifest.program())
+            .collect();
+        if !missing.is_empty() {
+            return Err(self.not_built(&missing.into_iter().collect::<Vec<_>>()));
+        }
+        entrants.iter().map(|entrant| self.program(entrant, copies)).collect()
+    }
+
     /// Finds an entrant's program, copies it into `copies` and asks the copy `--describe`. The copy
     /// alone is hashed and run, so that a build during a sweep changes nothing; a twin's copy
     /// differs from its original's in the name only. A program that needs what this machine lacks,
@@ -103,10 +123,11 @@ impl Catalog {
     ///
     /// # Errors
     /// Says which file is missing, or in what the program and its manifest disagree.
-    pub fn program(&self, entrant: &Entrant, copies: &Path) -> Result<Program, DriverError> {
-        let built = foreign::build(&self.folder(&entrant.manifest));
-        match built.and_then(|()| foreign::interpreter(&entrant.manifest)) {
-            Ok(interpreter) => self.copied(entrant, copies, interpreter),
+    fn program(&self, entrant: &Entrant, copies: &Path) -> Result<Program, DriverError> {
+        let compiler = foreign::build(&self.folder(&entrant.manifest));
+        let interpreter = foreign::interpreter(&entrant.manifest);
+        match compiler.and_then(|compiler| Ok(interpreter?.or(compiler))) {
+            Ok(made_by) => self.copied(entrant, copies, made_by),
             Err(why) => Ok(absent(entrant, why)),
         }
     }
@@ -182,10 +203,12 @@ impl Catalog {
 
     /// Programs that were not built, but for those that are built when they are needed.
     pub fn missing(&self) -> Vec<String> {
-        let missing = |manifest: &&Manifest| {
-            self.locate(manifest).is_err() && !foreign::has_build(&self.folder(manifest))
-        };
-        self.manifests.iter().filter(missing).map(Manifest::program).collect()
+        let missing = self.manifests.iter().filter(|manifest| self.is_missing(manifest));
+        missing.map(Manifest::program).collect()
+    }
+
+    fn is_missing(&self, manifest: &Manifest) -> bool {
+        self.locate(manifest).is_err() && !foreign::has_build(&self.folder(manifest))
     }
 
     /// Programs that nothing on this machine can read, each with its reason.
@@ -205,14 +228,22 @@ impl Catalog {
         let program = manifest.program();
         let own = self.folder(manifest).join(&program);
         let built = self.bin_dir.join(&program);
-        [own, built].into_iter().find(|path| path.is_file()).ok_or_else(|| {
-            let place = self.bin_dir.display();
-            DriverError::Input(format!(
-                "the program {program} is neither in its own folder nor in {place}; build it \
-                 (cargo build --release --workspace), give --bin-dir, or take `bazel run //lab:run \
-                 -- FILE`, which builds it first"
-            ))
-        })
+        let found = [own, built].into_iter().find(|path| path.is_file());
+        found.ok_or_else(|| self.not_built(&[program]))
+    }
+
+    fn not_built(&self, programs: &[String]) -> DriverError {
+        let place = self.bin_dir.display();
+        let (said, them) = match programs {
+            [one] => (format!("program {one} is neither in its own folder"), "it"),
+            all => {
+                (format!("programs {} are neither in their own folders", all.join(", ")), "them")
+            }
+        };
+        DriverError::Input(format!(
+            "the {said} nor in {place}; build {them} (cargo build --release --workspace), give \
+             --bin-dir, or take `bazel run //lab:run -- FILE`, which builds first"
+        ))
     }
 }
 

@@ -202,6 +202,9 @@ fn judge(status: ExitStatus, output: &[u8], stderr: &[u8], run: &str) -> Execute
             let said = last_words(stderr);
             Executed::Broken(format!("reported {claim:?} but exited with {status}{said}"))
         }
+        Executed::Broken(why) if !status.success() && !why.contains("exited with") => {
+            Executed::Broken(format!("{why}; it exited with {status}"))
+        }
         other => other,
     }
 }
@@ -312,6 +315,8 @@ mod tests {
         let no_json = judged(0, "hello\n", "first\n last \n");
         assert!(no_json.starts_with("printed no outcome but `hello` ("), "{no_json}");
         assert!(no_json.ends_with("; it said: last"), "{no_json}");
+        let cut = judged(7, "{\n", "");
+        assert!(cut.ends_with("; it exited with exit status: 7"), "{cut}");
         assert_eq!(excerpt("é".repeat(300).as_bytes()), "é".repeat(EXCERPT_CHARS));
     }
 

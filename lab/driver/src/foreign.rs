@@ -21,23 +21,29 @@ pub(crate) fn has_build(folder: &Path) -> bool {
     folder.join(BUILD).is_file()
 }
 
-/// Runs the script of a folder that has one. The error says why there is no program.
-pub(crate) fn build(folder: &Path) -> Result<(), String> {
+/// Runs the script of a folder that has one, and returns its last word: the compiler that it used.
+/// The error says why there is no program.
+pub(crate) fn build(folder: &Path) -> Result<Option<String>, String> {
     if !has_build(folder) {
-        return Ok(());
+        return Ok(None);
     }
     let script = folder.join(BUILD).canonicalize();
     let run = Run::of(script.map_err(|error| format!("its `{BUILD}`: {error}"))?, [""; 0]);
     let run = Run { directory: Some(folder.to_owned()), ..run };
     let ended = run.ask(BUILDING).map_err(|why| format!("its `{BUILD}` {why}"))?;
     if ended.status.success() {
-        return Ok(());
+        return Ok(last_line(&ended.stdout));
     }
-    let said = String::from_utf8_lossy(&ended.stderr);
-    Err(match said.lines().rev().find(|line| !line.trim().is_empty()) {
-        Some(line) => format!("it is not built: {}", harmless(line.trim())),
+    Err(match last_line(&ended.stderr) {
+        Some(line) => format!("it is not built: {line}"),
         None => format!("it is not built: its `{BUILD}` ended with {}", ended.status),
     })
+}
+
+fn last_line(said: &[u8]) -> Option<String> {
+    let said = String::from_utf8_lossy(said);
+    let line = said.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(harmless(line))
 }
 
 /// What reads the program, with the version that it says it has; none for a program that runs by

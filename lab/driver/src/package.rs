@@ -6,6 +6,15 @@ use lab_record::{Run, Samples, Status, Verification};
 
 use crate::words::harmless;
 
+/// How a reason begins that is about an answer, and about nothing else that may fail.
+const WRONG: &str = "wrong answer: ";
+const IMPOSSIBLE: &str = "impossible numbers: ";
+
+/// Whether a failure is that of an answer: the variant gave one.
+pub(crate) fn is_of_answer(reason: &str) -> bool {
+    [WRONG, IMPOSSIBLE].iter().any(|start| reason.starts_with(start))
+}
+
 /// A run, ready to be recorded.
 #[derive(Debug)]
 pub(crate) struct Done {
@@ -27,7 +36,7 @@ pub(crate) fn package(
     {
         done.run.status = Status::Failed;
         done.run.verification = Verification::Unchecked;
-        done.run.reason = Some(format!("impossible numbers: {why}"));
+        done.run.reason = Some(format!("{IMPOSSIBLE}{why}"));
     }
     done
 }
@@ -42,7 +51,7 @@ fn joined(mut run: Run, outcome: RunOutcome, checked: Result<Checked, String>) -
         }
         (lab_protocol::Status::Ok, Err(reason)) => {
             run.status = Status::Failed;
-            run.reason = Some(harmless(&format!("wrong answer: {reason}")));
+            run.reason = Some(harmless(&format!("{WRONG}{reason}")));
         }
         (lab_protocol::Status::Failed, _) => {
             run.status = Status::Failed;

@@ -25,7 +25,7 @@ use crate::{
     gate::Gate,
     held::{self, Held},
     hyperfine,
-    package::{Done, absent, failed, package},
+    package::{Done, absent, failed, is_of_answer, package},
     pinning::Pinning,
     progress::{Position, Progress},
     recording::Recording,
@@ -110,7 +110,9 @@ pub enum Checked {
     Plausible,
     /// It refused, for example because a program that it needs is not installed.
     Absent(String),
-    /// It failed, or its answer was wrong.
+    /// It gave no answer.
+    Failed(String),
+    /// Its answer was wrong.
     Wrong(String),
 }
 
@@ -168,11 +170,7 @@ impl<'a> Sweep<'a> {
         let guard = Guard::start(&options.lab, scratch.path()).map_err(|error| {
             DriverError::Lab(format!("cannot start the guard of this sweep: {error}"))
         })?;
-        let programs = plan
-            .entrants
-            .iter()
-            .map(|entrant| catalog.program(entrant, &scratch.programs()))
-            .collect::<Result<Vec<_>, _>>()?;
+        let programs = catalog.programs(&plan.entrants, &scratch.programs())?;
         let worker = catalog.worker_files(experiment.family.name());
         let held = held::programs(&programs, &worker, &scratch)?;
         let pinning = Pinning::choose(experiment.needs().servers.is_some());
@@ -226,7 +224,8 @@ impl<'a> Sweep<'a> {
                 Status::Ok if done.run.verification == Verification::Verified => Checked::Right,
                 Status::Ok => Checked::Plausible,
                 Status::Unsupported => Checked::Absent(reason),
-                Status::Failed => Checked::Wrong(reason),
+                Status::Failed if is_of_answer(&reason) => Checked::Wrong(reason),
+                Status::Failed => Checked::Failed(reason),
             };
             verdicts.push(Verified { variant: planned.variant.clone(), checked });
         }
@@ -448,6 +447,7 @@ impl<'a> Sweep<'a> {
             analysis: self.experiment.written.analysis.clone(),
             expectations: self.experiment.written.expect.clone(),
             seed: self.experiment.written.seed,
+            session: self.experiment.session,
             blocks: self.experiment.written.blocks,
             runs_planned: self.plan.runs.len() as u64,
             git: description.git,

@@ -18,7 +18,7 @@ mod work;
 use std::{fmt::Debug, sync::Arc};
 
 pub use cell::{Cell, Factor, Levels};
-pub use input::InputError;
+pub use input::{InputError, nearest};
 pub use laws::{Account, WORK_DECLARED_NS};
 pub use metric::{Better, Metric, Unit, Verb, higher, lower, neither};
 pub use referee::Referee;

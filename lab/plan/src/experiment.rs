@@ -32,6 +32,8 @@ pub struct Experiment {
     pub section: Box<dyn Section>,
     /// The whole file, with the changes of the profile.
     pub(crate) table: Table,
+    /// Which session it is, where orders and lengths were drawn anew.
+    pub session: Option<u32>,
 }
 
 /// Who starts the programs of an experiment's runs.
@@ -151,10 +153,19 @@ impl Experiment {
         let mut written: Written =
             rest.try_into().map_err(|error| InputError::text(file, &error))?;
         written.analysis.contrasts = contrasts;
-        let experiment = Self { file: file.to_owned(), family, written, section, table };
+        let session = None;
+        let experiment = Self { file: file.to_owned(), family, written, section, table, session };
         experiment.check()?;
         declared::check(&experiment)?;
         Ok(experiment)
+    }
+
+    /// One session of the experiment: orders, lengths and schedules of its own, drawn anew.
+    #[must_use]
+    pub fn of_session(mut self, number: u32) -> Self {
+        self.session = Some(number);
+        self.written.seed = self.written.seed.wrapping_add(u64::from(number.saturating_sub(1)));
+        self
     }
 
     /// The experiment with a profile's changes.

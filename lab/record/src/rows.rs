@@ -187,9 +187,10 @@ mod tests {
         let lines = "{\"long\":\"and the same in every line\"}\n".repeat(100);
         let bytes = write(lines.as_bytes()).unwrap();
         let left = std::cell::Cell::new(2_000_u64);
-        let hold = |bytes: u64| match left.get().checked_sub(bytes) {
-            Some(less) => Ok(left.set(less)),
-            None => Err(io::Error::other("too much")),
+        let hold = |bytes: u64| {
+            let less = left.get().checked_sub(bytes);
+            left.set(less.ok_or_else(|| io::Error::other("too much"))?);
+            Ok(())
         };
         assert!(read(bytes.as_slice(), hold).is_err());
     }

@@ -46,6 +46,10 @@ pub struct RunFile {
     pub expectations: Vec<Expectation>,
     /// The seed that order, lengths and schedules come from.
     pub seed: u64,
+    /// Which session of its experiment it is, where the command line said so: its seed is the
+    /// experiment's and this number, less 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u32>,
     /// Blocks, as planned.
     pub blocks: u32,
     /// Runs, as planned.
@@ -184,7 +188,8 @@ pub struct VariantEntry {
     pub version: String,
     /// Its features.
     pub features: Vec<String>,
-    /// What reads the program, with its version, where the program is a text.
+    /// With its version: what reads the program, where that is a text, or the compiler that its
+    /// own script used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interpreter: Option<String>,
     /// The manifest's tags.

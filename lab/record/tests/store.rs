@@ -33,6 +33,7 @@ fn run_file() -> RunFile {
             rounds: None,
         },
         seed: 1,
+        session: None,
         blocks: 1,
         runs_planned: 2,
         git: None,

@@ -148,8 +148,8 @@ impl Contrasted<'_> {
     }
 }
 
-/// The level, and what it is held against.
-pub(crate) fn sides(contrast: &Contrast) -> [Comparison; 2] {
+/// The level of a contrast as a comparison, and the level that it is held against.
+pub fn sides(contrast: &Contrast) -> [Comparison; 2] {
     [&contrast.level, &contrast.reference].map(|level| {
         let mut cells = contrast.cells.clone();
         cells.insert(contrast.factor.clone(), vec![level.clone()]);

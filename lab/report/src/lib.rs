@@ -27,6 +27,7 @@ mod judge;
 mod measure;
 mod noise;
 mod opening;
+mod over;
 mod page;
 mod quantity;
 mod reading;
@@ -48,6 +49,7 @@ use lab_record::{Comparison, Run, RunFile, Samples, VariantEntry, Verification};
 pub use chapter::{Chapter, Column, Kept, number};
 pub use colours::colours;
 pub use compare::{Line, scaled_margin, takes_part};
+pub use contrast::{Contrasted, sides};
 pub use data::Data;
 pub use distribution::Distribution;
 pub use effect::{CONFIDENCE, Effect, Series, centre, log_ratios, minus};
@@ -57,12 +59,13 @@ pub use frame::{Frame, Row, is_analysed};
 pub use json::json;
 pub use measure::Measured;
 pub use opening::{day, question};
+pub use over::over;
 pub use page::{Page, method};
 pub use reading::Reading;
 pub use records::{Unbelievable, believable};
 pub use rounds::{Forecast, Planned, Rounds, forecast};
 pub use study::Study;
-pub use tables::{Entry, Table, show, show_difference, show_percent};
+pub use tables::{Entry, Table, from_to, several, show, show_difference, show_percent};
 pub use views::{Rows, metrics_by_cell, over_level, over_variant};
 
 /// What a folder of records says.
@@ -93,10 +96,23 @@ impl Report {
 pub struct Figure {
     /// The file that the Markdown refers to, beside it, for example `efficiency.svg`.
     pub file: String,
-    /// The script in `plots/` that draws it: `gnuplot -c SCRIPT TSV_FOLDER OUT_FOLDER`.
+    /// The script in `plots/` that draws it: `gnuplot -c SCRIPT TSV_FOLDER OUT_FOLDER [narrow]`.
     pub script: String,
     /// What it shows, and the time scale of its cells.
     pub caption: String,
+}
+
+impl Figure {
+    /// The files that it is drawn into: as it is, and for narrow windows.
+    pub fn files(&self) -> [String; 2] {
+        [self.file.clone(), narrow_file(&self.file)]
+    }
+}
+
+/// Where the form of a picture lies that narrow windows have room for, for example
+/// `efficiency.narrow.svg`.
+pub fn narrow_file(file: &str) -> String {
+    format!("{}.narrow.svg", file.trim_end_matches(".svg"))
 }
 
 /// Why there is no report.

@@ -10,7 +10,7 @@ use crate::chapter::Column::{Count, Number, Text};
 use crate::frame::is_gated;
 use crate::page::Page;
 use crate::study::Study;
-use crate::tables::{Table, show};
+use crate::tables::{Table, several, show};
 
 /// A reading of a run's noise.
 type Reading = fn(&Noise) -> Option<u64>;
@@ -38,7 +38,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     }
     let named: Vec<String> = causes.iter().map(|(cause, runs)| format!("{cause} {runs}")).collect();
     let why = if named.is_empty() { String::new() } else { format!(" ({})", named.join("; ")) };
-    page.item(&format!("Noise gate: {} runs disturbed from outside{why}.", gated.count()));
+    let gated = several(gated.count(), "run");
+    page.item(&format!("Noise gate: {gated} disturbed from outside{why}."));
     let ungated = study.all.iter().filter(|one| one.row.run.noise.ungated.is_some()).count();
     if ungated > 0 {
         page.item(&format!("Ungated: {ungated} analysed runs; each record says why."));

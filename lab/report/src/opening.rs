@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lab_record::{Comparison, Contrast, ExpectationKind, RunFile};
 use lab_stats::{describe::median, outcome::Outcome};
 
+use crate::aa::{self, Controls};
 use crate::answer::answer;
 use crate::carried;
 use crate::chapter::Column::{Any, Code};
@@ -12,7 +13,7 @@ use crate::contrast::Contrasted;
 use crate::frame::is_gated;
 use crate::page::Page;
 use crate::study::{Compared, Study};
-use crate::tables::{Entry, Table};
+use crate::tables::{Entry, Table, several};
 
 /// Further comparisons stand in the chapter of verdicts alone.
 const COMPARISONS_SHOWN: usize = 4;
@@ -33,6 +34,9 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
         page.items(study.contrasted.iter().map(|one| of_levels(study, one)));
     } else {
         page.items(study.compared.iter().map(|compared| sentence(study, compared)));
+    }
+    if study.compared.is_empty() && !study.contrasted.is_empty() {
+        page.items(of_contrasts_controls(study));
     }
     page.items(expected(study));
     page.items(carried::sentence(study));
@@ -139,19 +143,20 @@ fn provenance(study: &Study) -> String {
     });
     let asked = match study.in_rounds.len() {
         0 => String::new(),
-        runs => format!(" and {runs} runs in rounds"),
+        runs => format!(" and {} in rounds", several(runs, "run")),
     };
-    let disturbed = match study.rows.iter().filter(|row| is_gated(&row.run)).count() {
+    let analysed = study.all.iter().chain(&study.in_rounds);
+    let disturbed = match analysed.filter(|one| is_gated(&one.row.run)).count() {
         0 => String::new(),
         runs => format!(" ({runs} disturbed from outside)"),
     };
     format!(
-        "{} ({} CPUs), {}, {} blocks, {} analysed runs{asked}{disturbed}, {commit}.",
+        "{} ({}), {}, one session, {}, {}{asked}{disturbed}, {commit}.",
         file.machine.cpu_model.trim(),
-        file.machine.cpus,
+        several(file.machine.cpus as usize, "CPU"),
         day(file.started_unix_s),
-        file.blocks,
-        study.all.len(),
+        several(file.blocks as usize, "block"),
+        several(study.all.len(), "analysed run"),
     )
 }
 
@@ -191,30 +196,34 @@ fn sentence(study: &Study, compared: &Compared) -> String {
     let all: Vec<&Compared> = study.compared.iter().collect();
     let metric = study.heading(&compared.comparison.metric);
     let place = place(compared.comparison, &all);
-    let aa = controls(compared);
+    let aa = aa::in_words(study, compared.comparison, &compared.aa);
     let is_measured = compared.lines.iter().any(|line| line.n > 0);
     let aa = if aa.is_empty() && is_measured { " No A/A ran.".to_owned() } else { aa };
     format!("{metric}{place} against `{}`: {listed}.{aa}", study.reference())
 }
 
-/// " A/A (`twin`): +1.2 % (-3 … +5), detectable ±4 %."; nothing where no twin ran.
-fn controls(compared: &Compared) -> String {
-    let controls = compared.aa.iter().map(|(twin, test)| {
-        let detectable = test.detectable.map(|value| compared.show(value));
-        let detectable = detectable.map_or(String::new(), |value| {
-            format!(", detectable ±{}", value.trim_start_matches('+'))
-        });
-        format!(" A/A (`{twin}`): {}{detectable}.", compared.show_shift(test.shift))
+/// The control of contrasts, on the metrics that they are on.
+fn of_contrasts_controls(study: &Study) -> Vec<String> {
+    let is_asked = |one: &&Controls| {
+        study.contrasted.iter().any(|contrasted| contrasted.contrast.metric == one.on.metric)
+    };
+    let ran = study.controls.iter().filter(is_asked).filter(|one| !one.tests.is_empty());
+    let said = ran.map(|one| {
+        format!("On {}:{}", study.noun(&one.on.metric), aa::in_words(study, &one.on, &one.tests))
     });
-    controls.collect()
+    let said: Vec<String> = said.collect();
+    if said.is_empty() { vec!["No A/A ran.".to_owned()] } else { said }
 }
 
 /// The control of contrasts is a twin of the reference, on the first metric that is declared.
 fn only_reference(study: &Study) -> String {
     let first = study.compared.iter().find(|compared| !compared.aa.is_empty());
-    first.map_or("Only the reference ran, without an A/A.".to_owned(), |compared| {
+    // The metrics of contrasts have controls of their own.
+    let none = if study.compared.is_empty() { "" } else { ", without an A/A" };
+    first.map_or(format!("Only the reference ran{none}."), |compared| {
         let metric = study.noun(&compared.comparison.metric);
-        format!("Only the reference and its twin ran; on {metric}:{}", controls(compared))
+        let controls = aa::in_words(study, compared.comparison, &compared.aa);
+        format!("Only the reference and its twin ran; on {metric}:{controls}")
     })
 }
 

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::{Cell, Metric, Unit, text};
-use lab_record::{Comparison, Pairing, Run, Scale, VariantEntry};
+use lab_record::{Comparison, Contrast, Pairing, Run, Scale, VariantEntry};
 use lab_stats::paired::ShiftEstimate;
 use toml::Table;
 
 use crate::FamilyReport;
-use crate::aa::AaTest;
+use crate::aa::{AaTest, Controls, aa_tests, alarms, undeclared};
 use crate::compare::{Line, takes_part};
-use crate::compare::{by_pair, compare, in_rounds};
+use crate::compare::{by_pair_but, compare, in_rounds};
 use crate::contrast::{self, Contrasted, contrasts};
 use crate::effect::{Series, centre};
 use crate::expect::{Judged, expectations};
@@ -18,8 +18,7 @@ use crate::frame::{Frame, Row, is_analysed};
 use crate::frame::{is_gated, is_probe};
 use crate::measure::Measured;
 use crate::rounds::{Questions, more};
-use crate::tables::{Entry, show, show_difference, show_percent};
-use crate::tables::{show_p, show_with_ends};
+use crate::tables::{Entry, several, show, show_difference, show_percent, show_with_ends};
 
 /// Positions of runs by variant and cell.
 type Index<'a> = BTreeMap<&'a str, BTreeMap<Cell, Vec<usize>>>;
@@ -49,6 +48,8 @@ pub struct Study<'a> {
     /// What was expected.
     pub expected: Vec<Judged<'a>>,
     pub(crate) questions: Questions,
+    /// The A/A tests of metrics that no comparison is declared on.
+    pub(crate) controls: Vec<Controls<'a>>,
     /// Why verdicts on a metric are withheld, by metric.
     alarms: BTreeMap<String, String>,
     index: Index<'a>,
@@ -109,9 +110,11 @@ impl<'a> Study<'a> {
             compared: Vec::new(),
             contrasted: Vec::new(),
             expected: Vec::new(),
+            controls: Vec::new(),
             alarms: BTreeMap::new(),
         };
         ask(&mut study);
+        study.controls = undeclared(&study);
         study.alarms = alarms(&study);
         study.compared = file.analysis.comparisons.iter().map(|one| study.compare(one)).collect();
         study.contrasted = contrasts(&study);
@@ -155,7 +158,9 @@ impl<'a> Study<'a> {
     pub fn how_run(&self) -> String {
         let file = &self.frame.run_file;
         let profile = file.profile.iter().map(|name| format!("; profile {name}"));
-        format!("{} blocks on {} CPUs{}", file.blocks, self.cpus(), profile.collect::<String>())
+        let blocks = several(file.blocks as usize, "block");
+        let cpus = several(self.cpus() as usize, "CPU");
+        format!("{blocks} on {cpus}{}", profile.collect::<String>())
     }
 
     /// The seed of every resampling.
@@ -246,9 +251,29 @@ impl<'a> Study<'a> {
     /// What a comparison's verdicts are computed from, by cell and block, on its scale (logarithms
     /// for ratios): what its rounds gave where it is asked in rounds.
     pub fn values(&self, comparison: &Comparison, variant: &str) -> BTreeMap<(String, u32), f64> {
-        let question = self.questions.place(comparison);
+        self.values_of(self.questions.place(comparison), comparison, variant, "")
+    }
+
+    /// The same of a level of a contrast, as [`contrast::sides`] has it, by cell less its factor.
+    pub fn values_of_level(
+        &self,
+        contrast: &Contrast,
+        level: &Comparison,
+        variant: &str,
+    ) -> BTreeMap<(String, u32), f64> {
+        let question = self.questions.place_of_contrast(&contrast.id);
+        self.values_of(question, level, variant, &contrast.factor)
+    }
+
+    fn values_of(
+        &self,
+        question: Option<usize>,
+        comparison: &Comparison,
+        variant: &str,
+        factor: &str,
+    ) -> BTreeMap<(String, u32), f64> {
         let measured = if question.is_some() { &self.in_rounds } else { &self.all };
-        let mut values = by_pair(measured, comparison, variant);
+        let mut values = by_pair_but(measured, comparison, variant, factor);
         values.retain(|(_, block), _| self.frame.run_file.question_of(*block) == question);
         values
     }
@@ -370,16 +395,6 @@ impl Compared<'_> {
         show_on(self.comparison.scale, self.unit(), difference)
     }
 
-    /// "+0.1 % (-0.3 … +0.5)".
-    pub(crate) fn show_shift(&self, shift: Option<ShiftEstimate>) -> String {
-        let Some(shift) = shift else { return "no pair".to_owned() };
-        let estimate = self.show(shift.estimate);
-        match shift.interval {
-            Some(i) => show_with_ends(&estimate, [&self.show(i.low), &self.show(i.high)]),
-            None => format!("{estimate} (no interval)"),
-        }
-    }
-
     /// The margin, for people.
     pub fn show_margin(&self) -> String {
         let margin = self.comparison.margin;
@@ -410,6 +425,16 @@ pub fn show_on(scale: Scale, unit: Unit, difference: f64) -> String {
     match scale {
         Scale::Ratio => show_percent(difference.exp_m1()),
         Scale::Difference => show_difference(difference, unit),
+    }
+}
+
+/// "+0.1 % (-0.3 … +0.5)".
+pub(crate) fn show_shift_on(scale: Scale, unit: Unit, shift: Option<ShiftEstimate>) -> String {
+    let Some(shift) = shift else { return "no pair".to_owned() };
+    let show = |difference: f64| show_on(scale, unit, difference);
+    match shift.interval {
+        Some(i) => show_with_ends(&show(shift.estimate), [&show(i.low), &show(i.high)]),
+        None => format!("{} (no interval)", show(shift.estimate)),
     }
 }
 
@@ -444,53 +469,4 @@ fn ask(study: &mut Study) {
             study.questions.take(question, runs, measured);
         }
     }
-}
-
-fn aa_tests<'a>(study: &Study<'a>, comparison: &Comparison) -> Vec<(&'a str, AaTest)> {
-    if let Some(trials) = study.questions.comparison(comparison) {
-        let twins = study.frame.twins().into_iter().filter_map(|(twin, _)| {
-            let control = trials.control().filter(|control| control.name == twin)?;
-            Some((twin, control.aa()))
-        });
-        return twins.collect();
-    }
-    let pairing = study.frame.run_file.analysis.pairing;
-    let twins = study.frame.twins().into_iter();
-    let test = |pair: (&'a str, &'a str)| {
-        (pair.0, AaTest::of(&study.all, comparison, pairing, pair, study.seed()))
-    };
-    twins.map(test).collect()
-}
-
-/// One A/A test for every metric that a question rests on: in the cells of the declared comparisons
-/// on it, or where there is none, in all cells that the twin shares with its original.
-fn alarms(study: &Study) -> BTreeMap<String, String> {
-    let file = &study.frame.run_file;
-    let declared = &file.analysis.comparisons;
-    let contrasts = file.analysis.contrasts.iter().map(|contrast| contrast.metric.as_str());
-    let expected = file.expectations.iter().flat_map(|one| one.metrics());
-    let elsewhere: BTreeSet<&str> = contrasts.chain(expected).collect();
-    let undeclared = elsewhere
-        .into_iter()
-        .filter(|metric| !declared.iter().any(|comparison| comparison.metric == *metric));
-    let undeclared = undeclared.map(|metric| {
-        // What may be 0 or less has no logarithm, and a twin that differs by it would be missed.
-        let positive =
-            study.all.iter().filter_map(|one| one.value(metric)).all(|value| value > 0.0);
-        Comparison {
-            metric: metric.to_owned(),
-            cells: BTreeMap::new(),
-            scale: if positive { Scale::Ratio } else { Scale::Difference },
-            margin: 0.0,
-            rounds: true,
-        }
-    });
-    let mut alarms = BTreeMap::new();
-    for comparison in declared.iter().cloned().chain(undeclared) {
-        let tests = aa_tests(study, &comparison);
-        let Some((twin, test)) = tests.iter().find(|(_, test)| test.failed()) else { continue };
-        let p = test.p.map_or("in rounds".to_owned(), |p| format!("p {}", show_p(p)));
-        alarms.entry(comparison.metric).or_insert(format!("A/A failed (`{twin}`, {p})"));
-    }
-    alarms
 }

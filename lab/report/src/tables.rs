@@ -2,7 +2,7 @@
 
 mod shown;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Display};
 
 use lab_family::Unit;
 
@@ -129,6 +129,17 @@ impl Table {
         }
         text
     }
+}
+
+/// "1 block", "6 blocks".
+pub fn several(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// "6", "4 to 6".
+pub fn from_to(low: impl Display, high: impl Display) -> String {
+    let (low, high) = (low.to_string(), high.to_string());
+    if low == high { low } else { format!("{low} to {high}") }
 }
 
 /// A number for people, with its unit.

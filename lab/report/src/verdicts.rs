@@ -10,7 +10,7 @@ use crate::compare::scaled_margin;
 use crate::page::{Page, method};
 use crate::study::Study;
 use crate::study::{Compared, is_unpaired};
-use crate::tables::{Entry, Table};
+use crate::tables::{Entry, Table, from_to};
 use crate::tables::{show_p, show_with_ends};
 
 pub(crate) fn write(study: &Study, page: &mut Page) {
@@ -148,7 +148,7 @@ fn known(study: &Study, judged: &Compared) -> String {
     else {
         return String::new();
     };
-    let n = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let n = from_to(least, most);
     let mut sizes: Vec<f64> = lines().filter_map(|line| line.detectable).collect();
     sizes.sort_by(f64::total_cmp);
     let show = |size: &f64| format!("±{}", judged.show(*size).trim_start_matches('+'));

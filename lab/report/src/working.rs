@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab_family::Unit::{self, Bytes};
-use lab_record::{Run, Status, VariantEntry, Verification};
+use lab_record::{Comparison, Run, Status, VariantEntry, Verification};
 use serde_json::Value;
 
-use crate::aa::AA_LEVEL;
+use crate::aa::{AA_LEVEL, AaTest};
 use crate::chapter::Column::{Code, Count, Levels, Number, Text, Words};
 use crate::frame::Row;
 use crate::frame::{cell_key, is_gated, name};
 use crate::measure::Measured;
 use crate::page::Page;
 use crate::study::Study;
-use crate::study::is_unpaired;
+use crate::study::{is_unpaired, show_shift_on};
 use crate::tables::show_p;
-use crate::tables::{Table, show};
+use crate::tables::{Table, from_to, several, show};
 use crate::{carried, noise};
 
 const FAILURES_SHOWN: usize = 20;
@@ -67,19 +67,19 @@ fn identity(study: &Study, page: &mut Page) {
     page.item(&format!("Code: {commit}."));
     let machine = &file.machine;
     page.item(&format!(
-        "Machine: {}, {} CPUs{}, {}, {} {}.",
+        "Machine: {}, {}{}, {}, {} {}.",
         machine.cpu_model,
-        machine.cpus,
+        several(machine.cpus as usize, "CPU"),
         pinning(study),
         show(machine.memory_bytes as f64, Unit::Bytes),
         machine.kernel,
         machine.arch
     ));
     page.item(&format!(
-        "Sweep: {}, {} blocks, {} runs planned, seed {}, `lab {}`.",
+        "Sweep: {}, {}, {} planned, seed {}, `lab {}`.",
         if is_unpaired(study.frame) { "unpaired" } else { "paired" },
-        file.blocks,
-        file.runs_planned,
+        several(file.blocks as usize, "block"),
+        several(file.runs_planned as usize, "run"),
         file.seed,
         file.arguments.join(" ")
     ));
@@ -98,7 +98,7 @@ fn counted(study: &Study) -> String {
     }
     let range: BTreeSet<usize> = sizes.values().copied().collect();
     let (least, most) = (range.first().unwrap_or(&0), range.last().unwrap_or(&0));
-    let each = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let each = from_to(least, most);
     let further = [
         ("in rounds", study.in_rounds.len()),
         ("warm-up", count(&|run| run.warmup)),
@@ -202,36 +202,43 @@ fn first_aa(study: &Study, page: &mut Page) {
         return;
     }
     let mut passed: Vec<String> = Vec::new();
-    for compared in &study.compared {
-        for (twin, test) in &compared.aa {
-            let metric = study.noun(&compared.comparison.metric);
-            let in_rounds = study.questions.comparison(compared.comparison).is_some();
-            let p = match test.p {
-                Some(p) => format!("p {}, {} pairs", show_p(p), test.n),
-                None => format!("{} pairs", test.n),
-            };
-            // The first screen has the sizes, unless it compares nothing.
-            let size = match study.has_only_reference() {
-                true => format!(", {}", compared.show_shift(test.shift)),
-                false => String::new(),
-            };
-            if test.failed() {
-                page.item(&format!(
-                    "A/A on {metric}, `{twin}`: **failed** at {AA_LEVEL} ({p}{size}): all that \
-                     rests on this metric is withheld."
-                ));
-                continue;
-            }
-            let word = if test.p.is_some() || in_rounds { "passed" } else { "not tested" };
-            let told = format!("{metric} {word}{size}");
-            if !passed.contains(&told) {
-                passed.push(told);
-            }
+    for (on, twin, test) in controls(study) {
+        let metric = study.noun(&on.metric);
+        let p = match test.p {
+            Some(p) => format!("p {}, {} pairs", show_p(p), test.n),
+            None => format!("{} pairs", test.n),
+        };
+        // The first screen has the sizes, unless it compares nothing.
+        let size = match study.has_only_reference() {
+            true => format!(", {}", show_shift_on(on.scale, study.unit(&on.metric), test.shift)),
+            false => String::new(),
+        };
+        if test.failed() {
+            page.item(&format!(
+                "A/A on {metric}, `{twin}`: **failed** at {AA_LEVEL} ({p}{size}): all that rests \
+                 on this metric is withheld."
+            ));
+            continue;
+        }
+        let is_tested = test.p.is_some() || study.questions.comparison(on).is_some();
+        let word = if is_tested { "passed" } else { "not tested" };
+        let told = format!("{metric} {word}{size}");
+        if !passed.contains(&told) {
+            passed.push(told);
         }
     }
     if !passed.is_empty() {
         page.item(&format!("A/A at {AA_LEVEL}, `aa-N.tsv`: {}.", passed.join(", ")));
     }
+}
+
+/// The A/A tests of the declared comparisons, then those of what else questions rest on.
+fn controls<'s>(study: &'s Study) -> impl Iterator<Item = (&'s Comparison, &'s str, &'s AaTest)> {
+    let declared = study.compared.iter().map(|one| (one.comparison, &one.aa));
+    let elsewhere = study.controls.iter().map(|one| (&one.on, &one.tests));
+    declared
+        .chain(elsewhere)
+        .flat_map(|(on, tests)| tests.iter().map(move |(twin, test)| (on, *twin, test)))
 }
 
 /// Whether variants were pinned to CPUs. Why, `environment.tsv` says.

@@ -151,6 +151,7 @@ impl World {
             analysis: written.analysis.clone(),
             expectations: written.expect.clone(),
             seed: written.seed,
+            session: None,
             blocks: written.blocks,
             runs_planned,
             git: Some(GitState { commit: "abc123".to_owned(), dirty: false }),

@@ -135,7 +135,9 @@ fn check_columns(name: &str, workload: &Workload, outcome: &RunOutcome) {
         assert!(column(key) >= 0, "{name}: {key}");
     }
     let gone = column("answer_withdrawn") + column("answer_charged_back");
-    assert_eq!(column("answer_total"), column("answer_deposited") - gone, "{name}");
+    let (total, left) = (column("answer_total"), column("answer_deposited") - gone);
+    let at = format!("{name} with {:?} workers, shards {:?}", workload.workers, workload.shards);
+    assert_eq!(total, left, "{at}: answer_total is not what was deposited less what is gone");
     let watched = ["lock_waits", "lock_wait_ns"];
     let has = watched.map(|key| outcome.samples.contains_key(key));
     assert_eq!(has, [workload.watch_locks; 2], "{name}");
@@ -161,12 +163,16 @@ fn the_known_answer_of_deposits_is_found() {
             let outcome = outcome(&variant, &plain(data(contention, Kinds::Deposits)));
             let column = |key: &str| outcome.samples[key].clone();
             let name = &variant.name;
-            assert_eq!(column("answer_accounts"), [accounts; 3], "{name}");
-            assert_eq!(column("answer_records"), [600; 3], "{name}");
             // 600 deposits of one unit, which is 10,000.
-            assert_eq!(column("answer_total"), [6_000_000; 3], "{name}");
-            assert_eq!(column("answer_deposited"), [6_000_000; 3], "{name}");
-            assert_eq!(column("answer_held"), [0; 3], "{name}");
+            for (key, right) in [
+                ("answer_accounts", accounts),
+                ("answer_records", 600),
+                ("answer_total", 6_000_000),
+                ("answer_deposited", 6_000_000),
+                ("answer_held", 0),
+            ] {
+                assert_eq!(column(key), [right; 3], "{name}, {contention:?}: {key}");
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //! foretold: drawn sessions, of which it is known how much they differ.
 
 use clap::{Args, value_parser};
-use lab_compare::over_sessions;
+use lab_stats::by_session::over_sessions;
 use lab_stats::sessions::{SessionEstimate, Sessions};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;

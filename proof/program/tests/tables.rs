@@ -204,3 +204,18 @@ fn the_committed_page_follows_from_the_committed_tries() {
     let same = fs::read_to_string(committed.join("same.tsv")).unwrap();
     assert!(column(&same, "met").iter().all(|met| met != "no"), "{same}");
 }
+
+#[test]
+fn the_committed_page_on_tokio_follows_from_the_committed_rounds() {
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports/tokio-versions");
+    let dir = TempDir::new().unwrap();
+    copied(&committed, dir.path());
+    let made = ["report.md", "details/workloads.md", "claims.tsv"];
+    made.iter().for_each(|name| fs::remove_file(dir.path().join(name)).unwrap());
+    trial(dir.path()).args(["tokio", "."]).assert().success();
+    for name in made {
+        let [made, stored] =
+            [dir.path(), &committed].map(|folder| fs::read_to_string(folder.join(name)).unwrap());
+        assert_eq!(made, stored, "{name}");
+    }
+}

@@ -19,7 +19,7 @@ pub(super) fn experiment(
     let to = paths.workspace.join("experiments").join(format!("{name}.toml"));
     let refuse = |error| Failure::input(format!("{}: {error}", paths.shown(&to)));
     not_there(&to).map_err(refuse)?;
-    let (path, shown) = paths.experiment(like);
+    let (path, shown) = paths.experiment(like)?;
     let Read { experiment, .. } = read_experiment(&path, &shown)?;
     let text = lab_plan::begun(&experiment, name, factor)?;
     fs::write(&to, text).map_err(refuse)?;

@@ -65,6 +65,28 @@ fn what_a_variant_cannot_do_is_a_record_and_no_failure() {
 }
 
 #[test]
+fn two_sweeps_that_declare_contrasts_alone_are_compared_by_their_levels() {
+    let world = world();
+    let contrast = "[[analysis.contrasts]]\nid = \"hot\"\nvariant = \"floor\"\n\
+        metric = \"elapsed_ns\"\nfactor = \"contention\"\nlevel = \"hot\"\n\
+        reference = \"disjoint\"\nscale = \"ratio\"\nmargin = 0.05\n\
+        cells = { workers = [\"1\"] }\n[ledgers]\nrun";
+    let text = EXPERIMENT.replace("[ledgers]\nrun", contrast);
+    fs::write(world.path("experiments/e.toml"), text).unwrap();
+    for out in ["old", "new"] {
+        world.lab(&["run", "experiments/e.toml", "--out", out]).assert().code(0);
+    }
+    let report = fs::read_to_string(world.path("new/report.md")).unwrap();
+    assert!(report.contains("No A/A ran."), "{report}");
+    let end = world.lab(&["report", "new", "--against", "old"]).output().unwrap();
+    let said = String::from_utf8_lossy(&end.stdout);
+    for level in ["hot", "disjoint"] {
+        let title = format!("`elapsed_ns` (contention {level}; workers 1)");
+        assert!(said.contains(&title), "{said}{}", String::from_utf8_lossy(&end.stderr));
+    }
+}
+
+#[test]
 fn the_report_follows_from_the_records() {
     let world = world();
     world.run(0);

@@ -12,6 +12,7 @@ mod laws;
 mod ledgers;
 mod left_behind;
 mod noise;
+mod over;
 mod plan;
 mod runtimes;
 mod sayings;

@@ -16,6 +16,9 @@ fn reasons(runs: &[Run], variant: &str) -> Vec<String> {
     own.map(|run| run.reason.clone().unwrap_or_default()).collect()
 }
 
+/// Of its first call it counts another number of tokens.
+const LIAR: &str = r#""$FLOOR" | sed 's/"call_tokens":\[\([0-9]*\)/"call_tokens":[1/'"#;
+
 #[test]
 fn a_sweep_records_every_cell_and_reports() {
     let world = World::new();
@@ -118,7 +121,7 @@ fn a_bad_variant_is_one_failed_record_and_the_others_go_on() {
     let world = World::new();
     world.variant("crash", "kill -9 $$");
     world.variant("hang", "exec sleep 60");
-    world.variant("liar", r#""$FLOOR" | sed 's/"call_tokens":\[\([0-9]*\)/"call_tokens":[1/'"#);
+    world.variant("liar", LIAR);
     world.variant("rubbish", "echo all is well");
     world.variant("steady", "exec \"$FLOOR\"");
     world.experiment("paced", 1, "");
@@ -276,19 +279,26 @@ fn bad_input_is_one_sentence_with_file_and_key() {
     world.experiment("paced", 1, "colour = \"red\"\n");
     world.lab(&["plan", "experiments/e.toml"]).assert().code(2).stderr(contains("colour"));
     world.lab(&["plan", "experiments/none.toml"]).assert().code(2).stderr(contains("none.toml"));
+    let near = "ee: there is no such file; did you mean experiments/e.toml?";
+    world.lab(&["plan", "ee"]).assert().code(2).stderr(contains(near));
     world.experiment("paced", 1, "");
     world
         .lab(&["plan", "experiments/e.toml", "--quick"])
         .assert()
         .code(2)
         .stderr(contains("quick"));
-    fs::remove_file(world.path("runtimes/steady/runtimes-steady")).unwrap();
     let run = ["run", "experiments/e.toml", "--out", "r"];
-    world
-        .lab(&run)
-        .assert()
-        .code(2)
-        .stderr(contains("runtimes-steady is neither in its own folder"));
+    let remove = |name: &str| {
+        let program = format!("runtimes/{name}/runtimes-{name}");
+        fs::remove_file(world.path(&program)).unwrap();
+    };
+    remove("steady");
+    let one = "the program runtimes-steady is neither in its own folder";
+    world.lab(&run).assert().code(2).stderr(contains(one));
+    world.variant("calm", "exec \"$FLOOR\"");
+    remove("calm");
+    let both = "the programs runtimes-calm, runtimes-steady are neither in their own folders";
+    world.lab(&run).assert().code(2).stderr(contains(both));
     world.lab(&["report", "nowhere"]).assert().code(4).stderr(contains("it does not exist"));
 }
 
@@ -351,11 +361,22 @@ fn a_program_that_is_not_what_its_manifest_says_is_refused() {
 #[test]
 fn verify_says_who_is_right() {
     let world = World::new();
+    world.variant("crash", "kill -9 $$");
     world.variant("rubbish", "echo all is well");
     world.variant("steady", "exec \"$FLOOR\"");
+    world.variant("liar", LIAR);
     world.experiment("paced", 1, "");
     let verify = world.lab(&["verify", "experiments/e.toml"]).assert().code(1);
-    verify.stdout(contains("right   steady").and(contains("WRONG   rubbish")));
+    let text = String::from_utf8(verify.get_output().stdout.clone()).unwrap();
+    for (start, reason) in [
+        ("FAILED  crash: ", "signal: 9"),
+        ("FAILED  rubbish: ", "printed no outcome"),
+        ("right   steady", ""),
+        ("WRONG   liar: ", ""),
+    ] {
+        let is_said = |line: &str| line.starts_with(start) && line.contains(reason);
+        assert!(text.lines().any(is_said), "{start} is not in {text}");
+    }
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Sessions of a comparison: when each ends, what begins it, and what is said over all of them.
 
 use lab_console::{Failure, seconds_text};
-use lab_stats::sessions::Sessions;
+use lab_stats::{
+    by_session::{ENOUGH_SESSIONS, LEAST_PAIRS, OverSessions, over_sessions},
+    sessions::Sessions,
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -14,8 +17,8 @@ use super::{
     text::interval,
 };
 use crate::{
-    ENOUGH_SESSIONS, Estimate, LEAST_PAIRS, Layout, Next, OverSessions, RoundPlan, Schedule,
-    Settings, State, log_ratio, over_sessions, over_state,
+    Estimate, Layout, Next, RoundPlan, Schedule, Settings, State, estimate_over, log_ratio,
+    over_state,
 };
 
 /// Of the number of a session, so that its first order is drawn from another seed than the rounds'.
@@ -217,7 +220,7 @@ impl Session<'_> {
             let all = state.candidates.iter_mut().enumerate();
             for (number, candidate) in all.filter(|(_, candidate)| candidate.endings.is_none()) {
                 for (metric, found) in candidate.metrics.iter_mut().enumerate().skip(1) {
-                    let over = self.over_metric(number + 1, metric).estimate();
+                    let over = estimate_over(&self.over_metric(number + 1, metric));
                     found.estimate = over.or(found.estimate.take());
                 }
             }

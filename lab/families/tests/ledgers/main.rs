@@ -2,6 +2,7 @@
 
 mod advice;
 mod memory;
+mod over;
 mod plan;
 mod report;
 mod steals;

@@ -66,6 +66,10 @@ pub struct Sweep {
     pub second_worker_ns: f64,
     /// The twin's time over the original's.
     pub twin_factor: f64,
+    /// Of how many sessions it is the last; each has noise of its own.
+    pub session: u32,
+    /// What `owned` takes more or less in this sweep.
+    pub owned_factor: f64,
     /// The last block that the noise gate lets through.
     pub last_clean_block: u32,
     /// Whether cells with busy work are left out.
@@ -83,6 +87,8 @@ impl Default for Sweep {
             shards_help: false,
             second_worker_ns: 20_000.0,
             twin_factor: 1.0,
+            session: 1,
+            owned_factor: 1.0,
             last_clean_block: u32::MAX,
             little_work: false,
         }
@@ -140,7 +146,10 @@ impl Sweep {
     fn made(&self, run: &PlannedRun) -> Made {
         let original = run.variant.trim_end_matches("_twin");
         let twin = if original == run.variant { 1.0 } else { self.twin_factor };
-        let elapsed = self.elapsed_ns(original, &run.cell) * noise(0.002, run) * twin;
+        let own = if original == "owned" { self.owned_factor } else { 1.0 };
+        let block = run.block + (self.session - 1) * self.blocks;
+        let noise = noise(0.002, &PlannedRun { block, ..run.clone() });
+        let elapsed = self.elapsed_ns(original, &run.cell) * noise * twin * own;
         let elapsed = elapsed as i64;
         let mut columns = vec![
             ("elapsed_ns", vec![elapsed - 5, elapsed, elapsed + 900]),

@@ -298,7 +298,7 @@ fn a_repeat_that_the_gate_allowed_makes_no_second_pair() {
     frame.rows.push(repeat);
     let report = read(&frame);
     assert_eq!(number(&report, "differences-1.tsv", &[("variant", "same")], "n"), 18.0);
-    assert!(report.whole().contains("1 runs disturbed from outside (steal 1)"));
+    assert!(report.whole().contains("1 run disturbed from outside (steal 1)"));
 }
 
 #[test]

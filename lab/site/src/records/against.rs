@@ -2,7 +2,8 @@
 //!
 //! Nothing interleaved the two: whatever changed between them, the machine included, is in the
 //! difference. By each declared ratio a variant is judged against itself, with one value a block
-//! (or round): the mean logarithm over the cells that both sweeps have.
+//! (or round): the mean logarithm over the cells that both sweeps have. Where contrasts alone are
+//! declared, by the metric of each at each of its two levels.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,9 +16,9 @@ use lab_import::{
     Benchmark, Sample, Tool,
     judge::{self, DRIFT, Judged, Settings},
 };
-use lab_record::{Comparison, RunFile, Scale};
+use lab_record::{Analysis, Comparison, Contrast, RunFile, Scale};
 use lab_report::Column::{Any, Code, Words};
-use lab_report::{Entry, FamilyReport, Frame, Study, Table, family_of, show, show_percent};
+use lab_report::{Entry, FamilyReport, Frame, Study, Table, family_of, show, show_percent, sides};
 
 use super::load;
 
@@ -53,14 +54,14 @@ pub fn changed(new: &Path, old: &Path) -> Result<Changed, Failure> {
         old: Study::of(&old_frame, family),
         alpha: new_frame.run_file.analysis.alpha,
     };
-    let declared = &new_frame.run_file.analysis.comparisons;
-    let ratios = declared.iter().filter(|one| one.scale == Scale::Ratio);
+    let declared = asked(&new_frame.run_file.analysis);
+    let ratios = declared.iter().filter(|one| one.comparison.scale == Scale::Ratio);
     let judged = ratios.map(|one| (one, pair.judged(one)));
     let judged: Vec<_> = judged.filter(|(_, lines)| !lines.is_empty()).collect();
     if judged.is_empty() {
         return Err(nothing("share no variant and cell of a declared ratio"));
     }
-    let table = |(comparison, lines): &(&Comparison, Vec<Judged>)| {
+    let table = |(Asked { comparison, .. }, lines): &(&Asked, Vec<Judged>)| {
         format!("{}\n\n{}\n", title(comparison), pair.table(lines, comparison))
     };
     let tables: String = judged.iter().map(table).collect();
@@ -74,6 +75,38 @@ pub fn changed(new: &Path, old: &Path) -> Result<Changed, Failure> {
 
 fn family(frame: &Frame) -> Result<&'static dyn FamilyReport, Failure> {
     family_of(frame, lab_families::ALL).map_err(|error| Failure::input(error.to_string()))
+}
+
+/// A declared comparison, or a level of a contrast.
+struct Asked {
+    comparison: Comparison,
+    contrast: Option<Contrast>,
+}
+
+impl Asked {
+    fn values(&self, study: &Study, variant: &str) -> BTreeMap<(String, u32), f64> {
+        match &self.contrast {
+            Some(contrast) => study.values_of_level(contrast, &self.comparison, variant),
+            None => study.values(&self.comparison, variant),
+        }
+    }
+}
+
+/// The declared comparisons; where there are none, the two levels of each contrast, each once.
+fn asked(analysis: &Analysis) -> Vec<Asked> {
+    if !analysis.comparisons.is_empty() {
+        let whole = |one: &Comparison| Asked { comparison: one.clone(), contrast: None };
+        return analysis.comparisons.iter().map(whole).collect();
+    }
+    let mut levels: Vec<Asked> = Vec::new();
+    for contrast in &analysis.contrasts {
+        for comparison in sides(contrast) {
+            if levels.iter().all(|one| one.comparison != comparison) {
+                levels.push(Asked { comparison, contrast: Some(contrast.clone()) });
+            }
+        }
+    }
+    levels
 }
 
 fn title(comparison: &Comparison) -> String {
@@ -118,11 +151,12 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     /// A line for each variant that both have; the error level is for them together.
-    fn judged(&self, comparison: &Comparison) -> Vec<Judged> {
+    fn judged(&self, asked: &Asked) -> Vec<Judged> {
+        let comparison = &asked.comparison;
         let mut old = Vec::new();
         let mut new = Vec::new();
         for variant in self.new.variants() {
-            let values = [&self.old, &self.new].map(|study| study.values(comparison, variant));
+            let values = [&self.old, &self.new].map(|study| asked.values(study, variant));
             let cells = values.each_ref().map(|values| {
                 values.keys().map(|(cell, _)| cell.clone()).collect::<BTreeSet<String>>()
             });

@@ -72,7 +72,10 @@ fn undeclared(file: &RunFile) -> Option<&'static str> {
 fn declared(file: &RunFile) -> Result<Experiment, InputError> {
     let families: Vec<&'static dyn Family> =
         lab_families::ALL.iter().map(|one| *one as _).collect();
-    let experiment = Experiment::parse("experiment_toml", &file.experiment_toml, &families)?;
+    let mut experiment = Experiment::parse("experiment_toml", &file.experiment_toml, &families)?;
+    if let Some(number) = file.session {
+        experiment = experiment.of_session(number);
+    }
     match &file.profile {
         Some(profile) => experiment.with_profile(profile),
         None => Ok(experiment),

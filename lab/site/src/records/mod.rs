@@ -5,6 +5,7 @@
 pub mod against;
 pub mod bound;
 pub mod load;
+pub mod over;
 pub mod runs;
 pub mod serve;
 pub mod source;

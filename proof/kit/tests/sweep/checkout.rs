@@ -11,7 +11,9 @@ use std::{
     },
 };
 
-use lab_driver::{Catalog, Description, Position, Progress, Sweep, SweepEnd, SweepOptions};
+use lab_driver::{
+    Catalog, Description, Position, Program, Progress, Sweep, SweepEnd, SweepOptions,
+};
 use lab_family::Referee;
 use lab_plan::{Experiment, plan};
 use lab_record::{Results, RunFile, VariantEntry};
@@ -107,13 +109,13 @@ impl Checkout {
         let catalog = Catalog::read(root, "toys", &[root.to_owned()]).unwrap();
         let plan = plan(&experiment, &catalog.manifests).unwrap();
         let copies = tempfile::tempdir().unwrap();
-        let copied = |entrant| {
-            let program = catalog.program(entrant, copies.path()).unwrap();
+        let copied = |program: Program| {
             let inode = fs::metadata(&program.path).unwrap().ino();
             let VariantEntry { variant, twin_of, binary_sha256: sha256, .. } = program.entry;
             Copied { variant, twin_of, sha256, path: program.path, inode }
         };
-        plan.entrants.iter().map(copied).collect()
+        let programs = catalog.programs(&plan.entrants, copies.path()).unwrap();
+        programs.into_iter().map(copied).collect()
     }
 
     /// Runs the sweep, or goes on with it, until so many runs have begun.

@@ -6,7 +6,7 @@ use lab_family::Cell;
 use lab_family::Unit::{self, Times};
 use lab_record::Contrast;
 use lab_report::Column::{Code, Count, Number, Text};
-use lab_report::{Chapter, Kept, Page, Study, Table, centre, show};
+use lab_report::{Chapter, Contrasted, Kept, Page, Study, Table, centre, show};
 use lab_stats::outcome::Outcome;
 
 use super::best::Choice;
@@ -50,7 +50,8 @@ pub(crate) fn write(study: &Study, judged: &[&Choice], page: &mut Page) {
     }
     let all: Vec<Advice> =
         ledgers(study).into_iter().flat_map(|variant| of_store(study, judged, variant)).collect();
-    let given = all.iter().filter(|of| of.against.is_none());
+    let given: Vec<&Advice> = all.iter().filter(|of| of.against.is_none()).collect();
+    let every = if given.is_empty() { "" } else { " Every store: `advice.tsv`." };
     page.chapter(Chapter {
         table: Table::over(
             given,
@@ -72,7 +73,7 @@ pub(crate) fn write(study: &Study, judged: &[&Choice], page: &mut Page) {
         return;
     }
     page.paragraph(&format!(
-        "Workers to begin with on `{}`: {}. Every store: `advice.tsv`.",
+        "Workers to begin with on `{}`: {}.{every}",
         study.reference(),
         own.join("; "),
     ));
@@ -110,26 +111,37 @@ fn of_class<'a>(study: &Study, load: &'static str, own: &[&Choice<'a>]) -> Optio
     Some(Advice { load, variant, workers, best_in: most, cells: own.len(), worst, against })
 }
 
-/// What stands against advice: no cell tells any count from the best, or a declared contrast on a
-/// cell of the class says that another count is better.
+/// What stands against advice: a declared contrast on a cell of the class says that another count
+/// is better, or no cell tells any count from the best.
 fn against(study: &Study, own: &[&Choice], workers: u32) -> Option<String> {
-    if own.iter().all(|one| one.fastest.tied.len() == one.counts.len()) {
-        return Some("no number of workers is told from another".to_owned());
-    }
     let advised = workers.to_string();
     let is_here = |contrast: &Contrast| {
         let mut cells = own.iter().filter(|one| one.variant == contrast.variant);
         contrast.factor == "workers" && cells.any(|one| is_within(&one.rest, &contrast.cells))
     };
-    let contrary = study.contrasted.iter().filter(|one| is_here(one.contrast)).find(|one| {
+    let told = |one: &&Contrasted| {
+        let is_told = matches!(one.line.finding.outcome, Outcome::Faster | Outcome::Slower);
+        is_told && is_here(one.contrast)
+    };
+    let contrary = |one: &&Contrasted| {
         let Contrast { level, reference, .. } = one.contrast;
-        match one.line.finding.outcome {
-            Outcome::Faster => *reference == advised,
-            Outcome::Slower => *level == advised,
-            _ => false,
-        }
-    })?;
-    Some(format!("the contrast `{}` shows that another number is better", contrary.contrast.id))
+        let worse = if one.line.finding.outcome == Outcome::Faster { reference } else { level };
+        *worse == advised
+    };
+    if let Some(one) = study.contrasted.iter().filter(told).find(contrary) {
+        let id = &one.contrast.id;
+        return Some(format!("the contrast `{id}` shows that another number is better"));
+    }
+    if own.iter().any(|one| one.fastest.tied.len() < one.counts.len()) {
+        return None;
+    }
+    Some(match study.contrasted.iter().find(told) {
+        Some(one) => format!(
+            "the blocks tell no number of workers from another; the contrast `{}` does",
+            one.contrast.id
+        ),
+        None => "no number of workers is told from another".to_owned(),
+    })
 }
 
 fn is_within(cell: &Cell, levels: &BTreeMap<String, Vec<String>>) -> bool {

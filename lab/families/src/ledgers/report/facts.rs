@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lab_family::Unit;
 use lab_protocol::ledgers::names;
-use lab_report::{Study, show};
+use lab_report::{Study, from_to, show};
 use lab_stats::describe::median;
 
 use super::workers::number;
@@ -17,8 +17,9 @@ pub(crate) fn run_facts(study: &Study) -> Vec<String> {
     counts.sort_unstable();
     let (fewest, most) = (counts.first().unwrap_or(&0), counts.last().unwrap_or(&0));
     let mut facts = vec![format!(
-        "A run repeats its work {fewest} to {most} times and gives the median over its \
-         repetitions; intervals are over blocks."
+        "A run repeats its work {} times and gives the median over its repetitions; intervals are \
+         over blocks.",
+        from_to(fewest, most)
     )];
     let by = divide_by(&study.section);
     if by > 1 {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lab_family::Cell;
 use lab_report::Column::{Any, Code, Count, Each};
-use lab_report::{Effect, Entry, Page, Study, Table, show_percent};
+use lab_report::{Effect, Entry, Page, Study, Table, from_to, several, show_percent};
 
 use super::advice;
 use super::best::Choice;
@@ -69,8 +69,7 @@ fn by_count(study: &Study, judged: &[&Choice]) -> Table {
 fn range(cells: &[&Cell], factor: &str) -> String {
     let levels: Vec<u64> = cells.iter().filter_map(|cell| number(cell, factor)).collect();
     match (levels.iter().min(), levels.iter().max()) {
-        (Some(low), Some(high)) if low == high => format!("{low}"),
-        (Some(low), Some(high)) => format!("{low} to {high}"),
+        (Some(low), Some(high)) => from_to(low, high),
         _ => "?".to_owned(),
     }
 }
@@ -119,15 +118,14 @@ fn validity(study: &Study, judged: &[&Choice]) -> String {
     let machine = &study.frame.run_file.machine;
     let blocks = judged.iter().map(|one| one.fastest.n());
     format!(
-        "For {} streams, {} transactions a stream, busy work of {} ns, on {} with {} CPUs, over {} \
-         to {} blocks a cell. It says nothing about more CPUs (`experiments/threads-64.toml` \
-         asks), several sockets, or tasks that wait for input.",
+        "For {} streams, {} transactions a stream, busy work of {} ns, on {} with {}, over {} \
+         blocks a cell. It says nothing about more CPUs (`experiments/threads-64.toml` asks), \
+         several sockets, or tasks that wait for input.",
         range(&cells, "streams"),
         range(&cells, "transactions"),
         range(&cells, "work_ns"),
         machine.cpu_model,
-        machine.cpus,
-        blocks.clone().min().unwrap_or(0),
-        blocks.max().unwrap_or(0),
+        several(machine.cpus as usize, "CPU"),
+        from_to(blocks.clone().min().unwrap_or(0), blocks.max().unwrap_or(0)),
     )
 }

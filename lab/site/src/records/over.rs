@@ -1,0 +1,119 @@
+//! `lab report DIR --over DIR...`: what holds over several sessions of one experiment.
+
+use std::path::{Path, PathBuf};
+
+use lab_console::Failure;
+use lab_record::{RunFile, VariantEntry};
+use lab_report::{Frame, Study, day, family_of, over};
+
+use super::load;
+
+/// What holds over sessions.
+pub struct Over {
+    /// What is not as it should be, a sentence each.
+    pub notes: Vec<String>,
+    /// What was put together, a table for each declared question, and how to read them: Markdown.
+    pub text: String,
+}
+
+/// Puts records of one experiment and the same programs together, each a session.
+///
+/// # Errors
+/// One cannot be read, is there twice, or is of another experiment or of other programs; or they
+/// share nothing that was declared.
+pub fn put_together(dirs: &[PathBuf]) -> Result<Over, Failure> {
+    let frames = dirs.iter().map(|dir| load::frame(dir)).collect::<Result<Vec<_>, _>>()?;
+    let placed: Vec<(&Path, &Frame)> = dirs.iter().map(PathBuf::as_path).zip(&frames).collect();
+    for (place, one) in placed.iter().enumerate() {
+        placed[..place].iter().try_for_each(|before| fit(*before, *one))?;
+    }
+    let family = family_of(&frames[0], lab_families::ALL)
+        .map_err(|error| Failure::input(error.to_string()))?;
+    let studies: Vec<Study> = frames.iter().map(|frame| Study::of(frame, family)).collect();
+    let tables = over(&studies).ok_or_else(|| {
+        Failure::input(format!(
+            "{} and the others have no declared comparison or contrast with two blocks in each: \
+             nothing can be put together",
+            dirs[0].display()
+        ))
+    })?;
+    let text = format!("{}\n\n{tables}{READING}", head(&frames));
+    Ok(Over { notes: notes(&placed), text })
+}
+
+const READING: &str = "τ is the standard deviation between sessions, I² its part of the variance \
+     of their estimates. The next session is expected to find what stands there. A verdict needs \
+     six sessions. Source: METHODOLOGY, *Sessions*.\n";
+
+/// Whether both can be sessions of one experiment.
+fn fit(one: (&Path, &Frame), other: (&Path, &Frame)) -> Result<(), Failure> {
+    let (a, b) = (&one.1.run_file, &other.1.run_file);
+    let refuse = |what: String| {
+        let (one, other) = (one.0.display(), other.0.display());
+        Err(Failure::input(format!("{one} and {other} {what}")))
+    };
+    let is_same = one.1.head.is_some() && one.1.head == other.1.head;
+    if is_same || one.0.canonicalize().ok() == other.0.canonicalize().ok() {
+        return refuse("are one record: give each session once".to_owned());
+    }
+    if a.experiment_sha256 != b.experiment_sha256 || a.profile != b.profile {
+        return refuse(
+            "are of different experiment files or profiles: sessions repeat one".to_owned(),
+        );
+    }
+    let differs = |entry: &&VariantEntry| {
+        let same = b.variants.iter().find(|one| one.variant == entry.variant);
+        same.is_none_or(|one| one.binary_sha256 != entry.binary_sha256)
+    };
+    match a.variants.iter().find(differs) {
+        Some(entry) => {
+            let name = &entry.variant;
+            refuse(format!("ran different programs of `{name}`: sessions repeat one build"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// "6 sessions of `search`, 2026-11-28 … 2026-11-29, on one machine."
+fn head(frames: &[Frame]) -> String {
+    let starts = || frames.iter().map(|frame| frame.run_file.started_unix_s);
+    let days = [starts().min(), starts().max()].map(|start| day(start.unwrap_or_default()));
+    let days = if days[0] == days[1] { days[0].clone() } else { days.join(" … ") };
+    let where_run = match machines(frames) {
+        1 => "on one machine".to_owned(),
+        many => format!("on {many} machines, whose differences are in τ too"),
+    };
+    format!(
+        "{} sessions of `{}`, {days}, {where_run}. Each began with new copies of the programs and \
+         new servers; host, kernel and corpora stayed.",
+        frames.len(),
+        frames[0].run_file.experiment,
+    )
+}
+
+fn machines(frames: &[Frame]) -> usize {
+    let mut known: Vec<_> = Vec::new();
+    for frame in frames {
+        if !known.contains(&&frame.run_file.machine) {
+            known.push(&frame.run_file.machine);
+        }
+    }
+    known.len()
+}
+
+/// Sessions with one seed ran everything in one order.
+fn notes(placed: &[(&Path, &Frame)]) -> Vec<String> {
+    let seed = |file: &RunFile| file.seed;
+    let mut notes = Vec::new();
+    for (place, (dir, frame)) in placed.iter().enumerate() {
+        let same = |before: &&(&Path, &Frame)| seed(&before.1.run_file) == seed(&frame.run_file);
+        if let Some(before) = placed[..place].iter().find(same) {
+            notes.push(format!(
+                "{} drew the same orders as {}: `lab run --session N` draws anew",
+                dir.display(),
+                before.0.display()
+            ));
+        }
+    }
+    notes
+}
