@@ -34,7 +34,7 @@ impl Scripts {
         Ok(Self(folder))
     }
 
-    /// Runs one of them over these tables, texts by file name, with further arguments, and gives the
+    /// Runs one over these tables, texts by file name, with further arguments, and gives the
     /// picture of this file name.
     ///
     /// # Errors
