@@ -81,7 +81,7 @@ fn two_sweeps_that_declare_contrasts_alone_are_compared_by_their_levels() {
     let end = world.lab(&["report", "new", "--against", "old"]).output().unwrap();
     let said = String::from_utf8_lossy(&end.stdout);
     for level in ["hot", "disjoint"] {
-        let title = format!("`elapsed_ns` (contention {level}; workers 1)");
+        let title = format!("`elapsed_ns` (contention {level}; ");
         assert!(said.contains(&title), "{said}{}", String::from_utf8_lossy(&end.stderr));
     }
 }
