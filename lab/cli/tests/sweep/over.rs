@@ -6,6 +6,14 @@ use predicates::str::contains;
 
 use crate::world::World;
 
+fn world() -> World {
+    let world = World::new();
+    world.variant("steady", "exec \"$FLOOR\"");
+    world.variant("calm", "exec \"$FLOOR\"");
+    world.experiment("paced", 2, "");
+    world
+}
+
 fn session(world: &World, number: &str) {
     let run = ["run", "experiments/e.toml", "--session", number, "--out", number, "--no-startup"];
     world.lab(&run).assert().code(0);
@@ -13,10 +21,7 @@ fn session(world: &World, number: &str) {
 
 #[test]
 fn sessions_draw_anew_and_are_put_together() {
-    let world = World::new();
-    world.variant("steady", "exec \"$FLOOR\"");
-    world.variant("calm", "exec \"$FLOOR\"");
-    world.experiment("paced", 2, "");
+    let world = world();
     for number in ["1", "2", "3"] {
         session(&world, number);
         let file = Results::load(&world.path(number)).unwrap().run_file;
@@ -46,10 +51,7 @@ fn sessions_draw_anew_and_are_put_together() {
 
 #[test]
 fn records_that_drew_alike_are_told() {
-    let world = World::new();
-    world.variant("steady", "exec \"$FLOOR\"");
-    world.variant("calm", "exec \"$FLOOR\"");
-    world.experiment("paced", 2, "");
+    let world = world();
     for out in ["a", "b"] {
         let run = ["run", "experiments/e.toml", "--out", out, "--no-startup"];
         world.lab(&run).assert().code(0);
@@ -60,10 +62,7 @@ fn records_that_drew_alike_are_told() {
 
 #[test]
 fn sessions_of_one_command_go_on_where_they_were_stopped() {
-    let world = World::new();
-    world.variant("steady", "exec \"$FLOOR\"");
-    world.variant("calm", "exec \"$FLOOR\"");
-    world.experiment("paced", 2, "");
+    let world = world();
     let run = ["run", "experiments/e.toml", "--sessions", "2", "--out", "s", "--no-startup"];
     let end = world.lab(&run).assert().code(0);
     end.stdout(contains("2 sessions of `e`, "));
