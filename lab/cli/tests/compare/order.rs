@@ -241,9 +241,10 @@ fn commands_that_share_files_with_some_alone_are_compared_apart() {
         fs::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
         fs::write(dir.path().join(name), "x").unwrap();
     }
+    // Which other a round holds is drawn, so one may be told before the last has its six.
     let apart = |commands: &[&str]| {
         let more = ["--json", "--runs", "6", "--check", "status"];
-        let result = json(&lab(&dir, &[commands, &more].concat()).assert().code(11));
+        let result = json(&lab(&dir, &[commands, &more].concat()).assert());
         result["settings"]["apart"] == true
     };
     assert!(!apart(&["cat a/data", "cat b/data"]));
@@ -253,7 +254,7 @@ fn commands_that_share_files_with_some_alone_are_compared_apart() {
     assert!(apart(&["cat a/data", "cat b/data", "date --reference=b/data"]));
     // A round then holds the first and one other.
     let arguments = ["cat a/data", "wc b/data", "head b/data", "--runs", "6", "--record", "r"];
-    let said = lab(&dir, &arguments).assert().code(11);
+    let said = lab(&dir, &arguments).assert();
     said.stderr(contains("compared with the first in rounds of its own"));
     let rounds = rounds(&dir, "r");
     assert!(rounds.len() >= 12);
