@@ -11,6 +11,7 @@ use clap::Args;
 use lab_driver::{Catalog, Description, STARTUP_ROUNDS};
 use lab_family::{Family, Places, ServersNeeded};
 use lab_plan::{Experiment, Plan, PlannedRun};
+use lab_record::{SessionOf, Sessions};
 use serde_json::json;
 
 use crate::{
@@ -59,6 +60,15 @@ pub(crate) struct Choices {
     /// sessions together
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) session: Option<u32>,
+    /// One of several sessions of one command, in place of `session`.
+    #[arg(skip)]
+    pub(crate) shared: Option<SessionOf>,
+}
+
+impl Choices {
+    fn session(&self) -> Option<SessionOf> {
+        self.shared.or(self.session.map(|number| SessionOf { number, sharing: 1 }))
+    }
 }
 
 /// A question, read and planned.
@@ -158,14 +168,10 @@ pub(crate) fn prepare(
     arguments: Vec<String>,
 ) -> Result<Prepared, Failure> {
     let (path, shown) = paths.experiment(&question.experiment)?;
-    let Read { text, mut experiment } = read_experiment(&path, &shown)?;
     let choices = &question.choices;
-    let profile = profile(choices);
-    if let Some(name) = &profile {
-        experiment = experiment.with_profile(name)?;
-    }
-    if let Some(number) = choices.session {
-        experiment = experiment.of_session(number);
+    let (text, mut experiment) = chosen(&path, &shown, choices)?;
+    if let Some(session) = choices.session() {
+        experiment = experiment.of_session(session);
     }
     match experiment.needs().servers {
         Some(servers) => {
@@ -189,13 +195,33 @@ pub(crate) fn prepare(
         experiment_file: shown,
         experiment_toml: text,
         attachments,
-        profile,
+        profile: profile(choices),
         servers: choices.servers.clone(),
         model: choices.model.clone(),
         arguments,
         git: lab_driver::git_state(&paths.workspace),
     };
     Ok(Prepared { experiment, plan, catalog, description })
+}
+
+/// An experiment and its text, with the profile that was chosen.
+fn chosen(path: &Path, shown: &str, choices: &Choices) -> Result<(String, Experiment), Failure> {
+    let Read { text, experiment } = read_experiment(path, shown)?;
+    let experiment = match profile(choices) {
+        Some(name) => experiment.with_profile(&name)?,
+        None => experiment,
+    };
+    Ok((text, experiment))
+}
+
+/// How many sessions an experiment asks for; none where its profile gives no verdicts.
+pub(crate) fn sessions_of(
+    experiment: &Path,
+    choices: &Choices,
+    paths: &Paths,
+) -> Result<Option<Sessions>, Failure> {
+    let (path, shown) = paths.experiment(experiment)?;
+    Ok(chosen(&path, &shown, choices)?.1.written.analysis.sessions)
 }
 
 /// The model that given servers must have; `None` where none are given.

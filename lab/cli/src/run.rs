@@ -1,5 +1,7 @@
 //! `lab run`.
 
+mod sessions;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -9,8 +11,8 @@ use std::{
 use clap::Args;
 use lab_driver::{Sweep, SweepEnd, SweepOptions, check_servers};
 use lab_family::Referee;
-use lab_record::{RunFile, SessionEvent};
-use lab_site::records::{bound::Place, load, over};
+use lab_record::RunFile;
+use lab_site::records::{bound::Place, load};
 use serde_json::json;
 
 use crate::{
@@ -18,16 +20,18 @@ use crate::{
     idle::{IdleArgs, before_start},
     interruption,
     paths::Paths,
-    plan::{Choices, Prepared, Question, given_model, prepare, summary},
+    plan::{Choices, Prepared, Question, given_model, prepare, sessions_of, summary},
     progress::Bar,
     report::write_report,
+    run::sessions::Numbers,
 };
 
 #[derive(Args, Clone)]
 pub(crate) struct RunArgs {
-    /// Experiment file, for example experiments/tr115.toml; optional with --resume
+    /// Experiment file, for example experiments/tr115.toml; optional with --resume, several with
+    /// --sessions
     #[arg(required_unless_present = "resume")]
-    experiment: Option<PathBuf>,
+    experiment: Vec<PathBuf>,
     #[command(flatten)]
     choices: Choices,
     /// Continue the stopped sweep in this folder
@@ -37,11 +41,12 @@ pub(crate) struct RunArgs {
     /// New folder for the records [default: results/<utc>-<id>]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Run it N times, each a session with orders and lengths of its own in a folder of --out, and
-    /// print what holds over them; the same command goes on where it was stopped
+    /// Divide the time among N sessions, each with orders, lengths, servers and copies of files of
+    /// its own in a folder of --out, and print what holds over them; 7-12 runs six more; the same
+    /// command goes on where it was stopped [default: analysis.sessions of the experiment]
     #[arg(long, value_name = "N", requires = "out", conflicts_with_all = ["resume", "session"],
-        value_parser = clap::value_parser!(u32).range(2..=64))]
-    sessions: Option<u32>,
+        value_parser = Numbers::parse)]
+    sessions: Option<Numbers>,
     #[command(flatten)]
     idle: IdleArgs,
     /// Skip the start-up times
@@ -56,41 +61,27 @@ pub(crate) struct RunArgs {
 }
 
 pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<Exit, Failure> {
-    match (args.sessions, &args.out) {
-        (Some(sessions), Some(out)) => all(args, paths, sessions, &paths.to_make(out)),
-        _ => one(args, paths),
+    let out = || args.out.as_ref().map_or_else(|| paths.new_results(), |out| paths.to_make(out));
+    match (sessions(args, paths)?, args.experiment.len()) {
+        (Some(numbers), _) => sessions::all(args, paths, &numbers, &out()),
+        (None, 0 | 1) => one(args, paths),
+        (None, _) => Err(Failure::input(
+            "several experiments take turns in sessions: add --sessions N --out DIR, or name one"
+                .to_owned(),
+        )),
     }
 }
 
-/// Every session that is not finished yet, then what holds over all.
-fn all(args: &RunArgs, paths: &Paths, sessions: u32, out: &Path) -> Result<Exit, Failure> {
-    fs::create_dir_all(out).map_err(|error| Failure::file(out, error))?;
-    let mut has_failed = false;
-    let folders: Vec<PathBuf> = (1..=sessions).map(|number| out.join(number.to_string())).collect();
-    for (number, folder) in (1..).zip(&folders) {
-        let begun = folder.join("run.json").exists().then(|| load::results(folder)).transpose()?;
-        let last = begun.as_ref().and_then(|results| results.sessions.last());
-        if last.is_some_and(|session| session.event == SessionEvent::Finished) {
-            continue;
+/// Those of the command line, or of the one experiment that is named.
+fn sessions(args: &RunArgs, paths: &Paths) -> Result<Option<Numbers>, Failure> {
+    match &args.experiment[..] {
+        _ if args.sessions.is_some() => Ok(args.sessions.clone()),
+        [experiment] if args.resume.is_none() && args.choices.session.is_none() => {
+            let declared = sessions_of(experiment, &args.choices, paths)?;
+            Ok(declared.map(|sessions| Numbers::first(sessions.least)))
         }
-        eprintln!("session {number} of {sessions}");
-        let (resume, out) = match begun {
-            Some(_) => (Some(folder.clone()), None),
-            None => (None, Some(folder.clone())),
-        };
-        let mut session = RunArgs { sessions: None, resume, out, ..args.clone() };
-        session.choices.session = Some(number);
-        match one(&session, paths)? {
-            Exit::Interrupted => return Ok(Exit::Interrupted),
-            end => has_failed |= end == Exit::Failed,
-        }
+        _ => Ok(None),
     }
-    let over = over::put_together(&folders)?;
-    over.notes.iter().for_each(|note| eprintln!("note: {note}"));
-    if !args.json {
-        print!("\n{}", over.text);
-    }
-    Ok(Exit::failed_if(has_failed))
 }
 
 fn one(args: &RunArgs, paths: &Paths) -> Result<Exit, Failure> {
@@ -130,15 +121,15 @@ fn one(args: &RunArgs, paths: &Paths) -> Result<Exit, Failure> {
 /// The question of the command line, or of the folder to go on with.
 fn question(args: &RunArgs, paths: &Paths) -> Result<Question, Failure> {
     let mut question = Question {
-        experiment: args.experiment.clone().unwrap_or_default(),
+        experiment: args.experiment.first().cloned().unwrap_or_default(),
         choices: args.choices.clone(),
     };
     if let Some(dir) = &args.resume {
         let stored = load::results(&paths.results(dir))?.run_file;
         question.choices.profile = stored.profile;
-        question.choices.session = stored.session;
+        question.choices.shared = stored.session;
         question.choices.model = args.choices.model.clone().or(stored.model);
-        if args.experiment.is_none() {
+        if args.experiment.is_empty() {
             question.experiment = PathBuf::from(stored.experiment_file);
         }
         if args.choices.servers.is_empty() {

@@ -1,14 +1,19 @@
-//! Corpora: made once by `lab corpus`, kept, and checked by it when they are there already.
+//! Corpora: made once by `lab corpus`, kept, and checked by it when they are there already. One of
+//! several sessions reads copies of its own: where a file lies on the disk and in memory is drawn
+//! anew.
 
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
 };
 
 use lab_family::Corpus;
 use lab_process::Run;
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
 use crate::{DriverError, held::Held};
 
@@ -17,6 +22,8 @@ use crate::{DriverError, held::Held};
 pub(crate) struct Corpora {
     lab: PathBuf,
     folder: PathBuf,
+    /// Where the copies of this session lie, in one of several.
+    copies: Option<PathBuf>,
     ready: BTreeMap<Corpus, Ready>,
 }
 
@@ -28,8 +35,8 @@ struct Ready {
 }
 
 impl Corpora {
-    pub(crate) fn new(lab: &Path, folder: &Path) -> Self {
-        Self { lab: lab.to_owned(), folder: folder.to_owned(), ready: BTreeMap::new() }
+    pub(crate) fn new(lab: &Path, folder: &Path, copies: Option<PathBuf>) -> Self {
+        Self { lab: lab.to_owned(), folder: folder.to_owned(), copies, ready: BTreeMap::new() }
     }
 
     /// The folder of a corpus, made where it is not there yet.
@@ -39,8 +46,15 @@ impl Corpora {
         interrupt: &AtomicBool,
     ) -> Result<&Path, DriverError> {
         if !self.ready.contains_key(corpus) {
-            let folder = self.folder.join(name(corpus));
+            let mut folder = self.folder.join(name(corpus));
             self.make(corpus, &folder, interrupt)?;
+            if let Some(copies) = &self.copies {
+                let to = copies.join(name(corpus));
+                copy(&folder, &to).map_err(|error| {
+                    DriverError::Lab(format!("cannot copy the corpus {}: {error}", name(corpus)))
+                })?;
+                folder = to;
+            }
             let what = format!("the corpus {}", name(corpus));
             let held = Held::below(&what, &folder)
                 .map_err(|error| DriverError::Lab(format!("cannot look at {what}: {error}")))?;
@@ -110,6 +124,27 @@ fn run(run: Run, shown: &str, interrupt: &AtomicBool) -> Result<(), DriverError>
     }
 }
 
+/// Copies a folder to new files on the disk, and lets go of the pages of both: the copies are read
+/// in again by whoever reads them first, as after a start of the machine.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type()?.is_dir() {
+            copy(&from, &to)?;
+            continue;
+        }
+        fs::copy(&from, &to)?;
+        // Pages that are not on the disk yet are kept.
+        File::open(&to)?.sync_all()?;
+        for file in [from, to] {
+            posix_fadvise(&File::open(file)?, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED)?;
+        }
+    }
+    Ok(())
+}
+
 /// All that decides its bytes.
 fn name(corpus: &Corpus) -> String {
     let Corpus { files, bytes, seed, skew, hostile } = corpus;
@@ -137,7 +172,7 @@ mod tests {
     fn a_corpus_that_takes_long_does_not_hold_who_wants_to_stop() {
         let home = tempfile::tempdir().unwrap();
         let lab = hanging(home.path());
-        let mut corpora = Corpora::new(&lab, home.path());
+        let mut corpora = Corpora::new(&lab, home.path(), None);
         let corpus = Corpus { files: 1, bytes: 1, seed: 1, skew: false, hostile: false };
         let stopped = corpora.folder(&corpus, &AtomicBool::new(true)).unwrap_err().to_string();
         assert!(stopped.ends_with("was interrupted"), "{stopped}");
@@ -176,7 +211,7 @@ mod tests {
         for (name, attack, said) in cases {
             let _attack = proof_kit::Attack::on("programs", name);
             let home = tempfile::tempdir().unwrap();
-            let mut corpora = Corpora::new(&easy(home.path(), "exit 0"), home.path());
+            let mut corpora = Corpora::new(&easy(home.path(), "exit 0"), home.path(), None);
             let never = AtomicBool::new(false);
             let folder = corpora.folder(&CORPUS, &never).unwrap().to_owned();
             assert!(corpora.held(&CORPUS).iter().all(|held| held.change().is_none()));
@@ -188,10 +223,26 @@ mod tests {
     }
 
     #[test]
+    fn a_session_reads_files_of_its_own() {
+        let home = tempfile::tempdir().unwrap();
+        let copies = home.path().join("copies");
+        let easy = easy(home.path(), "exit 0");
+        let mut corpora = Corpora::new(&easy, home.path(), Some(copies.clone()));
+        let never = AtomicBool::new(false);
+        let folder = corpora.folder(&CORPUS, &never).unwrap().to_owned();
+        assert!(folder.starts_with(&copies));
+        assert_eq!(fs::read_to_string(folder.join("a.jsonl")).unwrap(), "1\n");
+        fs::write(home.path().join(name(&CORPUS)).join("a.jsonl"), "2\n").unwrap();
+        assert!(corpora.held(&CORPUS).iter().all(|held| held.change().is_none()));
+        fs::write(folder.join("a.jsonl"), "2\n").unwrap();
+        assert!(corpora.held(&CORPUS).iter().any(|held| held.change().is_some()));
+    }
+
+    #[test]
     fn a_corpus_that_was_kept_and_is_not_what_its_manifest_says_is_refused() {
         let _attack = proof_kit::Attack::on("programs", "a kept corpus with other bytes");
         let home = tempfile::tempdir().unwrap();
-        let mut corpora = Corpora::new(&easy(home.path(), "exit 1"), home.path());
+        let mut corpora = Corpora::new(&easy(home.path(), "exit 1"), home.path(), None);
         let refused = corpora.folder(&CORPUS, &AtomicBool::new(false)).unwrap_err().to_string();
         assert!(refused.contains("--check` exited with exit status: 1"), "{refused}");
     }

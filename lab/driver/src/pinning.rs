@@ -1,5 +1,7 @@
 //! Server and client on their own CPUs, where there are enough.
 
+use lab_record::SessionOf;
+
 /// Below this many CPUs nothing is pinned: it would take from a multi-threaded client the very CPUs
 /// it is about.
 pub const CPUS_MIN: usize = 4;
@@ -14,9 +16,9 @@ pub(crate) struct Pinning {
 }
 
 impl Pinning {
-    /// Gives the server, where there is one, the last CPU that this process may use and clients the
-    /// others.
-    pub(crate) fn choose(server: bool) -> Self {
+    /// Gives the server, where there is one, a CPU that this process may use and clients the
+    /// others: the last one, and of several sessions each the one before.
+    pub(crate) fn choose(server: bool, session: Option<SessionOf>) -> Self {
         let nobody =
             |statement: String| Self { clients: Vec::new(), server: Vec::new(), statement };
         if !server {
@@ -30,7 +32,8 @@ impl Pinning {
                 clients.len()
             ));
         }
-        let server = clients.split_off(clients.len() - 1);
+        let earlier = session.map_or(0, |session| session.number as usize - 1);
+        let server = vec![clients.remove(clients.len() - 1 - earlier % clients.len())];
         let statement =
             format!("server pinned to CPU {}, clients to the other {}", server[0], clients.len());
         Self { clients, server, statement }

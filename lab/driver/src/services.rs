@@ -78,7 +78,11 @@ impl Services {
             servers: servers.transpose()?,
             floor: floor.transpose()?,
             kept: None,
-            corpora: Corpora::new(&options.lab, &options.workspace.join("corpora")),
+            corpora: Corpora::new(
+                &options.lab,
+                &options.workspace.join("corpora"),
+                experiment.session.map(|_| scratch.join("corpora")),
+            ),
             texts,
             scratch: scratch.to_owned(),
             worker_folder: catalog.worker_folder(experiment.family.name()),

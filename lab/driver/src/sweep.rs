@@ -173,7 +173,7 @@ impl<'a> Sweep<'a> {
         let programs = catalog.programs(&plan.entrants, &scratch.programs())?;
         let worker = catalog.worker_files(experiment.family.name());
         let held = held::programs(&programs, &worker, &scratch)?;
-        let pinning = Pinning::choose(experiment.needs().servers.is_some());
+        let pinning = Pinning::choose(experiment.needs().servers.is_some(), experiment.session);
         let services =
             Services::set(experiment, options, catalog, &programs, scratch.path(), &pinning)?;
         let cards = if services.may_use_cards() {

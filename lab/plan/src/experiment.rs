@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::{Cell, Family, InputError, Needs, Section, text};
-use lab_record::{Analysis, Contrast, Expectation, Rounds};
+use lab_record::{Analysis, Contrast, Expectation, Rounds, SessionOf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -18,6 +18,11 @@ const SCHEMA: u32 = 1;
 const BLOCKS_MAX: u32 = 10_000;
 /// More can be written in a line or two, and held in no memory.
 const CELLS_MAX: usize = 10_000;
+/// Of a session; one block alone tells nothing of its noise.
+const LEAST_BLOCKS: u32 = 2;
+/// A verdict about fewer sessions is none.
+const SESSIONS_MIN: u32 = 6;
+const SESSIONS_MAX: u32 = 64;
 
 /// An experiment, read and checked.
 #[derive(Debug)]
@@ -33,7 +38,7 @@ pub struct Experiment {
     /// The whole file, with the changes of the profile.
     pub(crate) table: Table,
     /// Which session it is, where orders and lengths were drawn anew.
-    pub session: Option<u32>,
+    pub session: Option<SessionOf>,
 }
 
 /// Who starts the programs of an experiment's runs.
@@ -160,11 +165,19 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// One session of the experiment: orders, lengths and schedules of its own, drawn anew.
+    /// One session of the experiment: orders, lengths and schedules of its own, drawn anew, and its
+    /// part of the time where sessions share it. Two blocks tell a session's own noise, one does
+    /// not.
     #[must_use]
-    pub fn of_session(mut self, number: u32) -> Self {
-        self.session = Some(number);
-        self.written.seed = self.written.seed.wrapping_add(u64::from(number.saturating_sub(1)));
+    pub fn of_session(mut self, session: SessionOf) -> Self {
+        let written = &mut self.written;
+        written.seed = written.seed.wrapping_add(u64::from(session.number.saturating_sub(1)));
+        let sharing = session.sharing.max(1);
+        written.blocks = written.blocks.div_ceil(sharing).max(written.blocks.min(LEAST_BLOCKS));
+        if let Some(rounds) = &mut written.analysis.rounds {
+            rounds.budget_s = rounds.budget_s.div_ceil(sharing);
+        }
+        self.session = Some(session);
         self
     }
 
@@ -203,6 +216,7 @@ impl Experiment {
         if !profile.verdicts {
             written.analysis.comparisons.clear();
             written.analysis.contrasts.clear();
+            written.analysis.sessions = None;
             written.expect.clear();
         }
         self.check()?;
@@ -243,6 +257,12 @@ impl Experiment {
         }
         if written.blocks == 0 || written.blocks > BLOCKS_MAX {
             return error("blocks", &format!("must lie between 1 and {BLOCKS_MAX}"));
+        }
+        if let Some(sessions) = written.analysis.sessions
+            && !(SESSIONS_MIN..=SESSIONS_MAX).contains(&sessions.least)
+        {
+            let said = format!("must lie between {SESSIONS_MIN} and {SESSIONS_MAX}");
+            return error("analysis.sessions.least", &said);
         }
         if written.cells.is_empty() {
             return error("cells", "no cell is left: name at least one level of every factor");

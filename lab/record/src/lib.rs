@@ -39,6 +39,7 @@ mod rounds;
 mod rows;
 mod samples;
 mod schema;
+mod session;
 mod store;
 mod writer;
 
@@ -58,6 +59,7 @@ pub use schema::{
     Analysis, CardUse, Comparison, Contrast, GitState, Kept, Machine, Noise, Pairing, Run, RunFile,
     Scale, Session, SessionEvent, Spread, Status, VariantEntry, Verification, Window,
 };
+pub use session::{SessionOf, Sessions};
 pub use store::Results;
 pub use writer::Writer;
 

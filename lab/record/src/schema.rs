@@ -46,10 +46,9 @@ pub struct RunFile {
     pub expectations: Vec<Expectation>,
     /// The seed that order, lengths and schedules come from.
     pub seed: u64,
-    /// Which session of its experiment it is, where the command line said so: its seed is the
-    /// experiment's and this number, less 1.
+    /// Which session of its experiment it is, where it is one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<u32>,
+    pub session: Option<crate::SessionOf>,
     /// Blocks, as planned.
     pub blocks: u32,
     /// Runs, as planned.
@@ -87,6 +86,9 @@ pub struct Analysis {
     /// it they are judged by the pairs that lie in the blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<crate::Rounds>,
+    /// Sessions among which the time is divided; without it there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<crate::Sessions>,
 }
 
 /// Whether two variants saw the same work in the same block.

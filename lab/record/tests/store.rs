@@ -31,6 +31,7 @@ fn run_file() -> RunFile {
             comparisons: vec![],
             contrasts: vec![],
             rounds: None,
+            sessions: None,
         },
         seed: 1,
         session: None,

@@ -1,8 +1,10 @@
 //! Sessions of one experiment, recorded apart and put together.
 
+use std::fs;
+
 use assert_cmd::assert::OutputAssertExt;
 use lab_record::Results;
-use predicates::str::contains;
+use predicates::{prelude::PredicateBooleanExt, str::contains};
 
 use crate::world::World;
 
@@ -26,7 +28,7 @@ fn sessions_draw_anew_and_are_put_together() {
         session(&world, number);
         let file = Results::load(&world.path(number)).unwrap().run_file;
         assert_eq!(file.seed.to_string(), number, "the experiment's is 1");
-        assert_eq!(file.session.map(|it| it.to_string()).as_deref(), Some(number));
+        assert_eq!(file.session.map(|it| it.number.to_string()).as_deref(), Some(number));
         world.lab(&["report", number, "--check"]).assert().code(0);
     }
     let end = world.lab(&["report", "1", "--over", "2", "3"]).assert().code(0);
@@ -61,18 +63,56 @@ fn records_that_drew_alike_are_told() {
 }
 
 #[test]
-fn sessions_of_one_command_go_on_where_they_were_stopped() {
+fn sessions_of_one_command_share_the_time_and_go_on_where_they_were_stopped() {
     let world = world();
-    let run = ["run", "experiments/e.toml", "--sessions", "2", "--out", "s", "--no-startup"];
-    let end = world.lab(&run).assert().code(0);
-    end.stdout(contains("2 sessions of `e`, "));
-    let started = |number: &str| {
-        let results = Results::load(&world.path(&format!("s/{number}"))).unwrap();
-        (results.run_file.session, results.sessions.len())
+    world.experiment("paced", 8, "");
+    let run = |numbers: &str, said: &str| {
+        let run = ["run", "experiments/e.toml", "--sessions", numbers, "--out", "s"];
+        let end = world.lab(&[&run[..], &["--no-startup"]].concat()).assert().code(0);
+        end.stdout(contains(format!("{said} sessions of `e`, ")));
     };
-    assert_eq!((started("1"), started("2")), ((Some(1), 2), (Some(2), 2)));
-    let more = ["run", "experiments/e.toml", "--sessions", "3", "--out", "s", "--no-startup"];
-    let end = world.lab(&more).assert().code(0);
-    end.stdout(contains("3 sessions of `e`, "));
-    assert_eq!((started("1"), started("3")), ((Some(1), 2), (Some(3), 2)), "none ran again");
+    let found = |number: u32| {
+        let results = Results::load(&world.path(&format!("s/{number}"))).unwrap();
+        let file = results.run_file;
+        assert_eq!(file.session.unwrap().number, number);
+        (file.session.unwrap().sharing, file.blocks, file.seed, results.sessions.len())
+    };
+    run("2", "2");
+    assert_eq!((found(1), found(2)), ((2, 4, 1, 2), (2, 4, 2, 2)));
+    run("3", "3");
+    assert_eq!((found(1), found(3)), ((2, 4, 1, 2), (3, 3, 3, 2)), "none ran again");
+    run("4-9", "6");
+    assert_eq!((found(4), found(9)), ((6, 2, 4, 2), (6, 2, 9, 2)), "two blocks at least");
+}
+
+#[test]
+fn sessions_of_several_experiments_take_turns() {
+    let world = world();
+    world.experiment("paced", 2, "");
+    let other = fs::read_to_string(world.path("experiments/e.toml"))
+        .unwrap()
+        .replace("name = \"e\"", "name = \"f\"");
+    let other = other.replace("[analysis]\n", "[analysis]\nsessions = { least = 6 }\n");
+    fs::write(world.path("experiments/f.toml"), &other).unwrap();
+    let both = ["run", "experiments/e.toml", "experiments/f.toml"];
+    let alone = world.lab(&both).assert().code(2);
+    alone.stderr(contains("several experiments take turns in sessions: add --sessions N"));
+    let more = ["--sessions", "2", "--out", "s", "--no-startup"];
+    let end = world.lab(&[&both[..], &more].concat()).assert().code(0);
+    end.stdout(contains("2 sessions of `e`, ").and(contains("2 sessions of `f`, ")));
+    let started = |place: &str| {
+        let file = Results::load(&world.path(&format!("s/{place}"))).unwrap().run_file;
+        (file.started_unix_s, place.to_owned())
+    };
+    let mut in_turn = ["e/1", "e/2", "f/1", "f/2"].map(started);
+    in_turn.sort();
+    let [.., third, fourth] = in_turn.map(|(_, place)| place);
+    assert!(third.ends_with('2') && fourth.ends_with('2'), "{third} {fourth}");
+    // Without --sessions it is the experiment's own number, but not of a smoke test.
+    let out = ["run", "experiments/f.toml", "--out", "own", "--no-startup"];
+    world.lab(&out).assert().code(0).stdout(contains("6 sessions of `f`, "));
+    let few = other.replace("least = 6", "least = 5");
+    fs::write(world.path("experiments/f.toml"), &few).unwrap();
+    let refused = world.lab(&["plan", "experiments/f.toml"]).assert().code(2);
+    refused.stderr(contains("f.toml: key `analysis.sessions.least`: must lie between 6 and 64"));
 }
