@@ -150,9 +150,13 @@ pub(crate) fn summary(prepared: &Prepared, startup: bool) -> String {
         0 => String::new(),
         questions => format!("\n{questions} declared questions by the blocks"),
     };
+    let declared = experiment.written.analysis.sessions.filter(|_| experiment.session.is_none());
+    let divided = declared.map_or_else(String::new, |sessions| {
+        format!("\n{} sessions share this, two blocks each at least", sessions.least)
+    });
     format!(
         "{}: {variants} variants in {cells} cells, {in_block} runs x {} blocks + {variants} \
-         checks{start_ups} = {} rows, about {:.1} minutes{asked}{left}\n{}",
+         checks{start_ups} = {} rows, about {:.1} minutes{asked}{left}{divided}\n{}",
         experiment.written.name,
         experiment.written.blocks,
         plan.runs.len() + starts,

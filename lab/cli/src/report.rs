@@ -15,7 +15,7 @@ use lab_site::records::{
     against::changed,
     bound::{Place, Written, check_shown, write},
     load::{self, made},
-    over,
+    over::{self, Over},
     runs::add_runs,
     source::{naming, source},
     tables,
@@ -48,6 +48,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "DIR", num_args = 1..,
         conflicts_with_all = ["out", "against", "check", "choose", "format", "open", "head"])]
     over: Vec<PathBuf>,
+    /// With --over: these are later sessions; print how often they contradict what the earlier
+    /// ones say
+    #[arg(long, value_name = "DIR", num_args = 1.., requires = "over")]
+    next: Vec<PathBuf>,
     /// Write nothing; fail if a page or a table in DIR is not what the records give
     #[arg(long, conflicts_with = "out")]
     check: bool,
@@ -104,7 +108,12 @@ pub(crate) fn report(args: &ReportArgs, paths: Option<&Paths>) -> Result<Exit, F
     }
     if !args.over.is_empty() {
         let found = |dir: &PathBuf| paths.map_or_else(|| dir.clone(), |paths| paths.results(dir));
-        return put_together(&[vec![dir], args.over.iter().map(found).collect()].concat());
+        let all = |dirs: &[PathBuf]| dirs.iter().map(found).collect::<Vec<_>>();
+        let sessions = [vec![dir], all(&args.over)].concat();
+        return put_together(match &args.next[..] {
+            [] => over::put_together(&sessions),
+            next => over::held_against(&sessions, &all(next)),
+        });
     }
     let results = load::results(&dir)?;
     let head = results.heads().map(Heads::whole);
@@ -164,9 +173,9 @@ fn against(new: &Path, old: &Path) -> Result<Exit, Failure> {
     Ok(if changed.is_worse { Exit::Slower } else { Exit::Success })
 }
 
-/// Prints a table for each declared question.
-fn put_together(dirs: &[PathBuf]) -> Result<Exit, Failure> {
-    let over = over::put_together(dirs)?;
+/// Prints what holds over sessions.
+fn put_together(over: Result<Over, Failure>) -> Result<Exit, Failure> {
+    let over = over?;
     for note in &over.notes {
         eprintln!("note: {note}");
     }

@@ -4,10 +4,15 @@
 //! A session gives one difference a block or round: the mean over the cells that all sessions have.
 //! What holds over sessions is [`lab_stats::by_session`]'s.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod next;
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use lab_family::{Better, Unit};
-use lab_record::{Comparison, Scale};
+use lab_record::{Comparison, Contrast, Scale};
 use lab_stats::{
     by_session::{ENOUGH_SESSIONS, OverSessions, over_sessions, verdict},
     outcome::Outcome,
@@ -20,6 +25,8 @@ use crate::compare::{PairKey, scaled_margin};
 use crate::contrast::sides;
 use crate::study::{Study, show_on};
 use crate::tables::{Entry, Table, show_with_ends};
+
+pub use next::next;
 
 /// Values by cell and block.
 type Values = BTreeMap<PairKey, f64>;
@@ -37,7 +44,7 @@ struct Line {
 /// A declared comparison or contrast.
 struct Question<'s> {
     title: String,
-    asked: &'s Comparison,
+    asked: Cow<'s, Comparison>,
     unit: Unit,
     better: Better,
     lines: Vec<Line>,
@@ -48,22 +55,26 @@ struct Question<'s> {
 ///
 /// `None` where nothing that was declared was measured in two sessions.
 pub fn over(studies: &[Study]) -> Option<String> {
-    let first = studies.first()?;
-    let contrasts: Vec<_> = first.frame.run_file.analysis.contrasts.iter().map(sides).collect();
-    let comparisons = first.compared.iter().map(|one| of_comparison(studies, one.comparison));
-    let of_contrasts = contrasts.iter().enumerate();
-    let of_contrasts = of_contrasts.map(|(place, sides)| of_contrast(studies, place, sides));
-    let told = comparisons.chain(of_contrasts).filter(|question| !question.lines.is_empty());
-    let tables: Vec<String> = told.map(|question| question.table()).collect();
+    let questions = questions(studies);
+    let told = questions.iter().filter(|question| !question.lines.is_empty());
+    let tables: Vec<String> = told.map(Question::table).collect();
     (!tables.is_empty()).then(|| tables.concat())
 }
 
-fn question<'s>(study: &Study, title: String, asked: &'s Comparison) -> Question<'s> {
+/// Every declared comparison and contrast, in their order.
+fn questions<'s>(studies: &'s [Study]) -> Vec<Question<'s>> {
+    let Some(first) = studies.first() else { return Vec::new() };
+    let comparisons = first.compared.iter().map(|one| of_comparison(studies, one.comparison));
+    let contrasts = first.frame.run_file.analysis.contrasts.iter();
+    comparisons.chain(contrasts.map(|contrast| of_contrast(studies, contrast))).collect()
+}
+
+fn question<'s>(study: &Study, title: String, asked: Cow<'s, Comparison>) -> Question<'s> {
     let metric = study.metric(&asked.metric);
     Question {
         title,
-        asked,
         unit: study.unit(&asked.metric),
+        asked,
         better: metric.map_or(Better::Lower, |metric| metric.better),
         lines: Vec::new(),
     }
@@ -77,7 +88,7 @@ fn of_comparison<'s>(studies: &[Study], asked: &'s Comparison) -> Question<'s> {
     let cells: Vec<String> = asked.cells.iter().map(levels).collect();
     let place = if cells.is_empty() { String::new() } else { format!(" ({})", cells.join("; ")) };
     let title = format!("{}{place} against `{}`", first.heading(&asked.metric), analysis.reference);
-    let mut question = question(first, title, asked);
+    let mut question = question(first, title, Cow::Borrowed(asked));
     let candidates = first.candidates();
     let twins = first.frame.twins().into_iter();
     let twins = twins.filter(|(_, original)| *original == analysis.reference);
@@ -93,10 +104,10 @@ fn of_comparison<'s>(studies: &[Study], asked: &'s Comparison) -> Question<'s> {
     question
 }
 
-fn of_contrast<'s>(studies: &[Study], place: usize, sides: &'s [Comparison; 2]) -> Question<'s> {
+fn of_contrast<'s>(studies: &[Study], one: &Contrast) -> Question<'s> {
     let first = &studies[0];
-    let contrasts = &first.frame.run_file.analysis.contrasts;
-    let one = &contrasts[place];
+    let analysis = &first.frame.run_file.analysis;
+    let sides = sides(one);
     let title = format!(
         "{} of `{}` with {} {} against {}",
         first.heading(&one.metric),
@@ -105,8 +116,8 @@ fn of_contrast<'s>(studies: &[Study], place: usize, sides: &'s [Comparison; 2]) 
         one.level,
         one.reference,
     );
-    let mut question = question(first, title, &sides[0]);
-    let alpha = first.frame.run_file.analysis.alpha / contrasts.len() as f64;
+    let mut question = question(first, title, Cow::Owned(sides[0].clone()));
+    let alpha = analysis.alpha / analysis.contrasts.len() as f64;
     let values = studies
         .iter()
         .map(|study| sides.each_ref().map(|side| study.values_of_level(one, side, &one.variant)));
@@ -150,7 +161,7 @@ impl Question<'_> {
         let holds_0 = |over: &Sessions| over.interval[0] <= 0.0 && 0.0 <= over.interval[1];
         let mut controls = self.lines.iter().filter(|line| line.is_control);
         let is_off = controls.any(|line| line.over.over.as_ref().is_some_and(|it| !holds_0(it)));
-        let margin = scaled_margin(self.asked);
+        let margin = scaled_margin(&self.asked);
         for line in &mut self.lines {
             let asked = line.over.pairs.len();
             let Some(over) = &line.over.over else { continue };

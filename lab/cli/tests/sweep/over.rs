@@ -38,16 +38,24 @@ fn sessions_draw_anew_and_are_put_together() {
     {
         assert!(text.contains(said), "{said} is not in {text}");
     }
+    let next = ["report", "1", "--over", "2", "--next", "3", "4"];
+    session(&world, "4");
+    let held = world.lab(&next).assert().code(0);
+    held.stdout(
+        contains("Earlier: 2 sessions of `e`, ")
+            .and(contains("| verdicts given | 0 "))
+            .and(contains("| later estimates inside the interval | ")),
+    );
     let twice = ["report", "1", "--over", "2", "1"];
     world.lab(&twice).assert().code(2).stderr(contains("/1 are one record: give each"));
     world.variant("calm", "true; exec \"$FLOOR\"");
-    session(&world, "4");
-    let other = world.lab(&["report", "1", "--over", "4"]).assert().code(2);
+    session(&world, "5");
+    let other = world.lab(&["report", "1", "--over", "5"]).assert().code(2);
     other.stderr(contains("ran different programs of `calm`"));
     world.variant("calm", "exec \"$FLOOR\"");
     world.experiment("paced", 3, "");
-    session(&world, "5");
-    let other = world.lab(&["report", "1", "--over", "5"]).assert().code(2);
+    session(&world, "6");
+    let other = world.lab(&["report", "1", "--over", "6"]).assert().code(2);
     other.stderr(contains("are of different experiment files or profiles"));
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lab_console::Failure;
 use lab_record::{RunFile, VariantEntry};
-use lab_report::{Frame, Study, day, family_of, over};
+use lab_report::{Frame, Study, day, family_of, next, over};
 
 use super::load;
 
@@ -22,14 +22,8 @@ pub struct Over {
 /// One cannot be read, is there twice, or is of another experiment or of other programs; or they
 /// share nothing that was declared.
 pub fn put_together(dirs: &[PathBuf]) -> Result<Over, Failure> {
-    let frames = dirs.iter().map(|dir| load::frame(dir)).collect::<Result<Vec<_>, _>>()?;
-    let placed: Vec<(&Path, &Frame)> = dirs.iter().map(PathBuf::as_path).zip(&frames).collect();
-    for (place, one) in placed.iter().enumerate() {
-        placed[..place].iter().try_for_each(|before| fit(*before, *one))?;
-    }
-    let family = family_of(&frames[0], lab_families::ALL)
-        .map_err(|error| Failure::input(error.to_string()))?;
-    let studies: Vec<Study> = frames.iter().map(|frame| Study::of(frame, family)).collect();
+    let (frames, notes) = fitting(dirs)?;
+    let studies = studies(&frames)?;
     let tables = over(&studies).ok_or_else(|| {
         Failure::input(format!(
             "{} and the others have no declared comparison or contrast with two blocks in each: \
@@ -38,7 +32,42 @@ pub fn put_together(dirs: &[PathBuf]) -> Result<Over, Failure> {
         ))
     })?;
     let text = format!("{}\n\n{tables}{READING}", head(&frames));
-    Ok(Over { notes: notes(&placed), text })
+    Ok(Over { notes, text })
+}
+
+/// What the later sessions of an experiment found of what the earlier ones said.
+///
+/// # Errors
+/// As of [`put_together`].
+pub fn held_against(earlier: &[PathBuf], later: &[PathBuf]) -> Result<Over, Failure> {
+    let (mut frames, notes) = fitting(&[earlier, later].concat())?;
+    let later_frames = frames.split_off(earlier.len());
+    let table = next(&studies(&frames)?, &studies(&later_frames)?).ok_or_else(|| {
+        Failure::input(format!(
+            "{} and the others have no declared comparison or contrast with two blocks in two \
+             sessions on both sides: nothing can be held against the later",
+            earlier[0].display()
+        ))
+    })?;
+    let text = format!("Earlier: {}\n\nLater: {}\n\n{table}", head(&frames), head(&later_frames));
+    Ok(Over { notes, text })
+}
+
+/// Records that can be sessions of one experiment, and what is to be said of them.
+fn fitting(dirs: &[PathBuf]) -> Result<(Vec<Frame>, Vec<String>), Failure> {
+    let frames = dirs.iter().map(|dir| load::frame(dir)).collect::<Result<Vec<_>, _>>()?;
+    let placed: Vec<(&Path, &Frame)> = dirs.iter().map(PathBuf::as_path).zip(&frames).collect();
+    for (place, one) in placed.iter().enumerate() {
+        placed[..place].iter().try_for_each(|before| fit(*before, *one))?;
+    }
+    let notes = notes(&placed);
+    Ok((frames, notes))
+}
+
+fn studies(frames: &[Frame]) -> Result<Vec<Study<'_>>, Failure> {
+    let family = family_of(&frames[0], lab_families::ALL)
+        .map_err(|error| Failure::input(error.to_string()))?;
+    Ok(frames.iter().map(|frame| Study::of(frame, family)).collect())
 }
 
 const READING: &str = "τ is the standard deviation between sessions, I² its part of the variance \
@@ -83,9 +112,11 @@ fn head(frames: &[Frame]) -> String {
         1 => "on one machine".to_owned(),
         many => format!("on {many} machines, whose differences are in τ too"),
     };
+    let are_copied = frames.iter().all(|frame| frame.run_file.session.is_some());
+    let (corpora, stayed) = if are_copied { (" and corpora", "") } else { ("", ", and corpora") };
     format!(
-        "{} sessions of `{}`, {days}, {where_run}. Each began with new copies of the programs and \
-         new servers; host, kernel and corpora stayed.",
+        "{} sessions of `{}`, {days}, {where_run}. Each began with new copies of programs{corpora} \
+         and new servers; host and kernel{stayed} stayed.",
         frames.len(),
         frames[0].run_file.experiment,
     )
