@@ -215,6 +215,21 @@ pub struct Machine {
     pub kernel: String,
     /// Architecture, for example `x86_64`.
     pub arch: String,
+    /// What tells it from machines of the same make: the beginning of a hash of `/etc/machine-id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+impl Machine {
+    /// Whether both are one machine, a new kernel or not. Without an id all that is known has to be
+    /// equal.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.id, &other.id) {
+            // Containers of one image may share an id.
+            (Some(one), Some(two)) => one == two && self.cpu_model == other.cpu_model,
+            _ => self == other,
+        }
+    }
 }
 
 /// A line of `sessions.jsonl`.

@@ -45,6 +45,7 @@ fn run_file() -> RunFile {
             memory_bytes: 1,
             kernel: "k".to_owned(),
             arch: "x".to_owned(),
+            id: None,
         },
         started_unix_s: 0,
     }

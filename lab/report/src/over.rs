@@ -4,6 +4,7 @@
 //! A session gives one difference a block or round: the mean over the cells that all sessions have.
 //! What holds over sessions is [`lab_stats::by_session`]'s.
 
+mod machines;
 mod next;
 
 use std::{
@@ -26,6 +27,7 @@ use crate::contrast::sides;
 use crate::study::{Study, show_on};
 use crate::tables::{Entry, Table, show_with_ends};
 
+use machines::{Machines, OnMachines};
 pub use next::next;
 
 /// Values by cell and block.
@@ -37,12 +39,15 @@ struct Line {
     name: String,
     is_control: bool,
     over: OverSessions,
+    /// `None` where all sessions were on one machine.
+    machines: Option<OnMachines>,
     outcome: Outcome,
     why: Option<String>,
 }
 
 /// A declared comparison or contrast.
 struct Question<'s> {
+    machines: Machines<'s>,
     title: String,
     asked: Cow<'s, Comparison>,
     unit: Unit,
@@ -69,9 +74,11 @@ fn questions<'s>(studies: &'s [Study]) -> Vec<Question<'s>> {
     comparisons.chain(contrasts.map(|contrast| of_contrast(studies, contrast))).collect()
 }
 
-fn question<'s>(study: &Study, title: String, asked: Cow<'s, Comparison>) -> Question<'s> {
+fn question<'s>(studies: &'s [Study], title: String, asked: Cow<'s, Comparison>) -> Question<'s> {
+    let study = &studies[0];
     let metric = study.metric(&asked.metric);
     Question {
+        machines: Machines::of(studies),
         title,
         unit: study.unit(&asked.metric),
         asked,
@@ -80,7 +87,7 @@ fn question<'s>(study: &Study, title: String, asked: Cow<'s, Comparison>) -> Que
     }
 }
 
-fn of_comparison<'s>(studies: &[Study], asked: &'s Comparison) -> Question<'s> {
+fn of_comparison<'s>(studies: &'s [Study], asked: &'s Comparison) -> Question<'s> {
     let first = &studies[0];
     let analysis = &first.frame.run_file.analysis;
     let levels =
@@ -88,7 +95,7 @@ fn of_comparison<'s>(studies: &[Study], asked: &'s Comparison) -> Question<'s> {
     let cells: Vec<String> = asked.cells.iter().map(levels).collect();
     let place = if cells.is_empty() { String::new() } else { format!(" ({})", cells.join("; ")) };
     let title = format!("{}{place} against `{}`", first.heading(&asked.metric), analysis.reference);
-    let mut question = question(first, title, Cow::Borrowed(asked));
+    let mut question = question(studies, title, Cow::Borrowed(asked));
     let candidates = first.candidates();
     let twins = first.frame.twins().into_iter();
     let twins = twins.filter(|(_, original)| *original == analysis.reference);
@@ -104,7 +111,7 @@ fn of_comparison<'s>(studies: &[Study], asked: &'s Comparison) -> Question<'s> {
     question
 }
 
-fn of_contrast<'s>(studies: &[Study], one: &Contrast) -> Question<'s> {
+fn of_contrast<'s>(studies: &'s [Study], one: &Contrast) -> Question<'s> {
     let first = &studies[0];
     let analysis = &first.frame.run_file.analysis;
     let sides = sides(one);
@@ -116,7 +123,7 @@ fn of_contrast<'s>(studies: &[Study], one: &Contrast) -> Question<'s> {
         one.level,
         one.reference,
     );
-    let mut question = question(first, title, Cow::Owned(sides[0].clone()));
+    let mut question = question(studies, title, Cow::Owned(sides[0].clone()));
     let alpha = analysis.alpha / analysis.contrasts.len() as f64;
     let values = studies
         .iter()
@@ -150,10 +157,12 @@ fn pairs(sessions: &[[Values; 2]]) -> Vec<(usize, f64)> {
 
 impl Question<'_> {
     fn add(&mut self, name: &str, is_control: bool, sessions: &[[Values; 2]], alpha: f64) {
-        let over = over_sessions(&pairs(sessions), sessions.len(), alpha);
+        let pairs = pairs(sessions);
+        let over = over_sessions(&pairs, sessions.len(), alpha);
         if over.over.is_some() {
+            let machines = self.machines.judged(&pairs, alpha);
             let (name, outcome) = (name.to_owned(), Outcome::CannotTell);
-            self.lines.push(Line { name, is_control, over, outcome, why: None });
+            self.lines.push(Line { name, is_control, over, machines, outcome, why: None });
         }
     }
 
@@ -240,7 +249,13 @@ impl Question<'_> {
             Scale::Difference => self.size(self.asked.margin),
         };
         let spend = self.where_to_spend().unwrap_or_default();
-        format!("{}, margin {margin}\n\n{}{spend}\n", self.title, table.markdown())
+        let machines = self.machines.table(self);
+        format!("{}, margin {margin}\n\n{}{spend}{machines}\n", self.title, table.markdown())
+    }
+
+    fn is_off_over_machines(&self) -> bool {
+        let mut controls = self.lines.iter().filter(|line| line.is_control);
+        controls.any(|line| line.machines.as_ref().is_some_and(OnMachines::leaves_out_0))
     }
 
     /// What more rounds in each session would buy, and what more sessions, for the candidate that

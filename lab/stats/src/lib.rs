@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod after_itself;
+pub mod by_machine;
 pub mod by_session;
 pub mod changes;
 pub mod correlation;

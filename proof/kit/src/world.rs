@@ -162,6 +162,7 @@ impl World {
                 memory_bytes: 8 << 30,
                 kernel: "6.1".to_owned(),
                 arch: "x86_64".to_owned(),
+                id: None,
             },
             started_unix_s: 0,
         }

@@ -124,7 +124,7 @@ impl Values {
 }
 
 fn shown(machine: &Machine) -> String {
-    let Machine { cpu_model, cpus, memory_bytes, kernel, arch } = machine;
+    let Machine { cpu_model, cpus, memory_bytes, kernel, arch, id: _ } = machine;
     let gib = *memory_bytes as f64 / f64::from(1 << 30);
     format!("{cpu_model}, {cpus} CPUs, {gib:.1} GiB, Linux {kernel}, {arch}")
 }

@@ -6,7 +6,7 @@ use assert_cmd::assert::OutputAssertExt;
 use lab_record::Results;
 use predicates::{prelude::PredicateBooleanExt, str::contains};
 
-use crate::world::World;
+use crate::{unchained::unchain, world::World};
 
 fn world() -> World {
     let world = World::new();
@@ -123,4 +123,64 @@ fn sessions_of_several_experiments_take_turns() {
     fs::write(world.path("experiments/f.toml"), &few).unwrap();
     let refused = world.lab(&["plan", "experiments/f.toml"]).assert().code(2);
     refused.stderr(contains("f.toml: key `analysis.sessions.least`: must lie between 6 and 64"));
+}
+
+/// A record from before chains, with another text in a file of it.
+fn changed(world: &World, number: &str, file: &str, change: &dyn Fn(&str) -> String) {
+    unchain(&world.path(number));
+    let path = world.path(&format!("{number}/{file}"));
+    let text = fs::read_to_string(&path).unwrap();
+    let new = change(&text);
+    assert_ne!(text, new, "{file} has nothing to change");
+    fs::write(path, new).unwrap();
+}
+
+#[test]
+fn machines_are_told_apart_and_below_three_nothing_is_told_of_another() {
+    let world = world();
+    for number in ["1", "2", "3", "4"] {
+        session(&world, number);
+    }
+    let machine = |id: usize| {
+        move |text: &str| {
+            let mut file: serde_json::Value = serde_json::from_str(text).unwrap();
+            file["machine"]["id"] = format!("machine {id}").into();
+            file.to_string()
+        }
+    };
+    let over = |numbers: &[&str]| {
+        let arguments = [&["report", "1", "--over"][..], numbers].concat();
+        let end = world.lab(&arguments).assert().code(0);
+        String::from_utf8(end.get_output().stdout.clone()).unwrap()
+    };
+    for (number, id) in [("1", 1), ("2", 1), ("3", 2), ("4", 3)] {
+        changed(&world, number, "run.json", &machine(id));
+    }
+    let two = over(&["2", "3"]);
+    assert!(two.contains(" on 2 machines"), "{two}");
+    assert!(two.contains("all 2") && two.contains("3 machines are needed"), "{two}");
+    let three = over(&["2", "3", "4"]);
+    assert!(three.contains("all 3") && three.contains("3 machines are few"), "{three}");
+}
+
+#[test]
+fn a_clock_that_was_set_and_a_restart_are_told_and_nothing_is_lost() {
+    let world = world();
+    session(&world, "1");
+    session(&world, "2");
+    let later = |text: &str| {
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        let mut lines: Vec<serde_json::Value> = lines.collect();
+        let last = lines.last_mut().unwrap();
+        last["unix_s"] = (last["unix_s"].as_u64().unwrap() + 3_600).into();
+        last["environment"]["boot"] = "another".into();
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    };
+    changed(&world, "1", "sessions.jsonl", &later);
+    let end = world.lab(&["report", "1", "--over", "2"]).assert().code(0);
+    end.stderr(
+        contains("/1: the machine was started again amid it")
+            .and(contains("were at the same time on one machine, or its clock was set")),
+    )
+    .stdout(contains("2 sessions of `e`, "));
 }

@@ -1,9 +1,12 @@
 //! `lab report DIR --over DIR...`: what holds over several sessions of one experiment.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use lab_console::Failure;
-use lab_record::{RunFile, VariantEntry};
+use lab_record::{Machine, RunFile, VariantEntry};
 use lab_report::{Frame, Study, day, family_of, next, over};
 
 use super::load;
@@ -123,28 +126,62 @@ fn head(frames: &[Frame]) -> String {
 }
 
 fn machines(frames: &[Frame]) -> usize {
-    let mut known: Vec<_> = Vec::new();
+    let mut known: Vec<&Machine> = Vec::new();
     for frame in frames {
-        if !known.contains(&&frame.run_file.machine) {
-            known.push(&frame.run_file.machine);
+        let machine = &frame.run_file.machine;
+        if !known.iter().any(|one| one.is_same(machine)) {
+            known.push(machine);
         }
     }
     known.len()
 }
 
-/// Sessions with one seed ran everything in one order.
+/// Sessions with one seed ran everything in one order; sessions of one machine that overlap ran
+/// beside each other; and one that a restart cut is two sittings that count as one.
 fn notes(placed: &[(&Path, &Frame)]) -> Vec<String> {
-    let seed = |file: &RunFile| file.seed;
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = placed.iter().filter_map(|(dir, frame)| cut(dir, frame)).collect();
     for (place, (dir, frame)) in placed.iter().enumerate() {
-        let same = |before: &&(&Path, &Frame)| seed(&before.1.run_file) == seed(&frame.run_file);
-        if let Some(before) = placed[..place].iter().find(same) {
+        let seed = |file: &RunFile| file.seed;
+        let earlier = || placed[..place].iter();
+        let is_alike = |(_, one): &&(&Path, &Frame)| seed(&one.run_file) == seed(&frame.run_file);
+        if let Some((before, _)) = earlier().find(is_alike) {
             notes.push(format!(
                 "{} drew the same orders as {}: `lab run --session N` draws anew",
                 dir.display(),
-                before.0.display()
+                before.display()
+            ));
+        }
+        if let Some((before, _)) = earlier().find(|(_, one)| are_beside(one, frame)) {
+            notes.push(format!(
+                "{} and {} were at the same time on one machine, or its clock was set between \
+                 them: sessions follow one another",
+                before.display(),
+                dir.display()
             ));
         }
     }
     notes
+}
+
+/// What is said of a session that is not one sitting.
+fn cut(dir: &Path, frame: &Frame) -> Option<String> {
+    let boots = frame.sessions.iter().filter_map(|session| session.environment.get("boot"));
+    let boots: BTreeSet<&str> = boots.filter_map(|boot| boot.as_str()).collect();
+    let [start, end] = span(frame);
+    let what = match (boots.len(), end < start) {
+        (2.., _) => "the machine was started again amid it; what it holds is two sittings",
+        (_, true) => "the clock was set back amid it",
+        _ => return None,
+    };
+    Some(format!("{}: {what}", dir.display()))
+}
+
+fn span(frame: &Frame) -> [u64; 2] {
+    let ends = [frame.sessions.first(), frame.sessions.last()];
+    ends.map(|end| end.map_or(frame.run_file.started_unix_s, |session| session.unix_s))
+}
+
+fn are_beside(one: &Frame, other: &Frame) -> bool {
+    let ([start, end], [from, to]) = (span(one), span(other));
+    one.run_file.machine.is_same(&other.run_file.machine) && start < to && from < end
 }
