@@ -308,7 +308,7 @@ fn per_token(row: &Row, put: &mut impl FnMut(&'static str, Option<f64>)) {
     put("release_p50_ns", at(&release, 0.5));
     put("release_p99_ns", at(&release, 0.99));
     put("tokens_after_drop", samples::tokens_after_drop(samples));
-    put("leaked_sockets", samples::leaked_sockets(samples));
+    put("leaked_sockets", samples::leaked_sockets(samples).map(|sockets| sockets as f64));
     put("cpu_per_token_ns", samples::cpu_per_token_ns(run, samples));
     put("threads_busy_share", samples::threads_busy_share(run, samples));
     put("migrations", samples::migrations(samples));

@@ -32,20 +32,32 @@ pub(crate) fn ttft_ns(samples: &Samples) -> Vec<i64> {
     column_difference(samples, names::CALL_FIRST_TOKEN_NS, names::CALL_START_NS).unwrap_or_default()
 }
 
-/// The times to first token of a run: of [`ttft_ns`], or from a stored `ttft_ns` where those
-/// columns were slimmed.
+/// The times to first token of a run, of [`ttft_ns`].
 pub(crate) fn ttft(samples: &Samples) -> Option<Distribution> {
-    Distribution::of(ttft_ns(samples)).or_else(|| Distribution::of_column(samples, "ttft_ns"))
+    let calls = ttft_ns(samples);
+    raw_or_stored((!calls.is_empty()).then_some(calls), samples, TTFT_NS)
+}
+
+/// Names of columns that keep the distribution of what a slimmed record lacks.
+pub(crate) const TTFT_NS: &str = "ttft_ns";
+pub(crate) const TTFT_DUE_NS: &str = "ttft_due_ns";
+pub(crate) const RELEASE_NS: &str = "release_ns";
+/// The name of a column with one row, which a slimmed record has instead of instants.
+pub(crate) const LEAKED_SOCKETS: &str = "leaked_sockets";
+
+/// From the columns that it is computed of, or as it is stored where those were slimmed.
+fn raw_or_stored(raw: Option<Vec<i64>>, samples: &Samples, name: &str) -> Option<Distribution> {
+    match raw {
+        Some(values) => Distribution::of(values),
+        None => Distribution::of_column(samples, name),
+    }
 }
 
 /// Inter-token latency (ITL): time between two tokens of the same call, as the client saw them.
 /// From the token column, cut into calls by `call_tokens`; or from a stored
 /// `inter_token_latency_ns` where the token columns were slimmed.
 pub(crate) fn inter_token_ns(samples: &Samples) -> Option<Distribution> {
-    match raw_gaps_ns(samples) {
-        Some(gaps) => Distribution::of(gaps),
-        None => Distribution::of_column(samples, "inter_token_latency_ns"),
-    }
+    raw_or_stored(raw_gaps_ns(samples), samples, "inter_token_latency_ns")
 }
 
 /// The gaps of [`inter_token_ns`], where the token columns are raw.
@@ -72,10 +84,7 @@ pub(crate) fn by_call<'s>(column: &'s [i64], tokens: &[i64]) -> Option<Vec<&'s [
 /// and client share one clock, so the server's own pace does not enter. From the two token columns;
 /// or from a stored `delivery_lag_ns` where those were slimmed.
 pub(crate) fn delivery_lag_ns(samples: &Samples) -> Option<Distribution> {
-    match raw_lags_ns(samples) {
-        Some(lags) => Distribution::of(lags),
-        None => Distribution::of_column(samples, "delivery_lag_ns"),
-    }
+    raw_or_stored(raw_lags_ns(samples), samples, "delivery_lag_ns")
 }
 
 /// The lags of [`delivery_lag_ns`], where the token columns are raw.
@@ -92,15 +101,23 @@ pub(crate) fn raw_lags_ns(samples: &Samples) -> Option<Vec<i64>> {
 /// How long the server took to see that a client had closed a dropped reply's connection; nothing
 /// of those that it never saw.
 pub(crate) fn release_ns(samples: &Samples) -> Option<Distribution> {
+    raw_or_stored(raw_releases_ns(samples), samples, RELEASE_NS)
+}
+
+/// The times of [`release_ns`], where the instants are raw.
+pub(crate) fn raw_releases_ns(samples: &Samples) -> Option<Vec<i64>> {
     let pairs = dropped_and_left(samples)?.filter(|(_, left)| *left >= 0);
-    Distribution::of(pairs.map(|(dropped, left)| left - dropped).collect())
+    Some(pairs.map(|(dropped, left)| left - dropped).collect())
 }
 
 /// Dropped replies whose connection was not closed when they ended or the last agent did.
-pub(crate) fn leaked_sockets(samples: &Samples) -> Option<f64> {
+pub(crate) fn leaked_sockets(samples: &Samples) -> Option<i64> {
+    if let Some(stored) = samples.raw(LEAKED_SOCKETS) {
+        return stored.first().copied();
+    }
     let end = *samples.raw(names::AGENT_END_NS)?.iter().max()?;
     let is_open = |(_, left): &(i64, i64)| *left < 0 || *left > end;
-    Some(dropped_and_left(samples)?.filter(is_open).count() as f64)
+    i64::try_from(dropped_and_left(samples)?.filter(is_open).count()).ok()
 }
 
 fn dropped_and_left(samples: &Samples) -> Option<impl Iterator<Item = (i64, i64)>> {
@@ -119,6 +136,11 @@ pub(crate) fn tokens_after_drop(samples: &Samples) -> Option<f64> {
 /// How long after its intended start an agent had its first token: with what it waited for its
 /// client before it could ask.
 pub(crate) fn ttft_due(samples: &Samples) -> Option<Distribution> {
+    raw_or_stored(raw_ttft_due_ns(samples), samples, TTFT_DUE_NS)
+}
+
+/// The times of [`ttft_due`], where the instants are raw.
+pub(crate) fn raw_ttft_due_ns(samples: &Samples) -> Option<Vec<i64>> {
     let due = samples.raw(names::AGENT_DUE_NS)?;
     let first = samples.raw(names::CALL_FIRST_TOKEN_NS)?;
     let agents = samples.raw(names::CALL_AGENT)?;
@@ -128,7 +150,7 @@ pub(crate) fn ttft_due(samples: &Samples) -> Option<Distribution> {
         // The first call is the earliest.
         since.get_mut(place)?.get_or_insert(first - due[place]);
     }
-    Distribution::of(since.into_iter().collect::<Option<_>>()?)
+    since.into_iter().collect()
 }
 
 /// Non-empty replies' tokens over all calls.
@@ -334,11 +356,11 @@ pub(crate) mod tests {
     fn a_drop_lasts_until_the_server_has_seen_it() {
         let mut samples = samples();
         assert_eq!(release_ns(&samples).unwrap().max(), 20);
-        assert_eq!((leaked_sockets(&samples), tokens_after_drop(&samples)), (Some(0.0), Some(1.0)));
+        assert_eq!((leaked_sockets(&samples), tokens_after_drop(&samples)), (Some(0), Some(1.0)));
         // After the last agent, or never.
         for left in [1_001, -1] {
             samples.columns.insert("server_left_ns".into(), Column::Raw(vec![-1, left]));
-            assert_eq!(leaked_sockets(&samples), Some(1.0));
+            assert_eq!(leaked_sockets(&samples), Some(1));
         }
         assert!(release_ns(&samples).is_none());
     }

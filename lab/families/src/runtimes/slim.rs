@@ -4,7 +4,10 @@ use lab_record::{Column, Histogram, Question, Run, RunFile, Samples};
 use lab_report::takes_part;
 
 use crate::runtimes::cells::{UNSCALED_PPM, time_scale_ppm};
-use crate::runtimes::samples::{raw_gaps_ns, raw_lags_ns, ttft_ns};
+use crate::runtimes::samples::{
+    LEAKED_SOCKETS, RELEASE_NS, TTFT_DUE_NS, TTFT_NS, leaked_sockets, raw_gaps_ns, raw_lags_ns,
+    raw_releases_ns, raw_ttft_due_ns, ttft_ns,
+};
 
 /// Columns with a row per token.
 const TOKEN_COLUMNS: [&str; 3] = ["token_received_ns", "token_sent_ns", "server_pacing_error_ns"];
@@ -30,18 +33,21 @@ const CHECKED_COLUMNS: [&str; 16] = [
     "ingest_end_ns",
 ];
 
-/// Instants of each agent and call: of thousands they are most of a record, and no metric of a
-/// crowd needs them but the times to first token.
-const INSTANTS: [&str; 5] = [
+/// Instants of each agent and call: of hundreds they are most of a record, and of a crowd nobody
+/// asks but for the times between some of them.
+const INSTANTS: [&str; 8] = [
+    "agent_due_ns",
     "agent_start_ns",
     "agent_end_ns",
     "call_start_ns",
     "call_first_token_ns",
     "call_last_token_ns",
+    "call_dropped_ns",
+    "server_left_ns",
 ];
 
-/// Beyond so many agents a run is one of a crowd.
-const AGENTS_KEPT: usize = 500;
+/// From so many agents on a run is one of a crowd.
+const CROWD: usize = 500;
 
 /// More tokens than two agents receive in nearly any run; of hundreds of streams nobody commits
 /// everything.
@@ -51,38 +57,55 @@ const TOKENS_KEPT: usize = 10_000;
 /// cell, and of other runs and of those with hundreds of streams only the distributions of what is
 /// derived from them, and not even these where a run in rounds was asked for something else.
 /// Columns with a row per call or per agent stay raw, but for [`CHECKED_COLUMNS`] of hundreds of
-/// streams and [`INSTANTS`] of a crowd, of which the times to first token stay as a distribution.
-pub(crate) fn slim(sweep: &RunFile, run: &Run, mut samples: Samples) -> Samples {
+/// streams and [`INSTANTS`] of a crowd, of which [`times_of_a_crowd`] stay.
+pub(crate) fn slim(sweep: &RunFile, run: &Run, samples: Samples) -> Samples {
     let tokens = samples.raw(TOKEN_COLUMNS[0]).map_or(0, <[i64]>::len);
-    let is_many = tokens > TOKENS_KEPT;
+    let is_crowd = samples.raw("agent_start_ns").is_some_and(|agents| agents.len() >= CROWD);
+    let is_many = is_crowd || tokens > TOKENS_KEPT;
     if time_scale_ppm(run) == UNSCALED_PPM && !is_many && decides_on_tokens(sweep, run) {
         return samples;
     }
-    if is_many {
-        CHECKED_COLUMNS.iter().for_each(|column| drop(samples.columns.remove(*column)));
-    }
-    let ttft = (samples.raw(INSTANTS[0]).map_or(0, <[i64]>::len) > AGENTS_KEPT && is_many)
-        .then(|| ttft_ns(&samples));
     let derived = [
         ("delivery_lag_ns", raw_lags_ns(&samples)),
         ("inter_token_latency_ns", raw_gaps_ns(&samples)),
         ("server_pacing_error_ns", samples.raw("server_pacing_error_ns").map(<[i64]>::to_vec)),
     ];
+    let mut kept = Vec::new();
+    if asks_for_tokens(sweep, run) {
+        kept.extend(derived.into_iter().filter_map(distribution));
+    }
+    if is_crowd {
+        kept.extend(times_of_a_crowd(&samples));
+    }
     let mut slim = samples;
-    for column in TOKEN_COLUMNS {
-        slim.columns.remove(column);
+    let mut remove =
+        |names: &[&str]| names.iter().for_each(|name| drop(slim.columns.remove(*name)));
+    remove(&TOKEN_COLUMNS);
+    if is_many {
+        remove(&CHECKED_COLUMNS);
     }
-    if let Some(ttft) = ttft {
-        INSTANTS.iter().for_each(|column| drop(slim.columns.remove(*column)));
-        slim.columns.insert("ttft_ns".to_owned(), Column::Histogram(Histogram::of(&ttft)));
+    if is_crowd {
+        remove(&INSTANTS);
     }
-    let asks_for_tokens = asks_for_tokens(sweep, run);
-    for (name, values) in derived {
-        if let Some(values) = values.filter(|_| asks_for_tokens) {
-            slim.columns.insert(name.to_owned(), Column::Histogram(Histogram::of(&values)));
-        }
-    }
+    slim.columns.extend(kept);
     slim
+}
+
+/// What metrics read instead of a crowd's instants: distributions, and a count.
+fn times_of_a_crowd(samples: &Samples) -> Vec<(String, Column)> {
+    let times = [
+        (TTFT_NS, Some(ttft_ns(samples))),
+        (TTFT_DUE_NS, raw_ttft_due_ns(samples)),
+        (RELEASE_NS, raw_releases_ns(samples)),
+    ];
+    let leaks = leaked_sockets(samples).map(|leaks| Column::Raw(vec![leaks]));
+    let leaks = leaks.map(|leaks| (LEAKED_SOCKETS.to_owned(), leaks));
+    times.into_iter().filter_map(distribution).chain(leaks).collect()
+}
+
+fn distribution((name, values): (&str, Option<Vec<i64>>)) -> Option<(String, Column)> {
+    let values = values.filter(|values| !values.is_empty())?;
+    Some((name.to_owned(), Column::Histogram(Histogram::of(&values))))
 }
 
 /// Whether the question of a run in rounds may be about single tokens. A run of the blocks answers
@@ -113,6 +136,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::runtimes::samples::{release_ns, ttft, ttft_due};
 
     fn run() -> Run {
         let run = serde_json::json!({
@@ -194,5 +218,35 @@ mod tests {
         let names: Vec<&str> = many.columns.keys().map(String::as_str).collect();
         assert_eq!(names, ["call_tokens", "delivery_lag_ns", "inter_token_latency_ns"]);
         assert_eq!(slim(&sweep, &run(), many.clone()), many);
+    }
+
+    #[test]
+    fn a_crowd_of_few_tokens_keeps_its_times_and_leaks_instead_of_instants() {
+        let column = |name: &str, value: i64| (name.to_owned(), vec![value; CROWD]);
+        let mut crowd = BTreeMap::from([
+            column("agent_due_ns", 0),
+            column("agent_start_ns", 1),
+            column("agent_end_ns", 900),
+            column("call_start_ns", 50),
+            column("call_first_token_ns", 150),
+            column("call_last_token_ns", 300),
+            column("call_dropped_ns", 300),
+            column("server_left_ns", 307),
+        ]);
+        crowd.insert("call_agent".to_owned(), (0..CROWD as i64).collect());
+        // The server saw one drop after the last agent's end.
+        crowd.get_mut("server_left_ns").unwrap()[7] = 901;
+        let whole = Samples::from_raw(crowd);
+        let slimmed = slim(&sweep("delivery_lag_p50_ns"), &run(), whole.clone());
+        let names: Vec<&str> = slimmed.columns.keys().map(String::as_str).collect();
+        assert_eq!(names, ["call_agent", LEAKED_SOCKETS, RELEASE_NS, TTFT_DUE_NS, TTFT_NS]);
+        let said = |of: &Samples| {
+            let times =
+                [release_ns(of), ttft(of), ttft_due(of)].map(|of| of.unwrap().quantile(0.5));
+            (times, leaked_sockets(of))
+        };
+        assert_eq!(said(&whole), ([7, 100, 150], Some(1)));
+        assert_eq!(said(&slimmed), said(&whole));
+        assert_eq!(slim(&sweep("delivery_lag_p50_ns"), &run(), slimmed.clone()), slimmed);
     }
 }
