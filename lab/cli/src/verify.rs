@@ -39,7 +39,14 @@ pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<Exit, Failure> 
         &options,
         &interrupt,
     )?;
-    let verdicts = sweep.verify(&mut Bar::new(true))?;
+    let checks = lab_plan::light_checks(&prepared.experiment, &prepared.plan)?;
+    let lightest = prepared.experiment.lightest();
+    let levels = lightest.iter().map(|(factor, level)| format!("{factor} {level}"));
+    let levels: Vec<String> = levels.collect();
+    if !levels.is_empty() {
+        println!("asked at {}: the smallest of its cells", levels.join(", "));
+    }
+    let verdicts = sweep.verify(&checks, &mut Bar::new(true))?;
     for verdict in &verdicts {
         match &verdict.checked {
             Checked::Right => println!("right   {}", verdict.variant),

@@ -240,6 +240,12 @@ impl Experiment {
         self.section.needs(&cells)
     }
 
+    /// [`lab_family::Section::lightest`] of all cells.
+    pub fn lightest(&self) -> Cell {
+        let cells: Vec<Cell> = self.written.cells.iter().flat_map(crate::cells::product).collect();
+        self.section.lightest(&cells)
+    }
+
     fn change_section(&mut self, change: impl FnOnce(&mut Table)) -> Result<(), InputError> {
         let name = self.family.name();
         if let Some(Value::Table(section)) = self.table.get_mut(name) {

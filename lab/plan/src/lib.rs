@@ -21,6 +21,6 @@ pub use experiment::{Experiment, Selection, Starter};
 pub use extends::{extended_file, merged};
 pub use lab_family::InputError;
 pub use manifest::Manifest;
-pub use order::{Entrant, Plan, PlannedRun, plan};
+pub use order::{Entrant, Plan, PlannedRun, light_checks, plan};
 pub use rounds::{Asked, Round};
 pub use schema::{experiment_schema, schema_of, variant_schema};

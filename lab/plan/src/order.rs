@@ -120,6 +120,22 @@ pub fn plan(experiment: &Experiment, manifests: &[Manifest]) -> Result<Plan, Inp
     Ok(Plan { entrants, runs, asked })
 }
 
+/// The check of every entrant, at the levels of [`Experiment::lightest`].
+///
+/// # Errors
+/// As those of [`plan`].
+pub fn light_checks(experiment: &Experiment, plan: &Plan) -> Result<Vec<PlannedRun>, InputError> {
+    let (seed, lightest) = (experiment.written.seed, experiment.lightest());
+    let light = |run: &PlannedRun| {
+        let PlannedRun { block, order, variant, .. } = run;
+        let mut cell = run.cell.clone();
+        cell.extend(lightest.clone());
+        let at = Address { seed, block: *block, order: *order, variant, cell: &cell };
+        PlannedRun::at(experiment, &at)
+    };
+    plan.runs.iter().filter(|run| run.warmup).map(light).collect()
+}
+
 /// A plan is held in memory, and half a year of runs of ten seconds is a slip of the pen.
 const RUNS_MAX: u64 = 2_000_000;
 

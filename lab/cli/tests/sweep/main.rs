@@ -6,6 +6,7 @@ mod chained;
 mod changed;
 mod damage;
 mod edited;
+mod engines;
 mod installed;
 mod kept;
 mod laws;

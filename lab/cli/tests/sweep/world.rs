@@ -60,6 +60,11 @@ impl World {
         self.variant_of("workflows", name, &["t"], &floor, script);
     }
 
+    /// A search engine, of which no program is built for these tests.
+    pub fn engine(&self, name: &str, script: &str) {
+        self.variant_of("engines", name, &["t"], Path::new("no-such-engine"), script);
+    }
+
     fn variant_of(&self, family: &str, name: &str, tags: &[&str], floor: &Path, script: &str) {
         let folder = self.path(family).join(name);
         fs::create_dir_all(&folder).unwrap();

@@ -89,6 +89,19 @@ impl Section for EnginesSection {
         self.defaults.clone()
     }
 
+    /// A query of a cell with the smallest corpus: one of another cell may find nothing in it.
+    fn lightest(&self, cells: &[Cell]) -> Cell {
+        let places = cells.iter().map(|cell| {
+            let level = |factor: &str| cell.get(factor).or_else(|| self.defaults.get(factor));
+            ["corpus", "query"].map(|factor| level(factor).cloned().unwrap_or_default())
+        });
+        let bytes = |name: &str| self.corpus.get(name).map_or(u64::MAX, |corpus| corpus.bytes);
+        let lightest = places.min_by_key(|[corpus, _]| bytes(corpus));
+        let named =
+            lightest.map(|levels| ["corpus", "query"].map(str::to_owned).into_iter().zip(levels));
+        named.into_iter().flatten().collect()
+    }
+
     fn check(&self, file: &str) -> Result<(), InputError> {
         for (name, corpus) in &self.corpus {
             let files_fit = (1..=FILES_MAX).contains(&corpus.files);
