@@ -30,6 +30,7 @@ pub mod power;
 pub mod sequence;
 pub mod sessions;
 pub mod shares;
+pub mod split;
 pub mod studentised;
 pub mod tail;
 pub mod tail_sequence;

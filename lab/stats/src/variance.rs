@@ -97,19 +97,31 @@ pub fn shares(observations: &[Observation]) -> Result<Attribution, VarianceError
     if !usable(&values) {
         return Err(VarianceError::Unusable);
     }
-    let factors = common_factors(observations)?;
+    let factors = common_factors(observations)?.into_iter().enumerate();
+    let columns = factors.map(|(place, name)| {
+        (name, dummy_columns(observations.iter().map(|observation| observation.levels[place].1)))
+    });
+    attribute(values, &columns.collect::<Vec<_>>())
+}
+
+/// What the columns of each factor explain of usable values, beyond those before it.
+pub(crate) fn attribute(
+    values: Vec<f64>,
+    factors: &[(&str, Vec<Vec<f64>>)],
+) -> Result<Attribution, VarianceError> {
+    let n = values.len();
     let mut residual = centred(values);
     let total = dot(&residual, &residual);
     if total == 0.0 {
         return Err(VarianceError::Constant);
     }
-    let mut basis = vec![unit(vec![1.0; observations.len()], 0.0).expect("ones have a length")];
+    let mut basis = vec![unit(vec![1.0; n], 0.0).expect("ones have a length")];
     let mut attributed = Vec::new();
-    for (position, factor) in factors.iter().enumerate() {
+    for (factor, columns) in factors {
         let mut squares = 0.0;
         let mut df = 0;
-        for column in dummy_columns(observations, position) {
-            if let Some(direction) = orthogonal_to(&basis, column) {
+        for column in columns {
+            if let Some(direction) = orthogonal_to(&basis, column.clone()) {
                 squares += project_out(&mut residual, &direction).powi(2);
                 df += 1;
                 basis.push(direction);
@@ -118,7 +130,7 @@ pub fn shares(observations: &[Observation]) -> Result<Attribution, VarianceError
         attributed.push(Share { factor: (*factor).to_owned(), df, share: squares / total });
     }
     let residue = dot(&residual, &residual) / total;
-    Ok(Attribution { factors: attributed, residue, residue_df: observations.len() - basis.len() })
+    Ok(Attribution { factors: attributed, residue, residue_df: n - basis.len() })
 }
 
 fn common_factors<'a>(observations: &[Observation<'a>]) -> Result<Vec<&'a str>, VarianceError> {
@@ -134,17 +146,16 @@ fn common_factors<'a>(observations: &[Observation<'a>]) -> Result<Vec<&'a str>, 
 
 /// A column of zeros and ones for each level of a factor, in order of first appearance. They sum
 /// to the column of ones; the redundant one falls out when they are made orthogonal.
-fn dummy_columns(observations: &[Observation], position: usize) -> Vec<Vec<f64>> {
-    let level = |observation: &Observation| observation.levels[position].1.to_owned();
-    let mut levels: Vec<String> = Vec::new();
-    for observation in observations {
-        if !levels.contains(&level(observation)) {
-            levels.push(level(observation));
+pub(crate) fn dummy_columns<L: PartialEq>(of_each: impl Iterator<Item = L>) -> Vec<Vec<f64>> {
+    let of_each: Vec<L> = of_each.collect();
+    let mut levels: Vec<&L> = Vec::new();
+    for level in &of_each {
+        if !levels.contains(&level) {
+            levels.push(level);
         }
     }
-    let indicator = |name: &String| -> Vec<f64> {
-        observations.iter().map(|o| f64::from(u8::from(level(o) == *name))).collect()
-    };
+    let indicator =
+        |name: &&L| of_each.iter().map(|level| f64::from(u8::from(level == *name))).collect();
     levels.iter().map(indicator).collect()
 }
 
