@@ -189,9 +189,16 @@ pub(crate) fn prepare(
     let mut attachments = BTreeMap::new();
     let attachment = experiment.section.attachment();
     if let Some((name, file)) = attachment.map(|(name, file)| (name, file.to_owned())) {
-        let text = read(&path.with_file_name(&file), &file)?;
+        let table = path.with_file_name(&file);
+        let text = read(&table, &file)?;
         experiment.section.attach(&text)?;
         attachments.insert(name.to_owned(), text);
+        for (key, further) in experiment.section.further_files() {
+            let named = format!("{file}: key `{key}`: {further}");
+            let text = read(&table.with_file_name(&further), &named)?;
+            experiment.section.take_file(&further, &text)?;
+            attachments.insert(further, lab_record::sha256_hex(text.as_bytes()));
+        }
     }
     let catalog = Catalog::read(&paths.root, experiment.family.name(), &paths.bin_dirs)?;
     let plan = lab_plan::plan(&experiment, &catalog.manifests)?;

@@ -145,6 +145,20 @@ pub trait Section: Debug {
         Ok(())
     }
 
+    /// Files that the attachment names, relative to its folder: the key that names each, and its
+    /// path. Records keep their hashes.
+    fn further_files(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// Takes the text of one of [`Self::further_files`].
+    ///
+    /// # Errors
+    /// Names the attachment, the key and the file.
+    fn take_file(&mut self, _file: &str, _text: &str) -> Result<(), InputError> {
+        Ok(())
+    }
+
     /// What a sweep over these cells needs around its runs.
     fn needs(&self, cells: &[Cell]) -> Needs;
 

@@ -176,7 +176,7 @@ fn generate(
     }
     let number = shared.replies.fetch_add(1, Ordering::Relaxed);
     let seed = wanted.seed.or(run.spec.default_seed).unwrap_or(number as i64);
-    let traced = run.next_traced();
+    let traced = run.traced(seed);
     let (pieces, work_ns) = match traced {
         // Where the request wants as much as there is, the reply ends with the trace.
         Some(reply) => {

@@ -91,7 +91,7 @@ impl Heard {
         for (place, step) in steps.iter_mut().enumerate() {
             step.tokens = each + usize::from(place < more);
         }
-        Some(TracedReply { schema: SCHEMA.to_owned(), steps })
+        Some(TracedReply { schema: SCHEMA.to_owned(), seed: None, steps })
     }
 
     fn take_line<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {

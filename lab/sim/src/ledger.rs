@@ -92,11 +92,12 @@ impl Run {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The reply of the trace whose turn it is; `None` without a trace.
-    pub(crate) fn next_traced(&self) -> Option<&TracedReply> {
+    /// The reply of the trace to a request of this seed, or else the one whose turn it is; `None`
+    /// without a trace.
+    pub(crate) fn traced(&self, seed: i64) -> Option<&TracedReply> {
         let trace = &self.spec.trace;
-        let turn = || self.replayed.fetch_add(1, Ordering::Relaxed) % trace.len();
-        (!trace.is_empty()).then(|| &trace[turn()])
+        let turn = || trace.get(self.replayed.fetch_add(1, Ordering::Relaxed) % trace.len().max(1));
+        trace.iter().find(|reply| reply.seed == Some(seed)).or_else(turn)
     }
 
     pub(crate) fn ledger(&self, mut calls: Vec<CallRecord>) -> Ledger {

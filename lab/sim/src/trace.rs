@@ -24,6 +24,9 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 pub struct TracedReply {
     /// `lab-sim-trace-1`.
     pub schema: String,
+    /// The seed of the requests that it answers; without one it answers in its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
     /// What came of it, in the order of time.
     pub steps: Vec<TracedStep>,
 }
@@ -161,6 +164,7 @@ mod tests {
         };
         let reply = TracedReply {
             schema: SCHEMA.to_owned(),
+            seed: None,
             steps: vec![step(7, 1), step(8, 2), step(9, 1)],
         };
         let (pieces, work_ns) = reply.pieces(3);

@@ -8,6 +8,7 @@ mod laws;
 mod levels;
 mod metrics;
 mod prompts;
+mod replay;
 mod report;
 mod samples;
 mod section;

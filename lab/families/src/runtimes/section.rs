@@ -17,6 +17,7 @@ use crate::runtimes::levels::{
     self, AGENTS, ARRIVALS, BUFFER, BUSY, DROP, NEIGHBOUR, SERVERS, WORK,
 };
 use crate::runtimes::prompts::{self, PROMPT, Role};
+use crate::runtimes::replay::{self, Reply};
 use crate::runtimes::table::{Row, TABLE, Table};
 
 /// More files would take longer to write than a sweep takes.
@@ -106,12 +107,17 @@ impl RuntimesSection {
     fn agent(&self, row: &Row, at: &Address<'_>, index: usize, is_full: bool) -> Agent {
         let address = self.address(row, at, index);
         let address: Vec<&str> = address.iter().map(String::as_str).collect();
-        let total = row.reply_tokens.draw(&mut draw::generator(at.seed, &address));
-        let first = (total * row.first_call_share).round().max(1.0);
-        let lengths = match self.calls {
-            Some(1) => vec![total.round().max(1.0)],
-            _ => vec![first, (total.round() - first).max(1.0)],
-        };
+        let calls = self.calls.unwrap_or(CALLS);
+        let traced = row.replies.iter().cycle().skip(index * calls).take(calls);
+        let mut lengths: Vec<f64> = traced.map(|reply| reply.tokens() as f64).collect();
+        if lengths.is_empty() {
+            let total = row.reply_tokens.draw(&mut draw::generator(at.seed, &address));
+            let first = (total * row.first_call_share).round().max(1.0);
+            lengths = match calls {
+                1 => vec![total.round().max(1.0)],
+                _ => vec![first, (total.round() - first).max(1.0)],
+            };
+        }
         let role = self.roles.get(index % self.roles.len().max(1)).copied();
         let calls = lengths.iter().enumerate().map(|(call, &length)| {
             let call_name = call.to_string();
@@ -196,6 +202,18 @@ impl RuntimesSection {
         }
     }
 
+    /// What the paced server is told where it gives these replies, which share nothing but what
+    /// their trace recorded.
+    fn replaying(&self, replies: &[Reply]) -> Value {
+        json!({
+            "mode": "free",
+            "model": self.model,
+            "ttft_ms": { "median": 0.0, "sigma_log": 0.0 },
+            "rate_tokens_per_s": [1.0],
+            "trace": replies,
+        })
+    }
+
     fn paced(&self, row: &Row, is_shared: bool, time_scale: f64) -> Value {
         // Two servers on one card slow each other down; one server takes one request at a time.
         let mode = if is_shared { "queue" } else { "shared_gpu" };
@@ -255,6 +273,29 @@ impl Section for RuntimesSection {
         Ok(())
     }
 
+    fn further_files(&self) -> Vec<(String, String)> {
+        let named = |(name, row): (&String, &Row)| {
+            Some((format!("config.{name}.trace"), row.trace.clone()?))
+        };
+        self.rows.config.iter().filter_map(named).collect()
+    }
+
+    fn take_file(&mut self, file: &str, text: &str) -> Result<(), InputError> {
+        let replies = replay::parse(text);
+        let named = |(_, row): &(&String, &mut Row)| row.trace.as_deref() == Some(file);
+        for (name, row) in self.rows.config.iter_mut().filter(named) {
+            let refuse = |why: &str| {
+                let what = format!("{file}: {why}; record it with `lab sim record`");
+                InputError::value(&self.table, &format!("config.{name}.trace"), what)
+            };
+            if self.servers == Servers::Given {
+                return Err(refuse("only `servers = \"paced\"` replays a trace"));
+            }
+            row.replies = replies.clone().map_err(|why| refuse(&why))?;
+        }
+        Ok(())
+    }
+
     fn needs(&self, cells: &[Cell]) -> Needs {
         let levels = cells.iter().filter_map(|cell| cell.get(SERVERS)?.parse().ok());
         let servers = ServersNeeded {
@@ -293,7 +334,7 @@ impl Section for RuntimesSection {
         }
         let servers = levels::servers(file, at, count, if self.one_server { 1 } else { count })?;
         let is_shared = servers == 1 && count > 1 && !self.one_server;
-        let unscaled = self.unscaled.iter().any(|name| name == config);
+        let unscaled = row.trace.is_some() || self.unscaled.iter().any(|name| name == config);
         let time_scale = if unscaled { 1.0 } else { self.time_scale };
         let is_full = prompts::are_full(file, at)?;
         let mut agents: Vec<Agent> =
@@ -312,14 +353,21 @@ impl Section for RuntimesSection {
             give_up_lag_ms: self.give_up_lag_ms,
             agents,
         };
-        let paced =
-            (self.servers == Servers::Paced).then(|| self.paced(row, is_shared, time_scale));
+        let calls = workload.agents.iter().flat_map(|agent| &agent.calls);
+        let replies = calls.zip(row.replies.iter().cycle());
+        let replies: Vec<Reply> =
+            replies.map(|(call, reply)| reply.to(call.options.seed)).collect();
+        let paced = (self.servers == Servers::Paced).then(|| match replies.is_empty() {
+            true => self.paced(row, is_shared, time_scale),
+            false => self.replaying(&replies),
+        });
         let time_scale_ppm = (time_scale * 1e6).round() as u64;
         let deadline_ms = self.deadline_ms(expected_ms);
         let work = Arc::new(RuntimesWork {
             workload,
             servers,
             paced,
+            replies,
             time_scale_ppm,
             neighbour_percent: levels::neighbour_percent(&levels)?,
         });
@@ -334,6 +382,8 @@ struct RuntimesWork {
     /// How many servers answer: the agents' calls go to them in turn.
     servers: usize,
     paced: Option<Value>,
+    /// What the paced server replays.
+    replies: Vec<Reply>,
     time_scale_ppm: u64,
     neighbour_percent: u64,
 }
@@ -384,6 +434,7 @@ impl Work for RuntimesWork {
     fn check(&self, answer: &Answer<'_>, truth: &Truth<'_>) -> Result<Checked, String> {
         match truth {
             Truth::Served(served) => {
+                replay::was_replayed(&self.replies, served)?;
                 check::against_server(&self.workload, self.servers, answer.outcome, served)
             }
             _ => check::own_shape(&self.workload, answer.outcome).map(|()| Checked::plausible()),

@@ -7,6 +7,8 @@ use rand::Rng;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::runtimes::replay::Reply;
+
 /// The name that records give the table of configurations.
 pub(crate) const TABLE: &str = "servers";
 
@@ -43,6 +45,13 @@ pub(crate) struct Row {
     pub(crate) first_call_share: f64,
     /// Rows of the source behind this one.
     pub(crate) rows: u32,
+    /// A trace of `lab sim record`, relative to this table's folder, that the paced server replays
+    /// in real time: tokens, texts and times are the trace's. The n-th call of a run gets the n-th
+    /// reply, and so on from the first. `ttft_ms` and `rate_tokens_per_s` then only forecast.
+    pub(crate) trace: Option<String>,
+    /// Those of `trace`.
+    #[serde(skip)]
+    pub(crate) replies: Vec<Reply>,
 }
 
 /// A log-normal distribution.
@@ -98,6 +107,13 @@ pub(crate) fn equal_configurations(
     pairs
 }
 
+/// The trace of each configuration that has one, of a record's attachments.
+pub(crate) fn traces(attachments: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let text = attachments.get(TABLE);
+    let rows = text.and_then(|text| Table::parse(TABLE, text).ok()).unwrap_or_default().config;
+    rows.into_iter().filter_map(|(name, row)| Some((name, row.trace?))).collect()
+}
+
 impl Row {
     fn check(&self, file: &str, name: &str) -> Result<(), InputError> {
         let error = |key: &str, message: &str| {
@@ -133,6 +149,9 @@ impl Row {
     /// What makes two rows the same treatment: all that a server or a client can notice. Draws are
     /// addressed by this, so two rows with equal parameters are a second A/A pair.
     pub(crate) fn treatment(&self) -> String {
+        if let Some(file) = &self.trace {
+            return format!("trace {file}");
+        }
         let rates = &self.rate_tokens_per_s;
         let tokens = &self.reply_tokens;
         format!("{:?} {rates:?} {:?} {tokens:?}", self.ttft_ms, self.itl_sigma_log)
