@@ -8,12 +8,15 @@ use std::{
 
 use lab_record::{SessionEvent, SessionOf};
 use lab_site::records::{load, over};
+use serde_json::json;
 
 use super::{Exit, Failure, Paths, RunArgs, one};
 use crate::plan::{Question, prepare};
 
 /// More is a typing mistake.
 const SESSIONS_MAX: u32 = 64;
+/// What holds over sessions, in their folder.
+const PAGE: &str = "sessions.md";
 
 /// The sessions of one command: "6" is 1 to 6, "7-12" are six more.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,8 +76,11 @@ pub(super) fn all(
         let folders: Vec<PathBuf> = numbers.each().map(|session| one.of(session)).collect();
         let over = over::put_together(&folders)?;
         over.notes.iter().for_each(|note| eprintln!("note: {note}"));
-        if !args.json {
-            print!("\n{}", over.text);
+        let page = one.folder.join(PAGE);
+        fs::write(&page, &over.text).map_err(|error| Failure::file(&page, error))?;
+        match args.json {
+            true => println!("{}", json!({ "results": paths.shown(&one.folder), "page": PAGE })),
+            false => print!("\n{}{}\n", over.text, paths.shown(&page)),
         }
     }
     Ok(Exit::failed_if(has_failed))

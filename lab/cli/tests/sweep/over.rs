@@ -77,7 +77,9 @@ fn sessions_of_one_command_share_the_time_and_go_on_where_they_were_stopped() {
     let run = |numbers: &str, said: &str| {
         let run = ["run", "experiments/e.toml", "--sessions", numbers, "--out", "s"];
         let end = world.lab(&[&run[..], &["--no-startup"]].concat()).assert().code(0);
-        end.stdout(contains(format!("{said} sessions of `e`, ")));
+        let page = fs::read_to_string(world.path("s/sessions.md")).unwrap();
+        assert!(page.starts_with(&format!("{said} sessions of `e`, ")), "{page}");
+        end.stdout(contains(page));
     };
     let found = |number: u32| {
         let results = Results::load(&world.path(&format!("s/{number}"))).unwrap();
